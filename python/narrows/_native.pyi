@@ -328,6 +328,9 @@ def distributions() -> list[dict[str, Any]]:
 def bbr_transitions() -> list[tuple[str, str]]:
     """The edges of BBR's state machine, by the names of its states."""
 
+def code_points() -> list[tuple[str, int]]:
+    """The differentiated-services code points with names, and their six bits."""
+
 def profiles() -> list[str]:
     """The kernels whose TCP the hosts can have, such as "linux-6.12"."""
 

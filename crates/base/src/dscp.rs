@@ -48,6 +48,11 @@ pub const DSCP_NAMES: &[&str] = &{
 };
 
 impl Dscp {
+    /// Those with names, in the registry's order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        NAMES.iter().map(|known| Self(known.1))
+    }
+
     /// The one of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -100,5 +105,6 @@ mod tests {
         assert_eq!(Dscp::named("le").unwrap().bits(), 1);
         assert_eq!(Dscp::named("best-effort"), None);
         assert_eq!(Dscp::default().name(), "cs0");
+        assert!(Dscp::all().map(Dscp::name).eq(DSCP_NAMES.iter().copied()));
     }
 }

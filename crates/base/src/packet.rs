@@ -19,16 +19,33 @@ impl FlowId {
 pub enum Ecn {
     /// The transport can't read marks.
     #[default]
-    NotEct,
+    NotEct = 0,
     /// ECN-capable, scalable control (L4S).
-    Ect1,
+    Ect1 = 1,
     /// ECN-capable, classic control.
-    Ect0,
+    Ect0 = 2,
     /// Congestion experienced: a queue marked the packet.
-    Ce,
+    Ce = 3,
 }
 
 impl Ecn {
+    /// The two bits as they are in a header.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self as u8
+    }
+
+    /// What the two lowest bits of a byte say.
+    #[must_use]
+    pub const fn from_bits(byte: u8) -> Self {
+        match byte & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+
     /// Whether a queue may mark this packet instead of dropping it.
     #[must_use]
     pub const fn is_capable(self) -> bool {
@@ -57,5 +74,17 @@ impl<B> Packet<B> {
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         Bytes::new(u64::from(self.size))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ecn_has_the_bits_of_rfc_3168() {
+        let all = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+        assert_eq!(all.map(Ecn::bits), [0b00, 0b01, 0b10, 0b11]);
+        assert_eq!(all.map(|ecn| Ecn::from_bits(0b1011_1000 | ecn.bits())), all);
     }
 }

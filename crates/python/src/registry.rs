@@ -171,6 +171,12 @@ pub fn bbr_transitions() -> Vec<(&'static str, &'static str)> {
     narrows_cc::bbr_transitions()
 }
 
+/// The differentiated-services code points with names, and their six bits.
+#[pyfunction]
+pub fn code_points() -> Vec<(&'static str, u8)> {
+    narrows_base::Dscp::all().map(|dscp| (dscp.name(), dscp.bits())).collect()
+}
+
 /// The kernels whose TCP the hosts can have.
 #[pyfunction]
 pub fn profiles() -> Vec<&'static str> {

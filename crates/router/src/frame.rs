@@ -101,12 +101,7 @@ pub(crate) fn tcp_ports(frame: &[u8]) -> Option<(u16, u16)> {
 
 /// The two lowest bits of the traffic class (RFC 3168 section 5).
 pub(crate) fn ecn(frame: &[u8]) -> Ecn {
-    match frame.get(1).map_or(0, |b| b & 3) {
-        0 => Ecn::NotEct,
-        1 => Ecn::Ect1,
-        2 => Ecn::Ect0,
-        _ => Ecn::Ce,
-    }
+    Ecn::from_bits(frame.get(1).copied().unwrap_or(0))
 }
 
 /// Writes "congestion experienced" into an IPv4 header and updates its checksum (RFC 3168 section

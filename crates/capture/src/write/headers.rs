@@ -138,7 +138,7 @@ impl Packet {
 
     fn ipv4(&self, source: &[u8; 4], destination: &[u8; 4], out: &mut Vec<u8>) {
         let length = u16::try_from(self.len()).expect("packets are at most 64 KiB");
-        out.extend_from_slice(&[0x45, ecn_bits(self.ecn)]);
+        out.extend_from_slice(&[0x45, self.ecn.bits()]);
         out.extend_from_slice(&length.to_be_bytes());
         // The identification of a packet that is never fragmented is meaningless (RFC 6864).
         out.extend_from_slice(&[0, 0]);
@@ -152,7 +152,7 @@ impl Packet {
 
     fn ipv6(&self, source: &[u8; 16], destination: &[u8; 16], out: &mut Vec<u8>) {
         let length = u16::try_from(self.segment_len()).expect("packets are at most 64 KiB");
-        out.extend_from_slice(&(6 << 28 | u32::from(ecn_bits(self.ecn)) << 20).to_be_bytes());
+        out.extend_from_slice(&(6 << 28 | u32::from(self.ecn.bits()) << 20).to_be_bytes());
         out.extend_from_slice(&length.to_be_bytes());
         out.extend_from_slice(&[self.protocol(), TIME_TO_LIVE]);
         out.extend_from_slice(source);
@@ -196,16 +196,6 @@ impl Packet {
         out.extend_from_slice(self.options.as_slice());
         let checksum = !folded(pseudo + sum(&out[start..]));
         out[start + 16..start + 18].copy_from_slice(&checksum.to_be_bytes());
-    }
-}
-
-/// The two bits of RFC 3168 section 5.
-fn ecn_bits(ecn: Ecn) -> u8 {
-    match ecn {
-        Ecn::NotEct => 0,
-        Ecn::Ect1 => 1,
-        Ecn::Ect0 => 2,
-        Ecn::Ce => 3,
     }
 }
 

@@ -104,13 +104,7 @@ impl Feedback {
         let Some((at, ecn)) = arrival else { return 0 };
         let ago = u128::from(self.at.saturating_since(at).as_nanos()) * 1024 / 1_000_000_000;
         let ago = u16::try_from(ago).unwrap_or(LONG_AGO).min(LONG_AGO);
-        let bits: u16 = match ecn {
-            Ecn::NotEct => 0,
-            Ecn::Ect1 => 1,
-            Ecn::Ect0 => 2,
-            Ecn::Ce => 3,
-        };
-        1 << 15 | bits << 13 | ago
+        1 << 15 | u16::from(ecn.bits()) << 13 | ago
     }
 
     /// The feedback in a packet that arrives at `now`.
@@ -128,7 +122,8 @@ impl Feedback {
 }
 
 fn arrival(metric: u16, reported: Time) -> Arrival {
-    let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(metric >> 13 & 3)];
+    let [high, _] = metric.to_be_bytes();
+    let ecn = Ecn::from_bits(high >> 5);
     let ago = Duration::from_nanos(u64::from(metric & 0x1FFF) * 1_000_000_000 / 1024);
     let at = Time::ZERO + reported.saturating_since(Time::ZERO).saturating_sub(ago);
     (metric >> 15 == 1).then_some((at, ecn))

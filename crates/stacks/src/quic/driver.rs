@@ -71,7 +71,8 @@ impl Driver {
         let mut reply = Vec::new();
         let transmit = self.draws.during(|| {
             let data = BytesMut::from(bytes);
-            match own::handle(endpoint, instant, remote, codepoint(ecn), data, &mut reply)? {
+            let ecn = EcnCodepoint::from_bits(ecn.bits());
+            match own::handle(endpoint, instant, remote, ecn, data, &mut reply)? {
                 DatagramEvent::ConnectionEvent(_, event) => {
                     connection.as_mut()?.1.handle_event(event);
                     None
@@ -147,12 +148,7 @@ impl Driver {
 
     /// Makes datagrams of a transmission, which may have several.
     fn send(&mut self, transmit: &Transmit, buffer: &[u8]) {
-        let ecn = match transmit.ecn {
-            None => Ecn::NotEct,
-            Some(EcnCodepoint::Ect0) => Ecn::Ect0,
-            Some(EcnCodepoint::Ect1) => Ecn::Ect1,
-            Some(EcnCodepoint::Ce) => Ecn::Ce,
-        };
+        let ecn = transmit.ecn.map_or(Ecn::NotEct, |ecn| Ecn::from_bits(ecn as u8));
         let length = transmit.segment_size.unwrap_or(transmit.size);
         let datagrams = buffer[..transmit.size].chunks(length);
         self.ready.extend(datagrams.map(|bytes| Outgoing { bytes: bytes.into(), ecn }));
@@ -169,14 +165,5 @@ impl Driver {
 
     pub(super) fn next_deadline(&self) -> Option<Time> {
         if self.ready.is_empty() { self.timer } else { Some(self.now) }
-    }
-}
-
-fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
-    match ecn {
-        Ecn::NotEct => None,
-        Ecn::Ect0 => Some(EcnCodepoint::Ect0),
-        Ecn::Ect1 => Some(EcnCodepoint::Ect1),
-        Ecn::Ce => Some(EcnCodepoint::Ce),
     }
 }

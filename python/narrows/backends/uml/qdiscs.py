@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from narrows import _native
 from narrows.backends.linux.traffic import FULL_PACKET
 
 Path = Mapping[str, Any]
@@ -80,11 +81,7 @@ def can_make(path: Path) -> bool:
 
 def dscp_bits(name: str) -> int:
     """The six bits of the code point with this name."""
-    if name.startswith("cs"):
-        return 8 * int(name[2:])
-    if name.startswith("af"):
-        return 8 * int(name[2]) + 2 * int(name[3])
-    return {"ef": 46, "va": 44, "le": 1}[name]
+    return dict(_native.code_points())[name]
 
 
 def _shapes(path: Path) -> bool:
