@@ -257,20 +257,6 @@ def test_a_wheel_has_its_own_programs(tmp_path: Path, monkeypatch: pytest.Monkey
     assert tools.router_tool() == own
 
 
-def test_a_program_is_built_where_nothing_was_kept_yet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sources = tmp_path / "sources"
-    (sources / "target" / "release").mkdir(parents=True)
-    (sources / "target" / "release" / "narrows-own").write_text("built", encoding="utf-8")
-    monkeypatch.setattr(tools.shutil, "which", lambda _: "cargo")
-    done = subprocess.CompletedProcess([], 0)
-    monkeypatch.setattr(tools.subprocess, "run", lambda *_, **__: done)
-    built = tmp_path / "cache" / "tools" / "narrows-own-1"
-    tools._build(sources, "narrows-own", built, "uml")
-    assert built.read_text(encoding="utf-8") == "built"
-
-
 def test_nobodys_programs_need_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
