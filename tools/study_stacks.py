@@ -3,6 +3,7 @@
     python tools/study_stacks.py OUT
 
 OUT is a store of runs: what is there isn't run again. No number in the page is written by hand.
+The lines of Linux itself need a kernel (`narrows kernel build`); without one the page lacks them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 import polars as pl
 
 import narrows as nw
+from narrows.backends.uml import get_kernel, kernels
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "stacks.md"
 TRIALS = 3
@@ -27,15 +29,20 @@ CONTROLS = {
 """The controls that each stack has; `linux` is the simulator's own TCP."""
 STACKS = tuple(CONTROLS)
 
+DEBIAN = "linux-6.12"
+"""The kernel that `narrows kernel build` makes."""
+KERNEL = "Linux itself"
+"""What the tables call it."""
+
 HEAD = """\
 # Stacks of other projects beside Linux
 
-What the same control does in another project's transport stack and in the simulator's model of
-Linux 6.12. The stacks are quinn-proto 0.11.19 and noq-proto 1.4.0, which run themselves
+What the same control does in another project's transport stack, in the simulator's model of
+Linux 6.12, and in Linux. The stacks are quinn-proto 0.11.19 and noq-proto 1.4.0, which run themselves
 ([how-to](../how-to/stacks.md)), with what they ship with; `linux` is the simulator's TCP, whose
 agreement with the kernel [agreement.md](agreement.md) measures, and whose `bbr3` is Google's. The
 path has 20 Mbit/s and 30 ms; each number is the mean of {trials} runs with different seeds (the
-lowest and the highest in brackets), 60 s without the first 10.
+lowest and the highest in brackets), 60 s without the first 10.{real}
 `python tools/study_stacks.py OUT` runs everything and writes this page.
 
 ## Where they differ, and why
@@ -121,6 +128,12 @@ are refused with the name of the series.
 ## What was measured
 """
 
+REAL_HEAD = """\
+`Linux itself` is {kernel} in virtual time (`--backend uml`), and so is the flow beside it. Its
+hosts have no jitter, and their runs hardly depend on the seed: the {trials} runs have round-trip
+times of {rtts} instead.
+"""
+
 SPEC = """\
 name = "{name}"
 [path]
@@ -132,8 +145,7 @@ name = "subject"
 cca = "cubic"
 {subject}
 {others}
-[host]
-jitter = "200us"
+{host}
 [run]
 duration = "{duration}"
 warmup = "{warmup}"
@@ -142,7 +154,11 @@ record = "summary"
 {run}
 [sweep.axes]
 "flows[0].cca" = [{controls}]
+{axes}
 """
+JITTER = '[host]\njitter = "200us"'
+RTTS = ("29.7 ms", "30 ms", "30.3 ms")
+"""Instead of seeds on hosts without jitter (docs/decisions/021)."""
 BESIDE = '[[flows]]\nname = "other"\ncca = "{cca}"'
 
 
@@ -156,16 +172,18 @@ class Variant:
     options: str = ""
     suffix: str = ""
     """What follows the control's name in a line of a table."""
+    backend: str = "sim"
 
     @property
     def name(self) -> str:
         """Its name in those of files."""
         made = re.sub("[^a-z0-9]+", "-", self.options).strip("-")
-        return f"{self.stack}-{made}" if made else self.stack
+        stack = self.stack.lower().replace(" ", "-")
+        return f"{stack}-{made}" if made else stack
 
     def subject(self) -> str:
         """The keys of the flow."""
-        own = "" if self.stack == "linux" else f'stack = "{self.stack}"\n'
+        own = f'stack = "{self.stack}"\n' if self.stack in ("quinn", "noq") else ""
         return own + (f"options = {{ {self.options} }}\n" if self.options else "")
 
 
@@ -185,12 +203,19 @@ class Situation:
 
     def text(self, variant: Variant) -> str:
         """The specification with this stack."""
+        real = variant.backend != "sim"
         return SPEC.format(
             name=f"{self.name}-{variant.name}", path=self.path,
             subject=variant.subject() + self.subject, others=self.others, duration=self.duration,
-            warmup=self.warmup, trials=TRIALS, run=self.run,
-            controls=", ".join(f'"{control}"' for control in variant.controls),
+            warmup=self.warmup, trials=1 if real else TRIALS, run=self.run,
+            host="" if real else JITTER, controls=listed(variant.controls),
+            axes=f'"path.rtt" = [{listed(RTTS)}]' if real else "",
         )  # fmt: skip
+
+
+def listed(words: tuple[str, ...]) -> str:
+    """Words as a list of TOML has them."""
+    return ", ".join(f'"{word}"' for word in words)
 
 
 USE = ("utilization", "utilization", "{:.1%}")
@@ -239,7 +264,10 @@ SITUATIONS = (
 
 
 DRAFT = Variant("linux", ("bbr3",), options='rules = "draft"', suffix=" by the draft")
-PLAIN = (*(Variant(stack, controls) for stack, controls in CONTROLS.items()), DRAFT)
+REAL = Variant(KERNEL, ("reno", "cubic", "bbr"), backend=f"uml:{DEBIAN}")
+SIMULATED = tuple(Variant(stack, controls) for stack, controls in CONTROLS.items())
+HAS_KERNEL = any(kernel.name == DEBIAN for kernel in kernels())
+PLAIN = (SIMULATED[0], *([REAL] if HAS_KERNEL else []), *SIMULATED[1:], DRAFT)
 PACED = (("quinn", "bbr"), ("noq", "bbr3"))
 """The BBR of each stack, for which options are varied."""
 OPTIONS: tuple[tuple[str, tuple[Situation, ...], tuple[Variant, ...]], ...] = (
@@ -298,7 +326,7 @@ def summaries(situation: Situation, variant: Variant, out: Path) -> pl.DataFrame
     specification = out / f"{name}.toml"
     specification.parent.mkdir(parents=True, exist_ok=True)
     specification.write_text(situation.text(variant), encoding="utf-8")
-    result = nw.sweep(specification, out=out / name)
+    result = nw.sweep(specification, backend=variant.backend, out=out / name)
     return result.summary_table
 
 
@@ -332,9 +360,18 @@ def spread(values: pl.Series, form: str) -> str:
     return mean if low == high else f"{mean} ({low} to {high})"
 
 
+def head() -> str:
+    """What stands before the tables."""
+    real = f"\n{REAL_HEAD}".rstrip() if HAS_KERNEL else ""
+    text = HEAD.replace("{real}", real).replace("{trials}", str(TRIALS))
+    if HAS_KERNEL:
+        text = text.replace("{kernel}", f"Linux {get_kernel(DEBIAN).release}")
+    return text.replace("{rtts}", ", ".join(RTTS)).rstrip()
+
+
 def page(out: Path) -> str:
     """The whole page."""
-    parts = [HEAD.replace("{trials}", str(TRIALS)).rstrip()]
+    parts = [head()]
     for situation in SITUATIONS:
         parts += [f"\n### {situation.title}\n", *rows(situation, PLAIN, out)]
     parts += ["\n### Bursts, alone with a buffer of 1 BDP\n", BURSTS, *bursts(out)]
