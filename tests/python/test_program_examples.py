@@ -18,7 +18,11 @@ from narrows.spec.permission import allowing
 from narrows.spec.scenario import Scenario
 
 HERE = Path(__file__).parents[2] / "experiments" / "programs"
-QUICPERF = HERE / "quicperf" / "quicperf"
+BUILT = {
+    "quic-go": (HERE / "quicperf" / "quicperf", "go build"),
+    "quinn": (HERE / "quicperf-rs" / "target" / "release" / "quicperf", "cargo build --release"),
+}
+"""QUIC programs that are built, and how."""
 
 
 @cache
@@ -29,8 +33,9 @@ def missing(*needed: str) -> str:
     for name in {"iperf3", "curl", "python3"} & {*needed}:
         if shutil.which(name) is None:
             return f"no {name} on the PATH"
-    if "quic-go" in needed and not QUICPERF.exists():
-        return f"no {QUICPERF}: `go build` in its directory makes it"
+    for program, command in (BUILT[name] for name in BUILT.keys() & {*needed}):
+        if not program.exists():
+            return f"no {program}: `{command}` makes it"
     if "aioquic" in needed:
         python = shutil.which("python3") or "false"
         imports = [python, "-c", "import aioquic, cryptography"]
@@ -81,7 +86,18 @@ def test_curl_gets_what_the_web_server_has() -> None:
 def test_programs_in_three_languages_send_the_same_bytes_twice() -> None:
     if why := missing("iperf3", "quic-go", "aioquic"):
         pytest.skip(why)
-    scenario = example("three.toml", "run.duration=1s", "run.warmup=200ms")
+    check_repetition("three.toml", "quic-go", "aioquic")
+
+
+def test_quinn_sends_the_same_bytes_twice() -> None:
+    if why := missing("quinn"):
+        pytest.skip(why)
+    check_repetition("quinn.toml", "quinn")
+
+
+def check_repetition(name: str, *stacks: str) -> None:
+    """Two runs of a second are the same, all flows send, and the QUIC stacks write their qlogs."""
+    scenario = example(name, "run.duration=1s", "run.warmup=200ms")
     uml = Uml(get_kernel().name)
     first, again = uml.run(scenario), uml.run(scenario)
     assert first.info.digest == again.info.digest
@@ -89,10 +105,10 @@ def test_programs_in_three_languages_send_the_same_bytes_twice() -> None:
     assert [name for name in first.files if first.files[name] != again.files[name]] == []
     last = first.tables["flow_samples"].filter(time_s=1.0)["received_bytes"].to_list()
     assert all(count > 10_000 for count in last), last
-    logs = [name for name in first.files if name.endswith("qlog")]
-    of = {tuple(name.split("/")[1:3]) for name in logs}
-    assert of == {(flow, role) for flow in ("quic-go", "aioquic") for role in ("client", "server")}
-    for name in logs:
+    logs = [file for file in first.files if file.endswith("qlog")]
+    of = {tuple(file.split("/")[1:3]) for file in logs}
+    assert of == {(flow, role) for flow in stacks for role in ("client", "server")}
+    for file in logs:
         # One JSON value, or a sequence of them (RFC 7464).
-        values = first.files[name].decode().split("\x1e")
-        assert all(json.loads(value) for value in values if value.strip()), name
+        values = first.files[file].decode().split("\x1e")
+        assert all(json.loads(value) for value in values if value.strip()), file
