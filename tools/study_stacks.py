@@ -38,11 +38,11 @@ HEAD = """\
 # Stacks of other projects beside Linux
 
 What the same control does in another project's transport stack, in the simulator's model of
-Linux 6.12, and in Linux. The stacks are quinn-proto 0.11.19 and noq-proto 1.4.0, which run themselves
-([how-to](../how-to/stacks.md)), with what they ship with; `linux` is the simulator's TCP, whose
-agreement with the kernel [agreement.md](agreement.md) measures, and whose `bbr3` is Google's. The
-path has 20 Mbit/s and 30 ms; each number is the mean of {trials} runs with different seeds (the
-lowest and the highest in brackets), 60 s without the first 10.{real}
+Linux 6.12, and in Linux. The stacks are quinn-proto 0.11.19 and noq-proto 1.4.0, which run
+themselves ([how-to](../how-to/stacks.md)), with what they ship with; `linux` is the simulator's
+TCP, whose agreement with the kernel [agreement.md](agreement.md) measures, and whose `bbr3` is
+Google's. The path has 20 Mbit/s and 30 ms; each number is the mean of {trials} runs with different
+seeds (the lowest and the highest in brackets), 60 s without the first 10.{real}
 `python tools/study_stacks.py OUT` runs everything and writes this page.
 
 ## Where they differ, and why
