@@ -223,6 +223,20 @@ def test_a_control_with_a_fault_breaks_what_others_keep(
     assert json.loads((tmp_path / "out" / "evaluation.json").read_text()) == document
 
 
+def test_a_control_that_fails_says_why(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = LAZY.replace("        pass", "        self.window + 1", 1)
+    (tmp_path / "broken.py").write_text(broken, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    command = ["evaluate", "broken:Lazy", "--beside", "", "--out", "out"]
+    assert main([*command, "--suite", str(suite(tmp_path))]) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert "alone undecided" in told
+    (line,) = [line for line in told if line.startswith("Lazy: alone:")]
+    assert "3 of 3 runs failed: Lazy.on_ack: found AttributeError" in line
+
+
 def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
     folder, out = suite(tmp_path), tmp_path / "out"
     first = evaluate(["reno"], suite=folder, beside=[], out=out)

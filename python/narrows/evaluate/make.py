@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -78,8 +78,9 @@ class Evaluation:
         }
 
     def lines(self) -> list[str]:
-        """What a terminal shows: a row for each situation, then counts and what was broken."""
-        return [*_matrix(self), "", *_counts(self), *_broken(self), f"page: {self.page}"]
+        """What a terminal shows: a row for each situation, counts, and what was broken or failed."""
+        told = [*_counts(self), *_broken(self), *_failed(self)]
+        return [*_matrix(self), "", *told, f"page: {self.page}"]
 
 
 def evaluate(
@@ -172,3 +173,14 @@ def _broken(made: Evaluation) -> list[str]:
         if contestant.tested
         for line in site.failures(of_contestant(made.judged, contestant))
     ]
+
+
+def _failed(made: Evaluation) -> Iterator[str]:
+    """A sentence for each situation whose runs failed, with the first error."""
+    for one in made.judged:
+        attempt = one.attempt
+        if not (attempt.contestant.tested and one.trouble and one.verdict is Verdict.UNDECIDED):
+            continue
+        errors = [one.error for one in made.done.failures if one.cell is attempt.cell]
+        because = f": {errors[0]}" if errors else ""
+        yield f"{attempt.contestant.title}: {attempt.situation.name}: {one.trouble}{because}"
