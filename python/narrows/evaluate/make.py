@@ -78,7 +78,7 @@ class Evaluation:
         }
 
     def lines(self) -> list[str]:
-        """What a terminal shows: a row for each situation, counts, and what was broken or failed."""
+        """What a terminal shows: a row for each situation, counts, and what broke or failed."""
         told = [*_counts(self), *_broken(self), *_failed(self)]
         return [*_matrix(self), "", *told, f"page: {self.page}"]
 
