@@ -1,10 +1,10 @@
 //! The kernel's tick clock, which Linux uses for coarse time.
 
-use std::num::NonZeroU64;
+use std::num::NonZeroU32;
 
 use crate::time::Time;
 
-const MICROS_PER_SEC: u64 = 1_000_000;
+const MICROS_PER_SEC: u32 = 1_000_000;
 
 /// The clock of a kernel built with `CONFIG_HZ` ticks a second. Each method rounds like the
 /// kernel's conversion that it names.
@@ -18,10 +18,10 @@ const MICROS_PER_SEC: u64 = 1_000_000;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Jiffies {
-    hz: u64,
+    hz: u32,
     /// Nonzero, so that divisions need no check.
-    tick_us: NonZeroU64,
-    tick_ns: NonZeroU64,
+    tick_us: NonZeroU32,
+    tick_ns: NonZeroU32,
 }
 
 impl Jiffies {
@@ -31,23 +31,22 @@ impl Jiffies {
     /// If a tick isn't a whole number of microseconds.
     #[must_use]
     pub const fn new(hz: u32) -> Self {
-        let hz = hz as u64;
         assert!(MICROS_PER_SEC.is_multiple_of(hz), "a tick is a whole number of microseconds");
-        let tick_us = NonZeroU64::new(MICROS_PER_SEC / hz).expect("a tick above zero");
-        Self { hz, tick_us, tick_ns: tick_us.saturating_mul(NonZeroU64::new(1_000).unwrap()) }
+        let tick_us = NonZeroU32::new(MICROS_PER_SEC / hz).expect("a tick above zero");
+        Self { hz, tick_us, tick_ns: tick_us.saturating_mul(NonZeroU32::new(1_000).unwrap()) }
     }
 
     /// Ticks in a second (`HZ`).
     #[must_use]
     pub const fn per_second(self) -> u64 {
-        self.hz
+        self.hz as u64
     }
 
     /// The ticks that have passed at `now`, rounded down (`jiffies`, `tcp_jiffies32`).
     #[inline]
     #[must_use]
     pub const fn at(self, now: Time) -> u64 {
-        now.as_nanos() / self.tick_ns.get()
+        now.as_nanos() / self.tick_ns()
     }
 
     /// A span of `us` microseconds, rounded up, so that its timer never fires early
@@ -55,7 +54,7 @@ impl Jiffies {
     #[inline]
     #[must_use]
     pub const fn ceil_micros(self, us: u64) -> u64 {
-        us.div_ceil(self.tick_us.get())
+        us.div_ceil(self.tick_us())
     }
 
     /// A span of `ns` nanoseconds, rounded down (`nsecs_to_jiffies`, and divisions by
@@ -63,7 +62,7 @@ impl Jiffies {
     #[inline]
     #[must_use]
     pub const fn floor_nanos(self, ns: u64) -> u64 {
-        ns / self.tick_ns.get()
+        ns / self.tick_ns()
     }
 
     /// A span of `ms` milliseconds, rounded up (`msecs_to_jiffies`).
@@ -76,14 +75,24 @@ impl Jiffies {
     #[inline]
     #[must_use]
     pub const fn to_micros(self, ticks: u64) -> u64 {
-        ticks * self.tick_us.get()
+        ticks * self.tick_us()
     }
 
     /// The instant when `ticks` ticks have passed.
     #[inline]
     #[must_use]
     pub const fn instant(self, ticks: u64) -> Time {
-        Time::from_nanos(ticks * self.tick_ns.get())
+        Time::from_nanos(ticks * self.tick_ns())
+    }
+
+    #[inline]
+    const fn tick_us(self) -> u64 {
+        self.tick_us.get() as u64
+    }
+
+    #[inline]
+    const fn tick_ns(self) -> u64 {
+        self.tick_ns.get() as u64
     }
 }
 

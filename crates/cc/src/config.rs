@@ -20,7 +20,7 @@ pub struct CcConfig<'a> {
     /// The control's random stream.
     pub random: Stream,
     /// Options by their keys; [`build`](crate::build) adds the defaults of those left out.
-    pub options: Values,
+    pub options: &'a Values,
 }
 
 /// A control that can be built.

@@ -108,7 +108,7 @@ mod tests {
             initial_rtt: Some(Duration::from_millis(40)),
             profile: &LINUX_6_12,
             random: Stream::new(1, "fixed"),
-            options: options.iter().map(option).collect::<Values>(),
+            options: &options.iter().map(option).collect::<Values>(),
         };
         build("fixed", config).unwrap_or_else(|error| panic!("{error}"))
     }

@@ -84,9 +84,9 @@ impl Ledbat {
         Self {
             window,
             fraction: 0.0,
-            target_us: target_us(&config.options),
+            target_us: target_us(config.options),
             gain: config.options.number("gain"),
-            delays: Delays::new(&config.options),
+            delays: Delays::new(config.options),
         }
     }
 }

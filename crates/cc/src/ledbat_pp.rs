@@ -75,9 +75,9 @@ impl LedbatPp {
         Self {
             window: LossWindow::new(config.initial_cwnd),
             fraction: 0.0,
-            target_us: target_us(&config.options),
+            target_us: target_us(config.options),
             may_slow: config.options.flag("slowdown"),
-            delays: Delays::new(&config.options),
+            delays: Delays::new(config.options),
             phase: Phase::First,
             srtt: config.initial_rtt.unwrap_or(Duration::from_millis(1)),
             slowed: Time::ZERO,

@@ -98,8 +98,8 @@ pub fn info(name: &str) -> Option<&'static Info> {
 /// # Errors
 /// If the name or an option isn't known, or an option is out of range.
 pub fn build(name: &str, config: CcConfig) -> Result<Box<dyn CongestionControl>, CcError> {
-    let (build, options) = complete(name, &config.options)?;
-    Ok(build(CcConfig { options, ..config }))
+    let (build, options) = complete(name, config.options)?;
+    Ok(build(CcConfig { options: &options, ..config }))
 }
 
 /// Builds a control from checked and complete options.

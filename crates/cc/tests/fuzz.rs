@@ -81,7 +81,7 @@ fn senders(profile: usize, initial_rtt_us: Option<u64>, scale: Scale) -> Vec<Sen
             initial_rtt: initial_rtt_us.map(Duration::from_micros),
             profile,
             random: Stream::new(1, name),
-            options: crate::common::values(name, options),
+            options: &crate::common::values(name, options),
         };
         let control = narrows_cc::build(name, config).expect("a control of the tests");
         Sender::new(control, scale)

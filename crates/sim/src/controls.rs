@@ -71,15 +71,48 @@ impl Controls {
         self.own.contains_key(name)
     }
 
-    /// The maker of the control called `name` for the connections of a flow, and its options.
-    pub(crate) fn maker(&self, name: &str, flow: &str, options: &Values) -> (Arc<Make>, Values) {
-        if let Some(make) = self.own.get(name) {
-            let (make, flow) = (Arc::clone(make), flow.to_owned());
-            return (Arc::new(move |config| make(&flow, config)), options.clone());
+    /// The maker of an own control called `name` for the connections of a flow.
+    fn own_maker(&self, name: &str, flow: &str) -> Option<Arc<Make>> {
+        let (make, flow) = (Arc::clone(self.own.get(name)?), flow.to_owned());
+        Some(Arc::new(move |config| make(&flow, config)))
+    }
+}
+
+/// What makes the controls of a flow's connections, and their options.
+#[derive(Clone)]
+pub(crate) struct Maker {
+    pub(crate) make: Arc<Make>,
+    pub(crate) options: Arc<Values>,
+}
+
+/// The makers of a run's flows. Flows of a registered control that have the same options share
+/// one, since all options of a thousand flows would take more room than the flows.
+pub(crate) struct Makers<'a> {
+    controls: &'a Controls,
+    /// The latest of each registered control, with the options that the flow gave.
+    latest: BTreeMap<&'a str, (&'a Values, Maker)>,
+}
+
+impl<'a> Makers<'a> {
+    pub(crate) fn new(controls: &'a Controls) -> Self {
+        Self { controls, latest: BTreeMap::new() }
+    }
+
+    /// That of the control called `name` for a flow with these options.
+    pub(crate) fn maker(&mut self, name: &'a str, flow: &str, options: &'a Values) -> Maker {
+        if let Some(make) = self.controls.own_maker(name, flow) {
+            return Maker { make, options: Arc::new(options.clone()) };
         }
-        let (build, options) =
+        if let Some((given, maker)) = self.latest.get(name)
+            && *given == options
+        {
+            return maker.clone();
+        }
+        let (build, complete) =
             narrows_cc::complete(name, options).expect("the scenario was checked");
-        (Arc::new(build), options)
+        let maker = Maker { make: Arc::new(build), options: Arc::new(complete) };
+        self.latest.insert(name, (options, maker.clone()));
+        maker
     }
 }
 

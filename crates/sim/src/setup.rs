@@ -1,7 +1,5 @@
 //! Sets up a scenario's flows and the sampling of a run.
 
-use std::sync::Arc;
-
 use narrows_base::{Bytes, Duration, FlowId, Rate, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_spec::Names;
@@ -13,7 +11,7 @@ use narrows_tcp::{
     BufferLimits, MSS, MakeControl, Metrics, ReceiverConfig, SenderConfig, TcpProfile,
 };
 
-use crate::controls::Controls;
+use crate::controls::{Controls, Maker, Makers};
 use crate::ending::StopWhen;
 use crate::host::{
     Chain, ControlFactory, Datagrams, Plan, ReceivingHost, SendingHost, Sink, Source, media_hosts,
@@ -46,9 +44,9 @@ pub(crate) fn sampler(scenario: &Scenario) -> Sampler {
 }
 
 /// The ends of all flows.
-pub(crate) fn hosts(
-    scenario: &Scenario,
-    controls: &Controls,
+pub(crate) fn hosts<'a>(
+    scenario: &'a Scenario,
+    controls: &'a Controls,
     note_lost: bool,
 ) -> Vec<(SendingHost, ReceivingHost)> {
     let limits = match scenario.host.socket_buffers {
@@ -58,7 +56,8 @@ pub(crate) fn hosts(
     };
     let flows = scenario.flows.iter().enumerate();
     let names = Names::of(&scenario.flows);
-    let host = |(index, flow): (usize, &Flow)| {
+    let mut makers = Makers::new(controls);
+    let host = |(index, flow): (usize, &'a Flow)| {
         let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
         let plan = Plan {
             start: Time::from_nanos(flow.start_ns),
@@ -95,7 +94,8 @@ pub(crate) fn hosts(
             note_lost,
             metrics: scenario.host.metrics_save.then(Metrics::default),
         };
-        let factory = control_factory(scenario.seed, flow, controls, profile);
+        let maker = makers.maker(&flow.cca, &flow.name, &flow.options);
+        let factory = control_factory(scenario.seed, flow, maker, profile);
         let chain = Chain::new(plan, config, factory);
         let draws = Draws { seed: scenario.seed, flow: &flow.name };
         let sender = SendingHost::new(chain, flow.workload.as_ref(), draws);
@@ -192,14 +192,13 @@ fn profile_of(scenario: &Scenario, flow: &Flow) -> &'static TcpProfile {
 fn control_factory(
     seed: u64,
     flow: &Flow,
-    controls: &Controls,
+    maker: Maker,
     profile: &'static TcpProfile,
 ) -> ControlFactory {
     let name = flow.name.clone();
-    let (make, options) = controls.maker(&flow.cca, &flow.name, &flow.options);
     Box::new(move |instance| -> MakeControl {
         let random = Stream::new(seed, &format!("cc/{name}/{instance}"));
-        let (make, options) = (Arc::clone(&make), options.clone());
+        let Maker { make, options } = maker.clone();
         Box::new(move |_now, rtt, initial_cwnd| {
             make(CcConfig {
                 mss: MSS,
@@ -207,7 +206,7 @@ fn control_factory(
                 initial_rtt: Some(rtt),
                 profile: &profile.cc,
                 random,
-                options,
+                options: &options,
             })
         })
     })

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use narrows_base::Dscp;
 use narrows_base::registry::Values;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::law::Law;
 pub use narrows_base::Level;
@@ -27,6 +27,7 @@ pub struct Scenario {
     /// The bottleneck.
     pub path: PathConfig,
     /// The flows that share it, in the order of their ids.
+    #[serde(deserialize_with = "without_spare_room")]
     pub flows: Vec<Flow>,
     /// The end hosts.
     pub host: Host,
@@ -35,6 +36,13 @@ pub struct Scenario {
     /// What changes in the course of the run, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+}
+
+/// A list that has grown while it was read takes up to twice its room.
+fn without_spare_room<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Flow>, D::Error> {
+    let mut flows = Vec::deserialize(from)?;
+    flows.shrink_to_fit();
+    Ok(flows)
 }
 
 /// A change in the course of a run, after everything else of its instant.

@@ -111,8 +111,9 @@ impl Scoreboard {
     /// whether the control watches packets.
     pub(crate) fn new(notes_lost: bool, watches: bool) -> Self {
         Self {
-            ring: vec![EMPTY; 64],
-            mask: 63,
+            // Room for the first window; most of many flows never have more out.
+            ring: vec![EMPTY; 16],
+            mask: 15,
             una: 0,
             next: 0,
             sacked_out: 0,

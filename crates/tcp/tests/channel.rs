@@ -185,7 +185,7 @@ impl World {
                 initial_rtt: Some(rtt),
                 profile: &profile.cc,
                 random: Stream::new(seed, "control"),
-                options: Values::default(),
+                options: &Values::default(),
             };
             narrows_cc::build(name, config).expect("a known control")
         });

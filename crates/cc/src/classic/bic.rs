@@ -77,7 +77,7 @@ struct Bic {
 
 impl Bic {
     fn new(config: &CcConfig) -> Self {
-        let options = &config.options;
+        let options = config.options;
         Self {
             fast_convergence: options.flag("fast_convergence"),
             max_increment: options.packets("max_increment"),

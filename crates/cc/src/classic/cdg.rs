@@ -162,7 +162,7 @@ impl Cdg {
     fn new(config: &CcConfig) -> Self {
         let window = config.options.whole("window");
         Self {
-            options: Options::new(&config.options),
+            options: Options::new(config.options),
             window,
             random: config.random.clone(),
             memory: Memory::new(window, Mark::START, config.initial_cwnd),

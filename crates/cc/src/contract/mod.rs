@@ -36,7 +36,7 @@ pub fn hold_control(data: &[u8]) {
         initial_rtt: micros(rtt).map(Duration::from_micros),
         profile: PROFILES[usize::from(profile) % PROFILES.len()].1,
         random: Stream::new(1, info.name),
-        options: options(info, &mut next),
+        options: &options(info, &mut next),
     };
     let Ok(control) = build(info.name, config) else { return };
     let mut sender = Sender::new(control, scale);

@@ -53,7 +53,7 @@ pub fn control_of(
     profile: &CcProfile,
     initial_rtt: Option<Duration>,
 ) -> Box<dyn CongestionControl> {
-    let options = values(name, options);
+    let options = &values(name, options);
     let random = Stream::new(1, name);
     let config = CcConfig { mss: MSS, initial_cwnd: 10, initial_rtt, profile, random, options };
     narrows_cc::build(name, config).expect("a control of the tests")

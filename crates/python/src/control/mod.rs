@@ -133,7 +133,7 @@ impl PythonControl {
 
     fn construct(&mut self, class: &Bound<'_, PyAny>, config: &CcConfig) -> PyResult<()> {
         let py = class.py();
-        let options = keywords(py, &config.options)?;
+        let options = keywords(py, config.options)?;
         let object = class.call((), Some(&options));
         let place = format!("{}.__init__", self.class);
         let object = object.map_err(|error| raised(py, &place, error, self.file.as_deref()))?;

@@ -78,7 +78,7 @@ impl Loaded {
     }
 
     fn begin(&mut self, mut config: CcConfig<'_>) {
-        let options = match self.options(&config.options) {
+        let options = match self.options(config.options) {
             Ok(options) => options,
             Err(error) => return self.fail(error),
         };

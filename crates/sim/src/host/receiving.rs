@@ -27,7 +27,7 @@ impl ReceivingHost {
             let (receivers, deadlines) = (BTreeMap::new(), Deadlines::default());
             Self::Many(Box::new(Many { config, receivers, deadlines, bytes: 0 }))
         } else {
-            Self::One(One { config, receiver: Receiver::new(config), past_bytes: 0 })
+            Self::One(One { receiver: Receiver::new(config), past_bytes: 0 })
         }
     }
 
@@ -132,7 +132,6 @@ impl DatagramReceiver {
 
 /// One receiver, replaced by the next connection's.
 pub(crate) struct One {
-    config: ReceiverConfig,
     receiver: Receiver,
     past_bytes: u64,
 }
@@ -141,12 +140,20 @@ impl One {
     #[inline(always)]
     fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         let segment = &packet.body;
-        if matches!(segment.kind, Kind::Syn { .. }) && segment.instance > self.config.instance {
-            self.past_bytes += self.receiver.stats().bytes;
-            self.config.instance = segment.instance;
-            self.receiver = Receiver::new(self.config);
+        if matches!(segment.kind, Kind::Syn { .. }) {
+            self.connect(segment.instance);
         }
         self.receiver.receive(segment, packet.ecn, now);
+    }
+
+    /// A connection request arrived: if it is a newer connection's, a fresh receiver takes it.
+    #[cold]
+    fn connect(&mut self, instance: u32) {
+        let config = *self.receiver.config();
+        if instance > config.instance {
+            self.past_bytes += self.receiver.stats().bytes;
+            self.receiver = Receiver::new(ReceiverConfig { instance, ..config });
+        }
     }
 
     #[inline]

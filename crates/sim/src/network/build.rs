@@ -60,10 +60,18 @@ impl Network {
     }
 
     fn add_hosts(&mut self, hosts: Vec<(SendingHost, ReceivingHost)>) {
-        let (senders, receivers): (Vec<_>, Vec<_>) = hosts.into_iter().unzip();
-        self.senders = senders.into_iter().map(|h| self.add(Node::Sender(h), false)).collect();
-        self.receivers =
-            receivers.into_iter().map(|h| self.add(Node::Receiver(h), false)).collect();
+        // By one push after another: a collected vector would keep the room of the hosts.
+        self.nodes.reserve_exact(2 * hosts.len());
+        let mut receivers = Vec::with_capacity(hosts.len());
+        for (sender, receiver) in hosts {
+            let id = self.add(Node::Sender(sender), false);
+            self.senders.push(id);
+            receivers.push(receiver);
+        }
+        for receiver in receivers {
+            let id = self.add(Node::Receiver(receiver), false);
+            self.receivers.push(id);
+        }
     }
 
     /// Adds the sender's processing noise for each flow, if there is any.

@@ -18,13 +18,9 @@ pub(super) struct Gro {
 }
 
 impl Gro {
-    /// Packets within `window` of the first are passed on together; with zero, each at once.
+    /// Packets within `window` of the first are passed on together.
     pub(super) fn new(window: Duration) -> Self {
         Self { window, held: Vec::new(), deadline: Time::MAX }
-    }
-
-    pub(super) fn is_off(&self) -> bool {
-        self.window.is_zero()
     }
 
     pub(super) fn hold(&mut self, data: Data, now: Time) {

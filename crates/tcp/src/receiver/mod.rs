@@ -59,7 +59,8 @@ pub struct Receiver {
     next: Seq,
     out_of_order: RangeSet<Seq>,
     sacks: SackList,
-    gro: Gro,
+    /// None if packets reach TCP at once.
+    gro: Option<Box<Gro>>,
     policy: AckPolicy,
     echo: Echo,
     buffer: ReceiveBuffer,
@@ -83,7 +84,7 @@ impl Receiver {
             next: 0,
             out_of_order: RangeSet::default(),
             sacks: SackList::default(),
-            gro: Gro::new(config.gro),
+            gro: (!config.gro.is_zero()).then(|| Box::new(Gro::new(config.gro))),
             policy: AckPolicy::new(jiffies, profile.sack_compression, profile.ack_on_psh),
             echo: Echo::new(config.ecn),
             buffer: ReceiveBuffer::new(
@@ -106,7 +107,7 @@ impl Receiver {
             return;
         }
         match &segment.kind {
-            Kind::Data(data) if data.count == 1 && self.gro.is_off() => {
+            Kind::Data(data) if data.count == 1 && self.gro.is_none() => {
                 self.receive_unit(&[Data { ecn, ..*data }], now);
             }
             _ => self.receive_unusual(segment, ecn, now),
@@ -136,11 +137,12 @@ impl Receiver {
             }
             Kind::Data(data) => {
                 let data = Data { ecn, ..*data };
-                if data.count > 1 {
-                    let unit: Vec<Data> = data.packets().collect();
-                    self.receive_unit(&unit, now);
-                } else {
-                    self.gro.hold(data, now);
+                match &mut self.gro {
+                    Some(gro) if data.count == 1 => gro.hold(data, now),
+                    _ => {
+                        let unit: Vec<Data> = data.packets().collect();
+                        self.receive_unit(&unit, now);
+                    }
                 }
             }
             Kind::SynAck { .. } | Kind::Ack(_) => {}
@@ -335,7 +337,7 @@ impl Receiver {
 
     #[inline(never)]
     fn fire_timers(&mut self, now: Time) {
-        if let Some(arrivals) = self.gro.take_due(now) {
+        if let Some(arrivals) = self.gro.as_mut().and_then(|gro| gro.take_due(now)) {
             for unit in gro::units(&arrivals) {
                 self.receive_unit(unit, now);
             }
@@ -348,7 +350,8 @@ impl Receiver {
     /// When the first timer fires, or [`Time::MAX`].
     #[inline]
     fn next_timer(&self) -> Time {
-        self.policy.next_timer().min(self.gro.deadline())
+        let policy = self.policy.next_timer();
+        self.gro.as_ref().map_or(policy, |gro| policy.min(gro.deadline()))
     }
 
     /// When it must be polled next.
@@ -360,6 +363,12 @@ impl Receiver {
         }
         let timer = self.next_timer();
         (timer < Time::MAX).then_some(timer)
+    }
+
+    /// Its settings.
+    #[must_use]
+    pub fn config(&self) -> &ReceiverConfig {
+        &self.config
     }
 
     /// Counters.

@@ -65,7 +65,7 @@ impl SenderEnd {
                     initial_rtt: Some(rtt),
                     profile: &profile.cc,
                     random: Stream::new(1, "transcript"),
-                    options: Values::default(),
+                    options: &Values::default(),
                 };
                 narrows_cc::build(&name, config).expect("a known control")
             };

@@ -146,7 +146,7 @@ struct Bbr {
 impl Bbr {
     /// `bbr_init`.
     fn new(config: CcConfig) -> Self {
-        let settings = Settings::new(&config.options);
+        let settings = Settings::new(config.options);
         let mut bbr = Self {
             profile: config.profile.bbr,
             settings,

@@ -23,7 +23,7 @@ fn fresh(profile: &CcProfile, initial_rtt: Option<Duration>) -> Bbr {
         initial_rtt,
         profile,
         random: Stream::new(1, "bbr"),
-        options: Values::defaults(&BBR.info, Rate::from_bps(0)),
+        options: &Values::defaults(&BBR.info, Rate::from_bps(0)),
     };
     Bbr::new(config)
 }

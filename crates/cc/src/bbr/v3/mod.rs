@@ -133,7 +133,7 @@ impl Bbr3 {
     fn new(config: CcConfig, version: Version) -> Self {
         let mut bbr = Self {
             version,
-            settings: Settings::new(&config.options, version.rules),
+            settings: Settings::new(config.options, version.rules),
             mss: config.mss,
             initial_cwnd: config.initial_cwnd,
             mode: Mode::Startup,

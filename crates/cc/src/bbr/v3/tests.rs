@@ -13,7 +13,7 @@ fn fresh(entry: &Entry, version: Version) -> Bbr3 {
         initial_rtt: Some(Duration::from_millis(40)),
         profile: &LINUX_6_12,
         random: Stream::new(1, "bbr3"),
-        options: Values::defaults(&entry.info, Rate::from_bps(0)),
+        options: &Values::defaults(&entry.info, Rate::from_bps(0)),
     };
     Bbr3::new(config, version)
 }
