@@ -8,6 +8,18 @@
     reason = "the two QUIC stacks have the same calls with types of their own, so one driver is compiled for each"
 )]
 
+/// The configuration of a control with the initial window, if there is one. These types of the
+/// stacks have no trait in common.
+macro_rules! with_window {
+    ($config:ident, $window:expr) => {{
+        let mut config = $config::default();
+        if let Some(window) = $window {
+            config.initial_window(window);
+        }
+        Arc::new(config)
+    }};
+}
+
 mod clock;
 mod keys;
 mod logs;

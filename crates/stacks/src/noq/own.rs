@@ -23,21 +23,11 @@ pub(super) const NAME: &str = "noq";
 
 /// Noq's control of this name.
 pub(super) fn control(cca: &str, window: Option<u64>) -> Arc<dyn ControllerFactory + Send + Sync> {
-    // A configuration with the initial window, if there is one.
-    macro_rules! with_window {
-        ($config:ident) => {{
-            let mut config = $config::default();
-            if let Some(window) = window {
-                config.initial_window(window);
-            }
-            Arc::new(config)
-        }};
-    }
     match cca {
-        "cubic" => with_window!(CubicConfig),
-        "reno" => with_window!(NewRenoConfig),
+        "cubic" => with_window!(CubicConfig, window),
+        "reno" => with_window!(NewRenoConfig, window),
         // It draws from the seed because `rand_pcg` does (crates/draws).
-        "bbr3" => with_window!(Bbr3Config),
+        "bbr3" => with_window!(Bbr3Config, window),
         other => unreachable!("the scenario was checked: {other}"),
     }
 }

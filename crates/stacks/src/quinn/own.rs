@@ -22,20 +22,10 @@ pub(super) const NAME: &str = "quinn";
 
 /// Quinn's control of this name.
 pub(super) fn control(cca: &str, window: Option<u64>) -> Arc<dyn ControllerFactory + Send + Sync> {
-    // A configuration with the initial window, if there is one.
-    macro_rules! with_window {
-        ($config:ident) => {{
-            let mut config = $config::default();
-            if let Some(window) = window {
-                config.initial_window(window);
-            }
-            Arc::new(config)
-        }};
-    }
     match cca {
-        "cubic" => with_window!(CubicConfig),
-        "reno" => with_window!(NewRenoConfig),
-        "bbr" => with_window!(BbrConfig),
+        "cubic" => with_window!(CubicConfig, window),
+        "reno" => with_window!(NewRenoConfig, window),
+        "bbr" => with_window!(BbrConfig, window),
         other => unreachable!("the scenario was checked: {other}"),
     }
 }
