@@ -18,6 +18,7 @@ pub mod keys;
 pub mod ladder;
 pub mod law;
 pub mod limits;
+pub mod low_water;
 mod names;
 mod place;
 pub mod player;

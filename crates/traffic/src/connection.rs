@@ -5,27 +5,15 @@ use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use narrows_base::Dscp;
+use narrows_spec::low_water;
 
 use crate::info::{self, TcpInfo};
 use crate::stage::Watched;
 use crate::sys;
 
-/// Unsent data kept at least in the socket of a flow that sends all it can, bytes.
-const NOT_SENT_LOW_WATER: u64 = 256 * 1024;
-/// They last for at least this many milliseconds at the path's rate, which is longer than the
-/// sender waits for a processor of a busy machine.
-const NOT_SENT_MS: u64 = 10;
-
-/// The same for applications that pause, and should then be silent soon.
-const NOT_SENT_OF_APPLICATIONS: i32 = 32 * 1024;
-
-/// Unsent data kept in the socket of a flow that sends all it can over a path of this rate, bytes:
-/// enough that TCP is never short of data, little enough that a flow that stops doesn't go on for
-/// long.
-#[must_use]
-pub fn bulk_low_water(rate_bps: u64) -> i32 {
-    let bytes = (rate_bps / 8_000).saturating_mul(NOT_SENT_MS).max(NOT_SENT_LOW_WATER);
-    i32::try_from(bytes).unwrap_or(i32::MAX)
+/// A low-water mark as the socket option takes it.
+fn as_option(low_water: u64) -> i32 {
+    i32::try_from(low_water).unwrap_or(i32::MAX)
 }
 
 /// How a connection is opened.
@@ -38,7 +26,7 @@ pub struct Connection<'a> {
     /// What the sysctl `tcp_ecn` is while it connects, and afterwards; untouched if none.
     pub tcp_ecn: Option<[u8; 2]>,
     /// Unsent data kept in the socket of a flow that sends all it can, bytes.
-    pub bulk_low_water: i32,
+    pub bulk_low_water: u64,
     /// The DSCP of what it sends; untouched if none.
     pub dscp: Option<Dscp>,
 }
@@ -50,7 +38,7 @@ impl Connection<'_> {
     /// # Errors
     /// If the kernel lacks the congestion control or refuses the connection.
     pub fn open(&self, watched: Watched<'_>, events: i32) -> Result<OwnedFd> {
-        self.connect(watched, events, NOT_SENT_OF_APPLICATIONS, true)
+        self.connect(watched, events, low_water::OF_APPLICATIONS, true)
     }
 
     /// Connects a socket that is watched for room to write.
@@ -61,13 +49,13 @@ impl Connection<'_> {
         self.connect(watched, libc::EPOLLOUT, self.bulk_low_water, false)
     }
 
-    fn connect(&self, watched: Watched<'_>, events: i32, low: i32, tells: bool) -> Result<OwnedFd> {
+    fn connect(&self, watched: Watched<'_>, events: i32, low: u64, tells: bool) -> Result<OwnedFd> {
         let fd = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
         let raw = fd.as_raw_fd();
         // Before connect: the pacing that BBR asks for would stay with the socket.
         let cca = self.cca.as_bytes();
         sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
-        let low = low.to_ne_bytes();
+        let low = as_option(low).to_ne_bytes();
         sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &low)?;
         if let Some(dscp) = self.dscp {
             let field = i32::from(dscp.bits() << 2).to_ne_bytes();
@@ -126,9 +114,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unsent_data_last_for_ten_milliseconds_and_no_path_is_too_fast() {
-        assert_eq!(bulk_low_water(100_000_000), 262_144);
-        assert_eq!(bulk_low_water(2_000_000_000), 2_500_000);
-        assert_eq!(bulk_low_water(u64::MAX), i32::MAX);
+    fn no_path_is_too_fast_for_the_low_water_mark() {
+        assert_eq!(as_option(low_water::of_bulk(100_000_000)), 262_144);
+        assert_eq!(as_option(low_water::of_bulk(u64::MAX)), i32::MAX);
     }
 }

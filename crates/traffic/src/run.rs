@@ -11,11 +11,12 @@ use narrows_base::Point;
 use narrows_pcapng::{Ending, file_name};
 use narrows_spec::Names;
 use narrows_spec::law::Draws;
+use narrows_spec::low_water;
 use narrows_spec::scenario::{EcnMode, Flow, Program};
 
 use crate::capture::Capture;
 use crate::config::Config;
-use crate::connection::{Connection, bulk_low_water};
+use crate::connection::Connection;
 use crate::crowd::Crowd;
 use crate::diag::Sockets;
 use crate::flow::{Connections, Ends, Hosts, RunningFlow};
@@ -235,7 +236,7 @@ fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Run
         cca: &flow.cca,
         to: SocketAddrV4::new(host, port),
         tcp_ecn: tcp_ecn(config, flow.ecn),
-        bulk_low_water: bulk_low_water(config.scenario.path.rate_bps),
+        bulk_low_water: low_water::of_bulk(config.scenario.path.rate_bps),
         dscp: flow.dscp,
     };
     let draws = Draws { seed: config.scenario.seed, flow: &flow.name };
