@@ -41,7 +41,7 @@ loss = 0.001
 [[flows]]
 name = "large"
 cca = "cubic"
-size = "500kb"
+size = "800kb"
 
 [[flows]]
 name = "chain"

@@ -39,9 +39,9 @@ warmup = "0s"
 """
 PATHS = [(rtt, buffer) for rtt in ("20ms", "80ms") for buffer in ("0.5bdp", "1bdp", "4bdp")]
 CONTROLS = [control["name"] for control in _native.ccas()]
-MEDIAN = {"hybla": 0.25}
-"""How far the medians of the RTT may lie apart, where that isn't a twentieth. Hybla's RTT swings
-between an empty and a full buffer; its mean agrees, its median doesn't, for an unknown reason."""
+MIDDLE = (0.42, 0.58)
+"""Where the RTT swings between an empty and a full buffer, few values are near its median, and the
+two medians may lie far apart; the captures' must be between these quantiles of the run's."""
 
 Flow = tuple[dict[str, Any], pl.DataFrame]
 
@@ -66,8 +66,15 @@ def round_trips(directory: Path, control: str) -> Iterator[tuple[Flow, Flow, Flo
             samples = told.filter(pl.col("flow") == flow)
             rtts = spread.filter(pl.col("kind") == "rtt_ms", pl.col("id") == flow)
             share = rtts["weight"] / rtts["weight"].sum()
-            middle = rtts["value"][int((share.cum_sum() < 0.5).sum())]
-            means = {"rtt_mean": (rtts["value"] * share).sum(), "rtt_p50": middle}
+            below = share.cum_sum()
+            low, middle, high = (
+                rtts["value"][int((below < part).sum())] for part in (MIDDLE[0], 0.5, MIDDLE[1])
+            )
+            means = {
+                "rtt_mean": (rtts["value"] * share).sum(),
+                "rtt_p50": middle,
+                "rtt_middle": (low, high),
+            }
             yield (
                 ({**samples.row(-1, named=True), **means}, samples),
                 at_sender,
@@ -89,7 +96,8 @@ def test_a_run_comes_back(tmp_path: Path, control: str) -> None:
         assert 0 <= run["received_bytes"] - arrived["received_bytes"] <= 2 * MSS
         assert arrived["vantage"] == "receiver"
         assert flow["rtt_ms"]["mean"] == pytest.approx(run["rtt_mean"], rel=0.1)
-        assert flow["rtt_ms"]["p50"] == pytest.approx(run["rtt_p50"], rel=MEDIAN.get(control, 0.05))
+        median, (low, high) = flow["rtt_ms"]["p50"], run["rtt_middle"]
+        assert median == pytest.approx(run["rtt_p50"], rel=0.05) or low <= median <= high
         assert flow["rtt_ms"]["min"] == pytest.approx(run["min_rtt_ms"], abs=0.05)
         check_samples(samples, seen)
         retransmitted += run["retransmitted"]

@@ -120,8 +120,8 @@ def test_promises_about_what_does_not_occur(
 LOSSY = TWO.replace("[[flows]]", "loss = 0.02\n\n[[flows]]")
 
 
-def until(within: object, most: int = 8, trials: int = 2) -> str:
-    rule = f'until = {{ metric = "utilization", within = {within}, max_trials = {most} }}'
+def until(within: object, most: int = 8, trials: int = 2, metric: str = "utilization") -> str:
+    rule = f'until = {{ metric = "{metric}", within = {within}, max_trials = {most} }}'
     return f"{LOSSY}trials = {trials}\n\n[sweep]\n{rule}\n"
 
 
@@ -171,7 +171,9 @@ def test_the_number_of_trials_does_not_depend_on_the_order(tmp_path: Path) -> No
 
 def test_more_trials_than_needed_are_left_out(tmp_path: Path) -> None:
     """As when several were started at once: the least number counts."""
-    execute(prepare(write(tmp_path, until(1e-9, most=4)), out=tmp_path / "out"))
+    execute(
+        prepare(write(tmp_path, until(1e-9, most=4, metric="queue_mean_bdp")), out=tmp_path / "out")
+    )
     assert summary(tmp_path / "out").height == 16
     loose = execute(prepare(write(tmp_path, until(10.0, most=4)), out=tmp_path / "out"))
     assert loose.new == 0

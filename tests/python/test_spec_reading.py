@@ -29,7 +29,7 @@ def test_values_are_exact() -> None:
     assert (path["rate_bps"], path["rtt_ns"], path["loss"]) == (8_000_000, 20_000_000, 0.001)
     assert path["buffer"] == {"bytes": 40_000}
     large, chain, endless, another = spec.scenario["flows"]
-    assert (large["size_bytes"], large["start_ns"], large["stop_ns"]) == (500_000, 0, None)
+    assert (large["size_bytes"], large["start_ns"], large["stop_ns"]) == (800_000, 0, None)
     assert (chain["repeat_gap_ns"], chain["while"]) == (50_000_000, "large")
     assert chain["start_ns"] == 100_000_000
     assert (endless["stop_ns"], endless["rtt_ns"]) == (10**9, 30_000_000)

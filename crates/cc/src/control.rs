@@ -104,6 +104,11 @@ pub trait CongestionControl: Send {
         None
     }
 
+    /// Windows that the send buffer has room for (Linux `sndbuf_expand`).
+    fn send_buffer_windows(&self) -> u32 {
+        2
+    }
+
     /// Shows the named internals to `visit`, for the recorder.
     fn inspect(&self, _visit: &mut dyn FnMut(&'static str, f64)) {}
 

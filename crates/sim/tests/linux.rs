@@ -58,7 +58,7 @@ fn hystart_exits() {
         let log = run(&single(mbps, 40, bdp(mbps, 40, 2_000), "cubic"));
         let exit = log.flow(0).iter().find_map(|(_, s)| s.ssthresh);
         let exit = f64::from(exit.expect("HyStart leaves slow start"));
-        near(&format!("exit at {mbps} Mbit/s x 40 ms"), exit, window, 0.015 * window);
+        near(&format!("exit at {mbps} Mbit/s x 40 ms"), exit, window, 0.1);
     }
 }
 

@@ -67,6 +67,9 @@ pub struct TcpProfile {
     pub keeps_ssthresh: bool,
     /// The receive window.
     pub receive: ReceiveWindow,
+    /// Whether a burst may go on in the next socket buffer (`tcp_grow_skb`, since 6.10); before,
+    /// it ended where its buffer did.
+    pub bursts_cross_buffers: bool,
     /// Largest send buffer, `tcp_wmem[2]`, in bytes.
     pub send_buffer: u32,
     /// The congestion controls of that version.
@@ -147,6 +150,7 @@ const LINUX_6_12: TcpProfile = TcpProfile {
         initial_ratio: 128,
         measured_ratio: 160,
     },
+    bursts_cross_buffers: true,
     send_buffer: 4 << 20,
     cc: narrows_cc::LINUX_6_12,
 };
@@ -155,6 +159,7 @@ const LINUX_5_15: TcpProfile = TcpProfile {
     name: "linux-5.15",
     ack_on_psh: false,
     tso_rtt_bonus: false,
+    bursts_cross_buffers: false,
     linear_syn_timeouts: 0,
     receive: ReceiveWindow { measured_ratio: 128, ..LINUX_6_12.receive },
     cc: narrows_cc::LINUX_5_15,

@@ -91,6 +91,8 @@ pub(crate) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
+    /// Packets that are first in their burst.
+    bursts: u32,
     /// Packets ever marked lost (`tp->lost`).
     lost_total: u64,
     /// Packets marked lost that weren't reported yet; kept only on request.
@@ -119,6 +121,7 @@ impl Scoreboard {
             sacked_out: 0,
             lost_out: 0,
             retrans_out: 0,
+            bursts: 0,
             lost_total: 0,
             untold_lost: notes_lost.then(Vec::new),
             flights: watches.then(FlightLog::default),
@@ -232,6 +235,7 @@ impl Scoreboard {
         if sent.marks.is_counted() {
             self.uncount(sent.marks);
         }
+        self.bursts -= u32::from(sent.marks.has(Marks::BURST_HEAD));
         assert!(self.una < self.next, "nothing is out");
         self.una += 1;
         sent
@@ -405,6 +409,21 @@ impl Scoreboard {
         None
     }
 
+    /// A burst starts with this packet.
+    #[inline]
+    pub(crate) fn start_burst(&mut self, seq: Seq) {
+        let marks = &mut self.get_mut(seq).marks;
+        let is_new = !marks.has(Marks::BURST_HEAD);
+        marks.set(Marks::BURST_HEAD);
+        self.bursts += u32::from(is_new);
+    }
+
+    /// Bursts of which the first packet isn't acknowledged, the number of socket buffers in the
+    /// retransmission queue.
+    pub(crate) fn bursts(&self) -> u32 {
+        self.bursts
+    }
+
     /// How many packets from `seq` on, at most `limit`, can be retransmitted as
     /// one burst: they left as one and all wait for retransmission.
     pub(crate) fn lost_burst(&mut self, seq: Seq, limit: u32) -> u32 {
@@ -417,7 +436,7 @@ impl Scoreboard {
             }
             if count == limit {
                 // The rest becomes a separate burst (`tcp_fragment`).
-                self.get_mut(seq + count).marks.set(Marks::BURST_HEAD);
+                self.start_burst(seq + count);
                 break;
             }
             count += 1;

@@ -32,6 +32,8 @@ macro_rules! transcripts {
 
 transcripts! {
     app_limited_mark
+    buffer_ends
+    buffers_cross
     compression_follows_rtt
     compression_limit
     compression_off

@@ -95,7 +95,9 @@ class Flow(Table):
     start: Values[str] | None = None
     """Takes a duration with its unit, such as "10s"."""
     stop: Values[str] | None = None
-    """When the application stops writing. Takes a duration with its unit, such as "25ms"."""
+    """When the application stops writing; what it has written still leaves. Takes a duration
+    with its unit, such as "25ms".
+    """
     size: Values[str] | None = None
     """Payload bytes; endless if none. Takes a size in bytes, such as "30mb"."""
     workload: Values[str | Mapping[str, object]] | None = None

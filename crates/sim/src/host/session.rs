@@ -1,6 +1,7 @@
 //! A sender that keeps its connection, and whose application writes now and then.
 
 use narrows_base::{FlowId, Packet, Time};
+use narrows_spec::low_water;
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats};
 
 use super::app::App;
@@ -36,7 +37,12 @@ impl Session {
     pub(super) fn new(chain: Chain, app: App) -> Self {
         let (plan, config, factory) = chain.into_parts();
         Self {
-            config: SenderConfig { size: Some(0), closes: false, ..config },
+            config: SenderConfig {
+                size: Some(0),
+                closes: false,
+                unsent_low_water: low_water::OF_APPLICATIONS,
+                ..config
+            },
             factory,
             start: Some(plan.start),
             stop: plan.stop,

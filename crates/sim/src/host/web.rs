@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use narrows_base::{Duration, FlowId, Packet, Stream, Time};
 use narrows_spec::law::{Draw, Draws};
+use narrows_spec::low_water;
 use narrows_spec::scenario::Workload;
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
@@ -139,7 +140,13 @@ impl Web {
             references: Stream::new(draws.seed, &format!("workload/{}/references", draws.flow)),
         };
         Self {
-            config: SenderConfig { size: Some(0), closes: false, note_lost: false, ..config },
+            config: SenderConfig {
+                size: Some(0),
+                closes: false,
+                note_lost: false,
+                unsent_low_water: low_water::OF_APPLICATIONS,
+                ..config
+            },
             factory,
             page,
             think: draws.of(think_ns, "think"),

@@ -127,7 +127,7 @@ pub static FLOW: Section = Section {
         Key::new("name", Kind::Name, Off, "").stays().filled(),
         Key::new("count", Kind::Whole(1, MAX_FLOWS), Whole(1), ""),
         Key::new("start", Kind::Duration, Text("0s"), "").becomes("start_ns"),
-        Key::new("stop", Kind::Span, Off, "When the application stops writing.").becomes("stop_ns"),
+        Key::new("stop", Kind::Span, Off, "When the application stops writing; what it has written still leaves.").becomes("stop_ns"),
         Key::new("size", Kind::Volume, Off, "Payload bytes; endless if none.")
             .becomes("size_bytes"),
         Key::new(

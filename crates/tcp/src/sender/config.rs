@@ -30,6 +30,9 @@ pub struct SenderConfig {
     pub timer_lateness: Duration,
     /// Limit of the send buffer.
     pub limits: BufferLimits,
+    /// Unsent payload from which on the application writes no more, in bytes
+    /// (`TCP_NOTSENT_LOWAT`).
+    pub unsent_low_water: u64,
     /// Payload bytes to send; endless if none.
     pub size: Option<u64>,
     /// Explicit congestion notification.

@@ -11,6 +11,7 @@ use super::episode::Episode;
 use super::output::Output;
 use super::prr::Prr;
 use super::rack::Rack;
+use super::send_buffer::SendBuffer;
 use super::send_window::SendWindow;
 use super::tail_probe::TailProbe;
 use super::timers::Timers;
@@ -49,6 +50,7 @@ pub(super) struct Connection {
     pub(super) timers: Timers,
     pub(super) unsent: Unsent,
     pub(super) window: SendWindow,
+    pub(super) send_buffer: SendBuffer,
     pub(super) usage: CwndUse,
     pub(super) output: Output,
     pub(super) counters: Counters,
@@ -89,6 +91,11 @@ impl Connection {
             probe: TailProbe::default(),
             board: Scoreboard::new(config.note_lost, control.watches_packets()),
             heard: SackBlocks::default(),
+            send_buffer: SendBuffer::new(
+                config.limits.send(profile),
+                config.unsent_low_water,
+                control.send_buffer_windows(),
+            ),
             control,
             rack: Rack::default(),
             rtt: RttEstimator::new(clock),
@@ -96,7 +103,7 @@ impl Connection {
             pacer: Pacer::new(profile, config.fq, enforced, config.timer_lateness),
             timers,
             unsent: Unsent::new(config.size, mss, config.closes),
-            window: SendWindow::new(mss, window, config.limits.send(profile)),
+            window: SendWindow::new(mss, window),
             usage: CwndUse::new(now),
             output: Output::new(envelope, ecn, mss, config.gso),
             counters: Counters::default(),
@@ -109,6 +116,7 @@ impl Connection {
         connection.rtt.recall(known.srtt8);
         connection.rack.recall(known.reordering, profile);
         connection.update_pacing_rate();
+        connection.send_buffer.expand(connection.cwnd, connection.rack.reordering());
         connection.write(now);
         connection
     }
@@ -169,24 +177,14 @@ impl Connection {
     /// The application writes more (`tcp_sendmsg`).
     pub(super) fn append(&mut self, bytes: Option<u64>, now: Time) {
         self.completed_at = None;
-        self.check_app_limited();
         self.unsent.add(bytes);
         self.write(now);
     }
 
-    /// The pipe ran dry before the application wrote more, so packets sent now don't measure the
-    /// path (`tcp_rate_check_app_limited`).
-    fn check_app_limited(&mut self) {
-        let pipe = self.board.pipe();
-        let repaired = self.board.lost_out() <= self.board.retrans_out();
-        if self.unsent.is_short() && pipe < self.cwnd && repaired {
-            self.rate.set_app_limited(pipe);
-        }
-    }
-
     /// Notes when the last written byte is acknowledged.
     pub(super) fn note_completion(&mut self, now: Time) {
-        if self.unsent.is_empty() && self.board.packets_out() == 0 && self.completed_at.is_none() {
+        if self.unsent.is_finished() && self.board.packets_out() == 0 && self.completed_at.is_none()
+        {
             self.completed_at = Some(now);
             self.timers.clear();
         }

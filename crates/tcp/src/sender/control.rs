@@ -58,6 +58,11 @@ impl Controller {
         self.owns_recovery
     }
 
+    /// Windows that the send buffer has room for.
+    pub(super) fn send_buffer_windows(&self) -> u32 {
+        self.cc.send_buffer_windows()
+    }
+
     /// Whether each lost packet is reported to it.
     pub(super) fn watches_packets(&self) -> bool {
         self.watches_packets

@@ -16,6 +16,8 @@ pub(super) struct Burst {
     pub(super) packets: u32,
     /// Whether they were sent before.
     pub(super) again: bool,
+    /// Whether the last of them ends a socket buffer that is marked.
+    pub(super) pushed: bool,
 }
 
 /// The flags of a burst's last packet.
@@ -67,8 +69,9 @@ impl Output {
     pub(super) fn send(&mut self, burst: Burst, board: &Scoreboard, unsent: &Unsent, now: Time) {
         let end = burst.first + burst.packets;
         // Whether it includes the last packet.
-        let ends = unsent.is_empty() && end == board.next();
-        let last = Last { psh: ends || burst.packets > 1, fin: ends && unsent.closes() };
+        let ends = unsent.is_finished() && end == board.next();
+        let psh = ends || burst.pushed || burst.packets > 1;
+        let last = Last { psh, fin: ends && unsent.closes() };
         let ts = timestamp_ms(now);
         if self.gso {
             self.send_super(burst, board, last, ts);

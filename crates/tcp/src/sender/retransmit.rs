@@ -71,8 +71,9 @@ impl Connection {
         }
         self.counters.sent += u64::from(packets);
         self.counters.retransmitted += u64::from(packets);
-        self.output.send(Burst { first, packets, again: true }, &self.board, &self.unsent, now);
-        self.board.get_mut(first).marks.set(Marks::BURST_HEAD);
+        let burst = Burst { first, packets, again: true, pushed: false };
+        self.output.send(burst, &self.board, &self.unsent, now);
+        self.board.start_burst(first);
         self.pacer.depart(payload, packets, self.counters.sent, now);
     }
 }

@@ -1,11 +1,12 @@
-//! The windows in bytes: the receiver's, and the send buffer's.
+//! The receiver's window, in bytes.
 
 use crate::segment::Ack;
 
-/// Bytes of memory per 256 bytes of payload in the send buffer (skb overhead).
-const TRUESIZE_PER_256: u64 = 266;
+/// Payload of a full socket buffer at most: a super-packet of 64 KiB without `MAX_TCP_HEADER`, as
+/// of a kernel without tunnels and wireless devices, and a byte (`sk_setup_caps`).
+const MAX_BUFFER: u32 = 65_536 - 192 - 1;
 
-/// The limits by receive window and send buffer.
+/// The limits by the receive window.
 #[derive(Debug)]
 pub(super) struct SendWindow {
     mss: u64,
@@ -15,18 +16,19 @@ pub(super) struct SendWindow {
     /// First byte beyond the receive window.
     end: u64,
     receive_window: u32,
-    send_buffer: u64,
+    /// The largest receive window so far (`max_window`).
+    largest: u32,
 }
 
 impl SendWindow {
-    pub(super) fn new(mss: u32, receive_window: u32, send_buffer: u32) -> Self {
+    pub(super) fn new(mss: u32, receive_window: u32) -> Self {
         Self {
             mss: u64::from(mss),
             acked: 0,
             sent: 0,
             end: u64::from(receive_window),
             receive_window,
-            send_buffer: u64::from(send_buffer),
+            largest: receive_window,
         }
     }
 
@@ -46,6 +48,7 @@ impl SendWindow {
         let update = una_advanced || ack.window > self.receive_window || ack.window == 0;
         if update {
             self.receive_window = ack.window;
+            self.largest = self.largest.max(ack.window);
             self.acknowledge(0);
         }
         update
@@ -62,19 +65,35 @@ impl SendWindow {
         self.sent += bytes;
     }
 
+    /// Payload that the receive window still takes, in bytes.
+    pub(super) fn room(&self) -> u64 {
+        self.end.saturating_sub(self.sent)
+    }
+
     /// Full packets that the receive window still takes, at most `most`.
     pub(super) fn room_for(&self, most: u32) -> u32 {
-        let room = self.end.saturating_sub(self.sent);
+        let room = self.room();
         if room >= u64::from(most) * self.mss {
             return most; // it hardly ever is short: no division
         }
         u32::try_from(room / self.mss).expect("less than `most`")
     }
 
-    /// Whether the send buffer has room for another packet.
-    pub(super) fn buffer_has_room(&self) -> bool {
-        let queued = self.sent - self.acked + self.mss;
-        queued * TRUESIZE_PER_256 / 256 <= self.send_buffer
+    /// Payload sent and not acknowledged, in bytes.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.sent - self.acked
+    }
+
+    /// Bytes in a full socket buffer: whole packets, and at most half of the largest window
+    /// (`tcp_xmit_size_goal`).
+    pub(super) fn buffer_goal(&self) -> u32 {
+        let mss = u32::try_from(self.mss).expect("a packet's payload fits 16 bits");
+        (self.half_of_largest().min(MAX_BUFFER) / mss * mss).max(mss)
+    }
+
+    /// Half of the largest receive window so far, in bytes.
+    pub(super) fn half_of_largest(&self) -> u32 {
+        self.largest / 2
     }
 }
 
@@ -83,26 +102,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_packets_up_to_the_receive_window_and_the_send_buffer() {
-        let mut window = SendWindow::new(1_000, 5_500, 8_000);
+    fn whole_packets_up_to_the_receive_window() {
+        let mut window = SendWindow::new(1_000, 5_500);
         assert_eq!([3, 5, 9].map(|most| window.room_for(most)), [3, 5, 5]);
         window.send(5_000);
-        assert_eq!(window.room_for(9), 0);
-        assert!(window.buffer_has_room());
+        assert_eq!((window.room_for(9), window.in_flight()), (0, 5_000));
         let ack = Ack { window: 9_000, ..Ack::default() };
         assert!(window.update(&ack, false), "a larger window counts");
         assert!(!window.update(&ack, false), "the same one doesn't");
         assert_eq!(window.room_for(9), 4);
-        window.send(2_000);
-        assert!(!window.buffer_has_room(), "8 packets of 1039 bytes");
         window.acknowledge(1_000);
-        assert!(window.buffer_has_room());
+        assert_eq!((window.room_for(9), window.in_flight()), (5, 4_000));
     }
 
     #[test]
     fn a_window_that_shrinks_takes_nothing_back() {
-        let mut window = SendWindow::new(1_000, 5_000, u32::MAX);
+        let mut window = SendWindow::new(1_000, 5_000);
         window.update(&Ack { window: 2_000, ..Ack::default() }, true);
         assert_eq!((window.told(), window.room_for(9)), (2_000, 5));
+    }
+
+    #[test]
+    fn a_socket_buffer_holds_whole_packets_of_half_the_largest_window() {
+        let mut window = SendWindow::new(1_448, 64_240);
+        assert_eq!(window.buffer_goal(), 22 * 1_448);
+        window.update(&Ack { window: 1 << 20, ..Ack::default() }, true);
+        assert_eq!(window.buffer_goal(), 45 * 1_448, "no more than a super-packet");
+        window.update(&Ack { window: 2_000, ..Ack::default() }, true);
+        assert_eq!(window.buffer_goal(), 45 * 1_448, "the largest counts");
+        assert_eq!(SendWindow::new(1_448, 2_000).buffer_goal(), 1_448);
     }
 }

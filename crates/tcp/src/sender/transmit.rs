@@ -6,7 +6,7 @@ use narrows_cc::{RecoveryState, StartEvent, Unused};
 use super::connection::Connection;
 use super::output::Burst;
 use super::timers::Pending;
-use crate::scoreboard::{Marks, Sent};
+use crate::scoreboard::Sent;
 
 /// `tcp_tso_win_divisor`: a burst waits only below this fraction of the window.
 const DEFER_DIVISOR: u64 = 3;
@@ -17,16 +17,24 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 pub(super) enum Push {
     /// As much as the windows allow.
     All,
+    /// One burst (`push_one == 1`).
+    One,
     /// One burst, even beyond the window (`push_one == 2`).
     Probe,
 }
 
 impl Connection {
-    /// Sends what the windows allow (`tcp_write_xmit`).
+    /// Sends what the windows allow; then the application, if it waited and has room now, writes
+    /// more, which leaves as well (`__tcp_push_pending_frames`).
     pub(super) fn write(&mut self, now: Time) {
         self.write_some(Push::All, now);
+        self.check_space(now);
+        while self.may_fill() {
+            self.fill(now);
+        }
     }
 
+    /// `tcp_write_xmit`.
     pub(super) fn write_some(&mut self, push: Push, now: Time) {
         if self.unsent.is_empty() {
             return;
@@ -47,14 +55,19 @@ impl Connection {
                 quota => quota,
             };
             let max_burst = *max_burst.get_or_insert_with(|| self.max_burst());
-            let Some(burst) = self.size_burst(quota.min(max_burst)) else { break };
-            if push == Push::All && self.should_defer(burst, max_burst, now) {
-                cwnd_limited = true;
+            let quota = quota.min(max_burst);
+            if self.profile.bursts_cross_buffers {
+                self.unsent.grow(quota);
+            }
+            let Some(burst) = self.size_burst(quota) else { break };
+            if push == Push::All && self.should_defer(max_burst, now) {
+                cwnd_limited = self.window_limits_head();
                 break;
             }
             self.send_burst(burst, push, now);
+            self.check_space(now);
             sent += burst;
-            if push == Push::Probe {
+            if push != Push::All {
                 break;
             }
         }
@@ -92,13 +105,11 @@ impl Connection {
         room.min((self.cwnd / 2).max(1))
     }
 
-    /// Packets that application, receive window and send buffer allow in a burst.
+    /// Packets that the first socket buffer and the receive window allow in a burst
+    /// (`tcp_mss_split_point`).
     #[inline]
     fn size_burst(&self, quota: u32) -> Option<u32> {
-        if !self.window.buffer_has_room() {
-            return None;
-        }
-        let available = self.unsent.packets(quota);
+        let available = self.unsent.packets().min(quota);
         // With nothing out, no ACK would ever open a window below one packet.
         let least = available.min(u32::from(self.board.packets_out() == 0));
         let burst = self.window.room_for(available).max(least);
@@ -111,19 +122,20 @@ impl Connection {
     }
 
     /// Whether a short burst waits for the next ACK (`tcp_tso_should_defer`).
-    fn should_defer(&self, burst: u32, max_burst: u32, now: Time) -> bool {
-        if self.episode.state() >= RecoveryState::Recovery || max_burst <= 1 {
+    fn should_defer(&self, max_burst: u32, now: Time) -> bool {
+        let packets = self.unsent.packets();
+        if packets <= 1 || self.episode.state() >= RecoveryState::Recovery {
             return false;
-        }
-        if self.unsent.packets(max_burst) < max_burst {
-            return false; // the rest of the data: nothing will be added
         }
         if now > self.pacer.clock() + MILLISECOND {
             return false;
         }
         let limit = self.window.room_for(self.cwnd - self.board.pipe());
-        if limit >= max_burst || burst > limit || self.board.packets_out() == 0 {
+        if limit >= max_burst || self.board.packets_out() == 0 {
             return false;
+        }
+        if limit >= packets && !self.unsent.is_tail() {
+            return false; // nothing will be added to this buffer
         }
         let bytes = |packets: u32| u64::from(packets) * u64::from(self.mss);
         let chunk = bytes(self.cwnd).min(u64::from(self.window.told()));
@@ -133,7 +145,14 @@ impl Connection {
         let head_us = self.board.get(self.board.una()).sent_us;
         let expected_us = head_us + self.rtt.srtt_us();
         let threshold_us = (self.rtt.srtt_us() / 2).min(1000);
-        expected_us <= now.as_micros() + threshold_us
+        let is_near = expected_us <= now.as_micros() + threshold_us;
+        is_near && (limit <= packets || !self.unsent.closes_at_head())
+    }
+
+    /// Whether cwnd is why the first socket buffer waits.
+    fn window_limits_head(&self) -> bool {
+        let room = u64::from(self.cwnd - self.board.pipe()) * u64::from(self.mss);
+        room < self.window.room() && room <= u64::from(self.unsent.head_bytes())
     }
 
     fn send_burst(&mut self, packets: u32, push: Push, now: Time) {
@@ -141,10 +160,12 @@ impl Connection {
         let was_empty = self.board.packets_out() == 0;
         let first = self.board.next();
         let departure_us = self.pacer.departure(now).as_micros();
+        let pushed = self.unsent.is_pushed(packets);
         let payload = (0..packets).map(|_| self.register(departure_us)).sum();
         self.counters.sent += u64::from(packets);
-        self.output.send(Burst { first, packets, again: false }, &self.board, &self.unsent, now);
-        self.board.get_mut(first).marks.set(Marks::BURST_HEAD);
+        let burst = Burst { first, packets, again: false, pushed };
+        self.output.send(burst, &self.board, &self.unsent, now);
+        self.board.start_burst(first);
         self.pacer.depart(payload, packets, self.counters.sent, now);
         self.window.send(payload);
         // A loss probe scheduled after the last burst replaces this timer.
@@ -206,8 +227,8 @@ impl Connection {
 
     /// The window wasn't fully used for an RTO (`tcp_cwnd_application_limited`).
     fn forget_unused_window(&mut self, now: Time) {
-        // A writer that waits for buffer space has data, so it doesn't limit the flow.
-        if self.episode.state() == RecoveryState::Open && self.unsent.is_empty() {
+        // An application that waits for room has data, so it doesn't limit the flow.
+        if self.episode.state() == RecoveryState::Open && !self.send_buffer.waits() {
             let used = self.usage.used().max(self.initial_cwnd);
             if used < self.cwnd {
                 self.control.on_unused(Unused::Underused { used });

@@ -101,6 +101,10 @@ impl CongestionControl for Spy {
         self.inner.min_tso_segs(pacing_rate)
     }
 
+    fn send_buffer_windows(&self) -> u32 {
+        self.inner.send_buffer_windows()
+    }
+
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         self.inner.inspect(visit);
     }

@@ -361,6 +361,10 @@ impl CongestionControl for Bbr {
         true
     }
 
+    fn send_buffer_windows(&self) -> u32 {
+        3
+    }
+
     fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {
         units::min_tso_segs(pacing_rate.as_bytes_per_sec())
     }

@@ -409,6 +409,10 @@ impl CongestionControl for Bbr3 {
         true
     }
 
+    fn send_buffer_windows(&self) -> u32 {
+        3
+    }
+
     fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {
         self.least_burst(pacing_rate.as_bytes_per_sec())
     }

@@ -1,0 +1,129 @@
+//! The memory of the send buffer, which grows with the window.
+
+/// Bytes of a socket buffer beside its payload: `SKB_TRUESIZE` of an empty buffer for TCP, in a
+/// kernel without tunnels and wireless devices.
+const BUFFER_OVERHEAD: u64 = 832;
+/// Bytes that the buffer grows by for a packet of the window: the next power of two above packet,
+/// headers and `skb_shared_info`, and `struct sk_buff` (`tcp_sndbuf_expand`, in such a kernel).
+const BYTES_PER_PACKET: u64 = 2_304;
+/// Packets that it has room for at least (`TCP_INIT_CWND`).
+const LEAST_PACKETS: u32 = 10;
+
+/// What is in a send buffer, sent or not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InUse {
+    /// Payload that isn't acknowledged, in bytes.
+    pub(super) payload: u64,
+    /// Payload of it that isn't sent, in bytes.
+    pub(super) unsent: u64,
+    /// Socket buffers that it is in.
+    pub(super) buffers: u64,
+}
+
+impl InUse {
+    /// All of its memory (`sk_wmem_queued`).
+    fn memory(self) -> u64 {
+        self.payload + self.buffers * BUFFER_OVERHEAD
+    }
+}
+
+/// The limits of the send buffer, and whether the application waits for room in it.
+#[derive(Debug)]
+pub(super) struct SendBuffer {
+    /// Its present size (`sk_sndbuf`), and the largest (`tcp_wmem[2]`), in bytes.
+    size: u64,
+    max: u64,
+    /// Unsent payload from which on no buffer is added (`TCP_NOTSENT_LOWAT`), in bytes.
+    low_water: u64,
+    /// Windows that it has room for.
+    windows: u64,
+    /// Whether the application waits (`SOCK_NOSPACE`).
+    waits: bool,
+}
+
+impl SendBuffer {
+    /// An empty buffer; the control wants room for so many windows.
+    pub(super) fn new(max: u32, low_water: u64, windows: u32) -> Self {
+        let (max, windows) = (u64::from(max), u64::from(windows));
+        Self { size: 0, max, low_water, windows, waits: false }
+    }
+
+    /// Grows with the window, and with the reordering degree, in packets (`tcp_sndbuf_expand`).
+    pub(super) fn expand(&mut self, cwnd: u32, reordering: u32) {
+        let packets = u64::from(cwnd.max(reordering + 1).max(LEAST_PACKETS));
+        let wanted = self.windows * packets * BYTES_PER_PACKET;
+        self.size = self.size.max(wanted.min(self.max));
+    }
+
+    /// Whether another socket buffer may be added (`sk_stream_memory_free`).
+    pub(super) fn has_room(&self, used: InUse) -> bool {
+        used.memory() < self.size && used.unsent < self.low_water
+    }
+
+    /// The application found no room.
+    pub(super) fn wait(&mut self) {
+        self.waits = true;
+    }
+
+    #[inline]
+    pub(super) fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// The application goes on once a third of the memory is free and half of what may be unsent
+    /// (`sk_stream_write_space`).
+    pub(super) fn wake(&mut self, used: InUse) {
+        let memory = used.memory();
+        let free = memory + memory / 2 <= self.size && memory < self.size;
+        self.waits = !(free && 2 * used.unsent < self.low_water);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(payload: u64, unsent: u64) -> InUse {
+        InUse { payload, unsent, buffers: 1 }
+    }
+
+    #[test]
+    fn it_grows_with_the_window_up_to_its_largest_size() {
+        let mut buffer = SendBuffer::new(1 << 20, 1 << 20, 2);
+        buffer.expand(4, 3);
+        assert_eq!(buffer.size, 46_080, "what a new socket has");
+        buffer.expand(100, 3);
+        assert_eq!(buffer.size, 460_800);
+        buffer.expand(10, 120);
+        assert_eq!(buffer.size, 121 * 4_608, "reordering keeps more packets out");
+        buffer.expand(5, 3);
+        assert_eq!(buffer.size, 121 * 4_608, "it never shrinks");
+        buffer.expand(1_000, 3);
+        assert_eq!(buffer.size, 1 << 20);
+    }
+
+    #[test]
+    fn the_application_fills_it_and_waits_until_a_third_is_free() {
+        let mut buffer = SendBuffer::new(1 << 20, 1 << 20, 2);
+        buffer.expand(10, 3);
+        assert!(buffer.has_room(used(46_080 - 833, 0)));
+        assert!(!buffer.has_room(used(46_080 - 832, 0)), "its own overhead counts");
+        buffer.wait();
+        buffer.wake(used(30_000, 0));
+        assert!(buffer.waits());
+        buffer.wake(used(29_800, 0));
+        assert!(!buffer.waits());
+    }
+
+    #[test]
+    fn few_unsent_data_are_kept() {
+        let mut buffer = SendBuffer::new(1 << 20, 10_000, 2);
+        buffer.expand(100, 3);
+        assert!(buffer.has_room(used(10_000, 9_999)));
+        assert!(!buffer.has_room(used(10_000, 10_000)));
+        buffer.wake(used(10_000, 5_000));
+        assert!(buffer.waits());
+        buffer.wake(used(10_000, 4_999));
+        assert!(!buffer.waits());
+    }
+}
