@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,15 @@ def built(place: Path, more: str = "") -> Path:
     return place / "spec.toml"
 
 
+def without_processor(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files without the processor that `cpuid` names, where it can't be hidden."""
+    found = dict(files)
+    if "cpuid_fault" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+        said = found["programs/mine/client/stdout.txt"]
+        found["programs/mine/client/stdout.txt"] = said.split(b"\n", 1)[1]
+    return found
+
+
 @needs_kernel
 def test_the_processor_and_the_date_are_made_up_and_calls_take_their_time(tmp_path: Path) -> None:
     file = built(tmp_path, 'syscall_time = "1ms"\ndate = "2027-03-01"\n')
@@ -109,7 +119,7 @@ def test_the_processor_and_the_date_are_made_up_and_calls_take_their_time(tmp_pa
     of_others = result.tables["distributions"].filter(kind="one_way_ms", id=0)
     assert of_others["value"].min() == pytest.approx(11.5, abs=0.001)
     again = uml.run(scenario)
-    assert again.files == result.files
+    assert without_processor(again.files) == without_processor(result.files)
     assert again.info.digest == result.info.digest
 
 
