@@ -48,15 +48,15 @@ ANSWERS: list[Said] = [
     ("aqm", "managed-queue", ("path.queue=fq_codel", *BOTH_CUBIC), rtt, "43 ms with FQ-CoDel"),
     ("aqm", "managed-queue", ("path.queue=pie", *BOTH_CUBIC), rtt, "56 ms with PIE"),
     ("aqm", "managed-queue", ("path.queue=droptail", *BOTH_CUBIC), rtt, "309 ms with drop-tail"),
-    ("aqm", "managed-queue", ("path.rtt=300ms",), used, "95 % with CoDel"),
-    ("aqm", "managed-queue", ("path.rtt=300ms", "path.queue=pie"), used, "to 82 %"),
-    ("rtt", "rtt-fairness", (), goodput(1), "far flow gets 4.7 Mbit/s"),
-    ("rtt", "rtt-fairness", BOTH_RENO, goodput(1), "instead of 3.7"),
+    ("aqm", "managed-queue", ("path.rtt=300ms",), used, "94 % with CoDel"),
+    ("aqm", "managed-queue", ("path.rtt=300ms", "path.queue=pie"), used, "to 77 %"),
+    ("rtt", "rtt-fairness", (), goodput(1), "far flow gets 5.0 Mbit/s"),
+    ("rtt", "rtt-fairness", BOTH_RENO, goodput(1), "instead of 3.8"),
     ("loss", "random-loss", ("path.loss=0.05",), goodput(1), "BBR gets 17 Mbit/s"),
     ("loss", "random-loss", ("path.loss=0.001",), goodput(0), "gets 2.3, 2.0"),
-    ("loss", "random-loss", ("path.loss=0.02", *BOTH_RENO), goodput(0), "2.5 and 2.2"),
-    ("loss", "random-loss", ("path.loss=0.02", "flows.1.cca=bbr3"), goodput(1), "7.7 at 2 %"),
-    ("loss", "random-loss", ("path.loss=0.05", "flows.1.cca=bbr3"), goodput(1), "3.3 at 5 %"),
+    ("loss", "random-loss", ("path.loss=0.02", *BOTH_RENO), goodput(0), "2.4 and 2.1"),
+    ("loss", "random-loss", ("path.loss=0.02", "flows.1.cca=bbr3"), goodput(1), "6.9 at 2 %"),
+    ("loss", "random-loss", ("path.loss=0.05", "flows.1.cca=bbr3"), goodput(1), "2.9 at 5 %"),
 ]
 
 

@@ -168,7 +168,7 @@ def test_guided_tries_come_near_the_failure(tmp_path: Path) -> None:
 
 def test_a_known_weakness_is_found_in_runs(tmp_path: Path, capsys: Any) -> None:
     """Several Copa flows lose most of what they send where the buffer holds few packets."""
-    point = plain("loss", rate_mbit=5.3, subjects=4, loss=0.001)
+    point = plain("loss", rate_mbit=4.0, rtt_ms=60.0, subjects=6)
     objective = OBJECTIVES["loss"]
     log = Log(
         tmp_path / "tries.jsonl", Trying("copa", None, REFERENCES, objective, get_backend("sim"))
