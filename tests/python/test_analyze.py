@@ -16,6 +16,8 @@ from narrows.store import CaptureOptions, open_result
 
 KERNEL = Path(__file__).parents[1] / "data/captures/sender.pcapng.gz"
 
+# Of buffers of 1.4, 1.5, 1.6, 1.7 and 2 BDP all tests here pass with 1.7 alone: elsewhere some RTTs
+# are 1 % off, a difference stays undecided, or losses at both ends differ by a few packets.
 SPEC = """
 name = "round-trip"
 [path]
