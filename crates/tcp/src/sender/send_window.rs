@@ -1,10 +1,11 @@
 //! The receiver's window, in bytes.
 
+use crate::pacer::GSO_MAX_BYTES;
 use crate::segment::Ack;
 
 /// Payload of a full socket buffer at most: a super-packet of 64 KiB without `MAX_TCP_HEADER`, as
 /// of a kernel without tunnels and wireless devices, and a byte (`sk_setup_caps`).
-const MAX_BUFFER: u32 = 65_536 - 192 - 1;
+const MAX_BUFFER: u64 = GSO_MAX_BYTES - 192 - 1;
 
 /// The limits by the receive window.
 #[derive(Debug)]
@@ -87,8 +88,9 @@ impl SendWindow {
     /// Bytes in a full socket buffer: whole packets, and at most half of the largest window
     /// (`tcp_xmit_size_goal`).
     pub(super) fn buffer_goal(&self) -> u32 {
-        let mss = u32::try_from(self.mss).expect("a packet's payload fits 16 bits");
-        (self.half_of_largest().min(MAX_BUFFER) / mss * mss).max(mss)
+        let most = u64::from(self.half_of_largest()).min(MAX_BUFFER);
+        let whole = (most / self.mss * self.mss).max(self.mss);
+        u32::try_from(whole).expect("no more than a super-packet")
     }
 
     /// Half of the largest receive window so far, in bytes.

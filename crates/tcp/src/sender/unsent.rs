@@ -94,7 +94,7 @@ impl Unsent {
         if self.needs_buffer(goal) {
             self.buffers.push_back(SocketBuffer { bytes: 0, pushed: false });
         }
-        let Some(last) = self.buffers.back_mut() else { return false };
+        let last = self.buffers.back_mut().expect("one was added");
         let room = goal - last.bytes;
         let bytes =
             self.unwritten.map_or(room, |left| u32::try_from(left).unwrap_or(room).min(room));
@@ -141,7 +141,7 @@ impl Unsent {
 
     /// Packets in the first buffer.
     pub(super) fn packets(&self) -> u32 {
-        self.buffers.front().map_or(0, |first| first.bytes.div_ceil(self.mss))
+        self.head_bytes().div_ceil(self.mss)
     }
 
     /// Payload in the first buffer.
@@ -161,15 +161,13 @@ impl Unsent {
 
     /// Whether a burst of so many packets of the first buffer has PSH by its mark.
     pub(super) fn is_pushed(&self, packets: u32) -> bool {
-        self.buffers
-            .front()
-            .is_some_and(|first| first.pushed && first.bytes.div_ceil(self.mss) == packets)
+        self.buffers.front().is_some_and(|first| first.pushed) && self.packets() == packets
     }
 
     /// Takes the next packet and returns its length.
     #[inline]
     pub(super) fn take(&mut self) -> u16 {
-        let Some(first) = self.buffers.front_mut() else { return 0 };
+        let first = self.buffers.front_mut().expect("a burst holds what a buffer has");
         let len = first.bytes.min(self.mss);
         first.bytes -= len;
         if first.bytes == 0 {
