@@ -203,7 +203,7 @@ CASES = {
     "samples without end": (run('sample_interval = "1ns"'), "run.sample_interval", "at least"),
     "samples at once": (run('sample_interval = "0s"'), "run.sample_interval", "above zero"),
     "an unknown level": (run('record = "everything"'), "run.record", "summary, samples, packets"),
-    "an unknown profile": (run('[host]\nprofile = "linux-6.1"'), "host.profile", '"linux-6.12"'),
+    "an unknown profile": (run('[host]\nprofile = "linux-6.2"'), "host.profile", '"linux-6.12"'),
     "a number for a switch": (run("[host]\nfq = 1"), "host.fq", "true or false"),
     "unknown socket buffers": (run('[host]\nsocket_buffers = "rised"'), "host", '"raised"'),
     "no quotes": ("[path]\nrate = 80mbit\n", ":2:8: found no TOML", 'rate = "80mbit"'),

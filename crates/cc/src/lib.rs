@@ -51,7 +51,7 @@ pub use own_control::{OWN_RATES, OWN_WINDOWS, RoundTrips};
 pub use pcc::exponential;
 pub use profile::{
     BbrProfile, CcProfile, CubicProfile, HystartClock, LINUX_4_9, LINUX_4_11, LINUX_4_17,
-    LINUX_5_15, LINUX_6_1, LINUX_6_12, PROFILES, PacingUnits, ProbeBudget, RoundReset,
+    LINUX_5_15, LINUX_6_1_0, LINUX_6_12, PROFILES, PacingUnits, ProbeBudget, RoundReset,
 };
 pub use progress::{Mark, Progress};
 pub use registry::{CONTROLS, CcError, build, complete, info, validate};

@@ -185,8 +185,8 @@ pub static LINUX_5_15: CcProfile = CcProfile {
     bbr: BBR_SINCE_5_10,
 };
 
-/// Linux 6.1 as released, before HyStart's rounds were fixed in 2025.
-pub static LINUX_6_1: CcProfile = CcProfile {
+/// Linux 6.1 as released; stable builds since 2025 have the rounds of HyStart of 6.12.
+pub static LINUX_6_1_0: CcProfile = CcProfile {
     cubic: CubicProfile { round_reset: RoundReset::RttHookFromLowWindow, ..LINUX_5_15.cubic },
     ..LINUX_5_15
 };
@@ -219,6 +219,6 @@ pub static PROFILES: &[(&str, &CcProfile)] = &[
     ("linux-4.11", &LINUX_4_11),
     ("linux-4.17", &LINUX_4_17),
     ("linux-5.15", &LINUX_5_15),
-    ("linux-6.1", &LINUX_6_1),
+    ("linux-6.1.0", &LINUX_6_1_0),
     ("linux-6.12", &LINUX_6_12),
 ];

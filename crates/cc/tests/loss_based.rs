@@ -5,8 +5,8 @@ use crate::common::{Options, ack, at_ms, control, control_of, delivered, interna
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{
     CcProfile, Congestion, CongestionControl, CongestionEvent, DeliveredSample, INFINITE_SSTHRESH,
-    LINUX_4_17, LINUX_5_15, LINUX_6_1, LINUX_6_12, Progress, RecoveryState, StartEvent, UndoEvent,
-    Unused,
+    LINUX_4_17, LINUX_5_15, LINUX_6_1_0, LINUX_6_12, Progress, RecoveryState, StartEvent,
+    UndoEvent, Unused,
 };
 
 /// A control and the clock of its transcript.
@@ -359,7 +359,7 @@ fn exit_on_a_link(profile: &CcProfile) -> u32 {
 #[test]
 fn rounds_begin_where_each_kernel_begins_them() {
     // Its author saw 516 with the misplaced rounds of 5.16 to 2024, 632 without.
-    let exits = [&LINUX_4_17, &LINUX_5_15, &LINUX_6_1, &LINUX_6_12].map(exit_on_a_link);
+    let exits = [&LINUX_4_17, &LINUX_5_15, &LINUX_6_1_0, &LINUX_6_12].map(exit_on_a_link);
     assert_eq!(exits, [635, 636, 520, 636]);
 }
 

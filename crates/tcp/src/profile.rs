@@ -53,7 +53,8 @@ pub struct TcpProfile {
     pub timeout_keeps_pipe: bool,
     /// Receivers hold back SACKs for up to 1 ms (since 4.18).
     pub sack_compression: bool,
-    /// A full packet with PSH is acknowledged when it is read (since late 2023).
+    /// A full packet with PSH is acknowledged when it is read (since late 2023, also in stable
+    /// builds of 6.1).
     pub ack_on_psh: bool,
     /// Larger bursts below 3 ms of RTT (`tcp_tso_rtt_log`, since 5.18).
     pub tso_rtt_bonus: bool,
@@ -155,15 +156,22 @@ const LINUX_6_12: TcpProfile = TcpProfile {
     cc: narrows_cc::LINUX_6_12,
 };
 
+/// 6.1 in stable builds since 2025, such as Debian's 6.1.192, in which full packets with PSH and
+/// HyStart's rounds are handled as in 6.12.
+const LINUX_6_1: TcpProfile = TcpProfile {
+    name: "linux-6.1",
+    bursts_cross_buffers: false,
+    linear_syn_timeouts: 0,
+    receive: ReceiveWindow { measured_ratio: 128, ..LINUX_6_12.receive },
+    ..LINUX_6_12
+};
+
 const LINUX_5_15: TcpProfile = TcpProfile {
     name: "linux-5.15",
     ack_on_psh: false,
     tso_rtt_bonus: false,
-    bursts_cross_buffers: false,
-    linear_syn_timeouts: 0,
-    receive: ReceiveWindow { measured_ratio: 128, ..LINUX_6_12.receive },
     cc: narrows_cc::LINUX_5_15,
-    ..LINUX_6_12
+    ..LINUX_6_1
 };
 
 const LINUX_4_17: TcpProfile = TcpProfile {
@@ -204,8 +212,8 @@ const LINUX_4_9: TcpProfile =
     TcpProfile { name: "linux-4.9", rack_timer: false, cc: narrows_cc::LINUX_4_9, ..LINUX_4_11 };
 
 /// The known profiles, newest first; the first is the default.
-pub static PROFILES: [TcpProfile; 6] =
-    [LINUX_6_12, LINUX_5_15, LINUX_4_17, LINUX_4_11_PACED, LINUX_4_11, LINUX_4_9];
+pub static PROFILES: [TcpProfile; 7] =
+    [LINUX_6_12, LINUX_6_1, LINUX_5_15, LINUX_4_17, LINUX_4_11_PACED, LINUX_4_11, LINUX_4_9];
 
 /// The profile of that name.
 #[must_use]
