@@ -66,7 +66,8 @@ struct Run<'a> {
 
 /// Does the whole run and writes its results.
 ///
-/// The file `zero_ns` holds CLOCK_MONOTONIC at time 0, `progress` the progress of the run.
+/// The file `zero_ns` holds CLOCK_MONOTONIC at time 0, `progress` the progress of the run. Time 0 is at
+/// a tick of the kernel's, as in the simulator: CUBIC's clock, for one, counts ticks.
 ///
 /// # Errors
 /// If a namespace, device or congestion control is missing, or a connection breaks.
@@ -79,7 +80,7 @@ pub fn run(config: &Config) -> Result<()> {
     let mut receivers = Receivers::default();
     receivers.start(config, false)?;
     let their_sockets = open_sockets(config)?;
-    let zero = config.zero_ns.unwrap_or_else(|| sys::monotonic_ns() + LEAD_NS);
+    let zero = config.zero_ns.unwrap_or_else(|| sys::tick_after(sys::monotonic_ns() + LEAD_NS));
     let at_receiver = packet_file(config, Point::Receiver, zero)?;
     let queue = open_queue(config)?;
     sys::enter_namespace(&config.namespaces.sender)?;

@@ -20,7 +20,7 @@ use libc::{c_int, c_void, socklen_t};
 mod clock;
 
 use clock::timespec;
-pub use clock::{monotonic_ns, realtime_ns, sleep_until};
+pub use clock::{monotonic_ns, realtime_ns, sleep_until, tick_after};
 
 fn check(result: c_int) -> Result<c_int> {
     if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }

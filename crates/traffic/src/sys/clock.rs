@@ -25,6 +25,18 @@ pub fn realtime_ns() -> u64 {
     clock(libc::CLOCK_REALTIME)
 }
 
+/// The kernel's next tick from `monotonic_ns` on. Since Linux 6.4 ticks are at multiples of their
+/// length (`tick_init_jiffy_update`), which is the resolution of the coarse clock.
+#[must_use]
+pub fn tick_after(monotonic_ns: u64) -> u64 {
+    // SAFETY: the structure is plain data and ours.
+    let mut tick: libc::timespec = unsafe { zeroed() };
+    // SAFETY: `tick` outlives the call.
+    unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut tick) };
+    let length = u64::try_from(tick.tv_nsec).unwrap_or(0).max(1);
+    monotonic_ns.next_multiple_of(length)
+}
+
 /// Sleeps until CLOCK_MONOTONIC has this value.
 ///
 /// A time limit of `epoll(7)` or `poll(2)` would be up to a thousandth of its length late
@@ -58,5 +70,17 @@ pub(super) const fn timespec(ns: u64) -> libc::timespec {
     libc::timespec {
         tv_sec: (ns / 1_000_000_000).cast_signed(),
         tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_at_multiples_of_their_length() {
+        let length = tick_after(1);
+        assert!((1_000_000..=10_000_000).contains(&length), "HZ is 100 to 1000");
+        assert_eq!([tick_after(length), tick_after(length + 1)], [length, 2 * length]);
     }
 }
