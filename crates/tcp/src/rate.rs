@@ -166,7 +166,8 @@ mod tests {
     fn sample(after_us: u64) -> Option<RateSample> {
         let mut board = Scoreboard::new(false, false);
         let mut sampler = RateSampler::new(990_000);
-        let seq = board.push(Sent::new(1448));
+        let seq = board.next();
+        board.push(Sent::new(1448), 1, 1448);
         sampler.sent(board.get_mut(seq), 1_000_000, 0);
         let mut draft = Draft::default();
         sampler.count(1);

@@ -37,6 +37,14 @@ impl Marks {
         self.has(Self(Self::SACKED.0 | Self::LOST.0 | Self::RETRANS.0))
     }
 
+    /// Whether the packet was sent once, isn't known to be lost or to have arrived, and is in the
+    /// order of transmission.
+    fn is_plain(self) -> bool {
+        const OTHERS: u8 =
+            Marks::SACKED.0 | Marks::LOST.0 | Marks::RETRANS.0 | Marks::EVER_RETRANS.0;
+        self.0 & (OTHERS | Self::IN_ORDER.0) == Self::IN_ORDER.0
+    }
+
     pub(crate) fn set(&mut self, mark: Self) {
         self.0 |= mark.0;
     }
@@ -78,6 +86,19 @@ impl Sent {
 }
 
 const EMPTY: Sent = Sent::new(0);
+
+/// Packets that left one after the other, each once, and are acknowledged together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) first: Seq,
+    pub(crate) packets: u32,
+    /// Their payload.
+    pub(crate) bytes: u64,
+    /// When the first left, in us.
+    pub(crate) first_us: u64,
+    /// The last of them.
+    pub(crate) last: Sent,
+}
 
 /// All packets from `una` to `next`, their marks and their order of transmission.
 #[derive(Debug)]
@@ -192,28 +213,38 @@ impl Scoreboard {
         if self.sacked_out == 0 { self.una } else { self.sacked.end().unwrap_or(self.una) }
     }
 
+    #[inline]
     pub(crate) fn get(&self, seq: Seq) -> &Sent {
         &self.ring[(seq & self.mask) as usize]
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, seq: Seq) -> &mut Sent {
         &mut self.ring[(seq & self.mask) as usize]
     }
 
-    /// Adds a new packet, which leaves after all others, and returns its number.
+    /// Adds the packets of a burst, which leaves after all others. All are like `sent`, except that
+    /// the last has `last_len` bytes.
     #[inline]
-    pub(crate) fn push(&mut self, mut sent: Sent) -> Seq {
-        if self.packets_out() as usize == self.ring.len() {
+    pub(crate) fn push(&mut self, mut sent: Sent, packets: u32, last_len: u16) {
+        while (self.packets_out() + packets) as usize > self.ring.len() {
             self.grow();
         }
-        let seq = self.next;
-        let tail = std::mem::replace(&mut self.order_tail, seq);
-        (sent.prev, sent.next) = (tail, NONE);
+        let first = self.next;
+        let end = first.checked_add(packets).expect("a connection of fewer than 2^32 packets");
+        let tail = std::mem::replace(&mut self.order_tail, end - 1);
+        self.follow(tail, first);
+        sent.prev = tail;
         sent.marks.set(Marks::IN_ORDER);
-        *self.get_mut(seq) = sent;
-        self.follow(tail, seq);
-        self.next = seq.checked_add(1).expect("a connection of fewer than 2^32 packets");
-        seq
+        for seq in first..end {
+            sent.next = seq + 1;
+            *self.get_mut(seq) = sent;
+            sent.prev = seq;
+        }
+        let last = self.get_mut(end - 1);
+        (last.next, last.len) = (NONE, last_len);
+        self.next = end;
+        self.start_burst(first);
     }
 
     fn grow(&mut self) {
@@ -239,6 +270,35 @@ impl Scoreboard {
         assert!(self.una < self.next, "nothing is out");
         self.una += 1;
         sent
+    }
+
+    /// Removes the lowest packets, which are acknowledged up to `end`, as long as they were sent once
+    /// and in a row; none if the lowest wasn't, or was SACKed once.
+    #[inline(always)] // it has one caller, and every ACK comes by
+    pub(crate) fn pop_run(&mut self, end: Seq) -> Option<Run> {
+        let first = self.una;
+        let mut last = *self.get(first);
+        let (before, first_us) = (last.prev, last.sent_us);
+        let (mut seq, mut bytes, mut heads) = (first, 0, 0);
+        let mut sent = last;
+        while sent.marks.is_plain() && sent.delivered_us != 0 {
+            bytes += u64::from(sent.len);
+            heads += u32::from(sent.marks.has(Marks::BURST_HEAD));
+            last = sent;
+            seq += 1;
+            sent = *self.get(seq);
+            if seq == end || sent.prev != seq - 1 {
+                break;
+            }
+        }
+        if seq == first {
+            return None;
+        }
+        assert!(seq <= self.next, "nothing is out");
+        self.join(before, last.next);
+        self.bursts -= heads;
+        self.una = seq;
+        Some(Run { first, packets: seq - first, bytes, first_us, last })
     }
 
     fn uncount(&mut self, marks: Marks) {

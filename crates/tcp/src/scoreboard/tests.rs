@@ -34,9 +34,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn act(board: &mut Scoreboard, step: Step) {
     let una = board.una;
     match step {
-        Step::Send(packets) => (0..packets).for_each(|_| {
-            board.push(Sent::new(1448));
-        }),
+        Step::Send(packets) => board.push(Sent::new(1448), packets, 1448),
         Step::Acknowledge(packets) => {
             for _ in 0..packets.min(board.packets_out()) {
                 board.pop();

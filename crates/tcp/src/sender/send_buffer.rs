@@ -33,6 +33,10 @@ pub(super) struct SendBuffer {
     /// Its present size (`sk_sndbuf`), and the largest (`tcp_wmem[2]`), in bytes.
     size: u64,
     max: u64,
+    /// Packets of the largest window so far.
+    packets: u32,
+    /// Below so much memory in use a third is free, in bytes.
+    roomy: u64,
     /// Unsent payload from which on no buffer is added (`TCP_NOTSENT_LOWAT`), in bytes.
     low_water: u64,
     /// Windows that it has room for.
@@ -45,14 +49,25 @@ impl SendBuffer {
     /// An empty buffer; the control wants room for so many windows.
     pub(super) fn new(max: u32, low_water: u64, windows: u32) -> Self {
         let (max, windows) = (u64::from(max), u64::from(windows));
-        Self { size: 0, max, low_water, windows, waits: false }
+        Self { size: 0, max, packets: 0, roomy: 0, low_water, windows, waits: false }
     }
 
     /// Grows with the window, and with the reordering degree, in packets (`tcp_sndbuf_expand`).
+    #[inline]
     pub(super) fn expand(&mut self, cwnd: u32, reordering: u32) {
-        let packets = u64::from(cwnd.max(reordering + 1).max(LEAST_PACKETS));
-        let wanted = self.windows * packets * BYTES_PER_PACKET;
+        let packets = cwnd.max(reordering + 1).max(LEAST_PACKETS);
+        if packets > self.packets {
+            self.resize(packets);
+        }
+    }
+
+    /// Makes room for a window that is larger than all before.
+    #[inline(never)] // few windows are
+    fn resize(&mut self, packets: u32) {
+        self.packets = packets;
+        let wanted = self.windows * u64::from(packets) * BYTES_PER_PACKET;
         self.size = self.size.max(wanted.min(self.max));
+        self.roomy = roomy(self.size);
     }
 
     /// Whether another socket buffer may be added (`sk_stream_memory_free`).
@@ -73,10 +88,15 @@ impl SendBuffer {
     /// The application goes on once a third of the memory is free and half of what may be unsent
     /// (`sk_stream_write_space`).
     pub(super) fn wake(&mut self, used: InUse) {
-        let memory = used.memory();
-        let free = memory + memory / 2 <= self.size && memory < self.size;
+        let free = used.memory() < self.roomy;
         self.waits = !(free && 2 * used.unsent < self.low_water);
     }
+}
+
+/// The memory in use below which a buffer of this size has room, that is, it is below the size, and
+/// so is the sum of it and its half, or equal (`sk_stream_min_wspace`).
+fn roomy(size: u64) -> u64 {
+    ((2 * size + 4) / 3).min(size)
 }
 
 #[cfg(test)]
@@ -113,6 +133,16 @@ mod tests {
         assert!(buffer.waits());
         buffer.wake(used(29_800, 0));
         assert!(!buffer.waits());
+    }
+
+    #[test]
+    fn a_third_is_free_below_one_bound() {
+        for size in 0..100_u64 {
+            for memory in 0..200 {
+                let free = memory + memory / 2 <= size && memory < size;
+                assert_eq!(memory < roomy(size), free, "{memory} of {size}");
+            }
+        }
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Connection {
 
     /// Packets that the first socket buffer and the receive window allow in a burst
     /// (`tcp_mss_split_point`).
-    #[inline]
+    #[inline(always)] // what it calls is small
     fn size_burst(&self, quota: u32) -> Option<u32> {
         let available = self.unsent.packets().min(quota);
         // With nothing out, no ACK would ever open a window below one packet.
@@ -161,11 +161,10 @@ impl Connection {
         let first = self.board.next();
         let departure_us = self.pacer.departure(now).as_micros();
         let pushed = self.unsent.is_pushed(packets);
-        let payload = (0..packets).map(|_| self.register(departure_us)).sum();
+        let payload = self.register(packets, departure_us);
         self.counters.sent += u64::from(packets);
         let burst = Burst { first, packets, again: false, pushed };
         self.output.send(burst, &self.board, &self.unsent, now);
-        self.board.start_burst(first);
         self.pacer.depart(payload, packets, self.counters.sent, now);
         self.window.send(payload);
         // A loss probe scheduled after the last burst replaces this timer.
@@ -175,17 +174,21 @@ impl Connection {
         }
     }
 
-    /// Puts a new packet on the scoreboard with its snapshot; returns its payload.
-    #[inline]
-    fn register(&mut self, departure_us: u64) -> u64 {
-        let len = self.unsent.take();
-        let mut sent = Sent::new(len);
+    /// Puts the packets of a burst on the scoreboard with their snapshots; returns their payload.
+    #[inline(always)] // it has one caller, and every burst comes by
+    fn register(&mut self, packets: u32, departure_us: u64) -> u64 {
+        let payload = self.unsent.take(packets);
+        let last_len = payload - (packets - 1) * self.mss;
+        let (first, pipe) = (self.board.next(), self.board.pipe());
+        let mut sent = Sent::new(fitting(self.mss));
         self.rate.sent(&mut sent, departure_us, self.board.packets_out());
-        let seq = self.board.push(sent);
+        self.board.push(sent, packets, fitting(last_len));
         if self.control.watches_packets() {
-            self.board.note_sent(seq, self.board.pipe());
+            for at in 0..packets {
+                self.board.note_sent(first + at, pipe + at + 1);
+            }
         }
-        u64::from(len)
+        u64::from(payload)
     }
 
     /// Notifies the control that sending restarts (`tcp_event_data_sent`).
@@ -256,4 +259,9 @@ impl Connection {
             self.usage.note_full(now);
         }
     }
+}
+
+/// The payload of a packet.
+fn fitting(bytes: u32) -> u16 {
+    u16::try_from(bytes).expect("a packet's payload fits 16 bits")
 }

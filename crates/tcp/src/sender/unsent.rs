@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 /// Consecutive data that leave together if they fit a burst (`struct sk_buff`).
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct SocketBuffer {
     bytes: u32,
     /// Whether its last packet has PSH (`tcp_mark_push`).
@@ -15,7 +15,12 @@ struct SocketBuffer {
 #[derive(Debug)]
 pub(super) struct Unsent {
     mss: u32,
-    buffers: VecDeque<SocketBuffer>,
+    /// The first buffer, which every burst looks at; it is empty only if there is none.
+    head: SocketBuffer,
+    /// Packets in it, kept since counting them takes a division.
+    packets: u32,
+    /// The buffers behind it.
+    later: VecDeque<SocketBuffer>,
     /// Payload in all buffers.
     queued: u64,
     /// Payload that the application hasn't written yet; `None` without end.
@@ -30,7 +35,9 @@ impl Unsent {
     pub(super) fn new(size: Option<u64>, mss: u32, closes: bool) -> Self {
         Self {
             mss,
-            buffers: VecDeque::new(),
+            head: SocketBuffer::default(),
+            packets: 0,
+            later: VecDeque::new(),
             queued: 0,
             unwritten: size,
             unpushed: 0,
@@ -41,7 +48,7 @@ impl Unsent {
     /// Whether no buffer is left, though the application may have more.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.buffers.is_empty()
+        self.packets == 0
     }
 
     /// Whether the application has data that it hasn't written.
@@ -57,13 +64,15 @@ impl Unsent {
     }
 
     /// Payload in all buffers.
+    #[inline]
     pub(super) fn queued(&self) -> u64 {
         self.queued
     }
 
     /// The number of buffers.
+    #[inline]
     pub(super) fn buffers(&self) -> usize {
-        self.buffers.len()
+        usize::from(!self.is_empty()) + self.later.len()
     }
 
     /// Whether less than a full packet waits.
@@ -83,18 +92,23 @@ impl Unsent {
         self.unwritten = Some(0);
     }
 
+    /// The last buffer, if there is one.
+    fn last(&self) -> Option<&SocketBuffer> {
+        self.later.back().or((!self.is_empty()).then_some(&self.head))
+    }
+
     /// Whether the last buffer holds `goal` bytes, or there is none.
     pub(super) fn needs_buffer(&self, goal: u32) -> bool {
-        self.buffers.back().is_none_or(|last| last.bytes >= goal)
+        self.last().is_none_or(|last| last.bytes >= goal)
     }
 
     /// The application fills the last buffer, or a new one, up to `goal` bytes. Returns whether it is
     /// full.
     pub(super) fn write(&mut self, goal: u32) -> bool {
-        if self.needs_buffer(goal) {
-            self.buffers.push_back(SocketBuffer { bytes: 0, pushed: false });
+        if !self.is_empty() && self.needs_buffer(goal) {
+            self.later.push_back(SocketBuffer::default());
         }
-        let last = self.buffers.back_mut().expect("one was added");
+        let last = self.later.back_mut().unwrap_or(&mut self.head);
         let room = goal - last.bytes;
         let bytes =
             self.unwritten.map_or(room, |left| u32::try_from(left).unwrap_or(room).min(room));
@@ -105,7 +119,15 @@ impl Unsent {
         last.pushed = false;
         self.queued += u64::from(bytes);
         self.unpushed += u64::from(bytes);
+        if self.later.is_empty() {
+            self.count_packets();
+        }
         bytes == room
+    }
+
+    /// The first buffer is another one, or holds more.
+    fn count_packets(&mut self) {
+        self.packets = self.head.bytes.div_ceil(self.mss);
     }
 
     /// Payload written since a buffer was marked.
@@ -115,43 +137,49 @@ impl Unsent {
 
     /// Marks the last buffer (`tcp_mark_push`).
     pub(super) fn push(&mut self) {
-        if let Some(last) = self.buffers.back_mut() {
-            last.pushed = true;
-            self.unpushed = 0;
+        if self.is_empty() {
+            return;
         }
+        self.later.back_mut().unwrap_or(&mut self.head).pushed = true;
+        self.unpushed = 0;
     }
 
     /// Fills the first buffer up to so many packets with what the next one holds (`tcp_grow_skb`).
+    #[inline]
     pub(super) fn grow(&mut self, packets: u32) {
         let wanted = u64::from(packets) * u64::from(self.mss);
-        let [first, next] = match self.buffers.as_mut_slices() {
-            ([first, next, ..], _) => [first, next],
-            ([first], [next, ..]) => [first, next],
-            _ => return,
-        };
-        let missing = wanted.saturating_sub(u64::from(first.bytes));
+        if wanted > u64::from(self.head.bytes) && !self.later.is_empty() {
+            self.grow_to(wanted);
+        }
+    }
+
+    fn grow_to(&mut self, wanted: u64) {
+        let (first, next) = (&mut self.head, &mut self.later[0]);
+        let missing = wanted - u64::from(first.bytes);
         let moved = u32::try_from(missing).unwrap_or(u32::MAX).min(next.bytes);
         first.bytes += moved;
         next.bytes -= moved;
         if next.bytes == 0 {
             first.pushed |= next.pushed;
-            self.buffers.remove(1);
+            self.later.pop_front();
         }
+        self.count_packets();
     }
 
     /// Packets in the first buffer.
+    #[inline]
     pub(super) fn packets(&self) -> u32 {
-        self.head_bytes().div_ceil(self.mss)
+        self.packets
     }
 
     /// Payload in the first buffer.
     pub(super) fn head_bytes(&self) -> u32 {
-        self.buffers.front().map_or(0, |first| first.bytes)
+        self.head.bytes
     }
 
     /// Whether the first buffer is the last.
     pub(super) fn is_tail(&self) -> bool {
-        self.buffers.len() == 1
+        !self.is_empty() && self.later.is_empty()
     }
 
     /// Whether the first buffer ends the connection.
@@ -160,21 +188,28 @@ impl Unsent {
     }
 
     /// Whether a burst of so many packets of the first buffer has PSH by its mark.
+    #[inline]
     pub(super) fn is_pushed(&self, packets: u32) -> bool {
-        self.buffers.front().is_some_and(|first| first.pushed) && self.packets() == packets
+        self.head.pushed && self.packets == packets
     }
 
-    /// Takes the next packet and returns its length.
+    /// Takes so many packets of the first buffer and returns their payload; only the last of them
+    /// may not be full.
+    ///
+    /// # Panics
+    /// If the buffer doesn't hold them.
     #[inline]
-    pub(super) fn take(&mut self) -> u16 {
-        let first = self.buffers.front_mut().expect("a burst holds what a buffer has");
-        let len = first.bytes.min(self.mss);
-        first.bytes -= len;
-        if first.bytes == 0 {
-            self.buffers.pop_front();
+    pub(super) fn take(&mut self, packets: u32) -> u32 {
+        self.packets = self.packets.checked_sub(packets).expect("a burst holds what a buffer has");
+        let full = packets * self.mss;
+        let bytes = if self.packets == 0 { self.head.bytes } else { full };
+        self.head.bytes -= bytes;
+        if self.packets == 0 {
+            self.head = self.later.pop_front().unwrap_or_default();
+            self.count_packets();
         }
-        self.queued -= u64::from(len);
-        u16::try_from(len).expect("a packet's payload fits 16 bits")
+        self.queued -= u64::from(bytes);
+        bytes
     }
 
     /// Whether the packet taken last carries the FIN.
@@ -190,7 +225,8 @@ mod tests {
     const MSS: u32 = 1_000;
 
     fn lengths(unsent: &Unsent) -> Vec<u32> {
-        unsent.buffers.iter().map(|buffer| buffer.bytes).collect()
+        let head = (!unsent.is_empty()).then_some(&unsent.head);
+        head.into_iter().chain(&unsent.later).map(|buffer| buffer.bytes).collect()
     }
 
     #[test]
@@ -215,7 +251,7 @@ mod tests {
         assert!(unsent.write(2_000));
         assert_eq!(unsent.unpushed(), 2_000);
         assert_eq!([unsent.is_pushed(2), unsent.is_pushed(1)], [false, false]);
-        assert_eq!([unsent.take(), unsent.take()], [1_000, 1_000]);
+        assert_eq!([unsent.take(1), unsent.take(1)], [1_000, 1_000]);
         assert_eq!([unsent.is_pushed(2), unsent.is_pushed(1)], [true, false]);
     }
 
@@ -225,7 +261,7 @@ mod tests {
         for _ in 0..3 {
             unsent.write(2_000);
         }
-        unsent.take();
+        unsent.take(1);
         unsent.grow(2);
         assert_eq!(lengths(&unsent), [2_000, 1_000, 1_000]);
         unsent.grow(4);
@@ -237,12 +273,23 @@ mod tests {
     }
 
     #[test]
+    fn the_last_packet_of_a_buffer_may_be_short() {
+        let mut unsent = Unsent::new(Some(4_700), MSS, true);
+        unsent.write(2_500);
+        unsent.write(2_500);
+        assert_eq!(unsent.packets(), 3);
+        assert_eq!([unsent.take(2), unsent.take(1)], [2_000, 500]);
+        assert_eq!((unsent.packets(), unsent.queued()), (3, 2_200));
+        assert_eq!((unsent.take(3), unsent.buffers()), (2_200, 0));
+    }
+
+    #[test]
     fn what_was_written_leaves_after_the_application_stops() {
         let mut unsent = Unsent::new(None, MSS, true);
         unsent.write(2_000);
         unsent.stop();
         assert_eq!([unsent.has_more(), unsent.is_finished()], [false, false]);
-        assert_eq!([unsent.take(), unsent.take()], [1_000, 1_000]);
+        assert_eq!(unsent.take(2), 2_000);
         assert!(unsent.is_finished());
     }
 }
