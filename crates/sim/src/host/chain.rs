@@ -156,6 +156,14 @@ impl Chain {
         Time::earlier(sender, self.next_act())
     }
 
+    /// An instant before which nothing happens by itself, or [`Time::MAX`]; `None` unless a glance
+    /// shows that nothing is due at `now`, and that there is no completion to take.
+    #[inline(always)]
+    pub(crate) fn rests_until(&self, now: Time) -> Option<Time> {
+        let sender = self.sender.as_ref()?.rests_until(now)?;
+        (self.act_at > now).then(|| sender.min(self.act_at))
+    }
+
     /// When it connects or stops next.
     #[inline]
     fn next_act(&self) -> Option<Time> {

@@ -138,6 +138,16 @@ impl SendingHost {
         }
     }
 
+    /// An instant before which nothing happens by itself, or [`Time::MAX`]; `None` unless a glance
+    /// shows that nothing is due at `now`, and that there is no completion to take.
+    #[inline(always)]
+    pub(crate) fn rests_until(&self, now: Time) -> Option<Time> {
+        match self {
+            Self::Chain(chain) => chain.rests_until(now),
+            _ => None,
+        }
+    }
+
     /// Takes completed transfers one at a time, and plans the next.
     #[inline]
     pub(crate) fn take_completed(&mut self) -> Option<Completed> {

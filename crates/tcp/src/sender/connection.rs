@@ -158,6 +158,14 @@ impl Connection {
         if self.output.is_empty() { self.timers.bound(now) } else { Some(Time::ZERO) }
     }
 
+    /// An instant before which nothing happens by itself, or [`Time::MAX`]; `None` unless it is sure
+    /// that nothing is due at `now`, and that the connection isn't completed.
+    #[inline(always)]
+    pub(super) fn rests_until(&self, now: Time) -> Option<Time> {
+        let waits = self.output.is_empty() && self.completed_at.is_none();
+        if waits { self.timers.rest(now) } else { None }
+    }
+
     /// The control takes a window or a rate from outside.
     pub(super) fn set(&mut self, setting: Setting, now: Time) {
         self.control.set(setting);

@@ -129,6 +129,17 @@ impl Sender {
         }
     }
 
+    /// An instant before which nothing happens by itself, or [`Time::MAX`]; `None` unless a glance
+    /// shows that nothing is due at `now`, and that the connection isn't completed.
+    #[inline(always)] // it is asked after every ACK and every packet
+    #[must_use]
+    pub fn rests_until(&self, now: Time) -> Option<Time> {
+        match &self.phase {
+            Phase::Established(connection) => connection.rests_until(now),
+            _ => None,
+        }
+    }
+
     /// The application writes `bytes` more, or without end if none are given.
     pub fn write(&mut self, bytes: Option<u64>, now: Time) {
         match &mut self.phase {

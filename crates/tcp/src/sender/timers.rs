@@ -82,6 +82,13 @@ impl Timers {
         (self.bound < Time::MAX).then_some(self.bound)
     }
 
+    /// An instant after `now` before which none of them fires, or [`Time::MAX`] if none runs; `None`
+    /// if one may be due.
+    #[inline]
+    pub(super) fn rest(&self, now: Time) -> Option<Time> {
+        (self.bound > now).then_some(self.bound)
+    }
+
     fn set_bound(&mut self) {
         let retransmit = self.retransmit.as_ref().map_or(Time::MAX, Running::bound);
         self.bound = self.pacing.min(retransmit);
