@@ -186,13 +186,20 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     /// the path.
     fn run_line(&mut self, id: usize, now: Time) {
         while let Node::Line(line) = &mut self.network.nodes[id] {
-            // By reference: a departure is large.
             let departure = line.poll(now);
-            let Some(departure) = &departure else {
-                self.agenda.set(id, line.next_deadline());
+            let next = line.next_deadline();
+            // Nothing comes back to the line while its packet is handed on.
+            let is_last = next.is_none_or(|next| next > now);
+            if is_last {
+                self.agenda.set(id, next);
+            }
+            // By reference: a departure is large.
+            if let Some(departure) = &departure {
+                self.hand_on(id, &departure.packet, departure.at);
+            }
+            if is_last {
                 return;
-            };
-            self.hand_on(id, &departure.packet, departure.at);
+            }
         }
     }
 

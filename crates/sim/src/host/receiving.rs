@@ -12,6 +12,7 @@ use super::stack::StackReceiver;
 /// The receivers of a flow. A fourth kind would cost the usual one instructions: a choice among
 /// three needs no table.
 #[expect(clippy::large_enum_variant, reason = "one receiver is the usual: no pointer to it")]
+#[repr(u8)] // as of `Node`
 pub(crate) enum ReceivingHost {
     /// One connection at a time.
     One(One),

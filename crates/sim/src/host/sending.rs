@@ -21,6 +21,7 @@ use super::web::Web;
 /// The sending side of a flow. The code of sessions and crowds is never inlined: a chain is the
 /// usual host, and the event loop around it stays small.
 #[expect(clippy::large_enum_variant, reason = "a chain is the busiest: no pointer to it")]
+#[repr(u8)] // as of `Node`
 pub(crate) enum SendingHost {
     /// One connection, or one after another.
     Chain(Chain),

@@ -13,6 +13,7 @@ use crate::host::{ReceivingHost, SendingHost};
 pub(crate) use node::{Node, Role};
 
 /// Where an element's packets go next.
+#[repr(u8)] // as of `Node`
 pub(crate) enum Hop {
     /// All to the same element.
     To(usize),

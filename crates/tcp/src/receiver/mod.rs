@@ -108,7 +108,7 @@ impl Receiver {
         }
         match &segment.kind {
             Kind::Data(data) if data.count == 1 && self.gro.is_none() => {
-                self.receive_unit(&[Data { ecn, ..*data }], now);
+                self.receive_one(&Data { ecn, ..*data }, now);
             }
             _ => self.receive_unusual(segment, ecn, now),
         }
@@ -150,16 +150,28 @@ impl Receiver {
         }
     }
 
+    /// Processes one packet, the usual unit.
+    fn receive_one(&mut self, data: &Data, now: Time) {
+        self.take_unit(std::slice::from_ref(data), now);
+    }
+
     /// Processes consecutive packets that reach TCP as one.
     fn receive_unit(&mut self, unit: &[Data], now: Time) {
-        let first = &unit[0];
         let known = |data: &Data| data.seq < self.next || self.out_of_order.contains(data.seq);
         if unit.len() > 1 && unit.iter().any(known) {
             for data in unit {
-                self.receive_unit(std::slice::from_ref(data), now);
+                self.receive_one(data, now);
             }
-            return;
+        } else {
+            self.take_unit(unit, now);
         }
+    }
+
+    /// Takes packets that are all new, or a single one.
+    #[inline(always)] // compiled once for a single packet, and once for several
+    fn take_unit(&mut self, unit: &[Data], now: Time) {
+        let first = &unit[0];
+        let known = |data: &Data| data.seq < self.next || self.out_of_order.contains(data.seq);
         self.stats.packets += unit.len() as u64;
         if first.seq <= self.last_ack {
             self.ts_recent = first.ts;
@@ -186,6 +198,7 @@ impl Receiver {
         }
     }
 
+    #[inline(always)]
     fn take_in_order(&mut self, unit: &[Data], bytes: u64, now: Time) {
         let last = unit[unit.len() - 1];
         self.next = last.seq + 1;
