@@ -41,7 +41,10 @@ impl WindowedMax {
         } else if value >= third.value {
             *third = sample;
         }
-        self.age(window, sample);
+        // Nothing changes in the first quarter of the window.
+        if time - self.best[0].time > window / 4 {
+            self.age(window, sample);
+        }
     }
 
     /// Drops expired samples, and fills the runners-up from later quarters.

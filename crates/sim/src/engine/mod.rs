@@ -173,13 +173,21 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
 
     /// Handles the turn of a host, which is too early if its timers have been postponed since.
     fn wake_host(&mut self, id: usize, now: Time) {
+        let next = match &self.network.nodes[id] {
+            Node::Sender(host) if host.is_paced(now) => self.run_sender(id, now),
+            _ => self.run_due_host(id, now),
+        };
+        self.agenda.set(id, next);
+    }
+
+    /// Lets a host act if it is due; returns when it must come up again.
+    fn run_due_host(&mut self, id: usize, now: Time) -> Option<Time> {
         let due = self.network.nodes[id].next_deadline();
-        let next = match self.network.nodes[id] {
+        match self.network.nodes[id] {
             _ if due.is_none_or(|due| due > now) => due,
             Node::Sender(_) => self.run_sender(id, now),
             _ => self.run_receiver(id, now),
-        };
-        self.agenda.set(id, next);
+        }
     }
 
     /// Takes all due packets out of a line, and passes them on. A line isn't an observed point of

@@ -98,8 +98,17 @@ impl SendingHost {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+        // As in `take_completed`.
+        if let Self::Chain(chain) = self {
+            return chain.poll(now);
+        }
+        self.poll_others(now)
+    }
+
+    #[inline(never)]
+    fn poll_others(&mut self, now: Time) -> Option<Packet<Segment>> {
         match self {
             Self::Chain(chain) => chain.poll(now),
             Self::Session(session) => session.poll(now),
@@ -136,6 +145,15 @@ impl SendingHost {
             Self::Source(source) => source.next_deadline(),
             Self::Stack(stack) => stack.end().next_deadline(),
             Self::Media(media) => media.stack.end().next_deadline(),
+        }
+    }
+
+    /// Whether a burst waited for this instant or an earlier one, so that the host is certainly due.
+    #[inline]
+    pub(crate) fn is_paced(&self, now: Time) -> bool {
+        match self {
+            Self::Chain(chain) => chain.sender().is_some_and(|sender| sender.is_paced(now)),
+            _ => false,
         }
     }
 

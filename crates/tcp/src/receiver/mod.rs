@@ -246,17 +246,17 @@ impl Receiver {
 
     #[inline]
     fn grow_window(&mut self, unit: &[Data]) {
-        if self.buffer.may_grow() {
-            self.try_to_grow(unit);
+        for data in unit {
+            if self.buffer.may_grow() {
+                self.try_to_grow(data);
+            }
         }
     }
 
     #[inline(never)] // once the window has grown, hardly any packet comes here
-    fn try_to_grow(&mut self, unit: &[Data]) {
-        for data in unit {
-            if self.buffer.grow(data) {
-                self.policy.window_grew();
-            }
+    fn try_to_grow(&mut self, data: &Data) {
+        if self.buffer.grow(data) {
+            self.policy.window_grew();
         }
     }
 

@@ -166,6 +166,12 @@ impl Connection {
         if waits { self.timers.rest(now) } else { None }
     }
 
+    /// Whether a burst waited for this instant or an earlier one.
+    #[inline]
+    pub(super) fn is_paced(&self, now: Time) -> bool {
+        self.timers.is_paced(now)
+    }
+
     /// The control takes a window or a rate from outside.
     pub(super) fn set(&mut self, setting: Setting, now: Time) {
         self.control.set(setting);

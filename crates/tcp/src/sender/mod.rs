@@ -140,6 +140,13 @@ impl Sender {
         }
     }
 
+    /// Whether a burst waited for this instant or an earlier one, so that it is certainly due.
+    #[inline]
+    #[must_use]
+    pub fn is_paced(&self, now: Time) -> bool {
+        matches!(&self.phase, Phase::Established(connection) if connection.is_paced(now))
+    }
+
     /// The application writes `bytes` more, or without end if none are given.
     pub fn write(&mut self, bytes: Option<u64>, now: Time) {
         match &mut self.phase {

@@ -22,8 +22,9 @@ impl Connection {
             }
         }
         self.unsent.push();
-        self.write_some(Push::All, now);
-        self.check_space(now);
+        if !self.write_some(Push::All, now) {
+            self.check_space(now);
+        }
     }
 
     /// The last buffer became full: it is marked if much was written since the last that was

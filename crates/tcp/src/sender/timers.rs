@@ -96,7 +96,13 @@ impl Timers {
 
     #[inline]
     pub(super) fn are_due(&self, now: Time) -> bool {
-        self.bound <= now && self.next().is_some_and(|at| at <= now)
+        self.bound <= now && (self.is_paced(now) || self.next().is_some_and(|at| at <= now))
+    }
+
+    /// Whether a burst waited for this instant or an earlier one.
+    #[inline]
+    pub(super) fn is_paced(&self, now: Time) -> bool {
+        self.pacing <= now
     }
 
     /// Sets the retransmission timer to `wait_us` microseconds, rounded up to ticks; `paced` is how

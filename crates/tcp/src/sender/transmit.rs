@@ -27,22 +27,25 @@ impl Connection {
     /// Sends what the windows allow; then the application, if it waited and has room now, writes
     /// more, which leaves as well (`__tcp_push_pending_frames`).
     pub(super) fn write(&mut self, now: Time) {
-        self.write_some(Push::All, now);
-        self.check_space(now);
+        if !self.write_some(Push::All, now) {
+            self.check_space(now);
+        }
         while self.may_fill() {
             self.fill(now);
         }
     }
 
-    /// `tcp_write_xmit`.
-    pub(super) fn write_some(&mut self, push: Push, now: Time) {
+    /// `tcp_write_xmit`; returns whether the space in the send buffer was checked, and hasn't changed
+    /// since.
+    pub(super) fn write_some(&mut self, push: Push, now: Time) -> bool {
         if self.unsent.is_empty() {
-            return;
+            return false;
         }
         self.restart_after_idle(now);
         // Once, as in Linux, but only for a burst, since most ACKs leave no room for one.
         let mut max_burst = None;
         let mut sent = 0;
+        let mut is_checked = false;
         let mut cwnd_limited = false;
         while !self.unsent.is_empty() {
             if let Some(wait) = self.pacer.wait_until(now) {
@@ -56,8 +59,8 @@ impl Connection {
             };
             let max_burst = *max_burst.get_or_insert_with(|| self.max_burst());
             let quota = quota.min(max_burst);
-            if self.profile.bursts_cross_buffers {
-                self.unsent.grow(quota);
+            if self.profile.bursts_cross_buffers && self.unsent.grow(quota) {
+                is_checked = false;
             }
             let Some(burst) = self.size_burst(quota) else { break };
             if push == Push::All && self.should_defer(max_burst, now) {
@@ -66,12 +69,14 @@ impl Connection {
             }
             self.send_burst(burst, push, now);
             self.check_space(now);
+            is_checked = true;
             sent += burst;
             if push != Push::All {
                 break;
             }
         }
         self.after_writing(sent, cwnd_limited, push, now);
+        is_checked
     }
 
     fn after_writing(&mut self, sent: u32, deferred: bool, push: Push, now: Time) {

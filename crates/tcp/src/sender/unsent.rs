@@ -145,25 +145,27 @@ impl Unsent {
     }
 
     /// Fills the first buffer up to so many packets with what the next one holds (`tcp_grow_skb`).
+    /// Returns whether that emptied the next one.
     #[inline]
-    pub(super) fn grow(&mut self, packets: u32) {
+    pub(super) fn grow(&mut self, packets: u32) -> bool {
         let wanted = u64::from(packets) * u64::from(self.mss);
-        if wanted > u64::from(self.head.bytes) && !self.later.is_empty() {
-            self.grow_to(wanted);
-        }
+        let may_grow = wanted > u64::from(self.head.bytes) && !self.later.is_empty();
+        may_grow && self.grow_to(wanted)
     }
 
-    fn grow_to(&mut self, wanted: u64) {
+    fn grow_to(&mut self, wanted: u64) -> bool {
         let (first, next) = (&mut self.head, &mut self.later[0]);
         let missing = wanted - u64::from(first.bytes);
         let moved = u32::try_from(missing).unwrap_or(u32::MAX).min(next.bytes);
         first.bytes += moved;
         next.bytes -= moved;
-        if next.bytes == 0 {
+        let is_empty = next.bytes == 0;
+        if is_empty {
             first.pushed |= next.pushed;
             self.later.pop_front();
         }
         self.count_packets();
+        is_empty
     }
 
     /// Packets in the first buffer.
@@ -262,9 +264,9 @@ mod tests {
             unsent.write(2_000);
         }
         unsent.take(1);
-        unsent.grow(2);
+        assert!(!unsent.grow(2));
         assert_eq!(lengths(&unsent), [2_000, 1_000, 1_000]);
-        unsent.grow(4);
+        assert!(unsent.grow(4));
         assert_eq!(lengths(&unsent), [3_000, 1_000], "only the next one");
         unsent.push();
         unsent.grow(4);
