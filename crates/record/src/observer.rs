@@ -2,7 +2,7 @@
 
 use narrows_base::Time;
 
-use crate::{Event, Kind};
+use crate::{Event, Kind, RttSample};
 
 /// Takes the events of a run in their order.
 ///
@@ -14,6 +14,12 @@ pub trait Observer {
 
     /// Takes a wanted event.
     fn on(&mut self, at: Time, event: &Event);
+
+    /// Takes a wanted RTT sample: most events are one, so an observer may have a shorter way for it.
+    #[inline]
+    fn on_rtt(&mut self, at: Time, sample: RttSample) {
+        self.on(at, &Event::Rtt(sample));
+    }
 
     /// Makes the event and takes it if its kind is wanted.
     #[inline]
@@ -50,6 +56,11 @@ impl<O: Observer> Observer for &mut O {
     #[inline]
     fn on(&mut self, at: Time, event: &Event) {
         (**self).on(at, event);
+    }
+
+    #[inline]
+    fn on_rtt(&mut self, at: Time, sample: RttSample) {
+        (**self).on_rtt(at, sample);
     }
 }
 

@@ -153,12 +153,6 @@ impl Recorder {
         }
     }
 
-    fn rtt(&mut self, at: Time, sample: RttSample) {
-        if at >= self.warmup {
-            slot(&mut self.rtts, sample.flow.index()).add(sample.rtt.as_nanos(), 1);
-        }
-    }
-
     /// Takes the part of the span after the warm-up.
     fn depth(&mut self, at: Time, depth: QueueDepth) {
         let counted = depth.span.min(at.saturating_since(self.warmup));
@@ -180,6 +174,13 @@ impl Observer for Recorder {
     }
 
     #[inline]
+    fn on_rtt(&mut self, at: Time, sample: RttSample) {
+        if at >= self.warmup {
+            slot(&mut self.rtts, sample.flow.index()).add(sample.rtt.as_nanos(), 1);
+        }
+    }
+
+    #[inline]
     fn on(&mut self, at: Time, event: &Event) {
         let full = match *event {
             Event::Flow(row) => self.flows.push(at, row),
@@ -187,7 +188,7 @@ impl Observer for Recorder {
             Event::Queue(row) => self.queues.push(at, row),
             Event::Completion(row) => self.completions.push(at, row),
             Event::Packet(row) => self.packets.push(at, row),
-            Event::Rtt(sample) => return self.rtt(at, sample),
+            Event::Rtt(sample) => return self.on_rtt(at, sample),
             Event::QueueDepth(depth) => return self.depth(at, depth),
         };
         if full {
@@ -197,6 +198,7 @@ impl Observer for Recorder {
 }
 
 /// The histogram with an index; ids count from 0, so no space is wasted.
+#[inline]
 fn slot(histograms: &mut Vec<Histogram>, index: usize) -> &mut Histogram {
     if index >= histograms.len() {
         histograms.resize_with(index + 1, Histogram::default);

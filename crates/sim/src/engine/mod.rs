@@ -360,7 +360,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let rtt = if self.observer.wants(EventKind::Rtt) { host.take_rtt() } else { None };
         self.tell_packet(PacketKind::AckReceived, packet, at, false);
         if let Some(rtt) = rtt {
-            self.observer.on(at, &Event::Rtt(RttSample { flow: packet.flow, rtt }));
+            self.observer.on_rtt(at, RttSample { flow: packet.flow, rtt });
         }
         let next = self.run_sender(to, at);
         self.agenda.bring_forward(to, next);

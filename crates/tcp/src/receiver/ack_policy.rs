@@ -87,6 +87,7 @@ impl AckPolicy {
     }
 
     /// In-order data arrived (`tcp_event_data_recv`): `fresh` bytes became readable.
+    #[inline(always)] // every packet comes by
     pub(super) fn data_received(&mut self, data: &Data, fresh: u64, window: u64, now: Time) {
         self.scheduled = true;
         self.unacked += fresh;
@@ -178,6 +179,7 @@ impl AckPolicy {
     }
 
     /// Decides after a segment (`__tcp_ack_snd_check`).
+    #[inline(always)] // every packet comes by
     pub(super) fn decide(
         &mut self,
         holes: bool,

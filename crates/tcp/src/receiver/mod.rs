@@ -300,6 +300,7 @@ impl Receiver {
     }
 
     /// The application reads everything there is (`tcp_cleanup_rbuf`).
+    #[inline(always)] // every packet in order comes by
     fn read(&mut self, bytes: u64, now: Time) {
         self.buffer.read(bytes, now);
         if self.policy.ack_after_read() {

@@ -66,15 +66,24 @@ impl Sender {
         if segment.instance != self.config.instance {
             return;
         }
-        match (&mut self.phase, &segment.kind) {
-            (Phase::Connecting(_), Kind::SynAck { window, ts, ts_echo, ecn, .. }) => {
-                if !ecn {
-                    self.config.ecn = EcnMode::Off;
-                }
-                self.establish((*window, *ts), *ts_echo, now);
+        if let Phase::Established(connection) = &mut self.phase {
+            if let Kind::Ack(ack) = &segment.kind {
+                connection.on_ack(ack, now);
             }
-            (Phase::Established(connection), Kind::Ack(ack)) => connection.on_ack(ack, now),
-            _ => {}
+        } else {
+            self.receive_unconnected(&segment.kind, now);
+        }
+    }
+
+    #[cold]
+    fn receive_unconnected(&mut self, kind: &Kind, now: Time) {
+        if let (Phase::Connecting(_), Kind::SynAck { window, ts, ts_echo, ecn, .. }) =
+            (&self.phase, kind)
+        {
+            if !ecn {
+                self.config.ecn = EcnMode::Off;
+            }
+            self.establish((*window, *ts), *ts_echo, now);
         }
     }
 

@@ -67,10 +67,15 @@ impl Connection {
     }
 
     /// Ends a tail loss probe (`tcp_process_tlp_ack`).
+    #[inline]
     pub(super) fn finish_probe(&mut self, ack: Seq, found: &Findings) {
-        if !self.probe.is_out() {
-            return;
+        if self.probe.is_out() {
+            self.judge_probe(ack, found);
         }
+    }
+
+    #[inline(never)] // hardly ever is one out
+    fn judge_probe(&mut self, ack: Seq, found: &Findings) {
         let duplicate = !(found.una_advanced || found.is_not_dup() || found.data_sacked);
         match self.probe.judge(ack, found.dsack_of_probe, duplicate) {
             ProbeEnd::Open => {}

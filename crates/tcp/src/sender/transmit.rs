@@ -42,16 +42,23 @@ impl Connection {
             return false;
         }
         self.restart_after_idle(now);
+        if self.waits_for_pacing(now) {
+            self.after_writing(0, false, push, now);
+            return false;
+        }
+        self.write_bursts(push, now)
+    }
+
+    /// The loop of `tcp_write_xmit`: there are data, and they needn't wait for pacing. Returns the
+    /// same.
+    #[inline(never)] // most ACKs of a flow that is paced don't come here
+    fn write_bursts(&mut self, push: Push, now: Time) -> bool {
         // Once, as in Linux, but only for a burst, since most ACKs leave no room for one.
         let mut max_burst = None;
         let mut sent = 0;
         let mut is_checked = false;
         let mut cwnd_limited = false;
-        while !self.unsent.is_empty() {
-            if let Some(wait) = self.pacer.wait_until(now) {
-                self.timers.pace(wait);
-                break;
-            }
+        loop {
             let quota = match self.cwnd_quota() {
                 0 if push == Push::Probe => 1,
                 0 => break,
@@ -71,7 +78,7 @@ impl Connection {
             self.check_space(now);
             is_checked = true;
             sent += burst;
-            if push != Push::All {
+            if push != Push::All || self.unsent.is_empty() || self.waits_for_pacing(now) {
                 break;
             }
         }
@@ -79,6 +86,16 @@ impl Connection {
         is_checked
     }
 
+    /// Whether the next burst must wait, for which its timer is set.
+    fn waits_for_pacing(&mut self, now: Time) -> bool {
+        let wait = self.pacer.wait_until(now);
+        if let Some(wait) = wait {
+            self.timers.pace(wait);
+        }
+        wait.is_some()
+    }
+
+    #[inline]
     fn after_writing(&mut self, sent: u32, deferred: bool, push: Push, now: Time) {
         let limited = deferred || self.board.pipe() >= self.cwnd;
         if sent > 0 || limited {
