@@ -58,7 +58,7 @@ impl<O: Observer> Observer for &mut O {
         (**self).on(at, event);
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_rtt(&mut self, at: Time, sample: RttSample) {
         (**self).on_rtt(at, sample);
     }

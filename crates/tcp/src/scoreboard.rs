@@ -277,24 +277,23 @@ impl Scoreboard {
     #[inline(always)] // it has one caller, and every ACK comes by
     pub(crate) fn pop_run(&mut self, end: Seq) -> Option<Run> {
         let first = self.una;
-        let mut last = *self.get(first);
-        let (before, first_us) = (last.prev, last.sent_us);
-        let (mut seq, mut bytes, mut heads) = (first, 0, 0);
-        let mut sent = last;
-        while sent.marks.is_plain() && sent.delivered_us != 0 {
-            bytes += u64::from(sent.len);
-            heads += u32::from(sent.marks.has(Marks::BURST_HEAD));
-            last = sent;
-            seq += 1;
-            sent = *self.get(seq);
-            if seq == end || sent.prev != seq - 1 {
+        let Sent { prev: before, sent_us: first_us, .. } = *self.get(first);
+        let (mut seq, mut prev, mut bytes, mut heads) = (first, before, 0, 0);
+        while seq < end {
+            let sent = self.get(seq);
+            if !sent.marks.is_plain() || sent.delivered_us == 0 || sent.prev != prev {
                 break;
             }
+            bytes += u64::from(sent.len);
+            heads += u32::from(sent.marks.has(Marks::BURST_HEAD));
+            prev = seq;
+            seq += 1;
         }
         if seq == first {
             return None;
         }
         assert!(seq <= self.next, "nothing is out");
+        let last = *self.get(prev);
         self.join(before, last.next);
         self.bursts -= heads;
         self.una = seq;

@@ -258,9 +258,12 @@ impl Segment {
     }
 
     /// Whether it carries payload.
+    #[inline]
     #[must_use]
     pub const fn is_data(&self) -> bool {
-        matches!(self.kind, Kind::Data(_) | Kind::Datagram(_) | Kind::Opaque(_))
+        // The usual kind first.
+        matches!(self.kind, Kind::Data(_))
+            || matches!(self.kind, Kind::Datagram(_) | Kind::Opaque(_))
     }
 }
 

@@ -41,7 +41,7 @@ impl ReceivingHost {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         // The usual kind first, as in `SendingHost::take_completed`.
         if let Self::One(one) = self {

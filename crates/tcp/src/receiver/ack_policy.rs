@@ -227,6 +227,7 @@ impl AckPolicy {
     }
 
     /// Starts the delayed-ACK timer (`tcp_send_delayed_ack`).
+    #[inline(never)] // so that the decision stays small
     fn delay(&mut self, now: Time) -> Verdict {
         let mut ato_us = self.ato_us.max(ATO_MIN_US);
         if ato_us > ATO_MIN_US {

@@ -101,14 +101,18 @@ impl Receiver {
     }
 
     /// Processes a segment from the sender, whose packet arrived with the codepoint `ecn`.
-    #[inline]
+    #[inline(always)] // every packet of data comes by
     pub fn receive(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         if segment.instance != self.config.instance {
             return;
         }
         match &segment.kind {
             Kind::Data(data) if data.count == 1 && self.gro.is_none() => {
-                self.receive_one(&Data { ecn, ..*data }, now);
+                if data.ecn == ecn {
+                    self.receive_one(data, now);
+                } else {
+                    self.receive_one(&Data { ecn, ..*data }, now);
+                }
             }
             _ => self.receive_unusual(segment, ecn, now),
         }
@@ -290,6 +294,7 @@ impl Receiver {
         self.decide(true, now);
     }
 
+    #[inline(always)] // every packet comes by
     fn decide(&mut self, maybe_holes: bool, now: Time) {
         let holes = maybe_holes && !self.out_of_order.is_empty();
         let rtt_us = self.buffer.rtt_us();

@@ -77,12 +77,15 @@ impl Output {
             self.send_super(burst, board, last, ts);
             return;
         }
+        // All are like the first, but only that one has CWR.
+        let mut data = self.data(burst.first, 0, burst.again, ts);
         for seq in burst.first..end {
-            let mut data = self.data(seq, board.get(seq).len, burst.again, ts);
+            (data.seq, data.len) = (seq, board.get(seq).len);
             if seq + 1 == end {
                 (data.psh, data.fin) = (last.psh, last.fin);
             }
             self.queue.push(Kind::Data(data));
+            data.cwr = false;
         }
     }
 

@@ -37,6 +37,7 @@ impl Connection {
 
     /// `tcp_write_xmit`; returns whether the space in the send buffer was checked, and hasn't changed
     /// since.
+    #[inline]
     pub(super) fn write_some(&mut self, push: Push, now: Time) -> bool {
         if self.unsent.is_empty() {
             return false;
