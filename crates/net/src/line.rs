@@ -42,6 +42,7 @@ impl<B> Element<B> for Line<B> {
         self.departures.next_deadline()
     }
 
+    #[inline]
     fn held(&self) -> usize {
         self.departures.len()
     }

@@ -44,6 +44,16 @@ impl Sampler {
         self.warmup.map_or(next, |warmup| next.min(warmup))
     }
 
+    /// Whether more is due at `now` than a sample of the queues' depths.
+    pub(crate) fn takes_row(&self, now: Time) -> bool {
+        self.next_row <= now || self.is_warm(now)
+    }
+
+    /// Whether the warm-up ends now.
+    fn is_warm(&self, now: Time) -> bool {
+        self.warmup.is_some_and(|warmup| warmup <= now)
+    }
+
     /// Takes due samples; returns whether the warm-up has just ended.
     pub(crate) fn sample<O: Observer>(
         &mut self,
@@ -55,7 +65,7 @@ impl Sampler {
         if self.next_probe <= now {
             self.probe(now, network, observer);
         }
-        let at_warmup = self.warmup.is_some_and(|warmup| warmup <= now);
+        let at_warmup = self.is_warm(now);
         if at_warmup {
             self.warmup = None;
         }

@@ -128,7 +128,11 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     }
 
     fn sample(&mut self, now: Time) {
-        self.catch_up_links(now);
+        if self.sampler.takes_row(now) {
+            self.catch_up_links(now);
+        } else {
+            self.settle_links(now);
+        }
         if self.sampler.sample(now, &self.network, &self.accounts, &mut self.observer) {
             self.accounts.begin_losses();
         }
@@ -153,6 +157,15 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             if !self.network.patience(id).is_zero() {
                 self.run_link(id, now);
             }
+            self.network.nodes[id].catch_up(now);
+            self.take_drops(id);
+        }
+    }
+
+    /// Brings the queues of all links up to `now`; what left them may come out later.
+    fn settle_links(&mut self, now: Time) {
+        for link in 0..self.network.links.len() {
+            let id = self.network.links[link];
             self.network.nodes[id].catch_up(now);
             self.take_drops(id);
         }
@@ -320,7 +333,10 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         match &mut self.network.nodes[to] {
             Node::Line(line) => {
                 line.receive(*packet, at);
-                self.agenda.set(to, line.next_deadline());
+                // Packets stay in order.
+                if line.held() == 1 {
+                    self.agenda.set(to, line.next_deadline());
+                }
             }
             Node::Link(_) => self.reach_link(to, packet, at),
             Node::Receiver(_) => self.reach_receiver(to, packet, at),

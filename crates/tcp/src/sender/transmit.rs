@@ -37,7 +37,7 @@ impl Connection {
 
     /// `tcp_write_xmit`; returns whether the space in the send buffer was checked, and hasn't changed
     /// since.
-    #[inline]
+    #[inline(always)] // every ACK comes by, and most go no further
     pub(super) fn write_some(&mut self, push: Push, now: Time) -> bool {
         if self.unsent.is_empty() {
             return false;
