@@ -30,6 +30,7 @@ impl WindowedMax {
     }
 
     /// Takes a sample; the window covers the last `window` units of time.
+    #[inline(always)] // senders take a sample with nearly every ACK
     pub fn update(&mut self, window: u32, time: u32, value: u32) {
         let sample = Sample { time, value };
         let [first, second, third] = &mut self.best;
@@ -48,6 +49,7 @@ impl WindowedMax {
     }
 
     /// Drops expired samples, and fills the runners-up from later quarters.
+    #[inline(never)]
     fn age(&mut self, window: u32, sample: Sample) {
         let [first, second, third] = self.best;
         let age = sample.time - first.time;

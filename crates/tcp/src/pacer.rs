@@ -88,7 +88,7 @@ impl Pacer {
     /// A burst of `packets` packets with `payload` bytes departs
     /// (`tcp_update_skb_after_send`). `sent` counts the flow's data packets with this
     /// burst.
-    #[inline]
+    #[inline(always)] // every burst comes by
     pub(crate) fn depart(&mut self, payload: u64, packets: u32, sent: u64, now: Time) {
         let departure = self.departure(now);
         let late = departure.saturating_since(self.clock);

@@ -90,6 +90,7 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
+    #[inline(always)]
     fn smooth(&mut self, rtt_us: u64) {
         let srtt = self.srtt8 >> 3;
         let deviation = self.mdev4 >> 2;
@@ -110,6 +111,7 @@ impl RttEstimator {
         self.srtt8 = self.srtt8.max(1);
     }
 
+    #[inline(always)]
     fn vary(&mut self, una: u32, next: u32) {
         if self.mdev4 > self.mdev_max {
             self.mdev_max = self.mdev4;

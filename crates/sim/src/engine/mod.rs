@@ -301,6 +301,9 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     #[inline(always)] // every packet of data brings it
     fn run_receiver(&mut self, id: usize, now: Time) -> Option<Time> {
         while let Node::Receiver(host) = &mut self.network.nodes[id] {
+            if let Some(next) = host.rests_until(now) {
+                return Some(next);
+            }
             let packet = host.poll(now);
             let Some(packet) = &packet else { return host.next_deadline() };
             self.tap_departure(id, packet, now);

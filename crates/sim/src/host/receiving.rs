@@ -68,6 +68,16 @@ impl ReceivingHost {
         }
     }
 
+    /// An instant before which nothing happens by itself, or [`Time::MAX`]; `None` unless a glance
+    /// shows that nothing is due at `now`.
+    #[inline(always)]
+    pub(crate) fn rests_until(&self, now: Time) -> Option<Time> {
+        match self {
+            Self::One(one) => one.receiver.rests_until(now),
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         match self {

@@ -345,6 +345,14 @@ impl Receiver {
         self.out.push(Kind::Ack(ack));
     }
 
+    /// When the first timer fires, or [`Time::MAX`]; `None` if something is due at `now`.
+    #[inline(always)] // it is asked after every packet of data
+    #[must_use]
+    pub fn rests_until(&self, now: Time) -> Option<Time> {
+        let timer = self.next_timer();
+        (self.out.is_empty() && timer > now).then_some(timer)
+    }
+
     /// The next packet to send at `now`, after handling due timers.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {

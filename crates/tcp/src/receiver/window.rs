@@ -186,6 +186,7 @@ impl ReceiveBuffer {
     }
 
     /// The application read `bytes` (`tcp_rcv_space_adjust`).
+    #[inline(always)] // every packet in order comes by
     pub(super) fn read(&mut self, bytes: u64, now: Time) {
         self.space.copied += bytes;
         let elapsed_us = now.as_micros().saturating_sub(self.space.since_us);
@@ -200,6 +201,7 @@ impl ReceiveBuffer {
         self.space.since_us = now.as_micros();
     }
 
+    #[inline(never)] // once in a round trip at most
     fn enlarge(&mut self) {
         let copied = self.space.copied;
         let mut window = 2 * copied + 16 * u64::from(MSS);

@@ -52,7 +52,7 @@ impl Connection {
     }
 
     /// `tcp_new_space`.
-    #[inline]
+    #[inline(always)] // every burst comes by
     fn make_space(&mut self, now: Time) {
         // A full window isn't limited by the buffer.
         if self.board.pipe() < self.cwnd {
