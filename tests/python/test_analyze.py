@@ -17,7 +17,8 @@ from narrows.store import CaptureOptions, open_result
 KERNEL = Path(__file__).parents[1] / "data/captures/sender.pcapng.gz"
 
 # Of buffers of 1.4, 1.5, 1.6, 1.7 and 2 BDP all tests here pass with 1.7 alone: elsewhere some RTTs
-# are 1 % off, a difference stays undecided, or losses at both ends differ by a few packets.
+# are 1 % off, a difference stays undecided, or more than three retransmissions are the newest data
+# that the receiver saw, which fill no hole. test_analyze_ends.py has what is exact in all of them.
 SPEC = """
 name = "round-trip"
 [path]
@@ -182,55 +183,6 @@ def test_a_capture_that_breaks_off_gives_what_is_there(run, tmp_path):
     made = analyze([file], out=tmp_path / "out")
     assert any("breaks off" in note for note in made.findings["notes"])
     assert 4 < made.findings["duration_s"] < 8
-
-
-def test_both_ends_give_exact_loss(run, tmp_path):
-    ends = [capture(run, "receiver"), capture(run, "sender")]
-    made = analyze(ends, out=tmp_path / "out")
-    samples = run.trials[0].tables["flow_samples"]
-    last = samples.filter(pl.col("time_s") == samples["time_s"].max()).sort("flow")
-    found = made.findings["flows"]
-    for flow, dropped in zip(found, last["dropped"], strict=True):
-        # What left so late that it might still have come isn't counted as lost.
-        missing = dropped - flow["ends"]["lost"]
-        assert 0 <= missing <= min(flow["ends"]["under_way"], 3)
-    assert [flow["ends"]["sent"] for flow in found] == last["sent"].to_list()
-    assert {flow["vantage"] for flow in found} == {"sender"}
-    # Half of the round trip without queueing, and a packet's time at the bottleneck.
-    assert found[0]["ends"]["least_delay_ms"] == pytest.approx(10.0 + 1.2, abs=0.01)
-    variation = found[0]["ends"]["delay_variation_ms"]
-    assert variation["mean"] == pytest.approx(found[0]["queueing_ms"], rel=0.1)
-    queue = made.result.trials[0].tables["queue_samples"]
-    assert queue["dropped_packets"].max() == sum(flow["ends"]["lost"] for flow in found)
-
-
-def test_all_points_of_a_path_give_what_happened_from_each_to_the_next(run, tmp_path, capsys):
-    points = ["sender", "before-queue", "after-queue", "receiver"]
-    files = [capture(run, point) for point in points]
-    ends = analyze([files[0], files[3]], out=tmp_path / "ends").findings
-    # In any order, as a shell gives them.
-    found = analyze(sorted(files), out=tmp_path / "all").findings
-    queue = run.trials[0].tables["queue_samples"].row(-1, named=True)
-    assert "4 points of a path" in found["notes"][-1]
-    lost = 0
-    for flow, two in zip(found["flows"], ends["flows"], strict=True):
-        assert {**flow, "stages": []} == two
-        stages = flow["stages"]
-        assert [stage["from"] for stage in stages] == [f"{point}.pcapng" for point in points[:3]]
-        assert [stage["to"] for stage in stages] == [f"{point}.pcapng" for point in points[1:]]
-        # Nothing happens beside the queue; half of the round trip is behind it.
-        near, within, behind = stages
-        assert (near["lost"], behind["lost"]) == (0, 0)
-        assert (near["least_delay_ms"], near["delay_variation_ms"]["p99"]) == (0, 0)
-        assert behind["least_delay_ms"] == pytest.approx(10, abs=1e-6)
-        assert within["least_delay_ms"] > 1.19
-        least = sum(stage["least_delay_ms"] for stage in stages)
-        assert least == pytest.approx(two["ends"]["least_delay_ms"], abs=1e-6)
-        lost += within["lost"]
-    assert 0 <= queue["dropped_packets"] - lost <= 3
-    assert cli.main(["analyze", *map(str, files), "--out", str(tmp_path / "said")]) == 0
-    said = capsys.readouterr().out
-    assert "before-queue.pcapng to after-queue.pcapng: " in said
 
 
 def test_pieces_and_points_at_once_end_in_words(run, capsys):

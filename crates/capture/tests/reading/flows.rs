@@ -174,6 +174,53 @@ fn both_ends_tell_what_was_lost_in_between() {
     }
 }
 
+/// Two captures of two flows, 10 ms apart and more while a queue is there, which the second flow
+/// always meets. One packet of the first never arrives.
+fn one_flow_always_queues() -> [Vec<u8>; 2] {
+    let from = |host: u8, tcp: &Tcp| {
+        let mut frame = tcp.ipv4();
+        frame[if tcp.forward { 15 } else { 19 }] = host;
+        frame
+    };
+    let (mut near, mut far) = (Vec::new(), Vec::new());
+    let mut pass = |host: u8, number: u32, ms: u64, delay: Option<u64>| {
+        let stamps = Some((u32::try_from(ms).unwrap(), 1));
+        let data = Tcp { stamps, ..Tcp::data(1 + number * 1000, 1000) };
+        near.push((ms * MS, from(host, &data)));
+        let Some(delay) = delay else { return };
+        let ack = Tcp { stamps, ..Tcp::ack(1001 + number * 1000) };
+        far.extend([&data, &ack].map(|tcp| ((ms + delay) * MS, from(host, tcp))));
+        near.push(((ms + delay + 10) * MS, from(host, &ack)));
+    };
+    for (number, delay) in (0..).zip([Some(10), Some(51), None, Some(53), Some(50)]) {
+        let ms = 100 * u64::from(number);
+        pass(101, number, ms, delay);
+        pass(102, number, ms + 1, Some(52 - 4 * u64::from(number)));
+    }
+    [near, far].map(|mut frames| {
+        frames.sort_by_key(|&(time, _)| time);
+        pcap(Order(false), true, 101, 96, &frames)
+    })
+}
+
+#[test]
+fn a_flow_that_always_queues_does_not_part_the_clocks() {
+    let [near, far] = one_flow_always_queues();
+    for turned in [false, true] {
+        let mut files = [("near".to_owned(), &near[..]), ("far".to_owned(), &far[..])];
+        if turned {
+            files.reverse();
+        }
+        let found = run_all(&files).expect("flows").summary;
+        let ends: Vec<_> = found.flows.iter().map(|flow| flow.ends.as_ref().unwrap()).collect();
+        let counts: Vec<_> =
+            ends.iter().map(|ends| (ends.sent, ends.lost, ends.appeared_bytes)).collect();
+        assert_eq!(counts, [(5, 1, 0), (5, 0, 0)], "{turned} {:?}", found.notes);
+        let least: Vec<_> = ends.iter().map(|ends| ends.least_delay_ms).collect();
+        assert_eq!(least, [Some(10.0), Some(36.0)], "{turned}");
+    }
+}
+
 #[test]
 fn a_zero_window_is_timed() {
     let closed = |ms, zero: bool| {

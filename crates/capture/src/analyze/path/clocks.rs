@@ -1,5 +1,6 @@
 //! The clock offset of two captures, and which is nearer to whom.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analyze::input::Segments;
@@ -47,15 +48,19 @@ impl Clocks {
 /// The first time of each of a capture's segments.
 pub(crate) type FirstSeen = BTreeMap<SegmentKey, u64>;
 
+/// How far the second capture is ahead, by source and destination.
+type Spans = BTreeMap<(u128, u128), Span>;
+
 /// The relation of two captures; none if they have no segments in common.
 pub(crate) fn clocks(first: &FirstSeen, second: &FirstSeen) -> Option<Clocks> {
-    let mut spans: BTreeMap<u128, Span> = BTreeMap::new();
+    let mut spans = Spans::new();
     let mut common = 0;
     for (segment_key, &there) in second {
         if let Some(&here) = first.get(segment_key) {
             common += 1;
             let ahead = there.cast_signed() - here.cast_signed();
-            spans.entry(segment_key.0.address).or_default().add(ahead);
+            let ends = (segment_key.0.address, segment_key.1.address);
+            spans.entry(ends).or_default().add(ahead);
         }
     }
     (common >= FEWEST).then(|| relate(&spans))
@@ -77,7 +82,7 @@ fn segment_key(segment: &Segment) -> SegmentKey {
     (ends.0, ends.1, segment.seq, segment.ack, flags, segment.timestamps)
 }
 
-/// How far the second capture's times are ahead, for segments of one address.
+/// How far the second capture's times are ahead, for segments from one address to another.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     least: i64,
@@ -95,60 +100,193 @@ impl Span {
         self.least = self.least.min(ahead);
         self.most = self.most.max(ahead);
     }
+
+    /// Twice its middle.
+    fn centre(&self) -> i128 {
+        i128::from(self.least) + i128::from(self.most)
+    }
+}
+
+/// What is known of the offset and of the sides of addresses.
+#[derive(Debug, Default)]
+struct Sides {
+    first: BTreeSet<u128>,
+    second: BTreeSet<u128>,
+    /// The least of what passes the first capture first; the offset isn't above it.
+    forward: Option<i64>,
+    /// The most of what passes the second capture first; the offset isn't below it.
+    back: Option<i64>,
+}
+
+impl Sides {
+    fn add_forward(&mut self, span: &Span) {
+        self.forward = Some(self.forward.map_or(span.least, |least| least.min(span.least)));
+    }
+
+    fn add_back(&mut self, span: &Span) {
+        self.back = Some(self.back.map_or(span.most, |most| most.max(span.most)));
+    }
+
+    fn place(&mut self, near_first: u128, near_second: u128) {
+        self.first.insert(near_first);
+        self.second.insert(near_second);
+    }
+
+    /// Both directions between two addresses. What passes the first capture first is ahead of the
+    /// offset by its delay, and the other direction behind, so the two tell which is which, however
+    /// long the queues are that other flows met.
+    fn add_both(&mut self, ends: (u128, u128), there: &Span, back: &Span) {
+        let (upper, lower, ends) = match there.centre().cmp(&back.centre()) {
+            Ordering::Greater => (there, back, Some(ends)),
+            Ordering::Less => (back, there, Some((ends.1, ends.0))),
+            // No time passes between the captures, so either may come first.
+            Ordering::Equal => (there, back, None),
+        };
+        self.add_forward(upper);
+        self.add_back(lower);
+        if let Some((near_first, near_second)) = ends {
+            self.place(near_first, near_second);
+        }
+    }
+
+    /// A direction without the other, of which addresses on known sides tell more than its times.
+    fn add_one(&mut self, ends: (u128, u128), span: &Span, middle: Option<i128>) {
+        let onward = self.first.contains(&ends.0) || self.second.contains(&ends.1);
+        let backward = self.second.contains(&ends.0) || self.first.contains(&ends.1);
+        let later = || middle.is_none_or(|middle| span.centre() > 2 * middle);
+        if (onward && !backward) || (onward == backward && later()) {
+            self.add_forward(span);
+            self.place(ends.0, ends.1);
+        } else {
+            self.add_back(span);
+            self.place(ends.1, ends.0);
+        }
+    }
 }
 
 /// Packets in one direction reach the second capture later, the others earlier. The offset lies in
 /// between, and is taken as the middle if zero isn't possible (as in NTP).
-fn relate(spans: &BTreeMap<u128, Span>) -> Clocks {
-    let top = spans.values().map(|span| span.least).max().unwrap_or(0);
-    let bottom = spans.values().map(|span| span.most).min().unwrap_or(0);
-    let middle = (i128::from(top) + i128::from(bottom)).div_euclid(2);
-    let middle = i64::try_from(middle).unwrap_or(0);
-    let away = |span: &Span| span.least > middle;
-    let forward = spans.values().filter(|span| away(span)).map(|span| span.least).min();
-    let back = spans.values().filter(|span| !away(span)).map(|span| span.most).max();
-    // With one direction only, its packets pass the first capture first.
-    let (least, most) = (forward.unwrap_or(middle), back.unwrap_or(forward.unwrap_or(middle)));
-    let agree = forward.is_some() && back.is_some() && most <= 0 && 0 <= least;
-    let half = (i128::from(least) + i128::from(most)).div_euclid(2);
-    let side = |first: bool| {
-        let there = spans.iter().filter(|(_, span)| (away(span) || back.is_none()) == first);
-        there.map(|(&address, _)| address).collect()
-    };
-    Clocks {
-        offset: if agree { 0 } else { i64::try_from(half).unwrap_or(0) },
-        agree,
-        first_side: side(true),
-        second_side: side(false),
+fn relate(spans: &Spans) -> Clocks {
+    let mut sides = Sides::default();
+    let (mut both, mut alone) = (Vec::new(), Vec::new());
+    for (&(source, destination), span) in spans {
+        match spans.get(&(destination, source)) {
+            Some(other) if source < destination => both.push(((source, destination), span, other)),
+            Some(_) => {}
+            None => alone.push(((source, destination), span)),
+        }
     }
+    for (ends, there, back) in both {
+        sides.add_both(ends, there, back);
+    }
+    let middle = match (sides.forward, sides.back) {
+        (Some(least), Some(most)) => Some((i128::from(least) + i128::from(most)).div_euclid(2)),
+        _ => between(alone.iter().map(|&(_, span)| span)),
+    };
+    for (ends, span) in alone {
+        sides.add_one(ends, span, middle);
+    }
+    let agree = sides.forward.zip(sides.back).is_some_and(|(least, most)| most <= 0 && 0 <= least);
+    let (least, most) = (sides.forward.or(sides.back), sides.back.or(sides.forward));
+    let half = i128::from(least.unwrap_or(0)) + i128::from(most.unwrap_or(0));
+    Clocks {
+        offset: if agree { 0 } else { i64::try_from(half.div_euclid(2)).unwrap_or(0) },
+        agree,
+        first_side: sides.first,
+        second_side: sides.second,
+    }
+}
+
+/// The middle of a gap that parts directions none of which has its opposite; none if they overlap:
+/// then they are taken for one, whose packets pass the first capture first.
+fn between<'a>(spans: impl Iterator<Item = &'a Span> + Clone) -> Option<i128> {
+    let top = spans.clone().map(|span| span.least).max()?;
+    let bottom = spans.map(|span| span.most).min()?;
+    (bottom < top).then(|| (i128::from(top) + i128::from(bottom)).div_euclid(2))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn spans(of: &[(u128, i64, i64)]) -> BTreeMap<u128, Span> {
-        of.iter().map(|&(address, least, most)| (address, Span { least, most })).collect()
+    /// Spans by source and destination, each with its least and most.
+    fn spans(of: &[(u128, u128, i64, i64)]) -> Spans {
+        let span = |&(from, to, least, most): &_| ((from, to), Span { least, most });
+        of.iter().map(span).collect()
+    }
+
+    /// The same with the two captures exchanged.
+    fn turned(of: &[(u128, u128, i64, i64)]) -> Spans {
+        let turn = |&(from, to, least, most): &(u128, u128, i64, i64)| (from, to, -most, -least);
+        spans(&of.iter().map(turn).collect::<Vec<_>>())
     }
 
     #[test]
     fn clocks_that_can_agree_do() {
-        let clocks = relate(&spans(&[(1, 20, 90), (2, -25, -20)]));
+        let clocks = relate(&spans(&[(1, 2, 20, 90), (2, 1, -25, -20)]));
         assert_eq!((clocks.offset, clocks.agree), (0, true));
         assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (0, 1));
     }
 
     #[test]
     fn clocks_apart_are_set_by_the_least_delays() {
-        let clocks = relate(&spans(&[(1, 1020, 1090), (2, 975, 980)]));
+        let clocks = relate(&spans(&[(1, 2, 1020, 1090), (2, 1, 975, 980)]));
         assert_eq!((clocks.offset, clocks.agree), (1000, false));
         assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (0, 1));
     }
 
     #[test]
     fn files_may_come_in_either_order() {
-        let clocks = relate(&spans(&[(1, -1090, -1020), (2, -980, -975)]));
+        let clocks = relate(&spans(&[(1, 2, -1090, -1020), (2, 1, -980, -975)]));
         assert_eq!(clocks.offset, -1000);
         assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (1, 0));
+    }
+
+    #[test]
+    fn a_flow_that_always_met_a_queue_does_not_turn_the_others_around() {
+        let ends = [
+            (1, 11, 100, 502),
+            (11, 1, -100, -100),
+            (2, 12, 112, 508),
+            (12, 2, -100, -100),
+            (3, 13, 308, 503),
+            (13, 3, -100, -100),
+        ];
+        for apart in [0, 5000] {
+            let ends = ends.map(|(from, to, least, most)| (from, to, least + apart, most + apart));
+            for (clocks, near) in [(relate(&spans(&ends)), 0), (relate(&turned(&ends)), 1)] {
+                assert_eq!((clocks.offset.abs(), clocks.agree), (apart, apart == 0), "{near}");
+                for sender in 1..=3 {
+                    assert_eq!(clocks.upstream(sender, sender + 10), near, "{apart} {sender}");
+                    assert_eq!(clocks.upstream(sender + 10, sender), 1 - near, "{apart} {sender}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn captures_with_no_time_between_them_agree() {
+        let clocks = relate(&spans(&[(1, 2, 0, 0), (2, 1, 0, 0)]));
+        assert_eq!((clocks.offset, clocks.agree), (0, true));
+        assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (0, 0));
+    }
+
+    #[test]
+    fn a_direction_alone_passes_the_first_capture_first() {
+        let clocks = relate(&spans(&[(1, 2, 20, 90), (3, 4, 30, 70)]));
+        assert_eq!((clocks.offset, clocks.agree), (20, false));
+        assert_eq!((clocks.upstream(1, 2), clocks.upstream(3, 4)), (0, 0));
+    }
+
+    #[test]
+    fn a_direction_alone_is_placed_beside_flows_with_both() {
+        let pair = [(1, 2, 20, 90), (2, 1, -20, -20)];
+        let at = |from, to, least, most| {
+            let clocks = relate(&spans(&[&pair[..], &[(from, to, least, most)]].concat()));
+            assert_eq!((clocks.offset, clocks.agree), (0, true));
+            clocks.upstream(from, to)
+        };
+        assert_eq!((at(3, 4, 60, 80), at(4, 3, -80, -60)), (0, 1), "by its times");
+        assert_eq!((at(3, 2, 0, 0), at(2, 3, 0, 0)), (0, 1), "by an address");
     }
 }
