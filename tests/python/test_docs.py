@@ -56,7 +56,8 @@ def test_the_readme_sums_up_the_agreement_with_linux() -> None:
         scenarios += text.count("\n### ")
     agree, differ, undecided = sums
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    told = f"{agree} quantities agree, {differ} differs, and {undecided} are undecided"
+    apart = f"{differ} differ" if differ else "none differs"
+    told = f"{agree} quantities agree, {apart}, and {undecided} are undecided"
     assert f"In {scenarios} scenarios {told}" in readme
 
 
