@@ -241,5 +241,7 @@ def test_every_control_and_every_profile_runs(name: str) -> None:
         changed["flows"] = [flow("one", cca=name)]
         changed["host"]["profile"] = profile
         # Two seconds of 8 Mbit/s hold 1,333 packets. The slowest starter has 900, but for LEDBAT++,
-        # whose window grows by a sixth a round trip here, and which slows down once it has started.
-        assert run(changed).packets > (500 if name == "ledbat_pp" else 800)
+        # whose window grows by a sixth a round trip here, and which slows down once it has started,
+        # and for Vivace, which takes each random loss at its start for a lack of room: eight seeds
+        # give 536 to 1,286 in these profiles.
+        assert run(changed).packets > (500 if name in ("ledbat_pp", "pcc_vivace") else 800)
