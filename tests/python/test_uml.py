@@ -14,7 +14,7 @@ import pytest
 from specimens import GOOD, scenario_of
 from waiting import HANG_S
 
-from narrows.backends import get_backend
+from narrows.backends import Backend, get_backend
 from narrows.backends.uml import Uml, get_kernel, kernels, machine
 from narrows.backends.uml.backend import Watch
 from narrows.backends.uml.controls import command_line
@@ -87,6 +87,29 @@ def test_cubics_window_is_the_simulators_in_nearly_every_millisecond(uml: Uml) -
     theirs, ours = (table["flow_samples"].filter(pl.col("time_s") > 0.05) for table in tables)
     same = [(theirs[name] == ours[name]).mean() for name in ("cwnd", "sent")]
     assert min(same) > 0.9
+
+
+def test_timeouts_fall_on_the_simulators_ticks(uml: Uml) -> None:
+    scenario = scenario_of(
+        GOOD,
+        [
+            "path.rate=128kbit",
+            "path.rtt=40ms",
+            "path.buffer=300kb",
+            "flows.0.cca=bbr",
+            "flows.0.count=8",
+            "run.duration=8s",
+            "run.sample_interval=10ms",
+        ],
+    )
+
+    def timeouts(backend: Backend) -> list[float]:
+        rows = backend.run(scenario).tables["flow_samples"].filter(pl.col("flow") == 0)
+        return rows.filter(pl.col("retransmitted").diff() > 0)["time_s"].to_list()
+
+    # The queue of all first windows takes 7.5 s, so that the first flow times out twice. Its timer
+    # runs for 1.2 and 4.5 s and waits for slots of 32 and 256 ms.
+    assert timeouts(uml) == timeouts(get_backend("sim")) == pytest.approx([2.40, 6.92])
 
 
 def test_a_seed_gives_the_same_bytes_again_also_side_by_side(uml: Uml) -> None:

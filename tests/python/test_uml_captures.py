@@ -41,7 +41,7 @@ def test_captures_tell_what_the_tables_tell(
         times = [frame.at for frame in frames[point]]
         assert times == sorted(times)
 
-    # The flow starts at 0, though the tool has waited for 20 s then if there are several guests.
+    # The flow starts at 0, though the tool has waited for 23.5 s then.
     assert 0 <= frames["sender"][0].at < 50_000
 
     data = {point: [f for f in frames[point] if is_data(f)] for point in points}

@@ -40,7 +40,7 @@ pub fn tick_after(monotonic_ns: u64) -> u64 {
 /// Sleeps until CLOCK_MONOTONIC has this value.
 ///
 /// A time limit of `epoll(7)` or `poll(2)` would be up to a thousandth of its length late
-/// (`select_estimate_accuracy()`): 20 ms after the 20 s in which guests in virtual time boot.
+/// (`select_estimate_accuracy()`): 24 ms after the 24 s in which guests in virtual time boot.
 ///
 /// # Errors
 /// If the process has no descriptor left.

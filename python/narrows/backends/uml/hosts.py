@@ -19,14 +19,12 @@ from narrows.backends.linux.traffic import (
     host_sysctls,
     told_scenario,
 )
-from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS
+from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS, ZERO_NS
 from narrows.backends.uml.network import CONFIG, GUEST, NETWORK, load_script
 from narrows.backends.uml.qdiscs import ETHERNET
 from narrows.spec.scenario import Scenario
 
 GATE = "gate.json"
-ZERO_NS = 20 * 10**9
-"""CLOCK_MONOTONIC of every guest at time 0 of the run, after all have booted."""
 _MACS = ("02:00:00:00:01:01", "02:00:00:00:02:01")
 _DEVICES = ("g0", "g1")
 _NETWORK = """\

@@ -24,6 +24,14 @@ LOG, STATUS = "log", "status"
 SILENCE_S = 120.0
 """A guest that reports nothing for this long has stopped its clock, and is ended."""
 POLL_S = 0.05
+ZERO_NS = 300 * 10**9 - 27 * 10_240_000_000
+"""CLOCK_MONOTONIC of every guest at time 0 of the run, after all have booted.
+
+A timer of a quarter second or more waits for a slot of the kernel's timer wheel, up to an eighth
+longer. Slots begin at multiples of 8, 64 or 512 ticks. The kernel's counter of ticks is 0 at 300 s
+(`INITIAL_JIFFIES`), the simulator's at time 0. This is a multiple of 512 ticks before 300 s, if a
+second has 100, 250 or 1000 of them.
+"""
 _NEEDED_BYTES = 256 << 20
 """Memory for the pages of a guest with a few flows, with a margin."""
 

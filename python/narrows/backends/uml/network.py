@@ -18,7 +18,7 @@ from narrows.backends.linux.traffic import (
     host_sysctls,
     told_scenario,
 )
-from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS
+from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS, ZERO_NS
 from narrows.backends.uml.qdiscs import bottleneck, bottleneck_class, device_rate, framed
 from narrows.errors import SpecError
 from narrows.spec.scenario import Path, Scenario
@@ -133,6 +133,7 @@ def tool_config(
         "scenario": told_scenario(scenario, names),
         "sample_ns": interval_ns,
         "first_port": FIRST_PORT,
+        "zero_ns": ZERO_NS,
         "namespaces": {
             "sender": "/run/netns/snd",
             "router": "/run/netns/rtr",
