@@ -166,7 +166,8 @@ fn a_route_change_is_felt_at_once() {
 }
 
 /// BBR's long-term estimate (`bbr_lt_bw_sampling`) finds what a policer lets through:
-/// 5 Mbit/s of IP bytes are 4.83 Mbit/s of payload.
+/// 5 Mbit/s of IP bytes are 4.83 Mbit/s of payload. How long a run uses it depends on the phases
+/// that BBR draws (45 to 78 % of the time with 32 seeds, 70 % in the mean), so eight count together.
 #[test]
 fn bbr_finds_the_rate_of_a_policer() {
     let mut case = case(&["bbr"], 20);
@@ -174,13 +175,16 @@ fn bbr_finds_the_rate_of_a_policer() {
     case.path.buffer = Limit::Bytes(Bytes::new(bdp(50, RTT_MS, 200)));
     let values = [("rate_bps", Value::Whole(5_000_000)), ("burst_bytes", Value::Whole(100_000))];
     case.path.impairments = vec![impairment("policer", Direction::Forward, &values)];
-    let log = run(&case);
-    let named = |name| move |i: &&(narrows_base::Time, u32, &'static str, f64)| i.2 == name;
-    let rates: Vec<_> = log.internals.iter().filter(named("lt_bw_mbps")).collect();
-    let used: Vec<_> = log.internals.iter().filter(named("lt_use_bw")).collect();
-    let found: Vec<_> =
-        rates.iter().zip(&used).filter(|(_, u)| u.3 > 0.0).map(|(r, _)| r.3).collect();
-    assert!(found.len() * 2 > used.len(), "in use in {} of {} samples", found.len(), used.len());
+    let (mut found, mut samples) = (Vec::new(), 0);
+    for seed in 1..9 {
+        case.seed = seed;
+        let log = run(&case);
+        let named = |name| log.internals.iter().filter(move |i| i.2 == name).map(|i| i.3);
+        samples += named("lt_use_bw").count();
+        let rates = named("lt_bw_mbps").zip(named("lt_use_bw"));
+        found.extend(rates.filter(|(_, used)| *used > 0.0).map(|(rate, _)| rate));
+    }
+    assert!(found.len() * 2 > samples, "in use in {} of {samples} samples", found.len());
     let expected = 5.0 * 1448.0 / 1500.0;
     for rate in found {
         assert!((rate / expected - 1.0).abs() < 0.02, "{rate} of {expected} Mbit/s");

@@ -6,6 +6,8 @@
 
 use narrows_cc::CcProfile;
 
+use crate::segment::MSS;
+
 /// How losses are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
@@ -24,12 +26,35 @@ pub struct ReceiveWindow {
     pub initial_buffer: u32,
     /// Largest receive buffer, `tcp_rmem[2]`, in bytes.
     pub max_buffer: u32,
-    /// The first advertised window, in bytes.
-    pub initial_window: u32,
+    /// Packets in the first window at most (`init_rcv_wnd`, until 4.19; none since).
+    pub initial_packets: u32,
     /// Initial share of the buffer that becomes window, in 256ths.
     pub initial_ratio: u32,
-    /// The same once a full packet was seen, in 256ths.
-    pub measured_ratio: u32,
+    /// Whether the first full packet shows how much of the buffer becomes window (since 6.6).
+    pub measures_ratio: bool,
+    /// Memory of a packet beside its payload, in bytes (`skb->truesize`).
+    pub packet_overhead: u32,
+}
+
+impl ReceiveWindow {
+    /// Share of the buffer that becomes window once a full packet was seen, in 256ths
+    /// (`tcp_measure_rcv_mss`).
+    pub(crate) const fn measured_ratio(&self) -> u32 {
+        if self.measures_ratio {
+            MSS * 256 / (MSS + self.packet_overhead)
+        } else {
+            self.initial_ratio
+        }
+    }
+
+    /// The first window that a host offers who counts in packets of `mss` bytes: the buffer's share
+    /// in whole packets (`tcp_select_initial_window`). `most` is the largest that it may offer.
+    pub(crate) fn first(&self, mss: u32, most: Option<u64>) -> u32 {
+        let share = u64::from(self.initial_buffer) * u64::from(self.initial_ratio) / 256;
+        let space = most.map_or(share, |most| most.min(share));
+        let space = u32::try_from(space).expect("no more than the initial buffer");
+        if space > mss { mss * (space / mss).min(self.initial_packets) } else { space }
+    }
 }
 
 /// One kernel version's TCP.
@@ -147,9 +172,10 @@ const LINUX_6_12: TcpProfile = TcpProfile {
     receive: ReceiveWindow {
         initial_buffer: 131_072,
         max_buffer: 6 << 20,
-        initial_window: 64_240,
+        initial_packets: u32::MAX,
         initial_ratio: 128,
-        measured_ratio: 160,
+        measures_ratio: true,
+        packet_overhead: 832,
     },
     bursts_cross_buffers: true,
     send_buffer: 4 << 20,
@@ -162,7 +188,7 @@ const LINUX_6_1: TcpProfile = TcpProfile {
     name: "linux-6.1",
     bursts_cross_buffers: false,
     linear_syn_timeouts: 0,
-    receive: ReceiveWindow { measured_ratio: 128, ..LINUX_6_12.receive },
+    receive: ReceiveWindow { measures_ratio: false, ..LINUX_6_12.receive },
     ..LINUX_6_12
 };
 
@@ -188,7 +214,7 @@ const LINUX_4_17: TcpProfile = TcpProfile {
         internal: true,
         internal_catches_up: false,
     },
-    receive: ReceiveWindow { initial_buffer: 87_380, initial_window: 29_200, ..LINUX_5_15.receive },
+    receive: ReceiveWindow { initial_buffer: 87_380, initial_packets: 20, ..LINUX_5_15.receive },
     cc: narrows_cc::LINUX_4_17,
     ..LINUX_5_15
 };
@@ -219,4 +245,24 @@ pub static PROFILES: [TcpProfile; 7] =
 #[must_use]
 pub fn profile(name: &str) -> Option<&'static TcpProfile> {
     PROFILES.iter().find(|profile| profile.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::SYN_MSS;
+
+    #[test]
+    fn the_first_window_is_whole_packets_by_the_size_each_host_knows() {
+        let windows =
+            |profile: &TcpProfile| [SYN_MSS, MSS].map(|mss| profile.receive.first(mss, None));
+        assert_eq!(windows(&LINUX_6_12), [44 * 1460, 45 * 1448]);
+        assert_eq!(windows(&LINUX_4_17), [20 * 1460, 20 * 1448]);
+    }
+
+    #[test]
+    fn a_clamped_first_window_is_whole_packets_too_unless_it_is_less_than_one() {
+        let window = |most| LINUX_6_12.receive.first(MSS, Some(most));
+        assert_eq!([1_000, 1_448, 4_000, 1 << 20].map(window), [1_000, 1_448, 2_896, 65_160]);
+    }
 }

@@ -4,6 +4,8 @@ use narrows_base::{Ecn, FlowId, Packet, Time};
 
 /// Payload bytes of a full packet: MTU 1500 minus IP, TCP and timestamps.
 pub const MSS: u32 = 1448;
+/// The same without timestamps, as a SYN announces it.
+pub(crate) const SYN_MSS: u32 = 1460;
 /// Bytes of IP and TCP header with timestamps.
 pub const HEADER: u32 = 52;
 /// Bytes of IP and UDP header.

@@ -76,6 +76,7 @@ transcripts! {
     timer_waits_for_pacing
     pacing_catches_up
     partial_fill
+    partial_fill_in_memory
     prr_new_loss
     prr_old
     prr_proportional
@@ -136,5 +137,6 @@ transcripts! {
     tso_sizes
     two_to_one
     underused_window
+    window_doubles
     window_growth_acks
 }

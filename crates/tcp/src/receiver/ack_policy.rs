@@ -178,10 +178,18 @@ impl AckPolicy {
         self.compressed > 0
     }
 
-    /// Decides after a segment (`__tcp_ack_snd_check`).
+    /// Whether more than one packet waits for an ACK.
+    #[inline]
+    pub(super) fn exceeds_a_packet(&self) -> bool {
+        self.unacked > u64::from(self.rcv_mss)
+    }
+
+    /// Decides after a segment (`__tcp_ack_snd_check`); `due` if more than one packet waits and the
+    /// window's edge can advance.
     #[inline(always)] // every packet comes by
     pub(super) fn decide(
         &mut self,
+        due: bool,
         holes: bool,
         next: Seq,
         rtt_us: Option<u64>,
@@ -190,11 +198,12 @@ impl AckPolicy {
         if !self.scheduled {
             return Verdict::Wait;
         }
-        if self.unacked > u64::from(self.rcv_mss) || self.quick > 0 || self.now {
+        if due || self.quick > 0 || self.now {
             return Verdict::Now;
         }
         if !holes {
-            return self.delay(now);
+            // More than one packet is acknowledged as soon as it is read.
+            return if self.exceeds_a_packet() { Verdict::Wait } else { self.delay(now) };
         }
         if !self.compress || self.compressed >= MAX_COMPRESSED {
             return Verdict::Now;
@@ -246,9 +255,10 @@ impl AckPolicy {
         Verdict::Wait
     }
 
-    /// Whether reading the data sends an ACK that is still owed.
-    pub(super) fn ack_after_read(&self) -> bool {
-        self.scheduled && (self.unacked > u64::from(self.rcv_mss) || self.pushed)
+    /// Whether reading the data sends an ACK that is still owed; `all` if none are left, not even
+    /// out of order (`__tcp_cleanup_rbuf`).
+    pub(super) fn ack_after_read(&self, all: bool) -> bool {
+        self.scheduled && (self.exceeds_a_packet() || (self.pushed && all))
     }
 
     /// An ACK leaves (`tcp_event_ack_sent`).

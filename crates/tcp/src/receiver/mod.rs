@@ -3,6 +3,7 @@
 mod ack_policy;
 mod ecn;
 mod gro;
+mod memory;
 mod sacks;
 pub(crate) mod window;
 
@@ -206,6 +207,7 @@ impl Receiver {
     fn take_in_order(&mut self, unit: &[Data], bytes: u64, now: Time) {
         let last = unit[unit.len() - 1];
         self.next = last.seq + 1;
+        self.buffer.memory.queue(unit.len());
         let had_holes = !self.out_of_order.is_empty();
         let fresh = if had_holes { bytes + self.close_hole() } else { bytes };
         self.policy.data_received(&last, fresh, self.buffer.window(), now);
@@ -215,8 +217,8 @@ impl Receiver {
         }
         self.grow_window(unit);
         self.buffer.received(fresh, now);
-        self.decide(had_holes, now);
-        self.read(fresh, now);
+        self.decide(true, had_holes, now);
+        self.read(fresh, fresh - bytes, now);
     }
 
     /// Takes the data that waited behind the new packets; returns their payload in bytes.
@@ -224,7 +226,7 @@ impl Receiver {
         let mut bytes = 0;
         while let Some(end) = self.out_of_order.pop_at(self.next) {
             bytes += u64::from(end - self.next) * u64::from(MSS);
-            self.buffer.release(end - self.next);
+            self.buffer.memory.release(end - self.next);
             self.next = end;
         }
         self.sacks.remove_below(self.next, self.out_of_order.is_empty());
@@ -236,7 +238,12 @@ impl Receiver {
         let (start, end) = (unit[0].seq, last.seq + 1);
         self.note_mark(last.ecn, self.next, now);
         self.out_of_order.insert(start, end, |_, _| {});
-        unit.iter().for_each(|_| self.buffer.hold());
+        let position = start - self.row_start(start);
+        // What joins a buffer is in memory before the window may grow; anything else comes later.
+        let joins = memory::joins(position);
+        if joins {
+            self.hold(unit, position);
+        }
         self.policy.out_of_order(&last);
         if self.policy.has_compressed() && self.sacks.is_far(start, end) {
             // The change affects a block that the next ACK might not hold, so report the current
@@ -244,8 +251,28 @@ impl Receiver {
             self.send_ack(now);
         }
         self.sacks.add(start, end);
-        self.grow_window(unit);
-        self.decide(true, now);
+        for data in unit {
+            if self.buffer.may_grow_out_of_order() {
+                self.try_to_grow(data);
+            }
+        }
+        if !joins {
+            self.hold(unit, position);
+        }
+        self.decide(false, true, now);
+    }
+
+    fn hold(&mut self, unit: &[Data], position: Seq) {
+        (position..).zip(unit).for_each(|(position, _)| self.buffer.memory.hold(position));
+    }
+
+    /// Where the packets begin that are out of order and in a row with `seq`.
+    fn row_start(&self, seq: Seq) -> Seq {
+        let rows = self.out_of_order.as_slice();
+        if let Some(&(start, _)) = rows.last().filter(|row| row.0 <= seq) {
+            return start; // it usually is the highest
+        }
+        rows[rows.partition_point(|&(_, end)| end <= seq)].0
     }
 
     #[inline]
@@ -291,24 +318,42 @@ impl Receiver {
             self.sacks.add(data.seq, data.seq + 1);
         }
         self.policy.schedule();
-        self.decide(true, now);
+        self.decide(false, true, now);
     }
 
+    /// Whether to acknowledge now, with data that are `unread`, or without.
     #[inline(always)] // every packet comes by
-    fn decide(&mut self, maybe_holes: bool, now: Time) {
+    fn decide(&mut self, unread: bool, maybe_holes: bool, now: Time) {
+        let due = self.policy.exceeds_a_packet() && (!unread || self.edge_advances());
         let holes = maybe_holes && !self.out_of_order.is_empty();
         let rtt_us = self.buffer.rtt_us();
-        match self.policy.decide(holes, self.next, rtt_us, now) {
+        match self.policy.decide(due, holes, self.next, rtt_us, now) {
             Verdict::Now => self.send_ack(now),
             Verdict::Wait => {}
         }
     }
 
-    /// The application reads everything there is (`tcp_cleanup_rbuf`).
+    #[inline]
+    fn edge_advances(&mut self) -> bool {
+        self.look_at_memory();
+        self.buffer.edge_advances()
+    }
+
+    /// Little memory ends quick ACKs (`__tcp_select_window`).
+    #[inline]
+    fn look_at_memory(&mut self) {
+        if self.buffer.is_short() {
+            self.policy.leave_quick();
+        }
+    }
+
+    /// The application reads the `bytes` that came in order, of which `behind` waited behind the
+    /// packet that just arrived (`__tcp_cleanup_rbuf`).
     #[inline(always)] // every packet in order comes by
-    fn read(&mut self, bytes: u64, now: Time) {
-        self.buffer.read(bytes, now);
-        if self.policy.ack_after_read() {
+    fn read(&mut self, bytes: u64, behind: u64, now: Time) {
+        self.buffer.read(bytes, behind, now);
+        self.buffer.memory.read();
+        if self.policy.ack_after_read(self.buffer.memory.used() == 0) || self.buffer.has_doubled() {
             self.send_ack(now);
         }
     }
@@ -327,9 +372,7 @@ impl Receiver {
 
     #[inline]
     fn push_ack(&mut self, number: Seq, now: Time) {
-        if self.buffer.is_short() {
-            self.policy.leave_quick();
-        }
+        self.look_at_memory();
         let ack = Ack {
             ack: number,
             window: self.buffer.advertise(),

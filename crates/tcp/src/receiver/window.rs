@@ -2,6 +2,7 @@
 
 use narrows_base::Time;
 
+use super::memory::Memory;
 use crate::profile::ReceiveWindow;
 use crate::segment::{Data, MSS};
 use crate::timer::timestamp_ms;
@@ -17,17 +18,20 @@ pub(super) struct ReceiveBuffer {
     /// Share of the buffer that is window, in 256ths (`scaling_ratio`).
     ratio: u64,
     measured_ratio: u64,
-    /// Memory of a full packet.
-    truesize: u64,
     /// The window that is never exceeded.
     most: u64,
-    /// `window_clamp` and `rcv_ssthresh`.
+    /// `window_clamp`, the largest window that the buffer now has, and `rcv_ssthresh`.
     clamp: u64,
     ssthresh: u64,
     /// The scale, to which the window is rounded up.
     scale: u8,
-    /// Packets held out of order.
-    held: u64,
+    /// Up to here a full packet in order raises the window if it is alone in memory.
+    ceiling: u64,
+    pub(super) memory: Memory,
+    /// The window that an ACK offers while memory is empty, and while a full packet is alone in it, as
+    /// it usually is.
+    at_rest: u64,
+    usual: u64,
     received: u64,
     /// Right edge of the advertised window, in bytes of payload.
     edge: u64,
@@ -57,38 +61,65 @@ struct ReceiverRtt {
 impl ReceiveBuffer {
     /// `most` is the largest window that may be advertised.
     pub(super) fn new(profile: &ReceiveWindow, max_size: u32, most: Option<u64>) -> Self {
+        let first = u64::from(profile.first(MSS, most));
         let most = most.unwrap_or(u64::MAX);
-        let size = u64::from(profile.initial_buffer);
-        let ratio = u64::from(profile.initial_ratio);
-        let clamp = (size * ratio / 256).max(u64::from(profile.initial_window));
         let max_size = u64::from(max_size);
-        let ssthresh = u64::from(profile.initial_window).min(most);
-        Self {
-            size,
+        let mut buffer = Self {
+            size: u64::from(profile.initial_buffer),
             max_size,
-            ratio,
-            measured_ratio: u64::from(profile.measured_ratio),
-            truesize: u64::from(MSS) * 256 / u64::from(profile.measured_ratio),
+            ratio: u64::from(profile.initial_ratio),
+            measured_ratio: u64::from(profile.measured_ratio()),
             most,
-            clamp,
-            ssthresh,
+            clamp: 0,
+            ssthresh: first,
             scale: window_scale(max_size.min(most)),
-            held: 0,
+            ceiling: 0,
+            memory: Memory::new(profile.packet_overhead),
+            at_rest: 0,
+            usual: 0,
             received: 0,
-            edge: ssthresh,
-            window: ssthresh,
+            edge: first,
+            window: first,
             space: Space {
-                bytes: ssthresh.min(INITIAL_PACKETS * u64::from(MSS)),
+                bytes: first.min(INITIAL_PACKETS * u64::from(MSS)),
                 copied: 0,
                 since_us: 0,
             },
             rtt: ReceiverRtt::default(),
-        }
+        };
+        buffer.keep_room_for_a_packet();
+        buffer
+    }
+
+    /// Until the buffer's share is measured or grows, a packet of it isn't offered
+    /// (`tcp_init_buffer_space`).
+    fn keep_room_for_a_packet(&mut self) {
+        let (share, packet) = (self.win_from_space(self.size), u64::from(MSS));
+        self.limit((2 * packet).max(share - packet));
+        self.ssthresh = self.ssthresh.min(self.clamp);
+        self.space.bytes = self.space.bytes.min(self.ssthresh);
+        self.note_usual_offers();
+    }
+
+    /// The window may grow to `clamp`, as far as there is memory.
+    fn limit(&mut self, clamp: u64) {
+        self.clamp = clamp.min(self.most);
+        self.ceiling = if self.ratio == self.measured_ratio {
+            self.clamp.min(self.free_beside(self.memory.of_a_packet()))
+        } else {
+            u64::MAX // any packet may show its memory use
+        };
+        self.note_usual_offers();
+    }
+
+    fn note_usual_offers(&mut self) {
+        let beside = |used| self.round_up(self.free_beside(used).min(self.ssthresh));
+        (self.at_rest, self.usual) = (beside(0), beside(self.memory.of_a_packet()));
     }
 
     /// The window of the SYN-ACK.
     pub(super) fn first_window(&self) -> u32 {
-        u32::try_from(self.ssthresh).unwrap_or(u32::MAX)
+        u32::try_from(self.window).unwrap_or(u32::MAX)
     }
 
     /// Bits by which windows are shifted on the wire.
@@ -110,34 +141,36 @@ impl ReceiveBuffer {
         (self.rtt.rtt8 > 0).then_some(self.rtt.rtt8 >> 3)
     }
 
-    /// A packet waits for a hole to be filled.
-    pub(super) fn hold(&mut self) {
-        self.held += 1;
-    }
-
-    /// `packets` no longer wait.
-    pub(super) fn release(&mut self, packets: u32) {
-        self.held -= u64::from(packets);
-    }
-
     fn win_from_space(&self, space: u64) -> u64 {
         space * self.ratio / 256
     }
 
     /// Window that free memory allows (`tcp_space`).
     fn free(&self) -> u64 {
-        self.win_from_space(self.size.saturating_sub(self.held * self.truesize))
+        self.free_beside(self.memory.used())
+    }
+
+    fn free_beside(&self, used: u64) -> u64 {
+        self.win_from_space(self.size.saturating_sub(used))
     }
 
     /// Whether less than half of the window is free, which ends quick ACKs (`__tcp_select_window`).
+    /// A single packet never takes so much.
+    #[inline]
     pub(super) fn is_short(&self) -> bool {
-        self.held > 0 && self.free() < self.clamp.min(self.win_from_space(self.size)) / 2
+        self.memory.used() > self.memory.of_a_packet() && self.free() < self.clamp / 2
     }
 
-    /// Whether a packet may raise the window, or show its memory use.
+    /// Whether a packet in order may raise the window, or show its memory use.
     #[inline]
     pub(super) fn may_grow(&self) -> bool {
-        self.clamp.min(self.most) > self.ssthresh || self.ratio != self.measured_ratio
+        self.ssthresh < self.ceiling
+    }
+
+    /// The same for a packet out of order, which isn't in memory yet.
+    #[inline]
+    pub(super) fn may_grow_out_of_order(&self) -> bool {
+        self.ssthresh < self.clamp.max(self.ceiling)
     }
 
     /// Raises the window for a packet (`tcp_grow_window`); returns whether it grew.
@@ -146,17 +179,22 @@ impl ReceiveBuffer {
             return false;
         }
         if u32::from(data.len) == MSS && self.ratio != self.measured_ratio {
-            // The first full packet shows how much memory a byte takes.
-            self.ratio = self.measured_ratio;
-            self.clamp = self.win_from_space(self.size);
-            self.space.bytes = self.space.bytes.min(self.clamp);
+            self.measure();
         }
-        let room = self.clamp.min(self.most).min(self.free()).saturating_sub(self.ssthresh);
+        let room = self.clamp.min(self.free()).saturating_sub(self.ssthresh);
         if room == 0 {
             return false;
         }
         self.ssthresh += room.min(2 * u64::from(MSS));
+        self.note_usual_offers();
         true
+    }
+
+    /// The first full packet shows how much memory a byte takes (`tcp_measure_rcv_mss`).
+    fn measure(&mut self) {
+        self.ratio = self.measured_ratio;
+        self.limit(self.win_from_space(self.size));
+        self.space.bytes = self.space.bytes.min(self.clamp);
     }
 
     /// In-order bytes arrived; measures the round trip by a window's worth of data
@@ -185,41 +223,89 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The application read `bytes` (`tcp_rcv_space_adjust`).
+    /// The application reads `bytes`, of which `behind` waited behind the packet that it reads first
+    /// (`tcp_rcv_space_adjust`).
     #[inline(always)] // every packet in order comes by
-    pub(super) fn read(&mut self, bytes: u64, now: Time) {
+    pub(super) fn read(&mut self, bytes: u64, behind: u64, now: Time) {
         self.space.copied += bytes;
         let elapsed_us = now.as_micros().saturating_sub(self.space.since_us);
         if self.rtt.rtt8 == 0 || elapsed_us < self.rtt.rtt8 >> 3 {
             return;
         }
-        if self.space.copied > self.space.bytes {
-            self.enlarge();
-            self.space.bytes = self.space.copied;
+        // After the first packet; what isn't read yet comes off.
+        let copied = self.space.copied.saturating_sub(2 * behind);
+        if copied > self.space.bytes {
+            self.enlarge(copied);
+            self.space.bytes = copied;
         }
-        self.space.copied = 0;
+        self.space.copied = behind;
         self.space.since_us = now.as_micros();
     }
 
     #[inline(never)] // once in a round trip at most
-    fn enlarge(&mut self) {
-        let copied = self.space.copied;
+    fn enlarge(&mut self, copied: u64) {
         let mut window = 2 * copied + 16 * u64::from(MSS);
         let growth = window * (copied - self.space.bytes) / self.space.bytes;
         window += 2 * growth;
         let size = (window * 256 / self.ratio).min(self.max_size);
         if size > self.size {
             self.size = size;
-            self.clamp = self.win_from_space(size);
+            self.limit(self.win_from_space(size));
         }
+    }
+
+    /// The window that an ACK may offer (`__tcp_select_window`).
+    #[inline]
+    fn offer(&self) -> u64 {
+        match self.memory.used() {
+            0 => self.at_rest,
+            used if used == self.memory.of_a_packet() => self.usual,
+            _ => self.select(),
+        }
+    }
+
+    #[inline(never)]
+    fn select(&self) -> u64 {
+        if self.is_short() {
+            return self.scarce();
+        }
+        self.round_up(self.free().min(self.ssthresh))
+    }
+
+    /// The same with little memory: a window too small to be of use isn't offered.
+    #[cold]
+    fn scarce(&self) -> u64 {
+        let free = self.free() >> self.scale << self.scale;
+        let least = (self.win_from_space(self.size) / 16).max(u64::from(MSS));
+        if free < least { 0 } else { self.round_up(free.min(self.ssthresh)) }
+    }
+
+    /// To what the header can express.
+    fn round_up(&self, window: u64) -> u64 {
+        let below = (1u64 << self.scale) - 1;
+        (window + below) & !below
+    }
+
+    /// Whether an ACK would offer no less than the last one did, so that the window's right edge
+    /// advances by all that it acknowledges (`__tcp_ack_snd_check`).
+    #[inline]
+    pub(super) fn edge_advances(&self) -> bool {
+        self.offer() >= self.window
+    }
+
+    /// Whether an ACK would at least double what is left of a small window
+    /// (`__tcp_cleanup_rbuf`).
+    #[inline]
+    pub(super) fn has_doubled(&self) -> bool {
+        let twice = 2 * (self.edge - self.received);
+        twice <= self.clamp && self.offer() >= twice.max(1)
     }
 
     /// The window for an ACK; its right edge never moves back (`tcp_select_window`).
     pub(super) fn advertise(&mut self) -> u32 {
-        let below = (1u64 << self.scale) - 1;
-        let offered = (self.free().min(self.ssthresh) + below) & !below;
-        self.edge = self.edge.max(self.received + offered);
-        self.window = self.edge - self.received;
+        let (offer, left) = (self.offer(), self.edge - self.received);
+        self.window = if offer < left { self.round_up(left) } else { offer };
+        self.edge = self.received + self.window;
         u32::try_from(self.window).unwrap_or(u32::MAX)
     }
 }
@@ -242,4 +328,73 @@ pub(crate) fn window_scale(max_size: u64) -> u8 {
         scale += 1;
     }
     scale
+}
+
+#[cfg(test)]
+mod tests {
+    use narrows_base::{Duration, Ecn};
+
+    use super::*;
+    use crate::profile::PROFILES;
+
+    const DATA: Data = Data {
+        seq: 0,
+        count: 1,
+        len: 1448,
+        psh: false,
+        fin: false,
+        retransmission: false,
+        ts: 1,
+        ts_echo: 1,
+        cwr: false,
+        ecn: Ecn::NotEct,
+    };
+
+    fn buffer(profile: &str) -> ReceiveBuffer {
+        let profile = PROFILES.iter().find(|known| known.name == profile).expect("a profile");
+        ReceiveBuffer::new(&profile.receive, 6 << 20, None)
+    }
+
+    #[test]
+    fn at_first_a_packet_of_room_is_kept_back() {
+        let buffer = buffer("linux-6.12");
+        assert_eq!((buffer.first_window(), buffer.clamp), (65_160, 65_536 - 1_448));
+        assert_eq!(buffer.ssthresh, 65_536 - 1_448);
+    }
+
+    #[test]
+    fn a_full_packet_shows_which_share_of_the_buffer_is_window() {
+        let mut new = buffer("linux-6.12");
+        assert!(new.may_grow() && new.grow(&DATA));
+        assert_eq!(new.clamp, 131_072 * 162 / 256);
+        let old = buffer("linux-5.15");
+        assert!(!old.may_grow());
+    }
+
+    #[test]
+    fn a_packet_that_would_raise_the_window_takes_memory() {
+        let mut buffer = buffer("linux-6.12");
+        buffer.memory.queue(1);
+        while buffer.grow(&DATA) {}
+        assert_eq!(buffer.ssthresh, (131_072 - 2_280) * 162 / 256);
+        assert!(!buffer.may_grow());
+        // Out of order it comes to memory later.
+        buffer.memory.read();
+        assert!(buffer.grow(&DATA));
+    }
+
+    #[test]
+    fn what_is_left_to_read_takes_part_of_the_growth() {
+        let read = |left| {
+            let mut buffer = buffer("linux-6.12");
+            buffer.rtt.rtt8 = 8_000;
+            buffer.open(Time::ZERO);
+            buffer.read(100_000, 0, Time::ZERO);
+            buffer.read(1_448 + left, left, Time::ZERO + Duration::from_millis(2));
+            (buffer.space.bytes, buffer.size > 131_072)
+        };
+        assert_eq!(read(0), (101_448, true));
+        assert_eq!(read(1_448), (100_000, true));
+        assert_eq!(read(100_000), (14_480, false));
+    }
 }

@@ -6,7 +6,7 @@ use narrows_cc::Setting;
 use super::config::{MakeControl, SenderConfig};
 use crate::ecn::EcnMode;
 use crate::receiver::window::window_scale;
-use crate::segment::Kind;
+use crate::segment::{Kind, SYN_MSS};
 use crate::timer::timestamp_ms;
 
 /// First retransmission timeout of a SYN (RFC 6298 section 2.1).
@@ -34,7 +34,7 @@ impl Handshake {
     pub(super) fn new(config: &SenderConfig, make: MakeControl, now: Time) -> Self {
         let buffer = config.limits.receive(config.profile);
         Self {
-            window: config.profile.receive.initial_window,
+            window: config.profile.receive.first(SYN_MSS, None),
             scale: window_scale(u64::from(buffer)),
             make,
             setting: Setting::default(),

@@ -1,0 +1,126 @@
+//! The memory of received packets (`sk_rmem_alloc`).
+
+use crate::segment::{MSS, Seq};
+
+/// Packets in one socket buffer, a fragment each (`MAX_SKB_FRAGS`).
+const MOST_MERGED: u32 = 17;
+
+/// Whether a packet joins the socket buffer of those before it, `position` of which are in a row
+/// without gaps (`tcp_ooo_try_coalesce`).
+pub(super) fn joins(position: Seq) -> bool {
+    !position.is_multiple_of(MOST_MERGED)
+}
+
+/// What the packets take that wait: out of order, or for the application.
+#[derive(Debug)]
+pub(super) struct Memory {
+    /// Bytes of a socket buffer beside its payload, and with a full packet.
+    overhead: u64,
+    packet: u64,
+    /// Packets out of order, the socket buffers that they are in, and the memory that they will take
+    /// once all others are read.
+    packets: u64,
+    buffers: u64,
+    left: u64,
+    used: u64,
+}
+
+impl Memory {
+    pub(super) fn new(overhead: u32) -> Self {
+        let (overhead, packet) = (overhead.into(), u64::from(MSS + overhead));
+        Self { overhead, packet, packets: 0, buffers: 0, left: 0, used: 0 }
+    }
+
+    /// In bytes.
+    #[inline]
+    pub(super) fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Of a full packet alone, in bytes.
+    #[inline]
+    pub(super) fn of_a_packet(&self) -> u64 {
+        self.packet
+    }
+
+    fn of(&self, packets: u64, buffers: u64) -> u64 {
+        packets * u64::from(MSS) + buffers * self.overhead
+    }
+
+    /// So many packets in order reach the application's queue as one.
+    #[inline]
+    pub(super) fn queue(&mut self, packets: usize) {
+        self.used += if packets == 1 {
+            self.packet
+        } else {
+            self.of(packets as u64, (packets as u64).div_ceil(MOST_MERGED.into()))
+        };
+    }
+
+    /// A packet is out of order, `position` packets after the start of its row.
+    #[inline]
+    pub(super) fn hold(&mut self, position: Seq) {
+        let buffers = u64::from(!joins(position));
+        self.packets += 1;
+        self.buffers += buffers;
+        self.left += u64::from(MSS) + buffers * self.overhead;
+        self.used = self.left;
+    }
+
+    /// A row of so many packets is in order now, and waits for the application.
+    pub(super) fn release(&mut self, packets: u32) {
+        self.packets -= u64::from(packets);
+        // A row that grew together may be in more.
+        let buffers = self.buffers - u64::from(packets.div_ceil(MOST_MERGED)).min(self.buffers);
+        self.buffers = if self.packets == 0 { 0 } else { buffers };
+        self.left = self.of(self.packets, self.buffers);
+    }
+
+    /// The application has read all that is in order.
+    #[inline]
+    pub(super) fn read(&mut self) {
+        self.used = self.left;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hold(memory: &mut Memory, positions: std::ops::Range<Seq>) {
+        positions.for_each(|position| memory.hold(position));
+    }
+
+    #[test]
+    fn a_packet_in_order_takes_memory_until_it_is_read() {
+        let mut memory = Memory::new(832);
+        memory.queue(1);
+        assert_eq!(memory.used(), 2_280);
+        memory.read();
+        assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn packets_in_a_row_share_socket_buffers() {
+        let mut memory = Memory::new(832);
+        hold(&mut memory, 0..15);
+        assert_eq!(memory.used(), 15 * 1_448 + 832);
+        memory.hold(0);
+        assert_eq!(memory.used(), 16 * 1_448 + 2 * 832);
+        hold(&mut memory, 15..18);
+        assert_eq!(memory.used(), 19 * 1_448 + 3 * 832);
+    }
+
+    #[test]
+    fn what_waited_behind_a_gap_takes_memory_until_it_is_read() {
+        let mut memory = Memory::new(832);
+        hold(&mut memory, 0..15);
+        hold(&mut memory, 0..2);
+        let waiting = memory.used();
+        memory.queue(1);
+        memory.release(15);
+        assert_eq!(memory.used(), waiting + 2_280);
+        memory.read();
+        assert_eq!(memory.used(), 2 * 1_448 + 832);
+    }
+}
