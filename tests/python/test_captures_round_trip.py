@@ -90,7 +90,10 @@ def test_a_run_comes_back(tmp_path: Path, control: str) -> None:
         assert flow["packets"] == run["sent"]
         assert flow["payload_bytes"] == run["sent"] * MSS
         assert flow["wire_bytes"] == run["sent"] * (MSS + 52)
-        assert (loss["retransmitted"], loss["lost"]) == (run["retransmitted"], run["lost"])
+        assert loss["retransmitted"] == run["retransmitted"]
+        # What waits at the end to be sent again, for the pace or the window, shows in no capture.
+        waiting = max(0, run["lost"] - run["retransmitted"])
+        assert run["lost"] - waiting <= loss["lost"] <= run["lost"]
         assert (flow["sack"], flow["handshake"], flow["vantage"]) == (True, True, "sender")
         # At the end of the run packets have arrived that no ACK tells of yet.
         assert 0 <= run["received_bytes"] - arrived["received_bytes"] <= 2 * MSS
