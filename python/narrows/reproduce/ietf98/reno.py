@@ -27,7 +27,7 @@ BUFFER = "1mb"
 
 def cases(scope: Scope) -> Iterator[Case]:
     """Every slide with BBR and with CUBIC, and other starting orders."""
-    offsets = testbed.OFFSETS[: 3 if scope.quick else None]
+    offsets = testbed.OFFSETS[: 4 if scope.quick else None]
     for slide, (few, many, length) in SLIDES.items():
         for kind in KINDS:
             for place, (first, second) in enumerate(offsets):
