@@ -16,9 +16,9 @@ from narrows.store import CaptureOptions, open_result
 
 KERNEL = Path(__file__).parents[1] / "data/captures/sender.pcapng.gz"
 
-# Of buffers of 1.4, 1.5, 1.6, 1.7 and 2 BDP all tests here pass with 1.7 alone: elsewhere some RTTs
-# are 1 % off, a difference stays undecided, or more than three retransmissions are the newest data
-# that the receiver saw, which fill no hole. test_analyze_ends.py has what is exact in all of them.
+# Of buffers of 1.4, 1.5, 1.6, 1.7 and 2 BDP all tests here pass with 1.7: with others some mean RTT
+# or the 95th percentile of the short flow is further off, or the estimated rate, so that a
+# difference stays undecided. test_analyze_ends.py has what is exact in all of them.
 SPEC = """
 name = "round-trip"
 [path]
@@ -76,7 +76,8 @@ def test_rates_and_round_trips_are_those_of_the_run(run, analysis):
         assert mine["goodput_mbps"] == pytest.approx(its["goodput_mbps"], rel=0.005)
         assert mine["throughput_mbps"] == pytest.approx(its["throughput_mbps"], rel=0.01)
         assert mine["rtt_ms"]["mean"] == pytest.approx(its["rtt_ms"]["mean"], rel=0.01)
-        assert mine["rtt_ms"]["p95"] == pytest.approx(its["rtt_ms"]["p95"], rel=0.01)
+        # Both are read off a histogram whose buckets are up to 1/128 wide.
+        assert mine["rtt_ms"]["p95"] == pytest.approx(its["rtt_ms"]["p95"], rel=2 / 128)
     assert ours[2]["fct_s"] == pytest.approx(theirs[2]["fct_s"], rel=0.01)
 
 
@@ -101,27 +102,29 @@ def test_the_tables_are_those_of_a_run(run, analysis):
         assert analysis.result.trials[0].tables[name].schema == table.schema, name
 
 
-def lost_again(directory):
-    """Retransmissions that were dropped, by flow."""
+def repairs(directory):
+    """Retransmissions that filled a hole in what the receiver had, by flow."""
     spec = directory / "spec.toml"
     spec.write_text(SPEC + 'record = "packets"\n')
     packets = narrows.runner.execute(narrows.runner.prepare(spec), out=directory / "packets")
-    dropped = (
-        packets.result.trials[0]
-        .tables["packets"]
-        .filter(pl.col("event") == "dropped", pl.col("retransmission"))
-    )
-    return [dropped.filter(flow=flow).height for flow in range(3)]
+    arrived = packets.result.trials[0].tables["packets"].filter(event="received").sort("time_s")
+    found = [0, 0, 0]
+    seen: list[set[int]] = [set(), set(), set()]
+    for flow, seq, again in arrived.select("flow", "seq", "retransmission").iter_rows():
+        if again and seq not in seen[flow] and seq < max(seen[flow], default=0):
+            found[flow] += 1
+        seen[flow].add(seq)
+    return found
 
 
 def test_the_receivers_side_sees_what_was_lost_before(run, tmp_path):
     made = analyze([capture(run, "receiver")], out=tmp_path / "out")
     found = made.findings["flows"]
     by_start = sorted(found, key=lambda flow: flow["start_s"])
-    flows = run.summary["runs"][0]["flows"]
-    for flow, its, again in zip(by_start, flows, lost_again(tmp_path), strict=True):
-        # What was under way when the run ended was sent again, and never came.
-        assert 0 <= its["retransmits"] - again - flow["loss"]["lost_before"] <= 3
+    lost_before = [flow["loss"]["lost_before"] for flow in by_start]
+    # One that is hardly late may pass for a packet that others have overtaken.
+    assert lost_before == pytest.approx(repairs(tmp_path), abs=1)
+    assert min(lost_before) > 10
     assert {flow["vantage"] for flow in found} == {"receiver"}
     assert {flow["control"]["control"] for flow in found} == {"unsure"}
 
