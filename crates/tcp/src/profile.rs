@@ -47,8 +47,8 @@ impl ReceiveWindow {
         }
     }
 
-    /// The first window that a host offers who counts in packets of `mss` bytes: the buffer's share
-    /// in whole packets (`tcp_select_initial_window`). `most` is the largest that it may offer.
+    /// The first window of a host that counts in packets of `mss` bytes: the buffer's share, rounded
+    /// down to whole packets (`tcp_select_initial_window`), and at most `most`.
     pub(crate) fn first(&self, mss: u32, most: Option<u64>) -> u32 {
         let share = u64::from(self.initial_buffer) * u64::from(self.initial_ratio) / 256;
         let space = most.map_or(share, |most| most.min(share));
