@@ -49,6 +49,7 @@ mod impairment;
 mod line;
 mod link;
 pub mod path;
+mod pipe;
 mod port;
 mod queue;
 mod schedule;
@@ -62,6 +63,7 @@ pub use impairment::{
 };
 pub use line::{ChangingLine, Line};
 pub use link::{AnyServed, Link, QueueState, Served};
+pub use pipe::Pipe;
 pub use port::{Counters, Port};
 pub use queue::{
     Cake, CakeParams, Cells, CoDel, CoDelParams, Diffserv, DocsisPie, DocsisPieParams, DropTail,

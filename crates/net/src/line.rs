@@ -19,6 +19,11 @@ impl<B> Line<B> {
         Self { delay, departures: Departures::new() }
     }
 
+    /// A line with packets inside, which come out at these instants.
+    pub(crate) const fn holding(delay: Duration, departures: Departures<B>) -> Self {
+        Self { delay, departures }
+    }
+
     /// The delay of a packet.
     #[must_use]
     pub const fn delay(&self) -> Duration {

@@ -4,8 +4,8 @@ use narrows_base::{Bytes, Dscp, Packet, Rate, Time};
 
 use crate::port::{Counters, Due};
 use crate::{
-    Departure, Dropped, Element, Port, Queue, QueueDiscipline as _, RateProcess, Service,
-    Transmitter,
+    ConstantRate, Departure, DropTail, Dropped, Element, Port, Queue, QueueDiscipline as _,
+    RateProcess, Service, Transmitter,
 };
 
 /// The state of a link's queue, as of the last instant that it has reached.
@@ -43,6 +43,19 @@ impl<B> Link<B> {
 }
 
 impl<B> Link<B> {
+    /// A link in the midst of its work.
+    pub(crate) const fn resumed(port: Port<B>, service: Transmitter) -> Self {
+        Self { port, service }
+    }
+
+    /// Its queue and its rate, if it is empty, the one is drop-tail, and the other constant.
+    pub(crate) fn plain_parts(&self) -> Option<(&DropTail<B>, &ConstantRate)> {
+        match (&self.port.queue, self.service.constant_rate()) {
+            (Queue::DropTail(queue), Some(rate)) if self.held() == 0 => Some((queue, rate)),
+            _ => None,
+        }
+    }
+
     /// Changes the rate from `now` on, even in the midst of a packet; false if a trace dictates it.
     pub fn change_rate(&mut self, now: Time, rate: Rate) -> bool {
         self.catch_up(now);

@@ -52,6 +52,16 @@ impl<B> Port<B> {
         }
     }
 
+    /// The port of a link that has reached this instant, with what it has counted until then.
+    pub(crate) const fn resumed(
+        queue: Queue<B>,
+        verdicts: Verdicts<B>,
+        counters: Counters,
+        reached: Time,
+    ) -> Self {
+        Self { queue, departures: Departures::new(), verdicts, counters, reached }
+    }
+
     /// The caller shows the instant `now`.
     #[inline]
     pub(crate) fn reach(&mut self, now: Time) {

@@ -7,7 +7,7 @@ use narrows_base::{Bytes, Packet, Stream, Time};
 
 use super::discipline::QueueDiscipline;
 use super::entry::Registered;
-use super::limit::Limit;
+use super::limit::{Capacity, Limit};
 use super::verdicts::Verdicts;
 use crate::DropReason;
 
@@ -40,19 +40,26 @@ impl Registered for DropTail<()> {
 pub struct DropTail<B> {
     packets: VecDeque<Packet<B>>,
     backlog: u64,
-    max_bytes: u64,
-    max_packets: usize,
+    capacity: Capacity,
 }
 
 impl<B> DropTail<B> {
     /// A queue that holds up to `limit`.
     #[must_use]
     pub fn new(limit: Limit) -> Self {
-        let (max_bytes, max_packets) = match limit {
-            Limit::Bytes(max) => (max.get(), usize::MAX),
-            Limit::Packets(max) => (u64::MAX, usize::try_from(max).unwrap_or(usize::MAX)),
-        };
-        Self { packets: VecDeque::new(), backlog: 0, max_bytes, max_packets }
+        Self { packets: VecDeque::new(), backlog: 0, capacity: Capacity::new(limit) }
+    }
+
+    /// How much may wait.
+    pub(crate) const fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    /// A queue in which these packets were admitted.
+    pub(crate) fn holding(packets: impl Iterator<Item = Packet<B>>, capacity: Capacity) -> Self {
+        let packets: VecDeque<_> = packets.collect();
+        let backlog = packets.iter().map(|packet| u64::from(packet.size)).sum();
+        Self { packets, backlog, capacity }
     }
 }
 
@@ -60,7 +67,7 @@ impl<B> QueueDiscipline<B> for DropTail<B> {
     #[inline(always)] // so that the packet is copied only once
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
         let backlog = self.backlog + u64::from(packet.size);
-        if backlog > self.max_bytes || self.packets.len() >= self.max_packets {
+        if !self.capacity.admits(backlog, self.packets.len()) {
             verdicts.drop(packet, now, DropReason::Overflow);
             return;
         }

@@ -31,3 +31,26 @@ impl Limit {
         }
     }
 }
+
+/// A limit of bytes and of packets, one of which is out of reach.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    bytes: u64,
+    packets: usize,
+}
+
+impl Capacity {
+    pub(crate) fn new(limit: Limit) -> Self {
+        let (bytes, packets) = match limit {
+            Limit::Bytes(most) => (most.get(), usize::MAX),
+            Limit::Packets(most) => (u64::MAX, usize::try_from(most).unwrap_or(usize::MAX)),
+        };
+        Self { bytes, packets }
+    }
+
+    /// Whether a packet may join so many others, if `bytes` wait then.
+    #[inline]
+    pub(crate) const fn admits(&self, bytes: u64, others: usize) -> bool {
+        bytes <= self.bytes && others < self.packets
+    }
+}

@@ -40,6 +40,7 @@ pub use fq::{Fq, FqParams};
 pub use fq_codel::{FqCoDel, FqCoDelParams};
 pub use fq_pie::{FqPie, FqPieParams};
 pub use htb::{Htb, HtbClass, HtbParams, Shape};
+pub(crate) use limit::Capacity;
 pub use limit::Limit;
 pub use pie::{Pie, PieParams};
 pub use red::{Red, RedParams};

@@ -73,6 +73,25 @@ impl ConstantRate {
         self.end
     }
 
+    /// When the last transmission ends.
+    #[inline]
+    pub(crate) const fn end(&self) -> Time {
+        self.end
+    }
+
+    /// Takes back the last transmission, of a packet of `size`, which began at `start` when the one
+    /// before it ended.
+    pub(crate) fn take_back(&mut self, start: Time, size: Bytes) {
+        if size != self.size {
+            self.divide(size);
+        }
+        self.end = start;
+        self.fraction = match self.fraction.checked_sub(self.rest) {
+            Some(before) => before,
+            None => self.rate - (self.rest - self.fraction), // it had filled a ns
+        };
+    }
+
     fn divide(&mut self, size: Bytes) {
         let nanos_times_rate = size.get() * NANOS_PER_BYTE_AT_1_BPS;
         self.size = size;
@@ -143,6 +162,20 @@ mod tests {
         assert_eq!(rate.transmit(Time::ZERO, Bytes::new(1)), Time::from_nanos(2));
         assert_eq!(rate.transmit(Time::from_nanos(10), Bytes::new(1)), Time::from_nanos(12));
         assert_eq!(rate.transmit(Time::from_nanos(12), Bytes::new(1)), Time::from_nanos(15));
+    }
+
+    #[test]
+    fn a_transmission_taken_back_leaves_no_trace() {
+        let sizes = |n: u64| Bytes::new(40 + n * 7_919 % 1_461);
+        let mut rate = ConstantRate::new(Rate::from_bps(999_999_937));
+        let mut end = Time::ZERO;
+        for n in 0..1_000 {
+            let before = (rate.end, rate.fraction);
+            rate.transmit(end, sizes(n));
+            rate.take_back(end, sizes(n));
+            assert_eq!((rate.end, rate.fraction), before);
+            end = rate.transmit(end, sizes(n));
+        }
     }
 
     #[test]

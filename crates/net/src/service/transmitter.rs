@@ -2,7 +2,7 @@
 
 use narrows_base::{Bytes, Packet, Rate, Time};
 
-use super::Service;
+use super::{ConstantRate, Service};
 use crate::{Port, RateProcess};
 
 /// A serialiser sends one packet after the other, each for as long as the rate needs.
@@ -29,6 +29,21 @@ impl Transmitter {
     #[must_use]
     pub const fn new(rate: RateProcess) -> Self {
         Self { rate, transmission: None }
+    }
+
+    /// A transmitter at a constant rate, of which a packet of this size occupies the last
+    /// transmission, if there is one.
+    pub(crate) fn sending(rate: ConstantRate, size: Option<Bytes>) -> Self {
+        let end = rate.end();
+        Self { rate: rate.into(), transmission: size.map(|size| Transmission { end, size }) }
+    }
+
+    /// Its rate, if that is constant.
+    pub(crate) const fn constant_rate(&self) -> Option<&ConstantRate> {
+        match &self.rate {
+            RateProcess::Constant(rate) => Some(rate),
+            RateProcess::Steps(_) | RateProcess::Trace(_) => None,
+        }
     }
 
     /// Changes the rate at `now`, even in the midst of a packet; false if a trace dictates it.

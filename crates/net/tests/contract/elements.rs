@@ -4,8 +4,8 @@ use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 use narrows_net::{
     Cellular, CellularParams, DropTail, Duplication, Element, Filter, GilbertElliott,
     GilbertElliottParams, Jitter, Limit, Line, Link, Merge, Netem, NetemParams, Outage, OutageMode,
-    Overtaking, Policer, PolicerParams, Queue, QueueDiscipline, RandomLoss, RateProcess, Route,
-    Served, SteppedRate, Thinning, ThinningParams, Trace, Wifi, WifiParams,
+    Overtaking, Pipe, Policer, PolicerParams, Queue, QueueDiscipline, RandomLoss, RateProcess,
+    Route, Served, SteppedRate, Thinning, ThinningParams, Trace, Wifi, WifiParams,
 };
 
 use crate::contract::Body;
@@ -35,6 +35,7 @@ pub enum Kind {
     SlottedLink,
     ManagedSlottedLink,
     DropTailLink,
+    Pipe,
     /// Its rate changes: by steps, with outages, or by a trace.
     VaryingLink,
     ManagedLink,
@@ -46,7 +47,7 @@ pub enum Kind {
     Stack,
 }
 
-pub const KINDS: [Kind; 29] = [
+pub const KINDS: [Kind; 30] = [
     Kind::Line,
     Kind::Jitter,
     Kind::Loss,
@@ -62,6 +63,7 @@ pub const KINDS: [Kind; 29] = [
     Kind::SlottedLink,
     Kind::ManagedSlottedLink,
     Kind::DropTailLink,
+    Kind::Pipe,
     Kind::VaryingLink,
     Kind::ManagedLink,
     Kind::GatedLink,
@@ -136,6 +138,10 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
             Box::new(Link::new(queue, rate_process(&mut random)))
         }
         Kind::DropTailLink => Box::new(link(DropTail::new(limit(&mut random)), &mut random)),
+        Kind::Pipe => {
+            let link = link(DropTail::new(limit(&mut random)), &mut random);
+            Box::new(Pipe::of(&link, &Line::new(delay(&mut random))).expect("a plain link"))
+        }
         Kind::ManagedLink => Box::new(custom(Managed::new(noise), &mut random)),
         Kind::GatedLink => Box::new(custom(Gate::new(noise), &mut random)),
         Kind::Link(discipline) => {

@@ -8,6 +8,7 @@ mod elements;
 mod late_poll;
 mod link_model;
 mod link_queue;
+mod pipe;
 mod queues;
 mod stack;
 mod test_queues;

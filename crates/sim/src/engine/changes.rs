@@ -31,6 +31,9 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     fn change_path(&mut self, act: &Act, now: Time) {
         // Links that are polled late must not see the future.
         self.catch_up_links(now);
+        for line in self.network.split_pipes(now) {
+            self.agenda.set(line, self.network.nodes[line].next_deadline());
+        }
         match act {
             Act::Rate(link, rate) => self.network.change_rate(*link, *rate, now),
             Act::RoundTrip(rtt) => self.network.change_round_trip(*rtt),

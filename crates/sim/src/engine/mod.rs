@@ -3,14 +3,16 @@
 
 mod changes;
 mod completions;
+mod pipes;
+mod reports;
 mod taps;
 
 use std::ops::ControlFlow;
 
 use narrows_base::{Packet, Time};
-use narrows_net::{DropReason, Element as _};
-use narrows_record::{Event, Kind as EventKind, Observer, PacketEvent, PacketKind, RttSample};
-use narrows_tcp::{Kind, Segment};
+use narrows_net::Element as _;
+use narrows_record::{Kind as EventKind, Observer, PacketKind, RttSample};
+use narrows_tcp::Segment;
 
 use crate::account::Accounts;
 use crate::agenda::Agenda;
@@ -57,6 +59,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let mut engine =
             Self { network, agenda, accounts, sampler, changes, observer, tap, ending, now };
         if engine.allows_lateness() {
+            engine.network.join_links();
             engine.network.allow_lateness();
         }
         engine.plan();
@@ -154,6 +157,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     pub(crate) fn catch_up_links(&mut self, now: Time) {
         for link in 0..self.network.links.len() {
             let id = self.network.links[link];
+            self.note_sent(id, now);
             if !self.network.patience(id).is_zero() {
                 self.run_link(id, now);
             }
@@ -176,6 +180,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     fn wake(&mut self, id: usize, now: Time) {
         match self.network.nodes.get(id) {
             Some(Node::Line(_)) => self.run_line(id, now),
+            Some(&Node::PipeEnd(pipe)) => self.run_pipe(pipe, id, now),
             Some(Node::Link(_)) => self.run_link(id, now),
             Some(Node::Sender(_) | Node::Receiver(_)) => self.wake_host(id, now),
             Some(_) => self.run_element(id, now),
@@ -341,6 +346,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                     self.agenda.set(to, line.next_deadline());
                 }
             }
+            Node::Pipe(_) => self.reach_pipe(to, packet, at),
             Node::Link(_) => self.reach_link(to, packet, at),
             Node::Receiver(_) => self.reach_receiver(to, packet, at),
             Node::Sender(_) => self.reach_sender(to, packet, at),
@@ -393,79 +399,6 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         self.agenda.set(to, self.network.nodes[to].next_deadline());
     }
 
-    /// Accounts for a packet behind the last link that its flow's data cross; false if the path
-    /// loses it.
-    #[inline(always)]
-    fn leaves_link(&mut self, from: usize, packet: &Packet<Segment>, at: Time) -> bool {
-        if !self.network.is_last_link(from, packet.flow) {
-            return true;
-        }
-        let data = packet.body.is_data();
-        if data {
-            self.accounts.forwarded(packet);
-        }
-        self.tell_event(PacketKind::Forwarded, packet, at);
-        let lost = data && self.network.loses(from);
-        if lost {
-            self.network.forget(packet);
-            self.accounts.dropped(packet, true, None);
-            self.tell_event(PacketKind::Lost, packet, at);
-        }
-        !lost
-    }
-
-    #[inline]
-    fn take_drops(&mut self, id: usize) {
-        if self.network.nodes[id].may_have_dropped() {
-            self.tell_drops(id);
-        }
-    }
-
-    #[cold]
-    fn tell_drops(&mut self, id: usize) {
-        while let Some(dropped) = self.network.take_dropped(id) {
-            let (packet, at) = (&dropped.packet, dropped.at);
-            self.network.forget(packet);
-            let data_way = self.network.carries_data(id, packet.flow);
-            self.accounts.dropped(packet, data_way, Some(id));
-            let kind = match dropped.reason {
-                DropReason::RandomLoss | DropReason::Outage => PacketKind::Lost,
-                _ => PacketKind::Dropped,
-            };
-            self.tell_event(kind, packet, at);
-        }
-    }
-
-    /// Counts and reports a packet that a host sends or takes.
-    #[inline]
-    fn tell_packet(
-        &mut self,
-        kind: PacketKind,
-        packet: &Packet<Segment>,
-        at: Time,
-        into_network: bool,
-    ) {
-        if into_network {
-            self.accounts.entered += 1;
-        } else {
-            self.accounts.left += 1;
-        }
-        self.tell_event(kind, packet, at);
-    }
-
-    #[inline]
-    fn tell_event(&mut self, kind: PacketKind, packet: &Packet<Segment>, at: Time) {
-        if self.observer.wants(EventKind::Packet) {
-            self.record_packet(kind, packet, at);
-        }
-    }
-
-    /// Not inlined: most runs don't record packets, and their loop stays small.
-    #[inline(never)]
-    fn record_packet(&mut self, kind: PacketKind, packet: &Packet<Segment>, at: Time) {
-        self.observer.on(at, &Event::Packet(packet_event(kind, packet)));
-    }
-
     /// Data packets that left the bottleneck.
     pub(crate) fn data_packets(&self) -> u64 {
         self.accounts.data_packets()
@@ -476,23 +409,5 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     pub(crate) fn impairments_dropped(&self, count: usize) -> Vec<u64> {
         let first = self.network.links.len();
         (first..first + count).map(|id| self.accounts.dropped_by(id)).collect()
-    }
-}
-
-fn packet_event(kind: PacketKind, packet: &Packet<Segment>) -> PacketEvent {
-    let (seq, retransmission) = match &packet.body.kind {
-        Kind::Data(data) => (u64::from(data.seq), data.retransmission),
-        Kind::Ack(ack) => (u64::from(ack.ack), false),
-        Kind::Datagram(datagram) | Kind::Echo(datagram) => (datagram.number, false),
-        Kind::Opaque(datagram) | Kind::OpaqueReply(datagram) => (datagram.number, false),
-        _ => (0, false),
-    };
-    PacketEvent {
-        kind,
-        flow: packet.flow,
-        instance: packet.body.instance,
-        seq,
-        size: packet.size,
-        retransmission,
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! A link catches up at the instants that its own model dictates, however late it is polled, and a
 //! line delays every packet of a link equally. So a link with only lines behind it needs no turn
-//! for each packet: it is polled when the first packet that it has sent comes out of its line.
+//! for each packet: it is polled when the first packet that it has sent comes out of its line. If
+//! there is only one line, and the link is drop-tail at a constant rate, both become a pipe.
 
 use std::collections::BTreeSet;
 
-use narrows_base::Duration;
+use narrows_base::{Duration, Time};
+use narrows_net::Pipe;
 
 use super::{Hop, Network, Node};
 
@@ -24,6 +26,47 @@ impl Network {
             let link = self.links[at];
             self.patience[link] = self.delay_behind(link, &fed).unwrap_or_default();
         }
+    }
+
+    /// Makes pipes of links and their lines where that can't be observed, as above.
+    pub(crate) fn join_links(&mut self) {
+        if self.lossy && self.links.len() > 1 {
+            return;
+        }
+        let fed = self.fed_by_one();
+        for at in 0..self.links.len() {
+            self.join_link(self.links[at], &fed);
+        }
+    }
+
+    fn join_link(&mut self, id: usize, fed: &[bool]) {
+        let (Node::Link(link), Hop::To(end)) = (&self.nodes[id], &self.hops[id]) else { return };
+        let end = *end;
+        let Some(Node::Line(line)) = self.nodes.get(end).filter(|_| fed[end]) else { return };
+        if let Some(pipe) = Pipe::of(link, line) {
+            self.nodes[id] = Node::Pipe(pipe);
+            self.nodes[end] = Node::PipeEnd(id);
+        }
+    }
+
+    /// Makes links and lines of all pipes, as of `now`; returns the lines.
+    pub(crate) fn split_pipes(&mut self, now: Time) -> Vec<usize> {
+        let is_end = |&id: &usize| matches!(self.nodes[id], Node::PipeEnd(_));
+        let ends: Vec<usize> = (0..self.nodes.len()).filter(is_end).collect();
+        for &end in &ends {
+            self.split_pipe(end, now);
+        }
+        ends
+    }
+
+    fn split_pipe(&mut self, end: usize, now: Time) {
+        let Node::PipeEnd(id) = self.nodes[end] else { return };
+        let Node::Pipe(mut pipe) = std::mem::replace(&mut self.nodes[id], Node::PipeEnd(id)) else {
+            unreachable!("the number at the end of a pipe names a pipe");
+        };
+        pipe.catch_up(now);
+        let (link, line) = pipe.split();
+        (self.nodes[id], self.nodes[end]) = (Node::Link(link), Node::Line(line));
     }
 
     /// The shortest line behind a link; none if there is another element, too, or if another

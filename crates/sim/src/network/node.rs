@@ -3,7 +3,7 @@
 use narrows_base::{Bytes, Packet, Time};
 use narrows_net::path::PathElement;
 use narrows_net::{
-    AnyServed, ChangingLine, Departure, Dropped, Element, Jitter, Line, Link, QueueState,
+    AnyServed, ChangingLine, Departure, Dropped, Element, Jitter, Line, Link, Pipe, QueueState,
 };
 use narrows_tcp::Segment;
 
@@ -17,6 +17,10 @@ pub(crate) enum Node {
     /// A link with another service.
     Served(AnyServed<Segment>),
     Line(Line<Segment>),
+    /// A link with the only line behind it.
+    Pipe(Pipe<Segment>),
+    /// In place of the line of the pipe with this number, whose packets come out here.
+    PipeEnd(usize),
     /// A line whose delay has changed.
     ChangingLine(ChangingLine<Segment>),
     Jitter(Jitter<Segment>),
@@ -37,22 +41,6 @@ pub(crate) enum Role {
     Delay,
 }
 
-/// Calls a method that every kind of element has.
-macro_rules! forward {
-    ($node:expr, $element:ident => $call:expr) => {
-        match $node {
-            Node::Link($element) => $call,
-            Node::Line($element) => $call,
-            Node::ChangingLine($element) => $call,
-            Node::Jitter($element) => $call,
-            Node::Sender($element) => $call,
-            Node::Receiver($element) => $call,
-            Node::Served($element) => $call,
-            Node::Impairment($element) => $call,
-        }
-    };
-}
-
 impl From<PathElement<Segment>> for Node {
     fn from(element: PathElement<Segment>) -> Self {
         match element {
@@ -68,11 +56,13 @@ impl Node {
     #[inline]
     pub(crate) fn role(&self) -> Role {
         match self {
-            Self::Link(_) | Self::Served(_) => Role::Link,
+            Self::Link(_) | Self::Served(_) | Self::Pipe(_) => Role::Link,
             Self::Sender(_) => Role::Sender,
             Self::Receiver(_) => Role::Receiver,
             Self::Impairment(_) => Role::Impairment,
-            Self::Line(_) | Self::ChangingLine(_) | Self::Jitter(_) => Role::Delay,
+            Self::Line(_) | Self::PipeEnd(_) | Self::ChangingLine(_) | Self::Jitter(_) => {
+                Role::Delay
+            }
         }
     }
 
@@ -88,10 +78,12 @@ impl Node {
             Self::Receiver(host) => host.receive(packet, now),
             Self::Served(link) => link.receive(*packet, now),
             Self::Impairment(element) => element.receive(*packet, now),
+            Self::Pipe(pipe) => pipe.receive(*packet, now),
+            Self::PipeEnd(_) => unreachable!("packets reach the end of a pipe in the pipe"),
         }
     }
 
-    /// The next due packet; hosts have their own methods.
+    /// The next due packet; hosts and pipes have their own methods.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Departure<Segment>> {
         match self {
@@ -101,13 +93,24 @@ impl Node {
             Self::Jitter(jitter) => jitter.poll(now),
             Self::Served(link) => link.poll(now),
             Self::Impairment(element) => element.poll(now),
-            Self::Sender(_) | Self::Receiver(_) => None,
+            Self::Sender(_) | Self::Receiver(_) | Self::Pipe(_) | Self::PipeEnd(_) => None,
         }
     }
 
+    /// When it must come up next; a pipe never does, but its end.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Time> {
-        forward!(self, element => element.next_deadline())
+        match self {
+            Self::Link(link) => link.next_deadline(),
+            Self::Line(line) => line.next_deadline(),
+            Self::ChangingLine(line) => line.next_deadline(),
+            Self::Jitter(jitter) => jitter.next_deadline(),
+            Self::Sender(host) => host.next_deadline(),
+            Self::Receiver(host) => host.next_deadline(),
+            Self::Served(link) => link.next_deadline(),
+            Self::Impairment(element) => element.next_deadline(),
+            Self::Pipe(_) | Self::PipeEnd(_) => None,
+        }
     }
 
     /// Whether it may have dropped a packet that hasn't been taken yet.
@@ -115,8 +118,9 @@ impl Node {
     pub(crate) fn may_have_dropped(&self) -> bool {
         match self {
             Self::Link(link) => link.has_dropped(),
+            Self::Pipe(pipe) => pipe.has_dropped(),
             Self::Served(_) | Self::Impairment(_) => true,
-            Self::Line(_) | Self::ChangingLine(_) | Self::Jitter(_) => false,
+            Self::Line(_) | Self::PipeEnd(_) | Self::ChangingLine(_) | Self::Jitter(_) => false,
             Self::Sender(_) | Self::Receiver(_) => false,
         }
     }
@@ -125,9 +129,10 @@ impl Node {
     pub(crate) fn take_dropped(&mut self) -> Option<Dropped<Segment>> {
         match self {
             Self::Link(link) => link.take_dropped(),
+            Self::Pipe(pipe) => pipe.take_dropped(),
             Self::Served(link) => link.take_dropped(),
             Self::Impairment(element) => element.take_dropped(),
-            Self::Line(_) | Self::ChangingLine(_) | Self::Jitter(_) => None,
+            Self::Line(_) | Self::PipeEnd(_) | Self::ChangingLine(_) | Self::Jitter(_) => None,
             Self::Sender(_) | Self::Receiver(_) => None,
         }
     }
@@ -136,6 +141,7 @@ impl Node {
     pub(crate) fn catch_up(&mut self, now: Time) {
         match self {
             Self::Link(link) => link.catch_up(now),
+            Self::Pipe(pipe) => pipe.catch_up(now),
             Self::Served(link) => link.catch_up(now),
             _ => {}
         }
@@ -148,6 +154,7 @@ impl Node {
     pub(crate) fn queue(&self) -> QueueState {
         match self {
             Self::Link(link) => link.queue(),
+            Self::Pipe(pipe) => pipe.queue(),
             Self::Served(link) => link.queue(),
             _ => unreachable!("a link's number names a link"),
         }
@@ -160,6 +167,7 @@ impl Node {
     pub(crate) fn backlog(&self) -> Bytes {
         match self {
             Self::Link(link) => link.backlog(),
+            Self::Pipe(pipe) => pipe.backlog(),
             Self::Served(link) => link.backlog(),
             _ => unreachable!("a link's number names a link"),
         }
@@ -169,12 +177,13 @@ impl Node {
     pub(crate) fn held(&self) -> usize {
         match self {
             Self::Link(link) => link.held(),
+            Self::Pipe(pipe) => pipe.held(),
             Self::Served(link) => link.held(),
             Self::Line(line) => line.held(),
             Self::ChangingLine(line) => line.held(),
             Self::Jitter(jitter) => jitter.held(),
             Self::Impairment(element) => element.held(),
-            Self::Sender(_) | Self::Receiver(_) => 0,
+            Self::PipeEnd(_) | Self::Sender(_) | Self::Receiver(_) => 0,
         }
     }
 

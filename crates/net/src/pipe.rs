@@ -1,0 +1,232 @@
+//! A link and the line behind it as one.
+
+use narrows_base::{Bytes, Duration, Packet, Time};
+
+use crate::departures::Departures;
+use crate::queue::Capacity;
+use crate::{
+    ConstantRate, Counters, Departure, DropReason, DropTail, Dropped, Element, Line, Link, Port,
+    QueueState, Transmitter, Verdicts,
+};
+
+/// A drop-tail link at a constant rate with the line behind it.
+///
+/// Nothing that happens later changes the way of a packet through both, so when it leaves the line
+/// is known when it arrives. A packet waits for that in one place, instead of moving from the queue
+/// to the transmitter and on to the line; only a number says how many of them are on the link still.
+#[derive(Clone, Debug)]
+pub struct Pipe<B> {
+    rate: ConstantRate,
+    delay: Duration,
+    capacity: Capacity,
+    /// Packets with the instants at which they leave the line.
+    exits: Departures<B>,
+    /// How many packets, the last ones, are on the link: in transmission or waiting.
+    on_link: usize,
+    /// When the first of these leaves the link, or [`Time::MAX`].
+    next_end: Time,
+    /// Its size.
+    in_transmission: u64,
+    /// The bytes that wait behind it.
+    backlog: u64,
+    /// How many packets, the first ones, were returned by [`Self::note_sent`].
+    noted: usize,
+    arrived_packets: u64,
+    admitted_bytes: u64,
+    verdicts: Verdicts<B>,
+    /// The latest instant that the caller has shown.
+    reached: Time,
+}
+
+impl<B> Pipe<B> {
+    /// The same as this link with this line behind it, if both are empty, the link's queue is
+    /// drop-tail, and its rate constant.
+    #[must_use]
+    pub fn of(link: &Link<B>, line: &Line<B>) -> Option<Self> {
+        let (queue, rate) = link.plain_parts()?;
+        (line.held() == 0).then(|| Self {
+            rate: rate.clone(),
+            delay: line.delay(),
+            capacity: queue.capacity(),
+            exits: Departures::new(),
+            on_link: 0,
+            next_end: Time::MAX,
+            in_transmission: 0,
+            backlog: 0,
+            noted: 0,
+            arrived_packets: 0,
+            admitted_bytes: 0,
+            verdicts: Verdicts::new(),
+            reached: Time::ZERO,
+        })
+    }
+
+    /// Settles everything that is due at or before `now`. This is needed before reading the state of
+    /// the link; the three methods do it themselves.
+    #[inline]
+    pub fn catch_up(&mut self, now: Time) {
+        self.reached = self.reached.max(now);
+        while self.next_end <= now {
+            self.end_transmission();
+        }
+    }
+
+    /// Ends a transmission and starts the next one there.
+    #[inline]
+    fn end_transmission(&mut self) {
+        self.on_link -= 1;
+        match self.exits.get(self.exits.len() - self.on_link) {
+            Some(next) => {
+                self.next_end = next.at - self.delay;
+                self.in_transmission = u64::from(next.packet.size);
+                self.backlog -= self.in_transmission;
+            }
+            None => (self.next_end, self.in_transmission) = (Time::MAX, 0),
+        }
+    }
+
+    /// Whether the head, which leaves the line next, was returned by [`Self::note_sent`].
+    #[inline]
+    #[must_use]
+    pub const fn is_head_noted(&self) -> bool {
+        self.noted > 0
+    }
+
+    /// The first packet that has left the link and is still on the line, and wasn't returned before,
+    /// with the instant at which it left the link.
+    pub fn note_sent(&mut self, now: Time) -> Option<Departure<B>>
+    where
+        B: Clone,
+    {
+        self.catch_up(now);
+        if self.noted == self.exits.len() - self.on_link {
+            return None;
+        }
+        let Departure { at, packet } = self.exits.get(self.noted)?.clone();
+        self.noted += 1;
+        Some(Departure { at: at - self.delay, packet })
+    }
+
+    /// Takes out the packet that [`Self::note_sent`] returned last.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn lose_noted(&mut self) {
+        self.noted -= 1;
+        let _ = self.exits.remove(self.noted);
+    }
+
+    /// The state of the link's queue, as of the last instant that it has reached.
+    #[must_use]
+    pub fn queue(&self) -> QueueState {
+        QueueState { backlog: self.backlog(), packets: self.waiting(), counters: self.counters() }
+    }
+
+    /// The bytes that wait, without what is being sent, as of the last instant that the link has
+    /// reached.
+    #[inline]
+    #[must_use]
+    pub const fn backlog(&self) -> Bytes {
+        Bytes::new(self.backlog)
+    }
+
+    /// The packets that wait, without the one in transmission.
+    #[inline]
+    const fn waiting(&self) -> usize {
+        self.on_link.saturating_sub(1)
+    }
+
+    fn counters(&self) -> Counters {
+        let dropped = self.verdicts.dropped_packets();
+        Counters {
+            arrived_packets: self.arrived_packets,
+            dropped_packets: dropped,
+            marked_packets: 0,
+            forwarded_packets: self.arrived_packets - dropped - self.on_link as u64,
+            forwarded_bytes: Bytes::new(self.admitted_bytes - self.in_transmission - self.backlog),
+        }
+    }
+
+    /// Whether there is a drop that hasn't been taken yet.
+    #[inline]
+    #[must_use]
+    pub fn has_dropped(&self) -> bool {
+        self.verdicts.has_dropped()
+    }
+
+    /// The link and the line, each with its packets, as of the last instant that was reached.
+    #[must_use]
+    pub fn split(mut self) -> (Link<B>, Line<B>) {
+        let (counters, on_line) = (self.counters(), self.exits.len() - self.on_link);
+        let mut packets = std::mem::replace(&mut self.exits, Departures::new()).into_packets();
+        let mut line = Departures::new();
+        for Departure { at, packet } in packets.by_ref().take(on_line) {
+            line.push(at, packet);
+        }
+        let sending = packets.next();
+        let waiting: Vec<_> = packets.collect();
+        for (place, packet) in waiting.iter().enumerate().rev() {
+            let before =
+                place.checked_sub(1).map_or(self.next_end, |at| waiting[at].at - self.delay);
+            self.rate.take_back(before, packet.packet.bytes());
+        }
+        let queue =
+            DropTail::holding(waiting.into_iter().map(|packet| packet.packet), self.capacity);
+        let mut port = Port::resumed(queue.into(), self.verdicts, counters, self.reached);
+        let size = sending.as_ref().map(|sending| sending.packet.bytes());
+        if let Some(Departure { at, packet }) = sending {
+            port.depart(at - self.delay, packet);
+        }
+        let link = Link::resumed(port, Transmitter::sending(self.rate, size));
+        (link, Line::holding(self.delay, line))
+    }
+}
+
+impl<B> Element<B> for Pipe<B> {
+    #[inline(always)] // so that the packet is copied only once
+    fn receive(&mut self, packet: Packet<B>, now: Time) {
+        assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
+        self.arrived_packets += 1;
+        self.catch_up(now);
+        let size = u64::from(packet.size);
+        let idle = self.on_link == 0;
+        if !idle {
+            if !self.capacity.admits(self.backlog + size, self.waiting()) {
+                self.verdicts.drop(packet, now, DropReason::Overflow);
+                return;
+            }
+            self.backlog += size;
+        }
+        let start = self.rate.end().max(now);
+        let end = self.rate.transmit(start, Bytes::new(size));
+        if idle {
+            (self.next_end, self.in_transmission) = (end, size);
+        }
+        self.on_link += 1;
+        self.admitted_bytes += size;
+        self.exits.push(end + self.delay, packet);
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
+        self.catch_up(now);
+        let departure = self.exits.pop_due(now)?;
+        self.noted = self.noted.saturating_sub(1);
+        Some(departure)
+    }
+
+    #[inline]
+    fn next_deadline(&self) -> Option<Time> {
+        self.exits.next_deadline()
+    }
+
+    #[inline]
+    fn held(&self) -> usize {
+        self.exits.len()
+    }
+
+    #[inline]
+    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+        self.verdicts.take_dropped()
+    }
+}

@@ -1,0 +1,62 @@
+//! Packets in pipes, which are links with their lines.
+
+use narrows_base::{Packet, Time};
+use narrows_net::Element as _;
+use narrows_record::Observer;
+use narrows_tcp::Segment;
+
+use super::Engine;
+use crate::network::Node;
+use crate::sim_tap::SimTap;
+
+impl<O: Observer, T: SimTap> Engine<O, T> {
+    #[inline(never)]
+    pub(super) fn reach_pipe(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
+        let Node::Pipe(pipe) = &mut self.network.nodes[to] else { return };
+        pipe.receive(*packet, at);
+        let is_first = pipe.held() == 1;
+        let next = pipe.next_deadline();
+        if pipe.has_dropped() {
+            self.tell_drops(to);
+        }
+        if is_first {
+            self.agenda.set(self.network.next_hop(to, packet.flow), next);
+        }
+    }
+
+    /// Takes all due packets out of a pipe, which have left its link unseen, and passes them on from
+    /// its end.
+    pub(super) fn run_pipe(&mut self, id: usize, end: usize, now: Time) {
+        while let Node::Pipe(pipe) = &mut self.network.nodes[id] {
+            let noted = pipe.is_head_noted();
+            let departure = pipe.poll(now);
+            let next = pipe.next_deadline();
+            let is_last = next.is_none_or(|next| next > now);
+            if is_last {
+                self.agenda.set(end, next);
+            }
+            if let Some(departure) = &departure {
+                let (packet, at) = (&departure.packet, departure.at);
+                if noted || self.leaves_link(id, packet, at) {
+                    self.hand_on(end, packet, at);
+                }
+            }
+            if is_last {
+                return;
+            }
+        }
+    }
+
+    /// Accounts for the packets that have left the link of a pipe, and haven't come out.
+    pub(super) fn note_sent(&mut self, id: usize, now: Time) {
+        while let Node::Pipe(pipe) = &mut self.network.nodes[id]
+            && let Some(sent) = pipe.note_sent(now)
+        {
+            if !self.leaves_link(id, &sent.packet, sent.at)
+                && let Node::Pipe(pipe) = &mut self.network.nodes[id]
+            {
+                pipe.lose_noted();
+            }
+        }
+    }
+}
