@@ -57,19 +57,6 @@ impl<B> Departures<B> {
         self.line.pop_front()
     }
 
-    /// The packet behind so many others.
-    #[inline]
-    pub(crate) fn get(&self, others: usize) -> Option<&Departure<B>> {
-        self.line.get(others)
-    }
-
-    /// Takes out the packet behind so many others.
-    pub(crate) fn remove(&mut self, others: usize) -> Option<Departure<B>> {
-        let removed = self.line.remove(others);
-        self.next_due = self.line.front().map_or(Time::MAX, |head| head.at);
-        removed
-    }
-
     /// When the head is due.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Time> {
@@ -80,11 +67,6 @@ impl<B> Departures<B> {
     #[inline]
     pub(crate) const fn last_due(&self) -> Time {
         self.last_due
-    }
-
-    /// All packets, in order.
-    pub(crate) fn into_packets(self) -> impl Iterator<Item = Departure<B>> {
-        self.line.into_iter()
     }
 
     /// How many packets wait.

@@ -37,7 +37,7 @@
 //!
 //! # Cost
 //!
-//! A packet moves through `VecDeque`s that grow to their working size and stay
+//! A packet moves through queues that grow to their working size and stay
 //! there: no allocation per packet, and no dynamic call with a drop-tail queue.
 
 mod bucket;
@@ -52,6 +52,7 @@ pub mod path;
 mod pipe;
 mod port;
 mod queue;
+mod ring;
 mod schedule;
 mod service;
 

@@ -4,6 +4,7 @@ use narrows_base::{Bytes, Duration, Packet, Time};
 
 use crate::departures::Departures;
 use crate::queue::Capacity;
+use crate::ring::Ring;
 use crate::{
     ConstantRate, Counters, Departure, DropReason, DropTail, Dropped, Element, Line, Link, Port,
     QueueState, Transmitter, Verdicts,
@@ -20,7 +21,7 @@ pub struct Pipe<B> {
     delay: Duration,
     capacity: Capacity,
     /// Packets with the instants at which they leave the line.
-    exits: Departures<B>,
+    exits: Ring<Departure<B>>,
     /// How many packets, the last ones, are on the link: in transmission or waiting.
     on_link: usize,
     /// When the first of these leaves the link, or [`Time::MAX`].
@@ -38,7 +39,7 @@ pub struct Pipe<B> {
     reached: Time,
 }
 
-impl<B> Pipe<B> {
+impl<B: Copy> Pipe<B> {
     /// The same as this link with this line behind it, if both are empty, the link's queue is
     /// drop-tail, and its rate constant.
     #[must_use]
@@ -48,7 +49,7 @@ impl<B> Pipe<B> {
             rate: rate.clone(),
             delay: line.delay(),
             capacity: queue.capacity(),
-            exits: Departures::new(),
+            exits: Ring::new(),
             on_link: 0,
             next_end: Time::MAX,
             in_transmission: 0,
@@ -94,15 +95,12 @@ impl<B> Pipe<B> {
 
     /// The first packet that has left the link and is still on the line, and wasn't returned before,
     /// with the instant at which it left the link.
-    pub fn note_sent(&mut self, now: Time) -> Option<Departure<B>>
-    where
-        B: Clone,
-    {
+    pub fn note_sent(&mut self, now: Time) -> Option<Departure<B>> {
         self.catch_up(now);
         if self.noted == self.exits.len() - self.on_link {
             return None;
         }
-        let Departure { at, packet } = self.exits.get(self.noted)?.clone();
+        let Departure { at, packet } = *self.exits.get(self.noted)?;
         self.noted += 1;
         Some(Departure { at: at - self.delay, packet })
     }
@@ -113,7 +111,7 @@ impl<B> Pipe<B> {
     /// If there is none.
     pub fn lose_noted(&mut self) {
         self.noted -= 1;
-        let _ = self.exits.remove(self.noted);
+        self.exits.remove(self.noted);
     }
 
     /// The state of the link's queue, as of the last instant that it has reached.
@@ -158,7 +156,7 @@ impl<B> Pipe<B> {
     #[must_use]
     pub fn split(mut self) -> (Link<B>, Line<B>) {
         let (counters, on_line) = (self.counters(), self.exits.len() - self.on_link);
-        let mut packets = std::mem::replace(&mut self.exits, Departures::new()).into_packets();
+        let mut packets = std::iter::from_fn(|| self.exits.pop());
         let mut line = Departures::new();
         for Departure { at, packet } in packets.by_ref().take(on_line) {
             line.push(at, packet);
@@ -182,7 +180,7 @@ impl<B> Pipe<B> {
     }
 }
 
-impl<B> Element<B> for Pipe<B> {
+impl<B: Copy> Element<B> for Pipe<B> {
     #[inline(always)] // so that the packet is copied only once
     fn receive(&mut self, packet: Packet<B>, now: Time) {
         assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
@@ -204,20 +202,26 @@ impl<B> Element<B> for Pipe<B> {
         }
         self.on_link += 1;
         self.admitted_bytes += size;
-        self.exits.push(end + self.delay, packet);
+        self.exits.push(Departure { at: end + self.delay, packet });
     }
 
     #[inline]
     fn poll(&mut self, now: Time) -> Option<Departure<B>> {
-        self.catch_up(now);
-        let departure = self.exits.pop_due(now)?;
+        // Arrivals keep up with the link, unless the line is short.
+        if self.on_link == self.exits.len() {
+            self.catch_up(now);
+        }
+        if self.exits.first()?.at > now {
+            return None;
+        }
+        let departure = self.exits.pop()?;
         self.noted = self.noted.saturating_sub(1);
         Some(departure)
     }
 
     #[inline]
     fn next_deadline(&self) -> Option<Time> {
-        self.exits.next_deadline()
+        self.exits.first().map(|head| head.at)
     }
 
     #[inline]

@@ -18,8 +18,8 @@ pub struct Agenda {
 }
 
 /// Size of the array: a link and the lines of both directions, which is all that most paths have.
-/// With many more, a tournament is faster.
-const ROW: usize = 4;
+/// With more, a tournament is faster.
+const ROW: usize = 3;
 
 impl Agenda {
     /// An agenda of `elements` elements without deadlines, of which the first `busy` change

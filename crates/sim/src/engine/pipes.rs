@@ -14,12 +14,11 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     pub(super) fn reach_pipe(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
         let Node::Pipe(pipe) = &mut self.network.nodes[to] else { return };
         pipe.receive(*packet, at);
-        let is_first = pipe.held() == 1;
-        let next = pipe.next_deadline();
         if pipe.has_dropped() {
             self.tell_drops(to);
-        }
-        if is_first {
+        } else if pipe.held() == 1 {
+            // Packets stay in order.
+            let next = pipe.next_deadline();
             self.agenda.set(self.network.next_hop(to, packet.flow), next);
         }
     }
