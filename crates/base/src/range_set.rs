@@ -62,20 +62,27 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
         if start >= end {
             return;
         }
-        // Most additions continue the highest range, or are in it.
-        if let Some((range_start, range_end)) = self.ranges.last_mut()
-            && *range_start <= start
-            && start <= *range_end
-        {
-            if *range_end < end {
-                fresh(std::mem::replace(range_end, end), end);
-            }
-            return;
+        match self.extend_highest(start, end) {
+            Some((from, to)) if from < to => fresh(from, to),
+            Some(_) => {}
+            None => self.insert_anywhere(start, end, fresh),
         }
-        self.insert_anywhere(start, end, fresh);
     }
 
-    /// The same for any range.
+    /// The same for numbers that continue the highest range or are in it, as most additions do;
+    /// returns the part that was missing, which may be empty. None, without effect, if they don't.
+    #[inline]
+    pub fn extend_highest(&mut self, start: T, end: T) -> Option<(T, T)> {
+        let (range_start, range_end) = self.ranges.last_mut()?;
+        if start < *range_start || *range_end < start {
+            return None;
+        }
+        let from = *range_end;
+        *range_end = from.max(end);
+        Some((from, *range_end))
+    }
+
+    /// Adds any range that isn't empty.
     fn insert_anywhere(&mut self, start: T, end: T, mut fresh: impl FnMut(T, T)) {
         let first = self.ranges.partition_point(|&(_, range_end)| range_end < start);
         let mut last = first;

@@ -320,13 +320,12 @@ impl Scoreboard {
         if start >= end {
             return;
         }
+        if let Some((from, to)) = self.sacked.extend_highest(start, end) {
+            return (from..to).for_each(|seq| fresh(self, seq));
+        }
         // The set is taken out temporarily so that `fresh` may change the rest.
         let mut sacked = std::mem::take(&mut self.sacked);
-        sacked.insert(start, end, |from, to| {
-            for seq in from..to {
-                fresh(self, seq);
-            }
-        });
+        sacked.insert(start, end, |from, to| (from..to).for_each(|seq| fresh(self, seq)));
         self.sacked = sacked;
     }
 

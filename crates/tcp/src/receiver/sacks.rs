@@ -36,14 +36,18 @@ impl SackList {
             return;
         };
         let (from, to) = self.blocks[at];
-        self.blocks.copy_within(..at, 1);
-        self.blocks[0] = (from.min(start), to.max(end));
-        if self.len > 1 {
+        if at > 0 {
+            self.blocks.copy_within(..at, 1);
+        }
+        let (from, to) = (from.min(start), to.max(end));
+        self.blocks[0] = (from, to);
+        if self.blocks[1..self.len].iter().any(|&(start, end)| start <= to && from <= end) {
             self.coalesce();
         }
     }
 
     /// Merges blocks that now touch the first (`tcp_sack_maybe_coalesce`).
+    #[cold]
     fn coalesce(&mut self) {
         let (mut from, mut to) = self.blocks[0];
         self.retain_from(1, |(start, end)| {

@@ -15,9 +15,11 @@ impl Connection {
         if let Some(&(start, end)) = ack.sack.as_slice().first().filter(|_| ack.sack.dsack) {
             self.tag_duplicate(start, end, found);
         }
-        for &block in ack.sack.received() {
-            // Most blocks are repeated, and tell nothing new then (`recv_sack_cache`).
-            if self.heard.received().contains(&block) {
+        for (at, &block) in ack.sack.received().iter().enumerate() {
+            // Most blocks are repeated, and tell nothing new then (`recv_sack_cache`); most of these
+            // are where they were.
+            let heard = self.heard.received();
+            if heard.get(at) == Some(&block) || heard.contains(&block) {
                 continue;
             }
             blocks[count] = block;

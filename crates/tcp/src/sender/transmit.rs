@@ -42,7 +42,9 @@ impl Connection {
         if self.unsent.is_empty() {
             return false;
         }
-        self.restart_after_idle(now);
+        if self.board.packets_out() == 0 {
+            self.restart_after_idle(now);
+        }
         if self.waits_for_pacing(now) {
             self.after_writing(0, false, push, now);
             return false;
@@ -265,9 +267,10 @@ impl Connection {
         self.usage.stamp(now);
     }
 
-    /// After an idle RTO the window decays (`tcp_slow_start_after_idle_check`).
+    /// After an idle RTO the window decays (`tcp_slow_start_after_idle_check`). Nothing may be out.
+    #[cold]
     fn restart_after_idle(&mut self, now: Time) {
-        if self.board.packets_out() > 0 || self.control.owns_recovery() {
+        if self.control.owns_recovery() {
             return;
         }
         let Some(last) = self.usage.last_sent() else { return };
