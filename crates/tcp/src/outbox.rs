@@ -65,4 +65,24 @@ impl Outbox {
         }
         Some(packet)
     }
+
+    /// Takes all packets, with their room, which must be given back if there are any.
+    #[inline]
+    pub(crate) fn take_all(&mut self) -> Vec<Packet<Segment>> {
+        if self.packets.is_empty() {
+            return Vec::new();
+        }
+        let mut packets = std::mem::take(&mut self.packets);
+        if self.taken > 0 {
+            packets.drain(..std::mem::take(&mut self.taken));
+        }
+        packets
+    }
+
+    /// Takes back the room of packets, which have left.
+    #[inline]
+    pub(crate) fn reuse(&mut self, mut room: Vec<Packet<Segment>>) {
+        room.clear();
+        self.packets = room;
+    }
 }

@@ -10,17 +10,20 @@ use crate::network::Node;
 use crate::sim_tap::SimTap;
 
 impl<O: Observer, T: SimTap> Engine<O, T> {
+    /// Hands packets of one flow to a pipe, where nobody observes each.
     #[inline(never)]
-    pub(super) fn reach_pipe(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
+    pub(super) fn reach_pipe(&mut self, to: usize, packets: &[Packet<Segment>], at: Time) {
         let Node::Pipe(pipe) = &mut self.network.nodes[to] else { return };
-        pipe.receive(*packet, at);
-        if pipe.has_dropped() {
-            self.tell_drops(to);
-        } else if pipe.held() == 1 {
-            // Packets stay in order.
-            let next = pipe.next_deadline();
-            self.agenda.set(self.network.next_hop(to, packet.flow), next);
+        let was_empty = pipe.held() == 0;
+        for packet in packets {
+            pipe.receive(*packet, at);
         }
+        // Packets stay in order.
+        if was_empty {
+            let next = pipe.next_deadline();
+            self.agenda.set(self.network.next_hop(to, packets[0].flow), next);
+        }
+        self.take_drops(to);
     }
 
     /// Takes all due packets out of a pipe, which have left its link unseen, and passes them on from

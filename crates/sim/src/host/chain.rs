@@ -120,6 +120,15 @@ impl Chain {
         self.sender.as_mut()?.poll(now)
     }
 
+    /// All packets to send at `now`, with their room, as [`Sender::take_burst`].
+    #[inline(always)]
+    pub(crate) fn take_burst(&mut self, now: Time) -> Option<Vec<Packet<Segment>>> {
+        if self.act_at <= now {
+            self.act(now);
+        }
+        self.sender.as_mut()?.take_burst(now)
+    }
+
     /// Connects, stops, or both.
     #[cold]
     fn act(&mut self, now: Time) {

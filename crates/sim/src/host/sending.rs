@@ -107,6 +107,26 @@ impl SendingHost {
         self.poll_others(now)
     }
 
+    /// All packets to send at `now`; if there are any, their room must be given back with
+    /// [`Self::reuse`]. `None` if they must be polled one by one.
+    #[inline(always)]
+    pub(crate) fn take_burst(&mut self, now: Time) -> Option<Vec<Packet<Segment>>> {
+        match self {
+            Self::Chain(chain) => chain.take_burst(now),
+            _ => None,
+        }
+    }
+
+    /// Takes back the room of a burst, which has left.
+    #[inline(always)]
+    pub(crate) fn reuse(&mut self, room: Vec<Packet<Segment>>) {
+        if let Self::Chain(chain) = self
+            && let Some(sender) = chain.sender_mut()
+        {
+            sender.reuse(room);
+        }
+    }
+
     #[inline(never)]
     fn poll_others(&mut self, now: Time) -> Option<Packet<Segment>> {
         match self {

@@ -138,13 +138,27 @@ impl Connection {
 
     #[inline(always)]
     pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        if self.output.is_empty() {
-            if !self.timers.are_due(now) {
-                return None;
-            }
+        self.act(now);
+        self.output.pop()
+    }
+
+    /// Handles due timers, unless packets wait to be taken.
+    #[inline(always)]
+    fn act(&mut self, now: Time) {
+        if self.output.is_empty() && self.timers.are_due(now) {
             self.fire_timers(now);
         }
-        self.output.pop()
+    }
+
+    #[inline(always)]
+    pub(super) fn take_burst(&mut self, now: Time) -> Vec<Packet<Segment>> {
+        self.act(now);
+        self.output.take_all()
+    }
+
+    #[inline(always)]
+    pub(super) fn reuse(&mut self, room: Vec<Packet<Segment>>) {
+        self.output.reuse(room);
     }
 
     #[inline]

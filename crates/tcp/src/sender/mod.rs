@@ -115,6 +115,24 @@ impl Sender {
         handshake.poll(now).map(|kind| self.envelope.seal(kind))
     }
 
+    /// All packets to send at `now`, after handling due timers; if there are any, their room must be
+    /// given back with [`Self::reuse`]. `None` before the connection is there.
+    #[inline(always)]
+    pub fn take_burst(&mut self, now: Time) -> Option<Vec<Packet<Segment>>> {
+        match &mut self.phase {
+            Phase::Established(connection) => Some(connection.take_burst(now)),
+            _ => None,
+        }
+    }
+
+    /// Takes back the room of a burst, which has left.
+    #[inline(always)]
+    pub fn reuse(&mut self, room: Vec<Packet<Segment>>) {
+        if let Phase::Established(connection) = &mut self.phase {
+            connection.reuse(room);
+        }
+    }
+
     /// When it must be polled next.
     #[inline]
     #[must_use]

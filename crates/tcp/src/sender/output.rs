@@ -65,6 +65,16 @@ impl Output {
         self.queue.pop()
     }
 
+    #[inline]
+    pub(super) fn take_all(&mut self) -> Vec<Packet<Segment>> {
+        self.queue.take_all()
+    }
+
+    #[inline]
+    pub(super) fn reuse(&mut self, room: Vec<Packet<Segment>>) {
+        self.queue.reuse(room);
+    }
+
     /// Sends packets of the scoreboard.
     pub(super) fn send(&mut self, burst: Burst, board: &Scoreboard, unsent: &Unsent, now: Time) {
         let end = burst.first + burst.packets;
