@@ -73,7 +73,7 @@ impl<B: Copy> Pipe<B> {
     }
 
     /// Ends a transmission and starts the next one there.
-    #[inline]
+    #[inline(always)] // every packet comes by
     fn end_transmission(&mut self) {
         self.on_link -= 1;
         match self.exits.get(self.exits.len() - self.on_link) {
@@ -215,7 +215,9 @@ impl<B: Copy> Element<B> for Pipe<B> {
             return None;
         }
         let departure = self.exits.pop()?;
-        self.noted = self.noted.saturating_sub(1);
+        if self.is_head_noted() {
+            self.noted -= 1;
+        }
         Some(departure)
     }
 

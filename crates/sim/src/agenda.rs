@@ -96,10 +96,10 @@ const NOBODY: Entry = (Time::MAX, u32::MAX);
 /// A tournament: entrants meet in groups of four, the winners of four groups in the next round,
 /// and so on. Setting a deadline concerns one group of each round at most.
 struct Tournament {
-    /// The final, then the groups of the round before it, and so on; the winners of groups
-    /// 4n + 1 to 4n + 4 meet in group n.
-    groups: Vec<[Entry; 4]>,
-    /// The first group of the first round, where the entrants are.
+    /// The places in the final, then those in the round before it, and so on. Group n is at the
+    /// places from 4n on, and its winner goes on to place n - 1.
+    places: Vec<Entry>,
+    /// The first place of the first round, where the entrants are.
     first: usize,
     winner: Entry,
 }
@@ -110,32 +110,34 @@ fn better(left: Entry, right: Entry) -> Entry {
     if right.0 < left.0 { right } else { left }
 }
 
-#[inline]
-fn winner([a, b, c, d]: [Entry; 4]) -> Entry {
-    better(better(a, b), better(c, d))
-}
-
 impl Tournament {
     fn new(elements: Range<usize>) -> Self {
-        let (mut first, mut round) = (0, 1);
-        while 4 * round < elements.len() {
+        let (mut first, mut round) = (0, 4);
+        while round < elements.len() {
             first += round;
             round *= 4;
         }
-        let mut groups = vec![[NOBODY; 4]; first + round];
-        for (entry, element) in groups[first..].as_flattened_mut().iter_mut().zip(elements) {
+        let mut places = vec![NOBODY; first + round];
+        for (entry, element) in places[first..].iter_mut().zip(elements) {
             entry.1 = u32::try_from(element).expect("elements fit 32 bits");
         }
-        for group in (1..groups.len()).rev() {
-            groups[(group - 1) / 4][(group - 1) % 4] = winner(groups[group]);
+        let mut tournament = Self { places, first, winner: NOBODY };
+        for group in (1..(first + round) / 4).rev() {
+            tournament.places[group - 1] = tournament.winner_of(group);
         }
-        let winner = winner(groups[0]);
-        Self { groups, first, winner }
+        tournament.winner = tournament.winner_of(0);
+        tournament
+    }
+
+    #[inline]
+    fn winner_of(&self, group: usize) -> Entry {
+        let [a, b, c, d] = self.places[4 * group..][..4] else { unreachable!("a group of four") };
+        better(better(a, b), better(c, d))
     }
 
     #[inline]
     fn deadline(&self, entrant: usize) -> Time {
-        self.groups[self.first + entrant / 4][entrant % 4].0
+        self.places[self.first + entrant].0
     }
 
     #[inline]
@@ -151,12 +153,12 @@ impl Tournament {
     /// An earlier deadline wins only against those who won up to now.
     #[inline(never)] // so that setting the deadline of a busy element stays small
     fn rise(&mut self, entrant: usize, deadline: Time) {
-        let mut group = self.first + entrant / 4;
-        let entry = &mut self.groups[group][entrant % 4];
+        let mut group = (self.first + entrant) / 4;
+        let entry = &mut self.places[self.first + entrant];
         entry.0 = deadline;
         let risen = *entry;
         while group > 0 {
-            let place = &mut self.groups[(group - 1) / 4][(group - 1) % 4];
+            let place = &mut self.places[group - 1];
             if *place < risen {
                 return;
             }
@@ -169,19 +171,18 @@ impl Tournament {
     /// With a later deadline only a winner can lose, and its groups are played again.
     #[inline(never)]
     fn fall(&mut self, entrant: usize, deadline: Time) {
-        let mut group = self.first + entrant / 4;
-        let entry = &mut self.groups[group][entrant % 4];
+        let mut group = (self.first + entrant) / 4;
+        let entry = &mut self.places[self.first + entrant];
         entry.0 = deadline;
         let number = entry.1;
         while group > 0 {
-            let (above, at) = ((group - 1) / 4, (group - 1) % 4);
-            if self.groups[above][at].1 != number {
+            if self.places[group - 1].1 != number {
                 return;
             }
-            self.groups[above][at] = winner(self.groups[group]);
-            group = above;
+            self.places[group - 1] = self.winner_of(group);
+            group = (group - 1) / 4;
         }
-        self.winner = winner(self.groups[0]);
+        self.winner = self.winner_of(0);
     }
 }
 

@@ -18,12 +18,15 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         for packet in packets {
             pipe.receive(*packet, at);
         }
+        let has_dropped = pipe.has_dropped();
         // Packets stay in order.
         if was_empty {
             let next = pipe.next_deadline();
             self.agenda.set(self.network.next_hop(to, packets[0].flow), next);
         }
-        self.take_drops(to);
+        if has_dropped {
+            self.tell_drops(to);
+        }
     }
 
     /// Takes all due packets out of a pipe, which have left its link unseen, and passes them on from

@@ -25,10 +25,14 @@ impl Connection {
     /// Removes acknowledged packets from the queue, and calls the control.
     pub(super) fn clean_queue(&mut self, ack: &Ack, found: &mut Findings) {
         let mut cleaned = Cleaned::default();
-        while self.board.una() < ack.ack {
+        if self.board.una() < ack.ack {
+            // Most ACKs cover one run and nothing else, and others mostly what was SACKed.
             match self.board.pop_run(ack.ack) {
                 Some(run) => self.clean_run(&run, found, &mut cleaned),
                 None => self.clean_packet(found, &mut cleaned),
+            }
+            while self.board.una() < ack.ack {
+                self.clean_packet(found, &mut cleaned);
             }
         }
         self.window.acknowledge(cleaned.bytes);

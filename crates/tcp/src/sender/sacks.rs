@@ -17,9 +17,9 @@ impl Connection {
         }
         for (at, &block) in ack.sack.received().iter().enumerate() {
             // Most blocks are repeated, and tell nothing new then (`recv_sack_cache`); most of these
-            // are where they were.
+            // are where they were, and the first, the one that has changed, hardly ever is one.
             let heard = self.heard.received();
-            if heard.get(at) == Some(&block) || heard.contains(&block) {
+            if heard.get(at) == Some(&block) || (at > 0 && heard.contains(&block)) {
                 continue;
             }
             blocks[count] = block;
