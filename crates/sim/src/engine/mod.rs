@@ -308,6 +308,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     fn send_burst(&mut self, id: usize, burst: Vec<Packet<Segment>>, now: Time) {
         let to = self.network.next_hop(id, burst[0].flow);
         if let Node::Pipe(_) = &self.network.nodes[to] {
+            // There are pipes only where nobody observes each packet.
             self.accounts.entered += burst.len() as u64;
             self.reach_pipe(to, &burst, now);
         } else {
