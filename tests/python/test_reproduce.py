@@ -215,11 +215,13 @@ def test_trials_that_are_the_same_run_are_one_observation(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("engine", "last", "found"), [("uml", 2.0, 1), ("sim", 2.0, 0), ("uml", 2.1, 0)]
+    ("engine", "last", "rtt", "found"),
+    [("uml", 2.0, 40, 1), ("sim", 2.0, 40, 0), ("uml", 2.1, 40, 0), ("uml", 2.0, 41, 0)],
 )
-def test_a_condition_whose_trials_are_the_same_run_is_noticed(engine, last, found):
+def test_a_condition_whose_trials_are_the_same_run_is_noticed(engine, last, rtt, found):
     """The other condition lacks a trial, so that nothing is known of it."""
-    trials = Namespace(plan=Namespace(trials=(1, 2)))
+    scenarios = ({"seed": 1, "rtt": 40}, {"seed": 2, "rtt": rtt})
+    trials = Namespace(plan=Namespace(trials=tuple(Namespace(scenario=s) for s in scenarios)))
     cells = [Condition({"rate": n}, trials, Namespace(name=engine), ()) for n in (1, 2)]
     item = Work(EXHIBIT, Scope("linux-6.12"), engine, tuple(cells))
     rows = {"rate": [1, 1, 2], "trial": [1, 2, 1], "cca": ["bbr"] * 3, "rtt": [2.0, last, 5.0]}

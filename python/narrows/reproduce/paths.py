@@ -47,10 +47,17 @@ def judged(item: Work, data: Data) -> tuple[Finding, ...]:
 def repeated(item: Work, data: Data) -> list[Key]:
     """The conditions on real kernels of which every trial was the same run, as far as measured.
 
-    A simulated host has jitter of its own, so that its trials never are.
+    A simulated host has jitter of its own, so that its trials never are; nor are those on paths of
+    their own, which may still lose the same number of packets.
     """
-    real = [c for c in item.cells if c.engine.name != "sim" and len(c.cell.plan.trials) > 1]
+    real = [c for c in item.cells if c.engine.name != "sim" and _share_a_path(c)]
     return [c.key for c in real if _one_run(c.key, len(c.cell.plan.trials), data.frames)]
+
+
+def _share_a_path(condition: Condition) -> bool:
+    """Whether there are several trials, and only their seeds differ."""
+    first, *others = ({**t.scenario, "seed": 0} for t in condition.cell.plan.trials)
+    return bool(others) and all(other == first for other in others)
 
 
 def _one_run(key: Key, trials: int, frames: Frames) -> bool:
