@@ -62,7 +62,7 @@ pub use impairment::{
     NetemParams, Outage, OutageMode, Overtaking, Policer, PolicerParams, RandomLoss, Route, Rule,
     Thinning, ThinningParams,
 };
-pub use line::{ChangingLine, Line};
+pub use line::{ChangingLine, CopyLine, Line};
 pub use link::{AnyServed, Link, QueueState, Served};
 pub use pipe::Pipe;
 pub use port::{Counters, Port};

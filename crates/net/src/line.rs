@@ -3,6 +3,7 @@
 use narrows_base::{Duration, Packet, Time};
 
 use crate::departures::Departures;
+use crate::ring::Ring;
 use crate::{Departure, Element};
 
 /// A line that delays every packet equally, like a cable.
@@ -17,17 +18,6 @@ impl<B> Line<B> {
     #[must_use]
     pub const fn new(delay: Duration) -> Self {
         Self { delay, departures: Departures::new() }
-    }
-
-    /// A line with packets inside, which come out at these instants.
-    pub(crate) const fn holding(delay: Duration, departures: Departures<B>) -> Self {
-        Self { delay, departures }
-    }
-
-    /// The delay of a packet.
-    #[must_use]
-    pub const fn delay(&self) -> Duration {
-        self.delay
     }
 }
 
@@ -53,6 +43,71 @@ impl<B> Element<B> for Line<B> {
     }
 }
 
+/// The same for packets that are copied, which takes less.
+#[derive(Clone, Debug)]
+pub struct CopyLine<B> {
+    delay: Duration,
+    exits: Ring<Departure<B>>,
+    last_exit: Time,
+}
+
+impl<B: Copy> CopyLine<B> {
+    /// A line that is `delay` long.
+    #[must_use]
+    pub const fn new(delay: Duration) -> Self {
+        Self { delay, exits: Ring::new(), last_exit: Time::ZERO }
+    }
+
+    /// The delay of a packet.
+    #[must_use]
+    pub const fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// Appends a packet on its way.
+    #[inline(always)] // so that the packet is copied only once
+    pub(crate) fn push(&mut self, exit: Departure<B>) {
+        assert!(exit.at >= self.last_exit, "a packet arrived out of order: due {:?}", exit.at);
+        self.last_exit = exit.at;
+        self.exits.push(exit);
+    }
+}
+
+impl<B: Copy> From<Line<B>> for CopyLine<B> {
+    fn from(mut line: Line<B>) -> Self {
+        let mut same = Self::new(line.delay);
+        while let Some(exit) = line.departures.pop_due(Time::MAX) {
+            same.push(exit);
+        }
+        same
+    }
+}
+
+impl<B: Copy> Element<B> for CopyLine<B> {
+    #[inline(always)] // so that the packet is copied only once
+    fn receive(&mut self, packet: Packet<B>, now: Time) {
+        self.push(Departure { at: now + self.delay, packet });
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Time) -> Option<Departure<B>> {
+        if self.exits.first()?.at > now {
+            return None;
+        }
+        self.exits.pop()
+    }
+
+    #[inline]
+    fn next_deadline(&self) -> Option<Time> {
+        self.exits.first().map(|head| head.at)
+    }
+
+    #[inline]
+    fn held(&self) -> usize {
+        self.exits.len()
+    }
+}
+
 /// A line whose delay changes. A packet keeps the delay that it set out with, and waits for those
 /// before it.
 #[derive(Clone, Debug)]
@@ -68,9 +123,13 @@ impl<B> ChangingLine<B> {
     }
 }
 
-impl<B> From<Line<B>> for ChangingLine<B> {
-    fn from(Line { delay, departures }: Line<B>) -> Self {
-        Self { delay, departures }
+impl<B: Copy> From<CopyLine<B>> for ChangingLine<B> {
+    fn from(mut line: CopyLine<B>) -> Self {
+        let mut departures = Departures::new();
+        while let Some(Departure { at, packet }) = line.exits.pop() {
+            departures.push(at, packet);
+        }
+        Self { delay: line.delay, departures }
     }
 }
 
@@ -126,7 +185,7 @@ mod tests {
     fn packets_keep_the_delay_that_they_set_out_with_and_their_order() {
         let mut line = Line::new(Duration::from_nanos(100));
         line.receive(packet(0), Time::from_nanos(0));
-        let mut line = ChangingLine::from(line);
+        let mut line = ChangingLine::from(CopyLine::from(line));
         line.change(Duration::from_nanos(10));
         line.receive(packet(1), Time::from_nanos(50));
         line.receive(packet(2), Time::from_nanos(95));

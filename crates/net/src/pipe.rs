@@ -2,12 +2,11 @@
 
 use narrows_base::{Bytes, Duration, Packet, Time};
 
-use crate::departures::Departures;
 use crate::queue::Capacity;
 use crate::ring::Ring;
 use crate::{
-    ConstantRate, Counters, Departure, DropReason, DropTail, Dropped, Element, Line, Link, Port,
-    QueueState, Transmitter, Verdicts,
+    ConstantRate, CopyLine, Counters, Departure, DropReason, DropTail, Dropped, Element, Link,
+    Port, QueueState, Transmitter, Verdicts,
 };
 
 /// A drop-tail link at a constant rate with the line behind it.
@@ -43,7 +42,7 @@ impl<B: Copy> Pipe<B> {
     /// The same as this link with this line behind it, if both are empty, the link's queue is
     /// drop-tail, and its rate constant.
     #[must_use]
-    pub fn of(link: &Link<B>, line: &Line<B>) -> Option<Self> {
+    pub fn of(link: &Link<B>, line: &CopyLine<B>) -> Option<Self> {
         let (queue, rate) = link.plain_parts()?;
         (line.held() == 0).then(|| Self {
             rate: rate.clone(),
@@ -154,13 +153,11 @@ impl<B: Copy> Pipe<B> {
 
     /// The link and the line, each with its packets, as of the last instant that was reached.
     #[must_use]
-    pub fn split(mut self) -> (Link<B>, Line<B>) {
+    pub fn split(mut self) -> (Link<B>, CopyLine<B>) {
         let (counters, on_line) = (self.counters(), self.exits.len() - self.on_link);
         let mut packets = std::iter::from_fn(|| self.exits.pop());
-        let mut line = Departures::new();
-        for Departure { at, packet } in packets.by_ref().take(on_line) {
-            line.push(at, packet);
-        }
+        let mut line = CopyLine::new(self.delay);
+        packets.by_ref().take(on_line).for_each(|packet| line.push(packet));
         let sending = packets.next();
         let waiting: Vec<_> = packets.collect();
         for (place, packet) in waiting.iter().enumerate().rev() {
@@ -176,7 +173,7 @@ impl<B: Copy> Pipe<B> {
             port.depart(at - self.delay, packet);
         }
         let link = Link::resumed(port, Transmitter::sending(self.rate, size));
-        (link, Line::holding(self.delay, line))
+        (link, line)
     }
 }
 
@@ -205,7 +202,7 @@ impl<B: Copy> Element<B> for Pipe<B> {
         self.exits.push(Departure { at: end + self.delay, packet });
     }
 
-    #[inline]
+    #[inline(always)] // so that the packet is copied only once
     fn poll(&mut self, now: Time) -> Option<Departure<B>> {
         // Arrivals keep up with the link, unless the line is short.
         if self.on_link == self.exits.len() {

@@ -2,7 +2,7 @@
 
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 use narrows_net::{
-    Cellular, CellularParams, DropTail, Duplication, Element, Filter, GilbertElliott,
+    Cellular, CellularParams, CopyLine, DropTail, Duplication, Element, Filter, GilbertElliott,
     GilbertElliottParams, Jitter, Limit, Line, Link, Merge, Netem, NetemParams, Outage, OutageMode,
     Overtaking, Pipe, Policer, PolicerParams, Queue, QueueDiscipline, RandomLoss, RateProcess,
     Route, Served, SteppedRate, Thinning, ThinningParams, Trace, Wifi, WifiParams,
@@ -21,6 +21,7 @@ pub const RATE: u64 = 1_000_000_000;
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Line,
+    CopyLine,
     Jitter,
     Loss,
     GilbertElliott,
@@ -47,8 +48,9 @@ pub enum Kind {
     Stack,
 }
 
-pub const KINDS: [Kind; 30] = [
+pub const KINDS: [Kind; 31] = [
     Kind::Line,
+    Kind::CopyLine,
     Kind::Jitter,
     Kind::Loss,
     Kind::GilbertElliott,
@@ -101,6 +103,7 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
     let noise = Stream::new(seed, "noise");
     match kind {
         Kind::Line => Box::new(Line::new(delay(&mut random))),
+        Kind::CopyLine => Box::new(CopyLine::new(delay(&mut random))),
         Kind::Jitter => Box::new(Jitter::new(delay(&mut random), noise)),
         Kind::Loss => Box::new(Filter::new(RandomLoss::new(
             [0.0, 0.02, 0.5, 1.0][pick(&mut random, 4)],
@@ -140,7 +143,7 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
         Kind::DropTailLink => Box::new(link(DropTail::new(limit(&mut random)), &mut random)),
         Kind::Pipe => {
             let link = link(DropTail::new(limit(&mut random)), &mut random);
-            Box::new(Pipe::of(&link, &Line::new(delay(&mut random))).expect("a plain link"))
+            Box::new(Pipe::of(&link, &CopyLine::new(delay(&mut random))).expect("a plain link"))
         }
         Kind::ManagedLink => Box::new(custom(Managed::new(noise), &mut random)),
         Kind::GatedLink => Box::new(custom(Gate::new(noise), &mut random)),

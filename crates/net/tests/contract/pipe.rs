@@ -1,7 +1,7 @@
 //! A pipe is the same as the link and the line that it was made of.
 
 use narrows_base::{Stream, Time};
-use narrows_net::{Departure, DropTail, Element, Line, Link, Pipe, QueueState, RateProcess};
+use narrows_net::{CopyLine, Departure, DropTail, Element, Link, Pipe, QueueState, RateProcess};
 
 use crate::contract::elements::{delay, limit, rate};
 use crate::contract::traffic::arrivals;
@@ -10,7 +10,7 @@ use crate::contract::{Body, Outcome, seeds};
 /// A link and a line, as one or apart.
 enum Both {
     One(Box<Pipe<Body>>),
-    Two(Box<Link<Body>>, Line<Body>),
+    Two(Box<Link<Body>>, CopyLine<Body>),
 }
 
 impl Both {
@@ -18,7 +18,7 @@ impl Both {
         let mut random = Stream::new(seed, "pipe");
         let rate = RateProcess::constant(rate(&mut random));
         let link = Link::new(DropTail::new(limit(&mut random)), rate);
-        Self::Two(Box::new(link), Line::new(delay(&mut random)))
+        Self::Two(Box::new(link), CopyLine::new(delay(&mut random)))
     }
 
     fn joined(self) -> Self {

@@ -1,7 +1,7 @@
 //! Changes of the path in the course of a run.
 
 use narrows_base::{Duration, Rate, Time};
-use narrows_net::{ChangingLine, Line};
+use narrows_net::{ChangingLine, CopyLine};
 
 use super::{Network, Node};
 
@@ -28,7 +28,7 @@ impl Network {
     }
 
     fn change_line(&mut self, id: usize, delay: Duration) {
-        let taken = std::mem::replace(&mut self.nodes[id], Node::Line(Line::new(delay)));
+        let taken = std::mem::replace(&mut self.nodes[id], Node::Line(CopyLine::new(delay)));
         let mut line = match taken {
             Node::Line(line) => ChangingLine::from(line),
             Node::ChangingLine(line) => line,

@@ -3,7 +3,7 @@
 use narrows_base::{Bytes, Packet, Time};
 use narrows_net::path::PathElement;
 use narrows_net::{
-    AnyServed, ChangingLine, Departure, Dropped, Element, Jitter, Line, Link, Pipe, QueueState,
+    AnyServed, ChangingLine, CopyLine, Departure, Dropped, Element, Jitter, Link, Pipe, QueueState,
 };
 use narrows_tcp::Segment;
 
@@ -16,7 +16,7 @@ pub(crate) enum Node {
     Link(Link<Segment>),
     /// A link with another service.
     Served(AnyServed<Segment>),
-    Line(Line<Segment>),
+    Line(CopyLine<Segment>),
     /// A link with the only line behind it.
     Pipe(Pipe<Segment>),
     /// In place of the line of the pipe with this number, whose packets come out here.
@@ -46,7 +46,7 @@ impl From<PathElement<Segment>> for Node {
         match element {
             PathElement::Link(link) => Self::Link(link),
             PathElement::Served(link) => Self::Served(link),
-            PathElement::Line(line) => Self::Line(line),
+            PathElement::Line(line) => Self::Line(line.into()),
             PathElement::Impairment(element) => Self::Impairment(element),
         }
     }
