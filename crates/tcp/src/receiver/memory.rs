@@ -57,13 +57,15 @@ impl Memory {
         };
     }
 
-    /// A packet is out of order, `position` packets after the start of its row.
+    /// So many packets are out of order, the first of them `position` packets after the start of its
+    /// row.
     #[inline]
-    pub(super) fn hold(&mut self, position: Seq) {
-        let buffers = u64::from(!joins(position));
-        self.packets += 1;
+    pub(super) fn hold(&mut self, position: Seq, packets: u32) {
+        let begun = |packets: u32| packets.div_ceil(MOST_MERGED);
+        let buffers = u64::from(begun(position + packets) - begun(position));
+        self.packets += u64::from(packets);
         self.buffers += buffers;
-        self.left += u64::from(MSS) + buffers * self.overhead;
+        self.left += self.of(packets.into(), buffers);
         self.used = self.left;
     }
 
@@ -87,10 +89,6 @@ impl Memory {
 mod tests {
     use super::*;
 
-    fn hold(memory: &mut Memory, positions: std::ops::Range<Seq>) {
-        positions.for_each(|position| memory.hold(position));
-    }
-
     #[test]
     fn a_packet_in_order_takes_memory_until_it_is_read() {
         let mut memory = Memory::new(832);
@@ -103,19 +101,29 @@ mod tests {
     #[test]
     fn packets_in_a_row_share_socket_buffers() {
         let mut memory = Memory::new(832);
-        hold(&mut memory, 0..15);
+        memory.hold(0, 15);
         assert_eq!(memory.used(), 15 * 1_448 + 832);
-        memory.hold(0);
+        memory.hold(0, 1);
         assert_eq!(memory.used(), 16 * 1_448 + 2 * 832);
-        hold(&mut memory, 15..18);
+        memory.hold(15, 3);
         assert_eq!(memory.used(), 19 * 1_448 + 3 * 832);
+    }
+
+    #[test]
+    fn packets_may_be_held_together_or_one_by_one() {
+        for (position, packets) in [(0, 1), (0, 40), (16, 2), (17, 1), (5, 30)] {
+            let (mut together, mut apart) = (Memory::new(832), Memory::new(832));
+            together.hold(position, packets);
+            (position..position + packets).for_each(|position| apart.hold(position, 1));
+            assert_eq!(together.used(), apart.used());
+        }
     }
 
     #[test]
     fn what_waited_behind_a_gap_takes_memory_until_it_is_read() {
         let mut memory = Memory::new(832);
-        hold(&mut memory, 0..15);
-        hold(&mut memory, 0..2);
+        memory.hold(0, 15);
+        memory.hold(0, 2);
         let waiting = memory.used();
         memory.queue(1);
         memory.release(15);

@@ -238,11 +238,11 @@ impl Receiver {
         let (start, end) = (unit[0].seq, last.seq + 1);
         self.note_mark(last.ecn, self.next, now);
         self.out_of_order.insert(start, end, |_, _| {});
-        let position = start - self.row_start(start);
+        let (position, packets) = (start - self.row_start(start), end - start);
         // What joins a buffer is in memory before the window may grow; anything else comes later.
         let joins = memory::joins(position);
         if joins {
-            self.hold(unit, position);
+            self.buffer.memory.hold(position, packets);
         }
         self.policy.out_of_order(&last);
         if self.policy.has_compressed() && self.sacks.is_far(start, end) {
@@ -251,19 +251,11 @@ impl Receiver {
             self.send_ack(now);
         }
         self.sacks.add(start, end);
-        for data in unit {
-            if self.buffer.may_grow_out_of_order() {
-                self.try_to_grow(data);
-            }
-        }
+        self.grow_window(unit);
         if !joins {
-            self.hold(unit, position);
+            self.buffer.memory.hold(position, packets);
         }
         self.decide(false, true, now);
-    }
-
-    fn hold(&mut self, unit: &[Data], position: Seq) {
-        (position..).zip(unit).for_each(|(position, _)| self.buffer.memory.hold(position));
     }
 
     /// Where the packets begin that are out of order and in a row with `seq`.
@@ -292,10 +284,15 @@ impl Receiver {
     }
 
     /// Handles a new packet's codepoint; `next` is the next packet expected after it.
+    #[inline]
     fn note_mark(&mut self, ecn: Ecn, next: Seq, now: Time) {
-        if self.echo.is_off() {
-            return;
+        if !self.echo.is_off() {
+            self.take_codepoint(ecn, next, now);
         }
+    }
+
+    #[inline(never)]
+    fn take_codepoint(&mut self, ecn: Ecn, next: Seq, now: Time) {
         match self.echo.take(ecn, next, self.policy.is_delayed()) {
             Request::Nothing => {}
             Request::Quick => self.policy.enter_quick_after_mark(self.buffer.window()),

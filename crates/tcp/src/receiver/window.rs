@@ -25,9 +25,11 @@ pub(super) struct ReceiveBuffer {
     ssthresh: u64,
     /// The scale, to which the window is rounded up.
     scale: u8,
-    /// Up to here a full packet in order raises the window if it is alone in memory.
-    ceiling: u64,
     pub(super) memory: Memory,
+    /// Memory in use from which on a packet no longer raises the window, nor shows its memory use.
+    full_from: u64,
+    /// The same from which on less than half of the window is free; more than a packet.
+    short_from: u64,
     /// The window that an ACK offers while memory is empty, and while a full packet is alone in it, as
     /// it usually is.
     at_rest: u64,
@@ -73,8 +75,9 @@ impl ReceiveBuffer {
             clamp: 0,
             ssthresh: first,
             scale: window_scale(max_size.min(most)),
-            ceiling: 0,
             memory: Memory::new(profile.packet_overhead),
+            full_from: 0,
+            short_from: 0,
             at_rest: 0,
             usual: 0,
             received: 0,
@@ -98,21 +101,25 @@ impl ReceiveBuffer {
         self.limit((2 * packet).max(share - packet));
         self.ssthresh = self.ssthresh.min(self.clamp);
         self.space.bytes = self.space.bytes.min(self.ssthresh);
-        self.note_usual_offers();
+        self.note_growth();
     }
 
     /// The window may grow to `clamp`, as far as there is memory.
     fn limit(&mut self, clamp: u64) {
         self.clamp = clamp.min(self.most);
-        self.ceiling = if self.ratio == self.measured_ratio {
-            self.clamp.min(self.free_beside(self.memory.of_a_packet()))
-        } else {
-            u64::MAX // any packet may show its memory use
-        };
-        self.note_usual_offers();
+        self.short_from = self.short_of(self.clamp / 2).max(self.memory.of_a_packet() + 1);
+        self.note_growth();
     }
 
-    fn note_usual_offers(&mut self) {
+    /// What follows from the window's growth is asked with every packet, so it is computed here.
+    fn note_growth(&mut self) {
+        self.full_from = if self.ratio != self.measured_ratio {
+            u64::MAX // any packet may show its memory use
+        } else if self.ssthresh < self.clamp {
+            self.short_of(self.ssthresh + 1)
+        } else {
+            0
+        };
         let beside = |used| self.round_up(self.free_beside(used).min(self.ssthresh));
         (self.at_rest, self.usual) = (beside(0), beside(self.memory.of_a_packet()));
     }
@@ -154,23 +161,25 @@ impl ReceiveBuffer {
         self.win_from_space(self.size.saturating_sub(used))
     }
 
+    /// Memory in use from which on less than this window is free.
+    fn short_of(&self, window: u64) -> u64 {
+        if window == 0 {
+            return u64::MAX;
+        }
+        (self.size + 1).saturating_sub((window * 256).div_ceil(self.ratio))
+    }
+
     /// Whether less than half of the window is free, which ends quick ACKs (`__tcp_select_window`).
     /// A single packet never takes so much.
     #[inline]
     pub(super) fn is_short(&self) -> bool {
-        self.memory.used() > self.memory.of_a_packet() && self.free() < self.clamp / 2
+        self.memory.used() >= self.short_from
     }
 
-    /// Whether a packet in order may raise the window, or show its memory use.
+    /// Whether a packet may raise the window, or show its memory use.
     #[inline]
     pub(super) fn may_grow(&self) -> bool {
-        self.ssthresh < self.ceiling
-    }
-
-    /// The same for a packet out of order, which isn't in memory yet.
-    #[inline]
-    pub(super) fn may_grow_out_of_order(&self) -> bool {
-        self.ssthresh < self.clamp.max(self.ceiling)
+        self.memory.used() < self.full_from
     }
 
     /// Raises the window for a packet (`tcp_grow_window`); returns whether it grew.
@@ -186,7 +195,7 @@ impl ReceiveBuffer {
             return false;
         }
         self.ssthresh += room.min(2 * u64::from(MSS));
-        self.note_usual_offers();
+        self.note_growth();
         true
     }
 
@@ -381,6 +390,22 @@ mod tests {
         // Out of order it comes to memory later.
         buffer.memory.read();
         assert!(buffer.grow(&DATA));
+    }
+
+    #[test]
+    fn thresholds_say_what_the_free_window_says() {
+        let mut buffer = buffer("linux-6.12");
+        assert!(buffer.grow(&DATA));
+        for (size, clamp, ssthresh) in [(131_072, 82_944, 67_000), (9_999, 1, 0), (9_999, 0, 7)] {
+            (buffer.size, buffer.ssthresh) = (size, ssthresh);
+            buffer.limit(clamp);
+            for used in 0..size + 10 {
+                let free = buffer.free_beside(used);
+                assert_eq!(used < buffer.full_from, clamp.min(free) > ssthresh, "{used}");
+                let short = used > buffer.memory.of_a_packet() && free < clamp / 2;
+                assert_eq!(used >= buffer.short_from, short, "{used}");
+            }
+        }
     }
 
     #[test]
