@@ -10,16 +10,34 @@ use crate::segment::{Ack, SackBlocks, Seq};
 impl Connection {
     /// Marks packets by the SACK blocks.
     pub(super) fn tag_sacks(&mut self, ack: &Ack, found: &mut Findings) {
-        let mut blocks = [(0, 0); SackBlocks::MAX];
-        let mut count = 0;
         if let Some(&(start, end)) = ack.sack.as_slice().first().filter(|_| ack.sack.dsack) {
             self.tag_duplicate(start, end, found);
         }
-        for (at, &block) in ack.sack.received().iter().enumerate() {
-            // Most blocks are repeated, and tell nothing new then (`recv_sack_cache`); most of these
-            // are where they were, and the first, the one that has changed, hardly ever is one.
-            let heard = self.heard.received();
-            if heard.get(at) == Some(&block) || (at > 0 && heard.contains(&block)) {
+        // Blocks that are repeated tell nothing new (`recv_sack_cache`). Mostly these are all but the
+        // first, and are where they were.
+        match (ack.sack.received(), self.heard.received()) {
+            (&[block, ref others @ ..], &[before, ref same @ ..]) if others == same => {
+                if block != before {
+                    self.tag_block(block, found);
+                }
+            }
+            (blocks, _) => self.tag_blocks(blocks, found),
+        }
+        self.heard = ack.sack;
+        self.rate.count(found.sack_delivered);
+        if let Some(low) = found.reordered
+            && (self.episode.state() != RecoveryState::Loss || self.undo.is_open())
+        {
+            self.rack.note_reordering(low, self.board.highest_sacked());
+        }
+    }
+
+    /// Marks packets by the blocks that aren't repeated.
+    fn tag_blocks(&mut self, received: &[(Seq, Seq)], found: &mut Findings) {
+        let mut blocks = [(0, 0); SackBlocks::MAX];
+        let mut count = 0;
+        for &block in received {
+            if self.heard.received().contains(&block) {
                 continue;
             }
             blocks[count] = block;
@@ -32,19 +50,12 @@ impl Connection {
             }
             count += 1;
         }
-        self.heard = ack.sack;
-        for &(start, end) in &blocks[..count] {
-            self.tag_block(start, end, found);
-        }
-        self.rate.count(found.sack_delivered);
-        if let Some(low) = found.reordered
-            && (self.episode.state() != RecoveryState::Loss || self.undo.is_open())
-        {
-            self.rack.note_reordering(low, self.board.highest_sacked());
+        for &block in &blocks[..count] {
+            self.tag_block(block, found);
         }
     }
 
-    fn tag_block(&mut self, start: Seq, end: Seq, found: &mut Findings) {
+    fn tag_block(&mut self, (start, end): (Seq, Seq), found: &mut Findings) {
         let Self { board, rack, rate, rtt, episode, .. } = self;
         let min_rtt_us = rtt.min_us();
         board.sack(start, end, |board, seq| {
