@@ -141,8 +141,7 @@ impl Bbr {
     /// `bbr_update_min_rtt`, PROBE_RTT included.
     pub(super) fn update_min_rtt(&mut self, sample: &AckSample) {
         let now = self.jiffies.at(sample.now);
-        let window = self.jiffies.ceil_micros(self.settings.min_rtt_window.as_micros());
-        let expired = now > self.min_rtt.stamp + window;
+        let expired = now > self.min_rtt.stamp + self.min_rtt.window;
         self.take_rtt(sample, now, expired);
         let wanted = !self.settings.probe_rtt.is_zero() && !self.idle_restart;
         if wanted && expired && self.mode != Mode::ProbeRtt {

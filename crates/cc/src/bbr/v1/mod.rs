@@ -85,8 +85,9 @@ struct Bandwidth {
 struct MinRtt {
     /// In us; `u32::MAX` before the first sample.
     us: u32,
-    /// When it was taken, in jiffies.
+    /// When it was taken, and for how long it holds, in jiffies.
     stamp: u64,
+    window: u64,
 }
 
 /// Detection of a full pipe in STARTUP.
@@ -147,14 +148,19 @@ impl Bbr {
     /// `bbr_init`.
     fn new(config: CcConfig) -> Self {
         let settings = Settings::new(config.options);
+        let jiffies = Jiffies::new(config.profile.hz);
         let mut bbr = Self {
             profile: config.profile.bbr,
             settings,
-            jiffies: Jiffies::new(config.profile.hz),
+            jiffies,
             mss: config.mss,
             mode: Mode::Startup,
             bandwidth: Bandwidth::default(),
-            min_rtt: MinRtt { us: config.initial_rtt.map_or(u32::MAX, units::micros), stamp: 0 },
+            min_rtt: MinRtt {
+                us: config.initial_rtt.map_or(u32::MAX, units::micros),
+                stamp: 0,
+                window: jiffies.ceil_micros(settings.min_rtt_window.as_micros()),
+            },
             full_pipe: FullPipe::default(),
             probe_rtt: ProbeRtt::default(),
             long_term: LongTerm::default(),
