@@ -91,15 +91,12 @@ impl<B: Copy> Element<B> for CopyLine<B> {
 
     #[inline]
     fn poll(&mut self, now: Time) -> Option<Departure<B>> {
-        if self.exits.first()?.at > now {
-            return None;
-        }
-        self.exits.pop()
+        self.exits.pop_due(now)
     }
 
     #[inline]
     fn next_deadline(&self) -> Option<Time> {
-        self.exits.first().map(|head| head.at)
+        self.exits.next_deadline()
     }
 
     #[inline]

@@ -62,7 +62,7 @@ impl<B: Copy> Pipe<B> {
     }
 
     /// Settles everything that is due at or before `now`. This is needed before reading the state of
-    /// the link; the three methods do it themselves.
+    /// the link.
     #[inline]
     pub fn catch_up(&mut self, now: Time) {
         self.reached = self.reached.max(now);
@@ -208,10 +208,7 @@ impl<B: Copy> Element<B> for Pipe<B> {
         if self.on_link == self.exits.len() {
             self.catch_up(now);
         }
-        if self.exits.first()?.at > now {
-            return None;
-        }
-        let departure = self.exits.pop()?;
+        let departure = self.exits.pop_due(now)?;
         if self.is_head_noted() {
             self.noted -= 1;
         }
@@ -220,7 +217,7 @@ impl<B: Copy> Element<B> for Pipe<B> {
 
     #[inline]
     fn next_deadline(&self) -> Option<Time> {
-        self.exits.first().map(|head| head.at)
+        self.exits.next_deadline()
     }
 
     #[inline]

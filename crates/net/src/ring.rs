@@ -1,5 +1,9 @@
 //! A queue in a ring.
 
+use narrows_base::Time;
+
+use crate::Departure;
+
 /// A queue in a ring of a power of two of places, so that finding one takes no more than a mask.
 /// It grows to its working size and stays there; what was taken out stays in its place until it is
 /// overwritten.
@@ -83,6 +87,23 @@ impl<T: Copy> Ring<T> {
             self.places[onto] = self.places[self.place(other)];
         }
         let _ = self.pop();
+    }
+}
+
+impl<B: Copy> Ring<Departure<B>> {
+    /// Takes out the head, if it is due at `now`.
+    #[inline(always)] // so that it is copied only once
+    pub(crate) fn pop_due(&mut self, now: Time) -> Option<Departure<B>> {
+        if self.first()?.at > now {
+            return None;
+        }
+        self.pop()
+    }
+
+    /// When the head is due.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        self.first().map(|head| head.at)
     }
 }
 
