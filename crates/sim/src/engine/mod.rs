@@ -313,14 +313,20 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             self.reach_pipe(to, &burst, now);
         } else {
             for packet in &burst {
-                self.tap_departure(id, packet, now);
-                self.tell_packet(PacketKind::Sent, packet, now, true);
-                self.hand_on(id, packet, now);
+                self.send(id, PacketKind::Sent, packet, now);
             }
         }
         if let Node::Sender(host) = &mut self.network.nodes[id] {
             host.reuse(burst);
         }
+    }
+
+    /// Lets a packet of a host's into the network.
+    #[inline(always)] // nearly every packet comes by
+    fn send(&mut self, id: usize, kind: PacketKind, packet: &Packet<Segment>, now: Time) {
+        self.tap_departure(id, packet, now);
+        self.tell_packet(kind, packet, now, true);
+        self.hand_on(id, packet, now);
     }
 
     /// Polls a sender for one packet and sends it; returns whether there was one.
@@ -329,9 +335,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let Node::Sender(host) = &mut self.network.nodes[id] else { return false };
         let packet = host.poll(now);
         if let Some(packet) = &packet {
-            self.tap_departure(id, packet, now);
-            self.tell_packet(PacketKind::Sent, packet, now, true);
-            self.hand_on(id, packet, now);
+            self.send(id, PacketKind::Sent, packet, now);
         }
         packet.is_some()
     }
@@ -345,9 +349,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             }
             let packet = host.poll(now);
             let Some(packet) = &packet else { return host.next_deadline() };
-            self.tap_departure(id, packet, now);
-            self.tell_packet(PacketKind::AckSent, packet, now, true);
-            self.hand_on(id, packet, now);
+            self.send(id, PacketKind::AckSent, packet, now);
         }
         None
     }
