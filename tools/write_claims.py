@@ -176,7 +176,7 @@ def _way(line: Line, backend: str) -> str:
     if entry is None:
         return ""
     varied = ", varied paths" if entry.way.varied else ""
-    return f"{entry.verdict}{', smaller grid' if entry.way.quick else ''}{varied}"
+    return f"{entry.verdict}{', smaller grid' if entry.way.quick else ''}{varied}{entry.way.limit}"
 
 
 def _later(line: Line, backend: str) -> Entry | None:

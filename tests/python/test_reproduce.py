@@ -19,14 +19,14 @@ from narrows.errors import InputError
 from narrows.metrics.bounds import decide
 from narrows.plan import plan
 from narrows.report import Check
-from narrows.reproduce import gather, judging, ledger, make
+from narrows.reproduce import gather, judging, ledger, make, site
 from narrows.reproduce.catalogue import lessons
 from narrows.reproduce.claims import KINDS
 from narrows.reproduce.exhibit import Data, Exhibit, Finding, Scope
 from narrows.reproduce.gather import Condition, Work
 from narrows.reproduce.judging import crossing, noted
 from narrows.reproduce.ledger import VARIED
-from narrows.reproduce.paths import on_varied_paths, repeated
+from narrows.reproduce.paths import on_varied_paths, repeated, with_at_most
 from narrows.reproduce.rules import Change, Rule, rules
 from narrows.reproduce.site import own_profiles
 from narrows.reproduce.text import ledger_lines
@@ -249,6 +249,22 @@ def test_every_trial_but_the_first_can_have_a_path_of_its_own():
     }
 
 
+@pytest.mark.parametrize(("limit", "left"), [(None, 3), (2, 2), (9, 3)])
+def test_a_limit_leaves_the_first_trials_of_a_condition(limit, left):
+    exhibit = reproduce.exhibits()["mixed/fig9"]
+    item = gather.work(exhibit, Scope(exhibit.profile, quick=True), get_backend("sim"))
+    for before, after in zip(item.cells, with_at_most(limit, item).cells, strict=True):
+        assert after.cell.plan.trials == before.cell.plan.trials[:left]
+        assert len(after.cell.plan.trials) == left
+
+
+def test_a_finding_says_to_how_many_trials_it_was_limited():
+    way = ledger.Way("uml", f"1{VARIED}", "linux-6.12", False, 5)
+    assert str(way) == "uml, linux-6.12, on varied paths, at most 5 trials"
+    told = site._options([way, ledger.Way("uml", "1", "linux-6.12", False)])
+    assert told == " --vary-paths --trials 5"
+
+
 def test_of_many_conditions_the_range_and_those_outside_are_told(monkeypatch):
     monkeypatch.setattr(judging, "rule", lambda *_: RULE)
     cells = {f"cell {n}": [5.5, 5.5, 5.5] for n in range(9)} | {"odd": [9.0, 9.0, 9.0]}
@@ -282,7 +298,7 @@ EXHIBIT = Exhibit("panaderia/fig6", "Title", "Source", ("panaderia/fig6",), "non
 
 def entry(verdict, profile="linux-4.17", quick=False):
     finding = Finding("panaderia/fig6", [check(verdict)])
-    return ledger.entry(EXHIBIT, finding, Scope(profile, quick), "sim", "engine")
+    return ledger.entry(EXHIBIT, finding, ledger.Way("sim", "engine", profile, quick))
 
 
 def test_a_quick_finding_never_hides_that_of_the_whole_grid(tmp_path):

@@ -248,3 +248,14 @@ def test_a_kept_control_that_no_claim_names_any_more_is_left_out(tmp_path) -> No
 def test_other_back_ends_and_kernels_are_refused(backend, profile) -> None:
     with pytest.raises(InputError, match="these run in the simulator"):
         negative.only_simulated(backend, profile)
+
+
+@pytest.mark.parametrize(
+    ("option", "given"), [("--vary-paths", {"vary_paths": True}), ("--trials", {"trials": 3})]
+)
+def test_changed_conditions_keep_their_figures_trials_and_paths(option, given) -> None:
+    with pytest.raises(
+        InputError, match=f"{option}.*have the trials and the paths of their figure"
+    ):
+        negative.only_as_written(**{"vary_paths": False, "trials": None, **given})
+    negative.only_as_written(vary_paths=False, trials=None)

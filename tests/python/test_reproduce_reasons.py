@@ -136,9 +136,8 @@ def test_a_claim_that_only_another_kernel_misses_differs() -> None:
         return [item.findings[0].verdict for item in with_versions(pair)]
 
     def later(kept: Check, **way: Any) -> str:
-        entry = ledger.entry(
-            exhibit, Finding("panaderia/fig6", [kept]), Scope(exhibit.profile), "sim", "1"
-        )
+        made_so = ledger.Way("sim", "1", exhibit.profile, False)
+        entry = ledger.entry(exhibit, Finding("panaderia/fig6", [kept]), made_so)
         (item,) = with_versions(
             [made("linux-6.12", NOT_MET)], [replace(entry, way=replace(entry.way, **way))]
         )
@@ -157,7 +156,7 @@ def test_a_real_kernel_s_version_makes_the_difference_where_it_does_in_the_simul
 
     def entry(check: Check, profile: str) -> ledger.Entry:
         finding = Finding("panaderia/fig6", [check])
-        return ledger.entry(exhibit, finding, Scope(profile), "sim", "1")
+        return ledger.entry(exhibit, finding, ledger.Way("sim", "1", profile, False))
 
     def verdict(*kept: ledger.Entry) -> str:
         finding = Finding("panaderia/fig6", [NOT_MET])

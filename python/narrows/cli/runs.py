@@ -262,6 +262,10 @@ def reproduce(
             "--vary-paths", help="Its own buffer and delay for each trial (up to 3 and 1 %)."
         ),
     ] = False,
+    trials: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="At most this many trials of each condition."),
+    ] = None,
     jobs: Jobs = None,
     out: Out = None,
 ) -> None:
@@ -273,6 +277,7 @@ def reproduce(
 
     if mutations or testbeds:
         negative.only_simulated(backend, profile)
+        negative.only_as_written(vary_paths=vary_paths, trials=trials)
     if testbeds:
         with ProgressBar() as bar:
             judged = possible.run(wanted, quick=quick, out=out, jobs=jobs, watcher=bar)
@@ -292,6 +297,7 @@ def reproduce(
             profile=profile,
             quick=quick,
             vary_paths=vary_paths,
+            trials=trials,
             out=out,
             jobs=jobs,
             watcher=bar,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.reproduce.claims import DATA, KINDS, Claim, claims
-from narrows.reproduce.exhibit import Exhibit, Finding, Scope
+from narrows.reproduce.exhibit import Exhibit, Finding
 from narrows.reproduce.records import read_list, write_list
 
 LEDGER = "ledger.json"
@@ -37,12 +37,19 @@ class Way:
     engine: str
     profile: str
     quick: bool
+    trials: int | None = None
+    """The limit of `--trials`: conditions that ask for more trials had this number of them."""
 
     def __str__(self) -> str:
         """In words: the back end, if it isn't the simulator, the kernel, what is unusual."""
         backend = "" if self.backend == "sim" else f"{self.backend}, "
         unusual = f"{', smaller grid' if self.quick else ''}{VARIED if self.varied else ''}"
-        return f"{backend}{self.profile}{unusual}"
+        return f"{backend}{self.profile}{unusual}{self.limit}"
+
+    @property
+    def limit(self) -> str:
+        """The limit of the trials, as words that follow a comma."""
+        return "" if self.trials is None else f", at most {self.trials} trials"
 
     @property
     def varied(self) -> bool:
@@ -68,13 +75,13 @@ class Entry:
         return (self.claim, self.way.backend, self.way.profile, self.way.quick)
 
 
-def entry(exhibit: Exhibit, finding: Finding, scope: Scope, backend: str, engine: str) -> Entry:
+def entry(exhibit: Exhibit, finding: Finding, way: Way) -> Entry:
     """A finding as an entry."""
     reason = asdict(finding.reason) if finding.reason and finding.verdict == "differs" else None
     return Entry(
         finding.claim,
         exhibit.identifier,
-        Way(backend, engine, scope.profile, scope.quick),
+        way,
         finding.verdict,
         tuple(asdict(check) for check in finding.checks),
         reason,

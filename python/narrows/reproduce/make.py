@@ -15,7 +15,7 @@ from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, gather, measured, work
 from narrows.reproduce.judging import version
-from narrows.reproduce.paths import judged, on_varied_paths
+from narrows.reproduce.paths import judged, on_varied_paths, with_at_most
 from narrows.reproduce.site import Plates, write_plates, write_site
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
@@ -67,6 +67,7 @@ def reproduce(
     profile: str | None = None,
     quick: bool = False,
     vary_paths: bool = False,
+    trials: int | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     watcher: Watcher | None = None,
@@ -75,13 +76,15 @@ def reproduce(
 
     Without a `profile` each is made with its document's kernel and, where the answer depends on the
     version, with others; a back end of real kernels has its own. With `vary_paths` every trial but
-    the first has its own buffer and delay. Existing runs aren't repeated.
+    the first has its own buffer and delay, and each condition has at most `trials`. Existing runs
+    aren't repeated.
     Raises InputError for an unknown name or back end, or a directory that can't be used.
     """
     need_images()
     engine = get_backend(backend)
     place = Path(out) if out is not None else OUT
     works, refused = _plan(select(wanted), engine, profile, quick)
+    works = [with_at_most(trials, item) for item in works]
     if vary_paths:
         works = [on_varied_paths(item) for item in works]
     gathered = gather(works, place, jobs=jobs, watcher=watcher)
@@ -89,7 +92,11 @@ def reproduce(
     made = with_versions([_make(item, place) for item in works], kept, real=backend != "sim")
     ran = f"{engine.engine}{ledger.VARIED}" if vary_paths else engine.engine
     entries = [
-        ledger.entry(item.exhibit, finding, item.scope, engine.name, ran)
+        ledger.entry(
+            item.exhibit,
+            finding,
+            ledger.Way(engine.name, ran, item.scope.profile, item.scope.quick, trials),
+        )
         for item in made
         for finding in item.findings
     ]

@@ -99,6 +99,14 @@ def only_simulated(backend: str, profile: str | None) -> None:
             raise InputError.at(option, f'"{found}"', remedy)
 
 
+def only_as_written(*, vary_paths: bool, trials: int | None) -> None:
+    """Raises InputError if other paths or fewer trials are asked for with changed conditions."""
+    remedy = "leaving it out, as changed conditions have the trials and the paths of their figure,"
+    for option, found in (("--vary-paths", "on" if vary_paths else ""), ("--trials", trials)):
+        if found:
+            raise InputError.at(option, f'"{found}"', remedy)
+
+
 def _works(chosen: Sequence[Exhibit], wanted: str, quick: bool) -> Iterator[Work]:
     backend = get_backend("sim")
     for exhibit in chosen:

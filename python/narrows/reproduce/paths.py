@@ -23,6 +23,17 @@ if TYPE_CHECKING:
     from narrows.reproduce.exhibit import Frames
 
 
+def with_at_most(trials: int | None, item: Work) -> Work:
+    """The same figure with the first `trials` of each condition; all of them if it is None."""
+    return replace(item, cells=tuple(_with_at_most(trials, cell) for cell in item.cells))
+
+
+def _with_at_most(trials: int | None, condition: Condition) -> Condition:
+    plan = condition.cell.plan
+    fewer = replace(plan, trials=plan.trials[:trials])
+    return replace(condition, cell=replace(condition.cell, plan=fewer))
+
+
 def on_varied_paths(item: Work) -> Work:
     """The same figure with its own buffer and delay in every trial but the first (decision 021)."""
     return replace(item, cells=tuple(_on_varied_paths(cell) for cell in item.cells))

@@ -125,14 +125,14 @@ def _page(
         for way in ways
     ]
     claimed = (item.way for item in entries if item.figure == exhibit.identifier)
-    varied = any(way.varied for way in claimed if way.backend == backend)
+    shown = [way for way in claimed if way.backend == backend]
     page = FigurePage(
         exhibit.identifier,
         exhibit.title,
         exhibit.source,
         lessons()[exhibit.identifier],
         exhibit.choices,
-        _command(exhibit.identifier, backend) + (" --vary-paths" if varied else ""),
+        _command(exhibit.identifier, backend) + _options(shown),
         versions,
     )
     return write_figure(out / "site", page)
@@ -140,6 +140,13 @@ def _page(
 
 def _command(figure: str, backend: str) -> str:
     return f"narrows reproduce {figure}{'' if backend == 'sim' else f' --backend {backend}'}"
+
+
+def _options(ways: Sequence[ledger.Way]) -> str:
+    """The options with which findings were made."""
+    varied = " --vary-paths" if any(way.varied for way in ways) else ""
+    limits = {way.trials for way in ways if way.trials is not None}
+    return varied + "".join(f" --trials {limit}" for limit in sorted(limits)[-1:])
 
 
 def _note(way: Plates) -> str:
