@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from narrows.cli import main
 from narrows.evaluate import load_suite
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +34,16 @@ def test_every_case_of_the_draft_is_a_situation_and_decided() -> None:
         assert row is not None, one.name
         assert row.group(1) in ("kept", "broken"), one.name
         assert row.group(2) in ("kept", "broken", "undecided"), one.name
+
+
+def test_the_page_says_what_this_version_gives(tmp_path: Path) -> None:
+    import write_bbr_draft
+
+    controls = (write_bbr_draft.DRAFT, write_bbr_draft.CODE)
+    wanted = ["evaluate", *controls, "--suite", "bbr-draft", "--out", str(tmp_path)]
+    assert main(wanted) == 1  # Google's code breaks some
+    record = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
+    assert write_bbr_draft.TARGET.read_text() == write_bbr_draft.page(record["situations"])
 
 
 def test_what_a_code_other_than_the_draft_does_is_told() -> None:
