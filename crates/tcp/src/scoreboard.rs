@@ -45,6 +45,13 @@ impl Marks {
         self.0 & (OTHERS | Self::IN_ORDER.0) == Self::IN_ORDER.0
     }
 
+    /// Whether the packet was sent once and SACKed, so that it isn't in the order of transmission.
+    fn is_only_sacked(self) -> bool {
+        const OTHERS: u8 =
+            Marks::LOST.0 | Marks::RETRANS.0 | Marks::EVER_RETRANS.0 | Marks::IN_ORDER.0;
+        self.0 & (OTHERS | Self::SACKED.0) == Self::SACKED.0
+    }
+
     pub(crate) fn set(&mut self, mark: Self) {
         self.0 |= mark.0;
     }
@@ -298,6 +305,27 @@ impl Scoreboard {
         self.bursts -= heads;
         self.una = seq;
         Some(Run { first, packets: seq - first, bytes, first_us, last })
+    }
+
+    /// Removes the lowest packets up to `end` as long as they were sent once and SACKed; returns their
+    /// number and their payload. The ACK that fills a gap covers all that waited behind it.
+    pub(crate) fn pop_sacked(&mut self, end: Seq) -> (u32, u64) {
+        let first = self.una;
+        let (mut seq, mut bytes, mut heads) = (first, 0, 0);
+        while seq < end {
+            let sent = self.get(seq);
+            if !sent.marks.is_only_sacked() {
+                break;
+            }
+            bytes += u64::from(sent.len);
+            heads += u32::from(sent.marks.has(Marks::BURST_HEAD));
+            seq += 1;
+        }
+        assert!(seq <= self.next, "nothing is out");
+        self.sacked_out -= seq - first;
+        self.bursts -= heads;
+        self.una = seq;
+        (seq - first, bytes)
     }
 
     fn uncount(&mut self, marks: Marks) {

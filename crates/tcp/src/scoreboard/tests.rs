@@ -36,8 +36,12 @@ fn act(board: &mut Scoreboard, step: Step) {
     match step {
         Step::Send(packets) => board.push(Sent::new(1448), packets, 1448),
         Step::Acknowledge(packets) => {
-            for _ in 0..packets.min(board.packets_out()) {
-                board.pop();
+            let end = board.next.min(una + packets);
+            while board.una < end {
+                board.pop_sacked(end);
+                if board.una < end {
+                    board.pop();
+                }
             }
             board.prune();
         }
@@ -85,6 +89,12 @@ proptest! {
             let expected = plain_walk(&board, step);
             act(&mut board, step);
             prop_assert_eq!(board.take_lost().collect::<Vec<_>>(), expected, "{:?}", step);
+            let marked = |mark| {
+                let out = board.una..board.next;
+                u32::try_from(out.filter(|&seq| board.get(seq).marks.has(mark)).count()).unwrap()
+            };
+            prop_assert_eq!(board.sacked_out, marked(Marks::SACKED));
+            prop_assert_eq!(board.bursts, marked(Marks::BURST_HEAD));
         }
     }
 }

@@ -32,7 +32,10 @@ impl Connection {
                 None => self.clean_packet(found, &mut cleaned),
             }
             while self.board.una() < ack.ack {
-                self.clean_packet(found, &mut cleaned);
+                self.clean_sacked(ack.ack, found, &mut cleaned);
+                if self.board.una() < ack.ack {
+                    self.clean_packet(found, &mut cleaned);
+                }
             }
         }
         self.window.acknowledge(cleaned.bytes);
@@ -61,6 +64,13 @@ impl Connection {
         let last = run.first + (run.packets - 1);
         self.rack.advance(last, &run.last, found.now_us, self.rtt.min_us());
         self.rate.delivered_packet(&mut found.draft, last, &run.last);
+    }
+
+    /// The same as for each SACKed packet next in the queue: their delivery is known already.
+    fn clean_sacked(&mut self, end: Seq, found: &mut Findings, cleaned: &mut Cleaned) {
+        let (packets, bytes) = self.board.pop_sacked(end);
+        cleaned.bytes += bytes;
+        found.acked += packets;
     }
 
     fn clean_packet(&mut self, found: &mut Findings, cleaned: &mut Cleaned) {
