@@ -181,6 +181,15 @@ impl SackBlocks {
         self.as_slice().get(usize::from(self.dsack)..).unwrap_or_default()
     }
 
+    /// The first block of these and that of `before`, if all others are the same and none reports a
+    /// duplicate.
+    #[inline]
+    pub(crate) fn only_first_changed(&self, before: &Self) -> Option<((Seq, Seq), (Seq, Seq))> {
+        let ([now, others @ ..], [then, same @ ..]) = (&self.blocks, &before.blocks);
+        let is_alike = self.len == before.len && others == same;
+        (is_alike && self.len > 0 && !self.dsack && !before.dsack).then_some((*now, *then))
+    }
+
     /// Whether there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {

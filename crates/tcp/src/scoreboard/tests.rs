@@ -45,7 +45,9 @@ fn act(board: &mut Scoreboard, step: Step) {
             }
             board.prune();
         }
-        Step::Sack(from, len) => board.sack(una + from, una + from + len, Scoreboard::mark_sacked),
+        Step::Sack(from, len) => board.sack(una + from, una + from + len, |board, seq| {
+            board.mark_sacked(seq);
+        }),
         Step::Count(n) => {
             if let Some(witness) = board.nth_highest_sacked(n) {
                 board.mark_lost_below(witness);

@@ -15,13 +15,10 @@ impl Connection {
         }
         // Blocks that are repeated tell nothing new (`recv_sack_cache`). Mostly these are all but the
         // first, and are where they were.
-        match (ack.sack.received(), self.heard.received()) {
-            (&[block, ref others @ ..], &[before, ref same @ ..]) if others == same => {
-                if block != before {
-                    self.tag_block(block, found);
-                }
-            }
-            (blocks, _) => self.tag_blocks(blocks, found),
+        match ack.sack.only_first_changed(&self.heard) {
+            Some((block, before)) if block != before => self.tag_block(block, found),
+            Some(_) => {}
+            None => self.tag_blocks(ack.sack.received(), found),
         }
         self.heard = ack.sack;
         self.rate.count(found.sack_delivered);
@@ -59,7 +56,7 @@ impl Connection {
         let Self { board, rack, rate, rtt, episode, .. } = self;
         let min_rtt_us = rtt.min_us();
         board.sack(start, end, |board, seq| {
-            let sent = *board.get(seq);
+            let sent = board.mark_sacked(seq);
             rack.advance(seq, &sent, found.now_us, min_rtt_us);
             if !sent.marks.has(Marks::RETRANS) && !sent.marks.has(Marks::EVER_RETRANS) {
                 if seq < found.before.highest_sacked {
@@ -72,8 +69,6 @@ impl Connection {
                 found.last_sacked_us = Some(sent.sent_us);
             }
             rate.delivered_packet(&mut found.draft, seq, &sent);
-            board.get_mut(seq).delivered_us = 0;
-            board.mark_sacked(seq);
             found.data_sacked = true;
             found.sack_delivered += 1;
         });
