@@ -65,7 +65,19 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
         match self.extend_highest(start, end) {
             Some((from, to)) if from < to => fresh(from, to),
             Some(_) => {}
-            None => self.insert_anywhere(start, end, fresh),
+            None => {
+                self.insert_anywhere(start, end, fresh);
+            }
+        }
+    }
+
+    /// Adds `start..end`, which isn't empty, and returns the range that it is in then; none if there
+    /// was no room for it.
+    #[inline]
+    pub fn insert_whole(&mut self, start: T, end: T) -> Option<(T, T)> {
+        match self.extend_highest(start, end) {
+            Some(_) => self.ranges.last().copied(),
+            None => self.insert_anywhere(start, end, |_, _| {}),
         }
     }
 
@@ -82,8 +94,9 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
         Some((from, *range_end))
     }
 
-    /// Adds any range that isn't empty.
-    fn insert_anywhere(&mut self, start: T, end: T, mut fresh: impl FnMut(T, T)) {
+    /// Adds any range that isn't empty; returns the range that it is in then, if there was room.
+    #[inline(never)] // so that what continues the highest range stays small
+    fn insert_anywhere(&mut self, start: T, end: T, mut fresh: impl FnMut(T, T)) -> Option<(T, T)> {
         let first = self.ranges.partition_point(|&(_, range_end)| range_end < start);
         let mut last = first;
         let mut from = start;
@@ -100,7 +113,7 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
             last += 1;
         }
         if last == first && self.ranges.len() >= MOST {
-            return;
+            return None;
         }
         if from < end {
             fresh(from, end);
@@ -113,6 +126,7 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
                 self.ranges.drain(first + 1..last);
             }
         }
+        Some(merged)
     }
 
     /// Forgets everything below `floor`.
@@ -171,7 +185,10 @@ mod tests {
             let mut model = BTreeSet::new();
             for (start, len) in ops {
                 let mut fresh = Vec::new();
+                let whole = ranges.clone().insert_whole(start, start + len);
                 ranges.insert(start, start + len, |a, b| fresh.extend(a..b));
+                let holds = |&&(a, b): &&(u32, u32)| a <= start && start + len <= b;
+                prop_assert_eq!(whole.as_ref(), ranges.as_slice().iter().find(holds));
                 let expected: Vec<u32> = (start..start + len).filter(|n| model.insert(*n)).collect();
                 prop_assert_eq!(fresh, expected);
                 let held: Vec<u32> = ranges.as_slice().iter().flat_map(|&(a, b)| a..b).collect();
@@ -201,6 +218,7 @@ mod tests {
         assert_eq!(added(&mut set, 10, 20), [(10, 20)]);
         assert_eq!(added(&mut set, 30, 40), [(30, 40)]);
         assert_eq!(added(&mut set, 50, 60), [], "no room for a third range");
+        assert_eq!(set.insert_whole(50, 60), None);
         assert_eq!(added(&mut set, 15, 35), [(20, 30)], "two became one");
         assert_eq!(added(&mut set, 50, 60), [(50, 60)]);
         assert_eq!(added(&mut set, 7, 7), []);

@@ -61,6 +61,18 @@ impl Memory {
     /// row.
     #[inline]
     pub(super) fn hold(&mut self, position: Seq, packets: u32) {
+        if packets == 1 && joins(position) {
+            self.packets += 1;
+            self.left += u64::from(MSS);
+            self.used = self.left;
+        } else {
+            self.hold_several(position, packets);
+        }
+    }
+
+    /// The same for packets that may begin socket buffers.
+    #[inline(never)] // most packets join one
+    fn hold_several(&mut self, position: Seq, packets: u32) {
         let begun = |packets: u32| packets.div_ceil(MOST_MERGED);
         let buffers = u64::from(begun(position + packets) - begun(position));
         self.packets += u64::from(packets);

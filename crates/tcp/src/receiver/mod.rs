@@ -237,8 +237,8 @@ impl Receiver {
         let last = unit[unit.len() - 1];
         let (start, end) = (unit[0].seq, last.seq + 1);
         self.note_mark(last.ecn, self.next, now);
-        self.out_of_order.insert(start, end, |_, _| {});
-        let (position, packets) = (start - self.row_start(start), end - start);
+        let row = self.out_of_order.insert_whole(start, end).expect("any number of rows");
+        let (position, packets) = (start - row.0, end - start);
         // What joins a buffer is in memory before the window may grow; anything else comes later.
         let joins = memory::joins(position);
         if joins {
@@ -250,21 +250,15 @@ impl Receiver {
             // state first. No ACK is owed for this packet then (`tcp_ack_snd_check`).
             self.send_ack(now);
         }
-        self.sacks.add(start, end);
+        // Mostly it continues the newest block, and nothing above it waits for it.
+        if row.1 != end || !self.sacks.extend_newest(start, end) {
+            self.sacks.add(start, end);
+        }
         self.grow_window(unit);
         if !joins {
             self.buffer.memory.hold(position, packets);
         }
         self.decide(false, true, now);
-    }
-
-    /// Where the packets begin that are out of order and in a row with `seq`.
-    fn row_start(&self, seq: Seq) -> Seq {
-        let rows = self.out_of_order.as_slice();
-        if let Some(&(start, _)) = rows.last().filter(|row| row.0 <= seq) {
-            return start; // it usually is the highest
-        }
-        rows[rows.partition_point(|&(_, end)| end <= seq)].0
     }
 
     #[inline]

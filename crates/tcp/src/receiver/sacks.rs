@@ -27,6 +27,18 @@ impl SackList {
         self.find(start, end).unwrap_or(self.len) >= EXPECTED
     }
 
+    /// Adds a packet that touches nothing above it, if it continues the newest block; returns whether
+    /// it does. Blocks never touch each other, so there is none to merge then.
+    #[inline]
+    pub(super) fn extend_newest(&mut self, start: Seq, end: Seq) -> bool {
+        let newest = &mut self.blocks[0];
+        let continues = self.len > 0 && newest.1 == start;
+        if continues {
+            newest.1 = end;
+        }
+        continues
+    }
+
     /// Adds an out-of-order packet (`tcp_sack_new_ofo_skb`).
     pub(super) fn add(&mut self, start: Seq, end: Seq) {
         let Some(at) = self.find(start, end) else {
@@ -119,6 +131,24 @@ mod tests {
         assert_eq!(blocks(&mut list), [(10, 11), (8, 9), (6, 7)]);
         list.add(5, 6);
         assert_eq!(blocks(&mut list), [(4, 7), (10, 11), (8, 9)]);
+    }
+
+    #[test]
+    fn a_packet_that_continues_the_newest_block_is_added_alike() {
+        for (start, end) in [(6, 7), (6, 9), (5, 6), (8, 9)] {
+            let [mut plain, mut short] = [(), ()].map(|()| {
+                let mut list = SackList::default();
+                list.add(2, 3);
+                list.add(5, 6);
+                list
+            });
+            assert_eq!(short.extend_newest(start, end), start == 6);
+            if start == 6 {
+                plain.add(start, end);
+            }
+            assert_eq!(blocks(&mut short), blocks(&mut plain));
+        }
+        assert!(!SackList::default().extend_newest(0, 1), "there is none");
     }
 
     #[test]
