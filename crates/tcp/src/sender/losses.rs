@@ -62,6 +62,7 @@ impl Connection {
         true
     }
 
+    #[inline(always)] // nearly every ACK in recovery comes by
     fn rack_detect_loss(&mut self, now: Time) -> u64 {
         let window_us = self.reo_window_us();
         self.rack.detect_loss(&mut self.board, window_us, now.as_micros())

@@ -11,22 +11,29 @@ use crate::timer::timestamp_ms;
 
 impl Connection {
     /// Retransmits lost packets, lowest first.
+    #[inline]
     pub(super) fn retransmit_lost(&mut self, now: Time) {
-        if self.board.packets_out() == 0 {
-            return;
+        if self.may_retransmit(now) {
+            self.retransmit_bursts(now);
         }
+    }
+
+    /// Whether lost packets wait for retransmission, and not for pacing.
+    #[inline]
+    fn may_retransmit(&mut self, now: Time) -> bool {
+        self.board.retrans_out() < self.board.lost_out() && !self.waits_for_pacing(now)
+    }
+
+    #[inline(never)] // most ACKs in recovery allow none
+    fn retransmit_bursts(&mut self, now: Time) {
         let mut max_burst = None;
         let mut head_resent = false;
-        while self.board.retrans_out() < self.board.lost_out() {
-            let Some(seq) = self.board.next_lost() else { break };
-            if let Some(wait) = self.pacer.wait_until(now) {
-                self.timers.pace(wait);
-                break;
-            }
+        loop {
             let room = self.cwnd.saturating_sub(self.board.pipe());
             if room == 0 {
                 break;
             }
+            let Some(seq) = self.board.next_lost() else { break };
             let max_burst = *max_burst.get_or_insert_with(|| self.max_burst());
             let burst = self.board.lost_burst(seq, room.min(max_burst));
             self.retransmit_burst(seq, burst, now);
@@ -35,6 +42,9 @@ impl Connection {
             }
             let reordering = self.timers.pending() == Some(Pending::Reordering);
             head_resent |= seq == self.board.una() && !reordering;
+            if !self.may_retransmit(now) {
+                break;
+            }
         }
         if head_resent {
             self.restart_rto(now);

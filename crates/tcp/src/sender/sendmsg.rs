@@ -9,6 +9,7 @@ use super::transmit::Push;
 impl Connection {
     /// The application writes until the send buffer is full or it has no more; what the windows
     /// allow leaves on the way.
+    #[inline(never)] // most calls of `write` don't come here
     pub(super) fn fill(&mut self, now: Time) {
         self.check_app_limited();
         let goal = self.window.buffer_goal();

@@ -133,8 +133,11 @@ impl Timers {
 
     /// Sets when the next burst leaves.
     pub(super) fn pace(&mut self, at: Time) {
-        self.pacing = at;
-        self.set_bound();
+        // ACKs meanwhile find the same instant.
+        if self.pacing != at {
+            self.pacing = at;
+            self.set_bound();
+        }
     }
 
     /// Whether a burst waited for this instant; once.

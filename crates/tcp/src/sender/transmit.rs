@@ -90,7 +90,7 @@ impl Connection {
     }
 
     /// Whether the next burst must wait, for which its timer is set.
-    fn waits_for_pacing(&mut self, now: Time) -> bool {
+    pub(super) fn waits_for_pacing(&mut self, now: Time) -> bool {
         let wait = self.pacer.wait_until(now);
         if let Some(wait) = wait {
             self.timers.pace(wait);
