@@ -90,54 +90,63 @@ impl Agenda {
 /// A deadline and its element.
 type Entry = (Time, u32);
 
-/// Nobody's deadline.
-const NOBODY: Entry = (Time::MAX, u32::MAX);
+/// Entrants of a tournament that meet: their deadlines, and their elements.
+#[derive(Clone, Copy)]
+struct Group {
+    deadlines: [Time; 4],
+    elements: [u32; 4],
+}
+
+/// Nobody's deadlines.
+const EMPTY: Group = Group { deadlines: [Time::MAX; 4], elements: [u32::MAX; 4] };
+
+impl Group {
+    /// The one with the earliest deadline. At equal ones the left wins, since entrants are in the
+    /// order of their numbers.
+    #[inline(always)]
+    fn winner(&self) -> Entry {
+        let [a, b, c, d] = self.deadlines;
+        let (left, left_at) = if b < a { (b, 1) } else { (a, 0) };
+        let (right, right_at) = if d < c { (d, 3) } else { (c, 2) };
+        let (deadline, at) = if right < left { (right, right_at) } else { (left, left_at) };
+        (deadline, self.elements[at])
+    }
+}
 
 /// A tournament: entrants meet in groups of four, the winners of four groups in the next round,
 /// and so on. Setting a deadline concerns one group of each round at most.
 struct Tournament {
-    /// The places in the final, then those in the round before it, and so on. Group n is at the
-    /// places from 4n on, and its winner goes on to place n - 1.
-    places: Vec<Entry>,
-    /// The first place of the first round, where the entrants are.
+    /// The final, then the groups of the round before it, and so on. The winners of groups 4n + 1 to
+    /// 4n + 4 meet in group n.
+    groups: Vec<Group>,
+    /// The first group of the first round, where the entrants are.
     first: usize,
     winner: Entry,
 }
 
-/// At equal deadlines the left one wins, since entrants are in the order of their numbers.
-#[inline]
-fn better(left: Entry, right: Entry) -> Entry {
-    if right.0 < left.0 { right } else { left }
-}
-
 impl Tournament {
     fn new(elements: Range<usize>) -> Self {
-        let (mut first, mut round) = (0, 4);
-        while round < elements.len() {
+        let (mut first, mut round) = (0, 1);
+        while 4 * round < elements.len() {
             first += round;
             round *= 4;
         }
-        let mut places = vec![NOBODY; first + round];
-        for (entry, element) in places[first..].iter_mut().zip(elements) {
-            entry.1 = u32::try_from(element).expect("elements fit 32 bits");
+        let mut groups = vec![EMPTY; first + round];
+        for (entrant, element) in elements.enumerate() {
+            groups[first + entrant / 4].elements[entrant % 4] =
+                u32::try_from(element).expect("elements fit 32 bits");
         }
-        let mut tournament = Self { places, first, winner: NOBODY };
-        for group in (1..(first + round) / 4).rev() {
-            tournament.places[group - 1] = tournament.winner_of(group);
+        for group in (1..groups.len()).rev() {
+            let (next, at) = ((group - 1) / 4, (group - 1) % 4);
+            (groups[next].deadlines[at], groups[next].elements[at]) = groups[group].winner();
         }
-        tournament.winner = tournament.winner_of(0);
-        tournament
-    }
-
-    #[inline]
-    fn winner_of(&self, group: usize) -> Entry {
-        let [a, b, c, d] = self.places[4 * group..][..4] else { unreachable!("a group of four") };
-        better(better(a, b), better(c, d))
+        let winner = groups[0].winner();
+        Self { groups, first, winner }
     }
 
     #[inline]
     fn deadline(&self, entrant: usize) -> Time {
-        self.places[self.first + entrant].0
+        self.groups[self.first + entrant / 4].deadlines[entrant % 4]
     }
 
     #[inline]
@@ -153,36 +162,38 @@ impl Tournament {
     /// An earlier deadline wins only against those who won up to now.
     #[inline(never)] // so that setting the deadline of a busy element stays small
     fn rise(&mut self, entrant: usize, deadline: Time) {
-        let mut group = (self.first + entrant) / 4;
-        let entry = &mut self.places[self.first + entrant];
-        entry.0 = deadline;
-        let risen = *entry;
+        let (mut group, mut at) = (self.first + entrant / 4, entrant % 4);
+        let element = self.groups[group].elements[at];
+        self.groups[group].deadlines[at] = deadline;
         while group > 0 {
-            let place = &mut self.places[group - 1];
-            if *place < risen {
+            (group, at) = ((group - 1) / 4, (group - 1) % 4);
+            let played = &mut self.groups[group];
+            if (played.deadlines[at], played.elements[at]) < (deadline, element) {
                 return;
             }
-            *place = risen;
-            group = (group - 1) / 4;
+            (played.deadlines[at], played.elements[at]) = (deadline, element);
         }
-        self.winner = self.winner.min(risen);
+        self.winner = self.winner.min((deadline, element));
     }
 
     /// With a later deadline only a winner can lose, and its groups are played again.
     #[inline(never)]
     fn fall(&mut self, entrant: usize, deadline: Time) {
-        let mut group = (self.first + entrant) / 4;
-        let entry = &mut self.places[self.first + entrant];
-        entry.0 = deadline;
-        let number = entry.1;
+        let (mut group, mut at) = (self.first + entrant / 4, entrant % 4);
+        let played = &mut self.groups[group];
+        played.deadlines[at] = deadline;
+        let element = played.elements[at];
+        let mut winner = played.winner();
         while group > 0 {
-            if self.places[group - 1].1 != number {
+            (group, at) = ((group - 1) / 4, (group - 1) % 4);
+            let played = &mut self.groups[group];
+            if played.elements[at] != element {
                 return;
             }
-            self.places[group - 1] = self.winner_of(group);
-            group = (group - 1) / 4;
+            (played.deadlines[at], played.elements[at]) = winner;
+            winner = played.winner();
         }
-        self.winner = self.winner_of(0);
+        self.winner = winner;
     }
 }
 
