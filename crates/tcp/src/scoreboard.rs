@@ -52,6 +52,11 @@ impl Marks {
         self.0 & (OTHERS | Self::SACKED.0) == Self::SACKED.0
     }
 
+    /// Whether the packet is lost and not in flight again.
+    pub(crate) fn waits_for_retransmission(self) -> bool {
+        self.0 & (Self::LOST.0 | Self::RETRANS.0) == Self::LOST.0
+    }
+
     pub(crate) fn set(&mut self, mark: Self) {
         self.0 |= mark.0;
     }
@@ -492,8 +497,7 @@ impl Scoreboard {
     pub(crate) fn next_lost(&mut self) -> Option<Seq> {
         let mut seq = self.lost_cursor.max(self.una);
         while seq < self.next {
-            let marks = self.get(seq).marks;
-            if marks.has(Marks::LOST) && !marks.has(Marks::RETRANS) {
+            if self.get(seq).marks.waits_for_retransmission() {
                 self.lost_cursor = seq;
                 return Some(seq);
             }
@@ -521,11 +525,10 @@ impl Scoreboard {
     /// How many packets from `seq` on, at most `limit`, can be retransmitted as
     /// one burst: they left as one and all wait for retransmission.
     pub(crate) fn lost_burst(&mut self, seq: Seq, limit: u32) -> u32 {
-        let waits = |marks: Marks| marks.has(Marks::LOST) && !marks.has(Marks::RETRANS);
         let mut count = 1;
         while seq + count < self.next {
             let marks = self.get(seq + count).marks;
-            if marks.has(Marks::BURST_HEAD) || !waits(marks) {
+            if marks.has(Marks::BURST_HEAD) || !marks.waits_for_retransmission() {
                 break;
             }
             if count == limit {

@@ -64,6 +64,9 @@ impl Connection {
 
     #[inline(always)] // nearly every ACK in recovery comes by
     fn rack_detect_loss(&mut self, now: Time) -> u64 {
+        if !self.rack.may_detect_loss(&self.board) {
+            return 0;
+        }
         let window_us = self.reo_window_us();
         self.rack.detect_loss(&mut self.board, window_us, now.as_micros())
     }

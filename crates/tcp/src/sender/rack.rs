@@ -163,6 +163,22 @@ impl Rack {
         (min_rtt_us >> 2).saturating_mul(self.reo_steps)
     }
 
+    /// Whether a walk along the order of transmission goes beyond the packet that left first. If that
+    /// one didn't leave before the one that arrived last, nothing can be lost.
+    #[inline]
+    pub(super) fn may_detect_loss(&self, board: &Scoreboard) -> bool {
+        board.oldest_sent().is_some_and(|seq| {
+            let sent = board.get(seq);
+            sent.marks.waits_for_retransmission() || self.is_later(seq, sent)
+        })
+    }
+
+    /// Whether a packet that left after this one arrived.
+    #[inline]
+    fn is_later(&self, seq: Seq, sent: &Sent) -> bool {
+        (self.sent_us, self.seq) > (sent.sent_us, seq)
+    }
+
     /// Marks lost packets; returns the longest remaining time of the others in us
     /// (`tcp_rack_detect_loss`).
     pub(super) fn detect_loss(&self, board: &mut Scoreboard, window_us: u64, now_us: u64) -> u64 {
@@ -171,10 +187,10 @@ impl Rack {
         while let Some(seq) = cursor {
             cursor = board.sent_after(seq);
             let sent = *board.get(seq);
-            if sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANS) {
+            if sent.marks.waits_for_retransmission() {
                 continue;
             }
-            if (sent.sent_us, seq) >= (self.sent_us, self.seq) {
+            if !self.is_later(seq, &sent) {
                 break;
             }
             let remaining = self.remaining_us(&sent, window_us, now_us);
