@@ -9,8 +9,9 @@ from specimens import GOOD, scenario_of
 from strict_pcapng import Frame, read_frames
 
 from narrows.analyze import analyze
-from narrows.backends import CaptureRequest
+from narrows.backends import CaptureRequest, get_backend
 from narrows.backends.linux.traffic import FIRST_PORT
+from narrows.backends.protocol import CapturingBackend
 from narrows.backends.uml import Uml, get_kernel, kernels
 from narrows.metrics import summarise
 from narrows.store import CaptureOptions
@@ -62,6 +63,29 @@ def test_captures_tell_what_the_tables_tell(
     passed = [sum(to_receiver(frame) for frame in frames[point]) for point in QUEUE]
     assert passed == [queue["forwarded_packets"], queue["arrived_packets"]]
     assert uml.run(scenario).info.digest == result.info.digest, "captures change nothing"
+
+
+def test_a_handshake_of_14_seconds_is_the_simulators(tmp_path: Path) -> None:
+    slow = ["path.rate=1mbit", "path.rtt=14s", "path.buffer=300kb", "run.duration=22s"]
+    scenario = scenario_of(GOOD, slow)
+    ways: list[tuple[str, CapturingBackend]] = [
+        ("uml", Uml(get_kernel().name)),
+        ("sim", get_backend("sim")),
+    ]
+    small = {}
+    for name, backend in ways:
+        (tmp_path / name).mkdir()
+        backend.run(scenario, None, CaptureRequest(CaptureOptions(pcap=True), tmp_path / name))
+        for end in HOSTS:
+            frames = read_frames(tmp_path / name / f"{end}.pcapng").frames
+            small[name, end] = [f for f in frames if f.length < 1000 and f.at < 22e9]
+    # Eight SYNs, with the answers to all and to some timeouts, and the answers to these. A SYN
+    # takes 0.1 ms more on uml, where tc counts its Ethernet header.
+    for end in HOSTS:
+        theirs, ours = small["uml", end], small["sim", end]
+        assert [(f.out, f.length) for f in theirs] == [(f.out, f.length) for f in ours]
+        assert len(theirs) > 20
+        assert max(abs(a.at - b.at) for a, b in zip(theirs, ours, strict=True)) < 300_000
 
 
 def to_receiver(frame: Frame) -> bool:

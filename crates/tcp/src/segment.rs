@@ -57,6 +57,15 @@ pub enum Kind {
         /// TSecr in ms, that of the answer.
         ts_echo: u32,
     },
+    /// The answer to a SYN-ACK that came again (RFC 5961 section 4).
+    Challenge {
+        /// The next new packet (`snd_nxt`).
+        seq: Seq,
+        /// TSval in ms.
+        ts: u32,
+        /// TSecr in ms: the receiver's newest timestamp.
+        ts_echo: u32,
+    },
     /// Payload.
     Data(Data),
     /// A pure acknowledgement.
@@ -255,7 +264,7 @@ impl Segment {
     pub fn into_packet(self, flow: FlowId, others: Ecn) -> Packet<Self> {
         let (size, ecn) = match &self.kind {
             Kind::Syn { .. } | Kind::SynAck { .. } => (SYN_SIZE, others),
-            Kind::HandshakeAck { .. } => (HEADER, others),
+            Kind::HandshakeAck { .. } | Kind::Challenge { .. } => (HEADER, others),
             Kind::Data(data) => (u32::from(data.count) * HEADER + u32::from(data.len), data.ecn),
             Kind::Ack(ack) => (ack_size(&ack.sack), others),
             Kind::Datagram(datagram) | Kind::Echo(datagram) => {

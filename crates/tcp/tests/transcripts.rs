@@ -73,7 +73,6 @@ transcripts! {
     one_reduction_a_window
     out_of_order
     paced_retransmissions
-    timer_waits_for_pacing
     pacing_catches_up
     partial_fill
     partial_fill_in_memory
@@ -114,10 +113,14 @@ transcripts! {
     slow_start_clips
     starts
     stop
+    syn_again
     syn_late_answer
     syn_lost_twice
     syn_retry
     syn_retry_old
+    synack_again
+    synack_retry
+    timer_waits_for_pacing
     timestamp_echo
     timestamp_echo_first
     tlp_dsack

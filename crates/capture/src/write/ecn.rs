@@ -36,7 +36,7 @@ fn accurate_flags(kind: &Kind) -> u16 {
         Kind::Datagram(_) | Kind::Echo(_) | Kind::Opaque(_) | Kind::OpaqueReply(_) => 0,
         Kind::SynAck { .. } | Kind::HandshakeAck { .. } => counted(CAME_AS_ECT1),
         // No packet of the receiver is ever counted as marked.
-        Kind::Data(_) => counted(FIRST_COUNT),
+        Kind::Data(_) | Kind::Challenge { .. } => counted(FIRST_COUNT),
         Kind::Ack(ack) => counted(ack.marked.wrapping_add(FIRST_COUNT)),
     }
 }

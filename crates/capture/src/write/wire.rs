@@ -97,7 +97,10 @@ impl Wire {
             Kind::SynAck { window, scale, ts, ts_echo, .. } => {
                 syn_ack(&ends, *window, Options::of_syn(mss_option(), *ts, *ts_echo, *scale))
             }
-            Kind::HandshakeAck { ts, ts_echo } => flow.handshake_ack(&ends, *ts, *ts_echo),
+            Kind::HandshakeAck { ts, ts_echo } => flow.pure_ack(&ends, 0, *ts, *ts_echo),
+            Kind::Challenge { seq, ts, ts_echo } => {
+                flow.pure_ack(&ends, flow.offset(segment.instance, *seq), *ts, *ts_echo)
+            }
             Kind::Data(data) => flow.data(&ends, segment.instance, data),
             Kind::Ack(ack) => flow.ack(&ends, segment.instance, ack),
             Kind::Datagram(Datagram { len, .. }) | Kind::Opaque(Opaque { len, .. }) => {
@@ -153,9 +156,9 @@ impl Flow {
         }
     }
 
-    fn handshake_ack(&self, ends: &Ends, ts: u32, ts_echo: u32) -> Packet {
+    fn pure_ack(&self, ends: &Ends, offset: u64, ts: u32, ts_echo: u32) -> Packet {
         Packet {
-            seq: sequence(FIRST_SENT, 1),
+            seq: sequence(FIRST_SENT, 1 + offset),
             options: Options::of_segment(ts, ts_echo, &[]),
             ..self.sender_packet(ends)
         }

@@ -4,6 +4,7 @@ mod ack_policy;
 mod ecn;
 mod gro;
 mod memory;
+mod request;
 mod sacks;
 pub(crate) mod window;
 
@@ -15,8 +16,9 @@ use crate::profile::{BufferLimits, TcpProfile};
 use crate::segment::{Ack, Data, Kind, MSS, Segment, Seq};
 use crate::timer::timestamp_ms;
 use ack_policy::{AckPolicy, Verdict};
-use ecn::{Echo, Request};
+use ecn::Echo;
 use gro::Gro;
+use request::Request;
 use sacks::SackList;
 use window::ReceiveBuffer;
 
@@ -56,12 +58,13 @@ pub struct ReceiverStats {
 #[derive(Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
+    clock: Jiffies,
     /// `rcv_nxt`: the next packet in order.
     next: Seq,
     out_of_order: RangeSet<Seq>,
     sacks: SackList,
-    /// None if packets reach TCP at once.
-    gro: Option<Box<Gro>>,
+    /// None if packets reach an established TCP at once.
+    entry: Option<Box<Entry>>,
     policy: AckPolicy,
     echo: Echo,
     buffer: ReceiveBuffer,
@@ -70,8 +73,28 @@ pub struct Receiver {
     /// Timestamp to echo, in ms (RFC 7323 section 4.3).
     ts_recent: u32,
     stats: ReceiverStats,
-    syn_at: Time,
     out: Outbox,
+}
+
+/// What packets pass before they reach an established TCP.
+#[derive(Debug, Default)]
+struct Entry {
+    gro: Option<Gro>,
+    /// A handshake that isn't complete.
+    request: Option<Request>,
+}
+
+impl Entry {
+    /// Merges packets that arrive within a span of time.
+    fn merging(window: Duration) -> Self {
+        Self { gro: Some(Gro::new(window)), request: None }
+    }
+
+    /// When the first timer fires, or [`Time::MAX`].
+    fn deadline(&self) -> Time {
+        let gro = self.gro.as_ref().map_or(Time::MAX, Gro::deadline);
+        self.request.as_ref().map_or(gro, |request| gro.min(request.deadline()))
+    }
 }
 
 impl Receiver {
@@ -79,14 +102,15 @@ impl Receiver {
     #[must_use]
     pub fn new(config: ReceiverConfig) -> Self {
         let profile = config.profile;
-        let jiffies = Jiffies::new(profile.cc.hz);
+        let clock = Jiffies::new(profile.cc.hz);
         Self {
             config,
+            clock,
             next: 0,
             out_of_order: RangeSet::default(),
             sacks: SackList::default(),
-            gro: (!config.gro.is_zero()).then(|| Box::new(Gro::new(config.gro))),
-            policy: AckPolicy::new(jiffies, profile.sack_compression, profile.ack_on_psh),
+            entry: (!config.gro.is_zero()).then(|| Box::new(Entry::merging(config.gro))),
+            policy: AckPolicy::new(clock, profile.sack_compression, profile.ack_on_psh),
             echo: Echo::new(config.ecn),
             buffer: ReceiveBuffer::new(
                 &profile.receive,
@@ -96,7 +120,6 @@ impl Receiver {
             last_ack: 0,
             ts_recent: 0,
             stats: ReceiverStats::default(),
-            syn_at: Time::ZERO,
             out: Outbox::new(Envelope::new(config.flow, config.instance, config.ecn)),
         }
     }
@@ -108,7 +131,7 @@ impl Receiver {
             return;
         }
         match &segment.kind {
-            Kind::Data(data) if data.count == 1 && self.gro.is_none() => {
+            Kind::Data(data) if data.count == 1 && self.entry.is_none() => {
                 if data.ecn == ecn {
                     self.receive_one(data, now);
                 } else {
@@ -123,26 +146,20 @@ impl Receiver {
     #[inline(never)]
     fn receive_unusual(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         match &segment.kind {
-            Kind::Syn { ts, ecn, .. } => {
-                self.syn_at = now;
+            Kind::Syn { ts, ecn, .. } => self.take_request(*ts, *ecn, now),
+            Kind::HandshakeAck { ts, ts_echo } => {
                 self.ts_recent = *ts;
-                self.echo.negotiate(*ecn);
-                self.out.push(Kind::SynAck {
-                    window: self.buffer.first_window(),
-                    scale: self.buffer.scale(),
-                    ts: timestamp_ms(now),
-                    ts_echo: *ts,
-                    ecn: !self.echo.is_off(),
-                });
+                self.complete_handshake(*ts_echo, now);
             }
-            Kind::HandshakeAck { ts, .. } => {
-                self.ts_recent = *ts;
-                self.policy.handshake_rtt(now.saturating_since(self.syn_at));
-                self.buffer.open(now);
+            Kind::Challenge { seq, ts, .. } => {
+                if *seq <= self.last_ack {
+                    self.ts_recent = *ts;
+                }
             }
             Kind::Data(data) => {
+                self.complete_handshake(data.ts_echo, now);
                 let data = Data { ecn, ..*data };
-                match &mut self.gro {
+                match self.entry.as_mut().and_then(|entry| entry.gro.as_mut()) {
                     Some(gro) if data.count == 1 => gro.hold(data, now),
                     _ => {
                         let unit: Vec<Data> = data.packets().collect();
@@ -152,6 +169,39 @@ impl Receiver {
             }
             Kind::SynAck { .. } | Kind::Ack(_) => {}
             Kind::Datagram(_) | Kind::Echo(_) | Kind::Opaque(_) | Kind::OpaqueReply(_) => {}
+        }
+    }
+
+    /// Answers a SYN, the first one or a repeated one.
+    fn take_request(&mut self, ts: u32, ecn: bool, now: Time) {
+        let entry = self.entry.get_or_insert_default();
+        if let Some(request) = &mut entry.request {
+            request.repeat(self.clock, now);
+        } else {
+            entry.request = Some(Request::new(self.clock, now));
+            self.ts_recent = ts;
+            self.echo.negotiate(ecn);
+        }
+        self.answer_request(now);
+    }
+
+    fn answer_request(&mut self, now: Time) {
+        self.out.push(Kind::SynAck {
+            window: self.buffer.first_window(),
+            scale: self.buffer.scale(),
+            ts: timestamp_ms(now),
+            ts_echo: self.ts_recent,
+            ecn: !self.echo.is_off(),
+        });
+    }
+
+    /// The first packet that isn't a SYN completes the handshake.
+    fn complete_handshake(&mut self, ts_echo: u32, now: Time) {
+        let request = self.entry.as_mut().and_then(|entry| entry.request.take());
+        if let Some(request) = request {
+            self.policy.handshake_rtt(request.rtt(ts_echo, now));
+            self.buffer.open(now);
+            self.entry.take_if(|entry| entry.gro.is_none());
         }
     }
 
@@ -288,10 +338,10 @@ impl Receiver {
     #[inline(never)]
     fn take_codepoint(&mut self, ecn: Ecn, next: Seq, now: Time) {
         match self.echo.take(ecn, next, self.policy.is_delayed()) {
-            Request::Nothing => {}
-            Request::Quick => self.policy.enter_quick_after_mark(self.buffer.window()),
-            Request::Now => self.policy.ack_now(),
-            Request::Twice(before) => {
+            ecn::Request::Nothing => {}
+            ecn::Request::Quick => self.policy.enter_quick_after_mark(self.buffer.window()),
+            ecn::Request::Now => self.policy.ack_now(),
+            ecn::Request::Twice(before) => {
                 self.send_earlier_ack(before, now);
                 self.echo.told_before();
                 self.policy.ack_now();
@@ -398,8 +448,14 @@ impl Receiver {
 
     #[inline(never)]
     fn fire_timers(&mut self, now: Time) {
-        if let Some(arrivals) = self.gro.as_mut().and_then(|gro| gro.take_due(now)) {
-            for unit in gro::units(&arrivals) {
+        if let Some(entry) = &mut self.entry {
+            let clock = self.clock;
+            let unanswered = entry.request.as_mut().is_some_and(|one| one.fire_timer(clock, now));
+            let arrivals = entry.gro.as_mut().and_then(|gro| gro.take_due(now));
+            if unanswered {
+                self.answer_request(now);
+            }
+            for unit in gro::units(&arrivals.unwrap_or_default()) {
                 self.receive_unit(unit, now);
             }
         }
@@ -412,7 +468,7 @@ impl Receiver {
     #[inline]
     fn next_timer(&self) -> Time {
         let policy = self.policy.next_timer();
-        self.gro.as_ref().map_or(policy, |gro| policy.min(gro.deadline()))
+        self.entry.as_ref().map_or(policy, |entry| policy.min(entry.deadline()))
     }
 
     /// When it must be polled next.

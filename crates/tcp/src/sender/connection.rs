@@ -121,6 +121,12 @@ impl Connection {
         connection
     }
 
+    /// The SYN-ACK came again, since the ACK hasn't arrived yet.
+    #[cold]
+    pub(super) fn on_repeated_answer(&mut self, now: Time) {
+        self.output.challenge(self.board.next(), now);
+    }
+
     /// Sets the rate that sizes bursts and, where enforced, spaces them
     /// (`tcp_update_pacing_rate`, or the control's rate).
     pub(super) fn update_pacing_rate(&mut self) {

@@ -1,16 +1,16 @@
 //! The handshake, as the connecting end sees it.
 
-use narrows_base::{Duration, Time};
+use narrows_base::{Duration, Jiffies, Time};
 use narrows_cc::Setting;
 
 use super::config::{MakeControl, SenderConfig};
 use crate::ecn::EcnMode;
 use crate::receiver::window::window_scale;
 use crate::segment::{Kind, SYN_MSS};
-use crate::timer::timestamp_ms;
+use crate::timer::{fires_at, timestamp_ms};
 
 /// First retransmission timeout of a SYN (RFC 6298 section 2.1).
-const SYN_TIMEOUT: Duration = Duration::from_secs(1);
+const SYN_TIMEOUT_US: u64 = 1_000_000;
 
 /// A handshake in progress.
 pub(super) struct Handshake {
@@ -20,6 +20,7 @@ pub(super) struct Handshake {
     pub(super) make: MakeControl,
     /// What was given to the control before it is made.
     pub(super) setting: Setting,
+    clock: Jiffies,
     started: Time,
     deadline: Time,
     tries: u32,
@@ -33,13 +34,15 @@ impl Handshake {
     /// The first SYN leaves at `now`.
     pub(super) fn new(config: &SenderConfig, make: MakeControl, now: Time) -> Self {
         let buffer = config.limits.receive(config.profile);
+        let clock = Jiffies::new(config.profile.cc.hz);
         Self {
             window: config.profile.receive.first(SYN_MSS, None),
             scale: window_scale(u64::from(buffer)),
             make,
             setting: Setting::default(),
             started: now,
-            deadline: now + SYN_TIMEOUT,
+            clock,
+            deadline: fires_at(clock, now, clock.ceil_micros(SYN_TIMEOUT_US)),
             tries: 0,
             linear: config.profile.linear_syn_timeouts,
             to_send: true,
@@ -82,7 +85,8 @@ impl Handshake {
         if now >= self.deadline {
             self.tries += 1;
             let doublings = self.tries.saturating_sub(self.linear).min(6);
-            self.deadline += SYN_TIMEOUT * (1 << doublings);
+            let ticks = self.clock.ceil_micros(SYN_TIMEOUT_US) << doublings;
+            self.deadline = fires_at(self.clock, now, ticks);
             self.to_send = true;
         }
         // A repeated SYN offers no ECN, in case the first was lost because of it

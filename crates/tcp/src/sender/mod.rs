@@ -67,8 +67,10 @@ impl Sender {
             return;
         }
         if let Phase::Established(connection) = &mut self.phase {
-            if let Kind::Ack(ack) = &segment.kind {
-                connection.on_ack(ack, now);
+            match &segment.kind {
+                Kind::Ack(ack) => connection.on_ack(ack, now),
+                Kind::SynAck { .. } => connection.on_repeated_answer(now),
+                _ => {}
             }
         } else {
             self.receive_unconnected(&segment.kind, now);

@@ -1,6 +1,6 @@
 //! The segments that a sender makes of its packets.
 
-use narrows_base::{Packet, Time};
+use narrows_base::{Duration, Packet, Time};
 
 use super::unsent::Unsent;
 use crate::ecn::SenderEcn;
@@ -8,6 +8,9 @@ use crate::outbox::{Envelope, Outbox};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Data, Kind, Segment, Seq};
 use crate::timer::timestamp_ms;
+
+/// The least time between answers to segments that are out of place (`tcp_invalid_ratelimit`).
+const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Consecutive packets that leave together.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +37,8 @@ pub(super) struct Output {
     pub(super) ecn: SenderEcn,
     /// The receiver's newest timestamp in ms, which is echoed.
     ts_recent: u32,
+    /// When a SYN-ACK was last answered again.
+    challenged_at: Option<Time>,
     mss: u32,
     /// Whether bursts pass the network as one packet.
     gso: bool,
@@ -41,13 +46,24 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn new(envelope: Envelope, ecn: SenderEcn, mss: u32, gso: bool) -> Self {
-        Self { queue: Outbox::new(envelope), ecn, ts_recent: 0, mss, gso }
+        Self { queue: Outbox::new(envelope), ecn, ts_recent: 0, challenged_at: None, mss, gso }
     }
 
     /// Ends the handshake.
     pub(super) fn answer(&mut self, ts: u32, now: Time) {
         self.ts_recent = ts;
         self.queue.push(Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: ts });
+    }
+
+    /// Answers a SYN-ACK that came again, at most twice a second (`tcp_send_challenge_ack`,
+    /// `tcp_invalid_ratelimit`); `next` is the next new packet.
+    pub(super) fn challenge(&mut self, next: Seq, now: Time) {
+        let allowed = self.challenged_at.is_none_or(|at| now >= at + CHALLENGE_INTERVAL);
+        if allowed {
+            self.challenged_at = Some(now);
+            let (ts, ts_echo) = (timestamp_ms(now), self.ts_recent);
+            self.queue.push(Kind::Challenge { seq: next, ts, ts_echo });
+        }
     }
 
     /// Notes the receiver's timestamp.

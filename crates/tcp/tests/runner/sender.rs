@@ -305,11 +305,12 @@ fn show_sent(sent: &[Kind]) -> String {
         let Kind::Data(Data { seq, psh, retransmission, cwr, .. }) = kind else {
             flush(&mut words, &mut run);
             let word = match kind {
-                Kind::Syn { ecn: true, .. } => "syn ecn",
-                Kind::Syn { .. } => "syn",
-                _ => "handshake",
+                Kind::Syn { ecn: true, .. } => "syn ecn".to_owned(),
+                Kind::Syn { .. } => "syn".to_owned(),
+                Kind::Challenge { seq, .. } => format!("challenge {seq}"),
+                _ => "handshake".to_owned(),
             };
-            words.push(word.to_owned());
+            words.push(word);
             continue;
         };
         if *cwr {

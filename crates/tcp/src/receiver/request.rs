@@ -1,0 +1,72 @@
+//! The handshake, as the listening end sees it (`struct request_sock`).
+
+use narrows_base::{Duration, Jiffies, Time};
+
+use crate::timer::{fires_at, timestamp_ms};
+
+/// How often a SYN-ACK is repeated by the timer (`tcp_synack_retries`).
+const MAX_TIMEOUTS: u32 = 5;
+
+/// A connection request that was answered, and whose handshake isn't complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    /// When the first answer left.
+    answered_at: Time,
+    /// Whether there was another one.
+    repeated: bool,
+    timeouts: u32,
+    /// When the next one leaves, or [`Time::MAX`].
+    deadline: Time,
+}
+
+impl Request {
+    /// A request that is answered at `now`.
+    pub(super) fn new(clock: Jiffies, now: Time) -> Self {
+        let mut request =
+            Self { answered_at: now, repeated: false, timeouts: 0, deadline: Time::MAX };
+        request.start_timer(clock, now);
+        request
+    }
+
+    #[inline]
+    pub(super) fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Another SYN came, which is answered, too (`tcp_check_req`).
+    pub(super) fn repeat(&mut self, clock: Jiffies, now: Time) {
+        self.repeated = true;
+        self.start_timer(clock, now);
+    }
+
+    /// Whether an answer is due because none of the client's packets came
+    /// (`reqsk_timer_handler`).
+    pub(super) fn fire_timer(&mut self, clock: Jiffies, now: Time) -> bool {
+        if self.deadline > now {
+            return false;
+        }
+        self.deadline = Time::MAX;
+        if self.timeouts == MAX_TIMEOUTS {
+            return false;
+        }
+        self.timeouts += 1;
+        self.repeat(clock, now);
+        true
+    }
+
+    /// The round trip, which only the echoed timestamp shows after a repeated answer
+    /// (`tcp_synack_rtt_meas`, `tcp_ack_update_rtt`).
+    pub(super) fn rtt(&self, ts_echo: u32, now: Time) -> Duration {
+        if self.repeated {
+            Duration::from_millis(u64::from(timestamp_ms(now).saturating_sub(ts_echo).max(1)))
+        } else {
+            now.saturating_since(self.answered_at)
+        }
+    }
+
+    /// A second, which doubles with each timeout (`TCP_TIMEOUT_INIT`, `reqsk_timeout`).
+    fn start_timer(&mut self, clock: Jiffies, now: Time) {
+        let ticks = clock.ceil_micros(1_000_000) << self.timeouts;
+        self.deadline = fires_at(clock, now, ticks);
+    }
+}
