@@ -83,6 +83,7 @@ transcripts! {
     psh
     psh_old
     quickack
+    quickack_after_long_pause
     quickack_after_pause
     rack_timer
     rack_timer_old

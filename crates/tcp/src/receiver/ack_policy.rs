@@ -14,6 +14,8 @@ const QUICK_AFTER_MARK: u64 = 2;
 const ATO_MIN_US: u64 = 40_000;
 /// `TCP_DELACK_MAX`, in us.
 const ATO_MAX_US: u64 = 200_000;
+/// `TCP_RTO_MIN`, in us.
+const RTO_MIN_US: u64 = 200_000;
 /// `TCP_MSS_DEFAULT`: the receiver's assumption before it has seen a packet.
 const FIRST_MSS: u32 = 536;
 /// Duplicate ACKs that leave at once before compression begins.
@@ -100,11 +102,17 @@ impl AckPolicy {
             self.ato_us = self.ato_us / 2 + ATO_MIN_US / 2;
         } else if gap_us < self.ato_us {
             self.ato_us = (self.ato_us / 2 + gap_us).min(ATO_MAX_US);
-        } else if gap_us > ATO_MAX_US + self.handshake_rtt_us {
-            // Longer than an RTO: the sender restarts.
+        } else if gap_us > self.rto_us() {
+            // The sender restarts.
             self.grant_quick(window, MAX_QUICK);
         }
         self.last_data = now;
+    }
+
+    /// The timeout, for which the handshake is all that the receiving end has measured
+    /// (`tcp_rtt_estimator`, `__tcp_set_rto`).
+    fn rto_us(&self) -> u64 {
+        self.handshake_rtt_us + (2 * self.handshake_rtt_us).max(RTO_MIN_US)
     }
 
     /// Learns the packet size and notes PSH (`tcp_measure_rcv_mss`).
