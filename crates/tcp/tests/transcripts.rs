@@ -40,6 +40,7 @@ transcripts! {
     cwr
     dsack_widens_rack_window
     duplicate
+    duplicate_of_newest
     duplicate_out_of_order
     dupthresh
     dupthresh_old

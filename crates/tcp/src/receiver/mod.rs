@@ -229,6 +229,9 @@ impl Receiver {
         let known = |data: &Data| data.seq < self.next || self.out_of_order.contains(data.seq);
         self.stats.packets += unit.len() as u64;
         if first.seq <= self.last_ack {
+            if first.seq + 1 < self.last_ack {
+                return self.take_stale(first, now);
+            }
             self.ts_recent = first.ts;
         }
         self.buffer.measure_rtt(first, now);
@@ -347,6 +350,19 @@ impl Receiver {
                 self.policy.ack_now();
             }
         }
+    }
+
+    /// Data below the last ACK are reported and otherwise ignored (`tcp_sequence`,
+    /// `tcp_send_dupack`).
+    #[cold]
+    fn take_stale(&mut self, data: &Data, now: Time) {
+        self.stats.duplicates += 1;
+        if !self.echo.is_off() {
+            self.echo.count(std::slice::from_ref(data));
+        }
+        self.sacks.set_duplicate(data.seq, data.seq + 1);
+        self.policy.enter_quick(self.buffer.window());
+        self.send_ack(now);
     }
 
     /// Old data: report it, and acknowledge at once for a while.
