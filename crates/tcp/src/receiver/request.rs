@@ -2,7 +2,7 @@
 
 use narrows_base::{Duration, Jiffies, Time};
 
-use crate::timer::{fires_at, timestamp_ms};
+use crate::timer::{echoed_rtt, handshake_timeout};
 
 /// How often a SYN-ACK is repeated by the timer (`tcp_synack_retries`).
 const MAX_TIMEOUTS: u32 = 5;
@@ -58,15 +58,14 @@ impl Request {
     /// (`tcp_synack_rtt_meas`, `tcp_ack_update_rtt`).
     pub(super) fn rtt(&self, ts_echo: u32, now: Time) -> Duration {
         if self.repeated {
-            Duration::from_millis(u64::from(timestamp_ms(now).saturating_sub(ts_echo).max(1)))
+            echoed_rtt(ts_echo, now)
         } else {
             now.saturating_since(self.answered_at)
         }
     }
 
-    /// A second, which doubles with each timeout (`TCP_TIMEOUT_INIT`, `reqsk_timeout`).
+    /// The timeout doubles each time (`reqsk_timeout`).
     fn start_timer(&mut self, clock: Jiffies, now: Time) {
-        let ticks = clock.ceil_micros(1_000_000) << self.timeouts;
-        self.deadline = fires_at(clock, now, ticks);
+        self.deadline = handshake_timeout(clock, now, self.timeouts);
     }
 }

@@ -7,10 +7,7 @@ use super::config::{MakeControl, SenderConfig};
 use crate::ecn::EcnMode;
 use crate::receiver::window::window_scale;
 use crate::segment::{Kind, SYN_MSS};
-use crate::timer::{fires_at, timestamp_ms};
-
-/// First retransmission timeout of a SYN (RFC 6298 section 2.1).
-const SYN_TIMEOUT_US: u64 = 1_000_000;
+use crate::timer::{echoed_rtt, handshake_timeout, timestamp_ms};
 
 /// A handshake in progress.
 pub(super) struct Handshake {
@@ -42,7 +39,7 @@ impl Handshake {
             setting: Setting::default(),
             started: now,
             clock,
-            deadline: fires_at(clock, now, clock.ceil_micros(SYN_TIMEOUT_US)),
+            deadline: handshake_timeout(clock, now, 0),
             tries: 0,
             linear: config.profile.linear_syn_timeouts,
             to_send: true,
@@ -69,7 +66,7 @@ impl Handshake {
         if self.tries == 0 {
             return now - self.started;
         }
-        Duration::from_millis(u64::from(timestamp_ms(now).saturating_sub(ts_echo).max(1)))
+        echoed_rtt(ts_echo, now)
     }
 
     /// A window of one packet after two SYNs were lost, unless the answer is to the
@@ -85,8 +82,7 @@ impl Handshake {
         if now >= self.deadline {
             self.tries += 1;
             let doublings = self.tries.saturating_sub(self.linear).min(6);
-            let ticks = self.clock.ceil_micros(SYN_TIMEOUT_US) << doublings;
-            self.deadline = fires_at(self.clock, now, ticks);
+            self.deadline = handshake_timeout(self.clock, now, doublings);
             self.to_send = true;
         }
         // A repeated SYN offers no ECN, in case the first was lost because of it
