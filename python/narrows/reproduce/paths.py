@@ -20,6 +20,7 @@ from narrows.reproduce.judging import SAME, same_runs
 if TYPE_CHECKING:
     import polars as pl
 
+    from narrows.plan import Trial
     from narrows.reproduce.exhibit import Frames
 
 
@@ -29,9 +30,12 @@ def with_at_most(trials: int | None, item: Work) -> Work:
 
 
 def _with_at_most(trials: int | None, condition: Condition) -> Condition:
-    plan = condition.cell.plan
-    fewer = replace(plan, trials=plan.trials[:trials])
-    return replace(condition, cell=replace(condition.cell, plan=fewer))
+    return _with_trials(condition, condition.cell.plan.trials[:trials])
+
+
+def _with_trials(condition: Condition, trials: tuple[Trial, ...]) -> Condition:
+    cell = condition.cell
+    return replace(condition, cell=replace(cell, plan=replace(cell.plan, trials=trials)))
 
 
 def on_varied_paths(item: Work) -> Work:
@@ -46,7 +50,7 @@ def _on_varied_paths(condition: Condition) -> Condition:
         trial_of(number, scenario, engine.engine_of(scenario), engine.name)
         for number, scenario in enumerate(scenarios, start=1)
     )
-    return replace(condition, cell=replace(condition.cell, plan=replace(plan, trials=trials)))
+    return _with_trials(condition, trials)
 
 
 def judged(item: Work, data: Data) -> tuple[Finding, ...]:
