@@ -123,6 +123,23 @@ def test_a_result_depends_on_the_kernels_that_flows_name(
     assert uml.engine_of(scenario_of(GOOD)) == uml.engine
 
 
+def test_packets_that_come_at_once_are_acknowledged_one_by_one(uml: Uml) -> None:
+    """A host takes no time, so its program has read each before the next one comes."""
+    changes = [
+        "path.rate=40mbit",
+        'path.impairments=[{kind="jitter", max="5ms"}]',  # which keeps the order
+        'path.reverse={rate="10mbit", buffer="100pkt"}',
+        "run.warmup=0s",
+    ]
+    queues = uml.run(scenario_of(GOOD, changes)).tables["queue_samples"]
+    data, acks = (
+        queues.group_by("link", maintain_order=True).last()["forwarded_packets"].sort()[::-1]
+    )
+    assert data > 3000
+    # One for every two packets, and some for single ones.
+    assert acks > data / 2
+
+
 def test_a_guest_that_fails_ends_all(uml: Uml) -> None:
     text = GOOD + '[[flows]]\ncca = "reno"\nsysctls = { tcp_nonsense = 1 }\n'
     with pytest.raises(GuestError, match=r"net/ipv4/tcp_nonsense"):

@@ -21,11 +21,6 @@ impl Device {
         Ok(Self { descriptor: sys::open_tun(name, offloads)?, offloads })
     }
 
-    /// The IPv4 frames of a device of the current namespace.
-    pub(crate) fn frames(name: &str, offloads: bool) -> Result<Self> {
-        Ok(Self { descriptor: sys::frame_socket(name, offloads)?, offloads })
-    }
-
     /// The descriptor, to wait for packets.
     pub(crate) const fn descriptor(&self) -> &OwnedFd {
         &self.descriptor

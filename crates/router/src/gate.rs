@@ -1,25 +1,28 @@
 //! The gate of a guest in virtual time: it takes the packets of the guest's hosts, hands them over
-//! at the end of each window, and releases incoming packets at their times.
+//! at the end of each window, and has the guest's kernel release incoming packets at their times
+//! (SO_TXTIME and the qdisc `fq`).
 //!
 //! A guest's clock stands still while its kernel waits for a file of its host. At the end of
 //! window N the gate looks for the file `window-N`, and the library between the guest and its host
 //! (gate.c) lets it wait until every guest is there and the coupling has written the file.
 
-use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{Result, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::device::{Device, LARGEST};
+use crate::frames::{ETHERNET, Frames};
 use crate::window::{self, Passage};
 use crate::{Side, sys};
 
-/// Bytes of an Ethernet header.
-const ETHERNET: usize = 14;
 /// The EtherType of IPv4.
 const IPV4: [u8; 2] = [0x08, 0x00];
+/// How long packets wait in the sockets at most, so that these don't overflow.
+const PATIENCE_NS: u64 = 10_000_000;
+/// What lies between packets due at the same instant. A guest's clock can't set a timer for less
+/// than 500 ns (TIMER_MIN_DELTA of arch/um).
+const APART_NS: u64 = 1000;
 
 /// The configuration of a gate, as JSON.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,11 +44,11 @@ pub struct GateConfig {
 
 struct Gate<'a> {
     config: &'a GateConfig,
-    sockets: [Device; 2],
+    hosts: [Frames; 2],
+    /// CLOCK_REALTIME, in which packets are stamped, at time 0 of the run.
+    zero_of_stamps_ns: u64,
     sent: Vec<Passage>,
-    due: VecDeque<Passage>,
     latest_ns: u64,
-    buffer: Vec<u8>,
 }
 
 /// Passes packets on until the guest is switched off.
@@ -57,87 +60,88 @@ pub fn pass(config: &GateConfig) -> Result<()> {
     let [sender, receiver] = &config.devices;
     let mut gate = Gate {
         config,
-        sockets: [
-            Device::frames(sender, config.offloads)?,
-            Device::frames(receiver, config.offloads)?,
-        ],
+        hosts: [Frames::of(sender, config.offloads)?, Frames::of(receiver, config.offloads)?],
+        zero_of_stamps_ns: config.zero_ns + sys::realtime_ahead_ns(),
         sent: Vec::new(),
-        due: VecDeque::new(),
         latest_ns: 0,
-        buffer: vec![0; LARGEST],
     };
-    // Earlier packets wait in the devices; a longer time limit of poll(2) would be 20 ms late.
-    sys::sleep_until(config.zero_ns)?;
     for window in 0.. {
-        gate.until((window + 1) * config.window_ns)?;
+        gate.take_until((window + 1) * config.window_ns)?;
         gate.hand_over(window)?;
+        gate.release(&window::read(&window::due_file(&config.directory, window))?.packets)?;
     }
     Ok(())
 }
 
 impl Gate<'_> {
+    /// The time of the run; before time 0 its clock stands at 0.
     fn now(&self) -> u64 {
         sys::monotonic_ns().saturating_sub(self.config.zero_ns)
     }
 
-    /// Passes packets on until this time of the run.
-    fn until(&mut self, end: u64) -> Result<()> {
-        loop {
+    /// Takes what the hosts send until this time of the run.
+    fn take_until(&mut self, end: u64) -> Result<()> {
+        let mut now = self.now();
+        while now < end {
+            now = end.min(now + PATIENCE_NS);
+            sys::sleep_until(self.config.zero_ns + now)?;
             self.take(Side::Sender)?;
             self.take(Side::Receiver)?;
-            self.release()?;
-            let next = self.due.front().map_or(end, |passage| passage.at.min(end));
-            // Before time 0 the clock of the run stands at 0.
-            let now = sys::monotonic_ns();
-            if now >= self.config.zero_ns + end {
-                return Ok(());
-            }
-            let left = (self.config.zero_ns + next).saturating_sub(now);
-            if left > 0 {
-                sys::wait_readable(self.sockets.iter().map(Device::descriptor), left)?;
-            }
-        }
-    }
-
-    fn take(&mut self, side: Side) -> Result<()> {
-        loop {
-            let at = self.now();
-            let socket = &self.sockets[side as usize];
-            let Some(frame) = socket.read(&mut self.buffer)? else { return Ok(()) };
-            if frame.get(12..ETHERNET) == Some(&IPV4) {
-                self.sent.push(Passage { at, side, packet: frame[ETHERNET..].to_vec() });
-            }
-        }
-    }
-
-    fn release(&mut self) -> Result<()> {
-        while let Some(passage) = self.due.front() {
-            let now = self.now();
-            if passage.at > now {
-                break;
-            }
-            self.latest_ns = self.latest_ns.max(now - passage.at);
-            let host = passage.side as usize;
-            let mut link = self.config.addresses[host].to_vec();
-            link.extend([0x02, 0, 0, 0, 0, 0xff]);
-            link.extend(IPV4);
-            self.sockets[host].write(&link, &passage.packet)?;
-            self.due.pop_front();
         }
         Ok(())
     }
 
-    /// Hands over the sent packets, and waits for those that are due.
+    fn take(&mut self, side: Side) -> Result<()> {
+        let (sent, zero) = (&mut self.sent, self.zero_of_stamps_ns);
+        self.hosts[side as usize].take(|stamp, frame| {
+            if frame.get(12..ETHERNET) == Some(&IPV4) {
+                let at = stamp.saturating_sub(zero);
+                sent.push(Passage { at, side, packet: frame[ETHERNET..].to_vec() });
+            }
+        })
+    }
+
+    /// Hands over what the hosts have sent.
     fn hand_over(&mut self, window: u64) -> Result<()> {
         if !self.sent.is_empty() {
+            // Those of one host are in order.
+            self.sent.sort_by_key(|passage| passage.at);
             let file = window::sent_file(&self.config.directory, window);
             write_through(&file, &window::encode(self.latest_ns, &self.sent))?;
             self.sent.clear();
         }
-        let due = window::due_file(&self.config.directory, window);
-        self.due.extend(window::read(&due)?.packets);
         Ok(())
     }
+
+    /// Lets each packet reach its host when it is due.
+    fn release(&mut self, due: &[Passage]) -> Result<()> {
+        let Some(first) = due.first() else { return Ok(()) };
+        self.latest_ns = self.latest_ns.max(self.now().saturating_sub(first.at));
+        for side in [Side::Sender, Side::Receiver] {
+            let mut link = [0; ETHERNET];
+            link[..6].copy_from_slice(&self.config.addresses[side as usize]);
+            link[6..12].copy_from_slice(&[0x02, 0, 0, 0, 0, 0xff]);
+            link[12..].copy_from_slice(&IPV4);
+            let own: Vec<_> = due.iter().filter(|passage| passage.side == side).collect();
+            let times = apart(own.iter().map(|passage| self.config.zero_ns + passage.at));
+            let packets = own.iter().map(|passage| passage.packet.as_slice());
+            self.hosts[side as usize].send(link, &times.zip(packets).collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+}
+
+/// Times for packets that are due at these: those of the same instant follow one another.
+///
+/// A host in virtual time takes no time, so its programs see each packet before the next one, and
+/// it doesn't acknowledge several at once that a path delivers at once.
+fn apart(due: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+    let (mut before, mut last) = (0, 0);
+    due.map(move |at| {
+        last = if at == before { last + APART_NS } else { at.max(last) };
+        before = at;
+        last
+    })
 }
 
 /// Writes a file for the guest's host.
@@ -153,4 +157,16 @@ fn write_through(path: &Path, bytes: &[u8]) -> Result<()> {
 /// If there is no such file, or its content is invalid.
 pub fn read_config(file: &Path) -> Result<GateConfig> {
     Ok(serde_json::from_str(&fs::read_to_string(file)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::apart;
+
+    #[test]
+    fn packets_of_one_instant_follow_one_another_and_the_order_stays() {
+        let due = [5, 700, 700, 700, 1200, 9000, 9000, 20_000];
+        let times: Vec<_> = apart(due.into_iter()).collect();
+        assert_eq!(times, [5, 700, 1700, 2700, 2700, 9000, 10_000, 20_000]);
+    }
 }

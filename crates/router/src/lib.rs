@@ -13,11 +13,14 @@
 //! For guests in virtual time [`couple`] does the same with the packets that a gate in each guest
 //! hands over.
 
+#[expect(unsafe_code, reason = "recvmmsg(2), which the standard library doesn't have")]
+mod batch;
 mod captures;
 mod config;
 mod couple;
 mod device;
 mod frame;
+mod frames;
 mod gate;
 mod handoff;
 mod host;

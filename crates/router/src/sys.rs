@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, TxTimeFlags};
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 use rustix::thread::{
     CpuSet, LinkNameSpaceType, UnshareFlags, clock_nanosleep_absolute, sched_getaffinity,
@@ -28,13 +28,21 @@ const ETH_P_IP: u16 = 0x0800;
 const SOCKADDR_LL: u32 = 20;
 /// An option of packet sockets (packet(7)).
 const PACKET_VNET_HDR: libc::c_int = 15;
-/// Frames that wait for the gate: more than any burst.
+/// Frames that wait at the gate: more than any burst, or what is due in a window.
 const FRAME_BYTES: usize = 128 << 20;
-const NANOS: u64 = 1_000_000_000;
+/// Nanoseconds of a second.
+pub(crate) const NANOS: u64 = 1_000_000_000;
 
 /// CLOCK_MONOTONIC in ns.
 pub(crate) fn monotonic_ns() -> u64 {
     clock_ns(ClockId::Monotonic)
+}
+
+/// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, in ns.
+pub(crate) fn realtime_ahead_ns() -> u64 {
+    // A guest's clock goes on by a fixed step with each look at it.
+    let (before, realtime, after) = (monotonic_ns(), clock_ns(ClockId::Realtime), monotonic_ns());
+    realtime.saturating_sub(before.midpoint(after))
 }
 
 /// The processor time of this thread in ns.
@@ -156,7 +164,7 @@ pub(crate) fn open_tun(name: &str, offloads: bool) -> Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// A socket for the IPv4 frames of a device of the current namespace.
+/// A socket for the IPv4 frames of a device of the current namespace; each has its time both ways.
 ///
 /// With `offloads` each frame follows a header, as on a TUN device with them.
 pub(crate) fn frame_socket(name: &str, offloads: bool) -> Result<OwnedFd> {
@@ -164,14 +172,11 @@ pub(crate) fn frame_socket(name: &str, offloads: bool) -> Result<OwnedFd> {
     // The protocol is 0, so that nothing is received before the device is chosen.
     let socket = rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?;
     rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, FRAME_BYTES)?;
+    rustix::net::sockopt::set_socket_send_buffer_size_force(&socket, FRAME_BYTES)?;
+    rustix::net::sockopt::set_txtime(&socket, ClockId::Monotonic, TxTimeFlags::empty())?;
+    switch_on(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)?;
     if offloads {
-        let (on, place) = (1_i32, socket.as_raw_fd());
-        let (level, option) = (libc::SOL_PACKET, PACKET_VNET_HDR);
-        // SAFETY: the value is a live `int` of the stated size.
-        let set = unsafe { libc::setsockopt(place, level, option, (&raw const on).cast(), 4) };
-        if set != 0 {
-            return Err(Error::last_os_error());
-        }
+        switch_on(&socket, libc::SOL_PACKET, PACKET_VNET_HDR)?;
     }
     // SAFETY: plain data.
     let mut address: libc::sockaddr_ll = unsafe { zeroed() };
@@ -182,6 +187,17 @@ pub(crate) fn frame_socket(name: &str, offloads: bool) -> Result<OwnedFd> {
     // SAFETY: the address is a live `sockaddr_ll` of this length.
     match unsafe { libc::bind(socket.as_raw_fd(), place, length) } {
         0 => Ok(socket),
+        _ => Err(Error::last_os_error()),
+    }
+}
+
+/// Sets an option of a socket that is on or off.
+fn switch_on(socket: &OwnedFd, level: libc::c_int, option: libc::c_int) -> Result<()> {
+    let on = 1_i32;
+    let place = (&raw const on).cast();
+    // SAFETY: the value is a live `int` of the stated size.
+    match unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, place, 4) } {
+        0 => Ok(()),
         _ => Err(Error::last_os_error()),
     }
 }

@@ -36,6 +36,10 @@ link add v0 netns rcv address {macs[1]} type veth peer name g1
 link set g0 up
 link set g1 up
 EOF
+tc -batch - <<EOF
+qdisc replace dev g0 root {release}
+qdisc replace dev g1 root {release}
+EOF
 ip -n snd -batch - <<EOF
 addr add {sender}/24 dev s0
 link set s0 up
@@ -50,6 +54,8 @@ tc -n snd -batch - <<EOF
 {qdiscs}
 EOF
 """
+_RELEASE = "fq limit 1000000 flow_limit 1000000 timer_slack 0"
+"""Releases each packet at the time that the gate gave it."""
 _INIT = """\
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 {{
@@ -76,6 +82,7 @@ def network_script(part: Scenario, group: Group, number: int) -> str:
         rmem=rmem,
         wmem=wmem,
         macs=_MACS,
+        release=_RELEASE,
         sender=sender,
         receiver=receiver,
         qdiscs="\n".join(disciplines("s0", part, group.own.get("line_rate_bps"), ETHERNET)),
