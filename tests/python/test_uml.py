@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from specimens import GOOD, scenario_of
 from waiting import HANG_S
 
 from narrows.backends import Backend, get_backend
-from narrows.backends.uml import Uml, get_kernel, kernels, machine
+from narrows.backends.uml import Uml, get_kernel, kernels, machine, processors
 from narrows.backends.uml.backend import Watch
 from narrows.backends.uml.controls import command_line
 from narrows.backends.uml.machine import GuestError
@@ -267,34 +268,73 @@ def test_progress_is_heard_and_can_stop_the_run(uml: Uml) -> None:
     assert not guests()
 
 
-def test_a_guest_that_stops_its_clock_is_ended(
-    uml: Uml, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory of a guest that would stop its clock, and is ended soon."""
     monkeypatch.setattr(machine, "SILENCE_S", 2.0)
-    (tmp_path / "init").write_text("while :; do :; done\n")
+    place = tmp_path / "narrows-uml.stuck"
+    place.mkdir()
+    (place / "init").write_text("while :; do :; done\n")
+    return place
+
+
+def test_a_guest_that_stops_its_clock_is_ended(uml: Uml, stuck: Path) -> None:
     program = machine.Program(uml.kernel.binary, uml.kernel.library)
-    with pytest.raises(GuestError, match="didn't respond"):
-        machine.boot(program, tmp_path, seed=1)
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(machine.boot, program, stuck, seed=1)
+        while not _now(stuck):
+            time.sleep(0.01)
+        with pytest.raises(GuestError, match="didn't respond"):
+            running.result()
     assert not guests()
+
+
+def test_a_guest_and_its_programs_stay_on_one_processor(
+    uml: Uml, stuck: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processors, "cache_directory", lambda: tmp_path)
+    program = machine.Program(uml.kernel.binary, uml.kernel.library)
+    seen = []
+
+    def watch() -> None:
+        seen.extend(os.sched_getaffinity(pid) for guest in _now(stuck) for pid in _session(guest))
+
+    with pytest.raises(GuestError, match="didn't respond"):
+        machine.boot(program, stuck, seed=1, watch=watch)
+    assert len(seen) > 2
+    assert all(len(each) == 1 and each == seen[0] for each in seen)
+
+
+def _session(leader: int) -> list[int]:
+    """The processes of a guest."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if os.getsid(int(place.name)) == leader:
+                found.append(int(place.name))
+    return found
 
 
 def guests() -> list[int]:
     """Guests of this process that are still there; a killed one may take a moment."""
     deadline = time.monotonic() + HANG_S
     while True:
-        found = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit() and _is_ours(p)]
+        found = _now()
         if not found or time.monotonic() > deadline:
             return found
         threading.Event().wait(0.05)
 
 
-def _is_ours(process: Path) -> bool:
+def _now(place: Path | None = None) -> list[int]:
+    mark = str(place or "narrows-uml.").encode()
+    return [int(p.name) for p in Path("/proc").glob("[0-9]*") if _is_ours(p, mark)]
+
+
+def _is_ours(process: Path, mark: bytes) -> bool:
     try:
         command = (process / "cmdline").read_bytes()
         environment = (process / "environ").read_bytes()
         parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
     except OSError:
         return False
-    return (
-        b"time-travel" in command and b"narrows-uml." in environment and parent in (1, os.getpid())
-    )
+    return b"time-travel" in command and mark in environment and parent in (1, os.getpid())

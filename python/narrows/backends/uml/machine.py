@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from narrows.backends.uml.processors import keep_on, own_processor
 from narrows.errors import NarrowsError
 
 SCRIPT = "init"
@@ -85,7 +86,7 @@ def boot(
     """
     command = [*_launcher(), str(program.binary), *_COMMAND_LINE, *parameters]
     command += [f"narrows.seed={seed}", "--", "-c", _FIRST_STEPS]
-    with (directory / CONSOLE).open("wb") as console:
+    with own_processor() as processor, (directory / CONSOLE).open("wb") as console:
         try:
             process = subprocess.Popen(
                 command,
@@ -98,6 +99,7 @@ def boot(
             )
         except OSError as error:
             raise GuestError(f"the guest can't be started: {error}") from error
+        keep_on(process.pid, processor)
         try:
             return _wait(process, watch)
         finally:
