@@ -90,21 +90,25 @@ def unchanged(entries: Iterable[ledger.Entry], quick: bool) -> Answers:
 
 def only_simulated(backend: str, profile: str | None) -> None:
     """Raises InputError if changed conditions are asked for on another back end or kernel."""
-    remedy = "leaving it out, as these run in the simulator with the documents' kernels,"
-    for option, found in (
-        ("--backend", "" if backend == "sim" else backend),
-        ("--profile", profile),
-    ):
-        if found:
-            raise InputError.at(option, f'"{found}"', remedy)
+    _refuse(
+        {"--backend": "" if backend == "sim" else backend, "--profile": profile},
+        "these run in the simulator with the documents' kernels",
+    )
 
 
 def only_as_written(*, vary_paths: bool, trials: int | None) -> None:
     """Raises InputError if other paths or fewer trials are asked for with changed conditions."""
-    remedy = "leaving it out, as changed conditions have the trials and the paths of their figure,"
-    for option, found in (("--vary-paths", "on" if vary_paths else ""), ("--trials", trials)):
+    _refuse(
+        {"--vary-paths": "on" if vary_paths else "", "--trials": trials},
+        "changed conditions have the trials and the paths of their figure",
+    )
+
+
+def _refuse(options: Mapping[str, object], reason: str) -> None:
+    """Raises InputError at the first option that has a value."""
+    for option, found in options.items():
         if found:
-            raise InputError.at(option, f'"{found}"', remedy)
+            raise InputError.at(option, f'"{found}"', f"leaving it out, as {reason},")
 
 
 def _works(chosen: Sequence[Exhibit], wanted: str, quick: bool) -> Iterator[Work]:
