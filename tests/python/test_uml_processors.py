@@ -28,6 +28,16 @@ def test_guests_share_no_processor_until_all_are_taken() -> None:
         assert again == taken[0]
 
 
+def test_without_a_place_for_locks_a_guest_runs_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setattr(processors, "cache_directory", lambda: file)
+    with own_processor() as processor:
+        assert processor is None
+
+
 def test_a_process_stays_on_its_processor_with_those_that_it_starts() -> None:
     allowed = os.sched_getaffinity(0)
     chosen = max(allowed)

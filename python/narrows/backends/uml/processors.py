@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from narrows.cached import cache_directory
 from narrows.store.locks import claim
@@ -17,16 +17,23 @@ from narrows.store.locks import claim
 
 @contextmanager
 def own_processor() -> Iterator[int | None]:
-    """A processor that no other guest has until the end of the block; None if all are taken."""
+    """A processor that no other guest has until the end of the block.
+
+    It is None if all are taken, or locks can't be kept in the cache.
+    """
+    with ExitStack() as held:
+        yield _take(held)
+
+
+def _take(held: ExitStack) -> int | None:
     folder = cache_directory() / "processors"
-    folder.mkdir(parents=True, exist_ok=True)
-    # The first one often has most interrupts.
-    for processor in sorted(os.sched_getaffinity(0), reverse=True):
-        with claim(folder / str(processor), remove=False) as ours:
-            if ours:
-                yield processor
-                return
-    yield None
+    with suppress(OSError):  # the cache may be another user's
+        folder.mkdir(parents=True, exist_ok=True)
+        # The first one often has most interrupts.
+        for processor in sorted(os.sched_getaffinity(0), reverse=True):
+            if held.enter_context(claim(folder / str(processor), remove=False)):
+                return processor
+    return None
 
 
 def keep_on(process: int, processor: int | None) -> None:
