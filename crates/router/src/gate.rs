@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::frame::has_data;
 use crate::frames::{ETHERNET, Frames};
 use crate::window::{self, Passage};
 use crate::{Side, sys};
@@ -20,7 +21,7 @@ use crate::{Side, sys};
 const IPV4: [u8; 2] = [0x08, 0x00];
 /// How long packets wait in the sockets at most, so that these don't overflow.
 const PATIENCE_NS: u64 = 10_000_000;
-/// What lies between packets due at the same instant. A guest's clock can't set a timer for less
+/// What lies between data due at the same instant. A guest's clock can't set a timer for less
 /// than 500 ns (TIMER_MIN_DELTA of arch/um).
 const APART_NS: u64 = 1000;
 
@@ -123,7 +124,10 @@ impl Gate<'_> {
             link[6..12].copy_from_slice(&[0x02, 0, 0, 0, 0, 0xff]);
             link[12..].copy_from_slice(&IPV4);
             let own: Vec<_> = due.iter().filter(|passage| passage.side == side).collect();
-            let times = apart(own.iter().map(|passage| self.config.zero_ns + passage.at));
+            let times = apart(
+                own.iter()
+                    .map(|passage| (self.config.zero_ns + passage.at, has_data(&passage.packet))),
+            );
             let packets = own.iter().map(|passage| passage.packet.as_slice());
             self.hosts[side as usize].send(link, &times.zip(packets).collect::<Vec<_>>())?;
         }
@@ -131,14 +135,14 @@ impl Gate<'_> {
     }
 }
 
-/// Times for packets that are due at these: those of the same instant follow one another.
+/// Times for packets that are due at these; data of the same instant follow one another.
 ///
-/// A host in virtual time takes no time, so its programs see each packet before the next one, and
-/// it doesn't acknowledge several at once that a path delivers at once.
-fn apart(due: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+/// A host in virtual time takes no time, so its programs read each packet before the next one comes.
+/// Otherwise TCP would acknowledge several at once that a path delivers at once.
+fn apart(due: impl Iterator<Item = (u64, bool)>) -> impl Iterator<Item = u64> {
     let (mut before, mut last) = (0, 0);
-    due.map(move |at| {
-        last = if at == before { last + APART_NS } else { at.max(last) };
+    due.map(move |(at, data)| {
+        last = if data && at == before { last + APART_NS } else { at.max(last) };
         before = at;
         last
     })
@@ -164,9 +168,10 @@ mod tests {
     use super::apart;
 
     #[test]
-    fn packets_of_one_instant_follow_one_another_and_the_order_stays() {
+    fn data_of_one_instant_follow_one_another_and_the_order_stays() {
         let due = [5, 700, 700, 700, 1200, 9000, 9000, 20_000];
-        let times: Vec<_> = apart(due.into_iter()).collect();
-        assert_eq!(times, [5, 700, 1700, 2700, 2700, 9000, 10_000, 20_000]);
+        let times = |data| apart(due.into_iter().map(move |at| (at, data))).collect::<Vec<_>>();
+        assert_eq!(times(true), [5, 700, 1700, 2700, 2700, 9000, 10_000, 20_000]);
+        assert_eq!(times(false), due);
     }
 }
