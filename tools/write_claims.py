@@ -36,8 +36,8 @@ HEAD = """\
 This page lists each statement of the four documents with the verdict under the document's kernel on
 its whole grid, then with that under the TCP of Linux 6.12 in the simulator, and with that of a real
 Linux 6.12 in virtual time (uml). A real kernel lacks BBR's options and proposed changes, BBR
-Shallow, BBRv3 and the TCP of other versions, and gets single packets instead of super-packets:
-a claim that needs these, or that wasn't run there, has no verdict in that column. Where a check is
+Shallow, BBRv3 and the TCP of other versions: a claim that needs these, or that wasn't run there,
+has no verdict in that column. Where a check is
 met with one of the last two and not with the other, both measurements stand below the table. On
 uml hosts have no jitter, so trials may all be the same run. Equal values then count as one trial,
 which decides nothing ("on one path"); "varied paths" says that each trial had its own buffer and
