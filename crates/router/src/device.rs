@@ -1,5 +1,5 @@
-//! What the packets of a host come from and go to: a TUN device, or a socket for the frames of
-//! another device. With offloads, super-packets pass in one piece.
+//! What the packets of a host come from and go to: a TUN device. With offloads, super-packets pass
+//! in one piece.
 
 use std::io::Result;
 use std::os::fd::OwnedFd;
@@ -26,19 +26,18 @@ impl Device {
         &self.descriptor
     }
 
-    /// Reads a packet or frame; `None` if there is none now.
+    /// Reads a packet; `None` if there is none now.
     pub(crate) fn read<'a>(&self, buffer: &'a mut [u8]) -> Result<Option<&'a [u8]>> {
         let before = if self.offloads { HEADER } else { 0 };
         Ok(sys::read_packet(&self.descriptor, buffer)?
             .map(|read| read.get(before..).unwrap_or(&[])))
     }
 
-    /// Passes a packet to the host, behind `link`, the header of its frame if it has one.
-    pub(crate) fn write(&self, link: &[u8], packet: &[u8]) -> Result<()> {
+    /// Passes a packet to the host.
+    pub(crate) fn write(&self, packet: &[u8]) -> Result<()> {
         if self.offloads {
-            let header = super_packet::header(packet, link.len());
-            return sys::write_parts(&self.descriptor, [&header, link, packet]);
+            return sys::write_parts(&self.descriptor, [&super_packet::header(packet, 0), packet]);
         }
-        sys::write_parts(&self.descriptor, [&[], link, packet])
+        sys::write_parts(&self.descriptor, [packet])
     }
 }

@@ -6,15 +6,13 @@ use std::os::fd::OwnedFd;
 
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmmsg};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, FRAMES};
 use crate::device::LARGEST;
 use crate::super_packet::{self, HEADER};
 use crate::sys;
 
 /// Bytes of an Ethernet header.
 pub(crate) const ETHERNET: usize = 14;
-/// Frames that one system call sends.
-const AT_ONCE: usize = 64;
 
 pub(crate) struct Frames {
     socket: OwnedFd,
@@ -37,7 +35,7 @@ impl Frames {
 
     /// Sends packets behind the header `link`, each when CLOCK_MONOTONIC has its value in ns.
     pub(crate) fn send(&self, link: [u8; ETHERNET], packets: &[(u64, &[u8])]) -> Result<()> {
-        packets.chunks(AT_ONCE).try_for_each(|some| self.send_some(&link, some))
+        packets.chunks(FRAMES as usize).try_for_each(|some| self.send_some(&link, some))
     }
 
     fn send_some(&self, link: &[u8; ETHERNET], packets: &[(u64, &[u8])]) -> Result<()> {

@@ -235,7 +235,7 @@ impl<'a> Router<'a> {
             });
             let Some((side, departure)) = due else { return Ok(()) };
             let pair = self.pair_of[departure.packet.flow.index()];
-            self.device(pair, side).write(&[], &departure.packet.body)?;
+            self.device(pair, side).write(&departure.packet.body)?;
             if self.path.is_data(side, &departure.packet) {
                 self.report.record.took(now, &departure.packet);
             }

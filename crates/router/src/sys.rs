@@ -237,7 +237,7 @@ pub(crate) fn read_packet<'a>(tun: &OwnedFd, buffer: &'a mut [u8]) -> Result<Opt
 }
 
 /// Passes a packet, in several parts, to the host behind the device.
-pub(crate) fn write_parts(device: &OwnedFd, parts: [&[u8]; 3]) -> Result<()> {
+pub(crate) fn write_parts<const N: usize>(device: &OwnedFd, parts: [&[u8]; N]) -> Result<()> {
     rustix::io::writev(device, &parts.map(IoSlice::new))?;
     Ok(())
 }
