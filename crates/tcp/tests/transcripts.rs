@@ -111,6 +111,7 @@ transcripts! {
     send_buffer_full
     short_last_packet
     short_packet
+    short_packets_out_of_order
     slow_start
     slow_start_clips
     starts

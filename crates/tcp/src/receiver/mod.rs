@@ -6,6 +6,7 @@ mod gro;
 mod memory;
 mod request;
 mod sacks;
+mod short;
 pub(crate) mod window;
 
 use narrows_base::{Duration, Ecn, FlowId, Jiffies, Packet, RangeSet, Time};
@@ -13,13 +14,14 @@ use narrows_base::{Duration, Ecn, FlowId, Jiffies, Packet, RangeSet, Time};
 use crate::ecn::EcnMode;
 use crate::outbox::{Envelope, Outbox};
 use crate::profile::{BufferLimits, TcpProfile};
-use crate::segment::{Ack, Data, Kind, MSS, Segment, Seq};
+use crate::segment::{Ack, Data, Kind, Segment, Seq};
 use crate::timer::timestamp_ms;
 use ack_policy::{AckPolicy, Verdict};
 use ecn::Echo;
 use gro::Gro;
 use request::Request;
 use sacks::SackList;
+use short::ShortPackets;
 use window::ReceiveBuffer;
 
 /// Settings of a receiver.
@@ -62,6 +64,7 @@ pub struct Receiver {
     /// `rcv_nxt`: the next packet in order.
     next: Seq,
     out_of_order: RangeSet<Seq>,
+    short: ShortPackets,
     sacks: SackList,
     /// None if packets reach an established TCP at once.
     entry: Option<Box<Entry>>,
@@ -108,6 +111,7 @@ impl Receiver {
             clock,
             next: 0,
             out_of_order: RangeSet::default(),
+            short: ShortPackets::default(),
             sacks: SackList::default(),
             entry: (!config.gro.is_zero()).then(|| Box::new(Entry::merging(config.gro))),
             policy: AckPolicy::new(clock, profile.sack_compression, profile.ack_on_psh),
@@ -278,7 +282,7 @@ impl Receiver {
     fn close_hole(&mut self) -> u64 {
         let mut bytes = 0;
         while let Some(end) = self.out_of_order.pop_at(self.next) {
-            bytes += u64::from(end - self.next) * u64::from(MSS);
+            bytes += self.short.release(self.next, end);
             self.buffer.memory.release(end - self.next);
             self.next = end;
         }
@@ -291,6 +295,7 @@ impl Receiver {
         let (start, end) = (unit[0].seq, last.seq + 1);
         self.note_mark(last.ecn, self.next, now);
         let row = self.out_of_order.insert_whole(start, end).expect("any number of rows");
+        self.short.hold(unit);
         let (position, packets) = (start - row.0, end - start);
         // What joins a buffer is in memory before the window may grow; anything else comes later.
         let joins = memory::joins(position);
