@@ -88,7 +88,10 @@ fn message(part: &mut libc::iovec, control: &mut Control) -> libc::mmsghdr {
     message.msg_hdr.msg_iov = part;
     message.msg_hdr.msg_iovlen = 1;
     message.msg_hdr.msg_control = (&raw mut *control).cast();
-    message.msg_hdr.msg_controllen = size_of::<Control>() as _;
+    #[allow(clippy::cast_possible_truncation, reason = "32 bits in musl, and a few bytes")]
+    {
+        message.msg_hdr.msg_controllen = size_of::<Control>() as _;
+    }
     message
 }
 

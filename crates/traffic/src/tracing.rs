@@ -35,6 +35,12 @@ pub enum Stop {
     Signal(c_int),
 }
 
+/// What ptrace(2) takes as a request: glibc and musl declare it with different signs.
+#[cfg(target_env = "musl")]
+type Request = c_int;
+#[cfg(not(target_env = "musl"))]
+type Request = libc::c_uint;
+
 /// Added to the signal of a stop at a system call.
 const AT_CALL: c_int = 0x80;
 
@@ -42,7 +48,7 @@ fn check(result: c_long) -> Result<c_long> {
     if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
 }
 
-fn request(what: libc::c_uint, thread: Pid, data: c_int) -> Result<()> {
+fn request(what: Request, thread: Pid, data: c_int) -> Result<()> {
     let none = std::ptr::null_mut::<c_void>();
     // SAFETY: these requests take numbers, and no memory is involved.
     match check(unsafe { libc::ptrace(what, thread, none, c_long::from(data)) }) {
@@ -151,7 +157,7 @@ fn stop(status: c_int) -> Stop {
 /// Never in practice.
 pub fn await_event(timeout_ns: u64) -> Result<()> {
     const NS: u64 = 1_000_000_000;
-    let whole = libc::time_t::try_from(timeout_ns / NS).map_err(Error::other)?;
+    let whole = (timeout_ns / NS).try_into().map_err(Error::other)?;
     let part = c_long::try_from(timeout_ns % NS).map_err(Error::other)?;
     let timeout = libc::timespec { tv_sec: whole, tv_nsec: part };
     let set = signals();
