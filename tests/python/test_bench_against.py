@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -66,6 +67,32 @@ def test_ns3_that_is_not_there(capsys: Capture, monkeypatch: pytest.MonkeyPatch)
     assert "libns3-dev" in capsys.readouterr().err
 
 
+def test_the_compilers_first_error_is_shown(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Flags that pkg-config gives, and a compiler that lacks a header."""
+    tools = {
+        "pkg-config": "echo -I/opt/ns3",
+        "g++": 'echo "In file included from a.h" >&2; echo "a.h:3: fatal error: gsl.h" >&2; exit 1',
+    }
+    for name, body in tools.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert run_cli("bench", "--against", "ns3") == 1
+    error = capsys.readouterr().err
+    assert "Compiling ns3.cc" in error
+    assert "a.h:3: fatal error: gsl.h" in error
+    assert "-I/opt/ns3" in error
+
+
+def test_each_line_appears_when_its_load_is_measured(tmp_path: Path) -> None:
+    program = peer(tmp_path, '{"packets": 1000, "cpu_s": 0.02}')
+    results = against.compare(program, quick=True)
+    assert next(results)["name"] == "S1"
+    assert len((tmp_path / "log").read_text().splitlines()) == against.PAIRS
+
+
 @pytest.mark.parametrize("answer", ["no JSON", "{}", "[]", '{"packets": 1, "cpu_s": 0}'])
 def test_a_peer_that_answers_something_else(tmp_path: Path, capsys: Capture, answer: str) -> None:
     program = peer(tmp_path, answer)
@@ -75,6 +102,8 @@ def test_a_peer_that_answers_something_else(tmp_path: Path, capsys: Capture, ans
 
 def test_a_peer_that_fails(tmp_path: Path, capsys: Capture) -> None:
     program = peer(tmp_path, "")
-    program.write_text("#!/bin/sh\nexit 3\n")
+    program.write_text("#!/bin/sh\necho no such rate >&2\nexit 3\n")
     assert run_cli("bench", "--quick", "--against", str(program)) == 1
-    assert "--rate=10000000" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "--rate=10000000" in error
+    assert "status 3: no such rate" in error

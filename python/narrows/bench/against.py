@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 PAIRS = 3
 NS3 = "ns3"
+COMPILER = "g++"
 PARTS = ("applications", "point-to-point", "internet", "network", "core")
 LIBRARIES = tuple(f"ns3-{part}" for part in PARTS)
 SOURCE = Path(__file__).with_name("ns3.cc")
@@ -45,33 +47,52 @@ def peer(name: str) -> Iterator[Path]:
 
 
 def _compile(program: Path) -> None:
-    flags = _output(["pkg-config", "--cflags", "--libs", *LIBRARIES])
-    if flags is None:
-        remedy = "an installed ns-3 (Debian: apt-get install libns3-dev), or the path of a program"
-        raise InputError.at("--against", "no ns-3 that pkg-config knows", remedy)
-    command = ["g++", "-std=c++17", "-O3", "-o", str(program), str(SOURCE), *shlex.split(flags)]
-    if _output(command) is None:
-        tried = shlex.join(command)
-        raise NarrowsError(f"{SOURCE.name} didn't compile with the ns-3 here: {tried}")
+    flags = _run(["pkg-config", "--cflags", "--libs", *LIBRARIES])
+    if flags.returncode:
+        remedy = (
+            "an installed ns-3 (Debian: apt-get install libns3-dev libgsl-dev), or a program's path"
+        )
+        found = f"no ns-3 that pkg-config knows: {_last_line(flags.stderr)}"
+        raise InputError.at("--against", found, remedy)
+    words = shlex.split(flags.stdout)
+    command = [COMPILER, "-std=c++17", "-O3", "-o", str(program), str(SOURCE), *words]
+    print(f"Compiling {SOURCE.name} with {COMPILER}, once.", file=sys.stderr, flush=True)
+    done = _run(command)
+    if done.returncode:
+        raise NarrowsError(
+            f"{SOURCE.name} didn't compile with the ns-3 here: {_first_error(done.stderr)}\n"
+            f"The command was: {shlex.join(command)}"
+        )
 
 
-def _output(command: Sequence[str]) -> str | None:
-    """What a command prints; nothing if it failed or isn't there."""
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Runs a command; one that isn't there fails with 127, as in a shell."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        return subprocess.CompletedProcess(command, 127, "", f"{command[0]}: {error.strerror}")
+
+
+def _first_error(text: str) -> str:
+    """Returns a compiler's first error: the other lines mostly follow from it."""
+    lines = [line.strip() for line in text.splitlines()]
+    return next((line for line in lines if "error" in line.lower()), _last_line(text))
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "it printed nothing"
 
 
 def compare(
     program: Path, quick: bool = False, scenarios: Sequence[Scenario] = SCENARIOS
-) -> list[dict[str, Any]]:
-    """Both rates of each scenario, and how many times the peer's ours is: median and range.
+) -> Iterator[dict[str, Any]]:
+    """Yields both rates of each scenario, and how many times the peer's ours is: median and range.
 
-    The two take turns, so what else the machine does meets both.
+    The two take turns, so other load on the machine affects both.
     """
-    return [_compare(program, scenario, QUICK if quick else 1) for scenario in scenarios]
+    for scenario in scenarios:
+        yield _compare(program, scenario, QUICK if quick else 1)
 
 
 def _compare(program: Path, scenario: Scenario, divisor: int) -> dict[str, Any]:
@@ -98,9 +119,13 @@ def _ours(trial: Trial) -> float:
 def _theirs(program: Path, trial: Trial) -> float:
     """The peer's packets per CPU second."""
     command = [str(program), *options(trial)]
-    text = _output(command)
-    if text is None:
-        raise NarrowsError(f"the program to compare with failed: {shlex.join(command)}")
+    done = _run(command)
+    if done.returncode:
+        raise NarrowsError(
+            f"the program to compare with ended with status {done.returncode}: "
+            f"{_last_line(done.stderr)}\nThe command was: {shlex.join(command)}"
+        )
+    text = done.stdout
     try:
         found = json.loads(text)
         return float(found["packets"] / found["cpu_s"])
@@ -121,13 +146,14 @@ def options(trial: Trial) -> list[str]:
     ]
 
 
-def print_comparison(results: Sequence[Mapping[str, Any]], name: str) -> None:
-    """A line for every scenario."""
+def print_comparison(results: Iterable[Mapping[str, Any]], name: str) -> None:
+    """Prints a line for every scenario, as soon as it has been measured."""
     for result in results:
         low, high = result["ratio_range"]
         print(
             f"{result['name']}  {result['title'] + ', ' + result['buffer'].upper():46}"
             f"{result['packets_per_cpu_s']:>12,.0f} packets per CPU second, {name}"
             f" {result['peer_packets_per_cpu_s']:,.0f}: {result['ratio']:.0f} times"
-            f" ({low:.0f} to {high:.0f})"
+            f" ({low:.0f} to {high:.0f})",
+            flush=True,
         )

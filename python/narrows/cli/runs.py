@@ -351,7 +351,7 @@ def _bench_against(name: str, as_json: bool, quick: bool) -> None:
 
     with peer(name) as program:
         results = compare(program, quick)
-    if as_json:
-        print_json({"quick": quick, "against": name, "scenarios": results})
-    else:
-        print_comparison(results, Path(name).name)
+        if as_json:
+            print_json({"quick": quick, "against": name, "scenarios": list(results)})
+        else:
+            print_comparison(results, Path(name).name)
