@@ -86,8 +86,10 @@ def test_flows_the_other_way_and_super_packets_are_as_in_the_simulator(
     assert (min(sizes) > 3000) == bool(overrides), "packets of several segments"
 
 
-def test_kernels_and_hosts_stand_beside_each_other_and_give_the_same_again(uml: Uml) -> None:
-    name = kernels()[-1].name
+@pytest.mark.parametrize("name", [kernel.name for kernel in kernels()])
+def test_kernels_and_hosts_stand_beside_each_other_and_give_the_same_again(
+    uml: Uml, name: str
+) -> None:
     text = GOOD + '[[flows]]\ncca = "bbr"\nline_rate = "2mbit"\nfq = true\n'
     text += '[[flows]]\ncca = "cubic"\nstart = "500ms"\n'
     text += 'sysctls = { tcp_rmem = "4096 16384 16384" }\n'
