@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from specimens import GOOD, scenario_of
 from test_uml import guests
 
 from narrows.backends import get_backend
+from narrows.backends.linux.groups import groups
+from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.uml import Uml, backend, get_kernel, kernels
-from narrows.backends.uml.machine import GuestError
+from narrows.backends.uml.coupled import Guest, Tools, run_guests
+from narrows.backends.uml.machine import SILENCE_S, GuestError
 from narrows.errors import InputError, SpecError
 from narrows.metrics import summarise
 from narrows.plan import plan
@@ -162,3 +167,21 @@ def test_what_coupled_guests_cannot_do_is_refused(uml: Uml, change: str, place: 
     text = GOOD + '[[flows]]\ncca = "reno"\nsize = "1mb"\nfq = true\n'
     with pytest.raises((SpecError, InputError), match=place):
         uml.check(scenario_of(text, [change]))
+
+
+def test_a_gate_that_fails_ends_its_guest_with_its_message(uml: Uml, tmp_path: Path) -> None:
+    """The other guests would otherwise wait for it until they are ended for their silence."""
+    router = tmp_path / "router"
+    router.write_text(
+        f'#!/bin/sh\n[ "$1" != gate ] || {{ echo "no such gate" >&2; exit 3; }}\n'
+        f'exec {router_tool()} "$@"\n'
+    )
+    router.chmod(0o755)
+    scenario = scenario_of(GOOD + '[[flows]]\ncca = "bbr"\nfq = true\n', ["run.duration=1s"])
+    guests = [Guest(uml.kernel, group, []) for group in groups(scenario)]
+    place = tmp_path / "run"
+    place.mkdir()
+    began = time.monotonic()
+    with pytest.raises(GuestError, match="no such gate"):
+        run_guests(place, scenario, guests, Tools(traffic_tool(), router), 100_000_000, list)
+    assert time.monotonic() - began < SILENCE_S / 2

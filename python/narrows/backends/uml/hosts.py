@@ -60,8 +60,8 @@ _INIT = """\
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 {{
 sh -e {here}/{network} && {load}{{
-{router} gate {here}/{gate} &
-{tool} {here}/{config}
+{{ {router} gate {here}/{gate}; : > /run/gate-ended; }} &
+{tool} {here}/{config} && [ ! -e /run/gate-ended ]
 }}
 }} > {here}/{log} 2>&1
 echo $? > {here}/{status}
