@@ -5,28 +5,55 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
 
 STANDARD_INPUT = "/dev/stdin"
 
 
 def read_limited(path: Path, most: int) -> bytes:
-    """The content of a regular file, or of the standard input as `/dev/stdin`.
+    """Returns the content of a regular file, or of the standard input as `/dev/stdin`.
 
-    Raises OSError for anything else: a device may never end, and opening a pipe without a writer
-    waits for ever. Also raises it for more than `most` bytes.
+    Raises OSError for anything else, and for more than `most` bytes.
     """
     if str(path) == STANDARD_INPUT:
         with os.fdopen(os.dup(0), "rb") as file:
             return _at_most(file.read(most + 1), most)
+    with open_regular(path) as file:
+        return _at_most(file.read(most + 1), most)
+
+
+def read_own(path: Path, most: int) -> bytes:
+    """Returns the content of a file inside a result or a store, which may be somebody else's.
+
+    Raises OSError for anything but a regular file, a link included, and for more than `most` bytes.
+    """
+    with open_regular(path, follow=False) as file:
+        return _at_most(file.read(most + 1), most)
+
+
+def open_regular(path: Path, *, follow: bool = True) -> BufferedReader:
+    """Opens a regular file for reading; with `follow=False` not by a link.
+
+    Raises OSError for anything else: a device may never end, and opening a pipe without a writer
+    waits for ever.
+    """
     # Without O_NONBLOCK even opening a pipe would wait.
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        kind = os.fstat(file.fileno()).st_mode
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP and path.is_symlink():
+            raise OSError(errno.ELOOP, "a link", str(path)) from None
+        raise
+    file = os.fdopen(descriptor, "rb")
+    kind = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(kind):
+        file.close()
         if stat.S_ISDIR(kind):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(kind):
-            raise OSError(errno.EINVAL, "no regular file", str(path))
-        return _at_most(file.read(most + 1), most)
+        raise OSError(errno.EINVAL, "no regular file", str(path))
+    return file
 
 
 def _at_most(content: bytes, most: int) -> bytes:

@@ -1,6 +1,21 @@
-"""How numbers of things are written in sentences."""
+"""How texts and numbers of things are written for a person."""
 
 from __future__ import annotations
+
+
+def printable(text: str) -> str:
+    """Escapes control characters but line feeds, which could rewrite what a terminal shows.
+
+    Texts that are printed may be somebody else's: keys, names of flows, of files.
+    """
+    return "".join(
+        char if char == "\n" or char.isprintable() or char == " " else _escaped(char)
+        for char in text
+    )
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
 
 
 def counted(number: int, thing: str) -> str:

@@ -157,7 +157,7 @@ def test_a_sweep_that_was_killed_is_cleaned_up_by_the_next(tmp_path: Path) -> No
 
 def test_locks_that_are_held_stay(tmp_path: Path) -> None:
     create_store(tmp_path / "s")
-    held = tmp_path / "s" / "locks" / "held"
+    held = tmp_path / "s" / "locks" / ("1f" * 16)
     with claim(held) as ours:
         assert ours
         create_store(tmp_path / "s")

@@ -168,13 +168,16 @@ def test_damage_is_found_and_removed(harm: object, said: str, tmp_path: Path) ->
     assert store.keys() == set()
 
 
+LEFT = "0123456789abcdef" * 2
+
+
 def test_garbage_is_what_no_study_has(tmp_path: Path) -> None:
     spec = write(tmp_path, STUDY)
     execute(prepare(spec, out=tmp_path / "s"))
     store = open_store(tmp_path / "s")
     store.add(a_trial(), a_result(), {})
     store.fail(a_trial("run.seed=9"), "", "an error")
-    left, lock = hidden(tmp_path / "s" / "tmp" / "work"), tmp_path / "s" / "locks" / "left"
+    left, lock = hidden(tmp_path / "s" / "tmp" / "work"), tmp_path / "s" / "locks" / LEFT
     left.mkdir()
     lock.touch()
     with store.claim("busy") as ours, workshop(tmp_path / "s" / "tmp") as living:
@@ -182,7 +185,7 @@ def test_garbage_is_what_no_study_has(tmp_path: Path) -> None:
         would = collect(store, remove=False)
         assert would.runs == (a_trial().hash,)
         assert would.failures == (a_trial("run.seed=9").hash,)
-        assert would.leftovers == (left.name, "left")
+        assert would.leftovers == (left.name, LEFT)
         assert len(store.keys()) == 5
         assert collect(store) == would
         assert living.is_dir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,144 @@ def test_files_that_the_run_did_not_write_do_not_matter(result: Path) -> None:
 def test_a_result_is_what_its_scenario_gives(result: Path, capsys: Any) -> None:
     assert main(["verify", str(result)]) == 0
     assert "2 runs repeated: every value of every table is the same" in capsys.readouterr().out
+
+
+def seal(result: Path) -> None:
+    """Makes the digests right again, as a forger would."""
+    manifest = json.loads((result / "manifest.json").read_text())
+    (result / "manifest.json").write_text(json.dumps(intact.sealed(manifest, result)))
+
+
+def edit(file: Path, *keys: Any, value: Any) -> None:
+    """Changes a value of a JSON file."""
+    document = json.loads(file.read_text())
+    place = document
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = value
+    file.write_text(json.dumps(document, indent=1) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "value", "said"),
+    [
+        ("summary.json", ("runs", 1, "bottleneck", "utilization"), 0.123, "bottleneck.utilization"),
+        ("summary.json", ("runs", 0, "flows", 0, "goodput_mbps"), 9.99, "flows[0].goodput_mbps"),
+        ("manifest.json", ("trials", 0, "packets"), 5, "packets: 5 kept"),
+        ("manifest.json", ("trials", 0, "losses"), {"queue": [7]}, "losses:"),
+        ("manifest.json", ("trials", 1, "end_s"), 1.5, "end_s: 1.5 kept"),
+        ("manifest.json", ("trials", 1, "seed"), 77, "the manifest's seed isn't the scenario's"),
+        ("manifest.json", ("name",), "better", "manifest.json: name"),
+        ("manifest.json", ("groups",), ["bbr"], "manifest.json: groups"),
+        ("manifest.json", ("hash",), "0" * 32, "manifest.json: another hash"),
+    ],
+)
+def test_forged_summaries_and_manifests_are_found(
+    result: Path, capsys: Any, name: str, keys: tuple[Any, ...], value: Any, said: str
+) -> None:
+    edit(result / name, *keys, value=value)
+    seal(result)
+    assert main(["verify", str(result)]) == 1
+    assert said in capsys.readouterr().out
+
+
+def test_a_specification_that_did_not_run_is_found(result: Path, capsys: Any) -> None:
+    spec = result / "spec.toml"
+    spec.write_text(spec.read_text().replace('rtt = "', 'rtt = "1'))
+    seal(result)
+    assert main(["verify", str(result)]) == 1
+    assert "spec.toml: another scenario than that of trial 1" in capsys.readouterr().out
+
+
+def test_a_table_that_the_run_does_not_give_is_found(result: Path, capsys: Any) -> None:
+    pl.DataFrame({"a": [1]}).write_parquet(result / "trial-1" / "extra.parquet")
+    seal(result)
+    assert main(["verify", str(result)]) == 1
+    assert "extra: a table that the run doesn't give" in capsys.readouterr().out
+
+
+def test_a_summary_table_that_is_not_the_summary_is_found(result: Path, capsys: Any) -> None:
+    file = result / "summary.csv"
+    file.write_text(file.read_text().replace("1,", "2,", 1))
+    assert main(["verify", str(result)]) == 1
+    assert "summary.csv: not the table of summary.json" in capsys.readouterr().out
+
+
+def test_a_manifest_without_a_digest_is_damaged(result: Path, capsys: Any) -> None:
+    document = json.loads((result / "manifest.json").read_text())
+    del document["digest"]
+    (result / "manifest.json").write_text(json.dumps(document))
+    assert main(["verify", str(result)]) == 2
+    assert "other content than the run wrote" in capsys.readouterr().err
+
+
+def test_what_cannot_be_compared_is_named(result: Path, capsys: Any) -> None:
+    assert main(["verify", str(result)]) == 0
+    said = capsys.readouterr().out
+    assert "Not compared: " in said
+    assert "report.html" in said
+    assert "with which command it ran" in said
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    spec, out = tmp_path / "good.toml", tmp_path / "store"
+    spec.write_text(GOOD)
+    axis = ["--set", 'path.buffer=["1bdp", "4bdp"]']
+    assert main(["sweep", str(spec), *SHORT, *axis, "--out", str(out)]) == 0
+    return out
+
+
+def test_a_store_is_what_its_scenarios_give(store: Path, capsys: Any) -> None:
+    assert main(["verify", str(store)]) == 0
+    assert "2 runs repeated: every value of every table is the same" in capsys.readouterr().out
+
+
+def rewrite(file: Path, frame: pl.DataFrame) -> None:
+    frame.write_parquet(file)
+
+
+def test_a_forged_derived_table_is_found(store: Path, capsys: Any) -> None:
+    file = sorted(store.glob("runs/run=*/summary.parquet"))[0]
+    frame = pl.read_parquet(file, hive_partitioning=False)
+    rewrite(file, frame.with_columns(utilization=pl.lit(0.123)))
+    assert main(["verify", str(store)]) == 1
+    assert "utilization: 0.123 kept" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("table", ["runs", "summary", "flows"])
+def test_a_forged_index_is_found(store: Path, capsys: Any, table: str) -> None:
+    assert main(["export", str(store), "summary"]) == 0
+    file = next(store.glob(f"index/part-*/{table}.parquet"))
+    frame = pl.read_parquet(file)
+    last = frame.columns[-1]
+    changed = pl.lit("x") if frame[last].dtype == pl.String() else pl.lit(1)
+    rewrite(file, frame.with_columns(changed.cast(frame[last].dtype).alias(last)))
+    assert main(["verify", str(store)]) == 1
+    assert f"index: other rows of `{table}`" in capsys.readouterr().out
+
+
+def test_runs_swapped_between_combinations_are_found(store: Path, capsys: Any) -> None:
+    file = next((store / "studies").glob("*.parquet"))
+    frame = pl.read_parquet(file)
+    rewrite(file, frame.with_columns(pl.col("run").reverse()))
+    assert main(["verify", str(store)]) == 1
+    assert "other runs than its specification has" in capsys.readouterr().out
+
+
+def test_runs_in_each_others_directories_are_found(store: Path, capsys: Any) -> None:
+    one, other = sorted((store / "runs").iterdir())
+    one.rename(store / "third")
+    other.rename(one)
+    (store / "third").rename(other)
+    assert main(["verify", str(store)]) == 1
+    assert "its name isn't the hash of its scenario" in capsys.readouterr().out
+
+
+def test_a_missing_run_is_named(store: Path, capsys: Any) -> None:
+    shutil.rmtree(sorted((store / "runs").iterdir())[0])
+    assert main(["verify", str(store)]) == 0
+    assert "1 of 2 runs, which aren't there" in capsys.readouterr().out
 
 
 def test_a_forged_value_is_found(result: Path, capsys: Any) -> None:
@@ -89,7 +228,7 @@ def test_a_sweep_is_verified_in_part(tmp_path: Path, capsys: Any) -> None:
     capsys.readouterr()
     assert main(["verify", str(out), "--sample", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [one["same"] for one in found] == [True, True]
+    assert [one["same"] for one in found["runs"]] == [True, True]
 
 
 def test_what_measured_real_time_cannot_be_repeated(result: Path, capsys: Any) -> None:

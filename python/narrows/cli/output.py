@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from narrows.words import printable
+
 
 def print_json(document: object) -> None:
     """Prints a document; refuses NaN and infinity, which JSON lacks."""
@@ -15,7 +17,7 @@ def print_json(document: object) -> None:
 def print_lines(lines: Iterable[str]) -> None:
     """Prints each on its own line."""
     for line in lines:
-        print(line)
+        print(printable(line))
 
 
 def hint(*commands: str) -> None:

@@ -8,7 +8,9 @@ import typer
 
 from narrows.cli.options import AsJson, Out
 from narrows.cli.output import print_json, print_lines
+from narrows.cli.status import reading
 from narrows.extras import need_frames
+from narrows.words import printable
 
 _RESULTS = "narrows-results"
 
@@ -37,7 +39,7 @@ def ls(
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
     for row in rows:
         cells = (f"{text:{width}}" for text, width in zip(row[:3], widths, strict=True))
-        print("  ".join((*cells, row[3])).rstrip())
+        print(printable("  ".join((*cells, row[3])).rstrip()))
 
 
 def open_(
@@ -54,7 +56,8 @@ def open_(
     from narrows.store import is_store, location
 
     single = is_store(place) or (location(place) / "manifest.json").is_file()  # type: ignore[operator]
-    page = (page_of(place) or write_pages(place)[0]) if single else write_index(place)
+    with reading(place):
+        page = (page_of(place) or write_pages(place)[0]) if single else write_index(place)
     print(page)
     if show:
         _show(page.resolve().as_uri())
@@ -81,7 +84,8 @@ def diff(
     need_frames()
     from narrows.diff import diff as hold
 
-    made = hold(first, second, out)
+    with reading(first, second):
+        made = hold(first, second, out)
     if as_json:
         print_json(made.document())
     else:

@@ -10,6 +10,7 @@ import typer
 
 from narrows.cli.options import AllowCode, AsJson, Force, Jobs, Out, Png, Sets, permission
 from narrows.cli.output import print_json, print_lines
+from narrows.cli.status import reading
 from narrows.errors import InputError
 from narrows.extras import need_frames
 
@@ -33,7 +34,8 @@ def report(
     """Rebuild the page of results."""
     from narrows.console import print_paths
 
-    print_paths(write_pages(directory, png, runs))
+    with reading(directory):
+        print_paths(write_pages(directory, png, runs))
 
 
 def write_pages(place: str, png: bool = False, runs: bool = False) -> list[Path]:
@@ -58,18 +60,19 @@ def verify(
     as_json: AsJson = False,
     allow_code: AllowCode = None,
 ) -> None:
-    """Repeat stored runs and compare every value with what they recorded."""
+    """Repeat stored runs and compare all that they recorded, and what was made from it."""
     need_frames()
     from narrows.cli.status import FAILED
-    from narrows.verify import document, kept_runs, lines, repeat
+    from narrows.verify import check_place, document, kept_runs, lines, repeat
 
-    with permission(allow_code, None):
-        found = repeat(kept_runs(directory, sample), jobs)
+    with permission(allow_code, None), reading(directory):
+        runs = kept_runs(directory, sample)
+        beside, found = check_place(directory), repeat(runs, jobs)
     if as_json:
-        print_json(document(found))
+        print_json(document(found, beside))
     else:
-        print_lines(lines(found))
-    if not all(one.same for one in found):
+        print_lines(lines(found, beside))
+    if beside.differs or not all(one.same for one in found):
         raise typer.Exit(FAILED)
 
 
@@ -143,10 +146,11 @@ def export(
     from narrows.sweeps import export as write_table
     from narrows.sweeps import export_file
 
-    if out is None:
-        write_table(directory, table, form, sys.stdout.buffer)
-    else:
-        export_file(directory, table, form, out)
+    with reading(directory):
+        if out is None:
+            write_table(directory, table, form, sys.stdout.buffer)
+        else:
+            export_file(directory, table, form, out)
 
 
 def figure(
@@ -181,9 +185,10 @@ def figure(
     from narrows.store import unwritable
     from narrows.sweeps.figure import described, save
 
-    made = described(
-        directory, name, metric=metric, x=x, y=y, by=by, where=where or (), trial=trial
-    )
+    with reading(directory):
+        made = described(
+            directory, name, metric=metric, x=x, y=y, by=by, where=where or (), trial=trial
+        )
     formats = [kind.strip() for kind in form.split(",")]
     stem = out if out is not None else Path(name)
     remedy = "the path of files without suffix, in a directory that can be written (--out STEM)"
@@ -215,7 +220,7 @@ def draw(
         print_lines([drawn.rstrip()])
         return
     try:
-        write_text(out, drawn)
+        write_text(out, drawn, follow=True)
     except OSError as error:
         raise unwritable(error, out, "a file that can be written (--out FILE)") from error
     print_lines([str(out)])

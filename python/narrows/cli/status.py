@@ -9,13 +9,14 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import typer
 
 from narrows.errors import InputError, InterruptedRunError, NarrowsError
 from narrows.version import __version__
+from narrows.words import printable
 
 DONE, FAILED, BAD_INPUT, BROKEN, INTERRUPTED = 0, 1, 2, 70, 130
 
@@ -23,6 +24,9 @@ _REFUSALS = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO)
 )
 """Errors of the machine: no space, no permission, or a broken disk."""
+
+_BAD_PATHS = frozenset((errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR))
+"""Errors of paths that a person gave."""
 
 # The base of all usage errors. Typer may bundle its own copy of click, so the class is reached
 # through what typer exports: BadParameter, UsageError, this.
@@ -48,6 +52,11 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
         _silence()
         return DONE
     except OSError as error:
+        if error.errno in _BAD_PATHS and error.filename is not None:
+            _complain(
+                [f"{_short(error.filename)}: found {error.strerror}; another path would be right"]
+            )
+            return BAD_INPUT
         if error.errno not in _REFUSALS:
             return _stop() if interrupts else _apologise(error)
         _complain([_refusal(error)])
@@ -56,6 +65,27 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
         if isinstance(error, _ClickError):
             return _complain_of_usage(error)
         return _stop() if interrupts else _apologise(error)
+
+
+@contextmanager
+def reading(*places: str) -> Iterator[None]:
+    """Turns what strange contents of results cause into an InputError that names the results.
+
+    They may be somebody else's or damaged, and hold anything: all shapes can't be checked first.
+    """
+    try:
+        yield
+    except Exception as error:
+        ours = isinstance(error, (LookupError, TypeError, ValueError, AttributeError))
+        if not (ours or isinstance(error, ArithmeticError) or _is_of_polars(error)):
+            raise
+        found = f"contents that can't be read ({type(error).__name__}: {error})"
+        remedy = "a result that this version of narrows wrote (if it did, please report this)"
+        raise InputError.at(" or ".join(places), found, remedy) from error
+
+
+def _is_of_polars(error: Exception) -> bool:
+    return type(error).__module__.startswith("polars")
 
 
 def _refusal(error: OSError) -> str:
@@ -67,6 +97,11 @@ def _refusal(error: OSError) -> str:
     return f"{error.filename}: found {error.strerror}; {remedy} would be right"
 
 
+def _short(path: object) -> str:
+    text = str(path)
+    return text if len(text) <= 200 else f"{text[:100]}... ({len(text)} characters)"
+
+
 def _stop() -> int:
     print("narrows: interrupted", file=sys.stderr)
     return INTERRUPTED
@@ -75,7 +110,7 @@ def _stop() -> int:
 def _complain(problems: Iterable[str]) -> None:
     with suppress(OSError):  # nobody can be told
         for problem in problems:
-            print(f"narrows: error: {problem}", file=sys.stderr)
+            print(f"narrows: error: {printable(problem)}", file=sys.stderr)
 
 
 def _silence() -> None:

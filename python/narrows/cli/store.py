@@ -8,8 +8,9 @@ import typer
 
 from narrows.cli.options import AsJson
 from narrows.cli.output import print_json, print_lines
-from narrows.cli.status import DONE, FAILED
+from narrows.cli.status import DONE, FAILED, reading
 from narrows.extras import need_frames
+from narrows.words import counted
 
 app = typer.Typer(
     help="Manage the stored runs of sweeps.", rich_markup_mode=None, callback=need_frames
@@ -25,10 +26,12 @@ def list_store(directory: Annotated[str, _STORE], as_json: AsJson = False) -> No
     from narrows.store import open_store, states
     from narrows.sweeps.text import state_lines
 
+    with reading(directory):
+        found = states(open_store(directory))
     if as_json:
-        print_json([asdict(state) for state in states(open_store(directory))])
+        print_json([asdict(state) for state in found])
         return
-    print_lines(state_lines(states(open_store(directory))))
+    print_lines(state_lines(found))
 
 
 @app.command("gc")
@@ -42,19 +45,22 @@ def collect_garbage(
     from narrows.store import collect, open_store
     from narrows.sweeps.text import garbage_lines
 
-    print_lines(garbage_lines(collect(open_store(directory), not dry_run), not dry_run))
+    with reading(directory):
+        gone = collect(open_store(directory), not dry_run)
+    print_lines(garbage_lines(gone, not dry_run))
 
 
 @app.command()
 def check(
     directory: Annotated[str, _STORE],
-    remove: Annotated[bool, typer.Option("--remove", help="Remove damaged runs.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove what is damaged.")] = False,
 ) -> None:
-    """Compare every stored run with its digests; exit status 1 if one is damaged."""
+    """Compare every stored run with its digests; exit status 1 if anything is damaged."""
     from narrows.store import damage, open_store
 
-    found = open_store(directory)
-    damaged = list(damage(found, remove))
+    with reading(directory):
+        found = open_store(directory)
+        damaged = list(damage(found, remove))
     print_lines(f"{key}: {wrong}" for key, wrong in damaged)
-    print(f"{len(damaged)} damaged runs, {len(found.keys())} stored")
+    print(f"{len(damaged)} damaged, {counted(len(found.keys()), 'run')} stored")
     raise typer.Exit(FAILED if damaged else DONE)

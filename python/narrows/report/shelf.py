@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.errors import InputError, NarrowsError
+from narrows.files import read_own
 from narrows.report.page import environment
 from narrows.store import RESULTS, is_store, open_result, open_store, states
 from narrows.store.atomic import write_text
@@ -21,6 +22,9 @@ from narrows.version import __version__
 from narrows.words import counted
 
 INDEX = "index.html"
+_MARK = b'<meta name="generator" content="narrows">'
+_MOST = 1 << 26
+"""Bytes that are read of a page or of a small document."""
 _PAGES = {"diff": "diff.html", "comparison": "compare.html", "published figures": INDEX}
 _NUMBERS = {"diff": "diff.json", "comparison": "compare.json"}
 
@@ -68,10 +72,23 @@ def write_index(directory: str | Path = RESULTS) -> Path:
     place = Path(directory)
     if _is_result(place):
         raise InputError.at(str(place), "results themselves", "the directory that they lie in")
+    found, page = items(place), place / INDEX
+    if not found:
+        raise InputError.at(str(place), "no results in it", "a directory that `narrows run` made")
+    if page.exists() and not _is_ours(page):
+        raise InputError.at(str(page), "a page that narrows didn't make", "another name for it")
     template = environment().get_template("shelf.html.jinja")
-    html = template.render(items=items(place), directory=place.resolve().name, version=__version__)
-    write_text(place / INDEX, html)
-    return place / INDEX
+    html = template.render(items=found, directory=place.resolve().name, version=__version__)
+    write_text(page, html)
+    return page
+
+
+def _is_ours(page: Path) -> bool:
+    """Whether narrows made a page, by the mark in the head of its template."""
+    try:
+        return _MARK in read_own(page, _MOST)
+    except OSError:
+        return False
 
 
 def _is_result(place: Path) -> bool:
@@ -98,6 +115,10 @@ def _items(place: Path, path: Path) -> Iterator[Item]:
             yield from _others(place, path)
     except NarrowsError as error:
         yield Item(path.name, "unreadable", path.name, "", str(error), _when(path), None)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        # Somebody else's result may hold anything; it must not hide the others.
+        wrong = f"a result with other contents than narrows writes ({type(error).__name__})"
+        yield Item(path.name, "unreadable", path.name, "", wrong, _when(path), None)
 
 
 def _run(place: Path, path: Path) -> Item:
@@ -127,7 +148,7 @@ def _others(place: Path, path: Path) -> Iterator[Item]:
         if not (path / name).is_file():
             continue
         numbers = path / _NUMBERS.get(kind, "")
-        what = _said(json.loads(numbers.read_text())) if numbers.is_file() else ""
+        what = _said(json.loads(read_own(numbers, _MOST))) if numbers.is_file() else ""
         yield Item(path.name, kind, path.name, "", what, _when(path), _relative(place, path / name))
         return
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from narrows.figures import interactive
 from narrows.figures.model import Figure
 from narrows.report.page import environment, plotly_js
+from narrows.store.atomic import write_text
 
 
 def save_page(figure: Figure, stem: Path) -> Path:
     """Writes `stem.html`; raises OSError if it can't."""
     path = stem.with_name(f"{stem.name}.html")
-    path.write_text(page(figure), encoding="utf-8", newline="\n")
+    write_text(path, page(figure))
     return path
 
 

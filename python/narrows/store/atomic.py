@@ -66,7 +66,10 @@ def flush_all(directories: Iterable[Path]) -> None:
             list(threads.map(flush, files))
 
 
-def write_text(path: Path, text: str) -> None:
-    """Writes a file so that a reader sees the old one or the new one, never half of one."""
-    with owned_file(path) as work:
+def write_text(path: Path, text: str, *, follow: bool = False) -> None:
+    """Writes a file so that a reader sees the old one or the new one, never half of one.
+
+    A link is replaced, unless `follow` is set.
+    """
+    with owned_file(path, follow=follow) as work:
         work.write_text(text, encoding="utf-8", newline="\n")

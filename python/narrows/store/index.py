@@ -9,9 +9,10 @@ the contents are the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import errno
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from narrows.errors import StoreError
 
@@ -27,12 +28,14 @@ PART = 2000
 """Runs that are read at once to be indexed."""
 _FEW = 50
 """Entries that become one frame."""
+_TRIES = 100
 MOST_PARTS = 64
 """More parts than this are merged into one."""
 INFO = ("backend", "engine", "digest", "end_s", "packets", "cpu_s", "wall_s", "created", "invalid")
 """The columns of the table `runs`."""
 
 Frames = dict[str, "pl.DataFrame"]
+Read = TypeVar("Read")
 
 
 class Index:
@@ -40,6 +43,7 @@ class Index:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._unwritten: list[Frames] = []
         self._owned = dict(_owned(store))
         self._refresh()
 
@@ -49,7 +53,7 @@ class Index:
         for part, (keys, shared) in self._owned.items():
             frame = self._store.part(part, name)
             parts.append(_only(frame, keys) if shared else frame)
-        return _joined(parts)
+        return _joined([*parts, *(part[name] for part in self._unwritten)])
 
     def _refresh(self) -> None:
         """Indexes the runs missing from all parts."""
@@ -57,11 +61,14 @@ class Index:
         missing = iter(sorted(self._store.keys() - known))
         found = False
         while chunk := list(islice(missing, PART)):
-            self._store.add_part(_read(self._store, chunk))
+            part = read_runs(self._store, chunk)
+            if not _added(self._store, part):
+                self._unwritten.append(part)
+                continue
             found = True
         if found:
             self._owned = dict(_owned(self._store))
-        if len(self._owned) > MOST_PARTS:
+        if len(self._owned) > MOST_PARTS and not self._unwritten:
             self._merge()
 
     def _merge(self) -> None:
@@ -72,21 +79,26 @@ class Index:
 
 
 def open_index(store: Store) -> Index:
-    """The complete index. Starts again if another process merges parts meanwhile."""
-    while True:
-        try:
-            return Index(store)
-        except FileNotFoundError:
-            continue
+    """The complete index."""
+    return _read_again(store, lambda: Index(store))
 
 
 def rows(store: Store, name: str) -> pl.DataFrame:
     """The rows of `name` ("runs", "summary" or "flows") of all stored runs, by the column `run`."""
-    while True:
+    return _read_again(store, lambda: Index(store).table(name))
+
+
+def _read_again(store: Store, read: Callable[[], Read]) -> Read:
+    """Reads the index, again if another process merges parts or if damaged parts were removed."""
+    for _ in range(_TRIES):
         try:
-            return open_index(store).table(name)
+            return read()
         except FileNotFoundError:
-            continue
+            drop_damaged(store)
+        except StoreError:
+            if not drop_damaged(store):
+                raise
+    raise StoreError.at(f"{store}/index", "parts that can't be read", "a store without this folder")
 
 
 class Entry(NamedTuple):
@@ -159,6 +171,36 @@ def forget(store: Store, keys: Collection[str]) -> None:
             store.drop_parts([part])
 
 
+def _added(store: Store, part: Frames) -> bool:
+    """Adds a part; returns False if the store can only be read."""
+    try:
+        store.add_part(part)
+    except OSError as error:
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            return False
+        raise
+    return True
+
+
+def drop_damaged(store: Store, remove: bool = True) -> list[str]:
+    """Removes the parts that can't be read, which the next reader makes again; returns them."""
+    gone = [part for part in store.parts() if not _is_readable(store, part)]
+    if remove:
+        store.drop_parts(gone)
+    return gone
+
+
+def _is_readable(store: Store, part: str) -> bool:
+    try:
+        for name in TABLES:
+            store.part(part, name)
+    except StoreError:
+        return False
+    except FileNotFoundError:  # another process merges, or a table is missing
+        return part not in store.parts()
+    return True
+
+
 def _owned(store: Store) -> Iterator[tuple[str, tuple[set[str], bool]]]:
     """Every part with the runs for which it counts, and whether it contains others."""
     seen: set[str] = set()
@@ -169,8 +211,8 @@ def _owned(store: Store) -> Iterator[tuple[str, tuple[set[str], bool]]]:
         yield part, (own, len(own) < len(here))
 
 
-def _read(store: Store, keys: Iterable[str]) -> Frames:
-    """A part read from the runs themselves."""
+def read_runs(store: Store, keys: Iterable[str]) -> Frames:
+    """The tables of the index, read from the runs themselves."""
     found = []
     for key in keys:
         try:

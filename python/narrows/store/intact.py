@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from hashlib import blake2b
+from functools import partial
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
 from narrows.errors import StoreError
+from narrows.files import open_regular
 
 OWN = "digest"
 """Digest of the manifest itself, without this entry."""
@@ -18,37 +20,55 @@ _PATTERNS = ("spec.toml", "summary.json", "trial-*/scenario.json", "trial-*/*.pa
 
 def sealed(manifest: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """A manifest with the digests of the files beside it, and of itself."""
-    files = sorted(file for pattern in _PATTERNS for file in directory.glob(pattern))
-    digests = {file.relative_to(directory).as_posix(): _digest(file.read_bytes()) for file in files}
+    digests = {name: _digest_of(directory / name) for name in _files(directory)}
     whole = {**manifest, FILES: digests}
     whole.pop(OWN, None)
-    return {**whole, OWN: _digest(_text(whole))}
+    return {**whole, OWN: digest_of(whole)}
 
 
 def check_intact(manifest: Mapping[str, Any], directory: Path, name: str) -> None:
-    """Raises StoreError for a file changed since it was written; `name` is the manifest's."""
-    if OWN not in manifest:  # written before results had digests
-        return
+    """Raises StoreError for a file changed since it was written; `name` is the manifest's.
+
+    Only files of the layout are read, and none by a link: the result may be somebody else's.
+    """
     rest = {key: value for key, value in manifest.items() if key != OWN}
-    if manifest[OWN] != _digest(_text(rest)):
+    if manifest.get(OWN) != digest_of(rest):
         raise _damaged(directory / name)
-    for file, digest in rest[FILES].items():
+    listed = rest.get(FILES)
+    if not isinstance(listed, dict):
+        raise _damaged(directory / name)
+    present = set(_files(directory))
+    for file in listed:
+        if file not in present:
+            raise StoreError.at(str(directory / file), "a result without this file", "a fresh run")
         try:
-            content = (directory / file).read_bytes()
+            digest = _digest_of(directory / file)
         except OSError as error:
-            found = f"a result without this file ({error.strerror})"
+            found = f"no file of a run ({error.strerror})"
             raise StoreError.at(str(directory / file), found, "a fresh run") from None
-        if _digest(content) != digest:
+        if digest != listed[file]:
             raise _damaged(directory / file)
+
+
+def _files(directory: Path) -> list[str]:
+    """The names of a result's files, relative to it; raises StoreError for a linked trial."""
+    for trial in directory.glob("trial-*"):
+        if trial.is_symlink():
+            raise StoreError.at(str(trial), "a link", "a directory of the run")
+    found = (file for pattern in _PATTERNS for file in directory.glob(pattern))
+    return sorted(file.relative_to(directory).as_posix() for file in found)
+
+
+def _digest_of(path: Path) -> str:
+    with open_regular(path, follow=False) as file:
+        return file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
 
 
 def _damaged(path: Path) -> StoreError:
     return StoreError.at(str(path), "other content than the run wrote", "a fresh run")
 
 
-def _text(document: object) -> bytes:
-    return json.dumps(document, sort_keys=True).encode()
-
-
-def _digest(content: bytes) -> str:
-    return blake2b(content, digest_size=16).hexdigest()
+def digest_of(document: object) -> str:
+    """BLAKE2b of a JSON document, as 32 hexadecimal digits."""
+    text = json.dumps(document, sort_keys=True).encode()
+    return blake2b(text, digest_size=16).hexdigest()

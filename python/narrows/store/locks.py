@@ -9,12 +9,17 @@ everything still works, but two processes may compute the same run, and one resu
 from __future__ import annotations
 
 import os
+import re
 import socket
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from narrows.store.owned import is_at, lock
+
+_NAME = re.compile("[0-9a-f]{32}")
+"""Locks are named by the hashes of runs; no other file in their folder is touched."""
 
 
 @contextmanager
@@ -36,7 +41,7 @@ def claim(path: Path, *, remove: bool = True) -> Iterator[bool]:
 def _acquire(path: Path) -> int | None:
     """The open file of a lock that we now hold; None while another process has it."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         locked = lock(descriptor)
         if locked is False:
             os.close(descriptor)
@@ -51,10 +56,26 @@ def _acquire(path: Path) -> int | None:
 
 
 def free_locks(folder: Path, remove: bool = True) -> list[Path]:
-    """Removes the files of locks whose owners were killed; returns them."""
-    gone = []
-    for path in sorted(folder.iterdir()):
-        with claim(path, remove=remove) as ours:
-            if ours:
-                gone.append(path)
-    return gone
+    """Removes the files of locks whose owners were killed; returns them.
+
+    Without `remove` it changes nothing.
+    """
+    return [path for path in sorted(folder.iterdir()) if _free(path, remove)]
+
+
+def _free(path: Path, remove: bool) -> bool:
+    """Removes the file of a lock that nobody holds; returns whether it is one."""
+    if not _NAME.fullmatch(path.name):
+        return False
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:  # gone meanwhile, or no file that we may open
+        return False
+    try:
+        regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        free = regular and lock(descriptor) is not False and is_at(descriptor, path)
+        if free and remove:
+            path.unlink(missing_ok=True)
+        return free
+    finally:
+        os.close(descriptor)

@@ -10,8 +10,9 @@ from typing import Any
 from narrows.errors import StoreError
 from narrows.plan import canonical_json, content_hash
 from narrows.spec.scenario import Scenario
-from narrows.store.index import forget
+from narrows.store.index import drop_damaged, forget
 from narrows.store.protocol import Store
+from narrows.store.runs import RunStore
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,21 @@ def collect(store: Store, remove: bool = True) -> Garbage:
 
 
 def damage(store: Store, remove: bool = False) -> Iterator[tuple[str, str]]:
-    """Every damaged run with its problem; with `remove` the next sweep repeats it."""
+    """Everything damaged with its problem: runs, studies, parts of the index.
+
+    With `remove` it is removed, and the next sweep or reader makes it again.
+    """
+    yield from _damaged_runs(store, remove)
+    if isinstance(store, RunStore):
+        for stem, wrong in store.damaged_studies().items():
+            if remove:
+                store.drop_study(stem)
+            yield f"study {stem}", wrong
+    for part in drop_damaged(store, remove):
+        yield f"index/{part}", "it can't be read"
+
+
+def _damaged_runs(store: Store, remove: bool) -> Iterator[tuple[str, str]]:
     for key in sorted(store.keys()):
         wrong = _damage_of(store, key)
         if wrong is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from narrows.errors import StoreError
 from narrows.store.owned import owned_file, remove_abandoned
 from narrows.store.protocol import Store
-from narrows.store.runs import FOLDERS, FORMAT, MARK, RunStore, read_json, unwritable
+from narrows.store.runs import FOLDERS, FORMAT, MARK, PAGES, RunStore, read_json, unwritable
 
 Place = str | Path
 """A directory, or a URL such as s3://bucket/prefix."""
@@ -38,6 +38,7 @@ def create_store(path: Place) -> Store:
         store.leftovers(remove=True)
         return store
     try:
+        _check_folders(directory)
         if directory.is_dir() and any(
             entry.name not in FOLDERS for entry in directory.iterdir() if entry.name != MARK
         ):
@@ -69,7 +70,16 @@ def open_store(path: Place) -> Store:
         raise StoreError.at(str(path), f"a directory without {MARK}", remedy)
     if read_json(directory / MARK).get("format") != FORMAT:
         raise StoreError.at(str(path), "a store of another version of narrows", "a fresh sweep")
+    _check_folders(directory)
     return RunStore(directory)
+
+
+def _check_folders(directory: Path) -> None:
+    """Raises StoreError for a folder that leads out of the store: things are removed in them."""
+    for folder in (*FOLDERS, PAGES):
+        place = directory / folder
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            raise StoreError.at(str(place), "a link or a file", "a folder of the store")
 
 
 def is_store(path: Place) -> bool:

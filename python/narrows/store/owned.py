@@ -80,13 +80,17 @@ def _ours(final: Path, mode: int = 0o777) -> Iterator[Path]:
 
 
 @contextmanager
-def owned_file(final: Path) -> Iterator[Path]:
+def owned_file(final: Path, *, follow: bool = False) -> Iterator[Path]:
     """A hidden file beside `final`, which takes its name at the end of the block.
 
-    If the block raises, the file is removed and `final` is as before. Raises OSError if `final` is
-    something else than a file: it would take the place of a device, of `/dev/null` for instance.
+    If the block raises, the file is removed and `final` is as before. A link is replaced, since in
+    a result from somebody else it may lead anywhere; with `follow`, for a path that a person gave,
+    its target is. Raises OSError if `final` is something other than a file: it would take the place
+    of a device, of `/dev/null` for instance.
     """
-    final = _regular(final)
+    _check_replaceable(final)
+    if follow and final.is_symlink():
+        final = final.resolve()
     remove_abandoned(final.parent)
     work = hidden(final)
     opened: list[int] = []
@@ -103,15 +107,13 @@ def owned_file(final: Path) -> Iterator[Path]:
                 os.close(descriptor)
 
 
-def _regular(final: Path) -> Path:
-    """Where a file of that name is, or would be; a link's is at its end."""
+def _check_replaceable(final: Path) -> None:
     try:
         regular = stat.S_ISREG(final.stat().st_mode)
     except FileNotFoundError:
         regular = True
     if not regular:
         raise OSError(errno.EINVAL, "no regular file", str(final))
-    return final.resolve() if final.is_symlink() else final
 
 
 def _create(work: Path, final: Path) -> int:

@@ -7,12 +7,16 @@ Passing open files avoids that.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from narrows.errors import StoreError
 from narrows.extras import need_frames
+from narrows.files import open_regular
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     from narrows.columns import Columns
 
 SUFFIX = ".parquet"
+_ROWS, _ROWS_PER_BYTE = 10_000, 8
+"""Rows that any table may have, and for each byte; no two events of a run have the same time."""
 _PIECE = 1 << 20
 """Bytes that are copied at a time from the file of a long table."""
 
@@ -88,8 +94,38 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     need_frames()
     import polars as pl
 
-    with path.open("rb") as file:
+    with _damage_of(path), open_regular(path, follow=False) as file:
         return pl.read_parquet(file, columns=columns)
+
+
+@contextmanager
+def _damage_of(path: Path) -> Iterator[None]:
+    """Turns what reading a damaged table raises, or a link or a pipe, into a StoreError."""
+    import polars as pl
+
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EISDIR, errno.ELOOP):
+            raise
+        raise StoreError.at(str(path), str(error.strerror), "a table of narrows") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        found = f"a damaged table ({str(error).splitlines()[0] if str(error) else error!r})"
+        raise StoreError.at(str(path), found, "the table as narrows wrote it") from None
+
+
+def check_rows(path: Path, most: int) -> None:
+    """Raises StoreError for a table of more than `most` rows, and than its bytes can well hold.
+
+    A column of equal values takes nearly no bytes, so a small file from somebody else could fill
+    the memory.
+    """
+    import polars as pl
+
+    with _damage_of(path), open_regular(path, follow=False) as file:
+        rows = int(pl.scan_parquet(file).select(pl.len()).collect().item())
+    if rows > max(most, _ROWS + _ROWS_PER_BYTE * path.stat().st_size):
+        raise StoreError.at(str(path), f"{rows:,} rows", "a table that its run can give")
 
 
 def read_columns(path: Path) -> Columns:
@@ -107,7 +143,7 @@ def read_schema(path: Path) -> Mapping[str, pl.DataType]:
     """The columns of the table in a file."""
     import polars as pl
 
-    with path.open("rb") as file:
+    with _damage_of(path), open_regular(path, follow=False) as file:
         return pl.read_parquet_schema(file)
 
 

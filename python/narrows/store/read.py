@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from narrows.errors import StoreError
+from narrows.files import read_own
 from narrows.spec.scenario import Scenario
-from narrows.store.intact import check_intact
-from narrows.store.parquet import read_columns, read_parquet
+from narrows.store.intact import FILES, check_intact
+from narrows.store.parquet import SUFFIX, check_rows, read_columns, read_parquet
 from narrows.store.records import CaptureOptions, RunInfo
 
 if TYPE_CHECKING:
@@ -28,7 +29,13 @@ SCENARIO = "scenario.json"
 CAPTURES = "captures"
 FORMAT = 1
 """The version of the directory's layout; a reader refuses another."""
+MOST = 1 << 28
+"""Bytes that are read of a text of a result or a store."""
 
+
+_SAMPLES = ("_samples", "internals")
+_EACH = 32
+"""Rows of a flow or link at an instant, at most: internals have one for each of a control's."""
 
 Form = TypeVar("Form")
 
@@ -36,14 +43,23 @@ Form = TypeVar("Form")
 class StoredTables(Mapping[str, Form], Generic[Form]):
     """The tables of a trial by name, each read on first use."""
 
-    def __init__(self, directory: Path, read: Callable[[Path], Form]) -> None:
-        self._files = {file.stem: file for file in sorted(directory.glob("*.parquet"))}
-        self._read, self._known = read, dict[str, Form]()
+    def __init__(
+        self,
+        directory: Path,
+        read: Callable[[Path], Form],
+        files: Collection[str],
+        sampled: Callable[[], int],
+    ) -> None:
+        names = sorted(name for name in files if name.endswith(SUFFIX) and "/" not in name)
+        self._files = {name.removesuffix(SUFFIX): directory / name for name in names}
+        self._read, self._sampled, self._known = read, sampled, dict[str, Form]()
 
     def __getitem__(self, name: str) -> Form:
         """Raises KeyError for a table that the run didn't record."""
         if name not in self._known:
-            self._known[name] = self._read(self._files[name])
+            file = self._files[name]
+            check_rows(file, self._sampled() if name.endswith(_SAMPLES) else 0)
+            self._known[name] = self._read(file)
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -55,11 +71,15 @@ class StoredTables(Mapping[str, Form], Generic[Form]):
 
 @dataclass(frozen=True)
 class StoredTrial:
-    """One run of a result: its number from 1 on, its scenario, its tables."""
+    """One run of a result: its number from 1 on, its scenario, its tables.
+
+    `files` are the names of the files that the run wrote; others in its directory aren't read.
+    """
 
     number: int
     path: Path
     info: RunInfo
+    files: frozenset[str]
 
     @cached_property
     def scenario(self) -> Scenario:
@@ -69,12 +89,18 @@ class StoredTrial:
     @cached_property
     def tables(self) -> StoredTables[pl.DataFrame]:
         """`flow_samples`, `queue_samples` and the others that were recorded, as frames."""
-        return StoredTables(self.path, read_parquet)
+        return StoredTables(self.path, read_parquet, self.files, self._most_samples)
 
     @cached_property
     def columns(self) -> StoredTables[Columns]:
         """The same as plain columns, without polars."""
-        return StoredTables(self.path, read_columns)
+        return StoredTables(self.path, read_columns, self.files, self._most_samples)
+
+    def _most_samples(self) -> int:
+        """The most rows of a sampled table: a row for each flow or link, and for each state."""
+        run, flows = self.scenario["run"], len(self.scenario["flows"])
+        instants = run["duration_ns"] // max(run["sample_interval_ns"], 1) + 3
+        return _EACH * instants * (flows + _EACH)
 
     @property
     def captures(self) -> list[Path]:
@@ -112,7 +138,7 @@ class Result:
     @property
     def spec(self) -> str:
         """The specification as run, as TOML."""
-        return (self.path / SPEC).read_text(encoding="utf-8")
+        return read_own(self.path / SPEC, MOST).decode()
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -122,10 +148,13 @@ class Result:
     @cached_property
     def trials(self) -> list[StoredTrial]:
         """The runs, in the order of their numbers."""
-        return [
-            StoredTrial(trial["number"], self.path / f"trial-{trial['number']}", self._info(trial))
-            for trial in self.manifest["trials"]
-        ]
+        return [self._trial(trial) for trial in self.manifest["trials"]]
+
+    def _trial(self, trial: Mapping[str, Any]) -> StoredTrial:
+        name = f"trial-{int(trial['number'])}"
+        own = (file for file in self.manifest[FILES] if file.startswith(f"{name}/"))
+        files = frozenset(file.removeprefix(f"{name}/") for file in own)
+        return StoredTrial(trial["number"], self.path / name, self._info(trial), files)
 
     def _info(self, trial: Mapping[str, Any]) -> RunInfo:
         return RunInfo(
@@ -166,7 +195,7 @@ def find_result(path: Path, key: str, version: str) -> Result | None:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_own(path, MOST))
     except (OSError, ValueError) as error:
         raise StoreError.at(str(path), f"an unreadable file ({error})", "a fresh run") from None
     except RecursionError:

@@ -31,13 +31,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from narrows.errors import StoreError
+from narrows.files import open_regular, read_own
 from narrows.plan import Trial, canonical_json
 from narrows.spec.scenario import Scenario
 from narrows.store.atomic import flush, flush_all
 from narrows.store.locks import claim, free_locks
 from narrows.store.owned import remove_abandoned, workshop
 from narrows.store.parquet import parquet_files, read_parquet, read_schema, write_parquet
-from narrows.store.read import SCENARIO, StoredTrial
+from narrows.store.read import MOST, SCENARIO, StoredTrial
 from narrows.store.records import RunInfo
 from narrows.store.slug import slug
 
@@ -51,7 +52,10 @@ RUN = "run.json"
 FORMAT = 1
 """The version of the store's layout; a reader refuses another."""
 FOLDERS = ("runs", "studies", "failures", "index", "locks", "tmp")
+PAGES = "pages"
+"""The folder of the pages of single runs."""
 _PREFIX = "run="
+_MEND = "`narrows store check --remove` and another sweep"
 
 
 class RunStore:
@@ -72,12 +76,13 @@ class RunStore:
         return self.path / "failures" / f"{key}.json"
 
     def __contains__(self, key: str) -> bool:
-        return self.run_path(key).is_dir()
+        path = self.run_path(key)
+        return path.is_dir() and not path.is_symlink()
 
     def keys(self) -> set[str]:
         """The hashes of all complete runs, from one listing of the directory."""
         with os.scandir(self.path / "runs") as entries:
-            names = [entry.name for entry in entries]
+            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         return {name.removeprefix(_PREFIX) for name in names if name.startswith(_PREFIX)}
 
     def failures(self) -> dict[str, dict[str, Any]]:
@@ -96,7 +101,7 @@ class RunStore:
         file = self.failure_path(key)
         if not file.is_file() or file.stat().st_mtime < moment:
             return None
-        return str(read_json(file)["error"])
+        return str(read_json(file).get("error", ""))
 
     def forget_failures(self, keys: Iterable[str]) -> None:
         """Removes the records of failures."""
@@ -115,7 +120,8 @@ class RunStore:
         """A run with its tables, each read on first use."""
         info, names = self.info(trial.hash), RunInfo.__dataclass_fields__
         known = RunInfo(**{name: value for name, value in info.items() if name in names})
-        return StoredTrial(trial.number, self.run_path(trial.hash), known)
+        files = frozenset(info.get("files", {}))
+        return StoredTrial(trial.number, self.run_path(trial.hash), known, files)
 
     def tables_of(self, key: str) -> set[str]:
         """The names of the tables of a run."""
@@ -162,8 +168,11 @@ class RunStore:
             work.mkdir()
             for table, frame in tables.items():
                 write_parquet(frame, work / f"{table}.parquet")
-            (self.path / "index").mkdir(exist_ok=True)
-            work.rename(self.path / "index" / name)
+            flush_all([work])
+            index = self.path / "index"
+            index.mkdir(exist_ok=True)
+            work.rename(index / name)
+            flush(index)
 
     def drop_parts(self, names: Iterable[str]) -> None:
         """Removes parts of the index."""
@@ -238,7 +247,32 @@ class RunStore:
 
     def study_runs(self, stem: str) -> pl.DataFrame:
         """The runs of a study in their order, whether or not they are there."""
-        return read_parquet(self.path / "studies" / f"{stem}.parquet")
+        file = self.path / "studies" / f"{stem}.parquet"
+        try:
+            return read_parquet(file)
+        except OSError as error:
+            raise StoreError.at(str(file), f"no table ({error.strerror})", _MEND) from None
+        except StoreError as error:
+            raise StoreError.at(str(file), error.found, _MEND) from None
+
+    def damaged_studies(self) -> dict[str, str]:
+        """The studies that can't be read, by the names of their files, with the reason."""
+        found = {}
+        for file in sorted((self.path / "studies").glob("*.json")):
+            try:
+                read_json(file)
+                self.study_runs(file.stem)
+            except StoreError as error:
+                found[file.stem] = f"{Path(error.place).name}: {error.found}"
+        return found
+
+    def drop_study(self, stem: str) -> None:
+        """Removes the record and the table of a study; its runs stay."""
+        with self.workshop() as room:
+            for suffix in (".json", ".parquet"):
+                file = self.path / "studies" / f"{stem}{suffix}"
+                if file.exists() or file.is_symlink():
+                    file.rename(room / file.name)
 
     def _replace(self, file: Path, document: Mapping[str, Any]) -> None:
         with self.workshop() as room:
@@ -259,9 +293,9 @@ def unwritable(
 def read_json(path: Path) -> dict[str, Any]:
     """The object in a file of a store; raises StoreError if it can't be read."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        remedy = "`narrows store check --remove` and another sweep"
+        document = json.loads(read_own(path, MOST))
+    except (OSError, ValueError, RecursionError) as error:
+        remedy = f'{{"format": {FORMAT}}}' if path.name == MARK else _MEND
         raise StoreError.at(str(path), f"an unreadable file ({error})", remedy) from None
     return document if isinstance(document, dict) else {}
 
@@ -289,7 +323,7 @@ def _written(path: Path, pieces: Iterable[bytes]) -> str:
 
 def _digest_of_file(path: Path) -> str:
     """The same of a file, which needn't fit into memory."""
-    with path.open("rb") as file:
+    with open_regular(path, follow=False) as file:
         return file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
 
 

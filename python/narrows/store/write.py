@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,11 @@ from narrows.store.slug import slug
 RESULTS = "narrows-results"
 """Where results go if no directory is given."""
 _MAX_SLUG = 40
+_OWN = re.compile(
+    r"manifest\.json|spec\.toml|summary\.(json|csv)|checks\.json|report\.html"
+    r"|(figure|sequence)\.(png|svg)|trial-\d+|\..*"
+)
+"""The names in a results directory; hidden ones are work in progress."""
 
 
 def default_directory(plan: Plan) -> Path:
@@ -87,7 +94,7 @@ class Draft:
         """Writes the files about all trials; from then on `path` can be read as a result."""
         _write(self.path / SPEC, spec)
         _write(self.path / SUMMARY, json.dumps(summary, indent=1, allow_nan=False) + "\n")
-        _write_table(self.path / SUMMARY_TABLE, summary["runs"])
+        _write(self.path / SUMMARY_TABLE, summary_csv(summary["runs"]))
         _write(
             self.path / MANIFEST, json.dumps(sealed(self._manifest(), self.path), indent=1) + "\n"
         )
@@ -132,8 +139,10 @@ def new_result(
     Raises StoreError if `final` holds something other than a result of the same experiment, or
     holds a result and `force` isn't set.
     """
-    remove_abandoned(final.parent)
     _check_place(final, plan, version, force)
+    if final.is_symlink():
+        final = final.resolve()
+    remove_abandoned(final.parent)
     try:
         with owned_directory(final) as partial:
             yield Draft(partial, final, plan, version, command, captures)
@@ -144,32 +153,55 @@ def new_result(
 
 
 def _check_place(final: Path, plan: Plan, version: str, force: bool) -> None:
+    if final.is_symlink() and not final.exists():
+        raise StoreError.at(str(final), "a link that leads nowhere", "a directory (--out DIR)")
     if not final.exists() or (final.is_dir() and not any(final.iterdir())):
         return
     if not (final / MANIFEST).is_file():
         remedy = "a new or empty directory, or an older result with --force,"
         raise StoreError.at(str(final), "something that is no result", remedy)
-    if not force and find_result(final, plan.hash, version) is None:
+    if force:
+        _check_only_results(final)
+    elif find_result(final, plan.hash, version) is None:
         remedy = "another directory, or --force to replace it,"
-        raise StoreError.at(str(final), "the result of another experiment", remedy)
+        raise StoreError.at(str(final), _other(final), remedy)
+
+
+def _check_only_results(final: Path) -> None:
+    """Raises StoreError for a file in a result that isn't part of it: it would be lost."""
+    others = sorted(path.name for path in final.iterdir() if not _OWN.fullmatch(path.name))
+    if others:
+        found = f"also {others[0]}" + (f" and {len(others) - 1} more" if others[1:] else "")
+        remedy = "a result alone, since --force replaces the whole directory,"
+        raise StoreError.at(str(final), found, remedy)
+
+
+def _other(final: Path) -> str:
+    """Returns what there is instead of the result of an experiment."""
+    try:
+        open_result(final)
+    except StoreError as error:
+        return f"a damaged result ({Path(error.place).name}: {error.found})"
+    return "the result of another experiment"
 
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _write_table(path: Path, runs: Iterable[Mapping[str, Any]]) -> None:
-    """Every flow of every run as a row, with nested values spread over columns."""
+def summary_csv(runs: Iterable[Mapping[str, Any]]) -> str:
+    """Returns every flow of every run as a row, with nested values spread over columns."""
     rows = [
         {"trial": trial, "seed": run["seed"], **_flat(flow)}
         for trial, run in enumerate(runs, start=1)
         for flow in run["flows"]
     ]
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: harmless(cell) for name, cell in row.items()} for row in rows)
+    file = StringIO(newline="")
+    writer = csv.DictWriter(file, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: harmless(cell) for name, cell in row.items()} for row in rows)
+    return file.getvalue()
 
 
 def _flat(flow: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def export(path: Place, table: str, form: str, stream: BinaryIO) -> int:
 def export_file(path: Place, table: str, form: str, file: Path) -> int:
     """Like `export`, into a file that appears complete or not at all."""
     try:
-        with owned_file(file) as work, work.open("wb") as stream:
+        with owned_file(file, follow=True) as work, work.open("wb") as stream:
             return export(path, table, form, stream)
     except OSError as error:
         raise unwritable(error, file, "a file that can be written (--out FILE)") from error

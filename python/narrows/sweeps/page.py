@@ -13,8 +13,9 @@ from narrows.figures.palette import colour
 from narrows.report.page import environment, plotly_js
 from narrows.store import Place, RunStore, open_store, unwritable
 from narrows.store.atomic import write_text
+from narrows.store.runs import PAGES
 from narrows.sweeps.overview import overview
-from narrows.sweeps.run_pages import MOST_AUTOMATIC, PAGES, write_run_pages
+from narrows.sweeps.run_pages import MOST_AUTOMATIC, write_run_pages
 from narrows.version import __version__
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,11 @@ from narrows.execute import Done, Failure, Job, Pool, StoreCache, Watcher, width
 from narrows.plan import Cell, Trial, content_hash
 from narrows.provenance import provenance
 from narrows.store import Store, create_store, unwritable
+from narrows.store.studies import runs_table
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.promises import counts, unmet, wide
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.metrics.expect import Unmet
 
 MOST_ROUNDS = MAX_TRIALS
@@ -110,7 +109,7 @@ def execute(
 
 def _note(job: SweepJob, store: Store) -> None:
     """Keeps the study with the runs known by now."""
-    runs = runs_table(job, counts(job.grid, store))
+    runs = runs_table(job.grid, counts(job.grid, store))
     record = {**_record(job), "runs": content_hash(runs["run"].to_list())}
     store.add_study(job.name, record, runs)
 
@@ -164,40 +163,3 @@ def _record(job: SweepJob) -> dict[str, Any]:
         "spec": study.text,
         "provenance": provenance(),
     }
-
-
-def runs_table(job: SweepJob, chosen: Mapping[int, int] | None = None) -> pl.DataFrame:
-    """Every run of the whole study, with a column for each axis.
-
-    `chosen` says how many trials each combination has if a rule decides.
-
-    Values are as written; an axis of numbers has numbers.
-    """
-    import polars as pl
-
-    runs = list(job.grid.runs(chosen))
-    columns: dict[str, list[Any]] = {
-        "study": [job.name] * len(runs),
-        "cell": [cell.number for cell, _ in runs],
-        "trial": [trial.number for _, trial in runs],
-        "seed": [trial.seed for _, trial in runs],
-        "run": [trial.hash for _, trial in runs],
-    }
-    kinds: dict[str, Any] = {"seed": pl.UInt64()}
-    for axis in job.grid.study.axes:
-        values = [cell.values[axis.place] for cell, _ in runs]
-        columns[axis.place], kinds[axis.place] = _column(values)
-    return pl.DataFrame(columns, schema_overrides=kinds)
-
-
-def _column(values: list[object]) -> tuple[list[Any], Any]:
-    import polars as pl
-
-    types = {type(value) for value in values}
-    if types == {bool}:
-        return values, pl.Boolean()
-    if types == {int}:
-        return values, pl.Int64() if max(map(abs, values)) < 2**63 else pl.UInt64()  # type: ignore[arg-type]
-    if types <= {int, float}:
-        return [float(str(value)) for value in values], pl.Float64()
-    return [str(value) for value in values], pl.String()

@@ -9,7 +9,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -18,13 +18,9 @@ from narrows.plan import Trial
 from narrows.report.page import Run, Study, plotly_js, render
 from narrows.store import RunStore
 from narrows.store.atomic import write_text
+from narrows.store.runs import PAGES
 from narrows.version import __version__
 
-if TYPE_CHECKING:
-    pass
-
-PAGES = "pages"
-"""The folder of the pages, in a store."""
 SCRIPT = "plotly-basic.min.js"
 MOST_AUTOMATIC = 24
 """Sweeps with more runs make their pages only on request: each takes as long as a short run."""

@@ -6,7 +6,17 @@ here whether it is what its scenario gives, without trusting who sent it.
 
 from __future__ import annotations
 
-from narrows.verify.repeat import Kept, Repeated, kept_runs, repeat
+from narrows.verify.derived import Findings
+from narrows.verify.repeat import Kept, Repeated, check_place, kept_runs, repeat
 from narrows.verify.text import document, lines
 
-__all__ = ["Kept", "Repeated", "document", "kept_runs", "lines", "repeat"]
+__all__ = [
+    "Findings",
+    "Kept",
+    "Repeated",
+    "check_place",
+    "document",
+    "kept_runs",
+    "lines",
+    "repeat",
+]

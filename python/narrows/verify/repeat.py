@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from narrows.backends import NAMES, Backend, get_backend
 from narrows.errors import InputError, StoreError
 from narrows.execute import Job, Made, run_each
-from narrows.plan import Cell, Plan, Trial
+from narrows.plan import Cell, Plan, Trial, trial_of
 from narrows.spec import permission
 from narrows.spec.scenario import Scenario
-from narrows.store import StoredTrial, is_store, open_result, open_store
+from narrows.store import RunStore, StoredTrial, is_store, open_result, open_store
+from narrows.verify.derived import Findings, check_result, check_run, check_store
 from narrows.verify.programs import differences
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 class Kept:
     """A stored run: its name for people, its scenario, and what it recorded.
 
-    `files` is the directory with the files of its programs; a store keeps none.
+    `groups` has the class of each flow, `info` what its record says of it, `summary` its part of
+    summary.json and `derived` the tables made from that, which a store has. `files` is the
+    directory with the files of its programs; a store keeps none.
     """
 
     name: str
@@ -36,6 +39,11 @@ class Kept:
     digest: str
     scenario: Scenario
     tables: Callable[[], Mapping[str, pl.DataFrame]]
+    groups: tuple[str, ...]
+    info: Mapping[str, Any]
+    summary: Mapping[str, Any] | None = None
+    derived: tuple[str, ...] = ()
+    key: str | None = None
     files: Path | None = None
 
 
@@ -74,13 +82,34 @@ def kept_runs(place: str, sample: int | None = None) -> list[Kept]:
     return found
 
 
+def check_place(place: str) -> Findings:
+    """Compares what a result or a store holds beside its runs; see `narrows.verify.derived`."""
+    if not is_store(place):
+        return check_result(open_result(place))
+    store = open_store(place)
+    if isinstance(store, RunStore):
+        return check_store(store)
+    return Findings(left_out=["the index and the studies, which are in object storage"])
+
+
 def _of_result(place: str) -> list[Kept]:
     result = open_result(place)
     return [
-        Kept(f"trial {trial.number}", result.path, trial.info.backend, trial.info.engine,
-             trial.info.digest, trial.scenario, partial(_tables, trial), trial.path)
-        for trial in result.trials
-    ]  # fmt: skip
+        Kept(
+            f"trial {trial.number}",
+            result.path,
+            trial.info.backend,
+            trial.info.engine,
+            trial.info.digest,
+            trial.scenario,
+            partial(_tables, trial),
+            tuple(result.groups),
+            asdict(trial.info),
+            summary,
+            files=trial.path,
+        )
+        for trial, summary in zip(result.trials, result.summary["runs"], strict=True)
+    ]
 
 
 def _tables(trial: StoredTrial) -> Mapping[str, pl.DataFrame]:
@@ -95,12 +124,33 @@ def _of_store(place: str) -> list[Kept]:
         found = ((name, store.table(key, name)) for name in store.tables_of(key))
         return {name: table for name, table in found if table is not None}
 
-    made = []
-    for key in sorted(store.keys()):
-        info = store.info(key)
-        made.append(Kept(key[:12], Path(place), info["backend"], info["engine"], info["digest"],
-                         store.scenario(key), partial(tables, key)))  # fmt: skip
-    return made
+    def kept(key: str) -> Kept:
+        info, scenario = store.info(key), store.scenario(key)
+        whole = (info["backend"], info["engine"], info["digest"], scenario, partial(tables, key))
+        groups = _classes(scenario, store.table(key, "flows"))
+        return Kept(key[:12], Path(place), *whole, groups, info, derived=DERIVED, key=key)
+
+    return [kept(key) for key in sorted(store.keys())]
+
+
+DERIVED = ("summary", "flows")
+"""The tables that a store makes from the summary of a run."""
+
+
+def _of_name(kept: Kept) -> Iterator[str]:
+    """Whether the directory of a run in a store is named by its scenario."""
+    key = kept.info.get("run")
+    if key is None:
+        return
+    trial = trial_of(1, kept.scenario, kept.engine, kept.backend)
+    if not trial.hash == key == kept.key:
+        yield "its name isn't the hash of its scenario"
+
+
+def _classes(scenario: Scenario, flows: pl.DataFrame | None) -> tuple[str, ...]:
+    """The class of each flow, by the table `flows`, where a chain has one row."""
+    known = {} if flows is None else dict(flows.select("name", "class").iter_rows())
+    return tuple(str(known.get(flow["name"], flow["cca"])) for flow in scenario["flows"])
 
 
 def _refuse(kept: Kept) -> None:
@@ -125,7 +175,13 @@ def repeat(kept: Iterable[Kept], jobs: int | None = None) -> list[Repeated]:
 
     def compare(job: Job, made: Made) -> None:
         one = listed[job.trial.number - 1]
-        differs = (*_of_programs(one, made), *_differences(one.tables(), made.result.tables))
+        tables = {**made.result.tables, **{name: made.tables[name] for name in one.derived}}
+        differs = (
+            *_of_programs(one, made),
+            *_differences(one.tables(), tables),
+            *check_run(one.info, one.summary, made),
+            *_of_name(one),
+        )
         engine, digest = job.backend.engine_of(one.scenario), made.result.info.digest
         found[job.trial.number] = Repeated(one, engine, digest, differs)
 
@@ -136,8 +192,7 @@ def repeat(kept: Iterable[Kept], jobs: int | None = None) -> list[Repeated]:
 def _job(number: int, kept: Kept, engines: Mapping[str, Backend]) -> Job:
     """The job that repeats a stored run; its key is its number."""
     trial = Trial(number, kept.scenario, str(number))
-    groups = tuple(flow["cca"] for flow in kept.scenario["flows"])
-    whole = Plan(kept.name, (trial,), groups, trial.hash)
+    whole = Plan(kept.name, (trial,), kept.groups, trial.hash)
     return Job(Cell(number, {}, whole), trial, engines[kept.backend])
 
 
@@ -150,10 +205,9 @@ def _of_programs(kept: Kept, made: Made) -> Iterator[str]:
 
 
 def _differences(old: Mapping[str, pl.DataFrame], new: Mapping[str, pl.DataFrame]) -> Iterator[str]:
-    """The places where the repetition's tables differ from the stored ones.
-
-    A store has further tables that are derived from these.
-    """
+    """The places where the repetition's tables differ from the stored ones."""
+    for name in sorted(old.keys() - new.keys()):
+        yield f"{name}: a table that the run doesn't give"
     for name in sorted(new):
         if name not in old:
             yield f"{name}: not kept"

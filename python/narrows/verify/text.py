@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from narrows.verify.derived import Findings
 from narrows.verify.repeat import Repeated
 
 
-def lines(found: Iterable[Repeated]) -> list[str]:
-    """A line for each run that differs, with its reasons, and one for the whole."""
-    listed = list(found)
+def lines(found: Iterable[Repeated], beside: Findings | None = None) -> list[str]:
+    """A line for each run that differs, with its reasons, and one for the whole.
+
+    What differs `beside` the runs comes first, and what wasn't compared last.
+    """
+    checked = beside or Findings(left_out=[])
+    rest = ["Not compared: " + "; ".join(checked.left_out) + "."] if checked.left_out else []
+    return [*checked.differs, *_of_runs(list(found)), *rest]
+
+
+def _of_runs(listed: list[Repeated]) -> list[str]:
     wrong = [line for one in listed if not one.same for line in _differing(one)]
     same = sum(one.same for one in listed)
     runs = "run" if len(listed) == 1 else "runs"
@@ -29,9 +38,9 @@ def _differing(one: Repeated) -> list[str]:
     return [f"{kept.name} differs ({engine}; {digest})", *(f"  {line}" for line in one.differs)]
 
 
-def document(found: Iterable[Repeated]) -> list[dict[str, object]]:
-    """The same as JSON: a table for each run."""
-    return [
+def document(found: Iterable[Repeated], beside: Findings) -> dict[str, object]:
+    """The same as JSON: a table for each run in `runs`, and what is beside them."""
+    runs = [
         {
             "run": one.kept.name,
             "same": one.same,
@@ -41,3 +50,4 @@ def document(found: Iterable[Repeated]) -> list[dict[str, object]]:
         }
         for one in found
     ]
+    return {"runs": runs, "differs": beside.differs, "not_compared": beside.left_out}

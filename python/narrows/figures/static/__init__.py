@@ -17,6 +17,7 @@ from matplotlib.figure import Figure as Canvas
 from narrows.figures.model import Figure
 from narrows.figures.static import grid, stack
 from narrows.figures.static.style import DPI, WIDTH_IN, style
+from narrows.store.owned import owned_file
 
 __all__ = ["DPI", "WIDTH_IN", "draw", "save", "style"]
 
@@ -40,7 +41,8 @@ def save(figure: Figure, stem: Path, formats: Iterable[str] = ("png", "svg")) ->
     with style():
         canvas = draw(figure)
         for kind, path in zip(wanted, paths, strict=True):
-            canvas.savefig(path, dpi=DPI, **FORMATS[kind])
+            with owned_file(path) as work:
+                canvas.savefig(work, dpi=DPI, format=kind, **FORMATS[kind])
     return paths
 
 

@@ -1,0 +1,194 @@
+"""What a result or a store holds beside its runs, compared with what it follows from.
+
+The specification gives the scenarios, a run gives its summary and the tables derived from it, and
+the runs give the index. Each is made again here: a digest only shows that nothing has changed since
+somebody sealed the files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from narrows.backends import get_backend
+from narrows.errors import NarrowsError
+from narrows.plan import Plan, canonical_json, grid, plan
+from narrows.spec import parse, parse_study
+from narrows.spec.registry import also_known
+from narrows.store import Result, RunStore
+from narrows.store.index import TABLES, read_runs, rows
+from narrows.store.read import SUMMARY_TABLE
+from narrows.store.studies import counts_in, runs_table
+from narrows.store.write import summary_csv
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.execute import Made
+
+_TIMED = "perf"
+"""The part of a summary that another machine measures otherwise."""
+_INFO = ("end_s", "packets", "invalid", "losses")
+"""What a run's record says of the run itself, beside its digest."""
+NEVER = "when, where and with which command it ran"
+"""What no repetition can show."""
+
+
+@dataclass
+class Findings:
+    """What differs beside the runs, and what wasn't compared."""
+
+    differs: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=lambda: [NEVER])
+
+
+def check_result(result: Result) -> Findings:
+    """Compares a result's manifest, specification and summary.csv with its scenarios."""
+    found = Findings()
+    _check_manifest(result, found)
+    engine = get_backend(str(result.manifest["backend"]))
+    try:
+        with also_known(engine.capabilities().ccas):
+            spec = parse(result.spec, result.name).spec
+            planned = plan(spec, engine.engine_of, engine.name)
+    except NarrowsError as error:
+        found.left_out.append(f"spec.toml, which can't be read here ({error})")
+    else:
+        found.differs.extend(_against_plan(result, planned))
+    table = result.path / SUMMARY_TABLE
+    if table.is_file() and table.read_bytes() != summary_csv(result.summary["runs"]).encode():
+        found.differs.append("summary.csv: not the table of summary.json")
+    present = [path.name for path in sorted(result.path.iterdir()) if path.suffix in _PICTURES]
+    found.left_out.extend(present)
+    found.left_out.extend(
+        str(path.relative_to(result.path)) for trial in result.trials for path in trial.captures
+    )
+    return found
+
+
+_PICTURES = (".html", ".png", ".svg")
+
+
+def _check_manifest(result: Result, found: Findings) -> None:
+    for entry, trial in zip(result.manifest["trials"], result.trials, strict=True):
+        if entry["seed"] != trial.scenario["seed"]:
+            found.differs.append(f"trial {trial.number}: the manifest's seed isn't the scenario's")
+    if len(result.summary["runs"]) != len(result.trials):
+        found.differs.append(f"summary.json: {len(result.summary['runs'])} runs")
+
+
+def _against_plan(result: Result, planned: Plan) -> Iterator[str]:
+    if len(planned.trials) != len(result.trials):
+        yield f"spec.toml: {len(planned.trials)} trials, {len(result.trials)} kept"
+        return
+    for wanted, trial in zip(planned.trials, result.trials, strict=True):
+        if canonical_json(wanted.scenario) != canonical_json(trial.scenario):
+            yield f"spec.toml: another scenario than that of trial {trial.number}"
+    for name, value in (("name", planned.name), ("groups", list(planned.groups))):
+        if result.manifest[name] != value:
+            yield f"manifest.json: {name} {result.manifest[name]!r}, {value!r} in spec.toml"
+    engines = {trial.info.engine for trial in result.trials}
+    engine = get_backend(str(result.manifest["backend"]))
+    same = engines == {engine.engine_of(planned.trials[0].scenario)}
+    if same and result.manifest["hash"] != planned.hash:
+        yield "manifest.json: another hash than its scenarios have"
+
+
+def check_store(store: RunStore) -> Findings:
+    """Compares the index of a store with its runs, and the tables of its studies with these."""
+    found = Findings()
+    for name in TABLES:
+        found.differs.extend(_of_index(store, name))
+    for stem, record in store.studies().items():
+        try:
+            found.differs.extend(_of_study(store, stem, record, found.left_out))
+        except NarrowsError as error:
+            found.left_out.append(f"study {stem}, which can't be read here ({error})")
+    pages = sorted(path.name for path in store.path.glob("*.html"))
+    found.left_out.extend(pages)
+    return found
+
+
+def _of_index(store: RunStore, name: str) -> Iterator[str]:
+    keys = sorted(store.keys())
+    indexed, own = _by_run(rows(store, name)), _by_run(read_runs(store, keys)[name])
+    for key in keys:
+        if not _same_rows(indexed.get(key, []), own.get(key, [])):
+            yield f"index: other rows of `{name}` for {key[:12]} than the run has"
+
+
+def _by_run(table: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in table.iter_rows(named=True):
+        found.setdefault(row["run"], []).append(row)
+    return found
+
+
+def _same_rows(indexed: list[dict[str, Any]], own: list[dict[str, Any]]) -> bool:
+    """Whether rows are the same; a column that only other runs have is empty."""
+    if len(indexed) != len(own):
+        return False
+    pairs = zip(indexed, own, strict=True)
+    return all(
+        one.get(column) == other.get(column) for one, other in pairs for column in {*one, *other}
+    )
+
+
+def _of_study(
+    store: RunStore, stem: str, record: Mapping[str, Any], left_out: list[str]
+) -> Iterator[str]:
+    kept = store.study_runs(stem)
+    engine = get_backend(str(record["backend"]))
+    with also_known(engine.capabilities().ccas):
+        study = parse_study(str(record["spec"]), str(record["name"]))
+        cells = grid(study, engine.engine_of, engine.name)
+    if record["engine"] != engine.engine:
+        left_out.append(f"study {stem}: the hashes of its runs, which another engine made")
+        return
+    if not runs_table(cells, counts_in(kept)).equals(kept):
+        yield f"study {stem}: other runs than its specification has"
+    missing = len(set(kept["run"]) - store.keys())
+    if missing:
+        left_out.append(f"study {stem}: {missing} of {kept.height} runs, which aren't there")
+
+
+def check_run(
+    info: Mapping[str, Any], summary: Mapping[str, Any] | None, made: Made
+) -> Iterator[str]:
+    """Yields what a run's record and summary say other than its repetition."""
+    repeated = made.result.info
+    for name in _INFO:
+        kept, now = info.get(name), getattr(repeated, name)
+        if _plain(kept) != _plain(now):
+            yield f"{name}: {kept} kept, {now} now"
+    if summary is not None:
+        yield from _different(_untimed(summary), _untimed(made.summary), "summary.json")
+
+
+def _untimed(summary: Mapping[str, Any]) -> Any:  # noqa: ANN401 (any JSON)
+    return _plain({name: value for name, value in summary.items() if name != _TIMED})
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401 (any JSON)
+    return json.loads(json.dumps(value))
+
+
+def _different(kept: Any, now: Any, place: str) -> Iterator[str]:  # noqa: ANN401 (any JSON)
+    """The first place where two documents differ."""
+    if isinstance(kept, dict) and isinstance(now, dict):
+        for name in sorted({*kept, *now}):
+            inner = f"{place}.{name}" if "." in place else f"{place}: {name}"
+            yield from _first(_different(kept.get(name), now.get(name), inner))
+    elif isinstance(kept, list) and isinstance(now, list) and len(kept) == len(now):
+        for number, (one, other) in enumerate(zip(kept, now, strict=True)):
+            yield from _first(_different(one, other, f"{place}[{number}]"))
+    elif kept != now:
+        yield f"{place}: {kept} kept, {now} now"
+
+
+def _first(found: Iterator[str]) -> Iterator[str]:
+    one = next(found, None)
+    if one is not None:
+        yield one
