@@ -29,7 +29,7 @@ from narrows.reproduce.ledger import VARIED
 from narrows.reproduce.paths import on_varied_paths, repeated, with_at_most
 from narrows.reproduce.rules import Change, Rule, rules
 from narrows.reproduce.site import own_profiles
-from narrows.reproduce.text import ledger_lines
+from narrows.reproduce.text import finding_lines, ledger_lines, reproduction_lines
 from narrows.spec import Written, load
 
 
@@ -56,7 +56,7 @@ def test_a_figure_decides_known_claims_and_its_conditions_can_run(exhibit):
 
 def test_a_note_is_no_check_that_is_undecided():
     finding = Finding("ietf98/aqm", [], notes=[noted("What it is.", "How.", "5 %")])
-    lines = list(make.told(finding))
+    lines = list(finding_lines(finding))
     assert lines[:3] == ["  reported: ietf98/aqm", "    note: What it is.", "      measured 5 %"]
     assert "undecided" not in " ".join(lines)
 
@@ -384,12 +384,35 @@ def test_the_simulator_shows_the_cycle(made):
 
 def test_what_is_printed_names_every_claim_its_rules_and_the_page(made):
     out, done = made
-    lines = list(make.describe(done))
+    lines = list(reproduction_lines(done, verbose=True))
     assert lines[-1] == f"page: {out / 'site' / 'panaderia-fig9.html'}"
+    words = " ".join(" ".join(lines).split())
     for finding in done.made[0].findings:
         assert f"  {finding.verdict}: {finding.claim}" in lines
         for item in finding.checks:
-            assert f"      {item.rule}" in lines
+            assert f"{item.statement} measured {item.measured}; expected {item.expected}" in words
+            assert item.rule in words
+
+
+def test_without_verbose_only_the_checks_that_are_not_met_are_printed(made):
+    out, done = made
+    lines = list(reproduction_lines(done))
+    assert lines[-1] == f"page: {out / 'site' / 'panaderia-fig9.html'}"
+    words = " ".join(" ".join(lines).split())
+    checks = [check for finding in done.made[0].findings for check in finding.checks]
+    assert {check.passed for check in checks} > {True}
+    for check in checks:
+        assert (check.statement in words) == (check.passed is not True)
+        assert check.rule not in words
+    assert "fig9-cycle: 3 of 3 checks confirmed" in words
+    assert len(lines) < 25
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_no_line_but_a_path_is_longer_than_a_terminal(made, verbose):
+    lines = reproduction_lines(made[1], verbose=verbose)
+    sentences = [line for line in lines if not line.lstrip().startswith(("figure:", "page:"))]
+    assert max(map(len, sentences)) <= 100
 
 
 def test_every_link_of_the_site_leads_to_a_file_in_it(made):

@@ -268,11 +268,14 @@ def reproduce(
     ] = None,
     jobs: Jobs = None,
     out: Out = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print every check, its rule and its history.")
+    ] = False,
 ) -> None:
     """Reproduce published figures and judge their claims; resume where it stopped."""
     need_frames()
     from narrows.console import ProgressBar
-    from narrows.reproduce import make, negative
+    from narrows.reproduce import make, negative, text
     from narrows.reproduce import testbeds as possible
 
     if mutations or testbeds:
@@ -302,7 +305,7 @@ def reproduce(
             jobs=jobs,
             watcher=bar,
         )
-    print_lines(make.describe(done))
+    print_lines(text.reproduction_lines(done, verbose=verbose))
     raise typer.Exit(DONE if done.passed else FAILED)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -181,35 +181,3 @@ def _of_version(item: Made, finding: Finding, found: Simulated, real: bool) -> F
     if real and alike is None:
         return finding
     return replace(finding, reason=version(finding, document, own, alike))
-
-
-def describe(done: Reproduction) -> Iterator[str]:
-    """The lines to print: every claim with its checks, then the files."""
-    for item in done.made:
-        yield f"{item.exhibit.identifier}: {item.exhibit.source}"
-        grid = ", a smaller grid" if item.scope.quick else ""
-        yield f"{item.exhibit.title} ({item.scope.profile}{grid})"
-        for finding in item.findings:
-            yield from told(finding)
-        yield f"  figure: {item.plates.pictures[0]}"
-        yield ""
-    for refusal in done.refused:
-        yield f"{refusal.exhibit.identifier}: not run here. {refusal.reason}"
-    for failure in done.gathered.failures:
-        yield f"a run failed: {failure.cell}, seed {failure.trial.seed}: {failure.error}"
-    page = next(iter(done.pages.values())) if len(done.pages) == 1 else done.index
-    yield f"page: {page}"
-
-
-def told(finding: Finding) -> Iterator[str]:
-    """The lines of one finding."""
-    yield f"  {finding.verdict}: {finding.claim}"
-    reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
-    for check in [*finding.checks, *reasons]:
-        yield f"    {check.verdict}: {check.statement}"
-        yield f"      measured {check.measured}; expected {check.expected}"
-        yield f"      {check.rule}"
-    for note in finding.notes:
-        yield f"    note: {note.statement}"
-        yield f"      measured {note.measured}"
-        yield f"      {note.rule}"

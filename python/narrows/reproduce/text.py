@@ -1,11 +1,98 @@
-"""The ledger in words, for the terminal."""
+"""Reproductions and the ledger in words, for the terminal."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from narrows.reproduce.claims import DOCUMENTS, KINDS
 from narrows.reproduce.ledger import Entry, Line, counts_by_kind, in_words
+from narrows.words import counted
+
+if TYPE_CHECKING:
+    from narrows.report import Check
+    from narrows.reproduce.exhibit import Finding
+    from narrows.reproduce.make import Made, Reproduction
+
+WIDTH = 100
+"""Columns of the terminal that sentences may take; paths aren't broken."""
+
+
+def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator[str]:
+    """Every claim with its verdict and the checks that aren't met, then the page.
+
+    With `verbose` every check, its rule with the history, and the pictures.
+    """
+    for item in done.made:
+        yield from _figure_lines(item, verbose=verbose)
+        yield ""
+    for refusal in done.refused:
+        yield from _wrapped(f"{refusal.exhibit.identifier}: not run here. {refusal.reason}")
+    for failure in done.gathered.failures:
+        at = f"{failure.cell}, seed {failure.trial.seed}"
+        yield from _wrapped(f"a run failed: {at}: {failure.error}")
+    if not verbose and done.made:
+        yield "--verbose shows every check, its rule and that rule's history; so does the page"
+    page = next(iter(done.pages.values())) if len(done.pages) == 1 else done.index
+    yield f"page: {page}"
+
+
+def _figure_lines(item: Made, *, verbose: bool) -> Iterator[str]:
+    yield from _wrapped(f"{item.exhibit.identifier}: {item.exhibit.source}")
+    grid = ", a smaller grid" if item.scope.quick else ""
+    yield from _wrapped(f"{item.exhibit.title} ({item.scope.profile}{grid})")
+    for finding in item.findings:
+        yield from finding_lines(finding) if verbose else _short_finding_lines(finding)
+    if verbose:
+        yield f"  figure: {item.plates.pictures[0]}"
+
+
+def finding_lines(finding: Finding) -> Iterator[str]:
+    """A claim with every check, its rule with the history, and the notes."""
+    yield f"  {finding.verdict}: {finding.claim}"
+    reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
+    for check in [*finding.checks, *reasons]:
+        yield from _check_lines(check)
+        yield from _wrapped(check.rule, 6)
+    for note in finding.notes:
+        yield from _note_lines(note)
+        yield from _wrapped(note.rule, 6)
+
+
+def _short_finding_lines(finding: Finding) -> Iterator[str]:
+    """A claim with the checks that aren't confirmed, and the reason for that if one is known."""
+    unmet = [check for check in finding.checks if not check.passed]
+    of = counted(len(finding.checks), "check")
+    met = f": {len(finding.checks) - len(unmet)} of {of} confirmed" if finding.checks else ""
+    yield f"  {finding.verdict}: {finding.claim}{met}"
+    reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
+    for check in [*unmet, *reasons]:
+        yield from _check_lines(check)
+    for note in () if finding.checks else finding.notes:
+        yield from _note_lines(note)
+
+
+def _check_lines(check: Check) -> Iterator[str]:
+    yield from _wrapped(f"{check.verdict}: {check.statement}", 4)
+    yield from _wrapped(f"measured {check.measured}; expected {check.expected}", 6)
+
+
+def _note_lines(note: Check) -> Iterator[str]:
+    yield from _wrapped(f"note: {note.statement}", 4)
+    yield from _wrapped(f"measured {note.measured}", 6)
+
+
+def _wrapped(text: str, indent: int = 0) -> list[str]:
+    """The lines of a paragraph; those after the first are indented by two more."""
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def ledger_lines(found: Sequence[Line], here: Sequence[Entry] = ()) -> Iterator[str]:

@@ -75,10 +75,15 @@ def with_the_paper_s(figure: Figure) -> Figure:
     return replace(figure, title=TITLE, panels=(*others, loss, rtt))
 
 
+def evidence(data: Data) -> list[cycle.Evidence]:
+    """Every run, prepared for the checks."""
+    numbers = sorted(data["scenario"]["trial"].to_list())
+    return [cycle.Evidence(_run(data, number)) for number in numbers]
+
+
 def judge(data: Data) -> list[Finding]:
     """The cycle, the RTprop behind it, the bursts of loss."""
-    numbers = sorted(data["scenario"]["trial"].to_list())
-    runs = [cycle.Evidence(_run(data, number)) for number in numbers]
+    runs = evidence(data)
     return [
         Finding("panaderia/fig9-cycle", cycle.turns(runs)),
         Finding("panaderia/fig9-rtprop", cycle.rtprop(runs), notes=[cycle.meanwhile(runs)]),
