@@ -21,6 +21,7 @@ def main() -> int:
     """Runs the command line of this process; returns its exit status."""
     _signal.signal(_signal.SIGINT, _leave)
     _open_what_is_closed()
+    _replace_what_cannot_be_encoded()
     from narrows.cli import main as run
 
     return run()
@@ -34,6 +35,12 @@ def _open_what_is_closed() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _replace_what_cannot_be_encoded() -> None:
+    """Prints "?" for a character that the standard output's encoding lacks, instead of failing."""
+    if sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # no other class here
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

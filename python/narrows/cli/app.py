@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from narrows.cli import begin, evaluate, kernel, places, results, runs, store, vocabulary
+from narrows.cli.help import WELCOME, SectionedGroup
 from narrows.version import __version__
 
 app = typer.Typer(
     name="narrows",
+    cls=SectionedGroup,
     help="A congestion-control laboratory: describe a bottleneck once, run it, see what happens.",
     add_completion=False,  # `narrows completion` does this without changing a shell's files
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -38,4 +40,4 @@ def _options(
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
-        print(context.get_help())
+        print(WELCOME)

@@ -1,16 +1,18 @@
-"""Commands for a start: `narrows init`, `narrows validate`, `narrows completion`."""
+"""Commands for a start: `narrows demo`, `init`, `validate` and `completion`."""
 
 from __future__ import annotations
 
 import os
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from narrows.cli.options import AllowCode, AsJson, Backend, Sets, permission, source
-from narrows.cli.output import hint, print_json
+from narrows.cli.options import AllowCode, AsJson, Backend, Out, Sets, permission, source
+from narrows.cli.output import hint, print_json, print_lines
+from narrows.cli.places import Show, has_display, show_page
 
 COMPLETE = "_NARROWS_COMPLETE"
 """The variable by which a shell asks for completions."""
@@ -18,7 +20,7 @@ COMPLETE = "_NARROWS_COMPLETE"
 
 def add(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
-    for command in (init, validate, completion):
+    for command in (demo, init, validate, completion):
         app.command()(command)
 
 
@@ -28,6 +30,20 @@ class Shell(StrEnum):
     BASH = "bash"
     ZSH = "zsh"
     FISH = "fish"
+
+
+def demo(show: Show = True, out: Out = None) -> None:
+    """See BBR and CUBIC take turns, after two seconds of computing."""
+    from narrows.console import ProgressBar
+    from narrows.demo import compute, lines
+
+    print("narrows: three runs of three minutes each", file=sys.stderr, flush=True)
+    with ProgressBar() as bar:
+        made = compute(out, bar)
+    print_lines([*lines(made), f"page: {made.page}"])
+    if show and has_display():
+        show_page(made.page)
+    hint("narrows init fair", "narrows run fair.toml")
 
 
 def init(
@@ -41,7 +57,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a specification to start from; without a kind, list the kinds."""
+    """Write a specification to start from; without a kind, list them."""
     from narrows import starters
     from narrows.console import print_list
 
@@ -73,7 +89,7 @@ def validate(
     as_json: AsJson = False,
     allow_code: AllowCode = None,
 ) -> None:
-    """Read and check specifications as `run` and `sweep` do, and say how much there is to run."""
+    """Check specifications, and count the runs that they mean."""
     from narrows.errors import InputError, Problem
 
     found: list[dict[str, Any]] = []
@@ -105,7 +121,7 @@ def _checked(spec: str, sets: list[str], backend: str) -> dict[str, Any]:
 def completion(
     shell: Annotated[Shell, typer.Argument(help="The shell.")],
 ) -> None:
-    """Print a script for completion in a shell: eval "$(narrows completion bash)"."""
+    """Print a script for a shell: eval "$(narrows completion bash)"."""
     from typer._completion_shared import get_completion_script
 
     print(get_completion_script(prog_name="narrows", complete_var=COMPLETE, shell=shell.value))

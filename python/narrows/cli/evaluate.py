@@ -61,7 +61,7 @@ def evaluate(
     out: Out = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Test controls in the situations of a suite; resume where it stopped."""
+    """Judge controls in the situations of a suite, such as RFC 9743."""
     need_frames()
     from narrows.console import ProgressBar
     from narrows.evaluate import cca_of
@@ -122,7 +122,7 @@ def search(
     out: Out = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Look for conditions in which a control fails, and reduce them to the few that matter."""
+    """Look for conditions in which a control fails, and simplify them."""
     need_frames()
     from narrows.console import StepBar
     from narrows.search import search as searched

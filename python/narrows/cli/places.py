@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +16,7 @@ from narrows.extras import need_frames
 from narrows.words import printable
 
 _RESULTS = "narrows-results"
+Show = Annotated[bool, typer.Option("--show/--no-show", help="Show the page in a browser.")]
 
 
 def add(app: typer.Typer) -> None:
@@ -28,7 +32,7 @@ def ls(
     ] = _RESULTS,
     as_json: AsJson = False,
 ) -> None:
-    """List the contents of a directory of results, the latest first."""
+    """List the results in a directory, the latest first."""
     from narrows.report.shelf import items
 
     found = items(directory)
@@ -46,11 +50,9 @@ def open_(
     place: Annotated[
         str, typer.Argument(metavar="[DIR]", help="Results, or a directory of results.")
     ] = _RESULTS,
-    show: Annotated[
-        bool, typer.Option("--show/--no-show", help="Show the page in a browser.")
-    ] = True,
+    show: Show = True,
 ) -> None:
-    """Make the page of results, or of a whole directory of them, and show it in a browser."""
+    """Show results in a browser, one or a whole directory of them."""
     from narrows.cli.results import write_pages
     from narrows.report.shelf import page_of, write_index
     from narrows.store import is_store, location
@@ -60,10 +62,18 @@ def open_(
         page = (page_of(place) or write_pages(place)[0]) if single else write_index(place)
     print(page)
     if show:
-        _show(page.resolve().as_uri())
+        show_page(page)
 
 
-def _show(address: str) -> None:
+def has_display() -> bool:
+    """Whether somebody sits before a terminal and could see a browser's window."""
+    windows = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    return windows and sys.stdout.isatty()
+
+
+def show_page(page: Path) -> None:
     """Opens the browser; without one, the printed path has to do."""
     import webbrowser
 
@@ -71,7 +81,7 @@ def _show(address: str) -> None:
         webbrowser.get()
     except webbrowser.Error:
         return
-    webbrowser.open(address)
+    webbrowser.open(page.resolve().as_uri())
 
 
 def diff(

@@ -82,7 +82,7 @@ def claims(
         str | None, typer.Option(metavar="DIR", help="Where `narrows reproduce` put its results.")
     ] = None,
 ) -> None:
-    """Print the ledger: every claim of the documents and its verdict."""
+    """List every claim of the documents with its verdict."""
     need_frames()
     from narrows.reproduce import ledger
     from narrows.reproduce.make import OUT
@@ -107,7 +107,7 @@ def analyze(
     force: Force = False,
     packets: Annotated[bool, typer.Option("--packets", help="Keep a row for each packet.")] = False,
 ) -> None:
-    """Analyse captures: one, the pieces of one, or both ends of the same flows."""
+    """Analyse captures: rates, losses, delays, the control in use."""
     need_frames()
     from narrows.analyze import analyze as analyze_files
     from narrows.analyze.text import lines
@@ -135,7 +135,7 @@ def export(
         typer.Option(metavar="FILE", help="Where to write; by default standard output."),
     ] = None,
 ) -> None:
-    """Write one table of all runs in a directory, or a run in the format of another program."""
+    """Write a table of results, or a run in another program's format."""
     need_frames()
     if form in ("iperf3", "flent", "mahimahi"):
         from narrows.console import print_paths
@@ -241,7 +241,7 @@ def import_(
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Make results from measurements of other programs; several files count as one run."""
+    """Make results of files of iperf3, flent and mahimahi, or of CSV."""
     need_frames()
     from narrows.console import print_summary
     from narrows.exchange import import_files

@@ -194,7 +194,7 @@ def compare(
     ] = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Run scenarios on several back ends and judge whether they agree.
+    """Judge whether simulator and Linux agree on a scenario.
 
     The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
     """
@@ -272,7 +272,7 @@ def reproduce(
         bool, typer.Option("--verbose", help="Print every check, its rule and its history.")
     ] = False,
 ) -> None:
-    """Reproduce published figures and judge their claims; resume where it stopped."""
+    """Reproduce published figures and judge their claims."""
     need_frames()
     from narrows.console import ProgressBar
     from narrows.reproduce import make, negative, text
@@ -316,7 +316,7 @@ def still_true(
     jobs: Jobs = None,
     out: Out = None,
 ) -> None:
-    """Test every version of BBR for the problems that the documents found in it."""
+    """Test every version of BBR for the problems found in it."""
     need_frames()
     from narrows.console import ProgressBar
     from narrows.reproduce.make import OUT

@@ -39,7 +39,7 @@ def list_(
     backend: Backend = "sim",
     as_json: AsJson = False,
 ) -> None:
-    """List what can be named in a specification, or what each back end can do."""
+    """List controls, queues, workloads and all else that has a name."""
     from narrows.console import print_list
     from narrows.listing import as_json as document
     from narrows.listing import listing
@@ -51,7 +51,7 @@ def list_(
 
 
 def schema() -> None:
-    """Print a JSON Schema of specifications, with which editors complete and check TOML."""
+    """Print the JSON Schema with which editors check specifications."""
     import json
 
     from narrows import _native

@@ -1,0 +1,48 @@
+"""The first screens: `narrows` alone, and `narrows --help` with the commands by task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperGroup
+
+WELCOME = """\
+narrows simulates flows that share a bottleneck, as Linux would send them. Begin with one of these:
+  narrows demo            see BBR and CUBIC take turns, in two seconds
+  narrows init fair       write fair.toml: a bottleneck with four flows
+  narrows run fair.toml   run it: a table here, and a page with charts
+  narrows --help          all commands, by task"""
+
+SECTIONS = {
+    "Begin": ("demo", "init", "run", "open", "list"),
+    "Find out": ("sweep", "figure", "diff", "evaluate", "search", "analyze"),
+    "Compare with real networks and papers": (
+        "compare",
+        "kernel",
+        "import",
+        "export",
+        "reproduce",
+        "claims",
+        "still-true",
+    ),
+    "Write specifications": ("validate", "draw", "schema", "completion"),
+    "Look after results": ("ls", "report", "verify", "store", "bench"),
+}
+"""The commands by task; each stands in one section."""
+
+WHOLE = 1000
+"""Summaries aren't cut: longer ones take a second line."""
+
+
+class SectionedGroup(TyperGroup):
+    """The command `narrows`, whose help lists the commands by task."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 (click's, or typer's own)
+        """Writes a section of the help for each task."""
+        width = max(len(name) for name in self.commands)
+        for heading, names in SECTIONS.items():
+            rows = [
+                (f"{name:{width}}", self.commands[name].get_short_help_str(WHOLE)) for name in names
+            ]
+            with formatter.section(heading):
+                formatter.write_dl(rows)

@@ -1,0 +1,118 @@
+"""The first thing to try: a published figure, computed and judged in seconds, on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from narrows.errors import NarrowsError
+from narrows.execute import Watcher
+
+if TYPE_CHECKING:
+    from narrows.figures.model import Floats
+    from narrows.report import Check
+    from narrows.reproduce.make import Reproduction
+
+FIGURE = "panaderia/fig9"
+SHOWN = (
+    ("panaderia/fig9-cycle", 0),
+    ("panaderia/fig9-cycle", 2),
+    ("panaderia/fig9-rtprop", 1),
+    ("panaderia/fig9-rtprop", 2),
+    ("panaderia/fig9-loss", 0),
+)
+"""The claims, and which check of each, that tell the story; the page has all."""
+COLUMNS, COLUMN_S = 60, 1.0
+"""The sparklines show this many columns, each the mean of this many seconds."""
+TICK_COLUMNS = 20
+LEVELS = "▁▂▃▄▅▆▇█"
+MARKS = {True: "✓", False: "✗", None: "?"}
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The reproduced figure, with BBR's share of the link from `start_s` on, in each `COLUMN_S`."""
+
+    reproduction: Reproduction
+    share: Floats
+    start_s: float
+    simulated_s: float
+
+    @property
+    def page(self) -> Path:
+        """The page of the figure."""
+        return self.reproduction.pages[FIGURE]
+
+
+def compute(out: str | Path | None = None, watcher: Watcher | None = None) -> Demo:
+    """Reproduces the figure on its small grid; raises NarrowsError if a run fails."""
+    from narrows.backends import get_backend
+    from narrows.reproduce.catalogue import exhibits
+    from narrows.reproduce.exhibit import Scope
+    from narrows.reproduce.gather import measured, work
+    from narrows.reproduce.make import OUT, reproduce
+    from narrows.reproduce.panaderia import cycle, fig9
+
+    exhibit = exhibits()[FIGURE]
+    place = Path(out) if out is not None else OUT
+    profile = exhibit.profile
+    done = reproduce(FIGURE, profile=profile, quick=True, out=place, watcher=watcher)
+    if done.gathered.failures:
+        raise NarrowsError(f"a run failed: {done.gathered.failures[0].error}")
+    data = measured(work(exhibit, Scope(profile, quick=True), get_backend("sim")), place)
+    runs = fig9.evidence(data)
+    windows = round(COLUMN_S / cycle.WINDOW_S)
+    share = runs[0].bbr_share[: COLUMNS * windows].reshape(-1, windows).mean(axis=1)
+    simulated_s = sum(run.trial.scenario["run"]["duration_ns"] for run in runs) / 1e9
+    return Demo(done, share, runs[0].start_s, simulated_s)
+
+
+def lines(demo: Demo) -> Iterator[str]:
+    """One screen: what is seen, the cycle, the verdicts, where the page is."""
+    checks = _checks(demo.reproduction)
+    turn = "they take turns every 20 s" if checks[0].passed else "no regular cycle was found"
+    yield f"Two BBR and two CUBIC flows share a link of 80 Mbit/s: {turn}."
+    yield ""
+    yield from _chart(demo.share, demo.start_s)
+    yield ""
+    yield from (_verdict_line(check) for check in checks)
+    if any(check.passed is False for check in checks):
+        yield "(✗ isn't an error: the paper gives a number that narrows doesn't find.)"
+    yield ""
+    yield f"The paper is {demo.reproduction.made[0].exhibit.source}."
+    yield f"{demo.simulated_s / 60:.0f} minutes of traffic, {_time_taken(demo.reproduction)}."
+
+
+def _checks(done: Reproduction) -> list[Check]:
+    findings = {finding.claim: finding for item in done.made for finding in item.findings}
+    return [findings[claim].checks[number] for claim, number in SHOWN]
+
+
+def _verdict_line(check: Check) -> str:
+    """The mark of a verdict, what was checked, what was measured."""
+    measured = check.measured.partition(" (")[0].partition(";")[0]
+    return f"{MARKS[check.passed]} {check.statement.removesuffix('.')}: {measured}"
+
+
+def _time_taken(done: Reproduction) -> str:
+    if not done.gathered.new:
+        return "computed earlier"
+    return f"computed in {done.gathered.wall_s:.1f} s"
+
+
+def _chart(share: Floats, start_s: float) -> Iterator[str]:
+    """The shares of both kinds as sparklines from 0 to 100 %, above an axis of time."""
+    for name, part in (("BBR", share), ("CUBIC", 1 - share)):
+        yield f"{name:5} {sparkline(part.tolist())}  {part.min():.0%} to {part.max():.0%}"
+    ticks = (
+        f"|{start_s + column * COLUMN_S:.0f} s" for column in range(0, len(share), TICK_COLUMNS)
+    )
+    yield f"      {''.join(f'{tick:{TICK_COLUMNS}}' for tick in ticks).rstrip()}"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Values between 0 and 1 as blocks of eight heights."""
+    top = len(LEVELS) - 1
+    return "".join(LEVELS[min(max(round(value * top), 0), top)] for value in values)
