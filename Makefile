@@ -27,8 +27,8 @@ help: ## this list
 
 setup: $(VENV)/.built $(VENV)/.programs ## set up the command at .venv/bin/narrows
 
-demo: $(VENV)/.built ## set everything up, run the first figure and name its page
-	$(BIN)/narrows reproduce panaderia/fig9 || [ $$? -eq 1 ] # one of its claims is refuted, which is a result
+demo: $(VENV)/.built ## set everything up, and see BBR and CUBIC take turns
+	@$(BIN)/narrows demo
 
 # Rust's half and Python's take about the same time, and neither keeps two cores busy.
 test: $(BIN)/python ## every check and every test
@@ -153,15 +153,19 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: requirements-dev.lock | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@echo "narrows: installing Python packages from requirements-dev.lock (about a minute)" >&2
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	touch $@
 
 # The package, in place: Python sources are used where they are, and the native
-# module is a release build linked beside them.
+# module is a release build linked beside them. pip would hide cargo's progress.
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
-	PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS=--locked nice -n 5 \
-	    $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
-	touch $@
+	@echo "narrows: compiling the simulator (some minutes the first time)" >&2
+	@rm -rf target/editable && mkdir -p target/editable
+	@PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH=tools MATURIN_PEP517_ARGS=--locked nice -n 5 \
+	    $(BIN)/python -c 'import build_backend; build_backend.build_editable("target/editable")'
+	@$(BIN)/python -m pip install --quiet --no-deps --force-reinstall target/editable/*.whl
+	@touch $@
 
 # The tools of a release and of the site, each in an environment of its own.
 $(VENV)/.%: requirements-%.lock | $(BIN)/python
