@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.errors import InputError
-from narrows.extras import has, need_frames
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Result, is_store, location, open_store, states
 from narrows.store import open_result as open_directory
@@ -38,7 +37,6 @@ class _Tables:
         pyarrow installed), `.to_arrow()` and the Arrow C stream interface.
         Raises InputError for a table that no run has.
         """
-        need_frames()
         from narrows.sweeps.export import frame
 
         return frame(self._place(), name)
@@ -109,8 +107,6 @@ class RunResult(Result, _Tables):
         lines = [f"{runs} on {backend} ({engine}), in {self.path}"]
         sampled = self.trials[0].scenario["run"]["record"] != "summary"
         charts = self._described("timeline", 1) if sampled else None
-        if not has("polars"):
-            return block(self.name, lines, None, charts)
         shown = self.flows.select(_SHOWN)
         known = [column.name for column in shown if column.null_count() < len(column)]
         return block(self.name, lines, shown.select(known), charts)
@@ -212,9 +208,6 @@ def open_result(path: str | Path) -> RunResult | SweepResult:
 
 
 def _drawing(figure: Figure) -> Drawing:
-    from narrows.extras import need_images
-
-    need_images()
     from narrows.api.drawing import drawing
 
     return drawing(figure)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.api.results import RunResult, SweepResult, of_run
 from narrows.api.tables import Scenario
-from narrows.extras import need_frames
 from narrows.spec import Override, Written
 from narrows.spec.permission import EVERYTHING, allowing
 
@@ -67,7 +66,6 @@ def sweep(
     result and don't stop the others. `allow_code` is as for `run`. Raises InputError
     for bad input.
     """
-    need_frames()
     from narrows.sweeps import execute, prepare
 
     with _permission(study, allow_code):

@@ -14,7 +14,6 @@ from narrows.backends.protocol import (
     Progress,
 )
 from narrows.errors import InputError
-from narrows.extras import need_frames
 from narrows.spec.suggest import one_of
 
 
@@ -71,8 +70,6 @@ def get_backend(name: str) -> Backend:
     wrong = {"none": bool(colon), "possible": False, "needed": not colon}
     if entry is None or wrong[entry.option]:
         raise InputError.at("--backend", f'"{name}", which is no back end', one_of(name, NAMES))
-    if entry.real:
-        need_frames()
     kind = getattr(import_module(f"narrows.backends.{plain}"), entry.kind)
     made: Backend = kind(option) if option or entry.option == "needed" else kind()
     return made

@@ -9,7 +9,6 @@ import typer
 from narrows.cli.options import AllowCode, AsJson, Backend, Jobs, Out, permission
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import DONE, FAILED
-from narrows.extras import need_frames
 
 
 def add(app: typer.Typer) -> None:
@@ -62,7 +61,6 @@ def evaluate(
     allow_code: AllowCode = None,
 ) -> None:
     """Judge controls in the situations of a suite, such as RFC 9743."""
-    need_frames()
     from narrows.console import ProgressBar
     from narrows.evaluate import cca_of
     from narrows.evaluate import evaluate as judged
@@ -123,7 +121,6 @@ def search(
     allow_code: AllowCode = None,
 ) -> None:
     """Look for conditions in which a control fails, and simplify them."""
-    need_frames()
     from narrows.console import StepBar
     from narrows.search import search as searched
 

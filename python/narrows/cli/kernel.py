@@ -9,9 +9,10 @@ import typer
 
 from narrows.cli.options import AsJson
 from narrows.cli.output import print_json
-from narrows.extras import need_frames
 
-app = typer.Typer(help="Kernels for the back end uml.", rich_markup_mode=None, callback=need_frames)
+app = typer.Typer(
+    help="Build and list the Linux kernels of the back end uml.", rich_markup_mode=None
+)
 
 
 @app.command()

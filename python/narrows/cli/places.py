@@ -12,7 +12,6 @@ import typer
 from narrows.cli.options import AsJson, Out
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import reading
-from narrows.extras import need_frames
 from narrows.words import printable
 
 _RESULTS = "narrows-results"
@@ -91,7 +90,6 @@ def diff(
     out: Out = None,
 ) -> None:
     """Compare two results: what was changed, and its effect."""
-    need_frames()
     from narrows.diff import diff as hold
 
     with reading(first, second):

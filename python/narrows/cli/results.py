@@ -12,7 +12,6 @@ from narrows.cli.options import AllowCode, AsJson, Force, Jobs, Out, Png, Sets, 
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import reading
 from narrows.errors import InputError
-from narrows.extras import need_frames
 
 
 def add(app: typer.Typer) -> None:
@@ -61,7 +60,6 @@ def verify(
     allow_code: AllowCode = None,
 ) -> None:
     """Repeat stored runs and compare all that they recorded, and what was made from it."""
-    need_frames()
     from narrows.cli.status import FAILED
     from narrows.verify import check_place, document, kept_runs, lines, repeat
 
@@ -83,7 +81,6 @@ def claims(
     ] = None,
 ) -> None:
     """List every claim of the documents with its verdict."""
-    need_frames()
     from narrows.reproduce import ledger
     from narrows.reproduce.make import OUT
     from narrows.reproduce.site import own_profiles
@@ -108,7 +105,6 @@ def analyze(
     packets: Annotated[bool, typer.Option("--packets", help="Keep a row for each packet.")] = False,
 ) -> None:
     """Analyse captures: rates, losses, delays, the control in use."""
-    need_frames()
     from narrows.analyze import analyze as analyze_files
     from narrows.analyze.text import lines
 
@@ -136,7 +132,6 @@ def export(
     ] = None,
 ) -> None:
     """Write a table of results, or a run in another program's format."""
-    need_frames()
     if form in ("iperf3", "flent", "mahimahi"):
         from narrows.console import print_paths
         from narrows.exchange import export_run
@@ -180,7 +175,6 @@ def figure(
     ] = None,
 ) -> None:
     """Draw a figure of stored results."""
-    need_frames()
     from narrows.console import print_paths
     from narrows.store import unwritable
     from narrows.sweeps.figure import described, save
@@ -242,7 +236,6 @@ def import_(
     force: Force = False,
 ) -> None:
     """Make results of files of iperf3, flent and mahimahi, or of CSV."""
-    need_frames()
     from narrows.console import print_summary
     from narrows.exchange import import_files
 

@@ -22,7 +22,6 @@ from narrows.cli.options import (
 )
 from narrows.cli.output import hint, print_json, print_lines
 from narrows.cli.status import DONE, FAILED
-from narrows.extras import need_frames
 
 if TYPE_CHECKING:
     from narrows.runner import Experiment
@@ -90,11 +89,8 @@ def _run(
 ) -> bool:
     """Runs a checked specification and shows the results; returns whether expectations are met."""
     from narrows.console import ProgressBar, note_cached, print_summary
-    from narrows.extras import need_images
     from narrows.runner import execute, unmet
 
-    if png:
-        need_images()
     with ProgressBar() as bar:
         outcome = execute(
             job, out=out, force=force, watcher=bar, command=sys.argv, captures=captures
@@ -142,7 +138,6 @@ def sweep(
     allow_code: AllowCode = None,
 ) -> None:
     """Run every combination of a study; resume where it stopped."""
-    need_frames()
     from narrows.console import ProgressBar
     from narrows.sweeps import estimate, execute, prepare
     from narrows.sweeps.page import write_pages
@@ -198,7 +193,6 @@ def compare(
 
     The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
     """
-    need_frames()
     from narrows.compare import UNTIL_DECIDED, Verdict, study
     from narrows.console import ProgressBar
 
@@ -273,7 +267,6 @@ def reproduce(
     ] = False,
 ) -> None:
     """Reproduce published figures and judge their claims."""
-    need_frames()
     from narrows.console import ProgressBar
     from narrows.reproduce import make, negative, text
     from narrows.reproduce import testbeds as possible
@@ -317,7 +310,6 @@ def still_true(
     out: Out = None,
 ) -> None:
     """Test every version of BBR for the problems found in it."""
-    need_frames()
     from narrows.console import ProgressBar
     from narrows.reproduce.make import OUT
     from narrows.reproduce.today import page, table

@@ -9,12 +9,9 @@ import typer
 from narrows.cli.options import AsJson
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import DONE, FAILED, reading
-from narrows.extras import need_frames
 from narrows.words import counted
 
-app = typer.Typer(
-    help="Manage the stored runs of sweeps.", rich_markup_mode=None, callback=need_frames
-)
+app = typer.Typer(help="Manage the stored runs of sweeps.", rich_markup_mode=None)
 _STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its URL.")
 
 

@@ -12,7 +12,6 @@ from narrows.compare.vary import chanceless
 from narrows.compare.write import write
 from narrows.errors import InputError
 from narrows.execute import Watcher
-from narrows.extras import need_images
 from narrows.figures import frames
 from narrows.plan import content_hash, plan
 from narrows.spec import Override, load
@@ -46,7 +45,6 @@ def compare(
     repeated. Invalid runs are named and left out, and the next call repeats them. Raises
     InputError for bad input or a back end that can't run here.
     """
-    need_images()
     most = max(MAX_TRIALS, trials) if max_trials is None else max_trials
     _check(backends, trials, most)
     changes, found = list(overrides), [_backend(label) for label in backends]

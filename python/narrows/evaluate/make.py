@@ -29,7 +29,6 @@ from narrows.evaluate.verdicts import (
     of_contestant,
 )
 from narrows.execute import Done, Watcher, run_all
-from narrows.extras import need_images
 from narrows.spec.registry import also_known
 from narrows.store import RESULTS, RunStore
 from narrows.store.atomic import write_text
@@ -104,7 +103,6 @@ def evaluate(
     this transport stack of another project. Existing runs aren't repeated. Raises InputError for a
     control, suite or directory that can't be used.
     """
-    need_images()
     engine = get_backend(backend)
     with also_known(engine.capabilities().ccas):
         asked = load_suite(suite) if not only else chosen(load_suite(suite), only)

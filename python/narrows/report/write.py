@@ -11,7 +11,6 @@ from typing import Any
 
 from narrows import figures
 from narrows.errors import StoreError
-from narrows.extras import need_images
 from narrows.report.page import Check, Run, Study, render
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
@@ -77,7 +76,6 @@ def has_samples(result: Result) -> bool:
 
 
 def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
-    need_images()
     from narrows.figures import static
 
     first = result.trials[0]

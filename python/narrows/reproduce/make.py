@@ -9,7 +9,6 @@ from pathlib import Path
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, SpecError
 from narrows.execute import Done, Watcher
-from narrows.extras import need_images
 from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
@@ -80,7 +79,6 @@ def reproduce(
     aren't repeated.
     Raises InputError for an unknown name or back end, or a directory that can't be used.
     """
-    need_images()
     engine = get_backend(backend)
     place = Path(out) if out is not None else OUT
     works, refused = _plan(select(wanted), engine, profile, quick)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.errors import StoreError
-from narrows.extras import need_frames
 from narrows.files import open_regular
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ class NativeTables(Mapping[str, "pl.DataFrame"]):
         self._frames: dict[str, pl.DataFrame] = {}
 
     def __getitem__(self, name: str) -> pl.DataFrame:
-        """Raises KeyError for a table that isn't there, InputError without polars."""
-        need_frames()
+        """Raises KeyError for a table that isn't there."""
         import polars as pl
 
         if name not in self._frames:
@@ -90,8 +88,7 @@ def _content(tables: Mapping[str, pl.DataFrame], name: str) -> Iterator[bytes]:
 
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
-    """The table in a file, or some columns of it; raises InputError without polars."""
-    need_frames()
+    """The table in a file, or some columns of it."""
     import polars as pl
 
     with _damage_of(path), open_regular(path, follow=False) as file:

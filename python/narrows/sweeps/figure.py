@@ -75,9 +75,6 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
 def _images(parts: Iterable[tuple[Figure, Path]], kinds: Sequence[str]) -> list[Path]:
     if not kinds:
         return []
-    from narrows.extras import need_images
-
-    need_images()
     from narrows.figures import static
 
     return [path for part, name in parts for path in static.save(part, name, kinds)]
