@@ -6,11 +6,15 @@ Code on a page is indented. A file begins with a comment that is its name; a com
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from narrows.cli import main
 
 FILE = re.compile(r"# ([\w-]+\.(?:toml|py))$")
 START = re.compile(r"(\$ )?(?:\.venv/bin/)?narrows ")
@@ -114,3 +118,15 @@ def shows(shown: list[str], printed: str) -> bool:
 
 def _plain(line: str) -> str:
     return re.sub(r"\s+", " ", line).strip()
+
+
+def run_command(words: list[str], to: str | None = None) -> tuple[int, str]:
+    """Runs a command in this process; returns its status and what it printed."""
+    printed = io.BytesIO()
+    stream = io.TextIOWrapper(printed, "utf-8", write_through=True)
+    with contextlib.redirect_stdout(stream):
+        status = main(list(words))
+    text = printed.getvalue().decode()
+    if to is not None:
+        Path(to).write_text(text)
+    return status, text

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
-from documented import Command, File, command, shows, steps
+from documented import Command, File, command, run_command, shows, steps
 
-from narrows.cli import main
 from narrows.cli.app import app
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +21,6 @@ PAGES = [
 ]
 TEACHING = "docs/teaching/"
 RUN = {
-    "README.md": "README.md",
     "docs/index.md": "README.md",
     "docs/how-to/coming-from.md": "README.md",
     "docs/how-to/first-tasks.md": "README.md",
@@ -34,7 +30,7 @@ RUN = {
     f"{TEACHING}own-control-solution.md": "README.md",
 }
 """Pages whose commands are run one after the other, as short as they can be, and the page whose
-files they use."""
+files they use. test_readme.py runs those of the README as they are printed."""
 NOT_RUN = re.compile(
     r"--backend|--cluster|--watch|^(bench|compare|evaluate|kernel|open|reproduce|search|still-true)\b"
 )
@@ -76,7 +72,7 @@ def test_the_commands_of_a_page_work(
         if isinstance(step, File):
             Path(step.name).write_text(step.text)
         elif not NOT_RUN.search(" ".join(step.words)):
-            assert done(shortened(step.words, page), step.to)[0] == 0, step.words
+            assert run_command(shortened(step.words, page), step.to)[0] == 0, step.words
 
 
 def shortened(words: list[str], page: str) -> list[str]:
@@ -88,18 +84,6 @@ def shortened(words: list[str], page: str) -> list[str]:
     return [*words, "--set", f"run.duration={duration}", "--set", "run.warmup=1s", *few]
 
 
-def done(words: list[str], to: str | None = None) -> tuple[int, str]:
-    """Runs a command in this process; returns its status and what it printed."""
-    printed = io.BytesIO()
-    stream = io.TextIOWrapper(printed, "utf-8", write_through=True)
-    with contextlib.redirect_stdout(stream):
-        status = main(list(words))
-    text = printed.getvalue().decode()
-    if to is not None:
-        Path(to).write_text(text)
-    return status, text
-
-
 def test_the_tutorial_prints_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
@@ -108,7 +92,7 @@ def test_the_tutorial_prints_what_it_says(tmp_path: Path, monkeypatch: pytest.Mo
         if isinstance(step, File):
             Path(step.name).write_text(step.text)
         elif step.output is not None:
-            status, printed = done(step.words)
+            status, printed = run_command(step.words)
             assert status == 0, step.words
             assert shows(step.output, printed), f"{' '.join(step.words)}\n{printed}"
             compared += 1

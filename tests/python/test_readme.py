@@ -1,0 +1,135 @@
+"""The README: its commands work as they are printed, and its answers are what they give."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+
+import pytest
+from documented import Command, File, run_command, steps
+
+from narrows.listing import listing
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+WORDS = " ".join(README.read_text(encoding="utf-8").split())
+JUDGES = ("evaluate", "search", "reproduce")
+"""Commands whose status is 1 if they find that something fails."""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which every command of the README has run, one after the other, unchanged."""
+    folder, home = tmp_path_factory.mktemp("readme"), Path.cwd()
+    os.chdir(folder)
+    try:
+        for step in steps(README):
+            if isinstance(step, File):
+                Path(step.name).write_text(step.text)
+                continue
+            status, _ = run_command(step.words, step.to)
+            assert status in ((0, 1) if step.words[0] in JUDGES else (0,)), step.words
+    finally:
+        os.chdir(home)
+    return folder
+
+
+def of_sweep(place: Path, name: str, axis: str, *columns: str) -> dict[str, list[float]]:
+    """The means of columns of a sweep's summary, by the value of its axis."""
+    _, text = run_command(
+        ["export", str(place / "narrows-results" / f"{name}.sweep"), "summary", "--format", "json"]
+    )
+    rows = defaultdict(list)
+    for row in json.loads(text):
+        rows[row[axis]].append([row[column] for column in columns])
+    return {
+        value: [sum(column) / len(column) for column in zip(*found, strict=True)]
+        for value, found in rows.items()
+    }
+
+
+def test_who_wins(place: Path) -> None:
+    shares = of_sweep(place, "fair", "path.buffer", "bbr.share", "cubic.share")
+    bbr, cubic = shares["1bdp"][0], shares["8bdp"][1]
+    assert f"BBR has {bbr:.0%} of".replace("%", " %") in WORDS
+    assert f"CUBIC has {cubic:.0%} with 8 BDP".replace("%", " %") in WORDS
+    assert (place / "share.png").is_file()
+
+
+def test_which_queue(place: Path) -> None:
+    found = of_sweep(place, "aqm", "path.queue", "queue_mean_ms", "bbr.share")
+    queue = {name: f"{values[0]:.0f} ms" for name, values in found.items()}
+    share = {name: f"{100 * values[1]:.0f} %" for name, values in found.items()}
+    assert f"Drop-tail keeps {queue['droptail']} of queue" in WORDS
+    assert f"CoDel {queue['codel']} and PIE {queue['pie']}, but BBR then has" in WORDS
+    assert f"{share['codel']} and {share['pie']} of the link" in WORDS
+    assert f"FQ-CoDel keeps {queue['fq_codel']} and shares evenly" in WORDS
+    assert found["fq_codel"][1] == pytest.approx(0.5, abs=0.03)
+
+
+def test_is_a_control_safe(place: Path) -> None:
+    file = place / "narrows-results" / "evaluate" / "quick" / "evaluation.json"
+    situations = json.loads(file.read_text(encoding="utf-8"))["situations"]
+    mine = {one["situation"]: one for one in situations if one["control"].startswith("mycontrol")}
+    kept = sum(one["verdict"] == "kept" for one in mine.values())
+    assert f"keeps {kept} of {len(mine)} situations" in WORDS
+    assert [name for name, one in mine.items() if one["verdict"] == "broken"] == ["bufferbloat"]
+    [queue] = [
+        one for one in mine["bufferbloat"]["expectations"] if one["metric"] == "queue_mean_ms"
+    ]
+    mean = sum(queue["values"]) / len(queue["values"])
+    assert f"its queue is {mean:.0f} ms, and {queue['bound'].split()[-1]} ms are allowed" in WORDS
+    suite = (ROOT / "python/narrows/evaluate/suites/rfc9743/suite.toml").read_text("utf-8")
+    assert f"has all {suite.count('[[situation]]')} situations" in WORDS
+
+
+def test_where_it_fails(place: Path) -> None:
+    file = place / "narrows-results" / "search" / "copa-loss" / "search.json"
+    finding = json.loads(file.read_text(encoding="utf-8"))["findings"][0]
+    assert finding["point"]["queue"] == "fq_codel"
+    loss = 100 * median(finding["values"])
+    most = 100 * max(max(losses) for losses in finding["references"])
+    told = f"at {finding['point']['rate_mbit']} Mbit/s, Copa loses {loss:.0f} % of its packets"
+    assert f"{told}, and others up to {most:.0f} %" in WORDS
+
+
+def test_why_a_capture_is_slow(place: Path) -> None:
+    [capture] = (place / "narrows-results").glob("sender-*")
+    summary = json.loads((capture / "summary.json").read_text(encoding="utf-8"))
+    [run] = summary["runs"]
+    slow = [flow for flow in run["flows"] if flow["throughput_mbps"] < 2]
+    assert [(flow["cca"], round(flow["throughput_mbps"])) for flow in slow] == [("cubic", 1)] * 2
+    assert {flow["cca"] for flow in run["flows"] if flow not in slow} == {"bbr"}
+
+
+def test_the_readme_counts_what_can_be_listed() -> None:
+    controls, queues = (
+        sum(not name.startswith(" ") for name, _ in listing(kind)) for kind in ("ccas", "queues")
+    )
+    assert f"one of {controls} controls" in WORDS
+    assert f"{queues} queues" in WORDS
+
+
+def test_it_fits_a_screen_and_names_what_there_is() -> None:
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 110
+    first = "\n".join(lines[:12])
+    assert "Python 3.11+" in first
+    assert "Rust 1.88+" in first
+    commands = {step.words[0] for step in steps(README) if isinstance(step, Command)}
+    assert commands >= {"sweep", "figure", "evaluate", "search", "analyze", "diff", "reproduce"}
+    for word in ("quinn", "noq", "Gymnasium", "`narrows kernel build`", "Playground", "ns-3"):
+        assert word in WORDS
+
+
+def test_a_command_that_needs_a_kernel_stands_beside_its_remedy() -> None:
+    for step in steps(README):
+        if isinstance(step, Command):
+            assert not {"compare", "--backend", "kernel"} & set(step.words)
+    kernel = re.findall(r"[^.]*narrows compare[^.]*\.", WORDS)
+    assert kernel
+    assert all("narrows kernel build" in sentence for sentence in kernel)
