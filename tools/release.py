@@ -30,7 +30,9 @@ def main() -> int:
     if sys.argv[1:] == ["crates"]:
         print(" ".join(f"-p narrows-{crate}" for crate in CRATES))
         return 0
-    found = [*versions(ROOT), *changelog(ROOT, version), *tags(ROOT, version)]
+    found = [
+        *versions(ROOT), *promise(ROOT), *changelog(ROOT, version), *tags(ROOT, version),
+    ]  # fmt: skip
     for problem in found:
         print(f"release: {problem}", file=sys.stderr)
     return 1 if found else 0
@@ -61,6 +63,13 @@ def versions(root: Path) -> Iterator[str]:
     for name, one in workspace(root)["dependencies"].items():
         if "path" in one and one.get("version") != version:
             yield f"Cargo.toml: found {name} {one.get('version')}; {version} would be right"
+
+
+def promise(root: Path) -> Iterator[str]:
+    """Whether the pages of this version may say that it is on the package index."""
+    name = "python/narrows/version.py"
+    if "\nPUBLISHED = True\n" not in (root / name).read_text(encoding="utf-8"):
+        yield f"{name}: found a version that isn't published; PUBLISHED = True would be right"
 
 
 def changelog(root: Path, version: str) -> Iterator[str]:

@@ -1,3 +1,6 @@
 """The version of the package; the build takes it from Cargo.toml and a test compares."""
 
 __version__ = "0.1.0"
+
+PUBLISHED = False
+"""Whether this version is on the package index, so that pages may promise `pip install narrows`."""

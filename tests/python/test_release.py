@@ -58,6 +58,13 @@ def test_another_version_is_found(name: str, release: ModuleType, copy: Path) ->
     assert list(release.versions(copy))
 
 
+def test_a_release_says_that_it_is_published(release: ModuleType, copy: Path) -> None:
+    file = copy / "python" / "narrows" / "version.py"
+    for value, problems in (("False", 1), ("True", 0)):
+        file.write_text(f'__version__ = "0.1.0"\n\nPUBLISHED = {value}\n')
+        assert len(list(release.promise(copy))) == problems
+
+
 def test_a_changelog_needs_a_date(release: ModuleType, copy: Path) -> None:
     (copy / "CHANGELOG.md").write_text("# Changelog\n\n## 0.1.0, unreleased\n")
     (problem,) = release.changelog(copy, "0.1.0")
