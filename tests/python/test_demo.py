@@ -129,6 +129,7 @@ def test_the_command_alone_leads_to_the_first_three(capsys: Capture) -> None:
     assert run_cli() == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5
+    assert max(map(len, lines)) <= 80
     for command in ("narrows demo", "narrows init fair", "narrows run fair.toml"):
         assert sum(line.startswith(f"  {command} ") for line in lines) == 1
 

@@ -7,7 +7,7 @@ from typing import Any
 from typer.core import TyperGroup
 
 WELCOME = """\
-narrows simulates flows that share a bottleneck, as Linux would send them. Begin with one of these:
+narrows simulates flows that share a bottleneck. Begin with one of these:
   narrows demo            see BBR and CUBIC take turns, in two seconds
   narrows init fair       write fair.toml: a bottleneck with four flows
   narrows run fair.toml   run it: a table here, and a page with charts
