@@ -59,7 +59,7 @@ def verify(
     as_json: AsJson = False,
     allow_code: AllowCode = None,
 ) -> None:
-    """Repeat stored runs and compare all that they recorded, and what was made from it."""
+    """Repeat stored runs and compare all values with the stored ones."""
     from narrows.cli.status import FAILED
     from narrows.verify import check_place, document, kept_runs, lines, repeat
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,17 +98,17 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
 @contextmanager
 def _damage_of(path: Path) -> Iterator[None]:
     """Turns what reading a damaged table raises, or a link or a pipe, into a StoreError."""
-    import polars as pl
-
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.EISDIR, errno.ELOOP):
             raise
         raise StoreError.at(str(path), str(error.strerror), "a table of narrows") from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        found = f"a damaged table ({str(error).splitlines()[0] if str(error) else error!r})"
-        raise StoreError.at(str(path), found, "the table as narrows wrote it") from None
+    except Exception as error:
+        if not type(error).__module__.startswith("polars"):
+            raise
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise StoreError.at(str(path), f"a damaged table ({first})", "a fresh run") from None
 
 
 def check_rows(path: Path, most: int) -> None:
@@ -117,12 +117,21 @@ def check_rows(path: Path, most: int) -> None:
     A column of equal values takes nearly no bytes, so a small file from somebody else could fill
     the memory.
     """
-    import polars as pl
-
     with _damage_of(path), open_regular(path, follow=False) as file:
-        rows = int(pl.scan_parquet(file).select(pl.len()).collect().item())
+        rows = _rows(path, file)
     if rows > max(most, _ROWS + _ROWS_PER_BYTE * path.stat().st_size):
         raise StoreError.at(str(path), f"{rows:,} rows", "a table that its run can give")
+
+
+def _rows(path: Path, file: BufferedReader) -> int:
+    from narrows import _native
+
+    try:
+        return len(_native.read_parquet(path))
+    except ValueError:  # polars wrote it
+        import polars as pl
+
+        return int(pl.scan_parquet(file).select(pl.len()).collect().item())
 
 
 def read_columns(path: Path) -> Columns:
