@@ -20,6 +20,7 @@ from narrows import figures
 from narrows.figures import interactive, static
 from narrows.figures.interactive.plot import numbers
 from narrows.figures.model import Bar, Figure, Line, Panel, Stack
+from narrows.figures.sweeps.panels import shared
 
 
 @pytest.fixture(scope="module", params=[entry.name for entry in figures.of("run")])
@@ -204,3 +205,39 @@ def test_a_bar_may_be_rounded_beyond_its_interval(tmp_path: Path) -> None:
     bar = Bar("same", 0.0, mean, "bbr", (min(values), max(values)))
     figure = Figure("Bars", "", (Panel("x", "y", (bar,)),), "One bar.")
     assert all(path.stat().st_size for path in static.save(figure, tmp_path / "bars"))
+
+
+@pytest.mark.parametrize("kind", ["line", "spread", "bar"])
+@pytest.mark.parametrize("high", [None, 2.0])
+def test_values_below_zero_are_not_clipped(kind: str, high: float | None) -> None:
+    x, y = np.array([0.0, 1.0]), np.array([1.0, -3.0 if kind == "line" else 1.0])
+    low = y - 4.0 if kind == "spread" else None
+    mark = (
+        Bar("a", 0.0, 1.0, "bbr", (-3.0, 1.5))
+        if kind == "bar"
+        else Line("a", x, y, "bbr", low=low, high=None if low is None else y)
+    )
+    panel = Panel("x", "y", (mark,), y_range=(0.0, high))
+    drawn = Figure("t", "s", (panel,), "alt")
+    with static.style():
+        assert static.draw(drawn).axes[0].get_ylim()[0] <= -3.0
+    assert panel.limits()[0] <= -3.0 or kind in ("spread", "bar")
+    axis = interactive.plots(drawn)[0].layout["yaxis"]
+    assert "range" not in axis
+    assert axis.get("rangemode") != "tozero"
+
+
+def test_values_above_zero_are_drawn_from_zero_on() -> None:
+    panel = Panel("x", "y", (Line("a", np.array([0.0, 1.0]), np.array([5.0, 6.0]), "bbr"),))
+    with static.style():
+        assert static.draw(Figure("t", "s", (panel,), "alt")).axes[0].get_ylim()[0] == 0.0
+    assert panel.limits()[0] == 0.0
+
+
+def test_panels_that_share_an_axis_show_values_below_zero() -> None:
+    def panel(low: float) -> Panel:
+        return Panel("x", "y", (Line("a", np.array([0.0, 1.0]), np.array([low, 1.0]), "bbr"),))
+
+    ends = {one.y_range for one in shared([panel(-2.0), panel(0.5)])}
+    assert len(ends) == 1
+    assert ends.pop()[0] == -2.0

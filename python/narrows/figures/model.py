@@ -179,6 +179,15 @@ class Panel:
         """The marks that are lines."""
         return tuple(mark for mark in self.marks if isinstance(mark, Line))
 
+    @property
+    def y_ends(self) -> tuple[float | None, float | None]:
+        """`y_range`, without a lower end of 0 if something lies below it."""
+        low, high = self.y_range
+        if low != 0 or self.y_scale == "log":
+            return (low, high)
+        pool = np.concatenate([np.array([]), *(heights(mark) for mark in self.marks)])
+        return (None if np.any(pool[np.isfinite(pool)] < 0) else low, high)
+
     def limits(self, x_range: tuple[float, float] = (-np.inf, np.inf)) -> tuple[float, float]:
         """The ends of a y axis that shows all lines and guides in an interval of x."""
         start, end = x_range
@@ -186,13 +195,25 @@ class Panel:
         pool = np.concatenate([*shown, [guide.value for guide in self.guides]])
         pool = pool[np.isfinite(pool)]
         least, most = (float(pool.min()), float(pool.max())) if pool.size else (0.0, 0.0)
-        given_low, given_high = self.y_range
+        given_low, given_high = self.y_ends
         if least == most and given_low is None:
             least, most = least - 0.5, most + 0.5
         low = given_low if given_low is not None else least - (HEADROOM - 1) * (most - least)
         high = max(low + HEADROOM * (most - low), self.least_high)
         high = given_high if given_high is not None else high
         return (low, high) if high > low else (low, low + 1.0)
+
+
+def heights(mark: Mark) -> Floats:
+    """The values of a mark along y, with the ends of its spread."""
+    if isinstance(mark, Line):
+        ends = [part for part in (mark.low, mark.high) if part is not None]
+        return np.concatenate([mark.y, *ends])
+    if isinstance(mark, Box):
+        return mark.values
+    if isinstance(mark, Bar):
+        return np.array([mark.y, *(mark.interval or ())])
+    return mark.y if isinstance(mark, Cloud) else np.array([])
 
 
 @dataclass(frozen=True, slots=True)

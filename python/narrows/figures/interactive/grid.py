@@ -32,7 +32,7 @@ def _layout(panel: Panel) -> dict[str, Any]:
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "@faint", "activecolor": "@ink"},
         "legend": {"orientation": "h", "y": -0.2, "yanchor": "top"},
         "xaxis": _axis(panel.x_label, panel.x_scale, panel.x_range, panel.ticks),
-        "yaxis": _axis(panel.y_label, panel.y_scale, panel.y_range, panel.y_ticks),
+        "yaxis": _axis(panel.y_label, panel.y_scale, panel.y_ends, panel.y_ticks),
         "shapes": [_rule(guide) for guide in panel.guides],
         "annotations": [_note(guide, panel) for guide in panel.guides],
         "height": HEIGHT_PX,

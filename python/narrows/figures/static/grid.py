@@ -74,7 +74,7 @@ def _panel(axes: Axes, panel: Panel) -> None:
     if panel.y_ticks:
         axes.set_yticks([at for at, _ in panel.y_ticks], [words for _, words in panel.y_ticks])
     axes.set_xlim(*panel.x_range)
-    floor = None if panel.y_scale == "log" and panel.y_range[0] == 0 else panel.y_range[0]
-    axes.set_ylim(floor, panel.y_range[1])
+    floor, top = panel.y_ends
+    axes.set_ylim(None if panel.y_scale == "log" and floor == 0 else floor, top)
     for guide in panel.guides:
         marks.draw_guide(axes, guide)

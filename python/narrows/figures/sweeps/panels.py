@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from narrows.figures.model import Bar, Box, Cloud, Figure, Floats, Heat, Line, Mark, Panel
+from narrows.figures.model import Figure, Heat, Panel, heights
 
 PAGE = 24
 """Panels on an image."""
@@ -25,7 +25,7 @@ def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
     if len(panels) < 2 or len(scales) > 1 or any(isinstance(mark, Heat) for mark in marks):
         return tuple(panels)
     guides = [guide.value for p in panels for guide in p.guides if not guide.upright]
-    pool = np.concatenate([*(_heights(mark) for mark in marks), np.array(guides, dtype=float)])
+    pool = np.concatenate([*(heights(mark) for mark in marks), np.array(guides, dtype=float)])
     pool = pool[np.isfinite(pool) & ((pool > 0) | (scales == {"linear"}))]
     if not pool.size:
         return tuple(panels)
@@ -35,21 +35,10 @@ def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
 
 def _ends(panel: Panel, least: float, most: float) -> tuple[float | None, float | None]:
     low, high = panel.y_range
+    low = None if low == 0 and least < 0 else low
     low = least if low is None or (panel.y_scale == "log" and low <= 0) else low
     high = most if high is None else high
     return (low, high) if high > low else panel.y_range
-
-
-def _heights(mark: Mark) -> Floats:
-    """The values of a mark along y, with the ends of its spread."""
-    if isinstance(mark, Line):
-        ends = [part for part in (mark.low, mark.high) if part is not None]
-        return np.concatenate([mark.y, *ends])
-    if isinstance(mark, Box):
-        return mark.values
-    if isinstance(mark, Bar):
-        return np.array([mark.y, *(mark.interval or ())])
-    return mark.y if isinstance(mark, Cloud) else np.array([])
 
 
 def pages(figure: Figure) -> Iterator[Figure]:
