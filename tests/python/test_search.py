@@ -38,6 +38,7 @@ class Simulated:
         self.objective, self.backend = OBJECTIVES[name], get_backend("sim")
         self.space = self.objective.space
         self.rule, self.asked = rule, 0
+        self.sources: dict[str, str] = {}
 
     def all(self, points: Any, seeds: Any) -> list[Tried]:
         tried = []
@@ -257,3 +258,24 @@ def test_what_decides_is_run_first() -> None:
     asked.clear()
     values["reno"] = 0.4
     assert not trying.fails(plain("loss"), (1, 2, 3)), "the conditions are to blame"
+
+
+OWN = """
+class Mine:
+    def on_ack(self, sample): pass
+    def on_congestion(self, event): pass
+    def control(self): return {window}.0
+"""
+
+
+def test_a_search_does_not_go_on_with_another_source_of_the_control(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["search", "mine:Mine", "--tries", "2", "--findings", "1", "--out", "found"]
+    (tmp_path / "mine.py").write_text(OWN.format(window=2))
+    assert main(words) in (0, 1)
+    assert main(words) in (0, 1)
+    (tmp_path / "mine.py").write_text(OWN.format(window=40))
+    assert main(words) == 2
+    assert "a search with another source of the control" in capsys.readouterr().err

@@ -32,6 +32,7 @@ class Log:
             "rival": trying.rival,
             "references": list(trying.references),
             "engine": trying.backend.engine,
+            "sources": trying.sources,
         }
 
     def read(self) -> list[Tried]:
@@ -44,8 +45,16 @@ class Log:
             self.path.write_text(json.dumps(self._header) + "\n", encoding="utf-8")
             return []
         if lines[0] != self._header:
-            raise InputError.at(str(self.path), "the log of another search", _REMEDY)
+            raise InputError.at(str(self.path), self._difference(lines[0]), _REMEDY)
         return [self._tried(number, line) for number, line in enumerate(lines[1:], start=2)]
+
+    def _difference(self, header: object) -> str:
+        """What the log is instead."""
+        known = header if isinstance(header, dict) else {}
+        others = [name for name, value in self._header.items() if known.get(name) != value]
+        if others == ["sources"]:
+            return "the log of a search with another source of the control"
+        return "the log of another search"
 
     def append(self, tried: Sequence[Tried]) -> None:
         """Adds tries."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import median
 
 from narrows.backends import Backend
 from narrows.errors import SpecError
 from narrows.execute import Job, Made, run_each
-from narrows.plan import Cell, plan
+from narrows.plan import Cell, canonical_json, content_hash, plan
 from narrows.search.objectives import METRICS, Objective, Row
 from narrows.search.space import Point, departures, specification
 from narrows.spec import parse
@@ -73,6 +74,18 @@ class Trying:
             values = tuple(row[0] for row in rows)
             tried.append(Tried(point, badness, values, tuple(tuple(row[1:]) for row in rows)))
         return tried
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """The digests of the sources of own controls: a changed one is another search."""
+        plain = {one.name: one.plain for one in self.objective.space}
+        asked = (self.subject, *self.references, self.rival)
+        found: dict[str, str] = {}
+        for control in filter(None, asked):
+            job = self._job(plain, control, 1)
+            controls = {} if job is None else job.trial.scenario.get("controls", {})
+            found |= {name: content_hash([canonical_json(one)]) for name, one in controls.items()}
+        return dict(sorted(found.items()))
 
     def fails(self, point: Point, seeds: Sequence[int]) -> bool:
         """Whether the control fails under some conditions with most seeds.
