@@ -15,7 +15,7 @@ from specimens import GOOD, scenario_of
 from narrows.backends import get_backend
 from narrows.backends.kernel import Kernel
 from narrows.backends.linux.groups import groups
-from narrows.backends.linux.programs import check_programs, host_settings
+from narrows.backends.linux.programs import check_programs, digests, host_settings, marked
 from narrows.backends.uml import Uml, get_kernel, kernels
 from narrows.cli import main
 from narrows.errors import NarrowsError, SpecError
@@ -135,6 +135,21 @@ def mine(directory: Path, text: str = FLOW) -> dict[str, object]:
     changes = ["run.duration=2s", "run.warmup=500ms"]
     with allowing([directory]):
         return plan(load(directory / "spec.toml", changes).spec, "test").trials[0].scenario
+
+
+def test_a_script_that_changed_makes_another_run(tmp_path: Path) -> None:
+    """A program is often an interpreter: what it runs is among its arguments."""
+    scenario = mine(tmp_path)
+    before, files = marked(scenario), digests(scenario)
+    assert str(tmp_path / "sends.py") in files
+    (tmp_path / "sends.py").write_text(SENDS + "# changed\n", encoding="utf-8")
+    assert marked(scenario) != before
+
+
+def test_a_file_behind_an_equals_sign_counts_too(tmp_path: Path) -> None:
+    (tmp_path / "sizes").write_text("1", encoding="utf-8")
+    text = FLOW.replace('"ask",', f'"ask", "--sizes={tmp_path / "sizes"}",')
+    assert str(tmp_path / "sizes") in digests(mine(tmp_path, text))
 
 
 def look(result: RunResult, scenario: dict[str, object], exact: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,15 +50,31 @@ def host_settings(flow: Flow) -> dict[str, str]:
 
 
 def digests(scenario: Scenario) -> dict[str, str]:
-    """The SHA-256 of each program's file, by its path."""
+    """The SHA-256 of each program's file and of every file that its arguments name, by its path."""
     found = {}
     for _, flow in flows_of_programs(scenario):
         for words in located(flow).values():
-            file = Path(words[0])
-            if str(file) not in found and file.is_file():
-                status = file.stat()
-                found[str(file)] = _digest(file, status.st_mtime_ns, status.st_size)
+            for file in _named_files(words):
+                if str(file) not in found:
+                    status = file.stat()
+                    found[str(file)] = _digest(file, status.st_mtime_ns, status.st_size)
     return found
+
+
+def _named_files(words: Sequence[str]) -> Iterator[Path]:
+    """The files among the words of a command, also behind an option's equals sign."""
+    for word in words:
+        for text in (word, word.partition("=")[2]):
+            path = Path(text)
+            if path.is_absolute() and _is_file(path):
+                yield path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a word that is too long for a path, for instance
+        return False
 
 
 @cache
