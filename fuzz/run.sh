@@ -27,4 +27,7 @@ NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_SEEDS=$((share / 3)) \
     "$python" -m pytest -q tests/python/test_workloads_behind_queues.py
 NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_HOSTILE=$share \
     "$python" -m pytest -q tests/python/test_hostile_results.py -k random
+for signal in INT TERM HUP KILL; do
+    "$python" tools/kill_runs.py --kills $((share / 20)) --seed $RANDOM --signal "$signal"
+done
 "$python" tools/throw_nonsense.py --seconds "$share" --seed $RANDOM$RANDOM

@@ -1,11 +1,11 @@
-"""Kills runs at random moments and checks that the next one removes what they left.
+"""Ends commands at random moments by a signal and checks what they leave.
 
-    python tools/kill_runs.py [--kills 100] [--seed 1] [--commands run,sweep,reproduce,kernel]
+    python tools/kill_runs.py [--kills 100] [--seed 1] [--signal KILL] [--commands run,sweep,...]
 
-Each time one of the commands starts, gets `kill -9` (or, with `--signal INT`, Ctrl-C)
-between its beginning and a bit after its usual end, and a short run follows in the same
-place. Then there must be no hidden file or directory, no lock, nothing in the directory for
-temporary files and no process of the killed run. Exit status 1 if there is something.
+Each time one of the commands starts and gets the signal between its beginning and a bit after its
+usual end. After INT, TERM and HUP nothing may be left, after KILL nothing once a short run has
+followed in the same place: no hidden file or directory, no lock, nothing in the directory for
+temporary files and no process. Exit status 1 if there is something.
 """
 
 from __future__ import annotations
@@ -23,9 +23,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-QUIET = (0, 1, 130, -2)
-"""How Ctrl-C may end a command: it was done, it reports the interrupt, or it ended because Python
-itself was still starting or already ending."""
+
+def quiet(number: int) -> tuple[int, ...]:
+    """How a signal may end a command.
+
+    It was done, it reports the signal, or Python itself was still starting or already ending.
+    """
+    return (0, 1, 128 + number, -number)
+
+
 SETTLING_S = 10.0
 """Processes of a killed run are gone within this time: the kernel takes some."""
 _SPEC = """\
@@ -49,6 +55,8 @@ print("ready", flush=True)  # until here Python is starting, not narrows
 sys.exit(main())
 """
 _FIGURE = "panaderia/fig9"
+_CAPTURES = tuple(f"kept/run/trial-1/captures/{side}.pcapng" for side in ("sender", "receiver"))
+"""Both ends of the run that is made first."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,26 @@ COMMANDS = (
         "reproduce",
         ("reproduce", _FIGURE, "--quick", "--out", "reproduced"),
         ("reproduce", _FIGURE, "--quick", "--out", "reproduced"),
+    ),
+    Command(
+        "search",
+        ("search", "copa", "--objective", "loss", "--tries", "60", "--out", "searched"),
+        ("run", "short.toml", "--force", "--out", "out/next"),
+    ),
+    Command(
+        "evaluate",
+        ("evaluate", "reno", "--beside", "", "--out", "evaluated"),
+        ("run", "short.toml", "--force", "--out", "out/next"),
+    ),
+    Command(
+        "figure",
+        ("figure", "kept/run", "timeline", "--out", "out/figure"),
+        ("run", "short.toml", "--force", "--out", "out/next"),
+    ),
+    Command(
+        "analyze",
+        ("analyze", *_CAPTURES, "--force", "--out", "out/analyzed"),
+        ("run", "short.toml", "--force", "--out", "out/next"),
     ),
     Command(
         "kernel",
@@ -118,10 +146,16 @@ class Site:
         if process.returncode not in (0, 1):  # 1: a claim that doesn't hold
             raise RuntimeError(f"{' '.join(arguments)}: {said.decode(errors='replace')}")
 
+    def prepare(self) -> None:
+        """Makes the run that `figure` and `analyze` read."""
+        self.finish(("run", "real.toml", "--pcap", "--out", "kept/run"))
+        self.clear()
+
     def clear(self) -> None:
         """Removes results, so that the next run has something to do."""
-        for name in ("out", "sweep", "reproduced"):
+        for name in ("out", "sweep", "reproduced", "searched", "evaluated"):
             shutil.rmtree(self.root / name, ignore_errors=True)
+        (self.root / "out").mkdir()
 
     def leftovers(self) -> Iterator[str]:
         """Everything that must not be here once nothing runs."""
@@ -177,6 +211,7 @@ def main() -> int:
     bad = 0
     with tempfile.TemporaryDirectory(prefix="kill-runs-") as root:
         site, usual = Site(Path(root)), {}
+        site.prepare()
         for command in wanted:
             began = time.monotonic()
             site.finish(command.long)
@@ -191,9 +226,10 @@ def main() -> int:
             tally.before += status in (0, 1)
             tally.during += status not in (0, 1)
             tally.left += any(site.leftovers()) if status not in (0, 1) else 0
+            found = [] if number is signal.SIGKILL else list(site.leftovers())
             site.finish(command.short)
-            found = list(site.leftovers())
-            if number is signal.SIGINT and status not in QUIET:
+            found += site.leftovers()
+            if number is not signal.SIGKILL and status not in quiet(number):
                 found.append(f"status {status}")
             if "Traceback" in said or "Exception" in said:
                 found.append(said)
@@ -205,7 +241,7 @@ def main() -> int:
             f"{name} (usually {usual[name]:.1f} s): ended {tally.during} times at work and "
             f"{tally.before} times done; {tally.left} times something was left for the next run"
         )
-    print(f"{bad} of {options.kills} left something after the next run")
+    print(f"{bad} of {options.kills} left something")
     return 1 if bad else 0
 
 
@@ -213,7 +249,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Kills runs at random moments.")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--signal", default="KILL", choices=("KILL", "INT", "TERM"))
+    parser.add_argument("--signal", default="KILL", choices=("KILL", "INT", "TERM", "HUP"))
     parser.add_argument("--commands", default=",".join(command.name for command in COMMANDS))
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""The command's first step, after which Ctrl-C ends it quietly, even while libraries load.
+"""The command's first step, after which signals end it quietly, even while libraries load.
 
 Before that only modules are imported that Python has already loaded. Nothing has started yet that
 would need cleaning up.
@@ -14,12 +14,12 @@ TYPE_CHECKING = False  # as in typing, which would load others, too
 if TYPE_CHECKING:
     from types import FrameType
 
-INTERRUPTED = 130
-
 
 def main() -> int:
     """Runs the command line of this process; returns its exit status."""
-    _signal.signal(_signal.SIGINT, _leave)
+    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP):
+        if _signal.getsignal(number) != _signal.SIG_IGN:  # as under nohup
+            _signal.signal(number, _leave)
     _open_what_is_closed()
     _replace_what_cannot_be_encoded()
     from narrows.cli import main as run
@@ -43,6 +43,6 @@ def _replace_what_cannot_be_encoded() -> None:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # no other class here
 
 
-def _leave(_number: int, _frame: FrameType | None) -> None:
+def _leave(number: int, _frame: FrameType | None) -> None:
     os.write(2, b"narrows: interrupted\n")
-    os._exit(INTERRUPTED)
+    os._exit(128 + number)

@@ -26,8 +26,9 @@ raise SystemExit(main())
 """
 
 
-@pytest.mark.parametrize("after_ms", [10, 40, 80, 120, 160, 200, 250, 300, 400, 600])
-def test_ctrl_c_while_libraries_load(after_ms: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("after_ms", [10, 80, 160, 250, 400])
+def test_a_signal_while_libraries_load(number: int, after_ms: int, tmp_path: Path) -> None:
     write(tmp_path, GOOD)
     child = subprocess.Popen(
         [sys.executable, "-c", COMMAND, "run", "good.toml", "--out", "out"],
@@ -39,9 +40,26 @@ def test_ctrl_c_while_libraries_load(after_ms: int, tmp_path: Path) -> None:
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
     time.sleep(after_ms / 1000)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
     _, said = child.communicate(timeout=300)
-    assert (child.returncode, said) in ((130, "narrows: interrupted\n"), (0, ""))
+    assert (child.returncode, said) in ((128 + number, "narrows: interrupted\n"), (0, ""))
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    """As `nohup` has it."""
+    write(tmp_path, GOOD)
+    code = f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{COMMAND}"
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, "run", "good.toml", "--out", "out"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    child.send_signal(signal.SIGHUP)
+    child.communicate(timeout=300)
+    assert child.returncode == 0
 
 
 @pytest.mark.parametrize("status", [0, INTERRUPTED])
@@ -87,10 +105,17 @@ def test_ctrl_c_where_python_cannot_raise_it_comes_again() -> None:
         assert time.monotonic() - began < 50
 
 
-@pytest.mark.parametrize("name", ["KILL", "INT"])
 @pytest.mark.parametrize(
-    "commands",
-    ["run,sweep", pytest.param("kernel", marks=needs_kernel)],
+    ("name", "commands"),
+    [
+        ("KILL", "run,sweep"),
+        ("INT", "run,sweep"),
+        ("TERM", "run,sweep"),
+        ("HUP", "search,figure"),
+        ("TERM", "evaluate,analyze"),
+        pytest.param("KILL", "kernel", marks=needs_kernel),
+        pytest.param("TERM", "kernel", marks=needs_kernel),
+    ],
 )
 def test_nothing_is_left_of_runs_that_were_killed(name: str, commands: str) -> None:
     seed = str(time.time_ns() % 1_000_000)
@@ -99,4 +124,4 @@ def test_nothing_is_left_of_runs_that_were_killed(name: str, commands: str) -> N
         [sys.executable, str(TOOL), *options], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "0 of 2 left something after the next run" in done.stdout
+    assert "0 of 2 left something" in done.stdout

@@ -1,4 +1,4 @@
-"""Ctrl-C while a command runs, and the end of the process after it."""
+"""The signals that end a command while it runs, and the end of the process after them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 
-from narrows.cli.status import INTERRUPTED
+from narrows.cli.status import interrupted_by
+from narrows.store.signals import ENDING
 
 
 def leave_with(status: int) -> None:
@@ -23,10 +24,11 @@ def leave_with(status: int) -> None:
     """
     # At its end Python leaves an ignored signal ignored, but would replace our handler by the
     # default, which kills.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
     gc.freeze()
     pool = sys.modules.get("narrows.execute.pool")
-    if status == INTERRUPTED or (pool is not None and pool.is_stuck()):
+    if status in map(interrupted_by, ENDING) or (pool is not None and pool.is_stuck()):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
@@ -34,7 +36,10 @@ def leave_with(status: int) -> None:
 
 @contextmanager
 def noted_interrupts() -> Iterator[list[int]]:
-    """Collects every Ctrl-C, because interrupted code may turn it into another exception."""
+    """Collects the signals, because interrupted code may turn one into another exception.
+
+    A signal that is ignored, as under nohup, stays ignored.
+    """
     interrupts: list[int] = []
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
@@ -44,13 +49,16 @@ def noted_interrupts() -> Iterator[list[int]]:
     if threading.current_thread() is not threading.main_thread():
         yield interrupts
         return
-    previous, hook = signal.signal(signal.SIGINT, interrupt), sys.unraisablehook
+    heard = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
+    previous = {number: signal.signal(number, interrupt) for number in heard}
+    hook = sys.unraisablehook
     sys.unraisablehook = partial(_unraisable, hook)
     try:
         yield interrupts
     finally:
         sys.unraisablehook = hook
-        signal.signal(signal.SIGINT, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _unraisable(

@@ -1,7 +1,7 @@
 """Exit statuses and error messages.
 
-0 done, 1 an assertion failed or back ends differ, 2 bad input, 70 an error of narrows itself,
-130 interrupted.
+0 done, 1 an assertion failed or back ends differ, 2 bad input, 70 an error of narrows itself, 128
+and the signal's number if one ended it (130 for Ctrl-C).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ClickError = typer.BadParameter.__mro__[2]
 def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
     """Runs a command and turns its exceptions into messages and a status.
 
-    `interrupts` are the Ctrl-C so far; an error after one is attributed to it.
+    `interrupts` are the ending signals so far; an error after one is attributed to it.
     """
     try:
         return command()
@@ -44,7 +44,7 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
         _complain(str(problem) for problem in error.problems)
         return BAD_INPUT
     except (InterruptedRunError, typer.Abort, KeyboardInterrupt):
-        return _stop()
+        return _stop(interrupts)
     except NarrowsError as error:
         _complain([str(error)])
         return FAILED
@@ -58,13 +58,13 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
             )
             return BAD_INPUT
         if error.errno not in _REFUSALS:
-            return _stop() if interrupts else _apologise(error)
+            return _stop(interrupts) if interrupts else _apologise(error)
         _complain([_refusal(error)])
         return FAILED
     except Exception as error:
         if isinstance(error, _ClickError):
             return _complain_of_usage(error)
-        return _stop() if interrupts else _apologise(error)
+        return _stop(interrupts) if interrupts else _apologise(error)
 
 
 @contextmanager
@@ -102,9 +102,15 @@ def _short(path: object) -> str:
     return text if len(text) <= 200 else f"{text[:100]}... ({len(text)} characters)"
 
 
-def _stop() -> int:
-    print("narrows: interrupted", file=sys.stderr)
-    return INTERRUPTED
+def interrupted_by(number: int) -> int:
+    """The status of a command that a signal has ended, as in a shell."""
+    return 128 + number
+
+
+def _stop(interrupts: Sequence[int]) -> int:
+    with suppress(OSError):  # after SIGHUP the terminal is gone
+        print("narrows: interrupted", file=sys.stderr)
+    return interrupted_by(interrupts[0]) if interrupts else INTERRUPTED
 
 
 def _complain(problems: Iterable[str]) -> None:

@@ -78,9 +78,7 @@ class Pool:
             own_code, work = False, partial(self._in_a_process, shared, workers)
         threads = [
             # A thread that runs user code may never end; the program doesn't wait for it.
-            threading.Thread(
-                target=self._guarded, args=[work], name=f"{_THREAD}{number}", daemon=own_code
-            )
+            _Thread(target=self._guarded, args=[work], name=f"{_THREAD}{number}", daemon=own_code)
             for number in range(workers)
         ]
         try:
@@ -89,7 +87,7 @@ class Pool:
             going = True
             while going:  # watchers are notified of the end, however short the work
                 _await(threads)
-                going = any(thread.is_alive() for thread in threads)
+                going = not all(thread.ended.is_set() for thread in threads)
                 if watcher is not None:
                     watcher(self._tally.state())
         finally:
@@ -132,24 +130,45 @@ class Pool:
             peer.finish()
 
 
-def _await(threads: Sequence[threading.Thread]) -> None:
+class _Thread(threading.Thread):
+    """A thread whose end can be awaited while signals arrive.
+
+    A KeyboardInterrupt during `join` makes Python before 3.13 take a running thread for ended, and
+    what it has to clean up would be left.
+    """
+
+    def __init__(
+        self, *, target: Callable[..., None], args: Sequence[object], name: str, daemon: bool
+    ) -> None:
+        super().__init__(target=target, args=args, name=name, daemon=daemon)
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        """Does the work, and tells of its end."""
+        try:
+            super().run()
+        finally:
+            self.ended.set()
+
+
+def _await(threads: Sequence[_Thread]) -> None:
     """Waits for a tick, or less if a thread ends."""
     for thread in threads:
-        if thread.is_alive():
-            thread.join(TICK_S)
+        if not thread.ended.is_set():
+            thread.ended.wait(TICK_S)
             return
 
 
-def _end(threads: Sequence[threading.Thread]) -> None:
+def _end(threads: Sequence[_Thread]) -> None:
     """Waits for threads that were told to stop; interrupts user code that doesn't."""
     threads = [thread for thread in threads if thread.ident is not None]  # it was started
     for thread in threads:
-        thread.join(_GRACE_S if thread.daemon else None)
+        thread.ended.wait(_GRACE_S if thread.daemon else None)
     for _ in range(_INSISTENCE):
-        living = [thread for thread in threads if thread.is_alive()]
+        living = [thread for thread in threads if not thread.ended.is_set()]
         for thread in living:
             _interrupt(thread)
-            thread.join(_GRACE_S / 2)
+            thread.ended.wait(_GRACE_S / 2)
 
 
 def _interrupt(thread: threading.Thread) -> None:

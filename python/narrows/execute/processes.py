@@ -27,6 +27,7 @@ from narrows.execute.parcel import Parcel
 from narrows.execute.watcher import TICK_S
 from narrows.execute.worker import Answer, Event, Setup
 from narrows.plan.demand import demand
+from narrows.store.signals import ENDING
 
 # Measured on one core of a virtual machine.
 _RUN_S, _OWN_S = 0.004, 5e-7
@@ -160,8 +161,8 @@ def _started(theirs: Connection) -> subprocess.Popen[bytes]:
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """A process started here doesn't hear Ctrl-C before it ignores it; we answer for it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    """Blocks the ending signals until a process started here ignores them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:

@@ -25,6 +25,7 @@ from narrows.execute.parcel import Parcel
 from narrows.execute.steps import Steps
 from narrows.execute.watcher import TICK_S
 from narrows.store import open_store
+from narrows.store.signals import ENDING
 
 BUSY = "busy"
 """The event of a job that a process of somebody else is doing."""
@@ -167,9 +168,12 @@ def _portable(error: BaseException) -> BaseException:
 def serve(descriptor: int) -> None:
     """Works for the process at the other end of a pipe, and ends this one.
 
-    Ctrl-C, which a terminal sends to all processes of a command, is for that process to answer.
+    The ending signals, which a terminal sends to all processes of a command, are for that process
+    to answer.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     with suppress(BrokenPipeError, ConnectionResetError):
         _Worker(Connection(descriptor)).work()
     for stream in (sys.stdout, sys.stderr):

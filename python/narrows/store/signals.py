@@ -1,4 +1,4 @@
-"""Delays Ctrl-C."""
+"""Delays the signals that end a command."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Ctrl-C, `timeout` and batch systems, and a closed terminal."""
+
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Holds Ctrl-C back until the end of the block, then delivers it.
+    """Holds the ending signals back until the end of the block, then delivers them.
 
     Only the main thread receives signals; elsewhere this does nothing.
     """
@@ -23,10 +26,11 @@ def uninterrupted() -> Iterator[None]:
     def note(number: int, _frame: FrameType | None) -> None:
         pending.append(number)
 
-    previous = signal.signal(signal.SIGINT, note)
+    previous = {number: signal.signal(number, note) for number in ENDING}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
-        if pending:
-            signal.raise_signal(signal.SIGINT)
+        for ending, handler in previous.items():
+            signal.signal(ending, handler)
+        for number in dict.fromkeys(pending):
+            signal.raise_signal(number)
