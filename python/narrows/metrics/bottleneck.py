@@ -4,30 +4,68 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from narrows.columns import columns
+from narrows.metrics.completions import statistics
 from narrows.metrics.counters import Counters
 from narrows.metrics.distributions import distributions as by_kind
 from narrows.metrics.distributions import summarised
+from narrows.metrics.offered import drain_ms, offers, two_way_ns
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
     from narrows.columns import Table, Tables
 
 QUEUE_STATISTICS = ("mean", "p5", "p50", "p95", "max")
+_FEWEST = 10
+"""Samples from which the statistics of a queue's delay can be taken."""
+_LARGEST = 65_536
+"""Bytes of the largest packet."""
 _COUNTERS = ("arrived_packets", "dropped_packets", "forwarded_packets", "forwarded_bytes")
 
 
 def queue_bdp(scenario: Scenario, distributions: Table, number: int = 0) -> dict[str, Any]:
-    """A link's backlog over time in bandwidth-delay products of its rate and the path."""
-    bdp = _links(scenario)[number][1] * scenario["path"]["rtt_ns"] / 8e9
+    """A link's backlog over time in bandwidth-delay products of its rate and the path.
+
+    Where the rate or the path's delay changes, their means from the warm-up to the end of the
+    planned run count.
+    """
+    run = scenario["run"]
+    start_ns, end_ns = float(run["warmup_ns"]), float(run["duration_ns"])
+    offer, delay = offers(scenario)[number], two_way_ns(scenario, {"rtt_ns": None})
+    span_ns = max(end_ns - start_ns, 1.0)
+    per_ns = float(offer.until(end_ns) - offer.until(start_ns)) / span_ns
+    rtt_ns = float(delay.integral(end_ns) - delay.integral(start_ns)) / span_ns
+    if end_ns <= start_ns or per_ns <= 0:
+        return dict.fromkeys(QUEUE_STATISTICS)
     found = by_kind(distributions)
-    return summarised(found, ("queue_bytes", number), QUEUE_STATISTICS, 1 / bdp)
+    return summarised(found, ("queue_bytes", number), QUEUE_STATISTICS, 1 / (per_ns * rtt_ns))
+
+
+def queue_ms(scenario: Scenario, tables: Tables, end_s: float, number: int = 0) -> dict[str, Any]:
+    """How long a link takes to send its backlog, over time.
+
+    At a constant rate that is the backlog over the rate. Where the rate varies it is asked at each
+    sample, and unknown without samples.
+    """
+    offer = offers(scenario)[number]
+    if not offer.varies:
+        per_ms = _links(scenario)[number][1] / 8e3
+        found = by_kind(tables["distributions"])
+        return summarised(found, ("queue_bytes", number), QUEUE_STATISTICS, 1 / per_ms)
+    rows = columns(tables["queue_samples"]).having("link", [number])
+    times, backlog = rows.floats("time_s"), rows.floats("backlog_bytes")
+    counted = (times >= scenario["run"]["warmup_ns"] / 1e9) & (times <= end_s)
+    if scenario["run"]["record"] == "summary" or counted.sum() < _FEWEST:
+        return dict.fromkeys(QUEUE_STATISTICS)
+    values = drain_ms(offer, times[counted], backlog[counted])
+    return statistics(values, QUEUE_STATISTICS)
 
 
 def bottleneck_summary(scenario: Scenario, tables: Tables, end_s: float) -> dict[str, Any]:
     """The bottleneck from the warm-up to the end of the run at `end_s` seconds.
 
     `loss_rate` is the part of arriving packets that the queue dropped; `utilization` the IP bits
-    forwarded as a part of those that the rate allows; `drops` and `forwarded` count packets.
+    forwarded as a part of those that the link offered; `drops` and `forwarded` count packets.
     """
     return _link_summary(scenario, tables, end_s, 0)
 
@@ -56,17 +94,29 @@ def _links(scenario: Scenario) -> list[tuple[str, int]]:
 
 def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int) -> dict[str, Any]:
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
-    rate_bps = _links(scenario)[number][1]
+    offer = offers(scenario)[number]
     grown = Counters(tables["queue_samples"], "link").growth(_COUNTERS, warmup_s, end_s)
     counted = grown.get(number, dict.fromkeys(_COUNTERS))
-    capacity = rate_bps * (end_s - warmup_s) / 8
+    capacity = float(offer.until(end_s * 1e9) - offer.until(warmup_s * 1e9))
     return {
         "loss_rate": _ratio(counted["dropped_packets"], counted["arrived_packets"]),
-        "utilization": _ratio(counted["forwarded_bytes"], max(capacity, 0.0)),
+        "utilization": _used(counted["forwarded_bytes"], max(capacity, 0.0)),
         "queue_bdp": queue_bdp(scenario, tables["distributions"], number),
+        "queue_ms": queue_ms(scenario, tables, end_s, number),
         "drops": counted["dropped_packets"],
         "forwarded": counted["forwarded_packets"],
     }
+
+
+def _used(forwarded: float | None, capacity: float) -> float | None:
+    """The part of a capacity that was used.
+
+    A packet counts when it has left, so the packet on the wire at the warm-up's end may make it a
+    packet more than was offered.
+    """
+    if forwarded is not None and capacity < forwarded <= capacity + _LARGEST:
+        return 1.0
+    return _ratio(forwarded, capacity)
 
 
 def _ratio(part: float | None, whole: float | None) -> float | None:

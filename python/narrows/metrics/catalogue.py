@@ -54,17 +54,21 @@ def _queue(name: str) -> Metric:
     return Metric(
         f"queue_{name}_bdp", f"queue {name}", "BDP",
         f"{_statistic(name)} of the bottleneck's backlog over time, "
-        "in bandwidth-delay products of its rate and the path's two-way delay",
+        "in bandwidth-delay products of its rate and the path's two-way delay (of their means "
+        "where they change)",
         lambda run: run.entry["bottleneck"]["queue_bdp"][name], better="less",
     )  # fmt: skip
 
 
 def _queue_ms(name: str) -> Metric:
     def read(run: RunFacts) -> float | None:
-        value = run.entry["bottleneck"]["queue_bdp"][name]
-        return None if value is None else float(value * run.path["rtt_ns"] / 1e6)
+        value: float | None = run.entry["bottleneck"]["queue_ms"][name]
+        return value
 
-    meaning = f"{_statistic(name)} of the same as time: the backlog at the rate of the bottleneck"
+    meaning = (
+        f"{_statistic(name)} of the same as time: how long the bottleneck takes to send the "
+        "backlog; of the samples where its rate varies, and empty without any"
+    )
     return Metric(f"queue_{name}_ms", f"queue {name}", "ms", meaning, read, better="less")
 
 
@@ -98,7 +102,9 @@ RUN: tuple[Metric, ...] = (
                scenario, tables["flow_samples"], end_s)),
     Metric("loss_rate", "loss rate", "", "part of the arriving packets that the queue dropped",
            _bottleneck("loss_rate"), "less"),
-    Metric("utilization", "utilization", "", "IP bits forwarded over those that the rate allows",
+    Metric("utilization", "utilization", "",
+           "IP bits forwarded over those that the link offered: its rate with its changes, or "
+           "the opportunities of its trace",
            _bottleneck("utilization"), "more", part=True),
     Metric("drops", "drops", "packets", "packets that the queue dropped",
            _bottleneck("drops"), "less", whole=True),
@@ -158,6 +164,9 @@ def _one_way(name: str) -> Metric:
 
 def _delay(name: str) -> Metric:
     def read(flow: FlowFacts) -> float | None:
+        if "delay_ms" in flow.entry:
+            varying: float | None = flow.entry["delay_ms"][name]
+            return varying
         value, one_way = flow.entry["rtt_ms"][name], _one_way_of(flow, name)
         if value is None and one_way is not None:
             return one_way - flow.two_way_ms / 2
@@ -166,7 +175,8 @@ def _delay(name: str) -> Metric:
     meaning = (
         f"{_statistic(name)} of the queueing delay: "
         "the round-trip time beyond the flow's own two-way delay; "
-        "of programs, the one-way delay beyond half of that"
+        "of programs, the one-way delay beyond half of that; where the path's delay changes, of "
+        "the samples, each beyond the delay when its packet left"
     )
     return Metric(f"delay_{name}_ms", f"delay {name}", "ms", meaning, read, "less")
 
@@ -179,6 +189,8 @@ def _completion_time(flow: FlowFacts) -> float | None:
 
 def _slowdown(flow: FlowFacts) -> float | None:
     entry = flow.entry
+    if entry.get("least_s") is not None:
+        return float(entry["fct_s"] / entry["least_s"]) if entry["fct_s"] is not None else None
     size = (entry["goodput_mbps"] or 0.0) * (entry["fct_s"] or 0.0) * 1e6 / 8
     return slowdown(entry["fct_s"], size, flow.rate_bps, flow.two_way_ms / 1e3)
 
@@ -216,9 +228,9 @@ def _sum(name: str, *, of_chains: bool = False) -> Metric:
     return _FLOW[name].of_class(read, "the sum over its flows")
 
 
-def _mean(name: str) -> Metric:
+def _mean(name: str, *, of_chains: bool = False) -> Metric:
     def read(rows: Sequence[Row]) -> float | None:
-        return average(row[name] for row in rows)
+        return average(by_name(rows, name).values() if of_chains else (row[name] for row in rows))
 
     return _FLOW[name].of_class(read, "the mean over its flows")
 
@@ -233,11 +245,11 @@ CLASS: tuple[Metric, ...] = (
            lambda rows: jain([v or 0.0 for v in by_name(rows, "goodput_mbps").values()]),
            "more", part=True),
     _sum("retransmits"),
-    _mean("rtt_mean_ms"),
-    _mean("rtt_p95_ms"),
-    *(_mean(f"delay_{name}_ms") for name in RTT_STATISTICS if name != "min"),
-    _mean("owd_mean_ms"),
-    _mean("owd_p95_ms"),
+    _mean("rtt_mean_ms", of_chains=True),
+    _mean("rtt_p95_ms", of_chains=True),
+    *(_mean(f"delay_{name}_ms", of_chains=True) for name in RTT_STATISTICS if name != "min"),
+    _mean("owd_mean_ms", of_chains=True),
+    _mean("owd_p95_ms", of_chains=True),
     _mean("fct_s"),
     _mean("slowdown"),
 )  # fmt: skip

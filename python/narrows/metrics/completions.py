@@ -12,7 +12,7 @@ by the few long ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from narrows.columns import Columns, Table, Tables, columns
 from narrows.columns import mean as mean_of
 from narrows.metrics.metric import FlowFacts
+from narrows.metrics.offered import LeastTimes
 from narrows.spec.datagrams import kind_of
 from narrows.spec.scenario import Flow, Scenario
 
@@ -97,17 +98,36 @@ def transfers(
             "start_s": rows["start_s"],
             "size_bytes": rows["size_bytes"],
             "fct_s": fct_s,
-            "slowdown": fct_s / (fixed_s + size * WIRE * byte_s),
+            "slowdown": fct_s / _least_times(scenario, rows, fixed_s + size * WIRE * byte_s),
             "late": np.where(np.isnan(allowed_s), np.nan, fct_s > allowed_s),
         }
     )
 
 
+def _least_times(scenario: Scenario, rows: Columns, constant_s: np.ndarray) -> np.ndarray:
+    """The least time of each transfer in s: `constant_s`, unless rates or delays change."""
+    if not len(rows) or not (least := LeastTimes(scenario)).varies:
+        return constant_s
+    trips = [_trips(flow) for flow in scenario["flows"]]
+    found = [
+        least.of(int(flow), start_s, size, trips[int(flow)])
+        for flow, start_s, size in zip(
+            rows["flow"], rows["start_s"], rows.floats("size_bytes"), strict=True
+        )
+    ]
+    pairs = zip(found, constant_s, strict=True)
+    return np.array([constant if one is None else one for one, constant in pairs])
+
+
+def _trips(flow: Mapping[str, Any]) -> float:
+    """The round trips that a transfer of a flow takes at least."""
+    kind = kind_of(flow)
+    return 0.5 if kind == "media" else 1 if kind in CONNECTED else 2
+
+
 def _least(facts: FlowFacts) -> tuple[float, float]:
     """The minimum time of a transfer in seconds: a fixed part, and the part per byte."""
-    kind = kind_of(facts.described)
-    trips = 0.5 if kind == "media" else 1 if kind in CONNECTED else 2
-    return trips * facts.two_way_ms / 1e3, 8 / facts.rate_bps
+    return _trips(facts.described) * facts.two_way_ms / 1e3, 8 / facts.rate_bps
 
 
 def completion_summaries(
@@ -166,7 +186,7 @@ def _by_size(rows: Columns) -> Iterator[dict[str, Any]]:
 
 
 def statistics(values: NDArray[Any], names: Sequence[str]) -> dict[str, float | None]:
-    """Named statistics of values in any order, None without any: "mean", "max", "p95".
+    """Named statistics of values in any order, None without any: "mean", "min", "max", "p95".
 
     A percentile is the smallest value that this share of the values doesn't exceed.
     """
@@ -178,7 +198,8 @@ def _ranked(ordered: np.ndarray, name: str) -> float | None:
     count = len(ordered)
     if not count:
         return None
-    rank = count if name == "max" else max(-(-int(name.removeprefix("p")) * count // 100), 1)
+    share = {"min": 0, "max": 100}[name] if name in ("min", "max") else int(name[1:])
+    rank = max(-(-share * count // 100), 1)
     return float(ordered[rank - 1])
 
 
@@ -191,17 +212,27 @@ def _unfinished(
     """Flows with a size that have no row, and the open connections of flows that arrive."""
     total = 0
     for ident, flow in enumerate(scenario["flows"]):
-        if groups[ident] != name or not can_complete(flow) or flow["repeat_gap_ns"] is not None:
+        if groups[ident] != name or not can_complete(flow):
             continue
-        work = flow.get("workload")
-        if work is None:
-            total += (columns(tables["completions"])["flow"] != ident).all()
-        elif work["kind"] == "arrivals":
-            known = _open_connections(tables, ident)
-            if known is None:
-                return None
-            total += known
-    return int(total)
+        known = _open_transfers(tables, ident, flow)
+        if known is None:
+            return None
+        total += known
+    return total
+
+
+def _open_transfers(tables: Tables, ident: int, flow: Flow) -> int | None:
+    """The transfers of a flow that weren't done at the end; None where the tables don't tell."""
+    work = flow.get("workload")
+    done = columns(tables["completions"])
+    if work is not None:
+        return _open_connections(tables, ident) if work["kind"] == "arrivals" else None
+    if flow["repeat_gap_ns"] is None:
+        return int((done["flow"] != ident).all())
+    finished = float(done.where(done["flow"] == ident).floats("size_bytes").sum())
+    rows = columns(tables["flow_samples"]).having("flow", [ident])
+    received = rows.floats("received_bytes")
+    return None if not len(received) or np.isnan(received[-1]) else int(received[-1] > finished)
 
 
 def _open_connections(tables: Tables, ident: int) -> int | None:

@@ -18,6 +18,7 @@ from narrows.spec.scenario import Scenario
 WINDOW_S = 1.0
 LEVEL = 0.9
 HOLD_S = 5.0
+_SLACK_S = 1e-6
 
 
 def convergence_s(
@@ -34,12 +35,14 @@ def convergence_s(
 
     That is the start of the first `hold_s` seconds in which Jain's index of the payload received by
     the flows is at least `level` in every window of `window_s`. None if there are none before
-    `end_s`, with fewer than two flows, or if the back end doesn't count. Windows begin at
-    `begin_s`.
+    `end_s`, with fewer than two flows, if rows are rarer than windows, or if the back end doesn't
+    count. Windows begin at `begin_s`.
     """
     span_s = end_s - begin_s
     need = max(round(hold_s / window_s), 1)
     if len(flows) < 2 or span_s < need * window_s:
+        return None
+    if _rarest(flow_samples, flows) > window_s:
         return None
     borders = begin_s + edges(span_s, window_s)
     received = grown(flow_samples, "flow", "received_bytes", borders)
@@ -48,6 +51,20 @@ def convergence_s(
     fair = _jain(np.array(each)) >= level
     good = np.convolve(fair.astype(np.int64), np.ones(need, dtype=np.int64), "valid") == need
     return float(borders[int(np.argmax(good))] - begin_s) if good.any() else None
+
+
+def _rarest(flow_samples: Table, flows: Sequence[int]) -> float:
+    """The longest time in s between two rows of a flow.
+
+    What a flow received in a window can't be told from rarer rows.
+    """
+    longest = 0.0
+    for part in columns(flow_samples).parts():
+        for flow in flows:
+            times = part["time_s"][part["flow"] == flow]
+            if len(times) > 1:
+                longest = max(longest, float(np.diff(times).max(initial=0.0)))
+    return longest - _SLACK_S
 
 
 def of_run(scenario: Scenario, flow_samples: Table, end_s: float) -> float | None:

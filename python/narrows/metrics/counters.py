@@ -47,7 +47,7 @@ class Counters:
         """The growth of each counter in `names` from `start_s` to `end_s`, for every key.
 
         A counter counts as it stood at the last row up to each time (zero before
-        the first), so both ends should be sampled instants, as the warm-up and the
+        the first, and at time 0), so both ends should be sampled instants, as the warm-up and the
         end of a run are. Nulls stay nulls: a back end couldn't know. Keys ascend; those
         without a row up to the end are left out.
         """
@@ -55,7 +55,8 @@ class Counters:
         late: dict[int, _Standing] = {}
         for part in self._table.parts():
             for key, rows in self._by_key(part).items():
-                _advance(early, key, part, rows, names, start_s)
+                if start_s > 0:  # from time 0 on, what happens at time 0 counts
+                    _advance(early, key, part, rows, names, start_s)
                 _advance(late, key, part, rows, names, end_s)
         return {
             key: {name: _grown(late[key], early.get(key, _NONE), name) for name in names}

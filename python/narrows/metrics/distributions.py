@@ -111,18 +111,29 @@ def summarised(
 ) -> dict[str, Any]:
     """The named statistics of one of the distributions from `distributions`.
 
-    Like `statistics`, but with the exact minimum and maximum if the back end knows them.
+    Like `statistics`, but with the exact minimum and maximum if the back end knows them, and all
+    others between them.
     """
     rows = parts.get(of)
     if rows is None:
         return dict.fromkeys(names)
     kind, ident = of
     found = statistics(rows, names, scale)
-    for name, extreme in zip(("min", "max"), EXTREMES[kind], strict=True):
-        exact = parts.get((extreme, ident))
-        if name in found and exact is not None:
-            found[name] = float(exact["value"][0]) * scale
-    return found
+    ends = [parts.get((extreme, ident)) for extreme in EXTREMES[kind]]
+    low, high = (None if end is None else float(end["value"][0]) * scale for end in ends)
+    return {name: _within(name, value, low, high) for name, value in found.items()}
+
+
+def _within(name: str, value: float | None, low: float | None, high: float | None) -> float | None:
+    """A statistic within the exact extremes, which buckets may round beyond."""
+    if name == "min" and low is not None:
+        return low
+    if name == "max" and high is not None:
+        return high
+    if value is None:
+        return None
+    above = value if low is None else max(value, low)
+    return above if high is None else min(above, high)
 
 
 def statistics(rows: Table, names: Iterable[str], scale: float = 1.0) -> dict[str, Any]:

@@ -14,14 +14,18 @@ A share is always of the payload that arrived between the warm-up and the end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from narrows.columns import Table, Tables, columns
+from narrows.metrics.completions import statistics
 from narrows.metrics.counters import Counters
 from narrows.metrics.distributions import distributions, summarised
 from narrows.metrics.fairness import shares
+from narrows.metrics.offered import LeastTimes, two_way_ns
 from narrows.metrics.workloads import workload_summary
 from narrows.spec.scenario import Flow, Scenario
 
@@ -96,6 +100,7 @@ class _Run:
         self.shares = shares(received)
         self.rtts = distributions(self.tables["distributions"])
         self.finished = _lives(self.tables["completions"])
+        self.least = LeastTimes(self.scenario)
         self.total_bytes = sum(amount for amount in received if amount is not None)
 
     def lives(self, ident: int) -> list[dict[str, Any]]:
@@ -104,6 +109,31 @@ class _Run:
 
     def rtt(self, ident: int) -> dict[str, Any]:
         return summarised(self.rtts, ("rtt_ms", ident), RTT_STATISTICS)
+
+    def delay(self, ident: int) -> dict[str, Any]:
+        """The queueing delays of a flow if its path's own delay changes; otherwise nothing.
+
+        Half of the delay is that of the instant at which the packet left, and half that of its
+        acknowledgement's.
+        """
+        own = two_way_ns(self.scenario, self.scenario["flows"][ident])
+        if not own.varies:
+            return {}
+        rows = columns(self.tables["flow_samples"]).having("flow", [ident])
+        times, rtts = rows.floats("time_s"), rows.floats("rtt_ms")
+        known = (times >= self.warmup_s) & (times <= self.end_s) & np.isfinite(rtts)
+        if self.scenario["run"]["record"] == "summary" or not known.any():
+            return {"delay_ms": dict.fromkeys(RTT_STATISTICS)}
+        now_ns, rtt_ns = times[known] * 1e9, rtts[known] * 1e6
+        back_ns = own.at(now_ns) / 2
+        base_ns = own.at(now_ns - rtt_ns) / 2 + own.at(now_ns - back_ns) / 2
+        beyond = np.maximum(rtt_ns - base_ns, 0.0) / 1e6
+        return {"delay_ms": statistics(beyond, RTT_STATISTICS)}
+
+    def least_s(self, ident: int, start_s: float, size_bytes: float) -> dict[str, Any]:
+        """The least time of a transfer where the rates or the delay change; otherwise nothing."""
+        least = self.least.of(ident, start_s, size_bytes, 2.0)
+        return {} if least is None else {"least_s": least}
 
     def one_way(self, ident: int) -> dict[str, Any]:
         """The one-way delays of a flow's data, where the back end sees them."""
@@ -129,8 +159,10 @@ class _Run:
             "throughput_mbps": mbps(counters["wire_bytes"], span_s),
             "retransmits": counters["retransmitted"],
             "rtt_ms": self.rtt(ident),
+            **self.delay(ident),
             **self.one_way(ident),
             "fct_s": fct_s,
+            **(self.least_s(ident, lives[0]["start_s"], payload) if lives else {}),
             "share": self.shares[ident],
         }
 
@@ -151,7 +183,9 @@ class _Run:
     def chain(self, ident: int, lives: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The flows of a chain; the last may be unfinished."""
         flow, rtt = self.scenario["flows"][ident], self.rtt(ident)
-        last = self._unfinished(ident, lives)
+        every = [*lives, *self._unfinished(ident, lives)]
+        of_all = zip(every, self._shares(ident, every), strict=True)
+        delay = self.delay(ident)
         return [
             {
                 "name": flow["name"],
@@ -162,11 +196,13 @@ class _Run:
                 "throughput_mbps": None,
                 "retransmits": life["retransmitted"],
                 "rtt_ms": rtt,
+                **delay,
                 **self.one_way(ident),
                 "fct_s": life["fct_s"],
-                "share": self._share(life),
+                **self.least_s(ident, life["start_s"], life["size_bytes"]),
+                "share": share,
             }
-            for life in [*lives, *last]
+            for life, share in of_all
         ]
 
     def _unfinished(self, ident: int, lives: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -193,13 +229,22 @@ class _Run:
             }
         ]
 
-    def _share(self, life: Mapping[str, Any]) -> float | None:
-        """The share of a flow that is partly in the warm-up, as if its bytes arrived evenly."""
-        span_s = life["end_s"] - life["start_s"]
-        counted_s = life["end_s"] - max(life["start_s"], self.warmup_s)
-        if not self.total_bytes or span_s <= 0:
-            return None
-        return float(life["size_bytes"] * max(counted_s / span_s, 0.0) / self.total_bytes)
+    def _shares(self, ident: int, lives: Sequence[Mapping[str, Any]]) -> list[float | None]:
+        """The shares of a chain's flows, which add up to the chain's.
+
+        They follow one another, so only one can be partly in the warm-up: it has what the chain
+        received from then on, without the sizes of those after it.
+        """
+        received = self.counted.get(ident, _NOTHING)["received_bytes"]
+        if received is None or not self.total_bytes:
+            return [None for _ in lives]
+        left, found = float(received), list[float | None]()
+        for life in reversed(lives):
+            after = life["start_s"] >= self.warmup_s
+            counted = life["size_bytes"] if after else left if life["end_s"] > self.warmup_s else 0
+            found.append(float(counted) / self.total_bytes)
+            left = max(left - counted, 0.0)
+        return found[::-1]
 
 
 _NOTHING: dict[str, Any] = dict.fromkeys(_COUNTERS, 0)

@@ -28,7 +28,10 @@ def loss_summary(scenario: Scenario, tables: Tables, info: RunInfo) -> dict[str,
     the links have the drops of each queue.
     """
     path = scenario["path"]
-    if not any(path.get(part) for part in ("impairments", "loss", "links", "reverse")):
+    changed = any(change.get("loss") for change in scenario.get("changes", ()))
+    if not changed and not any(
+        path.get(part) for part in ("impairments", "loss", "links", "reverse")
+    ):
         return None
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
     end_s = info.end_s

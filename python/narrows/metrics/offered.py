@@ -1,0 +1,191 @@
+"""What a link offers over time, and the two-way delay of a path, as the scenario gives them.
+
+A rate may follow `[[changes]]`, the service `steps` or the opportunities of a `trace`; the path's
+delay may follow `[[changes]]`. Other services are counted at the link's rate. Times are in ns,
+amounts in IP bytes; both may be arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from narrows.spec.scenario import Scenario
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+BOTTLENECK = "bottleneck"
+OPPORTUNITY_BYTES = 1500
+"""IP bytes of the largest packet that an opportunity of a trace lets pass (crates/net, `trace`)."""
+_NS = 1e9
+
+
+class Offer(Protocol):
+    """The capacity of a link."""
+
+    varies: bool
+
+    def until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The bytes offered from time 0 to a time."""
+
+    def reached(self, amount: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The first time in ns at which so many bytes have been offered."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A value that changes at given times: `values[i]` from `starts_ns[i]` on, the first at 0."""
+
+    starts_ns: Numbers
+    values: Numbers
+
+    @classmethod
+    def of(cls, first: float, changes: Mapping[int, float]) -> Steps:
+        """A value from time 0 on, and its later values by their times in ns."""
+        steps = dict(sorted(({0: first} | dict(changes)).items()))
+        return cls(np.array(list(steps), float), np.array(list(steps.values()), float))
+
+    @property
+    def varies(self) -> bool:
+        """Whether it ever changes."""
+        return len(self.values) > 1
+
+    def at(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The value at a time; a change counts from its instant on."""
+        row = np.searchsorted(self.starts_ns, time_ns, side="right") - 1
+        found: Numbers = self.values[np.maximum(row, 0)]
+        return found
+
+    def integral(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The value times ns, from time 0 to a time."""
+        before = np.concatenate([[0.0], np.cumsum(np.diff(self.starts_ns) * self.values[:-1])])
+        row = np.maximum(np.searchsorted(self.starts_ns, time_ns, side="right") - 1, 0)
+        found: Numbers = before[row] + (time_ns - self.starts_ns[row]) * self.values[row]
+        return found
+
+
+class SteppedOffer:
+    """The capacity of a link whose rate in bit/s is constant or changes in steps."""
+
+    def __init__(self, rates: Steps) -> None:
+        self._rates, self.varies = rates, rates.varies
+
+    def until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The bytes offered from time 0 to a time."""
+        return self._rates.integral(time_ns) / 8 / _NS
+
+    def reached(self, amount: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The first time in ns at which so many bytes have been offered."""
+        starts, rates = self._rates.starts_ns, self._rates.values / 8 / _NS
+        before = self.until(starts)
+        row = np.maximum(np.searchsorted(before, amount, side="left") - 1, 0)
+        found: Numbers = starts[row] + (amount - before[row]) / rates[row]
+        return found
+
+
+class TraceOffer:
+    """The capacity of a link with the opportunities of a trace, which repeats."""
+
+    varies = True
+
+    def __init__(self, opportunities_ms: NDArray[Any]) -> None:
+        self._at_ns = np.asarray(opportunities_ms, float) * 1e6
+        self._round_ns = float(self._at_ns[-1])
+
+    def until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The bytes offered from time 0 to a time."""
+        rounds, within = np.divmod(time_ns, self._round_ns)
+        count = np.searchsorted(self._at_ns, within, side="right")
+        found: Numbers = (rounds * len(self._at_ns) + count) * float(OPPORTUNITY_BYTES)
+        return found
+
+    def reached(self, amount: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The first time in ns at which so many bytes have been offered."""
+        number = np.maximum(np.ceil(np.asarray(amount) / OPPORTUNITY_BYTES), 1) - 1
+        rounds, within = np.divmod(number, len(self._at_ns))
+        found: Numbers = rounds * self._round_ns + self._at_ns[within.astype(int)]
+        return found
+
+
+def offers(scenario: Scenario) -> list[Offer]:
+    """What each link offers, by the links' numbers in the tables."""
+    path: Mapping[str, Any] = scenario["path"]
+    more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
+    first = {**path, "name": BOTTLENECK}
+    return [_offer(scenario, link) for link in (first, *more)]
+
+
+def _offer(scenario: Scenario, link: Mapping[str, Any]) -> Offer:
+    service = link.get("service") or {"kind": "constant"}
+    if service["kind"] == "trace":
+        return TraceOffer(np.array(service["opportunities_ms"]))
+    steps: dict[int, float] = {}
+    if service["kind"] == "steps":
+        steps = {int(at): float(rate) for at, rate in service["rates"]}
+    for change in scenario.get("changes", ()):
+        if "rate_bps" in change and change.get("link", BOTTLENECK) == link["name"]:
+            steps[change["at_ns"]] = float(change["rate_bps"])
+    return SteppedOffer(Steps.of(float(link["rate_bps"]), steps))
+
+
+def two_way_ns(scenario: Scenario, flow: Mapping[str, Any]) -> Steps:
+    """The two-way delay of a flow without queueing: its own, or the path's, which may change."""
+    if flow["rtt_ns"] is not None:
+        return Steps.of(float(flow["rtt_ns"]), {})
+    changes = (change for change in scenario.get("changes", ()) if "rtt_ns" in change)
+    return Steps.of(
+        float(scenario["path"]["rtt_ns"]),
+        {change["at_ns"]: float(change["rtt_ns"]) for change in changes},
+    )
+
+
+def drain_ms(offer: Offer, time_s: Numbers, backlog_bytes: Numbers) -> Numbers:
+    """How long after each time a backlog has left the link, in ms."""
+    now_ns = time_s * _NS
+    found: Numbers = (offer.reached(offer.until(now_ns) + backlog_bytes) - now_ns) / 1e6
+    return np.where(backlog_bytes > 0, np.maximum(found, 0.0), 0.0)
+
+
+class LeastTimes:
+    """The least times of transfers where the rates of links or the path's delay change."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario, self._offers = scenario, offers(scenario)
+        links = scenario["path"].get("links", ())
+        self._names = [BOTTLENECK, *(link["name"] for link in links)]
+        changes = scenario.get("changes", ())
+        self.varies = any(offer.varies for offer in self._offers) or any(
+            "rtt_ns" in change for change in changes
+        )
+
+    def of(self, ident: int, start_s: float, size_bytes: float, trips: float) -> float | None:
+        """The least time in s of a transfer that starts at `start_s`; None where nothing changes.
+
+        That are `trips` of the least two-way delay since its start, and the payload in full packets
+        over the link that takes longest for it from then on.
+        """
+        if not self.varies:
+            return None
+        flow, start_ns = self._scenario["flows"][ident], start_s * _NS
+        wire = size_bytes * 1500 / 1448
+        busy = max(
+            float(offer.reached(offer.until(start_ns) + wire)) - start_ns
+            for offer in self._crossed(flow)
+        )
+        own = two_way_ns(self._scenario, flow)
+        later = own.values[own.starts_ns > start_ns]
+        least = min([float(own.at(start_ns)), *later.tolist()])
+        found: float = (trips * least + max(busy, 0.0)) / _NS
+        return found
+
+    def _crossed(self, flow: Mapping[str, Any]) -> list[Offer]:
+        if flow.get("reverse"):
+            return [self._offers[-1]]
+        crossed = flow.get("links") or self._names
+        return [self._offers[self._names.index(name)] for name in crossed]

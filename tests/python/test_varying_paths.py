@@ -1,0 +1,192 @@
+"""Numbers of runs whose rates and delays change: against what the path offered at each time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from specimens import scenario_of
+
+from narrows.backends import get_backend
+from narrows.metrics import summarise
+from narrows.metrics.offered import LeastTimes, SteppedOffer, Steps, TraceOffer, offers
+from narrows.metrics.tables import summary_row, summary_tables
+from narrows.plan import plan
+from narrows.spec import load
+
+BASE = """
+[path]
+rate = "10mbit"
+rtt = "20ms"
+buffer = "1bdp"
+[[flows]]
+cca = "cubic"
+[run]
+duration = "6s"
+warmup = "500ms"
+"""
+FASTER = '[[changes]]\nat = "1s"\nrate = "40mbit"\n'
+SLOWER = '[[changes]]\nat = "2s"\nrate = "2mbit"\n'
+NEARER = '[[changes]]\nat = "2s"\nrtt = "2ms"\n'
+FARTHER = '[[changes]]\nat = "2s"\nrtt = "100ms"\n'
+
+
+def numbers(text: str, *overrides: str) -> dict[str, Any]:
+    """The row of `summary` of a run."""
+    scenario = scenario_of(text, overrides)
+    result = get_backend("sim").run(scenario)
+    entry = summarise(scenario, result.tables, result.info)
+    return summary_row(entry, [flow["cca"] for flow in scenario["flows"]])
+
+
+def test_steps_add_up() -> None:
+    steps = Steps.of(8.0, {2: 16.0, 5: 0.0, 6: 8.0})
+    assert steps.at(np.array([0, 1.9, 2, 5.5, 9])).tolist() == [8, 8, 16, 0, 8]
+    assert steps.integral(np.array([0, 2, 5, 6, 8])).tolist() == [0, 16, 64, 64, 80]
+    offer = SteppedOffer(Steps.of(8e9, {2: 16e9, 5: 0.0, 6: 8e9}))
+    assert offer.until(np.array([2, 5, 6, 8])).tolist() == [2, 8, 8, 10]
+    assert offer.reached(np.array([1, 2, 5, 8, 9])).tolist() == [1, 2, 3.5, 5, 7]
+
+
+def test_a_trace_offers_its_opportunities_again_and_again() -> None:
+    offer = TraceOffer(np.array([1, 1, 4]))
+    times = np.array([0.5, 1, 3.9, 4, 5, 8]) * 1e6
+    assert (offer.until(times) / 1500).tolist() == [0, 2, 2, 3, 5, 6]
+    amounts = np.array([1, 1500, 1501, 3001, 4501])
+    assert (offer.reached(amounts) / 1e6).tolist() == [1, 1, 1, 4, 5]
+
+
+def test_a_change_in_the_service_counts_from_its_instant_on() -> None:
+    service = '{ kind = "steps", rates = { "1s" = "5mbit", "2s" = "20mbit" } }'
+    text = BASE.replace("[[flows]]", f"service = {service}\n[[flows]]")
+    at_1 = '[[changes]]\nat = "1s"\nrate = "40mbit"\n'
+    offer = offers(scenario_of(text + at_1))[0]
+    assert offer.until(np.array([1e9, 2e9, 3e9])).tolist() == [1.25e6, 6.25e6, 8.75e6]
+
+
+@pytest.mark.parametrize("changes", [FASTER, SLOWER, FASTER + SLOWER, NEARER, FARTHER])
+def test_utilisation_is_a_part_and_delays_are_not_negative(changes: str) -> None:
+    row = numbers(BASE + changes)
+    assert 0.5 < row["utilization"] <= 1.0
+    for name in ("mean", "p50", "p95"):
+        assert row[f"cubic.delay_{name}_ms"] >= 0
+        assert row[f"queue_{name}_ms"] >= 0
+
+
+def test_a_link_that_is_half_idle_after_a_change_is_half_used() -> None:
+    text = BASE.replace('rate = "10mbit"', 'rate = "20mbit"')
+    text = text.replace('cca = "cubic"', 'cca = "none"\nworkload = {kind="udp", rate="9.66mbit"}')
+    assert numbers(text + FASTER)["utilization"] == pytest.approx(10 / 37, rel=0.1)
+
+
+def test_a_longer_path_is_no_queueing_delay() -> None:
+    alone = numbers(BASE.replace('buffer = "1bdp"', 'buffer = "10pkt"'))["cubic.delay_p95_ms"]
+    text = BASE.replace('buffer = "1bdp"', 'buffer = "10pkt"')
+    assert numbers(text + FARTHER)["cubic.delay_p95_ms"] < 3 * alone
+
+
+def test_queueing_delay_of_samples_is_that_of_the_histogram_where_nothing_changes() -> None:
+    same = '[[changes]]\nat = "3s"\nrtt = "20ms"\n'
+    texts = (BASE, BASE + same)
+    one, other = (numbers(text, "run.sample_interval=2ms")["cubic.delay_mean_ms"] for text in texts)
+    assert other == pytest.approx(one, rel=0.05)
+
+
+def test_without_samples_a_varying_delay_is_unknown() -> None:
+    row = numbers(BASE + FARTHER, 'run.record="summary"')
+    assert row["cubic.delay_p95_ms"] is None
+    row = numbers(BASE + FASTER, 'run.record="summary"')
+    assert row["queue_p95_ms"] is None
+    assert row["utilization"] <= 1.0
+
+
+def test_no_transfer_is_faster_than_possible() -> None:
+    text = BASE.replace('cca = "cubic"', 'cca = "cubic"\nsize = "3mb"\nrepeat_gap = "100ms"')
+    scenario = scenario_of(text.replace("6s", "20s") + FASTER)
+    result = get_backend("sim").run(scenario)
+    entry = summarise(scenario, result.tables, result.info)
+    flows = summary_tables(entry, ["cubic"])["flows"]["slowdown"].drop_nulls()
+    assert len(flows) > 5
+    assert flows.min() >= 1
+    assert entry["completions"][0]["slowdown"]["p50"] >= 1
+
+
+def test_the_least_time_takes_the_slowest_link_and_the_least_delay() -> None:
+    more = '[[path.links]]\nname = "b"\nrate = "5mbit"\nbuffer = "1bdp"\n'
+    text = BASE.replace("[[flows]]", more + "[[flows]]") + NEARER
+    least = LeastTimes(scenario_of(text))
+    expected = 2 * 0.002 + 1e6 * 1500 / 1448 * 8 / 5e6
+    assert least.of(0, 0.0, 1e6, 2.0) == pytest.approx(expected)
+
+
+def test_a_saturated_trace_is_fully_used_and_its_queue_is_its_delay(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    times = np.cumsum(draw.choice([0, 1, 1, 2, 9], 5000)) + 1
+    (tmp_path / "cell").write_text("\n".join(map(str, times)))
+    spec = tmp_path / "cell.toml"
+    service = 'service = { kind = "trace", file = "cell" }\n[[flows]]'
+    text = BASE.replace("[[flows]]", service).replace('buffer = "1bdp"', 'buffer = "200pkt"')
+    spec.write_text(text.replace("6s", "10s").replace("500ms", "3s"))
+    scenario = plan(load(spec).spec, "test").trials[0].scenario
+    result = get_backend("sim").run(scenario)
+    row = summary_row(summarise(scenario, result.tables, result.info), ["cubic"])
+    assert 0.98 < row["utilization"] <= 1.0
+    assert row["queue_mean_ms"] == pytest.approx(row["cubic.delay_mean_ms"], rel=0.15)
+
+
+CHAIN = BASE.replace('cca = "cubic"', 'cca = "cubic"\nsize = "3mb"\nrepeat_gap = "300ms"').replace(
+    'rtt = "20ms"', 'rtt = "200ms"'
+)
+
+
+@pytest.mark.parametrize("warmup", ["0s", "1.5s", "3.1s"])
+def test_a_chain_alone_has_all_of_what_arrives(warmup: str) -> None:
+    row = numbers(CHAIN, f"run.warmup={warmup}", "run.duration=12s")
+    assert row["cubic.share"] == pytest.approx(1.0)
+
+
+def test_shares_of_chains_add_up_to_one() -> None:
+    text = CHAIN + '[[flows]]\ncca = "bbr"\nsize = "1mb"\nrepeat_gap = "50ms"\n'
+    row = numbers(text, "run.warmup=2.2s", "run.duration=12s")
+    assert row["cubic.share"] + row["bbr.share"] == pytest.approx(1.0)
+
+
+def test_losses_by_changes_alone_are_counted() -> None:
+    row = numbers(BASE + '[[changes]]\nat = "1s"\nloss = 0.05\n')
+    assert row["path_drops"] > 10
+    assert 0.02 < row["path_loss_rate"] < 0.2
+
+
+def test_what_happens_at_time_0_counts() -> None:
+    many = BASE.replace('cca = "cubic"', 'cca = "cubic"\ncount = 300').replace("6s", "2s")
+    text = many.replace('buffer = "1bdp"', 'buffer = "10pkt"')
+    scenario = scenario_of(text, ["run.warmup=0s"])
+    result = get_backend("sim").run(scenario)
+    entry = summarise(scenario, result.tables, result.info)
+    last = result.tables["queue_samples"].row(-1, named=True)
+    assert entry["bottleneck"]["drops"] == last["dropped_packets"]
+
+
+@pytest.mark.parametrize("interval", ["100ms", "1s", "2s", "10s"])
+def test_convergence_is_known_only_from_rows_as_close_as_its_windows(interval: str) -> None:
+    two = BASE + '[[flows]]\ncca = "cubic"\nstart = "1s"\n'
+    changes = [f"run.sample_interval={interval}", "run.duration=30s"]
+    found = numbers(two, *changes)["convergence_s"]
+    assert (found is None) == (interval in ("2s", "10s"))
+    assert numbers(two, 'run.record="summary"', "run.duration=30s")["convergence_s"] is None
+
+
+def test_unfinished_transfers_of_a_chain_are_counted_and_others_unknown() -> None:
+    row = numbers(CHAIN, "run.duration=1s")
+    assert row["cubic.unfinished"] == 1
+    web = BASE.replace('cca = "cubic"', 'cca = "cubic"\nworkload = {kind="requests", size="100mb"}')
+    assert numbers(web)["cubic.unfinished"] is None
+
+
+def test_percentiles_lie_between_the_extremes() -> None:
+    text = BASE.replace('cca = "cubic"', 'cca = "none"\nworkload = {kind="ping"}')
+    row = numbers(text.replace("20ms", "222ms"))
+    assert row["none.rtt_mean_ms"] >= 222
+    assert row["none.delay_mean_ms"] >= 0
