@@ -375,3 +375,28 @@ def test_pages_load_faster_over_one_connection_that_keeps_its_window(tmp_path: P
     # Over one, 120 kB double the window of 14 to 28 packets three times.
     for took in page_s("2", 12):
         assert took == pytest.approx(0.050 * 5, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", ["udp", "ping"])
+def test_a_duplicate_is_no_goodput(kind: str) -> None:
+    """The receiver's payload counts each datagram once, and so do the answers."""
+    rate = ', rate = "2mbit"' if kind == "udp" else ', interval = "2ms"'
+    text = f"""
+[path]
+rate = "10mbit"
+rtt = "20ms"
+buffer = "1bdp"
+impairments = [{{ kind = "duplicate", probability = 0.5 }}]
+[[flows]]
+cca = "none"
+workload = {{ kind = "{kind}"{rate} }}
+[run]
+duration = "3s"
+warmup = "0s"
+"""
+    scenario = scenario_of(text)
+    result = get_backend("sim").run(scenario)
+    last = result.tables["flow_samples"].row(-1, named=True)
+    payload = 1200 if kind == "udp" else 56
+    assert 0.9 * last["sent"] < last["received_bytes"] / payload <= last["sent"]
+    assert last["delivered"] <= last["sent"]

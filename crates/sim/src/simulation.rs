@@ -173,6 +173,7 @@ impl<O: Observer> Simulation<O> {
             let place = Place::default().key("changes");
             return Err(Problems(vec![Problem::new(ProblemKind::Relation, place, found, remedy)]));
         }
+        self.reach_now();
         let change = Change { at_ns: self.now().as_nanos(), ..change };
         let place = self.place();
         self.scenario.changes.insert(place, change);
@@ -192,6 +193,7 @@ impl<O: Observer> Simulation<O> {
     /// # Panics
     /// If the flow has another control or hasn't started, or a window or a rate is zero.
     pub fn set(&mut self, flow: usize, setting: Setting) {
+        self.reach_now();
         let (at_ns, place) = (self.now().as_nanos(), self.place());
         let Flow { name, cca, start_ns, .. } = &self.scenario.flows[flow];
         assert!(cca == "fixed" && *start_ns <= at_ns, "flow {name} can't be set");
@@ -207,6 +209,12 @@ impl<O: Observer> Simulation<O> {
         self.scenario.changes.insert(place, change);
         self.engine.changes.insert_setting(self.engine.now(), flow, setting);
         self.engine.change(self.engine.now());
+    }
+
+    /// Lets everything of this instant happen, which a change comes after: also before the first
+    /// step.
+    fn reach_now(&mut self) {
+        self.run_until(self.now());
     }
 
     /// Where a change of this instant belongs among the changes.

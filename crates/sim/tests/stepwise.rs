@@ -246,3 +246,22 @@ fn what_cannot_be_changed_is_refused_and_leaves_no_trace() {
     let late = run.change(Change { loss: Some(0.1), ..nothing() }).expect_err("it is over");
     assert!(late.to_string().contains("after the end of the run"));
 }
+
+/// Without a step the instant 0 hasn't happened yet, and a change comes after it.
+#[test]
+fn a_change_before_the_first_step_counts() {
+    for case in cases() {
+        for change in [
+            Change { flow: Some("fixed-3".into()), window_packets: Some(40), ..Change::default() },
+            Change { flow: Some("cubic-1".into()), stop: true, ..Change::default() },
+            Change { rate_bps: Some(3_000_001), ..Change::default() },
+        ] {
+            let mut stepped = begun(&case);
+            stepped.change(change).unwrap_or_else(|problems| panic!("{problems}"));
+            stepped.run_until(at(2_000));
+            let (scenario, digest) = ended(stepped);
+            assert_eq!(scenario.changes[0].at_ns, 0);
+            assert_eq!(digest, at_once(&scenario), "{:?}", case.run.record);
+        }
+    }
+}

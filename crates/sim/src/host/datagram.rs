@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use narrows_base::{Duration, Ecn, FlowId, Packet, Time};
+use narrows_base::{Duration, Ecn, FlowId, Packet, RangeSet, Time};
 use narrows_cc::{INFINITE_SSTHRESH, RecoveryState};
 use narrows_spec::scenario::Workload;
 use narrows_tcp::{Datagram, Kind, Segment, SenderStats, SenderView};
@@ -80,9 +80,9 @@ pub(crate) struct Source {
     what: Datagrams,
     start: Time,
     stop: Option<Time>,
-    /// Datagrams sent, and those that came back.
+    /// Datagrams sent, and those that came back, each once.
     sent: u64,
-    returned: u64,
+    returned: Arrived,
     round_trips: Option<RoundTrips>,
     /// An RTT that the recorder hasn't taken yet.
     rtt: Option<Duration>,
@@ -91,7 +91,7 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn new(flow: FlowId, ecn: Ecn, what: Datagrams, plan: &Plan) -> Self {
         let (start, stop) = (plan.start, plan.stop);
-        let (sent, returned, round_trips, rtt) = (0, 0, None, None);
+        let (sent, returned, round_trips, rtt) = (0, Arrived::default(), None, None);
         Self { flow, ecn, what, start, stop, sent, returned, round_trips, rtt }
     }
 
@@ -102,8 +102,10 @@ impl Source {
     #[inline(never)]
     pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         if let Kind::Echo(datagram) = &packet.body.kind {
+            if !self.returned.is_new(datagram.number) {
+                return;
+            }
             let rtt = now.saturating_since(datagram.sent);
-            self.returned += 1;
             self.round_trips = Some(RoundTrips::after(self.round_trips, rtt));
             self.rtt = Some(rtt);
         }
@@ -132,7 +134,7 @@ impl Source {
     }
 
     pub(super) fn stats(&self) -> SenderStats {
-        SenderStats { sent: self.sent, delivered: self.returned, ..SenderStats::default() }
+        SenderStats { sent: self.sent, delivered: self.returned.count, ..SenderStats::default() }
     }
 
     pub(super) fn view(&self) -> Option<SenderView> {
@@ -152,28 +154,48 @@ impl Source {
     }
 }
 
+/// The datagrams that arrived: the network may duplicate some.
+#[derive(Debug, Default)]
+struct Arrived {
+    numbers: RangeSet<u64>,
+    count: u64,
+}
+
+impl Arrived {
+    /// Notes a datagram; returns whether it hadn't arrived before.
+    fn is_new(&mut self, number: u64) -> bool {
+        let before = self.count;
+        self.numbers.insert(number, number + 1, |start, end| self.count += end - start);
+        self.count > before
+    }
+}
+
 /// Receives datagrams, and sends them back if they are to be echoed.
 pub(crate) struct Sink {
     flow: FlowId,
     ecn: Ecn,
     echoes: bool,
     bytes: u64,
+    arrived: Arrived,
     waiting: VecDeque<(Time, Datagram)>,
 }
 
 impl Sink {
     pub(crate) fn new(flow: FlowId, ecn: Ecn, what: Datagrams) -> Self {
-        Self { flow, ecn, echoes: what.echoed, bytes: 0, waiting: VecDeque::new() }
+        let (arrived, waiting) = (Arrived::default(), VecDeque::new());
+        Self { flow, ecn, echoes: what.echoed, bytes: 0, arrived, waiting }
     }
 
-    /// Payload received.
+    /// Payload received, each datagram once.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         if let Kind::Datagram(datagram) = &packet.body.kind {
-            self.bytes += u64::from(datagram.len);
+            if self.arrived.is_new(datagram.number) {
+                self.bytes += u64::from(datagram.len);
+            }
             if self.echoes {
                 self.waiting.push_back((now, *datagram));
             }
