@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,64 @@ def test_more_runs_than_can_be_planned_are_refused_before_they_are(
     study = load_study(write(tmp_path, GOOD), ["path.rtt=['10ms', '20ms', '30ms']", "run.trials=2"])
     with pytest.raises(SpecError, match=r"found 6 flows in the runs of the first 3 combinations"):
         grid(study, "engine")
+
+
+CLOSED = """
+[path]
+rate = "1gbit"
+rtt = "100us"
+buffer = "1bdp"
+{impairments}
+[[flows]]
+{flow}
+[run]
+duration = "5s"
+"""
+REQUESTS = 'cca = "cubic"\ncount = 100\nworkload = { kind = "requests", size = "1b" }'
+CHAIN = 'cca = "cubic"\nsize = "1b"\nrepeat_gap = "0s"\nrtt = "10us"'
+SMALL = 'cca = "none"\nworkload = { kind = "udp", rate = "500mbit", size = "10b" }'
+
+
+@pytest.mark.parametrize(
+    ("flow", "impairments", "least_gb", "words"),
+    [
+        (REQUESTS, "", 2.0, "transfers that follow one another"),
+        (CHAIN, "", 0.9, "transfers that follow one another"),
+        (SMALL, '[{ kind = "netem", delay = "2s" }]', 1.0, "packets that impairments hold"),
+        (SMALL, '[{ kind = "outage", outages = { "1s" = "3s" }, mode = "hold" }]', 1.0, "hold"),
+        ('cca = "cubic"', [{"kind": "duplicate", "probability": 1}] * 22, 4.0, "copy"),
+    ],
+    ids=["requests", "chain", "netem", "outage", "copies"],
+)
+def test_what_follows_waits_and_multiplies_is_estimated(
+    flow: str, impairments: object, least_gb: float, words: str
+) -> None:
+    if isinstance(impairments, list):
+        impairments = "[" + ", ".join('{kind = "duplicate", probability = 1}' for _ in impairments)
+        impairments += "]"
+    line = f"impairments = {impairments}" if impairments else ""
+    parts = demand(scenario_of(CLOSED.format(flow=flow, impairments=line)))
+    assert parts[0].bytes > least_gb * GB
+    assert words in parts[0].what
+
+
+def test_a_run_that_outgrows_its_estimate_is_ended() -> None:
+    left = [GB, 10**8, 10**8, GB]
+    room = Room(lambda: left.pop(0))
+    room.check()
+    time.sleep(0.11)
+    with pytest.raises(memory.MemoryShortError, match="more memory than estimated"):
+        room.check()
+    room.check()  # another run goes on meanwhile
+    assert len(left) == 2
+
+
+def test_a_run_that_is_ended_says_why_and_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory.ROOM, "_free", lambda: 10**8)
+    words = ["run", write(tmp_path, GOOD)]
+    words += ["--set", "run.duration=3000s", "--set", "run.record=summary"]
+    assert run_cli(*words, "--out", str(tmp_path / "out")) == 1
+    assert "more memory than estimated, while 0.1 GB are left" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["good.toml"]

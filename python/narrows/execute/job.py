@@ -61,16 +61,23 @@ def width(backend: Backend, jobs: int | None) -> int:
 def make(job: Job, progress: Progress | None, captures: CaptureRequest | None = None) -> Made:
     """Runs a job and summarises it; raises what the back end and `progress` raise.
 
-    Raises SpecError for a run that needs more memory than there is.
+    Raises SpecError for a run that needs more memory than there is, MemoryShortError for one that
+    takes more than was estimated until hardly any is left.
     """
     from narrows.metrics import summarise
     from narrows.metrics.tables import summary_tables
 
     scenario = job.trial.scenario
+
+    def watched(sim_s: float, packets: int) -> None:
+        ROOM.check()
+        if progress is not None:
+            progress(sim_s, packets)
+
     with ROOM.of(scenario, lambda: progress and progress(0.0, 0)):
         if captures is None:
-            result = job.backend.run(scenario, progress)
+            result = job.backend.run(scenario, watched)
         else:
-            result = cast(CapturingBackend, job.backend).run(scenario, progress, captures)
+            result = cast(CapturingBackend, job.backend).run(scenario, watched, captures)
         summary = summarise(scenario, result.columns, result.info, job.cell.plan.groups)
         return Made(result, summary, summary_tables(summary, job.cell.plan.groups))

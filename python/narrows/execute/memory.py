@@ -9,18 +9,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from narrows.errors import SpecError
+from narrows.errors import NarrowsError, SpecError
 from narrows.plan.demand import Part, demand
 from narrows.spec.scenario import Scenario
 
 _SHARE = 0.9
 """Share of the free memory for runs; the rest is for everything else."""
 _TICK_S = 0.1
+_LEAST = 200_000_000
+"""With less free memory than this, in bytes, a run is ended..."""
+_RECOVERY_S = 2.0
+"""...and no other within this time, in which that one's memory becomes free."""
 _LITTLE = 0.01
 """The part of free memory below which a run is small: the query takes as long as such a run."""
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMINFO = Path("/proc/meminfo")
 _OWN_GROUPS = Path("/proc/self/cgroup")
+
+
+class MemoryShortError(NarrowsError):
+    """A run was ended because the machine ran short of memory."""
 
 
 class Room:
@@ -34,6 +42,7 @@ class Room:
         self._taken = 0
         self._changed = threading.Condition()
         self._known: tuple[float, int | None] = (-math.inf, None)
+        self._checked = -math.inf
 
     @contextmanager
     def of(self, scenario: Scenario, waiting: Callable[[], object]) -> Iterator[None]:
@@ -54,6 +63,23 @@ class Room:
             with self._changed:
                 self._taken -= need
                 self._changed.notify_all()
+
+    def check(self) -> None:
+        """Raises MemoryShortError if runs have left the machine hardly any memory.
+
+        A run that outgrows its estimate ends so before the machine suffers; the others go on, since
+        its memory is free then.
+        """
+        now = time.monotonic()
+        if now - self._checked < _TICK_S:
+            return
+        self._checked = now
+        free = self._free()
+        if free is not None and free < _LEAST:
+            self._checked = now + _RECOVERY_S
+            found = f"a run that needs more memory than estimated, while {_gb(free)} are left"
+            remedy = "a shorter run.duration, or fewer flows,"
+            raise MemoryShortError(f"run: found {found}; {remedy} would be right")
 
     def _fits(self, need: int, parts: list[Part]) -> bool:
         free = self._free_for(need)

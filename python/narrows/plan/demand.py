@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,8 +33,11 @@ _EVENTS = 400
 """For a packet that passes a link, with a row for each of its events."""
 _ARRIVAL = 4_200
 """For a connection: its ends, its timers, and its row."""
+_ANSWER = 520
+"""For a transfer on a connection that goes on: its row."""
 _FLOW = 15_000
 _QUEUED = 250
+_FIRST_WINDOW = 10
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,14 @@ class Part:
 
 def demand(scenario: Scenario) -> list[Part]:
     """The memory that a run needs, the largest part first."""
-    parts = [_flows(scenario), _arrivals(scenario), _samples(scenario), _packets(scenario)]
+    parts = [
+        _flows(scenario),
+        _arrivals(scenario),
+        _successive(scenario),
+        _held(scenario),
+        _samples(scenario),
+        _packets(scenario),
+    ]
     return sorted(parts, key=lambda part: -part.bytes)
 
 
@@ -88,6 +99,72 @@ def _of_flow(flow: Flow, duration_ns: int) -> float:
     if workload.get("kind") != "arrivals":
         return 0.0
     return float(duration_ns / max(mean(workload["gap_ns"]), 1.0))
+
+
+def _successive(scenario: Scenario) -> Part:
+    """The rows of transfers that follow one another: answers, chunks, the flows of a chain."""
+    chains = sum(_in_turn(scenario, flow, 2) for flow in scenario["flows"] if _repeats(flow))
+    answers = sum(_in_turn(scenario, flow, 1) for flow in scenario["flows"] if _answers(flow))
+    need = round(chains * _ARRIVAL + answers * _ANSWER)
+    what = f"{round(chains + answers):,} transfers that follow one another"
+    return Part(need, what, "larger transfers or longer pauses, or a shorter run.duration,")
+
+
+def _repeats(flow: Flow) -> bool:
+    return flow["repeat_gap_ns"] is not None
+
+
+def _answers(flow: Flow) -> bool:
+    return (flow["workload"] or {}).get("kind") == "requests"
+
+
+def _in_turn(scenario: Scenario, flow: Flow, trips: int) -> float:
+    """The transfers of a flow, at most: each takes `trips` round trips, its bytes and its pause."""
+    path, workload = scenario["path"], flow["workload"] or {}
+    rtt_ns = path["rtt_ns"] if flow["rtt_ns"] is None else flow["rtt_ns"]
+    size = mean(workload["size_bytes"]) if workload else float(flow["size_bytes"] or 0)
+    pause_ns = mean(workload["think_ns"]) if workload else float(flow["repeat_gap_ns"] or 0)
+    each_ns = trips * rtt_ns + size * 8 * NS / path["rate_bps"] + pause_ns
+    return float(scenario["run"]["duration_ns"]) / max(each_ns, 1.0)
+
+
+def _held(scenario: Scenario) -> Part:
+    """The packets that impairments hold, and the copies that they make."""
+    run_ns = scenario["run"]["duration_ns"]
+    impairments = scenario["path"].get("impairments", ())
+    hold_ns = min(sum(map(_hold_ns, impairments)), run_ns)
+    copies = math.prod(1 + _probability(one) for one in impairments if one["kind"] == "duplicate")
+    rate = sum(_datagrams_per_s(flow) for flow in scenario["flows"])
+    full = scenario["path"]["rate_bps"] / (8 * PACKET_BYTES)
+    at_once = max(rate, full if hold_ns else 0.0) * hold_ns / NS + _FIRST_WINDOW
+    need = at_once * copies * _QUEUED
+    what = "packets that impairments hold or copy"
+    return Part(round(need), what, "shorter delays and outages, or fewer copies,")
+
+
+def _hold_ns(impairment: Mapping[str, Any]) -> float:
+    """How long an impairment holds a packet at most."""
+    if impairment["kind"] == "outage":
+        if impairment.get("mode") != "hold":
+            return 0.0
+        spans = impairment.get("outages_ns") or impairment.get("outages") or []
+        return float(max([impairment.get("lasts_ns") or 0, *(span[1] for span in spans)]))
+    times = ("delay_ns", "jitter_ns", "max_ns", "hold_ns", "spread_ns")
+    changes = [delay for _, delay in impairment.get("delays") or []]
+    return float(sum(impairment.get(name) or 0 for name in times) + max(changes, default=0))
+
+
+def _probability(impairment: Mapping[str, Any]) -> float:
+    value = impairment["probability"]
+    return float(value) / CERTAIN if isinstance(value, int) and value > 1 else float(value)
+
+
+def _datagrams_per_s(flow: Flow) -> float:
+    """The datagrams that a source without a control sends in a second."""
+    workload = flow["workload"] or {}
+    if workload.get("kind") != "udp":
+        return 0.0
+    return float(workload["rate_bps"] / (8 * workload["size_bytes"]))
 
 
 def mean(law: Mapping[str, Any]) -> float:
