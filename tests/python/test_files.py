@@ -230,3 +230,12 @@ def test_the_manifest_names_what_it_covers(tmp_path: Path) -> None:
     assert run_cli("run", write(tmp_path), "--out", str(tmp_path / "out")) == 0
     files = json.loads((tmp_path / "out" / "manifest.json").read_text())["files"]
     assert {"spec.toml", "summary.json", "trial-1/scenario.json"} < set(files)
+
+
+def test_what_is_read_is_not_overwritten(tmp_path: Path, capsys: Capture) -> None:
+    spec, out = write(tmp_path), tmp_path / "out"
+    assert run_cli("run", spec, "--out", str(out)) == 0
+    assert run_cli("draw", spec, "--out", spec) == 2
+    assert "the specification itself" in capsys.readouterr().err
+    assert run_cli("export", str(out), "flows", "--out", str(out / "summary.json")) == 2
+    assert "a file of the results" in capsys.readouterr().err

@@ -142,6 +142,8 @@ def export(
     from narrows.sweeps import export_file
 
     with reading(directory):
+        if out is not None and out.resolve().is_relative_to(Path(directory).resolve()):
+            raise InputError.at("--out", f'"{out}", a file of the results', "a file elsewhere")
         if out is None:
             write_table(directory, table, form, sys.stdout.buffer)
         else:
@@ -213,6 +215,8 @@ def draw(
     if out is None:
         print_lines([drawn.rstrip()])
         return
+    if out.exists() and Path(spec).exists() and out.samefile(spec):
+        raise InputError.at("--out", f'"{out}", the specification itself', "another file")
     try:
         write_text(out, drawn, follow=True)
     except OSError as error:
