@@ -26,6 +26,7 @@ from narrows.errors import InputError, SpecError, StoreError
 from narrows.execute import load
 from narrows.execute.watcher import State, clock, progress_line
 from narrows.store import RunResult, open_store
+from narrows.store.index import open_index
 from narrows.sweeps import SweepJob, SweepOutcome, estimate, execute, prepare
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
@@ -374,3 +375,18 @@ def test_table_1_of_the_document_is_810_runs() -> None:
     assert sorted(set(flows)) == [2, 4, 8]
     classes = {tuple(sorted(set(cell.plan.groups))) for cell in made.grid.cells}
     assert classes == {("bbr",), ("cubic",), ("bbr", "cubic")}
+
+
+def test_a_study_with_other_classes_has_its_own_runs(tmp_path: Path) -> None:
+    """The derived tables of a run depend on the classes, which two studies may choose otherwise."""
+    counted = GOOD.replace('cca = "cubic"', 'cca = "cubic"\nname = "x"\ncount = 2')
+    entries = GOOD.replace(
+        'cca = "cubic"', 'cca = "cubic"\nname = "x-1"\n[[flows]]\ncca = "cubic"\nname = "x-2"'
+    )
+    kept = entries + '[[expect]]\nmetric = "x-1.share"\nat_least = 0.01\n'
+    for text in (counted, kept):
+        words = ["sweep", write(tmp_path, text), "--out", str(tmp_path / "s")]
+        assert run_cli(*words) == 0
+    names = open_index(open_store(tmp_path / "s")).table("summary").columns
+    assert {"x.share", "x-1.share", "x-2.share"} <= set(names)
+    assert run_cli("store", "check", str(tmp_path / "s")) == 0

@@ -99,7 +99,8 @@ class Trials:
         if self._varied and trial.number > 1:
             scenario = varied(trial.scenario, trial.number)
             version = engine.backend.engine_of(scenario)
-            trial = trial_of(trial.number, scenario, version, engine.backend.name)
+            groups = engine.plan.groups
+            trial = trial_of(trial.number, scenario, version, engine.backend.name, groups)
         return Job(Cell(1, {}, engine.plan), trial, engine.backend)
 
     def _heard(self, done: int, count: int, most: int) -> Watcher | None:

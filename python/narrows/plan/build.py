@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -24,7 +24,10 @@ EngineVersion = str | Callable[[Scenario], str]
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: its number from 1 on, its scenario, and the hash of what determines it."""
+    """One run: its number from 1 on, its scenario, and the hash of what determines it.
+
+    That includes the classes of its flows, which its derived tables depend on.
+    """
 
     number: int
     scenario: Scenario
@@ -67,8 +70,8 @@ def plan(
         text = spec.canonical(number)
         scenario = _sharing(json.loads(text), runs[0].scenario if runs else {})
         version = engine if isinstance(engine, str) else engine(scenario)
-        runs.append(Trial(number, scenario, content_hash([text, version, backend])))
-    whole = content_hash([*(trial.hash for trial in runs), *spec.groups])
+        runs.append(Trial(number, scenario, content_hash([text, version, backend, *spec.groups])))
+    whole = content_hash([trial.hash for trial in runs])
     return Plan(spec.name, tuple(runs), spec.groups, whole)
 
 
@@ -81,6 +84,9 @@ def _sharing(scenario: Scenario, other: Mapping[str, Any]) -> Scenario:
     return cast("Scenario", parts)
 
 
-def trial_of(number: int, scenario: Scenario, engine: str, backend: str) -> Trial:
+def trial_of(
+    number: int, scenario: Scenario, engine: str, backend: str, groups: Iterable[str]
+) -> Trial:
     """A scenario as a trial, with the hash of everything that determines its results."""
-    return Trial(number, scenario, content_hash([canonical_json(scenario), engine, backend]))
+    parts = [canonical_json(scenario), engine, backend, *groups]
+    return Trial(number, scenario, content_hash(parts))

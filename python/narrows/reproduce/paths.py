@@ -47,7 +47,7 @@ def _on_varied_paths(condition: Condition) -> Condition:
     engine, plan = condition.engine, condition.cell.plan
     scenarios = [varied(trial.scenario, trial.number) for trial in plan.trials]
     trials = tuple(
-        trial_of(number, scenario, engine.engine_of(scenario), engine.name)
+        trial_of(number, scenario, engine.engine_of(scenario), engine.name, plan.groups)
         for number, scenario in enumerate(scenarios, start=1)
     )
     return _with_trials(condition, trials)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from narrows.errors import StoreError
-from narrows.plan import canonical_json, content_hash
+from narrows.plan import trial_of
 from narrows.spec.scenario import Scenario
 from narrows.store.index import drop_damaged, forget
 from narrows.store.protocol import Store
 from narrows.store.runs import RunStore
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -104,9 +107,12 @@ def _damage_of(store: Store, key: str) -> str | None:
             return f"{name} is missing"
         if found != digest:
             return f"{name} has changed"
-    return None if _key(scenario, record) == key else "its name isn't the hash of its scenario"
+    groups = classes(scenario, store.table(key, "flows"))
+    made = trial_of(1, scenario, str(record.get("engine")), str(record.get("backend")), groups)
+    return None if made.hash == key else "its name isn't the hash of its scenario"
 
 
-def _key(scenario: Scenario, record: dict[str, Any]) -> str:
-    parts = [canonical_json(scenario), str(record.get("engine")), str(record.get("backend"))]
-    return content_hash(parts)
+def classes(scenario: Scenario, flows: pl.DataFrame | None) -> tuple[str, ...]:
+    """The class of each flow, by the table `flows`, where a chain has several rows."""
+    known = {} if flows is None else dict(flows.select("name", "class").iter_rows())
+    return tuple(str(known.get(flow["name"], flow["cca"])) for flow in scenario["flows"])

@@ -16,6 +16,7 @@ from narrows.plan import Cell, Plan, Trial, trial_of
 from narrows.spec import permission
 from narrows.spec.scenario import Scenario
 from narrows.store import RunStore, StoredTrial, is_store, open_result, open_store
+from narrows.store.maintenance import classes
 from narrows.verify.derived import Findings, check_result, check_run, check_store
 from narrows.verify.programs import differences
 
@@ -127,7 +128,7 @@ def _of_store(place: str) -> list[Kept]:
     def kept(key: str) -> Kept:
         info, scenario = store.info(key), store.scenario(key)
         whole = (info["backend"], info["engine"], info["digest"], scenario, partial(tables, key))
-        groups = _classes(scenario, store.table(key, "flows"))
+        groups = classes(scenario, store.table(key, "flows"))
         return Kept(key[:12], Path(place), *whole, groups, info, derived=DERIVED, key=key)
 
     return [kept(key) for key in sorted(store.keys())]
@@ -142,15 +143,9 @@ def _of_name(kept: Kept) -> Iterator[str]:
     key = kept.info.get("run")
     if key is None:
         return
-    trial = trial_of(1, kept.scenario, kept.engine, kept.backend)
+    trial = trial_of(1, kept.scenario, kept.engine, kept.backend, kept.groups)
     if not trial.hash == key == kept.key:
         yield "its name isn't the hash of its scenario"
-
-
-def _classes(scenario: Scenario, flows: pl.DataFrame | None) -> tuple[str, ...]:
-    """The class of each flow, by the table `flows`, where a chain has one row."""
-    known = {} if flows is None else dict(flows.select("name", "class").iter_rows())
-    return tuple(str(known.get(flow["name"], flow["cca"])) for flow in scenario["flows"])
 
 
 def _refuse(kept: Kept) -> None:
