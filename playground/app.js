@@ -8,7 +8,7 @@ import { looks } from "./looks.js";
 import { numbers } from "./numbers.js";
 import { Packets } from "./packets.js";
 import { series } from "./series.js";
-import { csv, download, link, linked } from "./share.js";
+import { csv, download, fileName, link, linked } from "./share.js";
 
 const OWN = "mine";
 const PAUSE_MS = 30;
@@ -26,6 +26,8 @@ const charts = new Charts(element("charts"), look, (time) => network.seekTime(ti
 const packets = new Packets({ box: element("packets"), flow: element("packet-flow"), from: element("packet-from"), span: element("packet-span"), said: element("packet-said"), figure: element("sequence") }, run);
 let shown = null;
 let wait = null;
+/** Whether the control's source came with a link and waits for the reader's consent. */
+let foreign = false;
 
 const text = () => element("text").value;
 const source = () => (text().includes(`"${OWN}"`) ? element("source").value : null);
@@ -55,18 +57,33 @@ async function draw() {
   if (!said.problems) form.show(said.document, OWN);
 }
 
-function run(purpose, request) {
-  return engine.run(purpose, { do: "run", own: source() ? OWN : null, ...request }, source());
+/** Runs a request; null if a newer one took its place, or if the reader must allow the control first. */
+async function run(purpose, request) {
+  if (awaitsConsent()) return null;
+  const control = source() || null;
+  return engine.run(purpose, { do: "run", own: control ? OWN : null, ...request }, control);
+}
+
+/** Shows a control that came with a link, and asks for it; returns whether the reader must answer first. */
+function awaitsConsent() {
+  const open = foreign && source() !== null;
+  element("consent").hidden = !open;
+  element("results").classList.toggle("waiting", open);
+  if (!open) return false;
+  element("foreign").textContent = source();
+  element("status").textContent = "waiting for you";
+  return true;
 }
 
 async function show() {
+  if (awaitsConsent()) return;
   element("status").textContent = "running";
   const result = await run("charts", { text: text(), tables: TABLES });
   if (result === null) return;
   problems(result.problems ?? []);
   if (result.problems) return;
   element("status").textContent = `${result.packets.toLocaleString("en")} packets in ${result.seconds.toFixed(2)} s`;
-  element("command").textContent = `narrows run ${result.document.name ?? "scenario"}.toml`;
+  element("command").textContent = `narrows run ${fileName(result.document.name)}.toml`;
   const found = numbers(result);
   shown = result;
   table(found);
@@ -117,8 +134,9 @@ async function capture(menu, name) {
   element("status").textContent = `${(result.file.length / 1e6).toFixed(1)} MB of packets' headers, for Wireshark`;
 }
 
-/** Replaces the whole description. */
+/** Replaces the whole description; a given control comes from a link. */
 async function open(given, control) {
+  foreign = Boolean(control);
   element("text").value = given;
   element("source").value = control || (await file("mine.js.txt"));
   await draw();
@@ -131,8 +149,12 @@ function wire(examples) {
   menu.addEventListener("change", async () => open(await file(`examples/${menu.value}.toml`)));
   element("text").addEventListener("input", () => changed(true, TYPING_MS));
   element("source").addEventListener("input", () => changed(false, TYPING_MS));
+  element("allow").addEventListener("click", async () => {
+    foreign = false;
+    await show();
+  });
   element("form").addEventListener("submit", (event) => event.preventDefault());
-  const name = () => shown?.document.name ?? "scenario";
+  const name = () => fileName(shown?.document.name);
   element("save").addEventListener("click", () => download(`${name()}.toml`, text(), "application/toml"));
   element("csv").addEventListener("click", () => shown && download(`${name()}-flow_samples.csv`, csv(shown.tables.flow_samples), "text/csv"));
   element("pcapng").addEventListener("change", ({ target }) => capture(target, name()));

@@ -1,7 +1,8 @@
 // Sends requests to workers: one for quick requests, and one for each purpose of runs.
+import { startSandbox } from "./sandbox.js";
 
 export class Engine {
-  #quick = new Thread();
+  #quick = new Runner();
   #runners = new Map();
 
   /** The answer to a quick request. */
@@ -10,55 +11,66 @@ export class Engine {
   }
 
   /**
-   * Runs a specification, with a control in JavaScript. Only the newest run
+   * Runs a specification, with the source of a control in JavaScript. Only the newest run
    * for a purpose counts; older ones give null.
    */
   run(purpose, request, source = null) {
-    const runner = this.#runners.get(purpose) ?? new Thread();
+    let runner = this.#runners.get(purpose);
+    if (runner?.busy || runner?.source !== source) runner?.stop();
+    if (runner?.source !== source) runner = new Runner(source);
     this.#runners.set(purpose, runner);
-    if (runner.busy) runner.stop();
-    return runner.ask(request, source);
+    return runner.ask(request);
   }
 }
 
-/** A worker, started on demand. */
-class Thread {
-  #worker = null;
+/** A worker, started on demand: in a sandbox if it runs the source of a control. */
+class Runner {
+  #channel = null;
   #waiting = new Map();
   #number = 0;
+
+  constructor(source = null) {
+    this.source = source;
+  }
 
   get busy() {
     return this.#waiting.size > 0;
   }
 
-  ask(request, source = null) {
-    this.#worker ??= this.#begin();
+  ask(request) {
+    this.#channel ??= this.#start();
     const number = ++this.#number;
     return new Promise((resolve) => {
       this.#waiting.set(number, resolve);
-      this.#worker.postMessage({ number, request, source });
+      this.#channel.send({ number, request });
     });
   }
 
   /** Ends the worker, the only way to interrupt it; pending requests get null. */
   stop() {
-    this.#worker?.terminate();
-    this.#worker = null;
-    this.#settle(null);
+    this.#end(null);
   }
 
-  #begin() {
-    const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
-    worker.onmessage = ({ data: { number, said, seconds } }) => {
+  #start() {
+    const answered = ({ number, said, seconds }) => {
       this.#waiting.get(number)?.({ ...said, seconds });
       this.#waiting.delete(number);
     };
-    worker.onerror = (event) => this.#settle({ problems: [{ text: event.message ?? "the worker failed" }] });
-    return worker;
+    const failed = (text) => this.#end({ problems: [{ text: text ?? "the worker failed" }] });
+    return this.source === null ? startWorker({ answered, failed }) : startSandbox(this.source, { answered, failed });
   }
 
-  #settle(answer) {
+  #end(answer) {
+    this.#channel?.end();
+    this.#channel = null;
     for (const resolve of this.#waiting.values()) resolve(answer);
     this.#waiting.clear();
   }
+}
+
+function startWorker({ answered, failed }) {
+  const worker = new Worker(new URL("worker.js", import.meta.url));
+  worker.onmessage = ({ data }) => answered(data);
+  worker.onerror = ({ message }) => failed(message);
+  return { send: (request) => worker.postMessage(request), end: () => worker.terminate() };
 }

@@ -1,18 +1,19 @@
-// A congestion control written in JavaScript, with the methods and fields of one in Python.
+// The simulator with a control written in JavaScript, with the methods and fields of one in Python.
+// sandbox.js puts this text into a worker, behind instance.js and the function `evaluate`, which
+// returns the control's class.
 
-export class Own {
-  /** The imports of the module; nothing calls them without a control. */
-  imports = { control: (...call) => this.#call(...call) };
+class Own {
   #connections = new Map();
 
-  /** Loads `source`, a class expression; `spoken` describes the module's form of events. */
-  prepare(source, spoken, memory) {
+  /** Loads the control; `spoken` describes the module's form of events. */
+  prepare(spoken, memory) {
     this.spoken = spoken;
     this.memory = memory;
-    this.made = evaluate(source);
+    this.made = complete(evaluate());
   }
 
-  #call(connection, event, fields, answer) {
+  /** Passes an event to the control of a connection, and its window and rate to the module. */
+  tell(connection, event, fields, answer) {
     const { name, fields: names } = this.spoken.events[event];
     const numbers = new Float64Array(this.memory.buffer, fields, names.length);
     const told = Object.fromEntries(names.map((field, at) => [field, this.#value(field, numbers[at])]));
@@ -31,8 +32,8 @@ export class Own {
   }
 }
 
-function evaluate(source) {
-  const made = new Function(`"use strict"; return (${source});`)();
+/** Returns a class that has the methods of a control. */
+function complete(made) {
   for (const method of ["on_ack", "on_congestion", "control"]) {
     if (typeof made?.prototype?.[method] !== "function") {
       throw new Error(`the control has no method ${method}; on_ack(sample), on_congestion(event) and control() are needed`);
@@ -53,3 +54,10 @@ function check(value, what, [least, most], unit) {
   if (value >= least && value <= most) return;
   throw new Error(`control() returned ${what} of ${value}; ${least} to ${most} ${unit} would be right`);
 }
+
+let module;
+
+self.onmessage = ({ data: { wasm, number, request } }) => {
+  if (wasm) module = WebAssembly.compile(wasm);
+  else reply(number, () => answer(module, request, new Own()));
+};

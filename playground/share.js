@@ -23,6 +23,11 @@ export async function linked(hash) {
   }
 }
 
+/** A description's name as that of a file, which a shell takes as one word. */
+export function fileName(name) {
+  return String(name ?? "scenario").replace(/[^\p{L}\p{N}_.-]+/gu, "-").replace(/^[.-]+/, "") || "scenario";
+}
+
 export function download(name, content, type) {
   const address = URL.createObjectURL(new Blob([content], { type }));
   const anchor = Object.assign(document.createElement("a"), { href: address, download: name });

@@ -7,6 +7,7 @@ FOLDER is ready for any server of static files.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -28,6 +29,7 @@ def main() -> int:
     shutil.copyfile(module, folder / "narrows.wasm")
     frame_lessons(folder / "lessons")
     (folder / "looks.json").write_text(json.dumps(_looks()))
+    allow_frame(folder)
     keep_offline(folder)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     print(f"{folder}: {size / 1e6:.1f} MB")
@@ -56,18 +58,35 @@ def _looks() -> dict[str, object]:
     }
 
 
+def allow_frame(folder: Path) -> None:
+    """Puts the digest of the frame's script into both policies that it must meet."""
+    frame, page = folder / "frame.html", folder / "index.html"
+    text = frame.read_text(encoding="utf-8")
+    (script,) = re.findall("<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    _fill(frame, "SCRIPT", f"'sha256-{digest}'")
+    _fill(page, "FRAME", f"'sha256-{digest}'")
+
+
 def keep_offline(folder: Path) -> None:
-    """Tells the service worker which files there are, and a version that follows from them."""
+    """Gives the service worker the digests of all files, and a version that follows from them."""
     worker = folder / "offline.js"
     files = sorted(file for file in folder.rglob("*") if file.is_file() and file != worker)
-    names = ["./", *(file.relative_to(folder).as_posix() for file in files)]
-    content = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
-    text = (
-        worker.read_text()
-        .replace("VERSION", content)
-        .replace("addAll(FILES)", f"addAll({json.dumps(names)})")
-    )
-    worker.write_text(text)
+    digests = {
+        file.relative_to(folder).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in files
+    }
+    listed = json.dumps(digests, indent=2)
+    _fill(worker, "narrows-VERSION", f"narrows-{hashlib.sha256(listed.encode()).hexdigest()[:12]}")
+    _fill(worker, "DIGESTS = {}", f"DIGESTS = {listed}")
+
+
+def _fill(file: Path, gap: str, content: str) -> None:
+    """Puts what a build determines into the one gap that a file has for it."""
+    text = file.read_text(encoding="utf-8")
+    if text.count(gap) != 1:
+        raise SystemExit(f"{file.name} has {text.count(gap)} times {gap!r}, not once")
+    file.write_text(text.replace(gap, content), encoding="utf-8")
 
 
 if __name__ == "__main__":

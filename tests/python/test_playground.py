@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, Browser
+from browser import Browser
+from playing import AIMD, DIGEST, FOLDER, NEEDED, ROOT, native, put
 from serving import Server
 
 from narrows import runner
@@ -18,26 +19,10 @@ from narrows.spec import load, parse
 from narrows.spec.permission import allowing
 from narrows.store import CaptureOptions
 
-ROOT = Path(__file__).resolve().parents[2]
-FOLDER = ROOT / "target" / "playground"
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
-    pytest.mark.skipif(
-        not (FOLDER / "narrows.wasm").exists(), reason="the playground isn't built: make playground"
-    ),
-]
+pytestmark = NEEDED
 EXAMPLES = [one["name"] for one in json.loads((FOLDER / "examples" / "index.json").read_text())] \
     if (FOLDER / "examples").exists() else []  # fmt: skip
 WRITTEN = sorted((ROOT / "experiments").glob("agreement*/*.toml"))[::25][:5]
-DIGEST = "document.documentElement.dataset.digest"
-AIMD = """class {
-  constructor() { this.cwnd = 10; }
-  on_ack(sample) {
-    if (sample.may_grow && sample.cwnd_limited) this.cwnd += sample.acked / this.cwnd;
-  }
-  on_congestion(event) { this.cwnd = event.kind === "timeout" ? 1 : Math.max(2, event.cwnd * 0.5); }
-  control() { return this.cwnd; }
-}"""
 
 
 @pytest.fixture
@@ -55,17 +40,6 @@ def page(server: Server, tmp_path: Path) -> Iterator[Browser]:
         browser.wait(f"!!{DIGEST}")
         yield browser
         assert browser.said == []
-
-
-def put(page: Browser, name: str, text: str) -> None:
-    """Types into one of the two texts."""
-    field = f"document.getElementById({json.dumps(name)})"
-    page.value(f"{field}.value = {json.dumps(text)}; {field}.dispatchEvent(new Event('input'))")
-
-
-def native(text: str) -> str:
-    """The digest that the command gives."""
-    return Simulator().run(parse(text, "playground").spec.scenario).info.digest
 
 
 def test_descriptions_give_the_digest_of_the_command(page: Browser) -> None:

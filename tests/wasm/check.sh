@@ -51,4 +51,4 @@ node tests/wasm/digest.mjs "$module" "$directory/wrong.toml" | grep -q "line 3, 
 echo "wasm: digest $there, as here."
 
 "$python" tools/make_playground.py "$module" "$folder"
-"$python" -m pytest -q -p no:xdist tests/python/test_playground.py
+"$python" -m pytest -q -p no:xdist tests/python/test_playground.py tests/python/test_playground_code.py

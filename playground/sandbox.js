@@ -1,0 +1,46 @@
+// Runs a control written in JavaScript where it reaches nothing: in the worker of a frame of an opaque origin.
+import { made } from "./fields.js";
+
+const fetched = async (name) => {
+  const response = await fetch(new URL(name, import.meta.url));
+  if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
+  return response;
+};
+const text = async (name) => (await fetched(name)).text();
+
+/** Starts a worker with the source of a control, a class expression. Returns how to send it requests and to end it. */
+export function startSandbox(source, { answered, failed }) {
+  const { port1: port, port2: inner } = new MessageChannel();
+  const frame = made("iframe", { hidden: true, sandbox: "allow-scripts", title: "The control of your own" });
+  port.onmessage = ({ data }) => ("failure" in data ? failed(located(data, source)) : answered(data));
+  const ready = open(frame, inner, source).then((wasm) => port.postMessage({ wasm }));
+  ready.catch((error) => failed(error.message));
+  return {
+    send: (request) => ready.then(() => port.postMessage(request), () => {}),
+    end: () => {
+      frame.remove();
+      port.close();
+    },
+  };
+}
+
+/** Loads the frame and its worker; returns the simulator's bytes, as a frame can't fetch them. */
+async function open(frame, port, source) {
+  const [page, instance, own, wasm] = await Promise.all([
+    text("frame.html"), text("instance.js"), text("own.js"), fetched("narrows.wasm").then((file) => file.arrayBuffer()),
+  ]);
+  const loaded = new Promise((resolve) => frame.addEventListener("load", resolve, { once: true }));
+  frame.srcdoc = page;
+  document.body.append(frame);
+  await loaded;
+  // The source comes first, so that an error in it has its own line.
+  const texts = ['"use strict"; const evaluate = () => (\n', source, "\n);\n", instance, own];
+  frame.contentWindow.postMessage(texts, "*", [port]);
+  return wasm;
+}
+
+/** A message with the line of the control that it is about. */
+function located({ failure, line }, source) {
+  const own = line - 1;
+  return own >= 1 && own <= source.split("\n").length ? `the control, line ${own}: ${failure}` : failure;
+}

@@ -1,0 +1,51 @@
+"""The playground that `make playground` has built, for tests in a browser."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, Browser
+
+from narrows.backends.sim import Simulator
+from narrows.spec import parse
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "target" / "playground"
+NEEDED = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
+    pytest.mark.skipif(
+        not (FOLDER / "narrows.wasm").exists(), reason="the playground isn't built: make playground"
+    ),
+]
+DIGEST = "document.documentElement.dataset.digest"
+AIMD = """class {
+  constructor() { this.cwnd = 10; }
+  on_ack(sample) {
+    if (sample.may_grow && sample.cwnd_limited) this.cwnd += sample.acked / this.cwnd;
+  }
+  on_congestion(event) { this.cwnd = event.kind === "timeout" ? 1 : Math.max(2, event.cwnd * 0.5); }
+  control() { return this.cwnd; }
+}"""
+
+
+def put(page: Browser, name: str, text: str) -> None:
+    """Types into one of the two texts."""
+    field = f"document.getElementById({json.dumps(name)})"
+    page.value(f"{field}.value = {json.dumps(text)}; {field}.dispatchEvent(new Event('input'))")
+
+
+def native(text: str) -> str:
+    """The digest that the command gives."""
+    return Simulator().run(parse(text, "playground").spec.scenario).info.digest
+
+
+def share(text: str, source: str) -> str:
+    """The part of a link's address, from its `#` on, that holds a description and a control."""
+    packer = zlib.compressobj(wbits=-15)
+    packed = packer.compress(json.dumps({"text": text, "source": source}).encode())
+    letters = base64.urlsafe_b64encode(packed + packer.flush()).decode()
+    return "#" + letters.rstrip("=")
