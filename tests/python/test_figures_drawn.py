@@ -240,4 +240,4 @@ def test_panels_that_share_an_axis_show_values_below_zero() -> None:
 
     ends = {one.y_range for one in shared([panel(-2.0), panel(0.5)])}
     assert len(ends) == 1
-    assert ends.pop()[0] == -2.0
+    assert ends.pop() == pytest.approx((-2.12, 1.12))

@@ -17,7 +17,7 @@ from narrows import figures
 from narrows.errors import InputError
 from narrows.figures import CATALOGUE, interactive, static
 from narrows.figures.axes import axis
-from narrows.figures.model import Cloud, Heat, Line
+from narrows.figures.model import Cloud, Heat, Line, heights
 from narrows.figures.shapes import ellipse
 from narrows.figures.sweeps.panels import pages
 from narrows.figures.sweeps.view import View
@@ -283,3 +283,40 @@ def test_the_command_draws_sweeps_and_runs(tmp_path: Path, capsys: Capture) -> N
     assert "Traceback" not in capsys.readouterr().err
     assert run_cli("list", "figures") == 0
     assert "heatmap" in capsys.readouterr().out
+
+
+def negative(buffer: str) -> pl.Expr:
+    """A metric with values on both sides of zero, and only below it at 8 BDP."""
+    place = pl.col("path.buffer").replace_strict({b: n for n, b in enumerate(BUFFERS)})
+    return (0.3 - place + 0.01 * pl.col("trial")).alias(buffer)
+
+
+@pytest.mark.parametrize("name", ["lines", "box"])
+@pytest.mark.parametrize("offset", [0.0, -2.0])
+def test_values_below_zero_are_within_a_shared_axis(name: str, offset: float) -> None:
+    frame = summary().with_columns(negative("rtt_bias") + offset)
+    figure = figures.describe_sweep(name, frame, view(metric="rtt_bias"))
+    drawn = [axes for axes in static.draw(figure).axes if axes.get_visible()]
+    assert len(drawn) == len(figure.panels) == 6
+    for panel, axes in zip(figure.panels, drawn, strict=True):
+        values = np.concatenate([heights(mark) for mark in panel.marks])
+        low, high = axes.get_ylim()
+        assert low < values.min() < -1.6 + offset
+        assert high > values.max()
+    for plot in interactive.plots(figure):
+        assert plot.layout["yaxis"]["range"] == list(axes.get_ylim())
+
+
+def test_delays_below_zero_are_on_the_chart() -> None:
+    frame = only(summary()).with_columns(pl.col("bbr.delay_mean_ms") - 7.0)
+    (panel,) = figures.describe_sweep("scatter", frame, view(by="path.buffer")).panels
+    assert panel.x_range[1] == pytest.approx(-2.0 * 1.08)
+
+
+def test_parts_above_one_are_on_the_chart() -> None:
+    frame = only(summary()).with_columns(utilization=2.0 + 0.1 * pl.col("trial"))
+    (panel,) = figures.describe_sweep("lines", frame, view(metric="utilization")).panels
+    (line,) = panel.lines
+    assert panel.y_range == (0.0, None)
+    assert line.high is not None
+    assert (line.high >= line.y).all()

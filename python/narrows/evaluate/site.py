@@ -14,7 +14,8 @@ from narrows.evaluate.verdicts import Judged, Verdict, by_situation, of_contesta
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
 from narrows.figures.network import svg
 from narrows.figures.palette import COLOURS
-from narrows.metrics.intervals import half_width, interval, mean
+from narrows.figures.sweeps.view import interval_of
+from narrows.metrics.intervals import interval, mean
 from narrows.report.page import environment
 from narrows.spec.reading import read_file
 from narrows.store.atomic import write_text
@@ -168,16 +169,15 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
             continue
         held = one.held[number]
         expected = held.expected
-        middle = mean(held.values)
-        reach = half_width(held.values) if len(held.values) > 1 else 0.0
+        low, high = interval_of(held.values, expected.metric or "")
         lines.append(
             Line(
                 one.attempt.contestant.title,
                 np.array([float(at)]),
-                np.array([middle]),
+                np.array([mean(held.values)]),
                 _colour(one.attempt.contestant),
-                low=np.array([middle - reach]),
-                high=np.array([middle + reach]),
+                low=np.array([low]),
+                high=np.array([high]),
                 marker="o",
                 kind="points",
                 group="",
@@ -193,7 +193,7 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
     label = "" if expected is None else expected.brief
     tops = [float(line.high[0]) for line in lines if line.high is not None]
     tops += [guide.value for guide in guides]
-    top = max(tops, default=1.0) or 1.0
+    top = max([0.0, *tops]) or 1.0
     return Panel(
         "", label, tuple(lines),
         x_range=(-0.5, len(judged) - 0.5), y_range=(0.0, HEADROOM * top),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from narrows.figures.axes import Axis, axis
-from narrows.figures.sweeps.view import label_of, numbers, possible, valued_columns
-from narrows.metrics.intervals import half_width, mean
+from narrows.figures.sweeps.view import interval_of, label_of, numbers, valued_columns
+from narrows.metrics.intervals import mean
 from narrows.store import Store
 from narrows.sweeps.export import frame
 
@@ -154,12 +153,8 @@ def _values(known: pl.DataFrame, metrics: Sequence[str]) -> dict[int, dict[str, 
 
 def _value(values: Sequence[float], metric: str) -> list[float]:
     """The mean, and the ends of its interval if there are several values."""
-    middle, reach = mean(values), half_width(values)
-    if not math.isfinite(reach):
-        return [_short(middle)]
-    low, high = possible(metric)
-    ends = (max(middle - reach, low), min(middle + reach, high))
-    return [_short(middle), *(_short(end) for end in ends)]
+    ends = interval_of(values, metric) if len(values) > 1 else ()
+    return [_short(value) for value in (mean(values), *ends)]
 
 
 def _short(value: float) -> float:

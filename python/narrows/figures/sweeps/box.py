@@ -41,7 +41,7 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
         ticks = tuple((float(i), words) for i, words in enumerate(across.words.values()))
         ends = (-0.6, len(ticks) - 0.4)
         label = label_of(view.metric or "utilization")
-        low, high = limits(wanted)
+        low, high = limits(wanted, marks)
         return Panel(across.label, label, tuple(marks), title, ends, (low, high), ticks=ticks)
 
     what = label_of(view.metric or "utilization")

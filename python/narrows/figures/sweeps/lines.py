@@ -40,7 +40,7 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
             label, look = styled.of(value, group)
             if known.height:
                 marks.append(means_line(known, across, metric, label, look, aside))
-        return over(across, view.metric or "utilization", marks, title, limits(wanted), ())
+        return over(across, view.metric or "utilization", marks, title, limits(wanted, marks), ())
 
     used = (x,) if by is None else (x, by)
     what = label_of(view.metric or "utilization")

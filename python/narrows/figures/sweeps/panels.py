@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Heat, Panel, heights
 PAGE = 24
 """Panels on an image."""
 ROOM = 1.04
-"""How far a shared axis reaches above the largest value."""
+"""How far a shared axis reaches above the largest value, and below a negative one."""
 
 
 def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
@@ -29,7 +29,9 @@ def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
     pool = pool[np.isfinite(pool) & ((pool > 0) | (scales == {"linear"}))]
     if not pool.size:
         return tuple(panels)
-    least, most = float(pool.min()), float(pool.max()) * ROOM
+    least, most = float(pool.min()), float(pool.max())
+    margin = (ROOM - 1) * (most - least)
+    least, most = least - margin if least < 0 else least, max(most * ROOM, most + margin)
     return tuple(replace(panel, y_range=_ends(panel, least, most)) for panel in panels)
 
 

@@ -34,6 +34,7 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
                     y = points[f"{group}.goodput_mbps"].to_numpy()
                     marks.append(Cloud(words(group), x, y, looks[group].hue, label))
         clouds = [mark for mark in marks if isinstance(mark, Cloud)]
+        least = min((float(cloud.x.min()) for cloud in clouds), default=0.0)
         most = max((float(cloud.x.max()) for cloud in clouds), default=1.0)
         high = max((float(cloud.y.max()) for cloud in clouds), default=1.0)
         return Panel(
@@ -41,7 +42,7 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
             "Goodput (Mbit/s)",
             tuple(marks),
             title,
-            (max(most, 0.1) * 1.08, 0.0),
+            (max(most, 0.1) * 1.08, min(least, 0.0) * 1.08),
             (0.0, max(high, 0.1) * 1.08),
         )
 

@@ -17,7 +17,7 @@ import polars as pl
 from narrows.errors import InputError
 from narrows.figures.axes import Axis, axis, short
 from narrows.figures.looks import DASHES, HUES, Look, looks_of, told_apart, words
-from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel
+from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel, heights
 from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.panels import shared
 from narrows.metrics.catalogue import find
@@ -29,6 +29,8 @@ MOST_PANELS = 120
 """Panels of a figure; they are spread over several images."""
 MOST_TICKS = 12
 MOST_LINES = 7
+WHOLE = 1.03
+"""The upper end of an axis for shares."""
 
 
 @dataclass(frozen=True)
@@ -124,22 +126,30 @@ def means_line(
 
     Values that aren't quantities get points, each `aside` from its tick.
     """
-    x, y, reach = [], [], []
+    x, y, low, high = [], [], [], []
     for value, position in across.positions.items():
         known = rows.filter(pl.col(across.place) == value)[metric].cast(pl.Float64).to_list()
         if known:
             x.append(position if across.measured else position + aside)
             y.append(mean(known))
-            wide = half_width(known)
-            reach.append(wide if math.isfinite(wide) else 0.0)
-    middle, wide_ = np.array(y), np.array(reach)
-    low, high = possible(metric)
-    ends = {"low": (middle - wide_).clip(low, high), "high": (middle + wide_).clip(low, high)}
-    spread = ends if any(reach) else {}
+            least, most = interval_of(known, metric)
+            low.append(least)
+            high.append(most)
+    spread = low != high
     kind: Kind = "line" if across.measured else "points"
     return Line(
-        label, np.array(x), middle, look.hue, marker="o", dash=look.dash, kind=kind, **spread
-    )
+        label, np.array(x), np.array(y), look.hue, np.array(low) if spread else None,
+        np.array(high) if spread else None, marker="o", dash=look.dash, kind=kind,
+    )  # fmt: skip
+
+
+def interval_of(values: Sequence[float], metric: str) -> tuple[float, float]:
+    """The 95 % interval of the mean, clipped to possible values; the mean twice without one."""
+    middle, reach = mean(values), half_width(values)
+    if not math.isfinite(reach):
+        return middle, middle
+    low, high = possible(metric)
+    return max(middle - reach, min(low, *values)), min(middle + reach, max(high, *values))
 
 
 def shades_of(frame: pl.DataFrame, view: View) -> dict[object, str]:
@@ -275,18 +285,19 @@ def numbers(frame: pl.DataFrame) -> list[str]:
 
 
 def possible(column: str) -> tuple[float, float]:
-    """The range of a metric's possible values, which holds for its mean, too."""
+    """The range of a metric's usual values, which holds for its mean, too."""
     metric = find(column)
     if metric is None or metric.centre is not None:
         return -math.inf, math.inf
     return 0.0, 1.0 if metric.part else math.inf
 
 
-def limits(wanted: Mapping[str, str]) -> tuple[float | None, float | None]:
-    """The ends of the y axis; for shares from 0 to 1."""
+def limits(wanted: Mapping[str, str], marks: Iterable[Mark]) -> tuple[float, float | None]:
+    """The ends of the y axis; for shares from 0 to 1, if no mark reaches higher."""
     found = [find(column) for column in wanted.values()]
     part = all(metric is not None and metric.part for metric in found)
-    return (0.0, 1.03) if part else (0.0, None)
+    inside = all((heights(mark) <= WHOLE).all() for mark in marks)
+    return (0.0, WHOLE if part and inside else None)
 
 
 def label_of(column: str) -> str:
