@@ -153,7 +153,7 @@ def sweep(
             print_lines(estimate_lines(expected))
         return
     with ProgressBar() as bar:
-        outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar)
+        outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar, command=sys.argv)
     pages = write_pages(job.directory, job.name) if outcome.new or outcome.stored else []
     if as_json:
         print_json(outcome.document() | {"pages": [str(page) for page in pages]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from narrows import figures
 from narrows.errors import StoreError
+from narrows.report.commands import as_typed, both_ways
 from narrows.report.page import Check, Run, Study, render
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
@@ -109,14 +109,10 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study
 
 
 def _command(words: Sequence[str], backend: str) -> str:
-    """How to repeat the result: from the specification here, and as it was typed."""
-    here = f"narrows run spec.toml --backend {backend}"
+    """How to repeat the result: as it was typed, and from the specification here."""
     if backend == "capture":
-        return shlex.join([Path(words[0]).name, *words[1:]]) if words else "narrows analyze FILE"
-    if not words:
-        return here
-    typed = shlex.join([Path(words[0]).name, *words[1:]])
-    return f"{typed}\n{here}    # the same, from the file beside this page"
+        return as_typed(words) or "narrows analyze FILE"
+    return both_ways(words, f"narrows run spec.toml --backend {backend}")
 
 
 def _links(result: Result, pictures: Sequence[str]) -> list[str]:

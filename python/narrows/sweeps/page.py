@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from narrows.figures.interactive.plot import in_script
 from narrows.figures.looks import HUES
 from narrows.figures.palette import colour
+from narrows.report.commands import both_ways
 from narrows.report.page import environment, plotly_js
 from narrows.store import Place, RunStore, open_store, unwritable
 from narrows.store.atomic import write_text
@@ -21,6 +23,8 @@ from narrows.version import __version__
 
 def write_pages(place: Place, name: str | None = None, runs: bool = False) -> list[Path]:
     """Writes the pages of a store's studies, or of the one called `name`; returns their paths.
+
+    Beside each page is the study as a file, so that the page's command works there.
 
     The pages of its single runs are also made if there are few, or if `runs` is set. A
     store in object storage has no pages: nothing is written. Raises StoreError if there is no
@@ -37,6 +41,7 @@ def write_pages(place: Place, name: str | None = None, runs: bool = False) -> li
                     write_run_pages(store, stem, record)
                 paths.append(store.path / f"{stem}.html")
                 write_text(paths[-1], render(store, stem, record))
+                write_text(store.path / f"{stem}.toml", str(record["spec"]))
     except OSError as error:
         raise unwritable(error, store.path) from error
     return paths
@@ -50,11 +55,20 @@ def render(store: RunStore, stem: str, record: Mapping[str, Any]) -> str:
     return template.render(
         overview=found,
         record=record,
+        command=_command(stem, record),
         version=__version__,
         data=in_script(json.dumps(found.document() | {"hues": hues}, separators=(",", ":"))),
         plotly=plotly_js(),
         directory=store.path,
     )
+
+
+def _command(stem: str, record: Mapping[str, Any]) -> str:
+    """How to repeat the study: as it was typed, and from the file beside the page."""
+    words = ["narrows", "sweep", f"{stem}.toml", "--backend", str(record["backend"])]
+    for one in record.get("filters", []):
+        words += ["--filter", str(one)]
+    return both_ways(record.get("command", []), shlex.join(words))
 
 
 def _pages_of_runs(directory: Path) -> dict[str, str]:

@@ -27,6 +27,7 @@ class SweepJob:
     backend: Backend
     directory: Place
     runs: tuple[tuple[Cell, Trial], ...]
+    filters: tuple[str, ...] = ()
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -63,7 +64,7 @@ def prepare(
         raise InputError.at(asked, "no combination that meets all", remedy)
     check_promises(cells)
     directory = location(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.sweep"
-    return SweepJob(cells, engine, directory, runs)
+    return SweepJob(cells, engine, directory, runs, tuple(filters))
 
 
 class _Filter:

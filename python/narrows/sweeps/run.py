@@ -81,24 +81,26 @@ def execute(
     jobs: int | None = None,
     cluster: str | None = None,
     watcher: Watcher | None = None,
+    command: Sequence[str] = (),
 ) -> SweepOutcome:
     """Does the missing runs, `jobs` at once (by default as many as there are cores).
 
-    `cluster` is the address of a Dask scheduler, or "local" for `jobs` processes here.
+    `cluster` is the address of a Dask scheduler, or "local" for `jobs` processes here; `command` is
+    the command line, for the page.
 
     A failed run is recorded and doesn't stop the others. Every finished run is kept, whatever stops
     the sweep. Raises StoreError if the store can't be written.
     """
     store = create_store(job.directory)
     try:
-        _note(job, store)
+        _note(job, store, command)
         done = _run(job, job.runs, store, jobs, cluster, watcher)
         for _ in range(MOST_ROUNDS):
             more = _more(job, store, width(job.backend, jobs))
             if not more:
                 break
             done = _both(done, _run(job, more, store, jobs, cluster, watcher))
-        _note(job, store)
+        _note(job, store, command)
         broken = tuple(unmet(job.grid, job.cells, store))
     except OSError as error:
         raise unwritable(error, Path(str(job.directory))) from error
@@ -107,10 +109,14 @@ def execute(
     )
 
 
-def _note(job: SweepJob, store: Store) -> None:
+def _note(job: SweepJob, store: Store, command: Sequence[str]) -> None:
     """Keeps the study with the runs known by now."""
     runs = runs_table(job.grid, counts(job.grid, store))
-    record = {**_record(job), "runs": content_hash(runs["run"].to_list())}
+    record = {
+        **_record(job),
+        "command": list(command),
+        "runs": content_hash(runs["run"].to_list()),
+    }
     store.add_study(job.name, record, runs)
 
 
@@ -160,6 +166,7 @@ def _record(job: SweepJob) -> dict[str, Any]:
         "engine": job.backend.engine,
         "axes": [axis.place for axis in study.axes],
         "combinations": len(job.grid.cells),
+        "filters": list(job.filters),
         "spec": study.text,
         "provenance": provenance(),
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +39,13 @@ def write_run_pages(store: RunStore, stem: str, record: Mapping[str, Any]) -> li
         path = folder / f"{row['run']}.html"
         paths.append(path)
         if not path.is_file():
-            write_text(path, _page(store, record, row))
+            write_text(path, _page(store, stem, record, row))
     if paths and not (folder / SCRIPT).is_file():
         write_text(folder / SCRIPT, plotly_js())
     return paths
 
 
-def _page(store: RunStore, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+def _page(store: RunStore, stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     key, axes = str(row["run"]), list(record["axes"])
     scenario = store.scenario(key)
     trial = store.stored(Trial(int(row["trial"]), scenario, key))
@@ -58,7 +58,7 @@ def _page(store: RunStore, record: Mapping[str, Any], row: Mapping[str, Any]) ->
         title=f"{record['name']}: {values}" if values else str(record["name"]),
         version=__version__,
         backend=f"{record['backend']} ({record['engine']})",
-        command=_command(record, row, axes),
+        command=_command(stem, record, row),
         spec=str(record["spec"]).strip(),
         groups=groups,
         runs=[Run(label, scenario, trial.tables, summary)],
@@ -70,10 +70,11 @@ def _page(store: RunStore, record: Mapping[str, Any], row: Mapping[str, Any]) ->
     return render(study)
 
 
-def _command(record: Mapping[str, Any], row: Mapping[str, Any], axes: Iterable[str]) -> str:
-    """The command for this run alone, from the study shown below."""
-    sets = [("--set", f"{axis}={_written(row[axis])}") for axis in axes]
-    words = ["narrows", "run", f"{record['name']}.toml", *(word for pair in sets for word in pair)]
+def _command(stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """The command for this run alone, from the file beside the study's page."""
+    words = ["narrows", "run", f"../{stem}.toml", "--backend", str(record["backend"])]
+    for axis in record["axes"]:
+        words += ["--set", f"{axis}={_written(row[axis])}"]
     return shlex.join([*words, "--trials", "1", "--seed", str(row["seed"])])
 
 

@@ -1,0 +1,18 @@
+"""The commands that a page names so that its reader can repeat it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def as_typed(words: Sequence[str]) -> str:
+    """A command line as somebody typed it, without the folder of the program; "" without words."""
+    return shlex.join([Path(words[0]).name, *words[1:]]) if words else ""
+
+
+def both_ways(words: Sequence[str], here: str) -> str:
+    """The command that somebody typed, if it is known, and the one for the file beside the page."""
+    typed = as_typed(words)
+    return f"{typed}\n{here}    # the same, from the file beside this page" if typed else here
