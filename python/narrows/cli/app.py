@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli import begin, evaluate, kernel, places, results, runs, store, vocabulary
+from narrows.cli import begin, evaluate, kernel, places, results, runs, search, store, vocabulary
 from narrows.cli.help import WELCOME, SectionedGroup
 from narrows.version import __version__
 
@@ -20,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for commands in (begin, runs, evaluate, results, places, vocabulary):
+for commands in (begin, runs, evaluate, search, results, places, vocabulary):
     commands.add(app)
 app.add_typer(kernel.app, name="kernel")
 app.add_typer(store.app, name="store")

@@ -1,4 +1,4 @@
-"""The commands that test a control: in the situations of a suite, or by searching for others."""
+"""The command that tests controls in the situations of a suite."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from narrows.cli.status import DONE, FAILED
 
 
 def add(app: typer.Typer) -> None:
-    """Adds the commands to the command line."""
+    """Adds the command to the command line."""
     app.command()(evaluate)
-    app.command()(search)
 
 
 def evaluate(
@@ -84,61 +83,3 @@ def evaluate(
     else:
         print_lines(made.lines())
     raise typer.Exit(DONE if made.good else FAILED)
-
-
-def search(
-    control: Annotated[
-        str,
-        typer.Argument(
-            metavar="CONTROL", help="The name of a control, or your own as module:Class or FILE.rs."
-        ),
-    ],
-    objective: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="The kind of failure: utilization, loss, delay, starves, starved, unfair, slower.",
-        ),
-    ] = "utilization",
-    beside: Annotated[
-        str, typer.Option(metavar="CONTROL", help="The rival for starves and starved.")
-    ] = "cubic",
-    than: Annotated[
-        str | None, typer.Option(metavar="CONTROL", help="The control that slower compares with.")
-    ] = None,
-    tries: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Conditions to try, earlier ones included.")
-    ] = 200,
-    most: Annotated[
-        int, typer.Option("--findings", metavar="N", min=1, help="Findings to reduce and keep.")
-    ] = 3,
-    confirm: Annotated[
-        str | None, typer.Option(metavar="BACKEND", help="Also run findings there: uml.")
-    ] = None,
-    jobs: Jobs = None,
-    as_json: AsJson = False,
-    out: Out = None,
-    allow_code: AllowCode = None,
-) -> None:
-    """Look for conditions in which a control fails, and simplify them."""
-    from narrows.console import StepBar
-    from narrows.search import search as searched
-
-    with permission(allow_code, [f"cca={control}"]), StepBar() as bar:
-        made = searched(
-            control,
-            objective=objective,
-            beside=beside,
-            than=than,
-            tries=tries,
-            most=most,
-            confirm=confirm,
-            jobs=jobs,
-            out=out,
-            report=bar,
-        )
-    if as_json:
-        print_json(made.document())
-    else:
-        print_lines(made.lines())
-    raise typer.Exit(FAILED if made.findings else DONE)

@@ -1,0 +1,175 @@
+"""Brackets the value from which conditions hold: a grid first, then bisection.
+
+A value counts as holding or failing only if the intervals say so. Where they can't, the answer has
+two ends: the last value that surely fails and the first that surely holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from narrows.answer.judge import Knowledge, Limits, Point, Replies, Request, State
+from narrows.answer.question import BoundQuestion
+from narrows.answer.scale import Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """The answer for one combination of the other axes.
+
+    `found` is the value asked for, None if there is none; `beyond` the nearest value on its other
+    side that surely fails, None if the range ends there. Values `between` them are undecided.
+    `ranges` are the ends of the ranges in which all looked-at values hold.
+    """
+
+    question: BoundQuestion
+    points: tuple[Point, ...]
+    found: Point | None
+    beyond: Point | None
+    between: tuple[Point, ...]
+    ranges: tuple[tuple[Point, Point], ...]
+
+    @property
+    def decided(self) -> bool:
+        """Whether nothing is undecided at the bound."""
+        return not self.between
+
+
+@dataclass(frozen=True, slots=True)
+class _Bisection:
+    """The search for one bracket."""
+
+    question: BoundQuestion
+    scale: Scale
+    known: Knowledge
+    precision: float
+
+    def order(self, values: Iterable[float]) -> list[float]:
+        """Values in the direction of the question: the value asked for is the first that holds."""
+        return sorted(values, reverse=self.question.side in ("largest", "up to"))
+
+    def looked_at(self) -> list[float]:
+        """All values with runs, in the direction of the question."""
+        return self.order(float(value) for value in self.known.points)
+
+    def states(self, values: Sequence[float]) -> list[State]:
+        """What is known about values."""
+        return [self.known.state(value) for value in values]
+
+    def first(self) -> float | None:
+        """The first value that holds; for "from" and "up to" the first of those up to the end."""
+        values = self.looked_at()
+        if self.question.side in ("smallest", "largest"):
+            return next((v for v in values if self.known.state(v) is State.HOLDS), None)
+        found = None
+        for value in reversed(values):
+            if self.known.state(value) is not State.HOLDS:
+                break
+            found = value
+        return found
+
+    def narrow(
+        self, outside: float, inside: float, belongs: Callable[[State], bool]
+    ) -> Generator[list[Request], Replies, None]:
+        """Halves the gap between a value outside and one inside until it is narrow."""
+        while not self._narrow_enough(outside, inside):
+            middle = self.scale.between(*sorted((outside, inside)))
+            if middle is None:
+                return
+            yield from self.known.look([middle])
+            if belongs(self.known.state(middle)):
+                inside = middle
+            else:
+                outside = middle
+
+    def seek(self, one: float, other: float) -> Generator[list[Request], Replies, None]:
+        """Looks between two values for one at which all conditions hold that hold at either."""
+        while not self._narrow_enough(one, other):
+            middle = self.scale.between(*sorted((one, other)))
+            if middle is None:
+                return
+            yield from self.known.look([middle])
+            fails = self._failing(middle)
+            towards_one, towards_other = fails - self._failing(one), fails - self._failing(other)
+            if not fails or (towards_one and towards_other):
+                return
+            one, other = (one, middle) if towards_one else (middle, other)
+
+    def may_hide(self, one: float, other: float) -> bool:
+        """Whether values between two that fail may hold: no condition fails at both."""
+        return not (self._failing(one) & self._failing(other))
+
+    def _failing(self, value: float) -> set[int]:
+        point = self.known.points[value]
+        conditions = enumerate(self.known.conditions)
+        return {n for n, one in conditions if point.state(one) is State.FAILS}
+
+    def _narrow_enough(self, one: float, other: float) -> bool:
+        return abs(one - other) <= self.precision * max(abs(one), abs(other))
+
+
+def bracket(
+    question: BoundQuestion, scale: Scale, limits: Limits, precision: float
+) -> Generator[list[Request], Replies, Bracket]:
+    """Asks for the trials that it needs, and returns the bracket.
+
+    `precision` is the part of the value that the two ends may be apart.
+    """
+    search = _Bisection(question, scale, Knowledge(question.conditions, limits), precision)
+    yield from search.known.look(scale.numbers)
+    if question.side in ("smallest", "largest"):
+        yield from _hidden(search)
+    first = search.first()
+    if first is not None:
+        before = _before(search, first)
+        if before:
+            yield from search.narrow(before[-1], first, lambda state: state is State.HOLDS)
+            yield from _fails(search)
+    return _made(search)
+
+
+def _hidden(search: _Bisection) -> Generator[list[Request], Replies, None]:
+    """Looks for a range between two values of the grid, before the first value that holds."""
+    first = search.first()
+    values = search.looked_at()
+    end = len(values) if first is None else values.index(first)
+    for one, other in pairwise(values[:end]):
+        failing = {search.known.state(one), search.known.state(other)} == {State.FAILS}
+        if failing and search.may_hide(one, other):
+            yield from search.seek(one, other)
+
+
+def _before(search: _Bisection, value: float) -> list[float]:
+    values = search.looked_at()
+    return values[: values.index(value)]
+
+
+def _fails(search: _Bisection) -> Generator[list[Request], Replies, None]:
+    """If values before the first that holds are undecided, narrows where they begin."""
+    first = search.first()
+    before = _before(search, first) if first is not None else []
+    failing = [v for v in before if search.known.state(v) is State.FAILS]
+    if failing and failing[-1] != before[-1]:
+        after = before[before.index(failing[-1]) + 1]
+        yield from search.narrow(failing[-1], after, lambda state: state is not State.FAILS)
+
+
+def _made(search: _Bisection) -> Bracket:
+    points, values = search.known.points, search.looked_at()
+    first = search.first()
+    before = values if first is None else values[: values.index(first)]
+    beyond = next((v for v in reversed(before) if search.known.state(v) is State.FAILS), None)
+    between = before[before.index(beyond) + 1 :] if beyond is not None else before
+    undecided = [v for v in between if search.known.state(v) is State.UNDECIDED]
+    runs = groupby(sorted(values), key=search.known.state)
+    held = [list(run) for state, run in runs if state is State.HOLDS]
+    return Bracket(
+        search.question,
+        tuple(points[value] for value in sorted(values)),
+        None if first is None else points[first],
+        None if beyond is None else points[beyond],
+        tuple(points[value] for value in sorted(undecided)),
+        tuple((points[run[0]], points[run[-1]]) for run in held),
+    )

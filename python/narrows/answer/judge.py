@@ -1,0 +1,125 @@
+"""Decides with intervals whether conditions hold at a value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from narrows.answer.question import Condition
+from narrows.metrics.catalogue import find
+from narrows.metrics.intervals import half_width, mean
+
+Row: TypeAlias = Mapping[str, float | None]
+"""The metrics of a run."""
+Value: TypeAlias = float | str
+"""A value of the place: a number of its scale, or a word."""
+Request: TypeAlias = tuple[Value, int]
+"""The first trials of a value, as many as the number says."""
+Replies: TypeAlias = Sequence[Sequence[Row]]
+"""For each request a row for each of its trials."""
+_GROWTH = 1.5
+"""How much the number of trials grows while something is undecided."""
+
+
+class State(StrEnum):
+    """What is known about conditions at a value."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many trials a value gets: at least, and at most while it is undecided."""
+
+    least: int = 3
+    most: int = 20
+
+    def more(self, count: int) -> int:
+        """The next number of trials."""
+        return min(self.most, max(count + 1, math.ceil(count * _GROWTH)))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What the runs of a value gave: the values of each metric that has any."""
+
+    value: Value
+    trials: int
+    values: Mapping[str, tuple[float, ...]]
+
+    def mean(self, metric: str) -> float | None:
+        """The mean of a metric; None if no run has a value."""
+        known = self.values.get(metric, ())
+        return mean(known) if known else None
+
+    def interval(self, metric: str) -> tuple[float, float] | None:
+        """The ends of the 95 % interval of the mean, within the possible values of the metric."""
+        known = self.values.get(metric, ())
+        if not known:
+            return None
+        middle, reach = mean(known), half_width(known)
+        low, high = _possible(metric)
+        return max(middle - reach, low), min(middle + reach, high)
+
+    def state(self, condition: Condition) -> State:
+        """Whether a condition holds; where the metric has no value it doesn't."""
+        ends = self.interval(condition.metric)
+        if ends is None:
+            return State.FAILS
+        kept = {condition.holds(end) for end in ends}
+        if len(kept) > 1:
+            return State.UNDECIDED
+        return State.HOLDS if kept.pop() else State.FAILS
+
+    def all_hold(self, conditions: Sequence[Condition]) -> State:
+        """Whether all of them hold: one that surely doesn't decides."""
+        states = {self.state(one) for one in conditions}
+        if State.FAILS in states:
+            return State.FAILS
+        return State.UNDECIDED if State.UNDECIDED in states else State.HOLDS
+
+
+def _possible(column: str) -> tuple[float, float]:
+    """The range of a metric's possible values."""
+    metric = find(column)
+    if metric is None or metric.centre is not None:
+        return -math.inf, math.inf
+    return 0.0, 1.0 if metric.part else math.inf
+
+
+def point(value: Value, rows: Sequence[Row], metrics: Sequence[str]) -> Point:
+    """The runs of a value as a point."""
+    known = {name: tuple(v for row in rows if (v := row.get(name)) is not None) for name in metrics}
+    return Point(value, len(rows), known)
+
+
+@dataclass
+class Knowledge:
+    """The points that are known for one combination of the other axes."""
+
+    conditions: Sequence[Condition]
+    limits: Limits
+    points: dict[Value, Point] = field(default_factory=dict)
+
+    def state(self, value: Value) -> State:
+        """What is known about all conditions at a value that was looked at."""
+        return self.points[value].all_hold(self.conditions)
+
+    def look(self, values: Sequence[Value]) -> Generator[list[Request], Replies, None]:
+        """Asks for trials of values until each is decided, or has had all that it may get."""
+        metrics = list(dict.fromkeys(one.metric for one in self.conditions))
+        wanted = [(value, self.limits.least) for value in values if value not in self.points]
+        while wanted:
+            replies = yield wanted
+            for (value, _), rows in zip(wanted, replies, strict=True):
+                self.points[value] = point(value, rows, metrics)
+            wanted = [
+                (value, self.limits.more(count))
+                for value, count in wanted
+                if count < self.limits.most and self.state(value) is State.UNDECIDED
+            ]

@@ -1,0 +1,174 @@
+"""Answers a question: searches, sentences, a chart, and a record of all of it.
+
+DIR/                a store of the runs, with the page of a sweep over all values that were tried
+DIR/NAME-answer.*   the chart as page, PNG and SVG, and the answer for programs (JSON)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from narrows.answer.best import Ranking, rank
+from narrows.answer.bound import Bracket, bracket
+from narrows.answer.figure import chart
+from narrows.answer.judge import Limits, Point
+from narrows.answer.question import OPTION, BestQuestion, parse
+from narrows.answer.rounds import Run, together
+from narrows.answer.runs import StoredRuns
+from narrows.answer.study import AskedStudy, Case, ask
+from narrows.answer.text import sentence
+from narrows.errors import InputError
+from narrows.execute import Watcher
+from narrows.metrics.intervals import half_width
+from narrows.spec import Override, Written
+from narrows.store import RESULTS, create_store, slug, unwritable
+from narrows.store.atomic import write_text
+from narrows.sweeps.figure import save
+from narrows.sweeps.page import write_pages
+from narrows.version import __version__
+
+PRECISION = 0.05
+"""How far the two ends of a bound may be apart, as a part of the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answers to a question, one for each combination of the other axes."""
+
+    study: AskedStudy
+    found: Mapping[Case, Bracket | Ranking]
+    runs: int
+    directory: Path
+    paths: tuple[Path, ...]
+    """The chart, and the page of all runs."""
+
+    @property
+    def good(self) -> bool:
+        """Whether every combination has an answer."""
+        return all(one.found is not None for one in self.found.values())
+
+    def lines(self) -> list[str]:
+        """What a terminal shows."""
+        told = [sentence(self.study, case, one) for case, one in self.found.items()]
+        return [*(text[:1].upper() + text[1:] if not case else text
+                  for case, text in zip(self.found, told, strict=True)),
+                *map(str, self.paths)]  # fmt: skip
+
+    def document(self) -> dict[str, Any]:
+        """What `--json` prints, and the answer's file holds."""
+        return {
+            "study": self.study.name,
+            "question": str(self.study.question),
+            "version": __version__,
+            "runs": self.runs,
+            "answers": [self._entry(case, one) for case, one in self.found.items()],
+            "directory": str(self.directory),
+        }
+
+    def _entry(self, case: Case, one: Bracket | Ranking) -> dict[str, Any]:
+        metrics = self.study.question.metrics
+        entry: dict[str, Any] = {
+            "where": dict(case),
+            "says": sentence(self.study, case, one),
+            "found": self._value(one.found),
+            "decided": one.decided,
+        }
+        if isinstance(one, Bracket):
+            entry["beyond"] = self._value(one.beyond)
+            entry["undecided"] = [self._value(point) for point in one.between]
+            entry["ranges"] = [[self._value(a), self._value(b)] for a, b in one.ranges]
+        else:
+            entry["alike"] = [self._value(point) for point in one.beside]
+        entry["values"] = [self._point(point, metrics) for point in one.points]
+        return entry
+
+    def _value(self, point: Point | None) -> object:
+        return None if point is None else self.study.written(point.value)
+
+    def _point(self, point: Point, metrics: Iterable[str]) -> dict[str, Any]:
+        means = {name: point.mean(name) for name in metrics}
+        return {
+            "value": self._value(point),
+            "trials": point.trials,
+            "mean": means,
+            "half_width": {n: _finite(half_width(v)) for n, v in point.values.items() if v},
+        }
+
+
+def _finite(value: float) -> float | None:
+    return value if value != float("inf") else None
+
+
+def answer(
+    spec: str | Path | Written,
+    text: str,
+    overrides: Iterable[str | Override] = (),
+    *,
+    trials: int = 3,
+    most_trials: int = 20,
+    precision: float = PRECISION,
+    backend: str = "sim",
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    watcher: Watcher | None = None,
+) -> Answered:
+    """Answers the question in `text` about the study `spec`.
+
+    Each value gets `trials`, and up to `most_trials` while the intervals can't decide. `precision`
+    is how far the two ends of a bound may be apart, as a part of the value. Raises InputError for a
+    question or a study that don't fit, RunFailedError if a run failed.
+    """
+    limits = _limits(trials, most_trials)
+    study = ask(spec, overrides, parse(text), backend)
+    directory = Path(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.answer"
+    runs = StoredRuns(study, create_store(directory), jobs, watcher)
+    try:
+        found = find(study, runs, limits, precision)
+    finally:
+        runs.note()
+    made = Answered(study, found, runs.total, directory, _pictures(study, found, runs, directory))
+    stem = directory / f"{slug(study.name)}-answer"
+    write_text(stem.with_name(f"{stem.name}.json"), json.dumps(made.document(), indent=1) + "\n")
+    return made
+
+
+def find(
+    study: AskedStudy, run: Run, limits: Limits, precision: float = PRECISION
+) -> dict[Case, Bracket | Ranking]:
+    """The answer for every case; `run` does the trials that are asked for."""
+    searches = {number: _search(study, limits, precision) for number in range(len(study.cases))}
+    found = together(searches, run)
+    return {case: found[number] for number, case in enumerate(study.cases)}
+
+
+def _search(study: AskedStudy, limits: Limits, precision: float) -> Any:  # noqa: ANN401
+    question = study.question
+    if isinstance(question, BestQuestion):
+        values = study.values if study.scale is None else study.scale.given
+        return rank(question, [v if isinstance(v, float) else str(v) for v in values], limits)
+    if study.scale is None:
+        found = f"{question.place}, whose values are words"
+        raise InputError.at(OPTION, found, f'"{question.place} with the highest METRIC"')
+    return bracket(question, study.scale, limits, precision)
+
+
+def _limits(trials: int, most: int) -> Limits:
+    if most < trials:
+        raise InputError.at("--max-trials", str(most), f"at least --trials, {trials},")
+    return Limits(trials, most)
+
+
+def _pictures(
+    study: AskedStudy, found: Mapping[Case, Bracket | Ranking], runs: StoredRuns, directory: Path
+) -> tuple[Path, ...]:
+    """Draws the chart, and writes the page of the sweep."""
+    stem = directory / f"{slug(study.name)}-answer"
+    try:
+        pictures = save(chart(study, found, runs.total), stem, ("html", "png", "svg"))
+    except OSError as error:
+        raise unwritable(error, stem) from error
+    return (pictures[-1], *write_pages(directory, study.name))

@@ -1,0 +1,162 @@
+"""Reads the question of `narrows search --for`, which has one of three forms.
+
+smallest PLACE with METRIC OP NUMBER [and ...]     (or largest)
+PLACE from which METRIC OP NUMBER [and ...]        (or up to which)
+PLACE with the highest METRIC                      (or lowest)
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from narrows.errors import InputError
+from narrows.spec.suggest import quote
+from narrows.spec.values import measure, spelled
+
+Op: TypeAlias = Literal["<", "<=", ">", ">="]
+Side: TypeAlias = Literal["smallest", "largest", "from", "up to"]
+
+OPTION = "--for"
+EXAMPLE = (
+    '"smallest path.buffer with utilization >= 0.99 and queue_p95_ms < 20", '
+    '"path.rtt from which bbr.share < 0.25" or "path.queue with the highest jain"'
+)
+HOLDS: Mapping[Op, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_UNITS = {"ms": ("duration", 1e6), "s": ("duration", 1e9), "mbps": ("rate", 1e6), "bdp": ("bdp", 1)}
+"""For the end of a metric's name, the kind of quantity and the size of its unit."""
+
+_SIDED = re.compile(r"(?:[Tt]he )?(smallest|largest) (\S+) with (.+)")
+_BESIDE = re.compile(r"(?:[Tt]he )?(\S+) (from|up to) which (.+)")
+_BEST = re.compile(r"(?:[Tt]he )?(\S+) with (?:the )?(highest|lowest) (\S+)")
+_CONDITION = re.compile(r"(\S+?)\s*(<=|>=|<|>)\s*(\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A bound on the mean of a metric."""
+
+    metric: str
+    op: Op
+    bound: float
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is on the right side of the bound."""
+        return HOLDS[self.op](value, self.bound)
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.op} {self.bound:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuestion:
+    """Asks for the end of the values of a place at which all conditions hold.
+
+    "smallest" and "largest" ask for the first and the last such value, "from" for the value from
+    which on they hold up to the end of the range, "up to" for the opposite.
+    """
+
+    place: str
+    side: Side
+    conditions: tuple[Condition, ...]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics of the conditions, each once."""
+        return tuple(dict.fromkeys(one.metric for one in self.conditions))
+
+    @property
+    def wanted(self) -> str:
+        """The conditions in words."""
+        return " and ".join(map(str, self.conditions))
+
+    def __str__(self) -> str:
+        if self.side in ("smallest", "largest"):
+            return f"smallest {self.place} with {self.wanted}".replace("smallest", self.side, 1)
+        return f"{self.place} {self.side} which {self.wanted}"
+
+
+@dataclass(frozen=True, slots=True)
+class BestQuestion:
+    """Asks for the value of a place with the highest or the lowest mean of a metric."""
+
+    place: str
+    metric: str
+    highest: bool
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The one metric."""
+        return (self.metric,)
+
+    def __str__(self) -> str:
+        return f"{self.place} with the {'highest' if self.highest else 'lowest'} {self.metric}"
+
+
+Question: TypeAlias = BoundQuestion | BestQuestion
+
+
+def parse(text: str) -> Question:
+    """The question in a sentence; raises InputError if it has none of the forms."""
+    words = " ".join(text.split()).rstrip("?.")
+    if found := _SIDED.fullmatch(words):
+        side: Side = "smallest" if found[1] == "smallest" else "largest"
+        return BoundQuestion(_place(found[2]), side, _conditions(found[3]))
+    if found := _BESIDE.fullmatch(words):
+        side = "from" if found[2] == "from" else "up to"
+        return BoundQuestion(_place(found[1]), side, _conditions(found[3]))
+    if found := _BEST.fullmatch(words):
+        return BestQuestion(_place(found[1]), found[3], found[2] == "highest")
+    raise InputError.at(OPTION, quote(text), EXAMPLE)
+
+
+def _place(written: str) -> str:
+    place = spelled(written)
+    if place is None:
+        found = f"{quote(written)}, which is no place"
+        raise InputError.at(OPTION, found, "a place such as path.buffer")
+    return place
+
+
+def _conditions(text: str) -> tuple[Condition, ...]:
+    return tuple(_condition(part.strip()) for part in re.split(r" and ", text))
+
+
+def _condition(text: str) -> Condition:
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        remedy = "METRIC, one of < <= > >=, and a number, such as utilization >= 0.99,"
+        raise InputError.at(OPTION, quote(text), remedy)
+    op: Op = found[2]  # type: ignore[assignment]
+    return Condition(found[1], op, _number(found[3], found[1]))
+
+
+def _number(text: str, metric: str) -> float:
+    """The number of a bound; a unit must be of the metric's kind."""
+    per_cent = text.endswith("%")
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = _quantity(text, metric)
+    if not math.isfinite(number):
+        raise InputError.at(OPTION, quote(text), "a number, such as 0.99,")
+    return number / 100 if per_cent else number
+
+
+def _quantity(text: str, metric: str) -> float:
+    """A bound with a unit, in the unit of the metric."""
+    kind, size = _UNITS.get(metric.rpartition("_")[2], ("", 1.0))
+    found = measure(text)
+    if found is None or found[0] != kind:
+        remedy = f"a number in the unit of {metric}, such as 20,"
+        raise InputError.at(OPTION, quote(text), remedy)
+    return found[1] / size

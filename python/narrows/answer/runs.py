@@ -1,0 +1,106 @@
+"""Does the runs that a search asks for, and keeps them in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from narrows.answer.judge import Row
+from narrows.answer.rounds import Asked
+from narrows.answer.study import AskedStudy, Case
+from narrows.errors import NarrowsError
+from narrows.execute import Failure, Job, Pool, StoreCache, Watcher
+from narrows.plan import Grid, content_hash
+from narrows.provenance import provenance
+from narrows.spec.values import exact_value
+from narrows.store import Store
+from narrows.store.index import rows
+from narrows.store.studies import runs_table
+
+
+class RunFailedError(NarrowsError):
+    """A run failed that an answer needs."""
+
+    @classmethod
+    def of(cls, failure: Failure) -> RunFailedError:
+        """Names the combination, the seed and the reason."""
+        return cls(f"{failure.cell}, seed {failure.trial.seed}: {failure.error}")
+
+
+@dataclass
+class StoredRuns:
+    """The runs of a search: those that are stored aren't done again."""
+
+    study: AskedStudy
+    store: Store
+    jobs: int | None = None
+    watcher: Watcher | None = None
+    new: int = 0
+    """The number of runs that were done."""
+    _counts: dict[tuple[Case, object], int] = field(default_factory=dict)
+    _written: dict[object, object] = field(default_factory=dict)
+
+    def __call__(self, asked: Sequence[Asked]) -> list[list[Row]]:
+        """The rows of `summary` of these trials; raises RunFailedError."""
+        values = [self.study.written(value) for _, value, _ in asked]
+        distinct = list({exact_value(value): value for value in values}.values())
+        cells = self.study.cells(distinct, max(count for *_, count in asked))
+        keys = [
+            (self.study.cases[number], exact_value(value))
+            for (number, *_), value in zip(asked, values, strict=True)
+        ]
+        trials = [
+            (cells[key], trial)
+            for key, (*_, count) in zip(keys, asked, strict=True)
+            for trial in cells[key].plan.trials[:count]
+        ]
+        jobs = [Job(cell, trial, self.study.backend) for cell, trial in trials]
+        done = Pool(jobs, StoreCache(self.store), self.jobs).run(self.watcher)
+        self.new += done.new
+        if done.failures:
+            raise RunFailedError.of(done.failures[0])
+        self._written.update({exact_value(value): value for value in distinct})
+        for key, (*_, count) in zip(keys, asked, strict=True):
+            self._counts[key] = max(count, self._counts.get(key, 0))
+        known = {row["run"]: row for row in rows(self.store, "summary").iter_rows(named=True)}
+        found = iter([known[trial.hash] for _, trial in trials])
+        return [[next(found) for _ in range(count)] for *_, count in asked]
+
+    @property
+    def total(self) -> int:
+        """The number of runs behind the answer, new and stored."""
+        return sum(self._counts.values())
+
+    def note(self) -> None:
+        """Keeps the study with all values that were asked for, as a sweep does."""
+        written = [self._written[value] for value in sorted(self._written, key=_order)]
+        if not written:
+            return
+        whole = self.study.grid(written, max(self._counts.values()))
+        counts = {
+            cell.number: self._counts.get(self.study.key(cell, written), 0) for cell in whole.cells
+        }
+        runs = runs_table(whole, counts)
+        record = {**self._record(whole), "runs": content_hash(runs["run"].to_list())}
+        self.store.add_study(self.study.name, record, runs)
+
+    def _record(self, whole: Grid) -> dict[str, Any]:
+        return {
+            "name": self.study.name,
+            "backend": self.study.backend.name,
+            "engine": self.study.backend.engine,
+            "axes": [axis.place for axis in whole.study.axes],
+            "combinations": len(whole.cells),
+            "spec": whole.study.text,
+            "question": str(self.study.question),
+            "provenance": provenance(),
+        }
+
+
+def _order(exact: object) -> tuple[bool, float, str]:
+    """Quantities by their size, then words."""
+    number = exact[1] if isinstance(exact, tuple) else exact
+    if isinstance(number, int | float):
+        return False, float(number), ""
+    return True, 0.0, str(exact)

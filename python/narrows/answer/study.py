@@ -1,0 +1,112 @@
+"""The study that a question is about, with other values at the place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from narrows.answer.question import OPTION, Question
+from narrows.answer.scale import Scale, scale_of
+from narrows.backends import Backend, get_backend
+from narrows.errors import InputError
+from narrows.metrics.tables import columns_of
+from narrows.plan import Cell, Grid, grid
+from narrows.spec import Override, Study, Written, load_study
+from narrows.spec.registry import also_known
+from narrows.spec.suggest import one_of, quote
+from narrows.spec.values import exact_value
+
+Case: TypeAlias = tuple[tuple[str, object], ...]
+"""The values of the other axes by place."""
+
+
+@dataclass(frozen=True)
+class AskedStudy:
+    """A study, a question about it, and what it varies besides the place of the question.
+
+    `values` are those that the study has there; `scale` is None if they are words. `cases` are the
+    combinations of the other axes, each of which gets an answer.
+    """
+
+    spec: str | Path | Written
+    overrides: tuple[str | Override, ...]
+    question: Question
+    backend: Backend
+    name: str
+    values: tuple[object, ...]
+    scale: Scale | None
+    cases: tuple[Case, ...]
+
+    def written(self, value: float | str) -> object:
+        """A value of the search as a specification writes it."""
+        if self.scale is not None:
+            return self.scale.written(float(value))
+        return next(one for one in self.values if str(one) == value)
+
+    def grid(self, written: Sequence[object], trials: int) -> Grid:
+        """The combinations with these values at the place; raises SpecError."""
+        value = written if len(written) > 1 else written[0]
+        changes = (f"{self.question.place}={json.dumps(value)}", f"run.trials={trials}")
+        study = load_study(
+            self.spec, (*self.overrides, *(Override(one, OPTION) for one in changes))
+        )
+        with also_known(self.backend.capabilities().ccas):
+            return grid(study, self.backend.engine_of, self.backend.name)
+
+    def cells(self, written: Sequence[object], trials: int) -> dict[tuple[Case, object], Cell]:
+        """The same by case and exact value."""
+        return {self.key(cell, written): cell for cell in self.grid(written, trials).cells}
+
+    def key(self, cell: Cell, written: Sequence[object]) -> tuple[Case, object]:
+        """The case and the exact value of a combination; a single value is no axis."""
+        value = cell.values.get(self.question.place, written[0])
+        return _case(cell.values, self.question.place), exact_value(value)
+
+
+def ask(
+    spec: str | Path | Written,
+    overrides: Iterable[str | Override],
+    question: Question,
+    backend: str = "sim",
+) -> AskedStudy:
+    """Reads a study and checks that the question fits it; raises InputError."""
+    engine, changes = get_backend(backend), tuple(overrides)
+    study = load_study(spec, changes)
+    _check_axis(study, question.place)
+    with also_known(engine.capabilities().ccas):
+        cells = grid(study, engine.engine_of, engine.name).cells
+    _check_metrics(cells, question)
+    values = next(axis.values for axis in study.axes if axis.place == question.place)
+    cases = tuple(dict.fromkeys(_case(cell.values, question.place) for cell in cells))
+    scale = scale_of(question.place, values)
+    return AskedStudy(spec, changes, question, engine, study.name, values, scale, cases)
+
+
+def _case(values: Mapping[str, object], place: str) -> Case:
+    return tuple((name, value) for name, value in values.items() if name != place)
+
+
+def _check_axis(study: Study, place: str) -> None:
+    if study.design != "grid":
+        found = f'the design "{study.design}"'
+        raise InputError.at("sweep.design", found, f'"grid", for a question about {place},')
+    groups = [[axis.place for axis in group] for group in study.groups]
+    group = next((group for group in groups if place in group), None)
+    if group is None:
+        remedy = f"a place with several values (--set {place}=LOW,HIGH makes a range)"
+        raise InputError.at(OPTION, f"{place}, which has no list of values", remedy)
+    if len(group) > 1:
+        others = " and ".join(one for one in group if one != place)
+        raise InputError.at(OPTION, f"{place}, zipped with {others}", "a place that isn't zipped")
+
+
+def _check_metrics(cells: Sequence[Cell], question: Question) -> None:
+    """Every metric must be a number that some combination has."""
+    known = list(dict.fromkeys(name for cell in cells for name in columns_of(cell.plan)))
+    for metric in question.metrics:
+        if metric not in known:
+            remedy = one_of(metric, known)
+            raise InputError.at(OPTION, f"{quote(metric)}, which is no metric", remedy)

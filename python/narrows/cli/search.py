@@ -1,0 +1,161 @@
+"""The command that searches: conditions in which a control fails, or the answer to a question."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from narrows.cli.options import AllowCode, AsJson, Backend, Jobs, Out, Sets, permission, source
+from narrows.cli.output import hint, print_json, print_lines
+from narrows.cli.status import DONE, FAILED
+from narrows.errors import InputError
+
+_OF_A_QUESTION = ("sets", "trials", "max_trials", "precision", "backend")
+_OF_A_CONTROL = ("objective", "beside", "than", "tries", "most", "confirm")
+_NAMES = {"sets": "--set", "most": "--findings", "max_trials": "--max-trials"}
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the command to the command line."""
+    app.command()(search)
+
+
+def search(
+    context: typer.Context,
+    subject: Annotated[
+        str,
+        typer.Argument(
+            metavar="CONTROL|STUDY",
+            help="The name of a control, or your own as module:Class or FILE.rs; with --for, a "
+            "specification with lists.",
+        ),
+    ],
+    question: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="QUESTION",
+            help='"smallest PLACE with METRIC >= NUMBER and ...", "PLACE from which METRIC < '
+            'NUMBER" or "PLACE with the highest METRIC".',
+        ),
+    ] = None,
+    objective: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The kind of failure: utilization, loss, delay, starves, starved, unfair, slower.",
+        ),
+    ] = "utilization",
+    beside: Annotated[
+        str, typer.Option(metavar="CONTROL", help="The rival for starves and starved.")
+    ] = "cubic",
+    than: Annotated[
+        str | None, typer.Option(metavar="CONTROL", help="The control that slower compares with.")
+    ] = None,
+    tries: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Conditions to try, earlier ones included.")
+    ] = 200,
+    most: Annotated[
+        int, typer.Option("--findings", metavar="N", min=1, help="Findings to reduce and keep.")
+    ] = 3,
+    confirm: Annotated[
+        str | None, typer.Option(metavar="BACKEND", help="Also run findings there: uml.")
+    ] = None,
+    sets: Sets = None,
+    trials: Annotated[
+        int, typer.Option(metavar="N", min=2, help="With --for: trials of each value, at least.")
+    ] = 3,
+    max_trials: Annotated[
+        int, typer.Option(metavar="N", min=2, help="With --for: at most, while it is undecided.")
+    ] = 20,
+    precision: Annotated[
+        float,
+        typer.Option(
+            metavar="PART",
+            min=0.0001,
+            max=1.0,
+            help="With --for: how far a bound's ends may be apart.",
+        ),
+    ] = 0.05,
+    backend: Backend = "sim",
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+    out: Out = None,
+    allow_code: AllowCode = None,
+) -> None:
+    """Find where a control fails, or the smallest buffer, the fairest queue, ... of a study."""
+    _refuse(context, question is not None)
+    if question is not None:
+        with permission(allow_code, sets):
+            _answer(
+                subject, question, sets or [], (trials, max_trials), precision, backend, jobs,
+                out, as_json,
+            )  # fmt: skip
+    from narrows.console import StepBar
+    from narrows.search import search as searched
+
+    with permission(allow_code, [f"cca={subject}"]), StepBar() as bar:
+        made = searched(
+            subject,
+            objective=objective,
+            beside=beside,
+            than=than,
+            tries=tries,
+            most=most,
+            confirm=confirm,
+            jobs=jobs,
+            out=out,
+            report=bar,
+        )
+    if as_json:
+        print_json(made.document())
+    else:
+        print_lines(made.lines())
+    raise typer.Exit(FAILED if made.findings else DONE)
+
+
+def _refuse(context: typer.Context, asks: bool) -> None:
+    """Raises InputError for an option of the other kind of search."""
+    for name in _OF_A_CONTROL if asks else _OF_A_QUESTION:
+        given = context.get_parameter_source(name)
+        if given is not None and given.name == "COMMANDLINE":
+            option = _NAMES.get(name, f"--{name}")
+            found = f"{option} {'with' if asks else 'without'} --for"
+            raise InputError.at("search", found, f"a search {'without' if asks else 'with'} it")
+
+
+def _answer(
+    study: str,
+    question: str,
+    sets: list[str],
+    trials: tuple[int, int],
+    precision: float,
+    backend: str,
+    jobs: int | None,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Answers a question about a study; the status is 1 if some combination has no answer."""
+    from narrows.answer import answer
+    from narrows.console import ProgressBar
+
+    with ProgressBar() as bar:
+        made = answer(
+            source(study),
+            question,
+            sets,
+            trials=trials[0],
+            most_trials=trials[1],
+            precision=precision,
+            backend=backend,
+            jobs=jobs,
+            out=out,
+            watcher=bar,
+        )
+    if as_json:
+        print_json(made.document())
+    else:
+        print_lines(made.lines())
+        hint(f"narrows open {made.directory}")
+    raise typer.Exit(DONE if made.good else FAILED)

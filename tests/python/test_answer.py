@@ -1,0 +1,338 @@
+"""Answers to questions about a study: the right value, as sure as it says, in a sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from specimens import run_cli, write
+
+from narrows.answer.best import Ranking
+from narrows.answer.bound import Bracket
+from narrows.answer.judge import Limits, Row
+from narrows.answer.make import find
+from narrows.answer.question import BestQuestion, BoundQuestion, parse
+from narrows.answer.rounds import Asked
+from narrows.answer.scale import Scale, scale_of
+from narrows.answer.study import AskedStudy, ask
+from narrows.answer.text import sentence
+from narrows.errors import InputError
+from narrows.spec import Written
+
+STUDY = """
+[path]
+rate = "8mbit"
+rtt = "20ms"
+buffer = ["0.1bdp", "10bdp"]
+
+[[flows]]
+cca = "cubic"
+
+[[flows]]
+cca = "bbr"
+
+[run]
+duration = "2s"
+"""
+Metrics = Callable[[float], dict[str, float | None]]
+
+
+class Synthetic:
+    """Runs whose metrics are functions of the value, more or less in turn by `noise`."""
+
+    def __init__(self, metrics: Metrics, noise: float = 0.0) -> None:
+        self.metrics, self.noise = metrics, noise
+        self.trials: dict[Any, int] = {}
+
+    def __call__(self, asked: Sequence[Asked]) -> list[list[Row]]:
+        return [self._rows(value, count) for _, value, count in asked]
+
+    def _rows(self, value: Any, count: int) -> list[Row]:
+        self.trials[value] = max(count, self.trials.get(value, 0))
+        rows: list[Row] = []
+        for trial in range(count):
+            draw = self.noise if trial % 2 else -self.noise
+            known = self.metrics(value).items()
+            rows.append({name: None if v is None else v + draw for name, v in known})
+        return rows
+
+
+def study_of(question: str, text: str = STUDY, *changes: str) -> AskedStudy:
+    return ask(Written(text, "s"), changes, parse(question))
+
+
+def bracket_of(question: str, run: Synthetic, limits: Limits | None = None) -> Bracket:
+    found = find(study_of(question), run, limits or Limits(3, 20))[()]
+    assert isinstance(found, Bracket)
+    return found
+
+
+def says(question: str, run: Synthetic) -> str:
+    study = study_of(question)
+    return sentence(study, (), find(study, run, Limits(3, 20))[()])
+
+
+def value_of(found: Bracket) -> float:
+    assert found.found is not None
+    return float(found.found.value)
+
+
+@pytest.mark.parametrize("bound", [0.15, 0.5, 1.0, 3.3, 9.0])
+@pytest.mark.parametrize(
+    ("form", "rising", "just_above"),
+    [
+        ("smallest path.buffer with utilization >= 0.5", True, True),
+        ("path.buffer from which utilization >= 0.5", True, True),
+        ("largest path.buffer with utilization >= 0.5", False, False),
+        ("path.buffer up to which utilization >= 0.5", False, False),
+    ],
+)
+def test_a_bound_is_bracketed_within_the_precision(
+    form: str, rising: bool, just_above: bool, bound: float
+) -> None:
+    run = Synthetic(lambda v: {"utilization": float((v >= bound) == rising)})
+    found = bracket_of(form, run)
+    assert found.beyond is not None
+    ends = sorted((value_of(found), float(found.beyond.value)))
+    assert ends[0] <= bound <= ends[1]
+    assert ends[1] - ends[0] <= 0.05 * ends[1]
+    assert value_of(found) == ends[just_above]
+    assert found.decided
+
+
+def test_noise_gets_more_trials_only_near_the_bound() -> None:
+    run = Synthetic(lambda v: {"utilization": 0.1 * v}, noise=0.02)
+    found = bracket_of("smallest path.buffer with utilization >= 0.3", run)
+    assert run.trials[0.1] == run.trials[10.0] == 3
+    assert max(run.trials.values()) > 3
+    assert 2.8 < value_of(found) < 3.6
+
+
+def test_what_trials_cannot_decide_is_said() -> None:
+    run = Synthetic(lambda v: {"utilization": 0.5 + 0.1 * (v > 1) - 0.1 * (v < 0.5)}, noise=0.05)
+    found = bracket_of("smallest path.buffer with utilization >= 0.5", run, Limits(3, 6))
+    assert not found.decided
+    assert found.beyond is not None
+    assert float(found.beyond.value) < 0.52 < 0.95 < value_of(found)
+    assert max(run.trials.values()) == 6
+    assert "undecided after 6 trials at" in sentence(
+        study_of("smallest path.buffer with utilization >= 0.5"), (), found
+    )
+
+
+def test_a_range_narrower_than_the_grid_is_found() -> None:
+    """Between two values of the grid one condition ends as the other begins."""
+    run = Synthetic(lambda v: {"utilization": float(v >= 1.2), "loss_rate": float(v > 1.5)})
+    words = "smallest path.buffer with utilization > 0.5 and loss_rate < 0.5"
+    found = bracket_of(words, run)
+    assert 1.2 <= value_of(found) <= 1.27
+    assert len(found.ranges) == 1
+
+
+def test_conditions_that_never_hold_together_have_no_answer() -> None:
+    run = Synthetic(lambda v: {"utilization": float(v >= 2), "loss_rate": float(v > 1.8)})
+    words = "smallest path.buffer with utilization > 0.5 and loss_rate < 0.5"
+    found = bracket_of(words, run)
+    assert found.found is None
+    said = says(words, run)
+    assert said.startswith("no path.buffer from 0.1bdp to 10bdp has utilization > 0.5 and")
+    assert "utilization > 0.5 from" in said
+    assert "loss_rate < 0.5 from 0.1bdp to" in said
+
+
+def test_several_ranges_are_told() -> None:
+    run = Synthetic(lambda v: {"utilization": float(0.2 < v < 0.5 or v > 5)})
+    first = bracket_of("smallest path.buffer with utilization > 0.5", run)
+    assert 0.2 < value_of(first) < 0.22
+    assert "it also holds from 10bdp to 10bdp" in says(
+        "smallest path.buffer with utilization > 0.5", run
+    )
+    last = bracket_of("path.buffer from which utilization > 0.5", run)
+    assert 5 < value_of(last) < 5.3
+
+
+def test_from_which_needs_the_end_of_the_range() -> None:
+    run = Synthetic(lambda v: {"utilization": float(0.2 < v < 5)})
+    found = bracket_of("path.buffer from which utilization > 0.5", run)
+    assert found.found is None
+    assert "up to the end of the range: it holds from" in says(
+        "path.buffer from which utilization > 0.5", run
+    )
+
+
+def test_a_bound_beyond_the_range_is_not_made_up() -> None:
+    run = Synthetic(lambda _: {"utilization": 1.0})
+    found = bracket_of("smallest path.buffer with utilization > 0.5", run)
+    assert (value_of(found), found.beyond) == (0.1, None)
+    assert "the true bound may lie below it" in says(
+        "smallest path.buffer with utilization > 0.5", run
+    )
+
+
+def test_a_metric_without_a_value_does_not_hold() -> None:
+    run = Synthetic(lambda v: {"utilization": 1.0 if v > 2 else None})
+    found = bracket_of("smallest path.buffer with utilization > 0.5", run)
+    assert 2 < value_of(found) < 2.2
+    assert "utilization has no value" in says("smallest path.buffer with utilization > 0.5", run)
+
+
+@pytest.mark.parametrize("highest", [True, False])
+def test_the_best_value_is_ranked_with_intervals(highest: bool) -> None:
+    means = {"droptail": 0.5, "codel": 0.9, "pie": 0.9001, "fq_codel": 0.1}
+    study = study_of(
+        f"the path.queue with the {'highest' if highest else 'lowest'} jain", STUDY,
+        'path.queue=["droptail", "codel", "pie", "fq_codel"]', "path.buffer=1bdp",
+    )  # fmt: skip
+    run = Synthetic(lambda v: {"jain": means[str(v)]}, noise=0.01)
+    found = find(study, run, Limits(3, 8))[()]
+    assert isinstance(found, Ranking)
+    assert found.found is not None
+    if highest:
+        assert found.found.value in ("codel", "pie")
+        assert len(found.beside) == 1
+        assert run.trials == {"droptail": 3, "codel": 8, "pie": 8, "fq_codel": 3}
+        assert "it can't be told apart from" in sentence(study, (), found)
+    else:
+        assert (found.found.value, found.decided) == ("fq_codel", True)
+        assert set(run.trials.values()) == {3}
+
+
+def test_every_combination_of_the_other_axes_has_its_answer() -> None:
+    study = study_of(
+        "smallest path.buffer with utilization > 0.5", STUDY,
+        'path.queue=["droptail", "codel"]',
+    )  # fmt: skip
+
+    def run(asked: Sequence[Asked]) -> list[list[Row]]:
+        bounds = (0.3, 3.0)
+        return [[{"utilization": float(v >= bounds[n])}] * c for n, v, c in asked]  # type: ignore[operator]
+
+    found = find(study, run, Limits(2, 4))
+    assert [dict(case)["path.queue"] for case in found] == ["droptail", "codel"]
+    assert [round(value_of(one), 1) for one in found.values() if isinstance(one, Bracket)] == [
+        0.3, 3.0,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("the largest flows.0.count with bbr.share < 25%",
+         "largest flows[0].count with bbr.share < 0.25"),
+        ("smallest path.buffer with queue_p95_ms<20ms and goodput_mbps >= 5mbit",
+         "smallest path.buffer with queue_p95_ms < 20 and goodput_mbps >= 5"),
+        ("The  path.rtt up to which utilization > .9?", "path.rtt up to which utilization > 0.9"),
+        ("path.queue with lowest delay_p95_ms", "path.queue with the lowest delay_p95_ms"),
+    ],
+)  # fmt: skip
+def test_a_question_is_read(text: str, question: str) -> None:
+    read = parse(text)
+    assert isinstance(read, BoundQuestion | BestQuestion)
+    assert str(read) == question
+    assert parse(str(read)) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("the best queue", '"the best queue"'),
+        ("", '""'),
+        ("smallest a..b with x > 1", '"a..b", which is no place'),
+        ("smallest path.buffer with utilization = 1", '"utilization = 1"'),
+        ("smallest path.buffer with utilization >= high", '"high"'),
+        ("smallest path.buffer with utilization >= nan", '"nan"'),
+        ("smallest path.buffer with queue_p95_ms < 20mbit", '"20mbit"'),
+        ("smallest path.buffer with utilization > 1 or jain > 1", '"utilization > 1 or jain > 1"'),
+    ],
+)
+def test_a_question_that_is_none_is_refused(text: str, found: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text)
+    assert caught.value.place == "--for"
+    assert caught.value.found == found
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "found"),
+    [
+        ("path.queue with the highest fairness", ['path.queue=["pie", "codel"]'],
+         '"fairness", which is no metric'),
+        ("path.rtt with the highest jain", [], "path.rtt, which has no list of values"),
+        ("smallest path.buffer with jain > 1", ['sweep.zip=[["path.buffer", "path.rtt"]]',
+         'path.rtt=["1ms", "2ms"]'], "path.buffer, zipped with path.rtt"),
+        ("smallest path.buffer with jain > 1", ['path.buffer=["1bdp", "1bdp"]'], ""),
+        ("smallest path.queue with jain > 1", ['path.queue=["pie", "codel"]'], "words"),
+    ],
+)  # fmt: skip
+def test_a_study_that_does_not_fit_is_refused(text: str, changes: list[str], found: str) -> None:
+    with pytest.raises(InputError) as caught:
+        find(study_of(text, STUDY, *changes), Synthetic(lambda _: {}), Limits())
+    assert found in caught.value.found
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "numbers"),
+    [
+        (["0.5bdp", "8bdp"], "bdp", (0.5, 1.0, 2.0, 4.0, 8.0)),
+        (["500kbit", "2mbit"], "kbit", (500, 707, 1000, 1410, 2000)),
+        ([1, 3], "", (1, 2, 3)),
+        ([0, 0.1], "", (0, 0.0125, 0.025, 0.05, 0.1)),
+        (["10pkt", "12pkt"], "pkt", (10, 11, 12)),
+    ],
+)
+def test_a_grid_is_in_the_units_of_the_place(
+    values: list[object], unit: str, numbers: tuple[float, ...]
+) -> None:
+    scale = scale_of("path.buffer", values)
+    assert scale is not None
+    assert (scale.unit, scale.numbers) == (unit, numbers)
+
+
+def test_words_and_mixed_kinds_have_no_scale() -> None:
+    assert scale_of("path.queue", ["pie", "codel"]) is None
+    assert scale_of("path.buffer", ["1bdp", "10pkt"]) is None
+    assert scale_of("x", [True, False]) is None
+
+
+def test_the_middle_lies_between() -> None:
+    scale = Scale("bdp", False, (), ())
+    assert scale.between(1.001, 1.002) == 1.0015
+    assert scale.between(1.0, 1.0000001) is None
+
+
+def test_a_real_study_is_answered_and_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = Path(write(tmp_path, STUDY)), tmp_path / "out"
+    words = ["search", str(file), "--for", "smallest path.buffer with queue_p95_ms > 15"]
+    status = run_cli(*words, "--trials", "2", "--out", str(out), "--json")
+    said = json.loads(capsys.readouterr().out)
+    assert status == 0
+    [found] = said["answers"]
+    assert found["decided"]
+    low, high = (float(str(found[key]).removesuffix("bdp")) for key in ("beyond", "found"))
+    assert 0 < high - low <= 0.05 * high
+    tried = {one["value"]: one["mean"]["queue_p95_ms"] for one in found["values"]}
+    assert tried[found["beyond"]] <= 15 < tried[found["found"]]
+    assert sorted(path.name for path in out.glob("*answer*")) == [
+        f"{file.stem}-answer.{kind}" for kind in ("html", "json", "png", "svg")
+    ]
+    stored = len(list((out / "runs").iterdir()))
+    assert stored == said["runs"]
+    assert run_cli(*words, "--trials", "2", "--out", str(out)) == 0
+    assert len(list((out / "runs").iterdir())) == stored, "a second answer needs no new run"
+    assert run_cli("export", str(out), "summary") == 0
+    assert len(capsys.readouterr().out.splitlines()) >= stored + 1
+
+
+def test_options_of_the_other_search_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path, STUDY)
+    assert run_cli("search", str(file), "--for", "x", "--objective", "loss") == 2
+    assert "--objective with --for" in capsys.readouterr().err
+    assert run_cli("search", "cubic", "--max-trials", "9") == 2
+    assert "--max-trials without --for" in capsys.readouterr().err
