@@ -18,6 +18,7 @@ from narrows.errors import InputError
 from narrows.figures import CATALOGUE, interactive, static
 from narrows.figures.axes import axis
 from narrows.figures.model import Cloud, Heat, Line, heights
+from narrows.figures.names import setting
 from narrows.figures.shapes import ellipse
 from narrows.figures.sweeps.panels import pages
 from narrows.figures.sweeps.view import View
@@ -81,13 +82,13 @@ def test_shares_stand_over_the_buffer_with_the_fair_line() -> None:
 def test_a_chart_for_every_combination_of_the_other_axes() -> None:
     panels = figures.describe_sweep("share", summary(), view()).panels
     assert len(panels) == 6
-    assert panels[0].title == "rate 10mbit, rtt 10ms"
+    assert panels[0].title == "Rate 10 Mbit/s, Two-way delay 10 ms"
     assert len(figures.describe_sweep("share", summary(), view(x="path.rate")).panels) == 9
 
 
 def test_a_heat_map_diverges_from_the_fair_share() -> None:
     panels = figures.describe_sweep("heatmap", summary(), view()).panels
-    assert [panel.title for panel in panels] == [f"buffer {size}" for size in BUFFERS]
+    assert [panel.title for panel in panels] == [f"Buffer {size} BDP" for size in ("0.5", "1", "8")]
     (heat,) = panels[0].marks
     assert isinstance(heat, Heat)
     assert heat.values.shape == (2, 3)
@@ -114,7 +115,7 @@ def test_lines_of_a_metric_of_every_class_or_by_an_axis() -> None:
     panels = figures.describe_sweep("lines", frame, view(metric="goodput_mbps")).panels
     assert [len(panel.marks) for panel in panels] == [2, 2]
     by = figures.describe_sweep("lines", frame, view(metric="bbr.share", by="path.rate")).panels
-    assert [mark.label for mark in by[0].marks] == ["rate 10mbit", "rate 40mbit"]
+    assert [mark.label for mark in by[0].marks] == ["Rate 10 Mbit/s", "Rate 40 Mbit/s"]
 
 
 def test_a_line_has_its_colour_in_every_chart_and_crowded_ticks_no_words() -> None:
@@ -248,12 +249,64 @@ def test_a_figure_says_how_many_runs_it_leaves_out() -> None:
 
 def test_axes_from_written_values() -> None:
     rates = axis("path.rate", ["1gbit", "40mbit", "80mbit"])
-    assert rates.label == "Rate (Mbit/s)"
+    assert rates.label_of_scale == "Rate (Mbit/s), log scale"
     assert list(rates.positions.values()) == [40.0, 80.0, 1000.0]
     assert rates.scale == "log"
     controls = axis("flows[0].cca", ["cubic", "bbr", "cubic"])
     assert controls.positions == {"cubic": 0.0, "bbr": 1.0}
     assert axis("path.loss", [0.0, 0.01]).scale == "linear"
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        ("path.buffer", "1bdp", "Buffer 1 BDP"),
+        ("path.queue", "fq_codel", "Queue: FQ-CoDel"),
+        ("path.queue.kind", "codel", "Queue: CoDel"),
+        ("flows[0].cca", "bbr", "BBR"),
+        ("flows[1].cca", "mine:Mine", "mine:Mine"),
+        ("flows[0].hystart", "off", "HyStart off"),
+        ("flows[0].hystart", "hystart++", "HyStart++"),
+        ("flows[1].rtt", "80ms", "Two-way delay 80 ms (flow 2)"),
+        ("flows[0].fast_convergence", False, "Fast convergence off"),
+        ("path.loss", 0.01, "Random loss 0.01"),
+        ("flows[0].count", 4, "Number of flows 4"),
+    ],
+)
+def test_places_and_values_are_said_as_people_do(place: str, value: object, words: str) -> None:
+    assert setting(place, value) == words
+
+
+def test_zipped_axes_are_one() -> None:
+    pairs = {"bbr": "cubic", "reno": "vegas"}
+    frame = summary().filter(pl.col("path.rate") == "10mbit", pl.col("path.rtt") == "10ms")
+    parts = [
+        frame.with_columns(pl.lit(a).alias("flows[0].cca"), pl.lit(b).alias("flows[1].cca"))
+        for a, b in pairs.items()
+    ]
+    both = View("made-up", ("path.buffer", "flows[0].cca", "flows[1].cca"), metric="utilization")
+    shown = figures.describe_sweep("lines", pl.concat(parts), replace(both, by="flows[0].cca"))
+    assert len(shown.panels) == 1
+    assert [mark.label for mark in shown.panels[0].marks] == ["BBR", "Reno"]
+    assert len(figures.describe_sweep("lines", pl.concat(parts), both).panels) == 2
+
+
+def test_the_axes_can_be_chosen_and_bounds_are_drawn() -> None:
+    wanted = View(
+        "made-up", AXES, metric="utilization", ylim="auto", xscale="linear",
+        bounds=(("utilization", "at least", 0.95), ("bbr.share", "at most", 0.5)),
+    )  # fmt: skip
+    (panel,) = figures.describe_sweep("lines", only(summary()), wanted).panels
+    assert [(guide.value, guide.label) for guide in panel.guides] == [(0.95, "at least 0.95")]
+    assert panel.x_scale == "linear"
+    low, high = panel.y_range
+    assert low is not None
+    assert high is not None
+    assert 0.89 < low < 0.9 < 0.95 < high < 0.96
+    (chosen,) = figures.describe_sweep(
+        "lines", only(summary()), replace(wanted, ylim=(0, 2))
+    ).panels
+    assert chosen.y_range == (0, 2)
 
 
 def test_an_ellipse_follows_the_cloud() -> None:

@@ -58,7 +58,7 @@ def _panel(study: AskedStudy, metric: str, found: Mapping[Case, Bracket | Rankin
         if isinstance(answer := found[case], Bracket) and answer.found is not None
     )  # fmt: skip
     return Panel(
-        across.label, label_of(metric), tuple(lines), "",
+        across.label_of_scale, label_of(metric), tuple(lines), "",
         x_range=(None, None) if across.measured else (-0.5, len(across.positions) - 0.5),
         y_range=_reach(lines, guides), x_scale=across.scale, guides=guides,
         ticks=across.ticks,

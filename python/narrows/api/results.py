@@ -143,16 +143,30 @@ class SweepResult(_Tables):
         by: str | None = None,
         where: Sequence[str] = (),
         trial: int = 1,
+        ylim: str | None = None,
+        xscale: str | None = None,
     ) -> Drawing:
         """A figure of the sweep, or of one of its runs: a name of `narrows list figures`.
 
         `x`, `y` and `by` are axes such as "path.buffer", `metric` a column,
-        `where` conditions such as "path.rate=40mbit,80mbit". Raises InputError.
+        `where` conditions such as "path.rate=40mbit,80mbit", `ylim` "auto" or
+        "0.9:1", `xscale` "linear" or "log". Raises InputError.
         """
         from narrows.sweeps.figure import described
 
         return _drawing(
-            described(self.place, name, metric=metric, x=x, y=y, by=by, where=where, trial=trial)
+            described(
+                self.place,
+                name,
+                metric=metric,
+                x=x,
+                y=y,
+                by=by,
+                where=where,
+                trial=trial,
+                ylim=ylim,
+                xscale=xscale,
+            )
         )
 
     def explore(
@@ -165,13 +179,26 @@ class SweepResult(_Tables):
         by: str | None = None,
         where: Sequence[str] = (),
         trial: int = 1,
+        ylim: str | None = None,
+        xscale: str | None = None,
     ) -> Interactive:
         """The same figure, zoomable in a notebook."""
         from narrows.api.page import Interactive
         from narrows.sweeps.figure import described
 
         return Interactive(
-            described(self.place, name, metric=metric, x=x, y=y, by=by, where=where, trial=trial)
+            described(
+                self.place,
+                name,
+                metric=metric,
+                x=x,
+                y=y,
+                by=by,
+                where=where,
+                trial=trial,
+                ylim=ylim,
+                xscale=xscale,
+            )
         )
 
     @property

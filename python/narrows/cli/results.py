@@ -165,6 +165,13 @@ def figure(
             "--where", metavar="AXIS=VALUE", help="Show only these: path.rate=40mbit,80mbit."
         ),
     ] = None,
+    ylim: Annotated[
+        str | None,
+        typer.Option(metavar="auto|LOW:HIGH", help="The y axis: around the values, or these ends."),
+    ] = None,
+    xscale: Annotated[
+        str | None, typer.Option(metavar="SCALE", help="An x axis of numbers: linear or log.")
+    ] = None,
     trial: Annotated[
         int, typer.Option(metavar="N", help="Which trial, for a figure of one run.")
     ] = 1,
@@ -183,8 +190,9 @@ def figure(
 
     with reading(directory):
         made = described(
-            directory, name, metric=metric, x=x, y=y, by=by, where=where or (), trial=trial
-        )
+            directory, name, metric=metric, x=x, y=y, by=by, where=where or (), trial=trial,
+            ylim=ylim, xscale=xscale,
+        )  # fmt: skip
     formats = [kind.strip() for kind in form.split(",")]
     stem = out if out is not None else Path(name)
     remedy = "the path of files without suffix, in a directory that can be written (--out STEM)"

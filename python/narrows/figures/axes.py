@@ -7,23 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from narrows.figures.model import Scale
-from narrows.spec.values import measure
+from narrows.figures.names import quantity, title_of, value_words
 
-_WORDS = {
-    "path.rate": "Rate",
-    "path.rtt": "Two-way delay",
-    "path.buffer": "Buffer",
-    "path.loss": "Random loss",
-    "path.queue": "Queue",
-}
-_UNITS = {
-    "rate": (1e6, "Mbit/s"),
-    "duration": (1e6, "ms"),
-    "b": (1, "bytes"),
-    "pkt": (1, "packets"),
-    "bdp": (1, "BDP"),
-}
-"""For each kind of quantity, the unit in figures and its size in the unit of specifications."""
 CROWDED = 0.08
 """Ticks closer than this part of the axis get no label."""
 WIDE = 6.0
@@ -43,6 +28,11 @@ class Axis:
     """Whether the values are quantities, with further values between them."""
 
     @property
+    def label_of_scale(self) -> str:
+        """The label, which says so if the scale is logarithmic."""
+        return f"{self.label}, log scale" if self.scale == "log" else self.label
+
+    @property
     def ticks(self) -> tuple[tuple[float, str], ...]:
         """The positions of the values with their labels; only some if they are crowded."""
         if not self.measured:
@@ -57,18 +47,21 @@ class Axis:
         return tuple((self.positions[value], self.words[value]) for value in kept)
 
 
-def axis(place: str, values: Iterable[object]) -> Axis:
-    """The axis of these values; values that aren't numbers keep the given order."""
+def axis(place: str, values: Iterable[object], scaled: Scale | None = None) -> Axis:
+    """The axis of these values; values that aren't numbers keep the given order.
+
+    Numbers above zero get the scale `scaled`, by default one that suits them.
+    """
     known = list(dict.fromkeys(values))
-    measured = [_measure(value) for value in known]
+    measured = [quantity(value) for value in known]
     kinds = {measure[1] for measure in measured if measure is not None}
-    title = _WORDS.get(place, place)
+    title = title_of(place)
     if any(measure is None for measure in measured) or len(kinds) > 1:
         return Axis(
             place,
             title,
             {value: float(index) for index, value in enumerate(known)},
-            {value: str(value) for value in known},
+            {value: value_words(place, value) for value in known},
             "linear",
             measured=False,
         )
@@ -76,24 +69,7 @@ def axis(place: str, values: Iterable[object]) -> Axis:
     numbers = dict(sorted(numbers.items(), key=lambda item: item[1]))
     unit = next(iter(kinds))
     least, most = min(numbers.values()), max(numbers.values())
-    scale: Scale = "log" if least > 0 and most / least >= WIDE else "linear"
+    wide: Scale = "log" if least > 0 and most / least >= WIDE else "linear"
+    scale = wide if scaled is None or least <= 0 else scaled
     words = {value: f"{number:g}" for value, number in numbers.items()}
     return Axis(place, f"{title} ({unit})" if unit else title, numbers, words, scale)
-
-
-def short(place: str, value: object) -> str:
-    """A value with its place, for a title: "rate 40mbit"."""
-    return f"{place.rpartition('.')[2]} {value}"
-
-
-def _measure(value: object) -> tuple[float, str] | None:
-    """A number and its unit in figures; None if the value is no quantity."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return float(value), ""
-    found = measure(str(value))
-    if found is None:
-        return None
-    scale, unit = _UNITS[found[0]]
-    return found[1] / scale, unit

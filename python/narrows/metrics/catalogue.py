@@ -80,17 +80,17 @@ def _statistic(name: str) -> str:
 RUN: tuple[Metric, ...] = (
     Metric("rate_mbps", "rate", "Mbit/s", "rate of the bottleneck",
            lambda run: run.path["rate_bps"] / 1e6),
-    Metric("rtt_ms", "rtt", "ms", "two-way delay of the path without queueing",
+    Metric("rtt_ms", "RTT", "ms", "two-way delay of the path without queueing",
            lambda run: run.path["rtt_ns"] / 1e6),
     Metric("buffer_bdp", "buffer", "BDP",
            "buffer in bandwidth-delay products; empty if it is given in packets", _buffer_bdp),
     Metric("flows", "flows", "", "number of flows; a chain is one",
            lambda run: len(run.entry["scenario"]["flows"]), whole=True),
-    Metric("jain", "jain", "",
+    Metric("jain", "fairness (Jain)", "",
            "Jain's index of the flows' goodputs, from 1/n to 1 "
            "(Jain, Chiu, Hawe, DEC-TR-301, 1984)",
            lambda run: jain(list(run.goodputs().values())), "more", part=True),
-    Metric("rtt_bias", "rtt bias", "",
+    Metric("rtt_bias", "RTT bias", "",
            "b in goodput ~ RTT^-b over the flows: 0 if the RTT makes no difference, 1 if goodput "
            "is inversely proportional to it; empty unless flows have different RTTs",
            _rtt_bias, centre=0.0),
@@ -139,7 +139,7 @@ def _rtt(name: str) -> Metric:
         return value
 
     meaning = f"{_statistic(name)} of the round-trip times"
-    return Metric(f"rtt_{name}_ms", f"rtt {name}", "ms", meaning, read, "less")
+    return Metric(f"rtt_{name}_ms", f"RTT {name}", "ms", meaning, read, "less")
 
 
 def _one_way_of(flow: FlowFacts, name: str) -> float | None:
@@ -203,7 +203,7 @@ FLOW: tuple[Metric, ...] = (
            _plain("throughput_mbps"), "more"),
     Metric("retransmits", "retransmits", "packets", "packets retransmitted",
            _plain("retransmits"), "less", whole=True),
-    Metric("fct_s", "fct", "s",
+    Metric("fct_s", "completion time", "s",
            "completion time, from connecting to the last acknowledgement; for a flow with a "
            "workload the mean of its transfers; empty for a flow that isn't done",
            _completion_time, "less"),
@@ -241,7 +241,7 @@ CLASS: tuple[Metric, ...] = (
     _sum("goodput_mbps", of_chains=True),
     _sum("throughput_mbps", of_chains=True),
     _sum("share"),
-    Metric("jain", "jain", "", "Jain's index of the goodputs of its flows",
+    Metric("jain", "fairness (Jain)", "", "Jain's index of the goodputs of its flows",
            lambda rows: jain([v or 0.0 for v in by_name(rows, "goodput_mbps").values()]),
            "more", part=True),
     _sum("retransmits"),
@@ -301,7 +301,7 @@ WORKLOAD: tuple[Metric, ...] = (
           "freezes of a video call: from one shown frame to the next it takes three times the mean "
           "of the last 30, and 150 ms more than it, or longer (`freezeCount` of WebRTC's "
           "statistics, W3C)", "less", whole=True),
-    _seen("frozen_s", "frozen", "s", "their total duration (`totalFreezesDuration`)", "less"),
+    _seen("frozen_s", "frozen time", "s", "their total duration (`totalFreezesDuration`)", "less"),
     _seen("still_s", "still at the end", "s",
           "how long a video call's encoder went on after the last frame that was shown, which no "
           "freeze of `freezes` counts", "less"),

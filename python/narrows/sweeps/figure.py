@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of, quote
@@ -14,7 +15,7 @@ from narrows.store import Place, is_store, location, open_result, open_store
 if TYPE_CHECKING:
     import polars as pl
 
-    from narrows.figures.model import Figure
+    from narrows.figures.model import Figure, Scale
 
 
 def described(
@@ -27,12 +28,15 @@ def described(
     by: str | None = None,
     where: Sequence[str] = (),
     trial: int = 1,
+    ylim: str | None = None,
+    xscale: str | None = None,
 ) -> Figure:
     """The figure `name` of the results at `place`, described.
 
-    Figures of a sweep take axes (`x`, `y`, `by`), a `metric` and conditions such
-    as "path.buffer=1bdp,2bdp" (`where`); those of a run show one `trial` of the single combination
-    that meets the conditions. Raises InputError.
+    Figures of a sweep take axes (`x`, `y`, `by`), a `metric`, conditions such
+    as "path.buffer=1bdp,2bdp" (`where`), the ends of the y axis ("auto" or "LOW:HIGH"), and the
+    scale of the x axis; those of a run show one `trial` of the single combination that meets the
+    conditions. Raises InputError.
     """
     from narrows import figures
     from narrows.figures.sweeps.view import View
@@ -41,6 +45,7 @@ def described(
     if entry is None:
         known = list(figures.CATALOGUE)
         raise InputError.at("NAME", f"{quote(name)}, which is no figure", one_of(name, known))
+    ends, scale = _ends(ylim), _scale(xscale)
     if entry.of == "run":
         figure = _of_run(place, name, where, trial)
         if not figure.panels:
@@ -48,8 +53,38 @@ def described(
             raise InputError.at("NAME", found, "another figure, such as timeline")
         return figure
     frame, axes, title, runs = _table(place, entry.table, where)
-    view = View(title, axes, metric, _place(x), _place(y), _place(by), runs)
+    bounds = _bounds(place, title)
+    view = View(title, axes, metric, _place(x), _place(y), _place(by), runs, ends, scale, bounds)
     return figures.describe_sweep(name, frame, view)
+
+
+def _ends(written: str | None) -> tuple[float, float] | Literal["auto"] | None:
+    """The ends of the y axis."""
+    if written is None or written == "auto":
+        return "auto" if written else None
+    try:
+        low, high = (float(part) for part in written.split(":"))
+    except ValueError:
+        low, high = math.nan, math.nan
+    if not (math.isfinite(high - low) and low < high):
+        raise InputError.at("--ylim", quote(written), "auto, or two numbers as in 0.9:1,")
+    return low, high
+
+
+def _scale(written: str | None) -> Scale | None:
+    if written is None or written == "log":
+        return "log" if written else None
+    if written != "linear":
+        raise InputError.at("--xscale", quote(written), one_of(written, ["linear", "log"]))
+    return "linear"
+
+
+def _bounds(place: Place, study: str) -> tuple[tuple[str, str, float], ...]:
+    """What the study expects of metrics everywhere."""
+    records = open_store(place).studies().values()
+    found = next((one for one in records if one["name"] == study), {})
+    expected = found.get("expected", {}).get("bounds", [])
+    return tuple((str(metric), str(way), float(at)) for metric, way, at in expected)
 
 
 def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:

@@ -9,6 +9,7 @@ from narrows.figures.looks import asides
 from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import (
     View,
+    bounds_of,
     figure,
     label_of,
     limits,
@@ -30,7 +31,9 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
     pairs = list(wanted.items())
     frame = frame.filter(pl.any_horizontal(pl.col(metric).is_not_null() for _, metric in pairs))
 
-    across = axis(x, frame[x].to_list())
+    across = axis(x, frame[x].to_list(), view.xscale)
+
+    guides = bounds_of(view, wanted.values())
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
@@ -40,7 +43,9 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
             label, look = styled.of(value, group)
             if known.height:
                 marks.append(means_line(known, across, metric, label, look, aside))
-        return over(across, view.metric or "utilization", marks, title, limits(wanted, marks), ())
+        return over(
+            across, view.metric or "utilization", marks, title, limits(wanted, marks), guides
+        )
 
     used = (x,) if by is None else (x, by)
     what = label_of(view.metric or "utilization")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from narrows.figures.axes import short
 from narrows.figures.looks import looks_of, words
 from narrows.figures.model import Cloud, Figure, Mark, Panel
+from narrows.figures.names import setting
 from narrows.figures.sweeps.view import (
     View,
     classes_of,
@@ -26,7 +26,7 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
         for value, part in split(rows, by, shades):
-            label = short(by, value) if by else ""
+            label = setting(by, value) if by else ""
             for group in known:
                 points = part.drop_nulls([f"{group}.delay_mean_ms", f"{group}.goodput_mbps"])
                 if points.height:

@@ -12,6 +12,7 @@ from narrows.figures.looks import asides, looks_of, words
 from narrows.figures.model import Figure, Guide, Mark, Panel
 from narrows.figures.sweeps.view import (
     View,
+    bounds_of,
     classes_of,
     figure,
     means_line,
@@ -33,7 +34,7 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
     what = f"Shares without {counted(alone, 'run')} of a single class" if alone else "Shares"
     view = replace(view, runs=max(view.runs, runs_in(frame)))
 
-    across = axis(x, several[x].to_list())
+    across = axis(x, several[x].to_list(), view.xscale)
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
@@ -45,6 +46,7 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
             level = float(part[f"{label}.flows"][0] / part["flows"][0])
             fair[round(level, 6)] = "fair"
         guides = tuple(Guide(value, words) for value, words in fair.items())
+        guides += bounds_of(view, [f"{name}.share" for name in known])
         return over(across, "Share of the goodput", marks, title, (0.0, 1.0), guides)
 
     return figure(several, view, (x,), panel, what, "Share of each class, with the fair share.")

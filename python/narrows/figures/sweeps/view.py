@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from narrows.errors import InputError
-from narrows.figures.axes import Axis, axis, short
+from narrows.figures.axes import Axis, axis
 from narrows.figures.looks import DASHES, HUES, Look, looks_of, told_apart, words
-from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel, heights
+from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel, Scale, heights
+from narrows.figures.names import setting
 from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.panels import shared
 from narrows.metrics.catalogue import find
@@ -31,6 +33,8 @@ MOST_TICKS = 12
 MOST_LINES = 7
 WHOLE = 1.03
 """The upper end of an axis for shares."""
+AIR = 0.05
+"""Room around the values with `--ylim auto`, as a part of their range."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ class View:
     `axes` are the sweep's own, in order; `x`, `y` and `by` choose among them, and
     `metric` is a column. None is replaced by a choice: for x the buffer if it is an axis, otherwise
     the axis with the most values. `runs` is the sweep's total, so that a figure can say how many it
-    leaves out.
+    leaves out. `ylim` are the ends of the y axis, `xscale` the scale of an x axis of numbers.
+    `bounds` are those that the specification expects of metrics everywhere, drawn as lines.
     """
 
     title: str
@@ -50,6 +55,10 @@ class View:
     y: str | None = None
     by: str | None = None
     runs: int = 0
+    ylim: tuple[float, float] | Literal["auto"] | None = None
+    xscale: Scale | None = None
+    bounds: tuple[tuple[str, str, float], ...] = ()
+    """The metric, in words which way, and the value."""
 
 
 def classes_of(frame: pl.DataFrame) -> list[str]:
@@ -67,26 +76,58 @@ def figure(
     alt: str,
 ) -> Figure:
     """A panel for every combination of the axes that aren't used, all on the same y axis."""
-    rest = [place for place in view.axes if place not in used and frame[place].n_unique() > 1]
+    free = [place for place in view.axes if place not in used and frame[place].n_unique() > 1]
+    rest = [place for place in free if not any(zipped(frame, place, other) for other in used)]
     groups = list(frame.group_by(rest, maintain_order=True)) if rest else [((), frame)]
     if len(groups) > MOST_PANELS:
         found = f"{len(groups)} panels, for every {' and '.join(rest)}"
         raise InputError.at("--where", found, f"at most {MOST_PANELS}; --where {rest[0]}=VALUE")
     panels = shared([panel(rows, _title(rest, key)) for key, rows in groups])
+    panels = tuple(_limited(panel, view) for panel in panels)
     columns = 1 if len(panels) == 1 else 2 if len(panels) <= 4 else 3 if len(panels) <= 12 else 4
     height = {1: 3.2, 2: 2.5, 3: 2.1, 4: 1.9}[columns]
     return Figure(view.title, _subtitle(frame, view, what), panels, alt, columns, height)
 
 
+def zipped(frame: pl.DataFrame, place: str, other: str) -> bool:
+    """Whether each value of one axis goes with a single value of the other, and the reverse."""
+    if place == other or other not in frame.columns:
+        return place == other
+    pairs = frame.select(place, other).unique().height
+    return pairs == frame[place].n_unique() == frame[other].n_unique()
+
+
+def _limited(panel: Panel, view: View) -> Panel:
+    """The panel with the ends of the y axis that the view asks for."""
+    if view.ylim is None:
+        return panel
+    if view.ylim != "auto":
+        return replace(panel, y_range=view.ylim)
+    levels = [guide.value for guide in panel.guides if not guide.upright]
+    pool = np.concatenate([np.array(levels), *(heights(mark) for mark in panel.marks)])
+    known = pool[np.isfinite(pool)]
+    if not known.size:
+        return panel
+    low, high = float(known.min()), float(known.max())
+    air = AIR * ((high - low) or abs(high) or 1.0)
+    return replace(panel, y_range=(low - air, high + air))
+
+
+def bounds_of(view: View, columns: Iterable[str]) -> tuple[Guide, ...]:
+    """The expected bounds of these columns as lines."""
+    wanted = set(columns)
+    return tuple(Guide(at, f"{way} {at:g}") for name, way, at in view.bounds if name in wanted)
+
+
 def _title(places: Sequence[str], values: Sequence[object]) -> str:
     """The values of a panel; zipped axes with equal values are named once."""
-    words = (short(place, value) for place, value in zip(places, values, strict=True))
+    words = (setting(place, value) for place, value in zip(places, values, strict=True))
     return ", ".join(dict.fromkeys(words))
 
 
 def _subtitle(frame: pl.DataFrame, view: View, what: str) -> str:
     fixed = [p for p in view.axes if frame[p].n_unique() == 1]
-    words = dict.fromkeys(short(place, frame[place][0]) for place in fixed)
+    words = dict.fromkeys(setting(place, frame[place][0]) for place in fixed)
     count = runs_in(frame)
     runs = f"{count} of {view.runs} runs" if view.runs > count else counted(count, "run")
     return "; ".join([what, *words, runs])
@@ -107,7 +148,7 @@ def over(
 ) -> Panel:
     """A panel with the values of an axis as x, and a labelled y axis."""
     return Panel(
-        across.label,
+        across.label_of_scale,
         label_of(label),
         tuple(marks),
         title,
@@ -216,7 +257,7 @@ class Styles:
             return words(group) if group else "", look
         several = len(self.dashes) > 1
         named = words(group) if several else ""
-        label = " ".join(word for word in (short(self.by, value), named) if word)
+        label = " ".join(word for word in (setting(self.by, value), named) if word)
         dash = self.dashes.get(group, look).dash if several else self._alone[value]
         return label, Look(self.shades[value], dash)
 
@@ -301,8 +342,9 @@ def limits(wanted: Mapping[str, str], marks: Iterable[Mark]) -> tuple[float, flo
 
 
 def label_of(column: str) -> str:
-    """The label of a column: "share of BBR"."""
+    """The label of a column: "Share, BBR"."""
     group, _, key = column.rpartition(".")
     metric = find(column)
     label = metric.label if metric is not None else key.replace("_", " ")
-    return f"{label} of {words(group)}" if group else label
+    label = label[:1].upper() + label[1:]
+    return f"{label}, {words(group)}" if group else label

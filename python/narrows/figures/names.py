@@ -1,0 +1,94 @@
+"""Places and their values as people say them: "BBR", "HyStart off", "Queue: FQ-CoDel"."""
+
+from __future__ import annotations
+
+import re
+
+from narrows.spec import registry
+from narrows.spec.values import measure
+
+_TITLES = {
+    "rate": "Rate",
+    "rtt": "Two-way delay",
+    "buffer": "Buffer",
+    "loss": "Random loss",
+    "queue": "Queue",
+    "cca": "Control",
+    "count": "Number of flows",
+    "hystart": "HyStart",
+    "ecn": "ECN",
+    "gso": "GSO",
+    "gro": "GRO",
+    "fq": "FQ",
+    "profile": "Kernel",
+}
+_ELEMENTS = {"queue": registry.queues, "service": registry.services}
+_UNITS = {
+    "rate": (1e6, "Mbit/s"),
+    "duration": (1e6, "ms"),
+    "b": (1, "bytes"),
+    "pkt": (1, "packets"),
+    "bdp": (1, "BDP"),
+}
+"""For each kind of quantity, the unit in figures and its size in the unit of specifications."""
+_FLOW = re.compile(r"flows\[(\d+)\]")
+
+
+def quantity(value: object) -> tuple[float, str] | None:
+    """A number and its unit in figures; None if the value is no quantity."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return float(value), ""
+    found = measure(str(value))
+    if found is None:
+        return None
+    scale, unit = _UNITS[found[0]]
+    return found[1] / scale, unit
+
+
+def title_of(place: str) -> str:
+    """The title of an axis: "Buffer", "Control of flow 1"."""
+    title, flow = _title(_key(place)), _FLOW.match(place)
+    return title if flow is None else f"{title} of flow {int(flow[1]) + 1}"
+
+
+def value_words(place: str, value: object) -> str:
+    """A value at a place, without the place: "BBR", "FQ-CoDel", "40 Mbit/s"."""
+    key, text = _key(place), str(value)
+    if key == "cca":
+        return registry.title(text)
+    if key in _ELEMENTS:
+        entry = _ELEMENTS[key]().get(text)
+        return text if entry is None else str(entry["title"])
+    found = quantity(value)
+    if found is None:
+        return {"true": "on", "false": "off"}.get(text.lower(), text)
+    return f"{found[0]:g} {found[1]}".rstrip()
+
+
+def setting(place: str, value: object) -> str:
+    """A value with its place, for a legend or a title: "Rate 40 Mbit/s", "HyStart off"."""
+    key, words = _key(place), value_words(place, value)
+    if key == "cca":
+        return words
+    title, flow = _title(key), _FLOW.match(place)
+    if key in _ELEMENTS:
+        told = f"{title}: {words}"
+    elif words.startswith(key):
+        told = title + words.removeprefix(key)
+    else:
+        told = f"{title} {words}"
+    return told if flow is None or flow[1] == "0" else f"{told} (flow {int(flow[1]) + 1})"
+
+
+def _key(place: str) -> str:
+    """The last word of a place that says what it is."""
+    parts = place.split(".")
+    if len(parts) > 1 and parts[-1] == "kind":
+        parts.pop()
+    return parts[-1]
+
+
+def _title(key: str) -> str:
+    return _TITLES.get(key) or (key[:1].upper() + key[1:]).replace("_", " ")
