@@ -80,7 +80,6 @@ CASES = {
     "a path that is no table": ("path = 3\n", "path", "a table, [path]"),
     "a list of paths": (changed("[path]", "[[path]]"), "path", "a table, [path]"),
     "no path": (GOOD[GOOD.index("[[flows]]") :], "path", "a table, [path]"),
-    "no run": (GOOD[: GOOD.index("[run]")], "run", "a table, [run]"),
     "no flows": (FLOWLESS, "flows", "[[flows]]"),
     "an empty list of flows": (f"flows = []\n{FLOWLESS}", "flows", "at least one"),
     "flows as a table": (changed("[[flows]]", "[flows]"), "flows", "[[flows]]"),

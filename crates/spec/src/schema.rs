@@ -22,7 +22,7 @@ pub fn schema() -> Value {
     whole["title"] = "A specification or a study of narrows".into();
     whole["properties"]["sweep"] = section(&SWEEP);
     // The name of the file replaces a missing name.
-    whole["required"] = json!(["path", "flows", "run"]);
+    whole["required"] = json!(["path", "flows"]);
     whole["$defs"] = json!({ "range": range() });
     whole
 }

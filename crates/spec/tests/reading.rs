@@ -54,6 +54,27 @@ fn a_specification_becomes_one_text() {
 }
 
 #[test]
+fn a_run_lasts_30_s_unless_it_says_otherwise() {
+    let end = GOOD.find("[run]").expect("it has the section");
+    let read = read(&GOOD[..end], &[]);
+    assert!(read.canonical(1).contains(r#""duration_ns":30000000000"#));
+}
+
+#[test]
+fn values_separated_by_commas_are_a_list() {
+    let value = |change: &str| Change::parse(change, "--set").unwrap().value.described();
+    let combinations = |change: &str| {
+        let study = Study::read(&source(GOOD, &[change])).expect("it has an axis");
+        study.points().expect("they are few").len()
+    };
+    assert_eq!(combinations("path.buffer=1bdp,2bdp"), 2);
+    assert_eq!(combinations("path.loss=0,0.01,0.02"), 3);
+    for single in ["name=a, b", "name=a,", "name=,", "name='a,b'", "path.buffer=1bdp"] {
+        assert!(!value(single).contains("list"), "{single}");
+    }
+}
+
+#[test]
 fn every_problem_is_told_with_its_line() {
     let text = GOOD.replace("8mbit", "8ms").replace("\"cubic\"", "\"cubik\"");
     let told: Vec<_> = problems(&text, &[]).iter().map(ToString::to_string).collect();

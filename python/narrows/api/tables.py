@@ -227,9 +227,9 @@ class Host(Table):
 class Run(Table):
     """How long, how often, and what to keep."""
 
-    duration: Values[str]
-    """The end; with `stop_when` the latest one. Takes a duration with its unit, such as
-    "25ms".
+    duration: Values[str] | None = None
+    """The end, by default after 30 s; with `stop_when` the latest one. Takes a duration with
+    its unit, such as "25ms".
     """
     warmup: Values[str] | None = None
     """Left out of summaries, but not of the series. Takes a duration with its unit, such as
@@ -375,10 +375,10 @@ class Scenario(Table):
     """The bottleneck and the delay around it."""
     flows: Sequence[Flow]
     """The flows that share the path, or entries that stand for several."""
-    run: Run
-    """How long, how often, and what to keep."""
     host: Host | None = None
     """TCP of the end hosts."""
+    run: Run | None = None
+    """How long, how often, and what to keep."""
     changes: Sequence[Change] | None = None
     """What changes in the course of the run, in the order of the times."""
     expect: Sequence[Expect] | None = None

@@ -21,7 +21,8 @@ pub struct Change {
 }
 
 impl Change {
-    /// Reads `flows.0.cca=reno`; a value that isn't TOML is a text.
+    /// Reads `flows.0.cca=reno`; a value that isn't TOML is a text, and texts separated by commas
+    /// without spaces are a list.
     ///
     /// # Errors
     /// If there is no place or no value.
@@ -37,8 +38,20 @@ impl Change {
     }
 }
 
-/// Numbers, booleans, quoted texts, lists and tables as in TOML; anything else is a text.
+/// `1bdp,2bdp` as a list; anything else as a single value.
 fn value_of(text: &str) -> Node {
+    let parts: Vec<&str> = text.split(',').collect();
+    let plain = |part: &&str| {
+        !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || "\"'[]{}".contains(c))
+    };
+    if parts.len() > 1 && parts.iter().all(plain) {
+        return Node::new(Value::List(parts.into_iter().map(single_value).collect()));
+    }
+    single_value(text)
+}
+
+/// Numbers, booleans, quoted texts, lists and tables as in TOML; anything else is a text.
+fn single_value(text: &str) -> Node {
     let document = Node::from_toml(&format!("value = {text}"));
     let single = document.ok().and_then(|document| match document.value {
         Value::Table(table) if table.0.len() == 1 => table.0.into_iter().next(),

@@ -22,8 +22,7 @@ pub static SPECIFICATION: Section = Section {
         )
         .stays(),
         Key::new("host", Kind::Table(&HOST), Empty, "TCP of the end hosts.").stays(),
-        Key::new("run", Kind::Table(&RUN), Required, "How long, how often, and what to keep.")
-            .stays(),
+        Key::new("run", Kind::Table(&RUN), Empty, "How long, how often, and what to keep.").stays(),
         Key::new(
             "changes",
             Kind::Tables(&CHANGE),
@@ -349,8 +348,13 @@ pub static RUN: Section = Section {
     title: "Run",
     what: "How long, how often, and what to keep.",
     keys: &[
-        Key::new("duration", Kind::Span, Required, "The end; with `stop_when` the latest one.")
-            .becomes("duration_ns"),
+        Key::new(
+            "duration",
+            Kind::Span,
+            Text("30s"),
+            "The end, by default after 30 s; with `stop_when` the latest one.",
+        )
+        .becomes("duration_ns"),
         Key::new(
             "warmup",
             Kind::Duration,
