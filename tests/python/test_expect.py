@@ -12,9 +12,11 @@ import pytest
 from specimens import GOOD, run_cli, spec_of, write
 
 from narrows.errors import InputError, SpecError
+from narrows.figures.palette import colour
 from narrows.metrics.intervals import half_width, interval
 from narrows.store import open_store
 from narrows.sweeps import execute, export, prepare
+from narrows.sweeps.overview import overview
 from narrows.sweeps.promises import counts
 
 TWO = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
@@ -45,6 +47,58 @@ def test_a_run_keeps_its_promises_or_fails(
     assert said in printed
     assert run_cli("run", spec, "--out", out, "--json") == status
     assert len(json.loads(capsys.readouterr().out)["unmet"]) == status
+
+
+def test_the_smallest_value_that_meets_all_is_told_and_on_the_page(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    text = TWO.replace('buffer = "1bdp"', 'buffer = ["0.2bdp", "2bdp", "0.5bdp"]')
+    assert text != TWO
+    text = expecting('metric = "queue_max_bdp"\nat_least = 0.3', text)
+    out = tmp_path / "out"
+    assert run_cli("sweep", write(tmp_path, text), "--out", str(out)) == 1
+    told = capsys.readouterr().out
+    assert "8 of 12 combinations met all expectations" in told
+    assert (
+        "Rate 8 Mbit/s, CUBIC: the smallest buffer that meets all expectations is 0.5 BDP" in told
+    )
+    store = open_store(out)
+    ((stem, record),) = store.studies().items()
+    assert record["expected"]["bounds"] == [["queue_max_bdp", "at least", 0.3]]
+    found = overview(store, stem, record, {})
+    assert (found.judged, found.met) == (12, 8)
+    assert len(found.smallest) == 4
+    assert (found.opens, found.bounds) == ("queue_max_bdp", {"queue_max_bdp": [0.3]})
+    said = next(cell["unmet"] for cell in found.cells if cell["unmet"])
+    assert "at least 0.3" in said[0]
+
+
+def test_a_page_opens_on_what_varies(tmp_path: Path) -> None:
+    alone = GOOD.replace('"1bdp"', '["0.1bdp", "2bdp"]')
+    execute(prepare(write(tmp_path, alone), out=tmp_path / "one"))
+    several = alone.replace("[run]", '[[flows]]\ncca = "bbr"\n\n[run]')
+    execute(prepare(write(tmp_path, several), out=tmp_path / "two"))
+    opens = {}
+    for name in ("one", "two"):
+        store = open_store(tmp_path / name)
+        ((stem, record),) = store.studies().items()
+        opens[name] = overview(store, stem, record, {}).opens
+    assert opens["one"] not in (None, "cubic.share")
+    assert opens["two"] in ("cubic.share", "bbr.share")
+
+
+def test_zipped_axes_are_one_on_the_page_with_the_controls_colours(tmp_path: Path) -> None:
+    two = GOOD.replace('"cubic"', '["cubic", "bbr"]').replace(
+        "[run]", '[[flows]]\ncca = ["reno", "vegas"]\n\n[run]'
+    )
+    two += '\n[sweep]\nzip = [["flows[0].cca", "flows[1].cca"]]\n'
+    execute(prepare(write(tmp_path, two), out=tmp_path / "out"))
+    store = open_store(tmp_path / "out")
+    ((stem, record),) = store.studies().items()
+    (axis,) = overview(store, stem, record, {}).axes
+    assert axis["label"] == "Control of flows 1, 2"
+    assert axis["words"] == ["CUBIC, Reno", "BBR, Vegas"]
+    assert axis["hues"] == [[colour(c).light, colour(c).dark] for c in ("cubic", "bbr")]
 
 
 def test_promises_do_not_change_the_run(tmp_path: Path) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
 
 from narrows.figures.axes import Axis, axis
-from narrows.figures.sweeps.view import interval_of, label_of, numbers, valued_columns
+from narrows.figures.palette import colour
+from narrows.figures.sweeps.view import interval_of, label_of, numbers, valued_columns, zipped
+from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import mean
+from narrows.spec import registry
 from narrows.store import Store
 from narrows.sweeps.export import frame
+from narrows.sweeps.verdicts import smallest
 
 FIRST = (
     "utilization", "loss_rate", "queue_mean_ms", "share", "completion_p50_s", "completion_p99_s",
@@ -20,6 +24,8 @@ FIRST = (
 )  # fmt: skip
 """The first metrics of a table, if they have values; the later ones for each class."""
 MOST_COLUMNS = 8
+SHARE_VARIES = 0.05
+"""Means of shares that differ by less don't vary."""
 MOST_CELLS = 5000
 """Combinations on a page."""
 
@@ -41,6 +47,22 @@ class Overview:
     combinations: int
     runs: int
     stored: int
+    opens: str | None = None
+    """The metric that is shown first: the one that varies most."""
+    bounds: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """The expected bounds of metrics."""
+    smallest: Sequence[str] = ()
+    """The smallest value that meets all expectations, in sentences."""
+
+    @property
+    def judged(self) -> int:
+        """The number of combinations that were judged by expectations."""
+        return sum(cell["unmet"] is not None for cell in self.cells)
+
+    @property
+    def met(self) -> int:
+        """The number of those that met all."""
+        return sum(cell["unmet"] == [] for cell in self.cells)
 
     @property
     def left_out(self) -> int:
@@ -53,6 +75,8 @@ class Overview:
             "axes": list(self.axes),
             "metrics": dict(self.metrics),
             "columns": list(self.columns),
+            "opens": self.opens,
+            "bounds": dict(self.bounds),
             "cells": list(self.cells),
         }
 
@@ -66,14 +90,21 @@ def overview(
     known = frame(_place(store), "summary").filter(pl.col("study") == name)
     known = valued_columns(known)
     metrics = {column: label_of(column) for column in numbers(known) if column not in places}
-    varied = [place for place in places if whole[place].n_unique() > 1]
-    axes = [axis(place, whole[place].to_list()) for place in varied]
+    axes = _axes(whole, places)
     failed = store.failures()
     values, hashes = _values(known, list(metrics)), set(whole["run"])
+    expected = record.get("expected", {})
+    judged = {n: expected["unmet"].get(str(n), []) for n in expected.get("judged", ())}
     cells = [
         _cell(number, rows, values.get(number, {}), axes, failed, pages)
+        | {"unmet": judged.get(number)}
         for number, rows in list(_by_cell(whole))[:MOST_CELLS]
     ]
+    cells_once = whole.unique("cell", maintain_order=True).iter_rows(named=True)
+    combinations = {int(row["cell"]): {place: row[place] for place in places} for row in cells_once}
+    bounds: dict[str, list[float]] = {}
+    for metric, _, at in expected.get("bounds", ()):
+        bounds.setdefault(metric, []).append(at)
     return Overview(
         name,
         [_axis(found) for found in axes],
@@ -84,7 +115,73 @@ def overview(
         whole["cell"].n_unique(),
         whole.height,
         len(hashes & present),
+        _opens(cells, list(metrics), list(bounds)),
+        bounds,
+        smallest(combinations, {number: not broken for number, broken in judged.items()}),
     )
+
+
+def _axes(whole: pl.DataFrame, places: Sequence[str]) -> list[Axis]:
+    """The axes that vary; zipped ones are one, with the words of all."""
+    groups: list[list[str]] = []
+    for place in places:
+        if whole[place].n_unique() > 1:
+            group = next((one for one in groups if zipped(whole, place, one[0])), None)
+            if group is None:
+                groups.append([place])
+            else:
+                group.append(place)
+    return [_together(whole, group) for group in groups]
+
+
+def _together(whole: pl.DataFrame, places: Sequence[str]) -> Axis:
+    """Axes that go together as one: the first of numbers, or the first, leads."""
+    all_ = [axis(place, whole[place].to_list()) for place in places]
+    lead = next((one for one in all_ if one.measured), all_[0])
+    if len(all_) == 1:
+        return lead
+    rows = whole.unique(list(places), maintain_order=True).to_dicts()
+    words = {
+        row[lead.place]: ", ".join(dict.fromkeys(one.words[row[one.place]] for one in all_))
+        for row in rows
+    }
+    label = _label([one.label for one in all_])
+    return replace(lead, label=label, words={value: words[value] for value in lead.positions})
+
+
+def _label(labels: Sequence[str]) -> str:
+    """The labels of axes that go together: "Control of flows 1, 2"."""
+    heads = {label.rpartition(" of flow ")[0] for label in labels}
+    if len(heads) == 1 and (head := heads.pop()):
+        return f"{head} of flows {', '.join(label.rpartition(' ')[2] for label in labels)}"
+    return ", ".join(dict.fromkeys(labels))
+
+
+def _opens(
+    cells: Sequence[Mapping[str, Any]], metrics: Sequence[str], expected: Sequence[str]
+) -> str | None:
+    """The metric that the page opens on, among those with a value in all combinations, if any.
+
+    One with `expected` bounds, or the share of a class if shares vary, which is what most sweeps
+    are about; otherwise of the metrics of the table the one whose means differ most, shares by
+    their difference and others in proportion to the largest.
+    """
+    everywhere = [name for name in metrics if all(name in cell["values"] for cell in cells)]
+    metrics = everywhere or metrics
+    spans = {name: _span(cells, name) for name in _columns(metrics)}
+    shares = [n for n, span in spans.items() if n.endswith(".share") and span >= SHARE_VARIES]
+    ranked = sorted(spans, key=lambda name: -round(spans[name], 1))
+    bounded = [name for name in expected if name in metrics]
+    return next(iter(bounded or shares or ranked or metrics), None)
+
+
+def _span(cells: Sequence[Mapping[str, Any]], name: str) -> float:
+    means = [cell["values"][name][0] for cell in cells if name in cell["values"]]
+    if not means:
+        return 0.0
+    metric = find(name)
+    largest = 1.0 if metric is not None and metric.part else max(map(abs, means))
+    return float((max(means) - min(means)) / largest) if largest else 0.0
 
 
 def _place(store: Store) -> str:
@@ -104,7 +201,16 @@ def _axis(found: Axis) -> dict[str, Any]:
         "words": list(found.words.values()),
         "scale": found.scale,
         "numeric": found.measured,
+        "hues": _hues(found),
     }
+
+
+def _hues(found: Axis) -> list[list[str]] | None:
+    """The colours of congestion controls, light and dark; None for other axes."""
+    known = registry.ccas()
+    if not all(str(value) in known for value in found.positions):
+        return None
+    return [[colour(str(v)).light, colour(str(v)).dark] for v in found.positions]
 
 
 def _columns(metrics: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from narrows.store import Store, create_store, unwritable
 from narrows.store.studies import runs_table
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.promises import counts, unmet, wide
+from narrows.sweeps.verdicts import record_of, smallest
 
 if TYPE_CHECKING:
     from narrows.metrics.expect import Unmet
@@ -40,6 +41,17 @@ class SweepOutcome:
     def good(self) -> bool:
         """Whether no run failed and every expectation is met."""
         return not self.failures and not self.unmet
+
+    def smallest(self) -> list[str]:
+        """The smallest value that meets all expectations, for each combination of other axes."""
+        if not self.job.grid.expected:
+            return []
+        failing = {one.case.number for one in self.unmet}
+        cells = self.job.cells
+        return smallest(
+            {cell.number: cell.values for cell in cells},
+            {cell.number: cell.number not in failing for cell in cells},
+        )
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -100,8 +112,8 @@ def execute(
             if not more:
                 break
             done = _both(done, _run(job, more, store, jobs, cluster, watcher))
-        _note(job, store, command)
         broken = tuple(unmet(job.grid, job.cells, store))
+        _note(job, store, command, broken)
     except OSError as error:
         raise unwritable(error, Path(str(job.directory))) from error
     return SweepOutcome(
@@ -109,14 +121,18 @@ def execute(
     )
 
 
-def _note(job: SweepJob, store: Store, command: Sequence[str]) -> None:
-    """Keeps the study with the runs known by now."""
+def _note(
+    job: SweepJob, store: Store, command: Sequence[str], broken: Sequence[Unmet] | None = None
+) -> None:
+    """Keeps the study with the runs known by now, and the expectations that were `broken`."""
     runs = runs_table(job.grid, counts(job.grid, store))
     record = {
         **_record(job),
         "command": list(command),
         "runs": content_hash(runs["run"].to_list()),
     }
+    if broken is not None and job.grid.expected:
+        record["expected"] = record_of(job.grid, [cell.number for cell in job.cells], broken)
     store.add_study(job.name, record, runs)
 
 

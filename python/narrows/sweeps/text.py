@@ -33,6 +33,10 @@ def outcome_lines(outcome: SweepOutcome) -> Iterator[str]:
         yield f"not met: {one}"
     if len(outcome.unmet) > MOST_FAILURES:
         yield f"and {len(outcome.unmet) - MOST_FAILURES} more expectations that aren't met"
+    if outcome.job.grid.expected:
+        failing = len({one.case.number for one in outcome.unmet})
+        yield f"{cells - failing} of {counted(cells, 'combination')} met all expectations"
+        yield from outcome.smallest()
     yield str(outcome.job.directory)
 
 

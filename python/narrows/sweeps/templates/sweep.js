@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const { axes, metrics, columns, cells, hues } = JSON.parse(document.getElementById("data").textContent);
+  const { axes, metrics, columns, cells, hues, opens, bounds } = JSON.parse(document.getElementById("data").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   // Paper is white, even if the screen is dark.
   const paper = (on) => document.documentElement.classList.toggle("paper", on);
@@ -21,6 +21,7 @@
   const symbols = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star"];
   const dashes = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid"];
   const shown = [...columns];
+  const judged = cells.some((cell) => cell.unmet);
   const sorting = { key: null, down: false };
 
   // The selection: an axis by its number, or -1 for none.
@@ -29,7 +30,7 @@
   const pick = (id) => Number(by(id).value);
   const used = () => [pick("x"), pick("colour"), pick("facet")];
   const kept = () => [...by("filters").querySelectorAll("select")].map((s) => [Number(s.dataset.axis), Number(s.value)]);
-  const name = (i, value) => `${axes[i].label.replace(/ \(.*/, "")} ${axes[i].words[value]}`;
+  const name = (i, value) => axes[i].hues ? axes[i].words[value] : `${axes[i].label.replace(/ \(.*/, "")}: ${axes[i].words[value]}`;
 
   const filters = () => {
     const before = new Map(kept());
@@ -44,12 +45,15 @@
     }));
   };
 
-  const trace = (rows, i, label, metric, x, hue) => {
+  // A value of a control has the control's colour.
+  const hueOf = (colour, i) => (colour >= 0 && axes[colour].hues ? axes[colour].hues[i] : hues[i % hues.length])[isDark() ? 1 : 0];
+
+  const trace = (rows, i, label, metric, x, colour) => {
     const axis = axes[x];
     const points = rows.filter((cell) => metric in cell.values)
       .sort((a, b) => axis.positions[a.at[x]] - axis.positions[b.at[x]]);
     const value = (cell, n) => cell.values[metric][n] ?? cell.values[metric][0];
-    const colour = hues[hue % hues.length][isDark() ? 1 : 0];
+    const shade = hueOf(colour, i);
     return {
       type: "scatter",
       mode: axis.numeric && points.length > 1 ? "lines+markers" : "markers",
@@ -58,8 +62,8 @@
       x: points.map((cell) => axis.numeric ? axis.positions[cell.at[x]] : cell.at[x]),
       y: points.map((cell) => value(cell, 0)),
       error_y: { type: "data", width: 3, array: points.map((c) => value(c, 2) - value(c, 0)), arrayminus: points.map((c) => value(c, 0) - value(c, 1)) },
-      marker: { color: colour, size: 8, symbol: symbols[i % symbols.length] },
-      line: { color: colour, width: 1.8, dash: dashes[i % dashes.length] },
+      marker: { color: shade, size: 8, symbol: symbols[i % symbols.length] },
+      line: { color: shade, width: 1.8, dash: dashes[i % dashes.length] },
     };
   };
 
@@ -67,7 +71,7 @@
     const axis = axes[x];
     const groups = colour < 0 ? [[rows, ""]] : axes[colour].words
       .map((word, value) => [rows.filter((cell) => cell.at[colour] === value), word]);
-    const data = groups.map(([own, word], i) => trace(own, i, word, metric, x, i)).filter((t) => t.x.length);
+    const data = groups.map(([own, word], i) => trace(own, i, word, metric, x, colour)).filter((t) => t.x.length);
     const ticks = axis.numeric ? axis.positions : axis.positions.map((_, i) => i);
     const layout = {
       height: 380,
@@ -78,6 +82,7 @@
         ...(axis.numeric ? {} : { range: [-0.5, ticks.length - 0.5] }),
       },
       yaxis: { title: { text: escaped(metrics[metric]) }, range: ends, gridcolor: style("grid"), zerolinecolor: style("grid") },
+      shapes: (bounds[metric] ?? []).map((y) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color: style("faint"), width: 1.2, dash: "dash" } })),
       legend: { orientation: "h", y: -0.2, yanchor: "top", title: { text: colour < 0 ? "" : escaped(axes[colour].label) } },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, sans-serif", size: 12, color: style("ink") },
@@ -93,15 +98,22 @@
     Plotly.newPlot(div, data, layout, { responsive: true, displaylogo: false, modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]] });
   };
 
+  // From zero, unless the values differ little in comparison.
+  const reach = (least, most) => {
+    if (!(most > least)) return Number.isFinite(least) ? [least - 0.5, least + 0.5] : [0, 1];
+    const near = least >= 0 && least < 0.5 * most;
+    const air = 0.06 * (most - (near ? 0 : least));
+    return [near ? 0 : least - air, most + air];
+  };
+
   const draw = () => {
     const metric = by("metric").value;
     const [x, colour, facet] = used();
     const rows = cells.filter((cell) => kept().every(([i, value]) => cell.at[i] === value));
     document.querySelectorAll("#charts .plot").forEach((div) => Plotly.purge(div));
     by("charts").replaceChildren();
-    const ends = rows.flatMap((cell) => cell.values[metric] ?? []);
-    const low = Math.min(0, ...ends), high = Math.max(...ends, 0);
-    const range = high > low ? [low && low * 1.06, high * 1.06] : [low - 0.5, low + 0.5];
+    const ends = [...rows.flatMap((cell) => cell.values[metric] ?? []), ...(bounds[metric] ?? [])];
+    const range = reach(Math.min(...ends), Math.max(...ends));
     const missing = rows.filter((cell) => !(metric in cell.values)).length;
     by("what").textContent = `${rows.length} of ${cells.length} combinations${missing ? `, ${missing} of them without a value` : ""}`;
     const panels = facet < 0 ? [[rows, ""]] : axes[facet].words
@@ -134,6 +146,7 @@
   const row = (cell) => {
     const tr = make("tr");
     axes.forEach((axis, i) => tr.append(make("td", axis.words[cell.at[i]], { class: "text" })));
+    if (judged) tr.append(make("td", cell.unmet === null ? "–" : cell.unmet.length ? cell.unmet.join("; ") : "met", { class: "text" }));
     shown.forEach((metric) => {
       const [mean, low, high] = cell.values[metric] ?? [];
       const td = make("td", text(mean));
@@ -153,11 +166,14 @@
   const table = () => {
     const head = make("tr");
     axes.forEach((axis, axisNumber) => head.append(heading(axis.label, { axis: axisNumber }, true)));
+    if (judged) head.append(make("th", "Expectations", { scope: "col", class: "text" }));
     shown.forEach((metric) => head.append(heading(metrics[metric], { metric })));
     head.append(make("th", "Runs", { scope: "col" }));
     const wanted = by("search").value.toLowerCase();
     const words = (cell) => axes.map((axis, i) => axis.words[cell.at[i]]).join(" ").toLowerCase();
-    const rows = cells.filter((cell) => words(cell).includes(wanted));
+    const verdict = judged ? by("verdict").value : "";
+    const kind = (cell) => cell.unmet && (cell.unmet.length ? "unmet" : "met");
+    const rows = cells.filter((cell) => words(cell).includes(wanted) && (!verdict || kind(cell) === verdict));
     if (sorting.key) {
       const sign = sorting.down ? -1 : 1;
       rows.sort((a, b) => sign * (sortable(a, sorting.key) - sortable(b, sorting.key)) || 0);
@@ -171,7 +187,7 @@
   };
 
   const numbered = axes.map((axis, i) => [i, axis.label]);
-  options(by("metric"), Object.entries(metrics), columns.find((c) => c.endsWith(".share")) ?? columns[0] ?? Object.keys(metrics)[0]);
+  options(by("metric"), Object.entries(metrics), opens ?? Object.keys(metrics)[0]);
   table();
   if (axes.length && Object.keys(metrics).length) {
     options(by("x"), numbered, largest[0]);
@@ -188,6 +204,7 @@
     by("what").textContent = "Nothing varies, or nothing has run yet.";
   }
   by("search").addEventListener("input", table);
+  if (judged) by("verdict").addEventListener("change", table);
   by("add").addEventListener("change", () => { if (by("add").value) shown.push(by("add").value); table(); });
   document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
 })();

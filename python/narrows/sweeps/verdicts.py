@@ -1,0 +1,90 @@
+"""Which combinations of a sweep meet all expectations, and the smallest value that does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from narrows.figures.names import quantity, setting, title_of, value_words
+from narrows.plan import Grid
+
+if TYPE_CHECKING:
+    from narrows.metrics.expect import Unmet
+
+FIRST = "path.buffer"
+"""The axis whose smallest value is asked for most; otherwise the first axis of numbers."""
+MOST_SENTENCES = 20
+
+
+def record_of(grid: Grid, judged: Sequence[int], unmet: Sequence[Unmet]) -> dict[str, Any]:
+    """What a study's record keeps: the bounds that hold everywhere, and each unmet expectation.
+
+    `judged` are the numbers of the combinations that were judged.
+    """
+    broken: dict[str, list[str]] = {}
+    for one in unmet:
+        value = "no value" if one.found is None else f"{one.found:.4g}"
+        said = f"{one.expected.brief} {value} ({one.expected.bound})"
+        broken.setdefault(str(one.case.number), []).append(said)
+    bounds = [
+        (one.metric, way, at)
+        for one in grid.expected
+        if one.metric is not None and not one.where
+        for way, at in (("at least", one.at_least), ("at most", one.at_most))
+        if at is not None
+    ]
+    return {"bounds": bounds, "judged": list(judged), "unmet": broken}
+
+
+def smallest(
+    combinations: Mapping[int, Mapping[str, object]], met: Mapping[int, bool]
+) -> list[str]:
+    """For each combination of the other axes, the smallest value that meets all expectations."""
+    varied = _varied(list(combinations.values()))
+    measured = [place for place, values in varied.items() if all(map(_number, values))]
+    if not measured or not met:
+        return []
+    place = FIRST if FIRST in measured else measured[0]
+    others: dict[tuple[tuple[str, object], ...], list[tuple[float, object, bool]]] = {}
+    for number, values in combinations.items():
+        if number in met:
+            rest = tuple((p, v) for p, v in values.items() if p in varied and p != place)
+            found = quantity(values[place])
+            at = found[0] if found is not None else 0.0
+            others.setdefault(rest, []).append((at, values[place], met[number]))
+    return [_sentence(place, rest, known) for rest, known in others.items()][:MOST_SENTENCES]
+
+
+def _sentence(
+    place: str, rest: Sequence[tuple[str, object]], known: Sequence[tuple[float, object, bool]]
+) -> str:
+    good = [one for one in known if one[2]]
+    where = ", ".join(setting(*one) for one in rest)
+    head = f"{where}: " if where else ""
+    title = title_of(place)
+    title = title[:1].lower() + title[1:]
+    if not good:
+        return f"{head}no {title} meets all expectations"
+    value = min(good, key=lambda one: one[0])[1]
+    return f"{head}the smallest {title} that meets all expectations is {value_words(place, value)}"
+
+
+def _varied(combinations: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
+    """The places with several values, and these; of places that go together only the first."""
+    places = list(dict.fromkeys(place for one in combinations for place in one))
+    columns = {place: [one.get(place) for one in combinations] for place in places}
+    found: dict[str, list[object]] = {}
+    for place, column in columns.items():
+        distinct = set(map(str, column))
+        together = [
+            other for other in found
+            if len(set(zip(map(str, column), map(str, columns[other]), strict=True)))
+            == len(distinct) == len(set(map(str, columns[other])))
+        ]  # fmt: skip
+        if len(distinct) > 1 and not together:
+            found[place] = list(dict.fromkeys(column))
+    return found
+
+
+def _number(value: object) -> bool:
+    return quantity(value) is not None
