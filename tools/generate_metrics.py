@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from narrows.metrics.catalogue import CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD
+from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD
 from narrows.metrics.metric import Metric
 from narrows.metrics.series import OF_FLOW, OF_LINK, Derived
 
@@ -37,6 +37,10 @@ A class with transfers that end (flows with a size, or a workload other than `on
 too. For a workload only transfers that began after the warm-up count.
 
 {completion}
+
+A class with videos or video calls has these, too: totals over its flows, and means of the rest.
+
+{application}
 
 ## `flows`: a row for each flow
 
@@ -97,6 +101,9 @@ def generate() -> str:
         run=table((*RUN, PACKETS)),
         of_class=table(CLASS),
         completion=table(COMPLETION),
+        application=table(
+            {metric.name: metric for its in APPLICATION.values() for metric in its}.values()
+        ),
         flow=table(FLOW),
         workload=table(WORKLOAD),
         series="\n".join([*derived("a flow", OF_FLOW), *derived("a link", OF_LINK)]),

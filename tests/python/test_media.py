@@ -91,6 +91,40 @@ def test_without_a_control_a_link_that_is_too_slow_freezes_the_picture(tmp_path:
     assert (row["completed"] or 0) < 300
 
 
+def test_what_people_notice_of_calls_and_videos_is_in_the_summary(tmp_path: Any) -> None:
+    video = {"kind": "video", "bitrate": "1mbit", "chunk": "1s"}
+    flows = [
+        call("nada", name="call", count=2),
+        nw.Flow(name="film", cca="cubic", workload=video),
+    ]
+    result = run(tmp_path, flows, "2mbit", "30s")
+    (row,) = result.summary_table.to_dicts()
+    calls = result.flows.filter(result.flows["class"] == "call")
+    assert row["call.rate_changes"] == calls["rate_changes"].sum() > 0
+    assert row["call.freezes"] == calls["freezes"].sum()
+    assert row["call.frozen_s"] == pytest.approx(calls["frozen_s"].sum())
+    assert row["call.media_mbps"] == pytest.approx(calls["media_mbps"].mean())
+    (film,) = result.flows.filter(result.flows["class"] == "film").to_dicts()
+    assert row["film.stalls"] == film["stalls"]
+    assert "film.freezes" not in row
+    assert "call.stalls" not in row
+
+
+def test_media_metrics_can_be_expected_and_plotted(tmp_path: Any) -> None:
+    expected = nw.Expect(metric="call.media_mbps", at_most=0.6)
+    scenario = nw.Scenario(
+        name="calls",
+        path=nw.Path(rate=["500kbit", "8mbit"], rtt="100ms", buffer="3bdp"),
+        flows=[call("nada", name="call")],
+        run=nw.Run(duration="20s"),
+        expect=[expected],
+    )
+    result = nw.sweep(scenario, out=tmp_path / "out")
+    assert len(result.unmet) == 1
+    assert "path.rate=8mbit: call.media_mbps is" in result.unmet[0]
+    assert result.explore("lines", metric="call.media_mbps") is not None
+
+
 @pytest.mark.parametrize("control", CONTROLS)
 def test_marks_replace_losses(control: str, tmp_path: Any) -> None:
     """Behind CoDel with ECN it stays below the link's rate, and nothing is lost."""

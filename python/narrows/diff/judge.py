@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from narrows.diff.side import Side, paired
 from narrows.errors import InputError
 from narrows.metrics import equivalence, intervals
-from narrows.metrics.catalogue import CLASS, COMPLETION, RUN, find
+from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, RUN, find
 from narrows.metrics.equivalence import Difference
 
 if TYPE_CHECKING:
@@ -72,11 +72,12 @@ def judge(first: Side, second: Side) -> list[Row]:
     """Every metric with values on both sides; raises InputError if they have nothing in common."""
     cells = _cells(first, second)
     columns = [(m.name, m.name, m.label) for m in RUN if m.name not in CONDITIONS]
+    applications = {m.name: m for its in APPLICATION.values() for m in its}.values()
     for one, two in paired(first, second):
         label = one if one == two else f"{one} \N{RIGHTWARDS ARROW} {two}"
         columns += [
             (f"{one}.{m.name}", f"{two}.{m.name}", f"{m.label}, {label}")
-            for m in (*CLASS, *COMPLETION)
+            for m in (*CLASS, *applications, *COMPLETION)
             if m.name not in CONDITIONS
         ]
     rows = (_row(first, second, cells, *column) for column in columns)

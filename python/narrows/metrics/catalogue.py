@@ -29,6 +29,7 @@ from narrows.metrics.metric import (
     total,
     two_way_ms,
 )
+from narrows.metrics.workloads import MEDIA, VIDEOS
 
 
 def _buffer_bdp(run: RunFacts) -> float | None:
@@ -314,6 +315,30 @@ WORKLOAD: tuple[Metric, ...] = (
     *(_completion(name) for name in STATISTICS),
 )  # fmt: skip
 """Columns of `flows` for flows with a workload, after its kind in `workload`."""
+
+
+def _over_flows(name: str) -> Metric:
+    """A metric of `WORKLOAD` for a class: totals are added, the others are means."""
+
+    def values(rows: Sequence[Row]) -> list[Any]:
+        return [row[name] for row in rows if row.get(name) is not None]
+
+    if name in _TOTALS:
+        return _WORKLOAD[name].of_class(lambda rows: total(values(rows)), "the sum over its flows")
+    return _WORKLOAD[name].of_class(lambda rows: average(values(rows)), "the mean over its flows")
+
+
+_WORKLOAD = {metric.name: metric for metric in WORKLOAD}
+_TOTALS = (
+    "stalls", "stalled_s", "switches", "freezes", "frozen_s", "lost_frames", "rate_changes",
+)  # fmt: skip
+_PLAYER = ("stalls", "stalled_s", "startup_s", "between_stalls_s", "mean_bitrate_mbps", "switches")
+_CALL = ("freezes", "frozen_s", "still_s", "lost_frames", "media_mbps", "rate_changes")
+APPLICATION: Mapping[str, tuple[Metric, ...]] = {
+    **{kind: tuple(map(_over_flows, _PLAYER)) for kind in VIDEOS},
+    MEDIA: tuple(map(_over_flows, _CALL)),
+}
+"""Columns of `summary` for each class with flows of these workloads, after those of `CLASS`."""
 
 
 def _of_transfers(place: str, name: str) -> Reader:

@@ -12,9 +12,18 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from narrows import _native
-from narrows.metrics.catalogue import CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD, find
+from narrows.metrics.catalogue import (
+    APPLICATION,
+    CLASS,
+    COMPLETION,
+    FLOW,
+    PACKETS,
+    RUN,
+    WORKLOAD,
+    find,
+)
 from narrows.metrics.completions import completing
-from narrows.metrics.metric import Entry, FlowFacts, RunFacts, by_their_names
+from narrows.metrics.metric import Entry, FlowFacts, Metric, RunFacts, by_their_names
 from narrows.store.parquet import NativeTables
 
 if TYPE_CHECKING:
@@ -23,15 +32,25 @@ if TYPE_CHECKING:
 _TEXTS = ("name", "class", "cca", "invalid", "workload")
 
 
-def summary_columns(groups: Sequence[str], completing: Collection[str] = ()) -> list[str]:
+def summary_columns(
+    groups: Sequence[str],
+    completing: Collection[str] = (),
+    workloads: Sequence[str | None] = (),
+) -> list[str]:
     """The numbers in `summary` for a run with these classes of flows.
 
-    `completing` are those with transfers that end (`narrows.metrics.completions`).
+    `completing` are those with transfers that end (`narrows.metrics.completions`); `workloads` are
+    the kinds of the workloads of all flows.
     """
+    kinds = set(zip(groups, workloads, strict=False))
     classes = [
         f"{name}.{metric.name}"
         for name in dict.fromkeys(groups)
-        for metric in (*CLASS, *(COMPLETION if name in completing else ()))
+        for metric in (
+            *CLASS,
+            *_application([kind for group, kind in kinds if group == name]),
+            *(COMPLETION if name in completing else ()),
+        )
     ]
     return [*(metric.name for metric in RUN), *classes, PACKETS.name]
 
@@ -39,7 +58,14 @@ def summary_columns(groups: Sequence[str], completing: Collection[str] = ()) -> 
 def columns_of(plan: Plan) -> list[str]:
     """The numbers in `summary` for the runs of a plan."""
     scenario = plan.trials[0].scenario
-    return summary_columns(plan.groups, completing(scenario, plan.groups))
+    workloads = [(flow["workload"] or {}).get("kind") for flow in scenario["flows"]]
+    return summary_columns(plan.groups, completing(scenario, plan.groups), workloads)
+
+
+def _application(kinds: Collection[str | None]) -> list[Metric]:
+    """The metrics of the applications of a class."""
+    known = [metric for kind, its in APPLICATION.items() if kind in kinds for metric in its]
+    return list({metric.name: metric for metric in known}.values())
 
 
 def summary_tables(entry: Entry, groups: Sequence[str]) -> NativeTables:
@@ -79,6 +105,8 @@ def _summary(
     for name in dict.fromkeys(classes.values()):
         members = [flow for flow in rows if flow["class"] == name]
         row |= {f"{name}.{metric.name}": metric.read(members) for metric in CLASS}
+        kinds = {flow.get("workload") for flow in members}
+        row |= {f"{name}.{metric.name}": metric.read(members) for metric in _application(kinds)}
         row |= _completions(name, completions.get(name))
     return {**row, PACKETS.name: PACKETS.read(facts), "invalid": entry.get("invalid")}
 
