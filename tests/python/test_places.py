@@ -13,8 +13,8 @@ from specimens import GOOD
 
 from narrows.cli import main
 from narrows.diff import Change, diff
-from narrows.diff.judge import exact
-from narrows.diff.side import changes, read
+from narrows.diff.judge import exact, headline
+from narrows.diff.side import changes, read, title
 from narrows.errors import InputError
 from narrows.metrics import equivalence
 from narrows.report.shelf import items, write_index
@@ -127,12 +127,28 @@ def test_a_diff_of_runs_says_what_was_changed_and_what_became_of_it(
     assert made.changes == [("flows[0].cca", "cubic", "reno")]
     rows = {row.metric: row for row in made.rows}
     # One class was renamed: the flows are the same.
-    assert rows["cubic.goodput_mbps"].label.endswith("cubic \N{RIGHTWARDS ARROW} reno")
+    assert rows["cubic.goodput_mbps"].label.endswith("CUBIC \N{RIGHTWARDS ARROW} Reno")
+    assert made.title == "CUBIC \N{RIGHTWARDS ARROW} Reno"
+    assert [row.metric for row in headline(made.rows)] == [
+        "cubic.goodput_mbps", "cubic.delay_mean_ms", "loss_rate", "utilization",
+    ]  # fmt: skip
+    told = list(made.lines())
+    assert sum(line.endswith("too few values") for line in told) <= 6
+    assert len(list(made.lines(whole=True))) > 2 * len(told)
     html = made.page.read_text()
     assert "flows[0].cca" in html
     assert 'id="compare-data"' in html
     assert json.loads((tmp_path / "out" / "diff.json").read_text())["kind"] == "run"
     assert any("cubic" in line for line in made.lines())
+
+
+def test_a_title_says_what_differs(shelf: Path) -> None:
+    first, second = read(shelf / "a", "A"), read(shelf / "b", "B")
+    assert title(first, second, [("path.queue", "default", "fq_codel")]).startswith(
+        "Queue: default"
+    )
+    assert "4 changes" in title(first, second, [("path.loss", "0", "1")] * 4)
+    assert title(first, first, []).endswith("the same specification twice")
 
 
 def test_a_change_is_told_if_the_interval_does_not_hold_zero(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def show_page(page: Path) -> None:
 def diff(
     first: Annotated[str, typer.Argument(metavar="A", help="Results of a run or a sweep.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Results of the same kind.")],
+    whole: Annotated[bool, typer.Option("--all", help="Print every metric.")] = False,
     as_json: AsJson = False,
     out: Out = None,
 ) -> None:
@@ -97,4 +98,4 @@ def diff(
     if as_json:
         print_json(made.document())
     else:
-        print_lines(made.lines())
+        print_lines(made.lines(whole=whole))

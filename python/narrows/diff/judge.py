@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.diff.side import Side, paired
 from narrows.errors import InputError
+from narrows.figures.looks import words
 from narrows.metrics import equivalence, intervals
 from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, RUN, find
 from narrows.metrics.equivalence import Difference
@@ -71,17 +72,49 @@ class Row:
 def judge(first: Side, second: Side) -> list[Row]:
     """Every metric with values on both sides; raises InputError if they have nothing in common."""
     cells = _cells(first, second)
-    columns = [(m.name, m.name, m.label) for m in RUN if m.name not in CONDITIONS]
+    columns = [(m.name, m.name, _begun(m.label)) for m in RUN if m.name not in CONDITIONS]
     applications = {m.name: m for its in APPLICATION.values() for m in its}.values()
     for one, two in paired(first, second):
-        label = one if one == two else f"{one} \N{RIGHTWARDS ARROW} {two}"
+        label = words(one) if one == two else f"{words(one)} \N{RIGHTWARDS ARROW} {words(two)}"
         columns += [
-            (f"{one}.{m.name}", f"{two}.{m.name}", f"{m.label}, {label}")
+            (f"{one}.{m.name}", f"{two}.{m.name}", f"{_begun(m.label)}, {label}")
             for m in (*CLASS, *applications, *COMPLETION)
             if m.name not in CONDITIONS
         ]
     rows = (_row(first, second, cells, *column) for column in columns)
     return [row for row in rows if row is not None]
+
+
+def _begun(label: str) -> str:
+    return label[:1].upper() + label[1:]
+
+
+def headline(rows: Sequence[Row]) -> list[Row]:
+    """The six rows to read first: goodput, share and delay, loss, utilization and fairness.
+
+    The first three are those of the class whose goodput changed most, in proportion. Without a
+    second class there is no share, and a single flow has no fairness to speak of.
+    """
+    goodputs = [row for row in rows if row.metric.endswith(".goodput_mbps")]
+    most = max(goodputs, key=_relative, default=None)
+    group = "" if most is None else most.metric.rpartition(".")[0]
+    wanted = [f"{group}.{name}" for name in _HEADLINE_OF_CLASS] + list(_HEADLINE_OF_RUN)
+    by_name = {row.metric: row for row in rows}
+    found = [by_name[name] for name in wanted if name in by_name]
+    return [row for row in found if not (row.change is Change.SAME and _trivial(row))]
+
+
+def _relative(row: Row) -> float:
+    return abs(row.apart.mean) / max(abs(row.first), abs(row.second), 1e-9)
+
+
+def _trivial(row: Row) -> bool:
+    """Whether a share or an index of fairness is that of a single class or flow."""
+    return row.first == row.second == 1 and row.metric.endswith(("share", "jain"))
+
+
+_HEADLINE_OF_CLASS = ("goodput_mbps", "share", "delay_mean_ms")
+_HEADLINE_OF_RUN = ("loss_rate", "utilization", "jain")
 
 
 def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from narrows.diff.judge import Change, Row, documents, judge
-from narrows.diff.side import RUN, Side, changes, read
+from narrows.diff.judge import Change, Row, documents, headline, judge
+from narrows.diff.side import RUN, Side, changes, read, title
 from narrows.errors import InputError
 from narrows.store import RESULTS, Place, slug, unwritable
 from narrows.store.atomic import write_text
@@ -42,6 +42,7 @@ class Diff:
         places = {side.label: str(side.place) for side in (self.first, self.second)}
         return {
             "kind": self.first.kind,
+            "title": self.title,
             "places": places,
             "specification": [
                 {"place": place, "first": one, "second": two} for place, one, two in self.changes
@@ -50,11 +51,16 @@ class Diff:
             "page": str(self.page),
         }
 
-    def lines(self) -> Iterator[str]:
-        """What the terminal shows."""
+    @property
+    def title(self) -> str:
+        """What differs, such as "Drop-tail → FQ-CoDel"."""
+        return title(self.first, self.second, self.changes)
+
+    def lines(self, *, whole: bool = False) -> Iterator[str]:
+        """What the terminal shows: the headline rows, or the `whole` table."""
         from narrows.diff.text import lines
 
-        yield from lines((self.first, self.second), self.changes, self.rows)
+        yield from lines((self.first, self.second), self.changes, self.rows, whole=whole)
         yield str(self.page)
 
 
@@ -89,14 +95,16 @@ def _page(made: Diff) -> str:
     from narrows.version import __version__
 
     drawn = [(figure, interactive.plots(figure)) for figure in figures(made)]
+    first = headline(made.rows)
     template = environment("narrows.diff").get_template("diff.html.jinja")
     return template.render(
         diff=made,
         drawn=drawn,
         plotly=plotly_js([figure for figure, _ in drawn]) if drawn else "",
         version=__version__,
-        told=[row for row in made.rows if row.change in TOLD],
-        rest=[row for row in made.rows if row.change not in TOLD],
+        first=first,
+        told=[row for row in made.rows if row.change in TOLD and row not in first],
+        rest=[row for row in made.rows if row.change not in TOLD and row not in first],
     )
 
 

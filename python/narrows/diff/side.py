@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from narrows.errors import InputError
+from narrows.figures.names import setting, title_of, value_words
 from narrows.spec.values import values_in
 from narrows.store import Place, Result, is_store, location, open_result, open_store
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 RUN, SWEEP = "run", "sweep"
+MOST_IN_TITLE = 3
+"""More changes aren't listed in the title."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def _sweep(place: Place, label: str) -> Side:
 
 
 def changes(first: Side, second: Side) -> list[tuple[str, str, str]]:
-    """Every place of the specification that differs, with both values; "-" for none."""
+    """Every place of the specification that differs, with both values; "default" if left out."""
     places = list(dict.fromkeys([*first.spec, *second.spec]))
     found = [(p, first.spec.get(p), second.spec.get(p)) for p in places if p != "name"]
     written = [(p, _word(one), _word(two)) for p, one, two in found if one != two]
@@ -77,8 +80,26 @@ def changes(first: Side, second: Side) -> list[tuple[str, str, str]]:
     return written
 
 
+def title(first: Side, second: Side, found: Sequence[tuple[str, str, str]]) -> str:
+    """What differs, such as "Drop-tail → FQ-CoDel"; of many changes only their number."""
+    told = [(place, one, two) for place, one, two in found if place != "engine"] or list(found)
+    if not told:
+        return f"{first.name}: the same specification twice"
+    if len(told) > MOST_IN_TITLE:
+        return f"{first.name} \N{RIGHTWARDS ARROW} {second.name}: {len(told)} changes"
+    return ", ".join(_change(*one) for one in told)
+
+
+def _change(place: str, one: str, two: str) -> str:
+    if place == "engine":
+        return f"engine {one} \N{RIGHTWARDS ARROW} {two}"
+    before, after = (value_words(place, value) for value in (one, two))
+    plain = f"{before} \N{RIGHTWARDS ARROW} {after}"
+    return plain if setting(place, one) == before else f"{title_of(place)}: {plain}"
+
+
 def _word(value: object) -> str:
-    return "-" if value is None else str(value)
+    return "default" if value is None else str(value)
 
 
 def paired(first: Side, second: Side) -> list[tuple[str, str]]:

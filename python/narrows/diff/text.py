@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
-from narrows.diff.judge import Change, Row
-from narrows.diff.side import Side
-
-MOST_ROWS = 30
-"""Of the metrics without a difference, at most this many are printed; the page has all."""
+from narrows.diff.judge import Change, Row, headline
+from narrows.diff.side import Side, title
 
 SINGLE = "One trial each can't distinguish change from chance: run both with --trials 5."
 SAME = (
@@ -19,26 +15,31 @@ SAME = (
 
 
 def lines(
-    sides: tuple[Side, Side], changes: Sequence[tuple[str, str, str]], rows: Sequence[Row]
+    sides: tuple[Side, Side],
+    changes: Sequence[tuple[str, str, str]],
+    rows: Sequence[Row],
+    *,
+    whole: bool = False,
 ) -> Iterator[str]:
-    """The specification's differences, then the metrics, those with a change first."""
+    """What was changed, the six headline rows, and what else changed; with `whole` every row."""
+    yield title(*sides, changes)
     for side in sides:
         yield f"{side.label}: {side.place} ({side.engine})"
-    yield ""
     for place, one, two in changes:
         yield f"{place}: {one} \N{RIGHTWARDS ARROW} {two}"
-    if not changes:
-        yield "the same specification"
     yield ""
+    first = headline(rows)
     order = [Change.BETTER, Change.WORSE, Change.CHANGED, Change.UNKNOWN, Change.UNCLEAR]
-    shown = [row for change in order for row in rows if row.change is change]
-    yield from table(shown[:MOST_ROWS])
-    equal = sum(row.change is Change.SAME for row in rows)
-    if equal:
+    rest = [row for change in order for row in rows if row.change is change and row not in first]
+    yield from table([*first, *rest] if whole else first)
+    equal = sum(row.change is Change.SAME and row not in first for row in rows)
+    if whole and equal:
         yield f"{equal} metrics are equal"
-    if len(shown) > MOST_ROWS:
-        yield f"{len(shown) - MOST_ROWS} more without a difference that is shown: on the page"
-    if shown and all(row.change is Change.UNKNOWN for row in shown):
+    if not whole:
+        changed = sum(row.change in order[:3] for row in rest)
+        yield f"{changed} of {len(rest) + equal} other metrics changed: --all or the page"
+    known = [*first, *rest]
+    if known and all(row.change in (Change.UNKNOWN, Change.SAME) for row in known):
         yield SINGLE if max(side.rows.height for side in sides) == 1 else SAME
 
 
@@ -55,14 +56,19 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     known = row.interval
-    ends = "-" if known is None else " to ".join(f"{number(end):+}" for end in known)
+    ends = "-" if known is None else " to ".join(signed(end) for end in known)
     said = str(row.change)
     if row.cells > 1:
         said += f" over {row.cells} combinations ({row.better} better, {row.worse} worse)"
-    numbers = (f"{number(row.first)}", f"{number(row.second)}", f"{number(row.apart.mean):+}")
+    numbers = (number(row.first), number(row.second), signed(row.apart.mean))
     return (row.label, *numbers, ends, said)
 
 
-def number(value: float) -> float:
+def number(value: float) -> str:
     """A number with four significant digits."""
-    return float(f"{value:.4g}") if math.isfinite(value) else value
+    return f"{float(f'{value:.4g}'):,.12g}"
+
+
+def signed(value: float) -> str:
+    """The same with its sign."""
+    return f"{float(f'{value:.4g}'):+,.12g}"
