@@ -108,6 +108,22 @@ def test_a_scenario_takes_overrides_and_may_be_a_mapping(tmp_path: Path) -> None
     assert result.summary_table["rate_mbps"][0] == 4.0
 
 
+def test_results_of_runs_and_sweeps_have_the_same_attributes(tmp_path: Path) -> None:
+    run = nw.run(small(), out=tmp_path / "run")
+    swept = nw.sweep(small(), out=tmp_path / "sweep")
+    opened = nw.open_result(tmp_path / "sweep")
+    for result in (run, swept, opened):
+        assert result.name == "good"
+        assert Path(str(result.path)).is_dir()
+        assert isinstance(result.summary, dict)
+        assert result.page.is_file()
+        assert result.pages() == [result.page]
+        assert result.failures == {}
+    assert swept.summary["runs"] == 1
+    assert isinstance(opened, nw.SweepResult)
+    assert opened.summary["studies"][0]["stored"] == 1
+
+
 def test_a_sweep_gives_frames(tmp_path: Path) -> None:
     study = small(
         path=nw.Path(rate=["4mbit", "8mbit"], rtt="20ms", buffer=nw.Range("1bdp", "2bdp", count=2)),

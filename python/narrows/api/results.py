@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,15 @@ class RunResult(Result, _Tables):
         """Its page, to be opened in a browser."""
         return self.path / "report.html"
 
+    def pages(self) -> list[Path]:
+        """The same as a list, as a sweep has one for each study."""
+        return [self.page]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Empty: a run that fails gives no result. Sweeps have theirs."""
+        return {}
+
     def _place(self) -> Place:
         return self.path
 
@@ -124,8 +133,42 @@ class SweepResult(_Tables):
 
     def __repr__(self) -> str:
         count = len(open_store(self.place).keys())
-        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .pages(), .failures"
+        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .failures"
         return f"<SweepResult of {count} stored runs in {self.place}; {offers}>"
+
+    @property
+    def path(self) -> Place:
+        """Its directory or URL."""
+        return self.place
+
+    @property
+    def name(self) -> str:
+        """The name of the study that ran last; of an opened store, of its studies."""
+        if self.outcome is not None:
+            return self.outcome.job.name
+        return ", ".join(state.name for state in states(open_store(self.place)))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What `narrows sweep --json` prints; of an opened store, the state of its studies."""
+        if self.outcome is not None:
+            return self.outcome.document()
+        known = states(open_store(self.place))
+        return {"directory": str(self.place), "studies": [asdict(state) for state in known]}
+
+    @property
+    def page(self) -> Path:
+        """The page of the study that ran last, to be opened in a browser.
+
+        Raises InputError for a store in object storage, which has none.
+        """
+        from narrows.sweeps.page import write_pages
+
+        name = self.outcome.job.name if self.outcome is not None else None
+        made = write_pages(self.place, name)
+        if not made:
+            raise InputError.at(str(self.place), "a store without pages", "a directory on a disk")
+        return made[-1]
 
     def pages(self) -> list[Path]:
         """The pages of its studies, written anew; none for a store in object storage."""
