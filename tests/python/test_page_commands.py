@@ -81,6 +81,19 @@ def test_the_page_of_a_run_names_its_study(
     assert made == {key: key for key in open_store(store).keys()}  # noqa: SIM118 (of a store)
 
 
+@pytest.mark.parametrize("table", ['zip = [["flows[0].cca", "path.queue"]]', 'design = "grid"'])
+def test_the_page_of_a_run_of_a_designed_study(
+    table: str, tmp_path: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    spec = tmp_path / "good.toml"
+    spec.write_text(f"{GOOD}\n[sweep]\n{table}\n")
+    sets = ["--set", 'flows[0].cca=["bbr", "reno"]', "--set", 'path.queue=["codel", "pie"]']
+    typed(["sweep", str(spec), *sets, "--out", str(tmp_path / "store")], monkeypatch)
+    pages = sorted((tmp_path / "store" / "pages").glob("*.html"))
+    [command] = commands(pages[0])
+    assert stored(pages[0].parent, capsys, command, monkeypatch) == {pages[0].stem}
+
+
 def test_a_sweep_from_python_names_the_file_beside_its_page(
     tmp_path: Path, capsys: Capture, monkeypatch: Patch
 ) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -71,11 +72,16 @@ def _page(store: RunStore, stem: str, record: Mapping[str, Any], row: Mapping[st
 
 
 def _command(stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
-    """The command for this run alone, from the file beside the study's page."""
-    words = ["narrows", "run", f"../{stem}.toml", "--backend", str(record["backend"])]
+    """The command for this run alone, from the file beside the study's page.
+
+    `narrows run` refuses a study with a table `sweep`; of it, the command is for all trials.
+    """
+    alone = "sweep" not in tomllib.loads(str(record["spec"]))
+    command, option = ("run", "--set") if alone else ("sweep", "--filter")
+    words = ["narrows", command, f"../{stem}.toml", "--backend", str(record["backend"])]
     for axis in record["axes"]:
-        words += ["--set", f"{axis}={_written(row[axis])}"]
-    return shlex.join([*words, "--trials", "1", "--seed", str(row["seed"])])
+        words += [option, f"{axis}={_written(row[axis])}"]
+    return shlex.join([*words, *(["--trials", "1", "--seed", str(row["seed"])] if alone else [])])
 
 
 def _written(value: object) -> str:
