@@ -20,7 +20,7 @@ workload = { kind = "requests", size = "20kb", think = "50ms" }
 
 """
 KINDS = ("run", "sweep", "run of a sweep", "figure", "grid", "diff", "shelf")
-SITES = ("comparison", "evaluation", "situation", "ledger", "published figure")
+SITES = ("comparison", "evaluation", "situation", "evaluations", "ledger", "published figure")
 PLOTLESS = ("shelf", *SITES)
 
 
@@ -69,10 +69,10 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ]  # fmt: skip
     for command in commands:
         assert main(command) in (0, 1)
-    evaluated = folder / "evaluated" / "site"
+    evaluated = folder / "evaluated" / "site" / "reno"
     files = (folder / "compared" / "compare.html", evaluated / "index.html",
-             evaluated / "alone.html", store / "site" / "index.html",
-             store / "site" / "panaderia-fig9.html")  # fmt: skip
+             evaluated / "alone.html", evaluated.parent / "index.html",
+             store / "site" / "index.html", store / "site" / "panaderia-fig9.html")  # fmt: skip
     return dict(zip(SITES, files, strict=True))
 
 

@@ -199,7 +199,7 @@ def test_options_of_a_control_follow_its_name(
     values = {one["control"]: one["expectations"][0]["values"] for one in document["situations"]}
     assert list(values) == ["cubic:beta=205", "cubic"]
     assert max(values["cubic:beta=205"]) < min(values["cubic"])
-    page = (tmp_path / "out" / "site" / "alone.html").read_text(encoding="utf-8")
+    page = (Path(document["page"]).parent / "alone.html").read_text(encoding="utf-8")
     assert "narrows evaluate cubic:beta=205 --suite" in page
     wrong = ["evaluate", "cubic:bta=0.2", "--suite", str(tmp_path / "mine")]
     assert main([*wrong, "--out", str(tmp_path / "out")]) == 2
@@ -217,10 +217,11 @@ def test_a_control_with_a_fault_breaks_what_others_keep(
     verdicts = {entry["control"]: entry["verdict"] for entry in document["situations"]}
     assert status == 1
     assert verdicts == {"lazy:Lazy": "broken", "reno": "kept", "cubic": "kept"}
-    page = (tmp_path / "out" / "site" / "index.html").read_text(encoding="utf-8")
-    assert "alone: utilization is" in page
-    assert (tmp_path / "out" / "site" / "alone.svg").is_file()
-    assert json.loads((tmp_path / "out" / "evaluation.json").read_text()) == document
+    folder = tmp_path / "out" / "site" / "lazy-Lazy-reno"
+    assert document["page"] == str((folder / "index.html").relative_to(tmp_path))
+    assert "alone: utilization is" in (folder / "index.html").read_text(encoding="utf-8")
+    assert (folder / "alone.svg").is_file()
+    assert json.loads((folder / "evaluation.json").read_text()) == document
 
 
 def test_a_control_that_fails_says_why(
@@ -330,14 +331,15 @@ def test_some_situations_leave_the_record_of_all_alone(
     folder, out = suite(tmp_path, f"{INDEX}{MORE}"), tmp_path / "out"
     (folder / "other.toml").write_text(SPECIFICATION.replace("alone", "other"), encoding="utf-8")
     assert evaluate(["reno"], suite=folder, beside=["bbr"], out=out).done.new == 12
-    record = (out / "evaluation.json").read_text(encoding="utf-8")
+    place = out / "site" / "reno"
+    record = (place / "evaluation.json").read_text(encoding="utf-8")
     part = evaluate(["reno"], suite=folder, only=["other"], beside=[], out=out)
     assert (part.done.new, part.done.stored) == (0, 3)
     assert [one.attempt.situation.name for one in part.judged] == ["other"]
-    assert (out / "evaluation.json").read_text(encoding="utf-8") == record
-    page = (out / "only" / "site" / "other.html").read_text(encoding="utf-8")
+    assert (place / "evaluation.json").read_text(encoding="utf-8") == record
+    page = (place / "only" / "other.html").read_text(encoding="utf-8")
     assert "--only other --beside" in page
-    assert (out / "only" / "site" / "other-network.svg").is_file()
+    assert (place / "only" / "other-network.svg").is_file()
     command = ["evaluate", "reno", "--suite", str(folder), "--only", "othr", "--out", str(out)]
     assert main(command) == 2
     assert '"other" would be right' in capsys.readouterr().err

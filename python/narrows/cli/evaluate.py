@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -77,6 +78,7 @@ def evaluate(
             jobs=jobs,
             out=out,
             watcher=bar,
+            command=sys.argv,
         )
     if as_json:
         print_json(made.document())

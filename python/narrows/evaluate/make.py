@@ -1,9 +1,10 @@
 """Evaluates controls: runs, judges, writes the record and the pages.
 
 OUT/runs/ a store of runs: what is there isn't run again
-OUT/evaluation.json  every verdict with what was measured
-OUT/site/index.html  situations and controls, and a page for each situation
-OUT/only/            the record and the pages where only some situations were asked for
+OUT/site/index.html                 every evaluation, with the number of verdicts
+OUT/site/CONTROL/evaluation.json    every verdict with what was measured
+OUT/site/CONTROL/index.html         situations and controls, and a page for each situation
+OUT/site/CONTROL/only/              the same where only some situations were asked for
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import Any
 
 from narrows.backends import get_backend
 from narrows.evaluate import site
+from narrows.evaluate.commands import Asked
 from narrows.evaluate.found import Found
+from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import Suite, load_suite
 from narrows.evaluate.suite import only as chosen
@@ -63,7 +66,7 @@ class Evaluation:
     @property
     def page(self) -> Path:
         """The overview."""
-        return self.out / "site" / "index.html"
+        return self.out / INDEX
 
     def document(self) -> dict[str, Any]:
         """What `--json` prints and `evaluation.json` holds."""
@@ -71,6 +74,7 @@ class Evaluation:
             "suite": self.suite.name,
             "backend": self.backend,
             "version": __version__,
+            "controls": [one.key for one in self.contestants if one.tested],
             "situations": [_entry(one) for one in self.judged],
             "requirements": [asdict(one) for one in self.suite.requirements],
             "page": str(self.page),
@@ -94,14 +98,15 @@ def evaluate(
     out: str | Path | None = None,
     jobs: int | None = None,
     watcher: Watcher | None = None,
+    command: Sequence[str] = (),
 ) -> Evaluation:
     """Tests `controls` in the situations of a suite, `beside` others for comparison.
 
     Without `beside` those are the suite's own or `BESIDE`. `only` names some of the situations.
     A control is a name, or your own as a module and a class ("mine:Mine") or as a file ("mine.rs"),
     perhaps with options ("bbr3:rules=draft"); with `stack`, the controls under test are those of
-    this transport stack of another project. Existing runs aren't repeated. Raises InputError for a
-    control, suite or directory that can't be used.
+    this transport stack of another project. Existing runs aren't repeated. `command` is the command
+    line, for the pages. Raises InputError for a control, suite or directory that can't be used.
     """
     engine = get_backend(backend)
     with also_known(engine.capabilities().ccas):
@@ -114,11 +119,13 @@ def evaluate(
     done = run_all(runs, place, jobs=jobs, watcher=watcher)
     found = Found(RunStore(place / "runs"))
     judged = tuple(judge(one, found.of) for one in tried)
-    kept = place / "only" if only else place
-    made = Evaluation(asked, entrants, judged, backend, done, kept)
-    kept.mkdir(parents=True, exist_ok=True)
-    write_text(kept / "evaluation.json", json.dumps(made.document(), indent=1) + "\n")
-    site.write(kept / "site", asked, entrants, judged, backend)
+    tested = [one.key for one in entrants if one.tested]
+    folder = folder_of(place / "site", tested, backend)
+    made = Evaluation(asked, entrants, judged, backend, done, folder / ONLY if only else folder)
+    how = Asked(controls, str(suite), only, beside, trials, backend, stack, command)
+    site.write(made.out, asked, entrants, judged, how)
+    write_text(made.out / RECORD, json.dumps(made.document(), indent=1) + "\n")
+    write_index(place / "site", asked)
     return made
 
 

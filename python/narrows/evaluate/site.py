@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from narrows.evaluate.commands import Asked
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
 from narrows.evaluate.verdicts import Judged, Verdict, by_situation, of_contestant
@@ -35,11 +36,11 @@ def write(
     suite: Suite,
     contestants: Sequence[Contestant],
     judged: Sequence[Judged],
-    backend: str,
+    asked: Asked,
 ) -> None:
     """Writes all pages into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    command, rows = _command(suite, contestants, backend), []
+    command, rows = asked.whole(), []
     for situation, mine in by_situation(judged):
         page = f"{situation.path.stem}.html"
         rows.append(Row(situation, page, mine))
@@ -53,7 +54,7 @@ def write(
             alt=_alt(situation),
             specification=read_file(situation.path),
             command=command,
-            commands={one.key: _of_cell(one, situation, suite, backend) for one in contestants},
+            commands={one.key: asked.cell(one, situation) for one in contestants},
             drawn=drawn,
             interval=interval,
         )  # fmt: skip
@@ -67,6 +68,7 @@ def write(
         strengths={name: kept(mine) for name, mine in mine_of.items()},
         compared=differences(contestants, mine_of),
         pages={row.situation.name: row.page for row in rows},
+        shelf="../../index.html" if asked.only else "../index.html",
         command=command,
         interval=interval,
     )  # fmt: skip
@@ -113,22 +115,6 @@ def _against(title: str, better: Sequence[str], worse: Sequence[str]) -> Iterato
         yield f"It keeps what {title} breaks in: {', '.join(better)}."
     if worse:
         yield f"It breaks what {title} keeps in: {', '.join(worse)}."
-
-
-def _of_cell(one: Contestant, situation: Situation, suite: Suite, backend: str) -> str:
-    """The command that repeats a cell."""
-    more = "" if backend == "sim" else f" --backend {backend}"
-    only = f"--suite {suite.name} --only {situation.name}"
-    stack = "" if one.stack is None else f" --stack {one.stack}"
-    return f'narrows evaluate {one.name}{stack} {only} --beside ""{more}'
-
-
-def _command(suite: Suite, contestants: Sequence[Contestant], backend: str) -> str:
-    tested = " ".join(one.name for one in contestants if one.tested)
-    stacks = {one.stack for one in contestants if one.stack is not None}
-    tested += "".join(f" --stack {stack}" for stack in sorted(stacks))
-    more = "" if backend == "sim" else f" --backend {backend}"
-    return f"narrows evaluate {tested} --suite {suite.name}{more}"
 
 
 def _alt(situation: Situation) -> str:

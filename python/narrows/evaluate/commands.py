@@ -1,0 +1,49 @@
+"""The commands on the pages of an evaluation, which repeat it or a part of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from narrows.evaluate.runs import Contestant
+from narrows.evaluate.suite import Situation
+from narrows.report.commands import as_typed
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How an evaluation was asked for: the arguments of `evaluate`, and the command line if any."""
+
+    controls: Sequence[str]
+    suite: str
+    only: Sequence[str] = ()
+    beside: Sequence[str] | None = None
+    trials: int | None = None
+    backend: str = "sim"
+    stack: str | None = None
+    typed: Sequence[str] = ()
+
+    def whole(self) -> str:
+        """The command that repeats the evaluation."""
+        if self.typed:
+            return as_typed(self.typed)
+        words = ["narrows", "evaluate", *self.controls, "--suite", self.suite]
+        if self.only:
+            words += ["--only", ",".join(self.only)]
+        if self.beside is not None:
+            words += ["--beside", ",".join(self.beside)]
+        if self.stack is not None:
+            words += ["--stack", self.stack]
+        return shlex.join([*words, *self._runs()])
+
+    def cell(self, one: Contestant, situation: Situation) -> str:
+        """The command that repeats a control in a situation."""
+        words = ["narrows", "evaluate", one.name, "--suite", self.suite, "--only", situation.name]
+        stack = [] if one.stack is None else ["--stack", one.stack]
+        return shlex.join([*words, "--beside", "", *stack, *self._runs()])
+
+    def _runs(self) -> list[str]:
+        trials = [] if self.trials is None else ["--trials", str(self.trials)]
+        backend = [] if self.backend == "sim" else ["--backend", self.backend]
+        return [*trials, *backend]
