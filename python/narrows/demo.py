@@ -58,7 +58,7 @@ def compute(out: str | Path | None = None, watcher: Watcher | None = None) -> De
     exhibit = exhibits()[FIGURE]
     place = Path(out) if out is not None else OUT
     profile = exhibit.profile
-    done = reproduce(FIGURE, profile=profile, quick=True, out=place, watcher=watcher)
+    done = reproduce(FIGURE, profile=profile, quick=True, looks=1, out=place, watcher=watcher)
     if done.gathered.failures:
         raise NarrowsError(f"a run failed: {done.gathered.failures[0].error}")
     data = measured(work(exhibit, Scope(profile, quick=True), get_backend("sim")), place)

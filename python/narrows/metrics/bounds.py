@@ -1,4 +1,4 @@
-"""Whether a mean lies within bounds: yes, no, or undecided, by its whole 95 % interval."""
+"""Whether a mean lies within bounds: yes, no, or undecided, by its whole interval."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from narrows.metrics.equivalence import LEAST_TRIALS, Difference
-from narrows.metrics.intervals import deviation, half_width, mean
+from narrows.metrics.intervals import LEVEL, deviation, half_width, mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Decision:
     more: int | None = 0
 
 
-def decide(values: Sequence[float], low: float, high: float) -> Decision:
-    """Compares the 95 % interval of a mean with limits, one of which may be infinite.
+def decide(values: Sequence[float], low: float, high: float, level: float = LEVEL) -> Decision:
+    """Compares the interval of a mean, by default of 95 %, with limits; one may be infinite.
 
     It passes if all of the interval lies within, and fails if all of it lies outside. Otherwise it
     is undecided, as always with fewer than three values. `more` is None if more than a thousand
@@ -33,12 +33,12 @@ def decide(values: Sequence[float], low: float, high: float) -> Decision:
         if all(inside) or not any(inside):
             return Decision(all(inside))
         return Decision(None, None)
-    middle, reach = mean(known), half_width(known)
+    middle, reach = mean(known), half_width(known, level)
     slack = 1e-9 * max(abs(middle), 1e-9)
     if low - slack <= middle - reach and middle + reach <= high + slack:
         return Decision(True)
     if middle + reach < low - slack or middle - reach > high + slack:
         return Decision(False)
     room = min(abs(middle - low), abs(middle - high))
-    spread = Difference(0.0, reach, len(known), deviation(known), 1)
+    spread = Difference(0.0, reach, len(known), deviation(known), 1, level)
     return Decision(None, spread.more_trials(room))

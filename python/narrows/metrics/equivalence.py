@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference of two means and half of its 95 % interval; both may be unknown.
+    """The difference of two means and half of its interval of `level`; both may be unknown.
 
     `trials` is the number of values on the side that has fewer. `spread` is the standard deviation
     of the difference of one trial, and `freedom` the degrees of freedom that each trial adds: they
@@ -44,6 +44,7 @@ class Difference:
     trials: int
     spread: float
     freedom: int
+    level: float = intervals.LEVEL
 
     def verdict(self, limit: float) -> Verdict:
         """The verdict for a largest allowed difference of `limit`."""
@@ -73,7 +74,7 @@ class Difference:
 
     def _foreseen(self, trials: int) -> float:
         freedom = float(max(self.freedom * (trials - 1), 1))
-        return intervals.student(freedom) * self.spread / math.sqrt(trials)
+        return intervals.student(freedom, self.level) * self.spread / math.sqrt(trials)
 
 
 def of_means(first: Sequence[float], second: Sequence[float]) -> Difference:

@@ -15,8 +15,8 @@ _ROUNDING = 1e-9
 
 
 @cache
-def student(freedom: float) -> float:
-    """How many standard errors on either side hold 95 % of Student's t distribution.
+def student(freedom: float, level: float = LEVEL) -> float:
+    """How many standard errors on either side hold `level` of Student's t distribution.
 
     `freedom` is the degrees of freedom, 1 or more, whole or not. With t = sqrt(freedom) tan(a) the
     density of the angle is cos(a)^(freedom - 1), which is integrated numerically; five digits are
@@ -25,7 +25,7 @@ def student(freedom: float) -> float:
     angles = np.linspace(0.0, math.pi / 2, _STEPS)
     heights = np.cos(angles) ** (freedom - 1.0)
     area = np.concatenate([[0.0], np.cumsum((heights[1:] + heights[:-1]) / 2)])
-    angle = float(np.interp(LEVEL, area / area[-1], angles))
+    angle = float(np.interp(level, area / area[-1], angles))
     return math.sqrt(freedom) * math.tan(angle)
 
 
@@ -42,22 +42,22 @@ def deviation(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((v - middle) ** 2 for v in values) / (len(values) - 1))
 
 
-def half_width(values: Sequence[float]) -> float:
-    """Half of the 95 % interval of the mean; infinite for a single value."""
+def half_width(values: Sequence[float], level: float = LEVEL) -> float:
+    """Half of the interval of the mean, by default of 95 %; infinite for a single value."""
     if len(values) < 2:
         return math.inf
-    return student(len(values) - 1.0) * deviation(values) / math.sqrt(len(values))
+    return student(len(values) - 1.0, level) * deviation(values) / math.sqrt(len(values))
 
 
-def interval(values: Sequence[float], digits: int = 3, unit: str = "") -> str:
-    """The mean and half of its 95 % interval, such as "10.3 ± 0.2 %"; of one value, itself."""
+def interval(values: Sequence[float], digits: int = 3, unit: str = "", level: float = LEVEL) -> str:
+    """The mean and half of its interval, such as "10.3 ± 0.2 %"; of one value, itself."""
     known = [v for v in values if math.isfinite(v)]
     if not known:
         return "nothing"
     middle = mean(known)
     if len(known) < 2:
         return f"{middle:.{digits}g}{unit}"
-    reach = half_width(known)
+    reach = half_width(known, level)
     return f"{middle:.{digits}g} ± {reach if reach > _ROUNDING * abs(middle) else 0:.2g}{unit}"
 
 

@@ -7,7 +7,7 @@ content security policy forbids any request.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,8 @@ class Check:
     """A statement checked against the data of a run.
 
     `rule` says in words how the number is measured and what passes; it is shown beside the verdict,
-    so that the verdict can be checked. `passed` is None if the run's data can't decide.
+    so that the verdict can be checked. `passed` is None if the run's data can't decide. `values`
+    has each number behind it by name: the mean and half of its interval, None where there is none.
     """
 
     statement: str
@@ -56,6 +57,7 @@ class Check:
     expected: str
     measured: str
     passed: bool | None
+    values: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:

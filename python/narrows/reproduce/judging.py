@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import polars as pl
 
+from narrows.metrics import intervals
 from narrows.metrics.bounds import Decision, decide
-from narrows.metrics.intervals import interval as interval
-from narrows.metrics.intervals import mean
+from narrows.metrics.intervals import half_width, mean
 from narrows.report import Check
 from narrows.reproduce.exhibit import Data, Finding
 from narrows.reproduce.rules import Rule, rule
@@ -24,8 +24,30 @@ MOST_TOLD = 6
 """With more conditions, only those outside the limits are listed."""
 SAME = 1e-6
 """Values with a smaller relative difference count as the same."""
+CONFIDENCE = 0.99
+"""A check that is decided is decided rightly in this part of all repetitions."""
 EQUAL = "Equal values count as one trial, as all trials of a condition were the same run here."
 _same_runs: ContextVar[bool] = ContextVar("same_runs", default=False)
+_level: ContextVar[float] = ContextVar("level", default=CONFIDENCE)
+
+
+@contextmanager
+def one_of_looks(looks: int) -> Iterator[None]:
+    """Narrows what decides where trials are added until a check is decided.
+
+    Each of the `looks` at the growing data has an equal part of the errors that `CONFIDENCE` allows
+    (Bonferroni), so that all of them together keep it.
+    """
+    token = _level.set(1 - (1 - CONFIDENCE) / looks)
+    try:
+        yield
+    finally:
+        _level.reset(token)
+
+
+def interval(values: Sequence[float], digits: int = 3, unit: str = "") -> str:
+    """The mean and half of the interval that decides, such as "10.3 ± 0.2 %"."""
+    return intervals.interval(values, digits, unit, _level.get())
 
 
 @contextmanager
@@ -65,7 +87,8 @@ def held(
     held_to = rule(claim, check)
     every = samples if isinstance(samples, Mapping) else {"": samples}
     named = {name: _observed(values) for name, values in every.items()}
-    decisions = [decide(values, held_to.low, held_to.high) for values in named.values()]
+    level = _level.get()
+    decisions = [decide(values, held_to.low, held_to.high, level) for values in named.values()]
     shown = dict(zip(named, decisions, strict=True))
     told = _all_told(held_to, named, shown)
     return Check(
@@ -74,7 +97,15 @@ def held(
         held_to.says,
         f"{told or 'nothing'}{more}{_wanted(named, shown)}",
         together(decision.passed for decision in decisions),
+        {name: _number(values) for name, values in named.items()},
     )
+
+
+def _number(values: Samples) -> tuple[float | None, float | None]:
+    """The mean of the known values and half of its interval; None where there is none."""
+    known = [float(value) for value in values if math.isfinite(value)]
+    reach = half_width(known, _level.get())
+    return (mean(known) if known else None, reach if math.isfinite(reach) else None)
 
 
 def _observed(values: Samples) -> Samples:

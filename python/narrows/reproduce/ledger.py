@@ -39,6 +39,10 @@ class Way:
     quick: bool
     trials: int | None = None
     """The limit of `--trials`: conditions that ask for more trials had this number of them."""
+    looks: int = 1
+    """How often trials could be added until every check was decided."""
+    confidence: float = 0.95
+    """The part of all repetitions in which a decided check is decided rightly."""
 
     def __str__(self) -> str:
         """In words: the back end, if it isn't the simulator, the kernel, what is unusual."""

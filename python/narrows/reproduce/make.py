@@ -12,9 +12,10 @@ from narrows.execute import Done, Watcher
 from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
-from narrows.reproduce.gather import Work, gather, measured, work
-from narrows.reproduce.judging import version
-from narrows.reproduce.paths import judged, on_varied_paths, with_at_most
+from narrows.reproduce.gather import Work, work
+from narrows.reproduce.judging import CONFIDENCE, version
+from narrows.reproduce.paths import on_varied_paths, with_at_most
+from narrows.reproduce.settle import LOOKS, Outcome, settle
 from narrows.reproduce.site import Plates, write_plates, write_site
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
@@ -67,6 +68,7 @@ def reproduce(
     quick: bool = False,
     vary_paths: bool = False,
     trials: int | None = None,
+    looks: int | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     watcher: Watcher | None = None,
@@ -75,8 +77,9 @@ def reproduce(
 
     Without a `profile` each is made with its document's kernel and, where the answer depends on the
     version, with others; a back end of real kernels has its own. With `vary_paths` every trial but
-    the first has its own buffer and delay, and each condition has at most `trials`. Existing runs
-    aren't repeated.
+    the first has its own buffer and delay, and each condition has at most `trials`. Without these
+    options the simulator adds trials until every check is decided, in up to `looks` looks. Existing
+    runs aren't repeated.
     Raises InputError for an unknown name or back end, or a directory that can't be used.
     """
     engine = get_backend(backend)
@@ -85,15 +88,17 @@ def reproduce(
     works = [with_at_most(trials, item) for item in works]
     if vary_paths:
         works = [on_varied_paths(item) for item in works]
-    gathered = gather(works, place, jobs=jobs, watcher=watcher)
+    as_written = trials is None and not vary_paths and engine.name == "sim"
+    most = (LOOKS[quick] if looks is None else looks) if as_written else 1
+    outcomes, gathered = settle(works, place, looks=most, jobs=jobs, watcher=watcher)
     kept = [entry for part in ledger.known(place) for entry in part]
-    made = with_versions([_make(item, place) for item in works], kept, real=backend != "sim")
+    made = with_versions([_make(item, place) for item in outcomes], kept, real=backend != "sim")
     ran = f"{engine.engine}{ledger.VARIED}" if vary_paths else engine.engine
     entries = [
         ledger.entry(
             item.exhibit,
             finding,
-            ledger.Way(engine.name, ran, item.scope.profile, item.scope.quick, trials),
+            ledger.Way(engine.name, ran, item.scope.profile, quick, trials, most, CONFIDENCE),
         )
         for item in made
         for finding in item.findings
@@ -130,12 +135,10 @@ def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequenc
     return own or known[:1]
 
 
-def _make(item: Work, out: Path) -> Made:
-    data = measured(item, out)
-    method = item.exhibit.method()
-    findings = judged(item, data)
-    plates = write_plates(item, method.draw(data), data, out)
-    return Made(item.exhibit, item.scope, plates, findings)
+def _make(outcome: Outcome, out: Path) -> Made:
+    item, data = outcome.work, outcome.data
+    plates = write_plates(item, item.exhibit.method().draw(data), data, out)
+    return Made(item.exhibit, item.scope, plates, outcome.findings)
 
 
 def with_versions(

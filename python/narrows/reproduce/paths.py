@@ -1,7 +1,7 @@
-"""Trials on a real kernel: whether they are the same run, and trials on paths of their own.
+"""The trials of a figure: more or fewer, on paths of their own, and whether they are the same run.
 
-In virtual time hosts draw no random numbers but where BBR's cycle begins. Trials with other seeds
-are then one run (docs/decisions/025-equal-runs-are-one-trial.md).
+Where hosts draw no random numbers, as in virtual time and without jitter in the simulator, trials
+with other seeds are one run (docs/decisions/025-equal-runs-are-one-trial.md).
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from narrows.plan import Trial
     from narrows.reproduce.exhibit import Frames
 
+MOST_TRIALS = 64
+"""More aren't added to a condition."""
+
 
 def with_at_most(trials: int | None, item: Work) -> Work:
     """The same figure with the first `trials` of each condition; all of them if it is None."""
@@ -36,6 +39,26 @@ def _with_at_most(trials: int | None, condition: Condition) -> Condition:
 def _with_trials(condition: Condition, trials: tuple[Trial, ...]) -> Condition:
     cell = condition.cell
     return replace(condition, cell=replace(cell, plan=replace(cell.plan, trials=trials)))
+
+
+def with_factor(factor: int, item: Work) -> Work:
+    """The same figure with `factor` times the trials of each condition, but at most `MOST_TRIALS`.
+
+    A condition that asks for more than these keeps its own number.
+    """
+    return replace(item, cells=tuple(_with_factor(factor, cell) for cell in item.cells))
+
+
+def _with_factor(factor: int, condition: Condition) -> Condition:
+    """The condition with more trials, which differ from the first in their seeds alone."""
+    engine, trials = condition.engine, condition.cell.plan.trials
+    count = max(len(trials), min(factor * len(trials), MOST_TRIALS))
+    more = []
+    for number in range(len(trials) + 1, count + 1):
+        scenario = trials[0].scenario.copy()
+        scenario["seed"] += number - 1
+        more.append(trial_of(number, scenario, engine.engine_of(scenario), engine.name))
+    return _with_trials(condition, (*trials, *more))
 
 
 def on_varied_paths(item: Work) -> Work:
@@ -60,13 +83,12 @@ def judged(item: Work, data: Data) -> tuple[Finding, ...]:
 
 
 def repeated(item: Work, data: Data) -> list[Key]:
-    """The conditions on real kernels of which every trial was the same run, as far as measured.
+    """The conditions of which every trial was the same run, as far as measured.
 
-    A simulated host has jitter of its own, so that its trials never are; nor are those on paths of
-    their own, which may still lose the same number of packets.
+    Trials on paths of their own never are, though they may lose the same number of packets.
     """
-    real = [c for c in item.cells if c.engine.name != "sim" and _share_a_path(c)]
-    return [c.key for c in real if _one_run(c.key, len(c.cell.plan.trials), data.frames)]
+    alike = [c for c in item.cells if _share_a_path(c)]
+    return [c.key for c in alike if _one_run(c.key, len(c.cell.plan.trials), data.frames)]
 
 
 def _share_a_path(condition: Condition) -> bool:

@@ -65,7 +65,7 @@ class Rule:
         """What confirms and what contradicts, the source of the limits, and the changes."""
         changes = " ".join(str(change) for change in self.history)
         return (
-            f"Confirmed if the whole 95 % interval lies within {self.bounds}, contradicted if it "
+            f"Confirmed if the whole 99 % interval lies within {self.bounds}, contradicted if it "
             f"lies outside, otherwise undecided. {self.basis} {changes}"
         ).strip()
 

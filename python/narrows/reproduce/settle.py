@@ -1,0 +1,110 @@
+"""Judges figures, adding trials until their checks are decided or a limit is reached.
+
+Each look at the growing data uses its part of the allowed errors (`judging.one_of_looks`). A check
+that the last look leaves open is undecided. In the simulator a condition whose trials are all the
+same run gets its further trials on paths of their own, because more of the same would decide
+nothing (docs/decisions/025-equal-runs-are-one-trial.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from narrows.execute import Done, Watcher
+from narrows.reproduce.exhibit import Data, Finding
+from narrows.reproduce.gather import Work, gather, measured
+from narrows.reproduce.judging import one_of_looks
+from narrows.reproduce.paths import judged, on_varied_paths, repeated, with_factor
+
+if TYPE_CHECKING:
+    from narrows.report import Check
+
+LOOKS = {False: 5, True: 3}
+"""The number of looks at a whole and at a small grid (`quick`); each has twice the trials."""
+
+Settled = Callable[[Finding], bool]
+"""Returns whether more trials of a finding's figure are needless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A figure as it was finally run, its data and its findings."""
+
+    work: Work
+    data: Data
+    findings: tuple[Finding, ...]
+
+
+def every_check(finding: Finding) -> bool:
+    """True if no check is undecided that more trials could decide."""
+    return not any(_open(check) for check in finding.checks)
+
+
+def verdict(finding: Finding) -> bool:
+    """True if more trials can't change the verdict: a check failed, or each is decided."""
+    return any(check.passed is False for check in finding.checks) or every_check(finding)
+
+
+def _open(check: Check) -> bool:
+    return check.passed is None and any(mean is not None for mean, _ in check.values.values())
+
+
+def settle(
+    works: Sequence[Work],
+    out: Path,
+    *,
+    looks: int = 1,
+    until: Settled = every_check,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> tuple[list[Outcome], Done]:
+    """Runs and judges figures, with up to `looks` looks at each; the trials double between two.
+
+    Raises StoreError if `out` can't be used, NarrowsError if a run failed.
+    """
+    outcomes: dict[int, Outcome] = {}
+    varied: dict[int, frozenset[int]] = {}
+    waiting, done = list(range(len(works))), Done(0, 0, (), 0, 0.0)
+    for look in range(looks):
+        if not waiting:
+            break
+        grown = {i: _grown(works[i], 2**look, varied.get(i, frozenset())) for i in waiting}
+        done = _sum(done, gather(list(grown.values()), out, jobs=jobs, watcher=watcher), look == 0)
+        for i, item in grown.items():
+            outcomes[i] = _judge(item, out, looks)
+            varied[i] = varied.get(i, frozenset()) | _same(outcomes[i])
+        waiting = [i for i in waiting if not all(map(until, outcomes[i].findings))]
+    return [outcomes[i] for i in range(len(works))], done
+
+
+def _judge(item: Work, out: Path, looks: int) -> Outcome:
+    data = measured(item, out)
+    with one_of_looks(looks):
+        return Outcome(item, data, judged(item, data))
+
+
+def _same(outcome: Outcome) -> frozenset[int]:
+    """The places of the simulated conditions of which all trials were the same run."""
+    keys = repeated(outcome.work, outcome.data)
+    cells = enumerate(outcome.work.cells)
+    return frozenset(n for n, cell in cells if cell.engine.name == "sim" and cell.key in keys)
+
+
+def _grown(item: Work, factor: int, varied: frozenset[int]) -> Work:
+    if factor == 1:
+        return item
+    more = with_factor(factor, item)
+    cells = zip(more.cells, on_varied_paths(more).cells, strict=True)
+    chosen = (other if n in varied else cell for n, (cell, other) in enumerate(cells))
+    return replace(more, cells=tuple(chosen))
+
+
+def _sum(before: Done, now: Done, first: bool) -> Done:
+    """Both; of later looks what is stored was counted before."""
+    stored = before.stored + (now.stored if first else 0)
+    failures = before.failures + now.failures
+    packets, wall = before.packets + now.packets, before.wall_s + now.wall_s
+    return Done(before.new + now.new, stored, failures, packets, wall)

@@ -1,0 +1,111 @@
+"""Trials are added until checks are decided, without more errors than allowed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from narrows.backends import get_backend
+from narrows.execute import Done
+from narrows.metrics.bounds import decide
+from narrows.metrics.intervals import student
+from narrows.report import Check
+from narrows.reproduce import catalogue, gather, judging, settle
+from narrows.reproduce.exhibit import Data, Finding, Scope
+from narrows.reproduce.paths import MOST_TRIALS, with_factor
+from narrows.reproduce.settle import LOOKS
+
+
+def check(passed: bool | None, mean: float | None = 1.0) -> Check:
+    return Check("It holds.", "r", "e", "m", passed, {"": (mean, 0.1)})
+
+
+def finding(*passed: bool | None) -> Finding:
+    return Finding("panaderia/fig6", [check(each) for each in passed])
+
+
+@pytest.fixture
+def item() -> gather.Work:
+    exhibit = catalogue.exhibits()["panaderia/fig6"]
+    return gather.work(exhibit, Scope(exhibit.profile, quick=True), get_backend("sim"))
+
+
+def settled(monkeypatch, item, answers, same=(), **options):
+    """The trials of each look, and the outcome; the findings of the looks are `answers`."""
+    looked: list[gather.Work] = []
+
+    def gathered(works, _out, **_more):
+        looked.extend(works)
+        return Done(1, 0, (), 10, 0.5)
+
+    monkeypatch.setattr(settle, "gather", gathered)
+    monkeypatch.setattr(settle, "measured", lambda work, _out: Data({}, work.scope))
+    monkeypatch.setattr(settle, "judged", lambda _work, _data: (answers[len(looked) - 1],))
+    monkeypatch.setattr(settle, "repeated", lambda *_: list(same))
+    (outcome,), done = settle.settle([item], None, **options)
+    assert done.new == len(looked)
+    return looked, outcome
+
+
+def test_trials_double_until_every_check_is_decided(monkeypatch, item):
+    answers = [finding(True, None), finding(True, None), finding(True, True)]
+    looked, outcome = settled(monkeypatch, item, answers, looks=5)
+    counts = [len(work.cells[0].cell.plan.trials) for work in looked]
+    assert counts == [3, 6, 12]
+    assert outcome.findings == (answers[2],)
+    assert outcome.work is looked[-1]
+    seeds = [trial.seed for trial in looked[-1].cells[0].cell.plan.trials]
+    assert seeds == list(range(1, 13))
+
+
+def test_what_the_last_look_leaves_open_is_undecided(monkeypatch, item):
+    looked, outcome = settled(monkeypatch, item, [finding(None)] * 3, looks=3)
+    assert len(looked) == 3
+    assert outcome.findings[0].verdict == "undecided"
+
+
+def test_no_trial_is_added_for_what_isn_t_measured_or_never_ends(monkeypatch, item):
+    nothing = Finding("panaderia/fig6", [check(None, None), Check("x", "", "", "", None)])
+    assert len(settled(monkeypatch, item, [nothing], looks=5)[0]) == 1
+
+
+def test_a_verdict_needs_no_more_trials_once_a_check_failed():
+    assert settle.verdict(finding(False, None))
+    assert not settle.every_check(finding(False, None))
+    assert not settle.verdict(finding(True, None))
+
+
+def test_equal_runs_get_further_trials_on_paths_of_their_own(monkeypatch, item):
+    key = item.cells[0].key
+    answers = [finding(None), finding(True)]
+    looked, _ = settled(monkeypatch, item, answers, same=[key], looks=5)
+    first, *others = (trial.scenario for trial in looked[1].cells[0].cell.plan.trials)
+    assert first == item.cells[0].cell.plan.trials[0].scenario
+    assert len({other["path"]["rtt_ns"] for other in others}) == len(others)
+
+
+def test_a_condition_has_at_most_so_many_trials(item):
+    (cell, *_) = with_factor(1000, item).cells
+    assert len(cell.cell.plan.trials) == MOST_TRIALS
+    hashes = [trial.hash for trial in with_factor(2, item).cells[0].cell.plan.trials]
+    assert hashes[:3] == [trial.hash for trial in item.cells[0].cell.plan.trials]
+    assert len(set(hashes)) == 6
+
+
+def test_the_level_of_a_look_leaves_the_whole_at_99_percent():
+    with judging.one_of_looks(5):
+        assert judging.interval([1.0, 2.0, 3.0]).endswith("± 13")  # 22.33 / sqrt(3)
+    assert student(2, 0.998) == pytest.approx(22.327, rel=1e-3)
+    assert student(9, 0.99) == pytest.approx(3.2498, rel=1e-4)
+
+
+@pytest.mark.parametrize("shift", [0.05, 0.3, 1.0])
+def test_all_looks_together_err_in_one_of_a_hundred_repetitions(shift):
+    """The true mean lies `shift` standard deviations outside the limits."""
+    random, wrong, repetitions = np.random.default_rng(38), 0, 1500
+    level = 1 - (1 - judging.CONFIDENCE) / LOOKS[False]
+    for _ in range(repetitions):
+        values = (random.standard_normal(48) - shift).tolist()
+        looks = (decide(values[: 3 * 2**k], 0.0, np.inf, level).passed for k in range(5))
+        wrong += next((one for one in looks if one is not None), None) is True
+    assert wrong <= 0.01 * repetitions
