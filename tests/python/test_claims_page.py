@@ -10,10 +10,9 @@ import pytest
 
 from narrows.reproduce import ledger
 from narrows.reproduce.claims import claims
+from narrows.reproduce.judgements import Judgement
 from narrows.reproduce.ledger import Entry, Way
-from narrows.reproduce.negative import Control
 from narrows.reproduce.site import own_profiles
-from narrows.reproduce.testbeds import Judged
 
 TOOLS = Path(__file__).parents[2] / "tools"
 WAY = Way("sim", "1", "linux-4.17", quick=False)
@@ -33,10 +32,12 @@ def test_the_page_says_what_was_found_and_why(monkeypatch: pytest.MonkeyPatch) -
     page = write_claims.page(ledger.lines([quick, differs], own_profiles()))
     numbers = [claim for claim in claims().values() if claim.kind == "number"]
     assert f"There are {len(claims())} claims." in page
-    told = f"| {len(numbers)} | 1 differs, {len(numbers) - 1} not run |"
+    told = f"| {len(numbers)} | {len(numbers)} not run | 1 differs, {len(numbers) - 1} not run |"
     assert f"| published numbers {told}" in page
     (row,) = [line for line in page.splitlines() if line.startswith("| `panaderia/fig7`")]
-    assert row.endswith("| differs |  | confirmed, smaller grid |")
+    assert row.endswith(
+        "| | differs (0 of 1 check met) | confirmed, smaller grid |".replace("| |", "|  |")
+    )
     assert "It loses. Measured 7 %; stated: 5 %." in page
     assert "Reason: Timers are late. Measured: 1 to 9 %." in page
     sys.modules.pop("write_claims")
@@ -94,34 +95,60 @@ def test_every_claim_stands_on_the_page_in_the_documentation() -> None:
     assert not missing
 
 
+def judged(claim: str, change: str, verdict: str, passed: bool, **more) -> Judgement:
+    check = {**CHECK, "rule": "", "passed": passed}
+    profile = own_profiles()[claim]
+    return Judgement(claim, change, profile, more.pop("quick", False), verdict, False, (check,))
+
+
 def test_the_page_has_the_matrices_and_the_negative_controls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.syspath_prepend(str(TOOLS))
     import write_claims
 
-    judged = [Judged("cs244/gso", "as chosen", quick=True, verdict="confirmed")]
-    controls = [
-        Control("mixed/fig5", "reno-for-bbr", quick=True, failed="It is pinned.", measured="50 %"),
-        Control("mixed/fig6", "reno-for-bbr", quick=False, failed="", measured="10 %"),
+    found = [
+        judged("cs244/gso", "", "confirmed", True, quick=True),
+        judged("cs244/gso", "CUBIC first", "refuted", False, quick=True),
+        judged("mixed/fig5", "", "confirmed", True),
+        judged("mixed/fig5", "reno-for-bbr", "refuted", False),
+        judged("mixed/fig6", "", "confirmed", True),
+        judged("mixed/fig6", "reno-for-bbr", "confirmed", True),
+        judged("panaderia/fig7", "", "refuted", False),
+        judged("panaderia/fig7", "reno-for-bbr", "refuted", False),
     ]
-    page = write_claims.page(ledger.lines([], own_profiles()), judged, controls)
+    page = write_claims.page(ledger.lines([], own_profiles()), found)
     assert "### cs244, smaller grids" in page
-    assert "| `cs244/gso` | confirmed | not run | not run | not run |" in page
-    assert "The checks noticed\n1 of 2, 1 of which ran on the whole grid;" in page
-    control = "| `mixed/fig5` | Reno in BBR's place, smaller grid | yes | It is pinned. 50 % |"
-    assert control in page
-    failing = Control(
-        "panaderia/fig7", "reno-for-bbr", quick=False, failed="It loses.", measured=""
-    )
-    page = write_claims.page(ledger.lines([ENTRY], own_profiles()), (), [failing])
-    assert "In 1 of them" in page
-    assert "1 of these claims have no check that is met" in page
-    assert "| fails anyway | It loses.  |" in page
-    whole = replace(controls[0], quick=False)
-    for both in ([whole, *controls], [*controls, whole]):
-        assert write_claims.strongest(both) == [whole, controls[1]]
+    assert "| `cs244/gso` | depends | confirmed | not run | not run | not run | refuted |" in page
+    words = " ".join(page.split())
+    assert "Of 3, 3 of which ran on the whole grid, the checks noticed 1:" in words
+    assert "1 weren't noticed" in words
+    assert "1 show nothing, because only checks fail that fail without the change" in words
+    assert "| `mixed/fig5` | Reno in BBR's place | yes | It loses. 7 % |" in page
+    assert "| `panaderia/fig7` | Reno in BBR's place | fails anyway | It loses. 7 % |" in page
+    others = dict(write_claims.other_pages(found))
+    assert set(others) == {write_claims.RIVALS_PAGE}
+    assert "| `mixed/fig5` | confirmed | fails |" in others[write_claims.RIVALS_PAGE]
+    seeded = [*found, judged("mixed/fig5", "seeds 1", "partly", True)]
+    text = dict(write_claims.other_pages(seeded))[write_claims.SEEDS_PAGE]
+    assert "1 of 1 verdicts change with the seeds" in text
     kept = write_claims.shipped([ENTRY])
     assert '"rule":""' in kept
     assert "7 %" in kept
+    shipped = write_claims.shipped_judgements(seeded)
+    assert "seeds 1" not in shipped
+    assert "7 %" not in shipped
+    sys.modules.pop("write_claims")
+
+
+def test_a_page_of_older_verdicts_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    import write_claims
+
+    def page(looks: int) -> str:
+        entry = replace(ENTRY, way=replace(WAY, looks=looks))
+        return write_claims.page(ledger.lines([entry], own_profiles()))
+
+    assert write_claims.EARLIER in page(1)
+    assert write_claims.EARLIER not in page(5)
     sys.modules.pop("write_claims")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import polars as pl
@@ -13,11 +13,13 @@ from narrows.backends import Backend, get_backend
 from narrows.errors import InputError
 from narrows.execute import run_all
 from narrows.report import Check
-from narrows.reproduce import catalogue, gather, ledger, negative, paths
-from narrows.reproduce.claims import claims
-from narrows.reproduce.exhibit import Case, Finding, Scope
+from narrows.reproduce import catalogue, gather, judgements, negative, rivals, settle
+from narrows.reproduce.changes import Change, changes, merges, seeds, touches
+from narrows.reproduce.claims import RIVALS, claims
+from narrows.reproduce.elsewhere import Elsewhere, judge_elsewhere
+from narrows.reproduce.exhibit import Case, Scope
 from narrows.reproduce.gather import conditions, work
-from narrows.reproduce.mutations import Mutation, mutations
+from narrows.reproduce.judgements import AS_WRITTEN, Judgement
 from narrows.store import RunStore
 
 CASE = Case(
@@ -46,7 +48,7 @@ CHEAP = (
 
 
 def test_a_replaced_flow_keeps_its_name_and_nothing_else() -> None:
-    spec = mutations()["reno-for-bbr"].of(CASE).spec
+    spec = changes()["reno-for-bbr"].of(CASE).spec
     assert spec["flows"] == [
         {"name": "bbr-1", "cca": "reno"},
         {"name": "bbr-2", "cca": "reno", "start": "1s"},
@@ -56,19 +58,19 @@ def test_a_replaced_flow_keeps_its_name_and_nothing_else() -> None:
 
 
 def test_values_are_set_in_their_places() -> None:
-    change = Mutation("m", "words", set={"path.loss": 0.1, "flows.small.size": "5mb"})
+    change = Change("m", "words", set={"path.loss": 0.1, "flows.small.size": "5mb"})
     spec = change.of(CASE).spec
     assert spec["path"]["loss"] == 0.1
     assert [flow.get("size") for flow in spec["flows"]] == [None, None, "5mb"]
 
 
 def test_without_options_a_proposal_is_plain_bbr() -> None:
-    spec = mutations()["without-the-change"].of(CASE).spec
+    spec = changes()["without-the-change"].of(CASE).spec
     assert all("options" not in flow for flow in spec["flows"])
 
 
 def test_a_change_may_concern_some_conditions_only() -> None:
-    change = mutations()["farther-simulator"]
+    change = changes()["farther-simulator"]
     assert change.of(CASE).spec["path"]["rtt"] == "60ms"
     other = Case({"place": "uml"}, CASE.spec)
     assert change.of(other) is other
@@ -78,16 +80,17 @@ def test_every_claim_that_can_fail_names_a_change_and_no_other_does() -> None:
     for claim in claims().values():
         free = claim.kind in ("reported", "deployment")
         assert bool(claim.fails_under) is not free, claim.identifier
-        assert set(claim.fails_under) <= set(mutations())
+        assert set(claim.fails_under) <= set(changes())
     used = {name for claim in claims().values() for name in claim.fails_under}
-    assert used == set(mutations())
+    assert used == set(changes())
+    assert set(RIVALS.values()) <= used
 
 
 def test_every_change_alters_conditions_that_can_run() -> None:
     for exhibit in catalogue.exhibits().values():
         cases = list(exhibit.method().cases(Scope(exhibit.profile, quick=True)))
         for name in {name for claim in exhibit.claims for name in claims()[claim].fails_under}:
-            changed = [mutations()[name].of(case) for case in cases]
+            changed = [changes()[name].of(case) for case in cases]
             first, *_ = (b for a, b in zip(cases, changed, strict=True) if a.spec != b.spec)
             assert list(conditions([first], get_backend("sim"))) or first.backend, name
 
@@ -96,7 +99,7 @@ def test_flows_are_called_what_they_stand_for() -> None:
     exhibit = catalogue.exhibits()["cs244/extension"]
     scope = Scope(exhibit.profile, quick=True)
     plain = work(exhibit, scope, get_backend("sim"))
-    changed = work(exhibit, scope, get_backend("sim"), mutations()["reno-for-bbr"])
+    changed = work(exhibit, scope, get_backend("sim"), changes()["reno-for-bbr"])
     assert [c.called for c in changed.cells] == [c.called for c in plain.cells]
     assert changed.name == f"{plain.name}-reno-for-bbr"
     (run,) = {job.trial.scenario["flows"][1]["cca"] for job in changed.jobs()}
@@ -104,7 +107,7 @@ def test_flows_are_called_what_they_stand_for() -> None:
 
 
 def test_what_is_stored_of_a_replaced_flow_is_called_what_it_stands_for(tmp_path) -> None:
-    (changed,) = conditions([CASE], get_backend("sim"), mutations()["reno-for-bbr"])
+    (changed,) = conditions([CASE], get_backend("sim"), changes()["reno-for-bbr"])
     run_all(list(changed.jobs()), tmp_path)
     (trial,) = changed.stored(RunStore(tmp_path / "runs"))
     assert [flow["cca"] for flow in trial.scenario["flows"]] == ["bbr", "bbr", "cubic"]
@@ -115,7 +118,7 @@ def test_what_is_stored_of_a_replaced_flow_is_called_what_it_stands_for(tmp_path
 
 def test_a_change_of_the_number_of_flows_leaves_them_their_controls(tmp_path) -> None:
     (changed,) = conditions(
-        [CASE], get_backend("sim"), Mutation("m", "w", set={"flows.small.count": 2})
+        [CASE], get_backend("sim"), Change("m", "w", set={"flows.small.count": 2})
     )
     run_all(list(changed.jobs()), tmp_path)
     (trial,) = changed.stored(RunStore(tmp_path / "runs"))
@@ -160,102 +163,158 @@ def test_a_control_that_needs_a_back_end_that_isn_t_set_up_is_left_out(
 
     monkeypatch.setattr(gather, "get_backend", unbuilt)
     named = "cs244/two-environments"
-    assert negative.run(named, quick=True, out=tmp_path) == []
+    assert judgements.judge(named, negative.named, quick=True, out=tmp_path) == []
     told = "not run here: cs244/two-environments, which needs uml"
-    assert list(negative.left_out(named, quick=True)) == [told]
-    assert list(negative.left_out("cs244/fig5", quick=True)) == []
+    assert list(judgements.left_out(named, quick=True)) == [told]
+    assert list(judgements.left_out("cs244/fig5", quick=True)) == []
 
 
 @pytest.mark.parametrize("named", CHEAP)
 def test_claims_fail_where_they_must(named, tmp_path) -> None:
-    controls = negative.run(named, quick=True, out=tmp_path, jobs=1)
-    judged = [claim for e in catalogue.select(named) for claim in catalogue.asked(e, named)]
-    expected = [(claim, name) for claim in judged for name in claims()[claim].fails_under]
-    assert sorted((one.claim, one.mutation) for one in controls) == sorted(expected)
-    assert [one.claim for one in controls if not one.noticed] == []
-    assert sorted(map(str, negative.read(tmp_path))) == sorted(map(str, controls))
+    made = judgements.judge(named, own_controls, quick=True, out=tmp_path, jobs=1)
+    found = negative.controls(made)
+    assert found
+    missed = {one.claim for one in found if one.answer == negative.MISSED}
+    assert not missed
+    kept = [one.key for one in judgements.read(tmp_path)]
+    assert kept == [one.key for one in judgements.sort(made)]
+
+
+def own_controls(exhibit) -> list[Change]:
+    """The controls of a figure without those that only put a rival in BBR's place, but the first.
+
+    All rivals are run for the page, in minutes.
+    """
+    named = negative.named(exhibit)
+    others = [change for change in named if change.name not in RIVALS.values()]
+    first = [change for change in named if change.name in RIVALS.values()][:1]
+    return [*first, *others]
 
 
 def test_equal_runs_are_one_trial_in_a_control_as_well(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(paths, "repeated", lambda item, _: [item.cells[0].key])
-    made = negative.run("mixed/fig13", quick=True, out=tmp_path)
+    monkeypatch.setattr("narrows.reproduce.paths.repeated", lambda item, _: [item.cells[0].key])
+    monkeypatch.setattr(settle, "repeated", lambda *_: [])
+    monkeypatch.setattr(judgements, "LOOKS", {True: 1})
+    made = judgements.judge("mixed/fig13", own_controls, quick=True, out=tmp_path)
     assert made
-    assert all("on one path" in one.measured for one in made)
+    told = " ".join(check.measured for one in made for check in one.found)
+    assert "on one path" in told
 
 
-def check(passed) -> Check:
-    return Check("It holds.", "r", "e", "m", passed)
+def check(passed, statement="It holds.", values=None) -> Check:
+    return Check(statement, "", "e", "m", passed, values or {"": (3.0, 0.5)})
 
 
-def test_an_undecided_check_notices_nothing() -> None:
-    finding = Finding("mixed/fig5", [check(True), check(None)])
-    assert not negative.control(finding, "reno-for-bbr", quick=True).noticed
-    finding = Finding("mixed/fig5", [check(True), check(False)])
-    assert negative.control(finding, "reno-for-bbr", quick=True).failed == "It holds."
+def judgement(change=AS_WRITTEN, *checks, claim="mixed/fig5", merged=False, verdict="v"):
+    stored = tuple(asdict(one) for one in checks)
+    return Judgement(claim, change, "linux-4.11", False, verdict, merged, stored)
 
 
-def test_the_check_named_is_met_without_the_change_where_one_is() -> None:
-    failed = [replace(check(False), statement=words) for words in ("First.", "Second.", "Third.")]
-    finding = Finding("mixed/fig5", failed)
-    before = {("mixed/fig5", "Third."): True, ("mixed/fig6", "First."): True}
-    assert negative.control(finding, "reno-for-bbr", False, before).failed == "Third."
-    before = {("mixed/fig5", "First."): False, ("mixed/fig5", "Second."): None}
-    assert negative.control(finding, "reno-for-bbr", False, before).failed == "Second."
-    assert negative.control(finding, "reno-for-bbr", False).failed == "First."
+def answer(under, *before) -> str:
+    changed = judgement("reno-for-bbr", *under)
+    return negative.control(changed, judgement(AS_WRITTEN, *before)).answer
 
 
-def entry(claim, passed, quick=False, backend="sim", profile="linux-4.11") -> ledger.Entry:
-    way = ledger.Way(backend, "e", profile, quick)
-    return ledger.Entry(claim, claim, way, "v", (asdict(check(passed)),), None)
+def test_a_check_notices_a_change_only_if_it_is_met_without_it() -> None:
+    assert answer([check(False)], check(True)) == negative.NOTICED
+    assert answer([check(False)], check(False)) == negative.ANYWAY
+    assert answer([check(False)], check(None)) == negative.ANYWAY
+    assert answer([check(None)], check(True)) == negative.MISSED
+    assert answer([check(True)], check(True)) == negative.MISSED
+    alone = negative.control(judgement("reno-for-bbr", check(False)), None)
+    assert alone.answer == negative.ANYWAY
 
 
-def test_the_checks_without_a_change_are_those_of_the_documents_kernel() -> None:
-    whole, small = entry("mixed/fig5", False), entry("mixed/fig5", True, quick=True)
-    elsewhere = [
-        entry("mixed/fig6", True, backend="uml"),
-        entry("mixed/fig6", True, profile="linux-6.12"),
-    ]
-    named = ("mixed/fig5", "It holds.")
-    assert negative.unchanged([whole, small, *elsewhere], quick=False) == {named: False}
-    assert negative.unchanged([small, whole, *elsewhere], quick=True) == {named: True}
-    assert negative.unchanged([whole], quick=True) == {named: False}
+def test_the_check_that_is_met_without_the_change_is_the_one_that_is_named() -> None:
+    failed = [check(False, "First."), check(False, "Second.")]
+    before = judgement(AS_WRITTEN, check(False, "First."), check(True, "Second."))
+    assert negative.control(judgement("reno-for-bbr", *failed), before).failed == "Second."
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_condition_that_is_compared_with_itself_shows_nothing(value) -> None:
+    trivial = check(False, values={"1 BDP": (value, 0.0), "2 BDP": (value, 0.0)})
+    before = judgement(AS_WRITTEN, check(True))
+    changed = judgement("reno-for-bbr", trivial, merged=True)
+    assert negative.control(changed, before).answer == negative.ITSELF
+    apart = judgement("reno-for-bbr", trivial)
+    assert negative.control(apart, before).answer == negative.NOTICED
+    varying = check(False, values={"1 BDP": (value, 0.1)})
+    other = judgement("reno-for-bbr", varying, merged=True)
+    assert negative.control(other, before).answer == negative.NOTICED
+
+
+def test_conditions_that_a_change_makes_equal_are_recognised() -> None:
+    plain = Case({"v": "plain"}, {**CASE.spec, "flows": [{"cca": "bbr"}]})
+    option = {"cca": "bbr", "name": "other", "options": {"cwnd_gain": 1}}
+    proposed = Case({"v": "new"}, {**CASE.spec, "flows": [option]})
+    both = [plain, proposed]
+    assert merges(changes()["without-the-change"], both)
+    assert merges(changes()["reno-for-bbr"], both)
+    assert not merges(seeds(1), both)
+    assert not touches(changes()["vegas-for-cubic"], both)
+
+
+def test_sets_of_seeds_are_disjoint() -> None:
+    first = [seeds(n).of(CASE).spec["run"]["seed"] for n in range(3)]
+    assert first == [1, 1001, 2001]
+
+
+def test_a_claim_that_no_named_rival_makes_fail_is_not_specific() -> None:
+    assert claims()["mixed/fig5"].rivals == ("reno", "cubic", "vegas")
+    held = judgement(AS_WRITTEN, check(True), verdict="confirmed")
+    passing = judgement("reno-for-bbr", check(True), verdict="confirmed")
+    failing = judgement("vegas-for-bbr", check(False), verdict="refuted")
+    unnamed = judgement("copa-for-bbr", check(False), verdict="refuted")
+    assert rivals.is_specific("mixed/fig5", [held]) is None
+    assert rivals.is_specific("mixed/fig5", [held, passing, unnamed]) is False
+    assert rivals.is_specific("mixed/fig5", [held, passing, failing]) is True
+    (*_, row) = rivals.describe([held, passing, failing])
+    told = "confirmed | confirmed | not run | fails | not run | not run | reno, cubic, vegas | yes"
+    assert row == f"| `mixed/fig5` | {told} |"
+
+
+def test_a_proposal_and_what_isn_t_about_bbr_have_no_rivals() -> None:
+    fixed_window = catalogue.exhibits()["panaderia/fig1"]
+    assert rivals.of(fixed_window) == []
+    one = judgement("reno-for-bbr", check(True), claim="mixed/idea-hystart")
+    assert rivals.is_specific("mixed/idea-hystart", [one]) is None
+    assert len(rivals.of(catalogue.exhibits()["mixed/fig5"])) == len(RIVALS)
 
 
 def test_what_went_unnoticed_is_told(tmp_path) -> None:
-    controls = [
-        negative.Control("mixed/fig5", "reno-for-bbr", True, "It is pinned.", "50 %"),
-        negative.Control("mixed/fig6", "reno-for-bbr", True, "", "10 Mbit/s"),
+    found = [
+        negative.Control("mixed/fig5", "reno-for-bbr", True, negative.NOTICED, "Pinned.", "50 %"),
+        negative.Control("mixed/fig6", "reno-for-bbr", True, negative.MISSED, "", "10 Mbit/s"),
+        negative.Control("mixed/fig7", "reno-for-bbr", True, negative.ANYWAY, "It dips.", "1"),
     ]
-    lines = list(negative.describe(controls))
+    lines = list(negative.describe(found))
     assert lines[0] == "noticed: mixed/fig5, with Reno in BBR's place"
     assert lines[2] == "NOT NOTICED: mixed/fig6, with Reno in BBR's place"
-    assert lines[-1] == "2 negative controls, 1 of them not noticed"
-    (tmp_path / negative.RECORD).write_text(json.dumps({"controls": "damaged"}))
-    assert negative.read(tmp_path) == []
+    assert lines[4] == "fails anyway: mixed/fig7, with Reno in BBR's place"
+    told = "3 negative controls: 1 noticed, 1 not noticed, 1 that show nothing"
+    assert lines[-1] == told
+    (tmp_path / judgements.RECORD).write_text(json.dumps({"judgements": "damaged"}))
+    assert judgements.read(tmp_path) == []
 
 
-def test_a_kept_control_that_no_claim_names_any_more_is_left_out(tmp_path) -> None:
-    named, former = (
-        negative.Control("mixed/fig5", mutation, False, "It is pinned.", "50 %")
-        for mutation in ("reno-for-bbr", "former")
-    )
-    told = json.dumps({"controls": [asdict(named), asdict(former)]})
-    (tmp_path / negative.RECORD).write_text(told)
-    assert negative.read(tmp_path) == [named]
-
-
-@pytest.mark.parametrize(("backend", "profile"), [("uml", None), ("sim", "linux-6.12")])
-def test_other_back_ends_and_kernels_are_refused(backend, profile) -> None:
-    with pytest.raises(InputError, match="these run in the simulator"):
-        negative.only_simulated(backend, profile)
+def test_a_command_runs_each_change_once_and_fails_if_one_isn_t_noticed(tmp_path) -> None:
+    both = Elsewhere(controls=True, rivals=True, seeds=2)
+    names = [change.name for change in both.of(catalogue.exhibits()["mixed/fig13"])]
+    assert sorted(names) == sorted({*RIVALS.values(), "seeds 1"})
+    seeded = judge_elsewhere("panaderia/fig6", Elsewhere(seeds=2), quick=True, out=tmp_path)
+    assert seeded.good
+    assert seeded.lines[-1].endswith("of them from confirmed to refuted or back.")
 
 
 @pytest.mark.parametrize(
-    ("option", "given"), [("--vary-paths", {"vary_paths": True}), ("--trials", {"trials": 3})]
-)
-def test_changed_conditions_keep_their_figures_trials_and_paths(option, given) -> None:
-    with pytest.raises(
-        InputError, match=f"{option}.*have the trials and the paths of their figure"
-    ):
-        negative.only_as_written(**{"vary_paths": False, "trials": None, **given})
-    negative.only_as_written(vary_paths=False, trials=None)
+    ("option", "given"),
+    [("--vary-paths", {"vary_paths": True}), ("--trials", {"trials": 3}),
+     ("--backend", {"backend": "uml"})],
+)  # fmt: skip
+def test_changed_conditions_run_in_the_simulator_as_their_figure_says(option, given) -> None:
+    with pytest.raises(InputError, match=option):
+        judgements.only_simulated(
+            **{"backend": "sim", "vary_paths": False, "trials": None, **given}
+        )
+    judgements.only_simulated("sim", vary_paths=False, trials=None)

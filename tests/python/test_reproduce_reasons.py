@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,16 @@ from narrows.backends import get_backend
 from narrows.backends.sim import Simulator
 from narrows.errors import SpecError
 from narrows.report import Check
-from narrows.reproduce import catalogue, ledger, make, testbeds
+from narrows.reproduce import catalogue, fit, ledger, make, seeds, testbeds
 from narrows.reproduce.exhibit import Case, Finding, Scope
 from narrows.reproduce.gather import conditions
+from narrows.reproduce.judgements import Judgement, alone
 from narrows.reproduce.judging import version
 from narrows.reproduce.make import Made, with_versions
 from narrows.reproduce.mixed import fig8, testbed
 from narrows.reproduce.panaderia import fig6
 from narrows.reproduce.site import Plates
+from narrows.reproduce.standing import NOT_SPECIFIC, standing
 
 SCOPE = Scope("linux-4.11", quick=True)
 MET = Check("It holds.", "Passes if it does.", "yes", "yes", passed=True)
@@ -34,9 +36,9 @@ def case(pair: tuple[str, str] = ("cubic", "bbr")) -> Case:
 
 def on(document: str, name: str, given: Case) -> Mapping[str, Any]:
     """The specification on a testbed."""
-    (found,) = [one for one in testbeds.TESTBEDS[document] if one.name == name]
+    (found,) = [one for one in testbeds.testbeds(document) if one.name == name]
     before = copy.deepcopy(given)
-    changed = found.of(given).spec
+    changed = found.change.of(given).spec
     assert given == before
     return changed
 
@@ -49,15 +51,15 @@ def test_super_packets_are_counted_by_a_queue_of_packets() -> None:
 
 def test_iperf3_s_conversation_lengthens_the_gaps() -> None:
     assert on("mixed", "iperf3", case())["flows"][1]["repeat_gap"] == "0.28s"
-    spec = on("mixed", "metrics", case())
+    spec = on("mixed", "iperf3, metrics", case())
     assert spec["flows"][1]["repeat_gap"] == "0.28s"
     assert spec["host"]["metrics_save"] is True
 
 
 def test_timers_are_late_where_hosts_pace_themselves() -> None:
     (first, *_) = fig6.cases(Scope("linux-4.17", quick=True))
-    assert on("panaderia", "perfect timers", first)["host"]["timer_lateness"] == "0s"
-    paced = on("cs244", "later timers", case())
+    assert on("panaderia", "timers on time", first)["host"]["timer_lateness"] == "0s"
+    paced = on("cs244", "timers 100 us late", case())
     assert "timer_lateness" not in paced["host"]
 
 
@@ -73,32 +75,141 @@ def test_one_kind_starts_ahead_of_the_other_and_alone_as_it_did() -> None:
 def test_every_figure_can_be_made_on_every_testbed_of_its_document() -> None:
     for exhibit in catalogue.exhibits().values():
         first, *_ = exhibit.method().cases(Scope(exhibit.profile, quick=True))
-        for one in testbeds.TESTBEDS[exhibit.document]:
-            assert list(conditions([one.of(first)], get_backend("sim")))
+        for change in testbeds.of(exhibit):
+            assert list(conditions([change.of(first)], get_backend("sim")))
 
 
-def judged(testbed: str, *verdicts: str) -> list[testbeds.Judged]:
-    names = ("cs244/fig5", "cs244/fig6", "cs244/gso")
-    pairs = zip(names, verdicts, strict=True)
-    return [testbeds.Judged(name, testbed, quick=True, verdict=v) for name, v in pairs]
+def test_windows_are_shifted_by_starting_later() -> None:
+    starts = [flow["start"] for flow in on("panaderia", "windows shifted", case())["flows"]]
+    assert starts == ["0.25s", "0.75s"]
 
 
-def test_the_best_testbed_is_the_one_on_which_most_holds() -> None:
+def test_four_flows_of_our_choice_become_two_or_eight() -> None:
+    exhibit = catalogue.exhibits()["panaderia/fig8"]
+    first, other, *_ = exhibit.method().cases(Scope(exhibit.profile, quick=True))
+    few = on("panaderia", "2 flows", first)["flows"]
+    assert [flow["count"] for flow in few] == [1, 1]
+    late = on("panaderia", "timers on time, 8 flows", first)
+    assert [flow["count"] for flow in late["flows"]] == [4, 4]
+    assert late["host"]["timer_lateness"] == "0s"
+    assert [flow["count"] for flow in on("panaderia", "2 flows", other)["flows"]] == [4, 4]
+
+
+def test_a_number_of_flows_that_the_paper_gives_isn_t_varied() -> None:
+    given = catalogue.exhibits()["panaderia/fig9"]
+    assert not any("flows" in change.name for change in testbeds.of(given))
+    left_open = catalogue.exhibits()["panaderia/fig7"]
+    assert any("flows" in change.name for change in testbeds.of(left_open))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "over"),
+    [
+        (["confirmed", "confirmed"], "confirmed"),
+        (["refuted", "refuted"], "refuted"),
+        (["confirmed", "refuted"], "depends"),
+        (["confirmed", "undecided"], "depends"),
+        (["partly", "undecided"], "undecided"),
+        (["partly", "partly"], "partly"),
+    ],
+)
+def test_a_claim_is_decided_only_if_it_is_on_every_testbed(verdicts, over) -> None:
+    assert testbeds.verdict_over(dict(enumerate(verdicts))) == over
+
+
+def judged(claim: str, testbed: str, verdict: str, *passed: bool | None) -> Judgement:
+    checks = tuple(asdict(Check("s", "", "", "", each, {}, 5.5)) for each in passed)
+    return Judgement(claim, testbed, "linux-4.11", False, verdict, False, checks)
+
+
+def test_a_verdict_that_depends_says_on_what() -> None:
     found = [
-        *judged(testbeds.DESCRIBED, "confirmed", "refuted", "undecided"),
-        *judged("later timers", "confirmed", "undecided", "undecided"),
-        *judged("CUBIC first", "refuted", "refuted", "confirmed"),
+        judged("cs244/fig5", "", "refuted"),
+        judged("cs244/fig5", "timers 100 us late", "confirmed"),
+        judged("cs244/fig5", "CUBIC first", "refuted"),
+        judged("cs244/fig5", "seeds 1", "undecided"),
     ]
-    (matrix,) = testbeds.matrices(found)
-    assert matrix.best == "later timers"
-    lines = list(testbeds.describe(matrix))
-    assert "| `cs244/fig6` | refuted | undecided | not run | refuted |" in lines
-    assert "| **confirmed, refuted** | 1, 1 | 1, 0 | 0, 0 | 1, 2 |" in lines
-    assert lines[-1].endswith('"later timers".')
+    told = standing("cs244/fig5", "refuted", "linux-4.11", found)
+    assert told.verdict == "depends"
+    assert told.more == "refuted as chosen, confirmed with timers 100 us late"
+    assert standing("cs244/fig5", "refuted", "linux-6.12", found).verdict == "refuted"
+    quick = [replace(one, quick=True) for one in found]
+    assert standing("cs244/fig5", "refuted", "linux-4.11", quick).verdict == "refuted"
+
+
+def test_the_ledger_says_what_a_verdict_depends_on_and_how_many_checks_are_met() -> None:
+    exhibit = catalogue.exhibits()["cs244/fig5"]
+    finding = Finding("cs244/fig5", [MET, NOT_MET])
+    entry = ledger.entry(exhibit, finding, ledger.Way("sim", "1", exhibit.profile, False))
+
+    def headline(*found: Judgement) -> str:
+        lines = ledger.lines([entry], {"cs244/fig5": exhibit.profile}, found)
+        (line,) = [line for line in lines if line.entries]
+        return line.headline
+
+    assert headline() == "refuted (1 of 2 checks met)"
+    places = {"": "refuted", "timers on time": "confirmed"}
+    found = [
+        replace(judged("cs244/fig5", name, verdict), profile=exhibit.profile)
+        for name, verdict in places.items()
+    ]
+    assert headline(*found) == "depends (refuted as chosen, confirmed with timers on time)"
+
+
+def test_a_confirmed_claim_that_rivals_meet_as_well_isn_t_specific() -> None:
+    claim, profile = "cs244/fig6", "linux-4.11"
+    found = [
+        judged(claim, "", "confirmed", True),
+        judged(claim, "reno-for-bbr", "confirmed", True),
+    ]
+    assert standing(claim, "confirmed", profile, found).verdict == NOT_SPECIFIC
+    found.append(judged(claim, "vegas-for-bbr", "refuted", False))
+    assert standing(claim, "confirmed", profile, found).verdict == "confirmed"
+
+
+def test_all_numbers_of_a_document_are_asked_of_each_testbed() -> None:
+    exhibits = [catalogue.exhibits()[f"cs244/{name}"] for name in ("fig6", "gso")]
+    names = [testbed.name for testbed in testbeds.testbeds("cs244")]
+    found = [judged("cs244/fig6", name, "v", True, name == "CUBIC first") for name in names]
+    found += [judged("cs244/gso", name, "v", None) for name in names[:-1]]
+    fits = fit.fits("cs244", found, exhibits)
+    assert [one.testbed for one in fits] == ["as chosen", *names[1:-1]]
+    possible = [one.testbed for one in fits if one.possible]
+    assert possible == ["CUBIC first"]
+    told = list(fit.describe("cs244", fits))
+    assert told[-1].startswith("5 testbeds of `cs244` were tried against 3 published numbers.")
+    assert told[-1].endswith("Possible remain: CUBIC first.")
+    none = [one for one in fits if not one.possible]
+    *_, last = fit.describe("cs244", none)
+    assert "None remains possible. Fewest numbers, 1, are missed with as chosen;" in last
+
+
+def test_the_matrix_has_the_verdict_over_all_testbeds() -> None:
+    exhibits = list(catalogue.exhibits().values())
+    found = [
+        judged("ietf98/policer", "", "confirmed"),
+        judged("ietf98/policer", "offload", "refuted"),
+    ]
+    (matrix,) = testbeds.matrices(found, exhibits)
+    *_, row = testbeds.describe(matrix)
+    assert row == "| `ietf98/policer` | depends | confirmed | refuted |"
 
 
 def test_a_reason_doesn_t_count_on_a_testbed() -> None:
-    assert testbeds.alone(Finding("cs244/fig5", [NOT_MET], MET)) == "refuted"
+    assert alone(Finding("cs244/fig5", [NOT_MET], MET)) == "refuted"
+
+
+def test_a_verdict_that_changes_with_the_seeds_is_told() -> None:
+    found = [
+        judged(claim, name, verdict)
+        for claim, told in (("cs244/fig5", "cc"), ("cs244/fig6", "cr"))
+        for name, verdict in zip(("", "seeds 1"), told, strict=True)
+    ]
+    words = {"c": "confirmed", "r": "refuted"}
+    found = [replace(one, verdict=words[one.verdict]) for one in found]
+    *_, last = seeds.describe(found)
+    assert last.startswith("1 of 2 verdicts change with the seeds; 1 of them from confirmed")
+    assert "| `cs244/fig6` | confirmed, refuted |" in list(seeds.describe(found))
 
 
 class Offloadless(Simulator):

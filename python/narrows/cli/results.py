@@ -81,14 +81,14 @@ def claims(
     ] = None,
 ) -> None:
     """List every claim of the documents with its verdict."""
-    from narrows.reproduce import ledger
+    from narrows.reproduce import judgements, ledger
     from narrows.reproduce.make import OUT
     from narrows.reproduce.site import own_profiles
     from narrows.reproduce.text import ledger_lines
 
     place = Path(out) if out is not None else OUT
     here, recorded = ledger.known(place)
-    found = ledger.lines([*here, *recorded], own_profiles())
+    found = ledger.lines([*here, *recorded], own_profiles(), judgements.known(place))
     if as_json:
         print_json(ledger.document(found, here))
     else:

@@ -250,6 +250,14 @@ def reproduce(
         bool,
         typer.Option("--testbeds", help="Judge the claims on every possible testbed."),
     ] = False,
+    rivals: Annotated[
+        bool,
+        typer.Option("--rivals", help="Judge them with other controls in BBR's place."),
+    ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=2, max=100, help="Judge them with N disjoint sets of seeds."),
+    ] = None,
     vary_paths: Annotated[
         bool,
         typer.Option(
@@ -268,24 +276,19 @@ def reproduce(
 ) -> None:
     """Reproduce published figures and judge their claims."""
     from narrows.console import ProgressBar
-    from narrows.reproduce import make, negative, text
-    from narrows.reproduce import testbeds as possible
+    from narrows.reproduce import make, text
+    from narrows.reproduce.elsewhere import Elsewhere, judge_elsewhere
+    from narrows.reproduce.judgements import only_simulated
 
-    if mutations or testbeds:
-        negative.only_simulated(backend, profile)
-        negative.only_as_written(vary_paths=vary_paths, trials=trials)
-    if testbeds:
+    elsewhere = Elsewhere(mutations, testbeds, rivals, seeds)
+    if elsewhere.asked:
+        only_simulated(backend, vary_paths=vary_paths, trials=trials)
         with ProgressBar() as bar:
-            judged = possible.run(wanted, quick=quick, out=out, jobs=jobs, watcher=bar)
-        for matrix in possible.matrices(judged):
-            print_lines(possible.describe(matrix))
-        raise typer.Exit(DONE)
-    if mutations:
-        with ProgressBar() as bar:
-            controls = negative.run(wanted, quick=quick, out=out, jobs=jobs, watcher=bar)
-        print_lines(negative.describe(controls))
-        print_lines(negative.left_out(wanted, quick=quick))
-        raise typer.Exit(DONE if all(one.noticed for one in controls) else FAILED)
+            report = judge_elsewhere(
+                wanted, elsewhere, quick=quick, profile=profile, out=out, jobs=jobs, watcher=bar
+            )
+        print_lines(report.lines)
+        raise typer.Exit(DONE if report.good else FAILED)
     with ProgressBar() as bar:
         done = make.reproduce(
             wanted,

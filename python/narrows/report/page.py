@@ -50,6 +50,7 @@ class Check:
     `rule` says in words how the number is measured and what passes; it is shown beside the verdict,
     so that the verdict can be checked. `passed` is None if the run's data can't decide. `values`
     has each number behind it by name: the mean and half of its interval, None where there is none.
+    `stated` is the number that it is compared with, if it is one.
     """
 
     statement: str
@@ -58,6 +59,7 @@ class Check:
     measured: str
     passed: bool | None
     values: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    stated: float | None = None
 
     @property
     def verdict(self) -> str:

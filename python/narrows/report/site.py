@@ -82,6 +82,7 @@ class Row:
     where: str
     page: str | None
     verdict: str
+    headline: str
     others: Sequence[tuple[str, str]] = field(default=())
     thumb: str | None = None
 

@@ -19,6 +19,8 @@ DOCUMENTS = {
 }
 """The four documents by the first part of an id."""
 
+RIVALS = {name: f"{name}-for-bbr" for name in ("reno", "cubic", "vegas", "copa", "bbr3")}
+"""The controls that take BBR's place for every claim about it, and the changes that do so."""
 
 KINDS = {
     "number": "published numbers",
@@ -36,7 +38,8 @@ class Claim:
     """A statement: `where` it is in its document, its `setup`, and what it lets one `expect`.
 
     `kind` is one of `KINDS`; `fails_under` names changed conditions under which it can't
-    hold; `quote` gives a number in the document's own words.
+    hold; `quote` gives a number in the document's own words. `about` is what it speaks of: a
+    control, or the path, or the laboratory.
     """
 
     identifier: str
@@ -46,6 +49,12 @@ class Claim:
     expect: str
     fails_under: tuple[str, ...] = ()
     quote: str = ""
+    about: str = "bbr"
+
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """The controls with which in BBR's place it can't hold."""
+        return tuple(rival for rival, name in RIVALS.items() if name in self.fails_under)
 
     @property
     def document(self) -> str:
@@ -64,5 +73,5 @@ def claims() -> dict[str, Claim]:
 def _claim(entry: dict[str, Any]) -> Claim:
     fails_under = tuple(entry.get("fails_under", ()))
     where, setup, expect = (entry[key] for key in ("where", "setup", "expect"))
-    quote = entry.get("quote", "")
-    return Claim(entry["id"], entry["kind"], where, setup, expect, fails_under, quote)
+    quote, about = entry.get("quote", ""), entry.get("about", "bbr")
+    return Claim(entry["id"], entry["kind"], where, setup, expect, fails_under, quote, about)

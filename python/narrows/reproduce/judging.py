@@ -98,6 +98,7 @@ def held(
         f"{told or 'nothing'}{more}{_wanted(named, shown)}",
         together(decision.passed for decision in decisions),
         {name: _number(values) for name, values in named.items()},
+        held_to.stated,
     )
 
 

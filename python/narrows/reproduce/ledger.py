@@ -13,16 +13,22 @@ from typing import Any
 
 from narrows.reproduce.claims import DATA, KINDS, Claim, claims
 from narrows.reproduce.exhibit import Exhibit, Finding
+from narrows.reproduce.judgements import Judgement
 from narrows.reproduce.records import read_list, write_list
+from narrows.reproduce.standing import NOT_SPECIFIC, Standing, standing
+from narrows.words import counted
 
 LEDGER = "ledger.json"
 CLAIM_FIELDS = ("identifier", "kind", "where", "setup", "expect")
 VERDICTS = (
-    "confirmed", "partly", "undecided", "differs", "refuted", "reported", "not testable", "not run",
+    "confirmed", NOT_SPECIFIC, "partly", "undecided", "depends", "differs", "refuted", "reported",
+    "not testable", "not run",
 )  # fmt: skip
-"""Confirmed: every check passed. Partly: some passed, the rest are undecided. Undecided: none is
-decided. Differs: some failed, and data show why they must here. Refuted: some failed. Reported:
-the document leaves the answer open. Not testable: no laboratory can."""
+"""Confirmed: every check passed. Not specific to BBR: so they did with other controls in its place.
+Partly: some passed, the rest are undecided. Undecided: none is decided. Depends: not the same on
+every testbed that the document allows. Differs: some failed, and data show why they must here.
+Refuted: some failed. Reported: the document leaves the answer open. Not testable: no laboratory
+can."""
 
 
 VARIED = ", on varied paths"
@@ -142,6 +148,7 @@ class Line:
 
     claim: Claim
     entries: tuple[Entry, ...]
+    judgements: tuple[Judgement, ...] = ()
 
     @property
     def decisive(self) -> Entry | None:
@@ -158,10 +165,32 @@ class Line:
         """The verdict of the whole grid; a smaller grid alone doesn't count as run."""
         if self.claim.kind == "deployment":
             return "not testable"
-        return self.decisive.verdict if self.decisive else "not run"
+        return self.standing(self.decisive).verdict if self.decisive else "not run"
+
+    @property
+    def headline(self) -> str:
+        """The verdict, with the number of checks met where not all are, or what it depends on."""
+        return self.verdict + (self.more(self.decisive) if self.decisive else "")
+
+    def standing(self, entry: Entry) -> Standing:
+        """What a finding amounts to beside the judgements under its kernel."""
+        if entry.way.quick or entry.way.backend != "sim":
+            return Standing(entry.verdict)
+        profile = entry.way.profile
+        return standing(self.claim.identifier, entry.verdict, profile, self.judgements)
+
+    def more(self, entry: Entry) -> str:
+        """The words in parentheses after a verdict, if it needs them."""
+        told = self.standing(entry)
+        if told.more or told.verdict not in ("partly", "differs", "refuted"):
+            return f" ({told.more})" if told.more else ""
+        met = sum(check["passed"] is True for check in entry.checks)
+        return f" ({met} of {counted(len(entry.checks), 'check')} met)"
 
 
-def lines(entries: Sequence[Entry], profiles: dict[str, str]) -> list[Line]:
+def lines(
+    entries: Sequence[Entry], profiles: dict[str, str], judgements: Sequence[Judgement] = ()
+) -> list[Line]:
     """A line for each claim; `profiles` names the kernel of each claim's document."""
     found = []
     for identifier, claim in claims().items():
@@ -170,7 +199,8 @@ def lines(entries: Sequence[Entry], profiles: dict[str, str]) -> list[Line]:
         mine.sort(
             key=lambda e: (e.way.quick, e.verdict == "not run", e.way.profile != wanted, e.key)
         )
-        found.append(Line(claim, tuple(mine)))
+        judged = tuple(one for one in judgements if one.claim == identifier)
+        found.append(Line(claim, tuple(mine), judged))
     return found
 
 
@@ -199,6 +229,7 @@ def document(found: Sequence[Line], here: Sequence[Entry] = ()) -> dict[str, Any
             {
                 **{name: getattr(line.claim, name) for name in CLAIM_FIELDS},
                 "verdict": line.verdict,
+                "headline": line.headline,
                 "findings": [{**asdict(item), "here": item in here} for item in line.entries],
             }
             for line in found

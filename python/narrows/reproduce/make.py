@@ -15,14 +15,11 @@ from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, work
 from narrows.reproduce.judging import CONFIDENCE, version
 from narrows.reproduce.paths import on_varied_paths, with_at_most
+from narrows.reproduce.records import OUT as OUT
 from narrows.reproduce.settle import LOOKS, Outcome, settle
 from narrows.reproduce.site import Plates, write_plates, write_site
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of
-from narrows.store import RESULTS
-
-OUT = Path(RESULTS) / "reproduce"
-"""The default directory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from narrows.store import RESULTS
 from narrows.store.atomic import write_text
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T")
+OUT = Path(RESULTS) / "reproduce"
+"""The default directory of reproductions."""
 
 
 def read_list(file: Path, key: str, made: Callable[[dict[str, Any]], T]) -> list[T]:

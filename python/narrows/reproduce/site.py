@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from narrows.reproduce import ledger
+from narrows.reproduce import judgements, ledger
 from narrows.reproduce.catalogue import exhibits, lessons
 from narrows.reproduce.claims import DOCUMENTS, KINDS, claims
 from narrows.reproduce.exhibit import Data, Exhibit, Picture
@@ -203,7 +203,7 @@ def _thumbs(plates: Sequence[Plates]) -> dict[str, str]:
 def _index(out: Path, entries: Sequence[ledger.Entry], plates: Sequence[Plates]) -> Path:
     from narrows.report.site import Chapter, Row, page_name, write_index
 
-    found = ledger.lines(entries, own_profiles())
+    found = ledger.lines(entries, own_profiles(), judgements.known(out))
     thumbs, chapters = _thumbs(plates), []
     for document, title in DOCUMENTS.items():
         rows = [
@@ -213,6 +213,7 @@ def _index(out: Path, entries: Sequence[ledger.Entry], plates: Sequence[Plates])
                 line.claim.where,
                 page_name(line.entries[0].figure) if line.entries else None,
                 line.verdict,
+                line.headline,
                 [(str(item.way), item.verdict) for item in line.others],
                 thumbs.get(line.entries[0].figure) if line.entries else None,
             )

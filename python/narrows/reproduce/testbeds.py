@@ -1,69 +1,121 @@
-"""Possible testbeds, where a document doesn't describe its own.
+"""Possible testbeds, where a document doesn't describe its own, and what they decide together.
 
-Whether offload was on, how late pacing timers were, who started first: each possibility is a
-separate testbed, on which all claims of the document are judged. A condition that makes one claim
-true explains nothing if it makes others false: the matrix shows both, and which single testbed
-satisfies most.
+Whether offload was on, how late pacing timers were, how many flows a figure has, who started
+first: each possibility is a testbed, on which all claims of the document are judged. A claim is
+confirmed or refuted only if it is on each of them; otherwise it depends on the testbed. A
+condition that makes one claim true explains nothing if others fail there, so all numbers of a
+document are also asked at once (`narrows.reproduce.fit`).
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from narrows.backends import get_backend
-from narrows.execute import Watcher
-from narrows.reproduce.catalogue import asked, select
+from narrows.reproduce.changes import Change
 from narrows.reproduce.claims import claims
-from narrows.reproduce.exhibit import Case, Exhibit, Finding, Scope
-from narrows.reproduce.gather import Work, gather, measured, work
-from narrows.reproduce.make import OUT
-from narrows.reproduce.paths import judged
-from narrows.reproduce.records import read_list, write_list
+from narrows.reproduce.exhibit import Exhibit
+from narrows.reproduce.judgements import AS_WRITTEN, Judgement
 
-RECORD = "testbeds.json"
 DESCRIBED = "as chosen"
 """The testbed that the figures are made with."""
 CONVERSATION_RTTS = 4
-AHEAD = "5s"
+AHEAD_S = 5.0
+LATER_S = 0.25
+"""Half of the 500 ms over which the documents average."""
+CHOSEN_FLOWS = 4
 
 Spec = dict[str, Any]
+Edit = Callable[[Spec], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One possibility of an axis: its name and how it changes a specification."""
+
+    name: str
+    edit: Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A property that a document leaves open: why, and what is possible beside what was chosen.
+
+    It concerns the figures in `figures`, or all. Axes that are `crossed` are varied together.
+    """
+
+    why: str
+    levels: tuple[Level, ...]
+    figures: tuple[str, ...] = ()
+    crossed: bool = False
+
+    def concerns(self, exhibit: Exhibit) -> bool:
+        """Whether it is open for a figure."""
+        return not self.figures or exhibit.identifier in self.figures
 
 
 @dataclass(frozen=True, slots=True)
 class Testbed:
-    """A possible testbed: its name, what is possible, and how it changes a specification."""
+    """A combination of levels, each of another axis; none of them is the chosen testbed."""
 
-    name: str
-    why: str
-    change: Callable[[Spec], None]
+    levels: tuple[tuple[Axis, Level], ...]
 
-    def of(self, case: Case) -> Case:
-        """The case on this testbed."""
-        spec = copy.deepcopy(dict(case.spec))
-        self.change(spec)
-        return replace(case, spec=spec)
+    @property
+    def name(self) -> str:
+        """The names of its levels."""
+        return ", ".join(level.name for _, level in self.levels)
+
+    def for_exhibit(self, exhibit: Exhibit) -> Testbed:
+        """The same without what isn't open for a figure."""
+        return Testbed(tuple(pair for pair in self.levels if pair[0].concerns(exhibit)))
+
+    @property
+    def change(self) -> Change:
+        """The change of conditions that it is."""
+
+        def edit(spec: Spec) -> None:
+            for _, level in self.levels:
+                level.edit(spec)
+
+        return Change(self.name, self.name, edit=edit)
 
 
-def _timers(lateness: str) -> Callable[[Spec], None]:
-    def change(spec: Spec) -> None:
+def _timers(lateness: str) -> Edit:
+    def edit(spec: Spec) -> None:
         if not spec["host"].get("fq"):
             spec["host"]["timer_lateness"] = lateness
 
-    return change
+    return edit
 
 
-def _ahead(first: str) -> Callable[[Spec], None]:
-    def change(spec: Spec) -> None:
+def _flows(count: int) -> Edit:
+    """Other numbers of flows where there are four of our choice."""
+
+    def edit(spec: Spec) -> None:
+        numbers = [flow.get("count", 1) for flow in spec["flows"]]
+        if sum(numbers) == CHOSEN_FLOWS and all(n * count % CHOSEN_FLOWS == 0 for n in numbers):
+            for flow, number in zip(spec["flows"], numbers, strict=True):
+                flow["count"] = number * count // CHOSEN_FLOWS
+
+    return edit
+
+
+def _ahead(first: str) -> Edit:
+    def edit(spec: Spec) -> None:
         kinds = {flow["cca"] for flow in spec["flows"]}
         for flow in spec["flows"]:
             if len(kinds) > 1 and not flow["cca"].startswith(first) and "start" not in flow:
-                flow["start"] = AHEAD
+                flow["start"] = f"{AHEAD_S:g}s"
 
-    return change
+    return edit
+
+
+def _later(spec: Spec) -> None:
+    """Every flow later, so that windows of time lie otherwise on what they do."""
+    for flow in spec["flows"]:
+        flow["start"] = f"{_seconds(flow.get('start', '0s')) + LATER_S:g}s"
 
 
 def _offload(spec: Spec) -> None:
@@ -81,10 +133,15 @@ def _number(text: str) -> float:
     return float(text.rstrip("abcdefghijklmnopqrstuvwxyz"))
 
 
+def _seconds(text: str) -> float:
+    """The seconds of values such as "5s" or "250ms"."""
+    return _number(text) / (1000 if text.endswith("ms") else 1)
+
+
 def _conversation(spec: Spec) -> None:
     for flow in spec["flows"]:
         if "repeat_gap" in flow:
-            gap_s = _number(flow["repeat_gap"])
+            gap_s = _seconds(flow["repeat_gap"])
             more_s = CONVERSATION_RTTS * _number(spec["path"]["rtt"]) / 1000
             flow["repeat_gap"] = f"{gap_s + more_s:g}s"
 
@@ -94,104 +151,110 @@ def _metrics(spec: Spec) -> None:
     spec["host"]["metrics_save"] = True
 
 
-def _both(spec: Spec) -> None:
-    _conversation(spec)
-    _offload(spec)
+_CUBIC_FIRST = Level("CUBIC first", _ahead("cubic"))
+_BBR_FIRST = Level("BBR first", _ahead("bbr"))
+_CLOCK = Axis(
+    "When a clock of windows begins isn't said: a quarter of a second before the flows.",
+    (Level("windows shifted", _later),),
+)
+_OFFLOAD = Axis(
+    "Whether segmentation offload was on isn't said; by default it is. A burst can then reach the "
+    "bottleneck as one super-packet, and netem's limit counts it as one packet.",
+    (Level("offload", _offload),),
+    crossed=True,
+)
 
-
-TESTBEDS = {
+AXES: Mapping[str, tuple[Axis, ...]] = {
     "panaderia": (
-        Testbed("perfect timers", "How late pacing timers were isn't known: not at all.",
-                _timers("0s")),
-        Testbed("later timers", "The same: by 100 microseconds instead of 50.", _timers("100us")),
-        Testbed("BBR first", "Who starts first isn't said: BBR, 5 s ahead.", _ahead("bbr")),
-        Testbed("CUBIC first", "The same: CUBIC, 5 s ahead.", _ahead("cubic")),
+        Axis(
+            "How late pacing timers were isn't known. 50 us were chosen, and that choice was made "
+            "beside this paper's losses (decision 006): not at all, by 30 or by 100 us.",
+            (Level("timers on time", _timers("0s")), Level("timers 30 us late", _timers("30us")),
+             Level("timers 100 us late", _timers("100us"))),
+            crossed=True,
+        ),
+        Axis(
+            "How many flows these figures have isn't said; Table I has 2, 4 and 8.",
+            (Level("2 flows", _flows(2)), Level("8 flows", _flows(8))),
+            tuple(f"panaderia/fig{n}" for n in (6, 7, 8, 10, 11, 12)),
+            crossed=True,
+        ),
+        Axis("Who starts first isn't said: one kind, 5 s ahead.", (_BBR_FIRST, _CUBIC_FIRST)),
+        _CLOCK,
     ),
     "mixed": (
-        Testbed("offload", "Whether segmentation offload was on isn't said; by default it is. A "
-                "burst can then reach the middle node as one super-packet, and netem's limit "
-                "counts it as one packet.", _offload),
-        Testbed("iperf3", "Between two flows iperf3 also talks to its server: three round trips "
-                "before the data connection and one before its data (iperf_client_api.c). The "
-                "study's 0.1 s may be the gap between two calls.", _conversation),
-        Testbed("metrics", "Linux 4.11 remembers the slow-start threshold of a destination "
-                "(tcp_no_metrics_save = 0), unless a flow is reset at its end, as iperf3's may "
-                "be: with that, and the gap of iperf3's conversation.", _metrics),
-        Testbed("offload, iperf3", "Both.", _both),
+        _OFFLOAD,
+        Axis(
+            "Between two flows iperf3 also talks to its server: three round trips before the data "
+            "connection and one before its data (iperf_client_api.c). The study's 0.1 s may be the "
+            "gap between two calls. And Linux 4.11 remembers the slow-start threshold of a "
+            "destination (tcp_no_metrics_save = 0), unless a flow is reset at its end, as iperf3's "
+            "may be.",
+            (Level("iperf3", _conversation), Level("iperf3, metrics", _metrics)),
+            crossed=True,
+        ),
     ),
-    "ietf98": (
-        Testbed("offload", "Whether segmentation offload was on isn't said.", _offload),
-    ),
+    "ietf98": (_OFFLOAD,),
     "cs244": (
-        Testbed("later timers", "How late Mininet's pacing timers were isn't known: by 100 "
-                "microseconds instead of 50.", _timers("100us")),
-        Testbed("perfect timers", "The same: not at all.", _timers("0s")),
-        Testbed("CUBIC first", "Who starts first isn't said: CUBIC, 5 s ahead.", _ahead("cubic")),
+        Axis(
+            "How late Mininet's pacing timers were isn't known: not at all, or by 100 us instead "
+            "of 50.",
+            (Level("timers on time", _timers("0s")),
+             Level("timers 100 us late", _timers("100us"))),
+            crossed=True,
+        ),
+        Axis("Who starts first isn't said: one kind, 5 s ahead.", (_BBR_FIRST, _CUBIC_FIRST)),
+        _CLOCK,
     ),
 }  # fmt: skip
-"""By document; each has the chosen one, too."""
+"""What each document leaves open."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A claim on a testbed: its verdict by its checks alone."""
+def testbeds(document: str) -> list[Testbed]:
+    """The chosen one first, then all combinations of crossed axes, then each other level alone."""
+    crossed = [axis for axis in AXES[document] if axis.crossed]
+    options = [[None, *((axis, level) for level in axis.levels)] for axis in crossed]
+    made = [Testbed(tuple(pair for pair in pairs if pair)) for pairs in product(*options)]
+    rest = [axis for axis in AXES[document] if not axis.crossed]
+    return made + [Testbed(((axis, level),)) for axis in rest for level in axis.levels]
 
-    claim: str
-    testbed: str
-    quick: bool
-    verdict: str
+
+def of(exhibit: Exhibit) -> list[Change]:
+    """The changes that make the other possible testbeds of a figure."""
+    own = [testbed.for_exhibit(exhibit) for testbed in testbeds(exhibit.document)]
+    named = {testbed.name: testbed.change for testbed in own if testbed.levels}
+    return list(named.values())
 
 
-def run(
-    wanted: str,
-    *,
-    quick: bool = False,
-    out: str | Path | None = None,
-    jobs: int | None = None,
-    watcher: Watcher | None = None,
-) -> list[Judged]:
-    """Judges the figures of `wanted` on every possible testbed of their documents.
+def verdict_over(verdicts: Mapping[str, str]) -> str:
+    """The verdict on a claim by its verdicts on every testbed.
 
-    They run in the simulator with the documents' kernels, and are kept in `out`. Raises
-    InputError for an unknown name or a directory that can't be used.
+    It is that of each if all are the same; undecided if none is decided; else it depends.
     """
-    place = Path(out) if out is not None else OUT
-    works = [pair for exhibit in select(wanted) for pair in _works(exhibit, quick)]
-    gather([item for _, item in works], place, jobs=jobs, watcher=watcher)
-    made = [
-        Judged(finding.claim, name, quick, alone(finding))
-        for name, item in works
-        for finding in judged(item, measured(item, place))
-        if finding.claim in asked(item.exhibit, wanted)
-    ]
-    _write(place, made)
-    return made
+    kinds = set(verdicts.values())
+    if len(kinds) == 1:
+        return kinds.pop()
+    return "undecided" if kinds <= {"undecided", "partly"} else "depends"
 
 
-def _works(exhibit: Exhibit, quick: bool) -> Iterator[tuple[str, Work]]:
-    if not exhibit.claims:
-        return
-    backend, scope = get_backend("sim"), Scope(exhibit.profile, quick)
-    yield DESCRIBED, work(exhibit, scope, backend)
-    for testbed in TESTBEDS[exhibit.document]:
-        yield testbed.name, work(exhibit, scope, backend, testbed)
+def on_testbeds(claim: str, judged: Sequence[Judgement]) -> dict[str, str]:
+    """The verdict on a claim on each testbed on which it was judged."""
+    names = {AS_WRITTEN: DESCRIBED} | {
+        testbed.name: testbed.name for testbed in testbeds(claims()[claim].document)[1:]
+    }
+    mine = [one for one in judged if one.claim == claim and one.change in names]
+    return {names[one.change]: one.verdict for one in mine}
 
 
-def alone(finding: Finding) -> str:
-    """A verdict by the checks alone, without the reason."""
-    return replace(finding, reason=None).verdict
-
-
-def read(out: Path) -> list[Judged]:
-    """The kept verdicts; none if nothing was judged there."""
-    return read_list(out / RECORD, "judged", lambda fields: Judged(**fields))
-
-
-def _write(out: Path, new: Sequence[Judged]) -> None:
-    kept = {(one.claim, one.testbed, one.quick): one for one in (*read(out), *new)}
-    order = {identifier: place for place, identifier in enumerate(claims())}
-    known = sorted(kept.values(), key=lambda one: order.get(one.claim, -1))
-    write_list(out / RECORD, "judged", known)
+def dependence(verdicts: Mapping[str, str]) -> str:
+    """In words, on what a claim depends: the verdict as chosen, and where it is another."""
+    chosen = verdicts.get(DESCRIBED, "not run")
+    told = [f"{chosen} as chosen"]
+    for kind in dict.fromkeys(verdicts.values()):
+        places = [name for name, verdict in verdicts.items() if verdict == kind != chosen]
+        if places:
+            told.append(f"{kind} with {'; '.join(places)}")
+    return ", ".join(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,39 +266,31 @@ class Matrix:
     testbeds: tuple[str, ...]
     verdicts: dict[tuple[str, str], str]
 
-    def held(self, testbed: str) -> int:
-        """How many claims hold on a testbed."""
-        return sum(self.verdicts.get((claim, testbed)) == "confirmed" for claim in self.claims)
 
-    def failed(self, testbed: str) -> int:
-        """How many don't."""
-        return sum(self.verdicts.get((claim, testbed)) == "refuted" for claim in self.claims)
-
-    @property
-    def best(self) -> str:
-        """The single testbed on which most claims hold and, among equals, fewest fail."""
-        return max(self.testbeds, key=lambda name: (self.held(name), -self.failed(name)))
-
-
-def matrices(judged: Sequence[Judged]) -> Iterator[Matrix]:
-    """A matrix for every document and size of grid that was judged."""
-    for document, testbeds in TESTBEDS.items():
+def matrices(judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> Iterator[Matrix]:
+    """A matrix for every document that was judged on more than the chosen testbed."""
+    figures = {claim: exhibit for exhibit in exhibits for claim in exhibit.claims}
+    for document in AXES:
         mine = [one for one in judged if claims()[one.claim].document == document]
-        if mine:
-            names = (DESCRIBED, *(testbed.name for testbed in testbeds))
-            order = tuple(dict.fromkeys(one.claim for one in mine))
-            verdicts = {(one.claim, one.testbed): one.verdict for one in mine}
-            yield Matrix(document, order, names, verdicts)
+        order = tuple(dict.fromkeys(one.claim for one in mine))
+        found = {claim: on_testbeds(claim, mine) for claim in order}
+        judged_on = [claim for claim in order if len(found[claim]) > 1]
+        names = [testbed.name or DESCRIBED for testbed in testbeds(document)]
+        verdicts = {
+            (claim, testbed.name or DESCRIBED): found[claim].get(
+                testbed.for_exhibit(figures[claim]).name or DESCRIBED, "not run"
+            )
+            for claim in judged_on
+            for testbed in testbeds(document)
+        }
+        if judged_on:
+            yield Matrix(document, tuple(judged_on), tuple(names), verdicts)
 
 
 def describe(matrix: Matrix) -> Iterator[str]:
-    """A matrix as lines of Markdown."""
-    yield f"| Claim | {' | '.join(matrix.testbeds)} |"
-    yield "|---" * (len(matrix.testbeds) + 1) + "|"
+    """A matrix as lines of Markdown, with the verdict over all testbeds."""
+    yield f"| Claim | on all | {' | '.join(matrix.testbeds)} |"
+    yield "|---" * (len(matrix.testbeds) + 2) + "|"
     for claim in matrix.claims:
-        told = (matrix.verdicts.get((claim, name), "not run") for name in matrix.testbeds)
-        yield f"| `{claim}` | {' | '.join(told)} |"
-    told = (f"{matrix.held(name)}, {matrix.failed(name)}" for name in matrix.testbeds)
-    yield f"| **confirmed, refuted** | {' | '.join(told)} |"
-    yield ""
-    yield f'Most claims of `{matrix.document}` hold on one testbed: "{matrix.best}".'
+        found = {name: matrix.verdicts[claim, name] for name in matrix.testbeds}
+        yield f"| `{claim}` | {verdict_over(found)} | {' | '.join(found.values())} |"

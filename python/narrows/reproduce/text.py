@@ -101,7 +101,7 @@ def ledger_lines(found: Sequence[Line], here: Sequence[Entry] = ()) -> Iterator[
         yield title
         for line in found:
             if line.claim.document == document:
-                yield f"  {line.verdict:12} {line.claim.identifier}: {line.claim.expect}"
+                yield f"  {line.headline:12} {line.claim.identifier}: {line.claim.expect}"
                 for entry in line.entries:
                     yield f"               {_entry(entry, entry in here)}"
         yield ""

@@ -1,0 +1,126 @@
+"""Changes of a figure's conditions: negative controls, rivals, other testbeds, other seeds.
+
+Each is run and judged in the same way (`judgements`). Those that must make a claim fail are data: a
+rule under which a claim always passes says nothing, so every claim names changes after which it
+can't be true, such as Reno in BBR's place, and its checks must notice.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from narrows.reproduce.claims import DATA
+from narrows.reproduce.exhibit import Case
+
+Spec = dict[str, Any]
+
+
+SEEDS_APART = 1000
+"""Between the first seeds of two sets; no condition has as many trials."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of conditions; data/changes.toml says what its fields mean.
+
+    `edit` changes a specification in ways that data can't express.
+    """
+
+    name: str
+    words: str
+    replace: Mapping[str, str] = field(default_factory=dict)
+    set: Mapping[str, Any] = field(default_factory=dict)
+    options: bool = True
+    where: Mapping[str, Any] = field(default_factory=dict)
+    edit: Callable[[Spec], None] | None = None
+
+    def of(self, case: Case) -> Case:
+        """The case with the change; the same case if the change doesn't concern it."""
+        if any(case.key.get(key) != value for key, value in self.where.items()):
+            return case
+        spec = copy.deepcopy(dict(case.spec))
+        self._replace(spec)
+        for place, value in self.set.items():
+            _set(spec, place, value)
+        if self.edit is not None:
+            self.edit(spec)
+        return replace(case, spec=spec)
+
+    def _replace(self, spec: Spec) -> None:
+        unnamed = [flow["cca"] for flow in spec["flows"] if "name" not in flow]
+        numbers: dict[str, int] = {}
+        for flow in spec["flows"]:
+            cca = flow["cca"]
+            if not self.options:
+                flow.pop("options", None)
+            if cca not in self.replace:
+                continue
+            numbers[cca] = numbers.get(cca, 0) + 1
+            alone = unnamed.count(cca) == 1
+            flow.setdefault("name", cca if alone else f"{cca}-{numbers[cca]}")
+            flow["cca"] = self.replace[cca]
+            flow.pop("options", None)
+
+
+def _set(spec: Spec, place: str, value: Any) -> None:  # noqa: ANN401 (a value of TOML)
+    table, *path = place.split(".")
+    for target in _tables(spec, table, path):
+        target[path[-1]] = copy.deepcopy(value)
+
+
+def _tables(spec: Spec, table: str, path: list[str]) -> Iterator[Spec]:
+    """The tables that a place refers to: one, or those of some flows."""
+    if table != "flows":
+        yield spec[table]
+        return
+    for flow in spec["flows"]:
+        if path[0] in ("*", flow.get("name")):
+            yield flow
+
+
+@cache
+def changes() -> dict[str, Change]:
+    """Those of negative controls and rivals, by name."""
+    entries = tomllib.loads((DATA / "changes.toml").read_text(encoding="utf-8"))
+    return {name: Change(name, **entry) for name, entry in entries.items()}
+
+
+def seeds(number: int) -> Change:
+    """Another set of seeds, disjoint from those of every other number; 0 has the first ones."""
+
+    def edit(spec: Spec) -> None:
+        spec["run"]["seed"] = spec["run"].get("seed", 1) + number * SEEDS_APART
+
+    return Change(f"seeds {number}", f"seeds from {1 + number * SEEDS_APART} on", edit=edit)
+
+
+def touches(change: Change, cases: Sequence[Case]) -> bool:
+    """Whether a change alters any of the conditions."""
+    return any(change.of(case).spec != case.spec for case in cases)
+
+
+def merges(change: Change, cases: Sequence[Case]) -> bool:
+    """Whether a change makes conditions equal that differ without it.
+
+    A comparison of the two then compares a condition with itself.
+    """
+    return _distinct([change.of(case) for case in cases]) < _distinct(cases)
+
+
+def _distinct(cases: Sequence[Case]) -> int:
+    """The number of different specifications, whatever their flows are called."""
+    return len({json.dumps(_nameless(case.spec), sort_keys=True) for case in cases})
+
+
+def _nameless(spec: Mapping[str, Any]) -> Spec:
+    flows = [
+        {key: value for key, value in flow.items() if key != "name" and value != {}}
+        for flow in spec["flows"]
+    ]
+    return {**spec, "flows": flows}

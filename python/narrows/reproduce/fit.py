@@ -1,0 +1,82 @@
+"""Which testbeds remain possible when all numbers of a document are asked at once.
+
+Choosing the testbed on which most claims hold would fit it to what it is then used to judge. So all
+are reported, with the number of possibilities tried (the freedom of the fit) beside the number of
+published numbers that it has to meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from narrows.reproduce.exhibit import Exhibit
+from narrows.reproduce.judgements import AS_WRITTEN, Judgement
+from narrows.reproduce.testbeds import DESCRIBED, testbeds
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A testbed against the published numbers: how many are met, open, and which are missed."""
+
+    testbed: str
+    met: int
+    undecided: int
+    missed: tuple[str, ...]
+
+    @property
+    def possible(self) -> bool:
+        """Whether no number speaks against it."""
+        return not self.missed
+
+
+def fits(document: str, judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> list[Fit]:
+    """Every testbed of a document on which each of its figures that were judged was judged."""
+    known = {(one.claim, one.change): one for one in judged}
+    figures = [
+        (claim, exhibit)
+        for exhibit in exhibits
+        if exhibit.document == document
+        for claim in exhibit.claims
+        if (claim, AS_WRITTEN) in known
+    ]
+    found = []
+    for testbed in testbeds(document):
+        keys = [(claim, testbed.for_exhibit(exhibit).name) for claim, exhibit in figures]
+        if keys and all(key in known for key in keys):
+            found.append(_fit(testbed.name or DESCRIBED, [known[key] for key in keys]))
+    return found
+
+
+def _fit(testbed: str, judged: Sequence[Judgement]) -> Fit:
+    numbers = [
+        (one.claim, check) for one in judged for check in one.found if check.stated is not None
+    ]
+    return Fit(
+        testbed,
+        sum(check.passed is True for _, check in numbers),
+        sum(check.passed is None for _, check in numbers),
+        tuple(claim for claim, check in numbers if check.passed is False),
+    )
+
+
+def describe(document: str, found: Sequence[Fit]) -> Iterator[str]:
+    """The fits as lines of Markdown."""
+    if len(found) < 2:
+        return
+    numbers = found[0].met + found[0].undecided + len(found[0].missed)
+    yield "| Testbed | met | undecided | not met |\n|---|---|---|---|"
+    for one in found:
+        missed = ", ".join(f"`{claim}`" for claim in dict.fromkeys(one.missed))
+        yield f"| {one.testbed} | {one.met} | {one.undecided} | {len(one.missed)} {missed} |"
+    yield ""
+    left = [one.testbed for one in found if one.possible]
+    told = f"Possible remain: {'; '.join(left)}." if left else "None remains possible."
+    if not left:
+        least = min(len(one.missed) for one in found)
+        closest = [one.testbed for one in found if len(one.missed) == least]
+        told += f" Fewest numbers, {least}, are missed with {'; '.join(closest)}."
+    yield (
+        f"{len(found)} testbeds of `{document}` were tried against {numbers} published numbers. "
+        f"{told}"
+    )

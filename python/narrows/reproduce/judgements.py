@@ -1,0 +1,185 @@
+"""Claims judged under changed conditions, each kept with its checks.
+
+This is the one way in which a claim is judged on other testbeds, with rivals in BBR's place, with
+other seeds and under its negative controls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from narrows.backends import get_backend
+from narrows.errors import InputError
+from narrows.execute import Watcher
+from narrows.report import Check
+from narrows.reproduce.catalogue import asked, select
+from narrows.reproduce.changes import Change, merges
+from narrows.reproduce.claims import DATA, claims
+from narrows.reproduce.exhibit import Exhibit, Finding, Scope
+from narrows.reproduce.gather import Work, missing, work
+from narrows.reproduce.records import OUT, read_list, write_list
+from narrows.reproduce.settle import LOOKS, Outcome, settle, verdict
+
+RECORD = "judgements.json"
+AS_WRITTEN = ""
+"""The name of no change at all."""
+Changes = Callable[[Exhibit], Iterable[Change]]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A claim under a change: its verdict by the checks alone, and these without their rules.
+
+    `merged` says that the change makes conditions of the figure equal that differ without it.
+    """
+
+    claim: str
+    change: str
+    profile: str
+    quick: bool
+    verdict: str
+    merged: bool = False
+    checks: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str, bool]:
+        """The key under which a newer judgement replaces this one."""
+        return (self.claim, self.change, self.profile, self.quick)
+
+    @property
+    def found(self) -> list[Check]:
+        """The checks."""
+        return [Check(**check) for check in self.checks]
+
+
+def alone(finding: Finding) -> str:
+    """A verdict by the checks alone, without the reason."""
+    return replace(finding, reason=None).verdict
+
+
+def judge(
+    wanted: str,
+    changes: Changes,
+    *,
+    quick: bool = False,
+    profile: str | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    watcher: Watcher | None = None,
+) -> list[Judgement]:
+    """Judges the claims that `wanted` means as written and under the changes of their figures.
+
+    They run in the simulator, by default with the documents' kernels, with trials added until
+    the verdicts are settled, and are kept in `out`. Figures that `left_out` names aren't run.
+    Raises InputError for an unknown name or a directory that can't be used.
+    """
+    place = Path(out) if out is not None else OUT
+    works = list(_works(wanted, changes, quick, profile))
+    outcomes, _ = settle(
+        [item for _, item, _ in works],
+        place,
+        looks=LOOKS[quick],
+        until=verdict,
+        jobs=jobs,
+        watcher=watcher,
+    )
+    made = [
+        one
+        for (name, _, merged), outcome in zip(works, outcomes, strict=True)
+        for one in _judged(wanted, name, merged, outcome)
+    ]
+    _write(place, made)
+    return made
+
+
+def _works(
+    wanted: str, changes: Changes, quick: bool, profile: str | None
+) -> Iterator[tuple[str, Work, bool]]:
+    backend = get_backend("sim")
+    for exhibit in select(wanted):
+        scope = Scope(profile or exhibit.profile, quick)
+        if not exhibit.claims or missing(exhibit, scope, backend):
+            continue
+        yield AS_WRITTEN, work(exhibit, scope, backend), False
+        cases = list(exhibit.method().cases(scope))
+        for change in changes(exhibit):
+            yield change.name, work(exhibit, scope, backend, change), merges(change, cases)
+
+
+def _judged(wanted: str, change: str, merged: bool, outcome: Outcome) -> Iterator[Judgement]:
+    item = outcome.work
+    for finding in outcome.findings:
+        if finding.claim in asked(item.exhibit, wanted):
+            checks = tuple({**asdict(check), "rule": ""} for check in finding.checks)
+            scope = item.scope
+            yield Judgement(
+                finding.claim, change, scope.profile, scope.quick, alone(finding), merged, checks
+            )
+
+
+def left_out(wanted: str, *, quick: bool = False) -> Iterator[str]:
+    """A line for each figure that needs a back end that isn't set up here."""
+    for exhibit in select(wanted):
+        needed = missing(exhibit, Scope(exhibit.profile, quick), get_backend("sim"))
+        if needed:
+            yield f"not run here: {exhibit.identifier}, which needs {' and '.join(needed)}"
+
+
+def read(out: Path) -> list[Judgement]:
+    """The kept judgements; none if nothing was judged there."""
+
+    def made(fields: dict[str, Any]) -> Judgement:
+        return Judgement(**{**fields, "checks": tuple(fields["checks"])})
+
+    return [one for one in read_list(out / RECORD, "judgements", made) if one.claim in claims()]
+
+
+def recorded() -> list[Judgement]:
+    """Those that are shipped with the package."""
+    return read(DATA)
+
+
+def known(out: Path) -> list[Judgement]:
+    """Those that were made here, and the recorded ones that they don't replace."""
+    kept = {one.key: one for one in (*recorded(), *read(out))}
+    return sort(kept.values())
+
+
+def _write(out: Path, new: Sequence[Judgement]) -> None:
+    kept = {one.key: one for one in (*read(out), *new)}
+    write_list(out / RECORD, "judgements", sort(kept.values()))
+
+
+def sort(judgements: Iterable[Judgement]) -> list[Judgement]:
+    """In the order of the claims."""
+    order = {identifier: place for place, identifier in enumerate(claims())}
+    return sorted(judgements, key=lambda one: (order[one.claim], one.key))
+
+
+def on_one_grid(judgements: Iterable[Judgement]) -> list[Judgement]:
+    """Without those of a small grid where the same was judged on the whole one."""
+    known = list(judgements)
+    whole = {one.key[:3] for one in known if not one.quick}
+    return [one for one in known if not one.quick or one.key[:3] not in whole]
+
+
+def only_simulated(backend: str, *, vary_paths: bool, trials: int | None) -> None:
+    """Raises InputError for options that changed conditions don't have."""
+    _refuse(
+        {"--backend": "" if backend == "sim" else backend},
+        "changed conditions run in the simulator",
+    )
+    _refuse(
+        {"--vary-paths": "on" if vary_paths else "", "--trials": trials},
+        "changed conditions have the paths of their figure and as many trials as they need",
+    )
+
+
+def _refuse(options: dict[str, object], reason: str) -> None:
+    """Raises InputError at the first option that has a value."""
+    for option, found in options.items():
+        if found:
+            raise InputError.at(option, f'"{found}"', f"leaving it out, as {reason},")

@@ -1,0 +1,65 @@
+"""Rivals: every claim about BBR with another control in BBR's place.
+
+A claim that holds for Reno and Vegas as well says nothing about BBR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from narrows.reproduce.changes import Change, changes, touches
+from narrows.reproduce.claims import RIVALS, claims
+from narrows.reproduce.exhibit import Exhibit, Scope
+from narrows.reproduce.judgements import AS_WRITTEN, Judgement
+from narrows.reproduce.negative import ANYWAY, ITSELF, MISSED, NOTICED, control
+
+SHOWN = {NOTICED: "fails", ANYWAY: "fails anyway", ITSELF: ITSELF}
+
+
+def of(exhibit: Exhibit) -> list[Change]:
+    """The rivals of a figure: all, if it has a claim about BBR and a flow of it."""
+    if not any(claims()[claim].about == "bbr" for claim in exhibit.claims):
+        return []
+    cases = list(exhibit.method().cases(Scope(exhibit.profile, quick=True)))
+    return [changes()[name] for name in RIVALS.values() if touches(changes()[name], cases)]
+
+
+def answers(claim: str, judgements: Iterable[Judgement]) -> dict[str, str]:
+    """What becomes of a claim with each rival that was judged."""
+    known = {one.change: one for one in judgements if one.claim == claim}
+    before = known.get(AS_WRITTEN)
+    return {rival: _shown(known[name], before) for rival, name in RIVALS.items() if name in known}
+
+
+def _shown(under: Judgement, before: Judgement | None) -> str:
+    answer = control(under, before).answer
+    return under.verdict if answer == MISSED else SHOWN[answer]
+
+
+def is_specific(claim: str, judgements: Iterable[Judgement]) -> bool | None:
+    """Whether a rival that the claim names makes it fail; None if that wasn't judged.
+
+    A proposal compares BBR with itself, so the question doesn't arise.
+    """
+    stated = claims()[claim]
+    found = answers(claim, judgements)
+    if stated.about != "bbr" or stated.kind == "proposal" or not found:
+        return None
+    return any(found.get(rival) == SHOWN[NOTICED] for rival in stated.rivals)
+
+
+def describe(judged: Sequence[Judgement]) -> Iterator[str]:
+    """The matrix as lines of Markdown."""
+    yield f"| Claim | as written | {' | '.join(RIVALS)} | must fail with | specific |"
+    yield "|---" * (len(RIVALS) + 4) + "|"
+    by_claim: dict[str, list[Judgement]] = {}
+    for one in judged:
+        by_claim.setdefault(one.claim, []).append(one)
+    for claim, mine in by_claim.items():
+        found = answers(claim, mine)
+        if found and claims()[claim].about == "bbr":
+            before = next((one.verdict for one in mine if one.change == AS_WRITTEN), "not run")
+            told = " | ".join(found.get(rival, "not run") for rival in RIVALS)
+            names = ", ".join(claims()[claim].rivals) or "none named"
+            answer = {True: "yes", False: "no", None: ""}[is_specific(claim, mine)]
+            yield f"| `{claim}` | {before} | {told} | {names} | {answer} |"

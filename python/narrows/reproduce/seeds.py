@@ -1,0 +1,50 @@
+"""Disjoint sets of seeds: how many verdicts change when nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from narrows.reproduce.changes import Change, seeds
+from narrows.reproduce.judgements import AS_WRITTEN, Judgement
+
+OPPOSITE = {"confirmed", "refuted"}
+
+
+def sets(count: int) -> list[Change]:
+    """Sets of seeds beside the first one, which is that of the figures; `count` in all."""
+    return [seeds(number) for number in range(1, count)]
+
+
+def verdicts(judged: Iterable[Judgement]) -> dict[str, list[str]]:
+    """The verdicts on each claim by set of seeds, for claims with more than one set."""
+    names = [AS_WRITTEN, *(one.name for one in sets(100))]
+    found: dict[str, dict[str, str]] = {}
+    for one in judged:
+        if one.change in names:
+            found.setdefault(one.claim, {})[one.change] = one.verdict
+    return {
+        claim: [mine[name] for name in names if name in mine]
+        for claim, mine in found.items()
+        if len(mine) > 1
+    }
+
+
+def changed(found: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Those that aren't the same for all seeds."""
+    return {claim: told for claim, told in found.items() if len(set(told)) > 1}
+
+
+def describe(judged: Sequence[Judgement]) -> Iterator[str]:
+    """The claims whose verdict changes, and how many that are, as lines of Markdown."""
+    found = verdicts(judged)
+    unlike = changed(found)
+    if unlike:
+        yield "| Claim | verdict with each set of seeds |\n|---|---|"
+    for claim, told in unlike.items():
+        yield f"| `{claim}` | {', '.join(told)} |"
+    opposite = sum(set(told) >= OPPOSITE for told in unlike.values())
+    yield ""
+    yield (
+        f"{len(unlike)} of {len(found)} verdicts change with the seeds; {opposite} of them from "
+        "confirmed to refuted or back."
+    )
