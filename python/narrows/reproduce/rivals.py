@@ -18,10 +18,19 @@ SHOWN = {NOTICED: "fails", ANYWAY: "fails anyway", ITSELF: ITSELF}
 
 def of(exhibit: Exhibit) -> list[Change]:
     """The rivals of a figure: all, if it has a claim about BBR and a flow of it."""
-    if not any(claims()[claim].about == "bbr" for claim in exhibit.claims):
+    if not any(map(_concerns, exhibit.claims)):
         return []
     cases = list(exhibit.method().cases(Scope(exhibit.profile, quick=True)))
     return [changes()[name] for name in RIVALS.values() if touches(changes()[name], cases)]
+
+
+def _concerns(claim: str) -> bool:
+    """Whether a rival says anything of a claim: it states something about BBR.
+
+    A proposal compares BBR with itself.
+    """
+    stated = claims()[claim]
+    return stated.about == "bbr" and stated.kind in ("number", "shape")
 
 
 def answers(claim: str, judgements: Iterable[Judgement]) -> dict[str, str]:
@@ -37,15 +46,11 @@ def _shown(under: Judgement, before: Judgement | None) -> str:
 
 
 def is_specific(claim: str, judgements: Iterable[Judgement]) -> bool | None:
-    """Whether a rival that the claim names makes it fail; None if that wasn't judged.
-
-    A proposal compares BBR with itself, so the question doesn't arise.
-    """
-    stated = claims()[claim]
+    """Whether a rival that the claim names makes it fail; None if that wasn't judged."""
     found = answers(claim, judgements)
-    if stated.about != "bbr" or stated.kind == "proposal" or not found:
+    if not _concerns(claim) or not found:
         return None
-    return any(found.get(rival) == SHOWN[NOTICED] for rival in stated.rivals)
+    return any(found.get(rival) == SHOWN[NOTICED] for rival in claims()[claim].rivals)
 
 
 def describe(judged: Sequence[Judgement]) -> Iterator[str]:
@@ -57,7 +62,7 @@ def describe(judged: Sequence[Judgement]) -> Iterator[str]:
         by_claim.setdefault(one.claim, []).append(one)
     for claim, mine in by_claim.items():
         found = answers(claim, mine)
-        if found and claims()[claim].about == "bbr":
+        if found and _concerns(claim):
             before = next((one.verdict for one in mine if one.change == AS_WRITTEN), "not run")
             told = " | ".join(found.get(rival, "not run") for rival in RIVALS)
             names = ", ".join(claims()[claim].rivals) or "none named"
