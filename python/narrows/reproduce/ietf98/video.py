@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 EXPORTED, FORMAT = "ietf98/exported-bandwidth", "ietf98/video-format"
-FORMATS = (1.0, 2.5, 5.0, 8.0, 16.0)
-"""The formats that a player may choose from, in Mbit/s."""
+FORMATS = (1.0, 1.5, 2.3, 3.5, 4.5, 6.0, 8.0, 12.0)
+"""The formats that a player may choose from, in Mbit/s, 1.3 to 1.5 times apart."""
 BULK = {"alone": (), "beside BBR": ("bbr",), "beside CUBIC": ("cubic",)}
 """The other flows on the path."""
 AHEAD_S = 5.0
