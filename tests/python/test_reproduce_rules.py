@@ -7,6 +7,7 @@ import pytest
 
 from narrows.reproduce.cs244 import fig5 as cs244_fig5
 from narrows.reproduce.exhibit import Data, Scope
+from narrows.reproduce.ietf98 import convergence
 from narrows.reproduce.panaderia import fig5, fig7
 
 QUICK, WHOLE = (Scope("linux-4.17", quick) for quick in (True, False))
@@ -47,3 +48,16 @@ def test_a_full_queue_s_rtt_is_that_of_the_trial_s_buffer() -> None:
         for trial in TRIALS
     ]  # fmt: skip
     assert cs244_fig5.climbs(Data({"rtt": pl.DataFrame(rows)}, WHOLE)).passed is True
+
+
+@pytest.mark.parametrize(("swing", "passed"), [(0.0, True), (0.2, False)])
+def test_two_flows_that_alternate_have_not_converged(swing, passed) -> None:
+    rows = [
+        {"flows": count, "trial": trial, "class": f"flow {flow}", "start_s": 40 + step / 5,
+         "throughput_mbps": 100 / count * (1 + (swing if (step // 50 + flow) % 2 else -swing))}
+        for count in convergence.COUNTS
+        for trial in TRIALS
+        for flow in range(count)
+        for step in range(100)
+    ]  # fmt: skip
+    assert convergence.equal(Data({"throughput": pl.DataFrame(rows)}, WHOLE)).passed is passed

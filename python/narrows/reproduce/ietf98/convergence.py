@@ -10,7 +10,6 @@ import polars as pl
 
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
-from narrows.metrics.fairness import jain
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -162,18 +161,24 @@ def together(starts: list[float]) -> list[float]:
 
 
 def equal(data: Data) -> Check:
-    """Jain's index once the flows settled."""
+    """How much more than its fair share the largest flow has, second by second."""
     rows = data["throughput"].filter(pl.col("start_s") >= SETTLED_S)
-    means = rows.group_by("flows", "trial", "class").agg(pl.col("throughput_mbps").mean())
-    found = [
-        jain(group["throughput_mbps"].to_list()) or 0.0
-        for _, group in means.group_by("flows", "trial", maintain_order=True)
-    ]
+    seconds = rows.with_columns(second=(pl.col("start_s") + 1e-6).floor())
+    keys = ["flows", "trial"]
+    means = seconds.group_by(*keys, "second", "class").agg(pl.col("throughput_mbps").mean())
+    mbps = pl.col("throughput_mbps")
+    largest = means.group_by(*keys, "second").agg(
+        part=mbps.max() * pl.col("flows").first() / mbps.sum()
+    )
+    trials = largest.group_by(keys).agg(pl.col("part").mean()).sort(keys)
     return held(
         CLAIM,
         "equal",
         "The shares converge.",
-        f"Jain's index of the flows' mean throughput from {SETTLED_S:g} to {END_S} s, of two and "
-        "five flows in each trial.",
-        found,
+        "What the largest flow has of its fair share in a second, mean over the seconds from "
+        f"{SETTLED_S:g} to {END_S} s.",
+        {
+            f"{count} flows": trials.filter(pl.col("flows") == count)["part"].to_list()
+            for count in COUNTS
+        },
     )
