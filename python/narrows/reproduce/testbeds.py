@@ -106,7 +106,8 @@ def _ahead(first: str) -> Edit:
     def edit(spec: Spec) -> None:
         kinds = {flow["cca"] for flow in spec["flows"]}
         for flow in spec["flows"]:
-            if len(kinds) > 1 and not flow["cca"].startswith(first) and "start" not in flow:
+            together = _seconds(flow.get("start", "0s")) == 0
+            if len(kinds) > 1 and not flow["cca"].startswith(first) and together:
                 flow["start"] = f"{AHEAD_S:g}s"
 
     return edit
