@@ -51,8 +51,9 @@ in docs/how-to/reproduce.md; measurements, rules and figures are on the pages th
 reproduce all` makes. `tools/write_claims.py` made this page from such runs.
 """
 EARLIER = """\
-These verdicts of the simulator are older than some of the rules: they were decided at 95 %, by
-the figures' own numbers of trials, on the chosen testbed alone and without rivals.
+These verdicts of the simulator are older than some of the rules and their limits: they were
+decided at 95 %, by the figures' own numbers of trials, on the chosen testbed alone and without
+rivals.
 """
 LATER = "linux-6.12"
 

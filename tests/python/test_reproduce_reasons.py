@@ -164,7 +164,8 @@ def test_a_confirmed_claim_that_rivals_meet_as_well_isn_t_specific() -> None:
     ]
     assert standing(claim, "confirmed", profile, found).verdict == NOT_SPECIFIC
     found.append(judged(claim, "vegas-for-bbr", "refuted", False))
-    assert standing(claim, "confirmed", profile, found).verdict == "confirmed"
+    told = standing(claim, "confirmed", profile, found)
+    assert (told.verdict, told.more) == ("confirmed", "also with Reno")
 
 
 def test_all_numbers_of_a_document_are_asked_of_each_testbed() -> None:

@@ -53,6 +53,12 @@ def is_specific(claim: str, judgements: Iterable[Judgement]) -> bool | None:
     return any(found.get(rival) == SHOWN[NOTICED] for rival in claims()[claim].rivals)
 
 
+def also(claim: str, judgements: Iterable[Judgement]) -> list[str]:
+    """The rivals with which a claim is confirmed as well."""
+    found = answers(claim, judgements) if _concerns(claim) else {}
+    return [rival for rival, answer in found.items() if answer == "confirmed"]
+
+
 def describe(judged: Sequence[Judgement]) -> Iterator[str]:
     """The matrix as lines of Markdown."""
     yield f"| Claim | as written | {' | '.join(RIVALS)} | must fail with | specific |"
@@ -66,5 +72,6 @@ def describe(judged: Sequence[Judgement]) -> Iterator[str]:
             before = next((one.verdict for one in mine if one.change == AS_WRITTEN), "not run")
             told = " | ".join(found.get(rival, "not run") for rival in RIVALS)
             names = ", ".join(claims()[claim].rivals) or "none named"
-            answer = {True: "yes", False: "no", None: ""}[is_specific(claim, mine)]
+            specific = is_specific(claim, mine) if before == "confirmed" else None
+            answer = {True: "yes", False: "no", None: ""}[specific]
             yield f"| `{claim}` | {before} | {told} | {names} | {answer} |"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from narrows.figures.palette import name
 from narrows.reproduce.judgements import Judgement
-from narrows.reproduce.rivals import is_specific
+from narrows.reproduce.rivals import also, is_specific
 from narrows.reproduce.testbeds import dependence, on_testbeds, verdict_over
 
 NOT_SPECIFIC = "not specific to BBR"
@@ -33,6 +34,8 @@ def standing(claim: str, verdict: str, profile: str, judged: Sequence[Judgement]
     found = on_testbeds(claim, mine)
     if len(found) > 1 and (over := verdict_over(found)) in ("depends", "undecided"):
         return Standing(over, dependence(found))
-    if verdict == "confirmed" and is_specific(claim, mine) is False:
-        return Standing(NOT_SPECIFIC)
-    return Standing(verdict)
+    if verdict != "confirmed":
+        return Standing(verdict)
+    others = [name(rival) for rival in also(claim, mine)]
+    told = f"also with {', '.join(others)}" if others else ""
+    return Standing(NOT_SPECIFIC if is_specific(claim, mine) is False else verdict, told)
