@@ -98,7 +98,7 @@ def judge(data: Data) -> list[Finding]:
     checks = [at(data, "one-bdp", 1.0), at(data, "half-bdp", 0.5), *linear(data), none(data)]
     return [
         Finding("panaderia/fig7", checks),
-        Finding("panaderia/shallow-throughput", [busy(data)]),
+        Finding("panaderia/shallow-throughput", [busy(data), in_spite(data)]),
     ]
 
 
@@ -161,6 +161,18 @@ def _cells(rows: pl.DataFrame, value: str) -> dict[str, list[float]]:
     """A column in every cell, by trial."""
     cells = rows.group_by("rate_mbps", "buffer_bdp", maintain_order=True)
     return {f"{rate} Mbit/s, {room:g} BDP": cell[value].to_list() for (rate, room), cell in cells}
+
+
+def in_spite(data: Data) -> Check:
+    """The loss in spite of which the link is used."""
+    rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") < 1))
+    return held(
+        "panaderia/shallow-throughput",
+        "in-spite",
+        "There is a loss in spite of which it does.",
+        "The loss of every rate and buffer below 1 BDP.",
+        _cells(rows, "loss"),
+    )
 
 
 def busy(data: Data) -> Check:
