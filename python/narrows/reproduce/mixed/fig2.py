@@ -65,8 +65,8 @@ def consistent(data: Data) -> Check:
         "mixed/fig2-bbr-consistent",
         "even",
         "Completion times of BBR-bbr hardly change with the buffer.",
-        "Mean completion time in each buffer over that in all five, median over the rates.",
-        grid.evenness(data, "medium_s", "BBR-bbr"),
+        "Mean completion time in each buffer over that in all five, at each rate.",
+        grid.evenness_by_rate(data, "medium_s", "BBR-bbr"),
     )
 
 

@@ -72,13 +72,26 @@ def evenness(data: Data, value: str, pair: str) -> dict[str, list[float]]:
     """The value in each buffer over the mean of all five, median over the rates, by trial."""
 
     def of(one: Data, room: float) -> float:
-        parts = []
-        for rate in rates(one):
-            means = {b: mean(one, value, pair, rate, b) for b in testbed.BUFFERS}
-            parts.append(means[room] * len(means) / sum(means.values()))
-        return median(parts)
+        return median(_part(one, value, pair, rate, room) for rate in rates(one))
 
     return {f"{b:g} BDP": per_trial(data, partial(of, room=b)) for b in testbed.BUFFERS}
+
+
+def evenness_by_rate(data: Data, value: str, pair: str) -> dict[str, list[float]]:
+    """The value in each buffer over the mean of all five, at each rate, by trial."""
+    return {
+        f"{rate} Mbit/s, {room:g} BDP": per_trial(
+            data, partial(_part, value=value, pair=pair, rate=rate, room=room)
+        )
+        for rate in rates(data)
+        for room in testbed.BUFFERS
+    }
+
+
+def _part(one: Data, value: str, pair: str, rate: int, room: float) -> float:
+    """The value in one buffer over the mean of all five."""
+    means = {b: mean(one, value, pair, rate, b) for b in testbed.BUFFERS}
+    return means[room] * len(means) / sum(means.values())
 
 
 def rates(data: Data) -> list[int]:
