@@ -138,15 +138,22 @@ def finds(data: Data) -> Check:
 
 
 def low(data: Data) -> Check:
-    """Loss while the estimate is in use."""
+    """Loss once the estimate has been in use."""
     return held(
         CLAIM,
         "low",
-        "Its loss falls to low while it uses the estimate.",
-        "Packets dropped of packets sent in windows in which the long-term estimate is in use at "
-        "the beginning of the window and after it.",
-        _loss(_steady(data)),
+        "Its loss falls to low once it has the estimate.",
+        "Packets dropped of packets sent from the window on in which the long-term estimate is first "
+        "used, to the end of the minute.",
+        _loss(_since(data)),
+        f" ({interval(_loss(_steady(data)), 3, ' %')} in windows that use it from end to end)",
     )
+
+
+def _since(data: Data) -> pl.DataFrame:
+    rows = _windows(data, "with").sort("trial", "time_s")
+    began = pl.col("used").fill_null(0).cum_max().over("trial")
+    return rows.filter(began > 0)
 
 
 def _steady(data: Data) -> pl.DataFrame:
