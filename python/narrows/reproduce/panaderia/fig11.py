@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.model import Figure
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held
+from narrows.reproduce.judging import held
 from narrows.reproduce.panaderia import fix_path
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
@@ -54,15 +54,16 @@ def judge(data: Data) -> list[Finding]:
         "panaderia/fig11",
         "less",
         "BBR Shallow loses less in every buffer below 1.5 BDP.",
-        "Packets dropped of packets arrived with BBR less those with BBR Shallow.",
+        "How much less of the packets is dropped with BBR Shallow, in percent of what is dropped "
+        "with BBR.",
         {f"{room:g} BDP": _gain(data, room) for room in rooms},
     )
     return [Finding("panaderia/fig11", [check])]
 
 
 def _gain(data: Data, room: float) -> list[float]:
-    """The reduction of loss by BBR Shallow, in percentage points, by trial."""
+    """The reduction of loss by BBR Shallow, in percent of BBR's, by trial; 0 if BBR loses none."""
     plain, shallow = (
         data.values("loss", variant=name, mix=MIX, buffer_bdp=room) for name in VARIANTS
     )
-    return differences(plain, shallow)
+    return [100 * (a - b) / a if a else 0.0 for a, b in zip(plain, shallow, strict=False)]
