@@ -143,8 +143,8 @@ def low(data: Data) -> Check:
         CLAIM,
         "low",
         "Its loss falls to low once it has the estimate.",
-        "Packets dropped of packets sent from the window on in which the long-term estimate is first "
-        "used, to the end of the minute.",
+        "Packets dropped of packets sent from the window on in which the long-term estimate is "
+        "first used, to the end of the minute.",
         _loss(_since(data)),
         f" ({interval(_loss(_steady(data)), 3, ' %')} in windows that use it from end to end)",
     )

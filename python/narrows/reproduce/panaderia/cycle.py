@@ -212,9 +212,9 @@ def rtprop(runs: Runs) -> list[Check]:
         held(
             claim,
             "inflated",
-            "It yields an RTprop near 60 ms.",
-            "Median RTprop after these.",
-            [_middle(run.estimates_ms[1]) for run in seen],
+            "The RTT is near 60 ms then.",
+            "Median RTT of BBR's packets while its RTprop is inflated.",
+            [_or_never(run.inflated_rtt_ms) for run in seen],
         ),
         held(
             claim,
@@ -227,13 +227,18 @@ def rtprop(runs: Runs) -> list[Check]:
 
 
 def meanwhile(runs: Runs) -> Check:
-    """The RTT of BBR's packets while its RTprop is inflated, another reading of the text."""
-    found = [run.inflated_rtt_ms for run in runs if run.sees_bbr]
+    """The inflated RTprop, of which the text gives no number."""
+    found = [_middle(run.estimates_ms[1]) for run in runs if run.sees_bbr]
     return noted(
-        "What the RTT is while RTprop is inflated: the text can be read so, too.",
-        "Median RTT of BBR's packets in that time.",
+        "What the inflated RTprop is: the text gives the RTT.",
+        "Median RTprop after probes that find the queue full.",
         interval(found, 3, " ms"),
     )
+
+
+def _or_never(value: float) -> float:
+    """The value; infinite if there is none."""
+    return math.inf if math.isnan(value) else value
 
 
 def _middle(values: Floats) -> float:
