@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.metrics.distributions import distribution, statistics
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, per_trial
+from narrows.reproduce.judging import held, interval, per_trial, ratios
 from narrows.reproduce.mixed import testbed, times
 
 if TYPE_CHECKING:
@@ -111,17 +112,29 @@ def round_s(data: Data, room: float) -> float:
 
 
 def ten_rounds(data: Data) -> Check:
-    """The median beside BBR at 2 BDP."""
+    """The median beside BBR at 2 BDP, against that at 1 BDP."""
+    told = "; ".join(
+        f"{interval(per_trial(data, partial(_rounds, room=room)), 3, ' RTT')} at {room:g} BDP"
+        for room in (1.0, 2.0)
+    )
     return held(
         "mixed/fig14",
         "ten-rounds",
-        "The completion times at 2 BDP are close to ten round trips.",
-        "Median completion time beside BBR at 2 BDP, in mean RTTs of the large BBR flow: its "
-        "bandwidth filter holds ten of them.",
-        per_trial(
-            data, lambda one: float(np.median(times.of(one, "bbr", 2.0))) / round_s(one, 2.0)
-        ),
+        "The completion times at 2 BDP are much closer to ten round trips than at 1 BDP.",
+        "Median completion time beside BBR in mean RTTs of the large BBR flow, whose bandwidth "
+        "filter holds ten of them: how far it is from ten at 2 BDP over how far at 1 BDP.",
+        ratios(*(per_trial(data, partial(_from_ten, room=room)) for room in (2.0, 1.0))),
+        f" ({told})",
     )
+
+
+def _from_ten(data: Data, room: float) -> float:
+    return abs(_rounds(data, room) - FILTER)
+
+
+def _rounds(data: Data, room: float) -> float:
+    """The median completion time beside BBR, in mean RTTs of the large flow."""
+    return float(np.median(times.of(data, "bbr", room))) / round_s(data, room)
 
 
 def _again(data: Data, beside: str) -> pl.DataFrame:
