@@ -102,6 +102,18 @@ def test_a_number_of_flows_that_the_paper_gives_isn_t_varied() -> None:
     assert any("flows" in change.name for change in testbeds.of(left_open))
 
 
+def test_how_a_route_is_confirmed_is_open_for_the_figure_that_proposes_it() -> None:
+    names = {change.name for change in testbeds.of(catalogue.exhibits()["panaderia/fix-rtprop"])}
+    assert {"3 probes", "10 probes", "many probes alone", "a drastic probe alone"} <= names
+    assert not any("probe" in c.name for c in testbeds.of(catalogue.exhibits()["panaderia/fig9"]))
+    confirming = {"rtprop": "confirm"}
+    flows = [{"cca": "bbr", "options": confirming}, {"cca": "bbr"}]
+    given = Case({}, {**case().spec, "flows": flows})
+    changed, plain = on("panaderia", "3 probes", given)["flows"]
+    assert changed["options"] == {"rtprop": "confirm", "rtprop_probes": 3}
+    assert "options" not in plain
+
+
 @pytest.mark.parametrize(
     ("verdicts", "over"),
     [

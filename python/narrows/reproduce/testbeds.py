@@ -152,6 +152,24 @@ def _metrics(spec: Spec) -> None:
     spec["host"]["metrics_save"] = True
 
 
+def _buffer(room: str) -> Edit:
+    def edit(spec: Spec) -> None:
+        spec["path"]["buffer"] = room
+
+    return edit
+
+
+def _confirming(**options: float) -> Edit:
+    """Other options of a BBR whose RTprop rises once it is confirmed."""
+
+    def edit(spec: Spec) -> None:
+        for flow in spec["flows"]:
+            if flow.get("options", {}).get("rtprop") == "confirm":
+                flow["options"] |= options
+
+    return edit
+
+
 _CUBIC_FIRST = Level("CUBIC first", _ahead("cubic"))
 _BBR_FIRST = Level("BBR first", _ahead("bbr"))
 _CLOCK = Axis(
@@ -182,6 +200,16 @@ AXES: Mapping[str, tuple[Axis, ...]] = {
         ),
         Axis("Who starts first isn't said: one kind, 5 s ahead.", (_BBR_FIRST, _CUBIC_FIRST)),
         _CLOCK,
+        Axis(
+            "A higher RTprop counts if it is consistently higher for many probes or drastically "
+            "higher for one. How many and how much isn't said: 3 or 10 probes instead of 5; only "
+            "many probes; only a single one.",
+            (Level("3 probes", _confirming(rtprop_probes=3)),
+             Level("10 probes", _confirming(rtprop_probes=10)),
+             Level("many probes alone", _confirming(rtprop_jump=1000)),
+             Level("a drastic probe alone", _confirming(rtprop_probes=100))),
+            ("panaderia/fix-rtprop",),
+        ),
     ),
     "mixed": (
         _OFFLOAD,
@@ -195,7 +223,14 @@ AXES: Mapping[str, tuple[Axis, ...]] = {
             crossed=True,
         ),
     ),
-    "ietf98": (_OFFLOAD,),
+    "ietf98": (
+        _OFFLOAD,
+        Axis(
+            "The buffer isn't said: 2 BDP instead of 5.",
+            (Level("2 BDP", _buffer("2bdp")),),
+            ("ietf98/state-walk",),
+        ),
+    ),
     "cs244": (
         Axis(
             "How late Mininet's pacing timers were isn't known: not at all, or by 100 us instead "
