@@ -7,8 +7,9 @@ import pytest
 
 from narrows.reproduce.cs244 import fig5 as cs244_fig5
 from narrows.reproduce.exhibit import Data, Scope
-from narrows.reproduce.ietf98 import convergence
-from narrows.reproduce.panaderia import fig5, fig7
+from narrows.reproduce.ietf98 import convergence, policer, reno
+from narrows.reproduce.mixed import fig14
+from narrows.reproduce.panaderia import fig5, fig7, fig11
 
 QUICK, WHOLE = (Scope("linux-4.17", quick) for quick in (True, False))
 TRIALS = (1, 2, 3, 4, 5)
@@ -61,3 +62,61 @@ def test_two_flows_that_alternate_have_not_converged(swing, passed) -> None:
         for step in range(100)
     ]  # fmt: skip
     assert convergence.equal(Data({"throughput": pl.DataFrame(rows)}, WHOLE)).passed is passed
+
+
+@pytest.mark.parametrize(("beside_bbr", "passed"), [(0.8, True), (1.25, True), (1.8, False)])
+def test_to_starve_oneself_is_no_fairer_than_to_starve_reno(beside_bbr, passed) -> None:
+    rows = [
+        {"slide": "1x", "kind": kind, "order": order, "of_fair": part + order / 1000}
+        for kind, part in (("bbr", beside_bbr), ("cubic", 0.7))
+        for order in range(5)
+    ]
+    assert reno.at_least(Data({"share": pl.DataFrame(rows)}, WHOLE), "1x").passed is passed
+
+
+def test_a_busy_link_without_loss_isn_t_busy_in_spite_of_it() -> None:
+    lossy = losses(WHOLE, (0.25, 0.5, 0.75, 1.0, 1.25))
+    assert fig7.in_spite(lossy).passed is True
+    clean = lossy["loss"].with_columns(loss=pl.lit(0.1))
+    assert fig7.in_spite(Data({"loss": clean}, WHOLE)).passed is False
+
+
+def test_drops_count_after_the_estimate_is_given_up_again() -> None:
+    used = [0.0, 1.0, 1.0, 0.0, 1.0]
+    rows = pl.DataFrame({
+        "estimate": "with", "trial": 1, "time_s": [float(n) for n in range(5)],
+        "used": used, "sent": 100.0, "dropped": [90.0, 0.0, 0.0, 40.0, 0.0], "rate": 10.0,
+    })  # fmt: skip
+    data = Data({"windows": rows}, WHOLE)
+    assert policer._loss(policer._since(data)) == [10.0]
+    assert policer._loss(policer._steady(data)) == [0.0]
+
+
+@pytest.mark.parametrize(("shallow", "passed"), [(0.0, True), (0.17, False)])
+def test_less_of_a_small_loss_is_less(shallow, passed) -> None:
+    rows = [
+        {"variant": name, "mix": fig11.MIX, "buffer_bdp": 1.25, "trial": trial, "loss": loss}
+        for name, loss in zip(fig11.VARIANTS, (0.17, shallow), strict=True)
+        for trial in TRIALS
+    ]
+    (finding,) = fig11.judge(Data({"outcome": pl.DataFrame(rows)}, WHOLE))
+    assert finding.checks[0].passed is passed
+
+
+def test_much_closer_to_ten_round_trips_is_a_comparison() -> None:
+    def data(rounds: dict[float, float]) -> Data:
+        rows = [
+            {"beside": "bbr", "buffer_bdp": room, "trial": trial, "fct_s": 0.1 * count,
+             "cca": "cubic", "instance": 3}
+            for room, count in rounds.items()
+            for trial in TRIALS
+        ]  # fmt: skip
+        rtts = [
+            {"beside": "bbr", "buffer_bdp": room, "trial": trial, "rtt_ms": 100.0}
+            for room in rounds
+            for trial in TRIALS
+        ]
+        return Data({"times": pl.DataFrame(rows), "rtt": pl.DataFrame(rtts)}, WHOLE)
+
+    assert fig14.ten_rounds(data({1.0: 17.6, 2.0: 6.8})).passed is True
+    assert fig14.ten_rounds(data({1.0: 12.0, 2.0: 8.5})).passed is False

@@ -108,8 +108,8 @@ def near(data: Data, environment: str) -> Check:
         "near",
         f"BBR's RTT stays near 40 ms but for probes ({environment}).",
         f"Samples from {STARTED_S:g} to {SHOWN_S:g} s, which the figure shows, with an RTT of "
-        f"{PROBE_MS:g} ms or less (40 ms, a quarter of a BDP while probing, 7.2 for three bursts of "
-        "two packets); an eighth of the time belongs to probes.",
+        f"{PROBE_MS:g} ms or less (40 ms, a quarter of a BDP while probing, 7.2 for three bursts "
+        "of two packets); an eighth of the time belongs to probes.",
         per_trial(data, partial(_near, environment=environment)),
     )
 

@@ -107,15 +107,20 @@ def at_least(data: Data, slide: str) -> Check:
     verb = "is" if few == 1 else "are"
     rows = data["share"].filter(pl.col("slide") == slide).sort("order")
     beside = {kind: rows.filter(pl.col("kind") == kind)["of_fair"].to_list() for kind in KINDS}
-    fair = {kind: [min(value, 1 / value) for value in values] for kind, values in beside.items()}
+    fair = {kind: [_fair(value) for value in values] for kind, values in beside.items()}
     percent = {kind: interval([100 * v for v in values]) for kind, values in beside.items()}
     return held(
         f"ietf98/reno-{slide}",
         "at-least",
         f"{few} BBR {verb} at least as fair to {many} Reno as {few} CUBIC.",
         "Goodput of the Reno flows together, as a part of their fair share, in each order of "
-        "starting, or the inverse if it is more than that: who starves is no fairer than who starves "
-        "others. What it is beside BBR over what it is beside CUBIC.",
+        "starting, or the inverse if it is more than that: who starves is no fairer than who "
+        "starves others. What it is beside BBR over what it is beside CUBIC.",
         ratios(fair["bbr"], fair["cubic"]),
         f" ({percent['bbr']} % of the fair share beside BBR, {percent['cubic']} % beside CUBIC)",
     )
+
+
+def _fair(part: float) -> float:
+    """How near a part of a fair share is to it, from either side; 1 if it is fair."""
+    return min(part, 1 / part) if part else 0.0
