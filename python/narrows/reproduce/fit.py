@@ -31,7 +31,10 @@ class Fit:
 
 
 def fits(document: str, judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> list[Fit]:
-    """Every testbed of a document on which each of its figures that were judged was judged."""
+    """Every testbed of a document on which each of its figures that were judged was judged.
+
+    Testbeds that are the same for all of these figures count once.
+    """
     known = {(one.claim, one.change): one for one in judged}
     figures = [
         (claim, exhibit)
@@ -40,10 +43,11 @@ def fits(document: str, judged: Sequence[Judgement], exhibits: Sequence[Exhibit]
         for claim in exhibit.claims
         if (claim, AS_WRITTEN) in known
     ]
-    found = []
+    found, seen = [], set()
     for testbed in testbeds(document):
-        keys = [(claim, testbed.for_exhibit(exhibit).name) for claim, exhibit in figures]
-        if keys and all(key in known for key in keys):
+        keys = tuple((claim, testbed.for_exhibit(exhibit).name) for claim, exhibit in figures)
+        if keys and keys not in seen and all(key in known for key in keys):
+            seen.add(keys)
             found.append(_fit(testbed.name or DESCRIBED, [known[key] for key in keys]))
     return found
 

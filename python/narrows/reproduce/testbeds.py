@@ -311,16 +311,28 @@ def matrices(judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> Iterat
         order = tuple(dict.fromkeys(one.claim for one in mine))
         found = {claim: on_testbeds(claim, mine) for claim in order}
         judged_on = [claim for claim in order if len(found[claim]) > 1]
-        names = [testbed.name or DESCRIBED for testbed in testbeds(document)]
-        verdicts = {
-            (claim, testbed.name or DESCRIBED): found[claim].get(
-                testbed.for_exhibit(figures[claim]).name or DESCRIBED, "not run"
-            )
+        places = {testbed.name or DESCRIBED: testbed for testbed in testbeds(document)}
+        own = {
+            (claim, name): testbed.for_exhibit(figures[claim]).name or DESCRIBED
             for claim in judged_on
-            for testbed in testbeds(document)
+            for name, testbed in places.items()
+        }
+        names = _different({name: [own[claim, name] for claim in judged_on] for name in places})
+        verdicts = {
+            (claim, name): found[claim].get(own[claim, name], "not run")
+            for claim in judged_on
+            for name in names
         }
         if judged_on:
             yield Matrix(document, tuple(judged_on), tuple(names), verdicts)
+
+
+def _different(columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """The names of the columns that are unlike every one before."""
+    first: dict[tuple[str, ...], str] = {}
+    for name, column in columns.items():
+        first.setdefault(tuple(column), name)
+    return list(first.values())
 
 
 def describe(matrix: Matrix) -> Iterator[str]:
