@@ -51,13 +51,14 @@ def with_factor(factor: int, item: Work) -> Work:
 
 def _with_factor(factor: int, condition: Condition) -> Condition:
     """The condition with more trials, which differ from the first in their seeds alone."""
-    engine, trials = condition.engine, condition.cell.plan.trials
+    engine, plan = condition.engine, condition.cell.plan
+    trials, groups = plan.trials, plan.groups
     count = max(len(trials), min(factor * len(trials), MOST_TRIALS))
     more = []
     for number in range(len(trials) + 1, count + 1):
         scenario = trials[0].scenario.copy()
         scenario["seed"] += number - 1
-        more.append(trial_of(number, scenario, engine.engine_of(scenario), engine.name))
+        more.append(trial_of(number, scenario, engine.engine_of(scenario), engine.name, groups))
     return _with_trials(condition, (*trials, *more))
 
 
