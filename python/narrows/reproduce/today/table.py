@@ -14,8 +14,8 @@ from narrows.backends import get_backend
 from narrows.errors import NarrowsError
 from narrows.execute import Watcher, run_all
 from narrows.metrics.bounds import decide
+from narrows.metrics.intervals import interval
 from narrows.reproduce.gather import Condition, conditions
-from narrows.reproduce.judging import interval
 from narrows.reproduce.make import OUT
 from narrows.reproduce.today.measure import outcome
 from narrows.reproduce.today.problems import Problem, Version, case, problems, versions
