@@ -84,7 +84,7 @@ def search(
     out: Out = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Find where a control fails, or the smallest buffer, the fairest queue, ... of a study."""
+    """Find where a control fails, or the value that a study asks for."""
     _refuse(context, question is not None)
     if question is not None:
         with permission(allow_code, sets):
