@@ -185,6 +185,20 @@ def test_unfinished_transfers_of_a_chain_are_counted_and_others_unknown() -> Non
     assert numbers(web)["cubic.unfinished"] is None
 
 
+def test_a_chain_that_connects_or_rests_at_the_end_is_counted_as_such() -> None:
+    connecting = CHAIN.replace("repeat_gap", 'start = "1.9s"\nrepeat_gap')
+    assert numbers(connecting, "run.duration=2s")["cubic.unfinished"] == 1
+    resting = CHAIN.replace("300ms", "9s").replace("3mb", "10kb")
+    assert numbers(resting, "run.duration=3s")["cubic.unfinished"] == 0
+
+
+@pytest.mark.parametrize("gap", ["", 'repeat_gap = "10ms"'])
+def test_a_transfer_that_is_beyond_its_deadline_at_the_end_is_late(gap: str) -> None:
+    sized = BASE.replace('cca = "cubic"', f'cca = "cubic"\nsize = "90mb"\ndeadline = "1s"\n{gap}')
+    assert numbers(sized)["cubic.late"] == 1.0
+    assert numbers(sized.replace('"1s"', '"1min"'))["cubic.late"] is None
+
+
 def test_percentiles_lie_between_the_extremes() -> None:
     text = BASE.replace('cca = "cubic"', 'cca = "none"\nworkload = {kind="ping"}')
     row = numbers(text.replace("20ms", "222ms"))

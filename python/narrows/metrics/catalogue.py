@@ -54,7 +54,8 @@ def _on_the_path(name: str) -> Reader:
 def _queue(name: str) -> Metric:
     return Metric(
         f"queue_{name}_bdp", f"queue {name}", "BDP",
-        f"{_statistic(name)} of the bottleneck's backlog over time, "
+        f"{_statistic(name)} of the bottleneck's backlog over time, sampled every four packets' "
+        "time, at most once in 1 ms, "
         "in bandwidth-delay products of its rate and the path's two-way delay (of their means "
         "where they change)",
         lambda run: run.entry["bottleneck"]["queue_bdp"][name], better="less",
@@ -110,11 +111,11 @@ RUN: tuple[Metric, ...] = (
     Metric("drops", "drops", "packets", "packets that the queue dropped",
            _bottleneck("drops"), "less", whole=True),
     Metric("path_loss_rate", "loss on the path", "",
-           "part of the data packets sent that was dropped or lost on the path; empty where only "
-           "the bottleneck's queue can lose them",
+           "packets dropped or lost on the path, as a part of the data packets sent; lost SYNs "
+           "count in the first alone; empty where only the bottleneck's queue can lose them",
            _on_the_path("loss_rate"), "less"),
     Metric("path_drops", "drops on the path", "packets",
-           "data packets dropped or lost on the path; empty where the loss is",
+           "data packets and SYNs dropped or lost on the path; empty where the loss is",
            _on_the_path("dropped"), "less", whole=True),
     Metric("forwarded", "forwarded", "packets", "packets that left the bottleneck",
            _bottleneck("forwarded"), whole=True),
@@ -361,7 +362,8 @@ COMPLETION: tuple[Metric, ...] = (
            "transfers that weren't done at the end, which the times leave out; "
            "empty if that isn't known", lambda found: found["unfinished"], "less", whole=True),
     Metric("late", "late", "", "share of its transfers with a deadline that took longer; empty "
-           "without a deadline", lambda found: found["late"], "less"),
+           "without a deadline; of those that weren't done, flows with a size count once they are "
+           "beyond it, and those of a workload never", lambda found: found["late"], "less"),
     *(Metric(f"completion_{name}_s", f"completion {name}", "s",
              f"{_statistic(name)} of the completion times of all its transfers",
              _of_transfers("completion_s", name), "less") for name in STATISTICS),

@@ -150,7 +150,7 @@ def completion_summaries(
         {
             "class": name,
             "unfinished": _unfinished(scenario, tables, named, name),
-            "late": late(parts[name]),
+            "late": _late(scenario, tables, named, name, parts[name]),
             **_statistics(*_arrays(parts[name])),
             "by_size": list(_by_size(parts[name])),
         }
@@ -158,9 +158,22 @@ def completion_summaries(
     ]
 
 
-def late(rows: Columns) -> float | None:
-    """The share of transfers that took longer than their deadline; None without any of them."""
-    return mean_of(rows["late"][~np.isnan(rows["late"])])
+def _late(
+    scenario: Scenario, tables: Tables, groups: Sequence[str], name: str, rows: Columns
+) -> float | None:
+    """The share of a class's transfers with a deadline that took longer; None without any.
+
+    Open transfers of flows without a workload count once they are beyond it.
+    """
+    known = rows["late"][~np.isnan(rows["late"])]
+    beyond = 0
+    for ident, flow in enumerate(scenario["flows"]):
+        deadline_ns = flow.get("deadline_ns")
+        if groups[ident] != name or deadline_ns is None or flow.get("workload") is not None:
+            continue
+        ages = _ages_s(tables, ident, flow) or []
+        beyond += sum(age > deadline_ns / 1e9 for age in ages)
+    return mean_of(np.append(known, np.ones(beyond)))
 
 
 def _arrays(rows: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -224,15 +237,41 @@ def _unfinished(
 def _open_transfers(tables: Tables, ident: int, flow: Flow) -> int | None:
     """The transfers of a flow that weren't done at the end; None where the tables don't tell."""
     work = flow.get("workload")
-    done = columns(tables["completions"])
     if work is not None:
         return _open_connections(tables, ident) if work["kind"] == "arrivals" else None
-    if flow["repeat_gap_ns"] is None:
-        return int((done["flow"] != ident).all())
+    ages = _ages_s(tables, ident, flow)
+    return None if ages is None else len(ages)
+
+
+def _ages_s(tables: Tables, ident: int, flow: Flow) -> list[float] | None:
+    """For how long the open transfer of a flow without a workload had run at the end of the run.
+
+    None where the tables don't tell. A chain has none in its gaps, nor after it was stopped in one.
+    """
+    samples, done = tables.get("flow_samples"), columns(tables["completions"])
+    rows = None if samples is None else columns(samples).having("flow", [ident])
+    ends_s = done.where(done["flow"] == ident)["end_s"]
+    gap_ns = flow["repeat_gap_ns"]
+    if len(ends_s) and gap_ns is None:
+        return []
+    if rows is None or not len(rows):
+        return None if gap_ns is not None else [0.0]
+    end_s, start_s = float(rows.floats("time_s").max()), flow["start_ns"] / 1e9
+    if gap_ns is not None and len(ends_s):
+        start_s = float(ends_s.max()) + gap_ns / 1e9
+    if gap_ns is not None and flow.get("while") is not None:
+        return [end_s - start_s] if _has_begun(tables, ident) else []
+    stop_s = np.inf if flow["stop_ns"] is None else flow["stop_ns"] / 1e9
+    begun = start_s < min(end_s, stop_s) or gap_ns is None
+    return [end_s - start_s] if begun else []
+
+
+def _has_begun(tables: Tables, ident: int) -> bool:
+    """Whether a chain received more than its finished flows had: nothing tells when it ended."""
+    done = columns(tables["completions"])
     finished = float(done.where(done["flow"] == ident).floats("size_bytes").sum())
-    rows = columns(tables["flow_samples"]).having("flow", [ident])
-    received = rows.floats("received_bytes")
-    return None if not len(received) or np.isnan(received[-1]) else int(received[-1] > finished)
+    received = columns(tables["flow_samples"]).having("flow", [ident]).floats("received_bytes")
+    return bool(received[-1] > finished)
 
 
 def _open_connections(tables: Tables, ident: int) -> int | None:
