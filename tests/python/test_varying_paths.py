@@ -12,6 +12,7 @@ from specimens import scenario_of
 from narrows.backends import get_backend
 from narrows.metrics import summarise
 from narrows.metrics.offered import LeastTimes, SteppedOffer, Steps, TraceOffer, offers
+from narrows.metrics.series import RunSeries
 from narrows.metrics.tables import summary_row, summary_tables
 from narrows.plan import plan
 from narrows.spec import load
@@ -73,6 +74,13 @@ def test_utilisation_is_a_part_and_delays_are_not_negative(changes: str) -> None
     for name in ("mean", "p50", "p95"):
         assert row[f"cubic.delay_{name}_ms"] >= 0
         assert row[f"queue_{name}_ms"] >= 0
+
+
+def test_the_series_of_a_link_follow_changes_of_its_rate() -> None:
+    scenario = scenario_of(BASE + FASTER + SLOWER)
+    run = RunSeries(scenario, ["cubic"], get_backend("sim").run(scenario).tables)
+    used = run.read("bottleneck", "utilization")[0].values
+    assert np.nanmax(used) < 1.05
 
 
 def test_a_link_that_is_half_idle_after_a_change_is_half_used() -> None:

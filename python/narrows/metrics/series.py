@@ -15,6 +15,7 @@ import numpy as np
 
 from narrows import _native
 from narrows.columns import Columns, Table, Tables, columns
+from narrows.metrics.offered import Offer, drain_ms, offers
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -127,14 +128,6 @@ def links(scenario: Scenario) -> list[str]:
     return [BOTTLENECK, *(link["name"] for link in more)]
 
 
-def _rates(scenario: Scenario) -> list[int]:
-    """The rates of the links in bit/s by their numbers."""
-    path = scenario["path"]
-    reverse = path.get("reverse")
-    more = [*path.get("links", ()), *([reverse] if reverse else ())]
-    return [path["rate_bps"], *(link["rate_bps"] for link in more)]
-
-
 def owners(scenario: Scenario, groups: Sequence[str]) -> list[str]:
     """Everything that has series: classes, flows and links."""
     names = (flow["name"] for flow in scenario["flows"])
@@ -175,9 +168,7 @@ def _of_link(run: RunSeries, number: int, name: str) -> Samples:
     rows = _rows(columns(run.tables["queue_samples"]), "link", number)
     times = rows.floats("time_s")
     if name in OF_LINK:
-        path = run.scenario["path"]
-        own: Any = {**run.scenario, "path": {**path, "rate_bps": _rates(run.scenario)[number]}}
-        return Samples(times, OF_LINK[name].read(rows, own))
+        return Samples(times, OF_LINK[name].read(rows, run.scenario))
     return Samples(times, rows.floats(name))
 
 
@@ -216,12 +207,18 @@ def _ratio(part: Numbers, whole: Numbers) -> Numbers:
 
 
 def _utilization(rows: Columns, scenario: Scenario) -> Numbers:
-    bits = _grown(rows, "forwarded_bytes") * 8
-    return _ratio(bits, _grown(rows, "time_s") * scenario["path"]["rate_bps"])
+    offered = _offer_of(rows, scenario).until(rows.floats("time_s") * 1e9)
+    return _ratio(_grown(rows, "forwarded_bytes"), np.diff(offered, prepend=np.nan))
 
 
 def _queue_ms(rows: Columns, scenario: Scenario) -> Numbers:
-    return rows.floats("backlog_bytes") * 8e3 / scenario["path"]["rate_bps"]
+    offer = _offer_of(rows, scenario)
+    return drain_ms(offer, rows.floats("time_s"), rows.floats("backlog_bytes"))
+
+
+def _offer_of(rows: Columns, scenario: Scenario) -> Offer:
+    """The capacity of the link of these rows."""
+    return offers(scenario)[int(rows["link"][0]) if len(rows) else 0]
 
 
 OF_FLOW: Mapping[str, Derived] = {
@@ -243,12 +240,12 @@ OF_FLOW: Mapping[str, Derived] = {
 OF_LINK: Mapping[str, Derived] = {
     one.name: one
     for one in (
-        Derived("queue_ms", "ms", "the backlog as time at the rate of the link", _queue_ms),
+        Derived("queue_ms", "ms", "how long the link takes to send the backlog", _queue_ms),
         Derived("loss_rate", "", "part of the arriving packets that the queue dropped",
                 _part("dropped_packets", "arrived_packets")),
         Derived("mark_rate", "", "part of the arriving packets that the queue marked",
                 _part("marked_packets", "arrived_packets")),
-        Derived("utilization", "", "IP bits forwarded over those that the rate allows",
+        Derived("utilization", "", "IP bits forwarded over those that the link offered",
                 _utilization),
     )
 }  # fmt: skip
