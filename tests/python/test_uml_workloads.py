@@ -60,7 +60,9 @@ def test_a_flow_that_pauses_sends_as_much(results: list[RunResult]) -> None:
 def test_applications_tell_of_themselves(results: list[RunResult]) -> None:
     for result in results:
         told = result.tables["internals"]
-        last = {name: told.filter(name=name) for name in ("playout_buffer_s", "open_connections")}
+        last = {name: told.filter(name=name) for name in ("playout_buffer_s", "open_transfers")}
         assert last["playout_buffer_s"]["flow"].unique().to_list() == [2]
         assert 0 < last["playout_buffer_s"]["value"][-1] <= 2.5
-        assert last["open_connections"]["flow"].unique().to_list() == [1]
+        transferring = last["open_transfers"]
+        assert transferring["flow"].unique().sort().to_list() == [0, 1, 2]
+        assert set(transferring.filter(flow=0)["value"]) == {0.0, 1.0}

@@ -186,11 +186,41 @@ def test_convergence_is_known_only_from_rows_as_close_as_its_windows(interval: s
     assert numbers(two, 'run.record="summary"', "run.duration=30s")["convergence_s"] is None
 
 
-def test_unfinished_transfers_of_a_chain_are_counted_and_others_unknown() -> None:
-    row = numbers(CHAIN, "run.duration=1s")
+def test_unfinished_transfers_of_a_chain_are_counted() -> None:
+    assert numbers(CHAIN, "run.duration=1s")["cubic.unfinished"] == 1
+
+
+OPEN = {
+    "requests": 'size = "100mb"',
+    "web": 'html = "100mb", size = "10kb"',
+    "video": 'bitrate = "80mbit", chunk = "10s"',
+    "arrivals": 'gap = "20s", size = "100mb"',
+}
+
+
+@pytest.mark.parametrize("kind", OPEN)
+@pytest.mark.parametrize("stop", ["", 'stop = "5s"'])
+def test_a_transfer_of_a_workload_that_hangs_is_unfinished_and_late(kind: str, stop: str) -> None:
+    work = f'workload = {{ kind = "{kind}", {OPEN[kind]} }}\n'
+    text = BASE.replace('cca = "cubic"', f'cca = "cubic"\n{work}deadline = "1s"\n{stop}')
+    row = numbers(text, "run.duration=60s" if kind == "arrivals" else "run.duration=9s")
+    begun = 3 if kind == "arrivals" and not stop else 1
+    if kind == "arrivals" and stop:
+        begun = 0
+    assert (row["cubic.completed"], row["cubic.unfinished"]) == (0, begun)
+    assert row["cubic.late"] == (1.0 if begun else None)
+
+
+def test_requests_that_an_outage_cuts_off_are_late() -> None:
+    work = 'workload = { kind = "requests", size = "10kb", think = "50ms" }\ndeadline = "200ms"\n'
+    outage = '[[path.impairments]]\nkind = "outage"\noutages = { "1s" = "20s" }\n'
+    text = BASE.replace('cca = "cubic"', f'cca = "cubic"\n{work}')
+    text = text.replace("[[flows]]", f"{outage}[[flows]]", 1)
+    row = numbers(text, "run.duration=9s")
+    assert row["cubic.completed"] > 5
     assert row["cubic.unfinished"] == 1
-    web = BASE.replace('cca = "cubic"', 'cca = "cubic"\nworkload = {kind="requests", size="100mb"}')
-    assert numbers(web)["cubic.unfinished"] is None
+    assert row["cubic.late"] == pytest.approx(1 / (row["cubic.completed"] + 1), rel=0.5)
+    assert numbers(text, "run.duration=9s", 'run.record="summary"')["cubic.unfinished"] is None
 
 
 def test_a_chain_that_connects_or_rests_at_the_end_is_counted_as_such() -> None:

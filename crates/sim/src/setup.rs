@@ -64,6 +64,7 @@ pub(crate) fn hosts<'a>(
             start: Time::from_nanos(flow.start_ns),
             stop: flow.stop_ns.map(Time::from_nanos),
             repeat_gap: flow.repeat_gap_ns.map(Duration::from_nanos),
+            deadline_ns: flow.deadline_ns,
             while_flows: flow.while_flow.as_deref().and_then(|name| names.called(name).cloned()),
         };
         if let Some(what) = Datagrams::of(flow.workload.as_ref()) {

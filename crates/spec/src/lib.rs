@@ -20,6 +20,7 @@ pub mod law;
 pub mod limits;
 pub mod low_water;
 mod names;
+pub mod open_transfers;
 mod place;
 pub mod player;
 mod problem;

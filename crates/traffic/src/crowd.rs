@@ -5,6 +5,7 @@ use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use narrows_spec::law::{Draw, Draws};
+use narrows_spec::open_transfers;
 use narrows_spec::scenario::{Flow, Workload};
 
 use crate::connection::{self, Connection};
@@ -153,8 +154,8 @@ impl<'a> Crowd<'a> {
     }
 
     /// How many connections are open.
-    #[expect(clippy::cast_precision_loss, reason = "for the tables: 53 bits are enough")]
-    pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("open_connections", self.open.len() as f64);
+    pub fn inspect(&self, now: u64, visit: &mut dyn FnMut(&'static str, f64)) {
+        let ages = self.open.values().map(|one| now.saturating_sub(one.start_ns));
+        open_transfers::inspect(ages, self.flow.deadline_ns, visit);
     }
 }

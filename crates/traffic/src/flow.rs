@@ -201,7 +201,7 @@ impl<'a> RunningFlow<'a> {
     pub fn inspect(&self, now: u64, visit: &mut dyn FnMut(&'static str, f64)) {
         match &self.ends {
             Ends::Session(session, _) => session.inspect(now, visit),
-            Ends::Crowd(crowd, _) => crowd.inspect(visit),
+            Ends::Crowd(crowd, _) => crowd.inspect(now, visit),
             Ends::Own(..) | Ends::Iperf(_) | Ends::Programs(_) => {}
         }
     }

@@ -4,6 +4,7 @@ use std::io::Result;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use narrows_spec::law::{Draw, Draws};
+use narrows_spec::open_transfers;
 use narrows_spec::player::Player;
 use narrows_spec::scenario::{Flow, Workload};
 
@@ -43,6 +44,8 @@ pub struct Session<'a> {
     /// What is still to be written; endless if none.
     left: Option<u64>,
     transfer: Option<Transfer>,
+    /// When the transfer began that isn't complete, even if the flow was stopped in it.
+    open_since: Option<u64>,
     /// Transfers before this one.
     number: u32,
     stopped: bool,
@@ -86,6 +89,7 @@ impl<'a> Session<'a> {
             connection: None,
             left: Some(0),
             transfer: None,
+            open_since: None,
             number: 0,
             stopped: false,
             past: Totals::default(),
@@ -151,6 +155,7 @@ impl<'a> Session<'a> {
         };
         if let Some(size_bytes) = size {
             self.left = Some(size_bytes);
+            self.open_since = Some(now);
             let retransmitted = self.totals().retransmitted;
             self.transfer = Some(Transfer { start_ns: now, size_bytes, retransmitted });
         }
@@ -196,6 +201,7 @@ impl<'a> Session<'a> {
         let Some(open) = &self.connection else { return Ok(None) };
         let over = self.left == Some(0) && sys::unacknowledged(open.as_raw_fd())? == 0;
         let Some(transfer) = self.transfer.take_if(|_| over) else { return Ok(None) };
+        self.open_since = None;
         let completion = Completion {
             instance: self.number,
             start_ns: transfer.start_ns,
@@ -232,13 +238,17 @@ impl<'a> Session<'a> {
         Sample { instance: self.number, info, totals }
     }
 
-    /// What its application tells of itself, until it is stopped.
+    /// What its application tells of itself, until it is stopped, and of the transfer under way.
     pub fn inspect(&self, now: u64, visit: &mut dyn FnMut(&'static str, f64)) {
         if let App::Video(player) = &self.app
             && self.start.is_none()
             && !self.stopped
         {
             player.inspect(time(now), visit);
+        }
+        if !matches!(self.app, App::OnOff { .. }) {
+            let age = self.open_since.map(|since| now.saturating_sub(since));
+            open_transfers::inspect(age.into_iter(), self.flow.deadline_ns, visit);
         }
     }
 }

@@ -362,8 +362,8 @@ COMPLETION: tuple[Metric, ...] = (
            "transfers that weren't done at the end, which the times leave out; "
            "empty if that isn't known", lambda found: found["unfinished"], "less", whole=True),
     Metric("late", "late", "", "share of its transfers with a deadline that took longer; empty "
-           "without a deadline; of those that weren't done, flows with a size count once they are "
-           "beyond it, and those of a workload never", lambda found: found["late"], "less"),
+           "without a deadline; those that weren't done count once they are beyond it, where the "
+           "back end tells of them", lambda found: found["late"], "less"),
     *(Metric(f"completion_{name}_s", f"completion {name}", "s",
              f"{_statistic(name)} of the completion times of all its transfers",
              _of_transfers("completion_s", name), "less") for name in STATISTICS),

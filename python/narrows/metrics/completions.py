@@ -163,17 +163,22 @@ def _late(
 ) -> float | None:
     """The share of a class's transfers with a deadline that took longer; None without any.
 
-    Open transfers of flows without a workload count once they are beyond it.
+    Open transfers count once they are beyond it; none do where the tables don't tell.
     """
     known = rows["late"][~np.isnan(rows["late"])]
     beyond = 0
     for ident, flow in enumerate(scenario["flows"]):
-        deadline_ns = flow.get("deadline_ns")
-        if groups[ident] != name or deadline_ns is None or flow.get("workload") is not None:
-            continue
-        ages = _ages_s(tables, ident, flow) or []
-        beyond += sum(age > deadline_ns / 1e9 for age in ages)
+        if groups[ident] == name and flow.get("deadline_ns") is not None:
+            beyond += _open_and_late(tables, ident, flow) or 0
     return mean_of(np.append(known, np.ones(beyond)))
+
+
+def _open_and_late(tables: Tables, ident: int, flow: Flow) -> int | None:
+    """The open transfers of a flow that are beyond its deadline; None where no table tells."""
+    if flow.get("workload") is not None:
+        return _last_internal(tables, ident, "late_transfers")
+    ages = _ages_s(tables, ident, flow) or []
+    return sum(age > flow["deadline_ns"] / 1e9 for age in ages)
 
 
 def _arrays(rows: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -222,7 +227,7 @@ def _unfinished(
     groups: Sequence[str],
     name: str,
 ) -> int | None:
-    """Flows with a size that have no row, and the open connections of flows that arrive."""
+    """Flows with a size that have no row, and the open transfers of workloads."""
     total = 0
     for ident, flow in enumerate(scenario["flows"]):
         if groups[ident] != name or not can_complete(flow):
@@ -236,9 +241,8 @@ def _unfinished(
 
 def _open_transfers(tables: Tables, ident: int, flow: Flow) -> int | None:
     """The transfers of a flow that weren't done at the end; None where the tables don't tell."""
-    work = flow.get("workload")
-    if work is not None:
-        return _open_connections(tables, ident) if work["kind"] == "arrivals" else None
+    if flow.get("workload") is not None:
+        return _last_internal(tables, ident, "open_transfers")
     ages = _ages_s(tables, ident, flow)
     return None if ages is None else len(ages)
 
@@ -274,10 +278,11 @@ def _has_begun(tables: Tables, ident: int) -> bool:
     return bool(received[-1] > finished)
 
 
-def _open_connections(tables: Tables, ident: int) -> int | None:
+def _last_internal(tables: Tables, ident: int, name: str) -> int | None:
+    """The last value of a flow's internal that counts something; None without any."""
     internals = tables.get("internals")
     if internals is None:
         return None
-    rows = columns(internals).having("flow", [ident]).having("name", ["open_connections"])
+    rows = columns(internals).having("flow", [ident]).having("name", [name])
     rows = rows.sorted("time_s")
     return int(rows["value"][-1]) if len(rows) else None

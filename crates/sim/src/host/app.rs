@@ -62,6 +62,11 @@ impl App {
         }
     }
 
+    /// Whether it sends answers or chunks, which are complete some time.
+    pub(super) const fn transfers(&self) -> bool {
+        !matches!(self, Self::OnOff { .. })
+    }
+
     pub(super) fn started(&mut self, now: Time) {
         if let Self::Video(player) = self {
             player.started(now);

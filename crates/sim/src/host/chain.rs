@@ -19,6 +19,8 @@ pub(crate) struct Plan {
     pub(crate) repeat_gap: Option<Duration>,
     /// No new connection once all of these flows are done.
     pub(crate) while_flows: Option<Arc<[usize]>>,
+    /// The most time that a transfer should take, in ns.
+    pub(crate) deadline_ns: Option<u64>,
 }
 
 /// One connection, or one after another.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_spec::law::Draw;
+use narrows_spec::open_transfers;
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::chain::{Chain, ControlFactory};
@@ -18,6 +19,7 @@ pub(crate) struct Crowd {
     size: Draw,
     next_arrival: Option<Time>,
     stop: Option<Time>,
+    deadline_ns: Option<u64>,
     open: BTreeMap<u32, Open>,
     deadlines: Deadlines,
     completed: VecDeque<Completed>,
@@ -43,6 +45,7 @@ impl Crowd {
             size,
             next_arrival: Some(first).filter(|&at| plan.stop.is_none_or(|stop| at < stop)),
             stop: plan.stop,
+            deadline_ns: plan.deadline_ns,
             open: BTreeMap::new(),
             deadlines: Deadlines::default(),
             completed: VecDeque::new(),
@@ -149,9 +152,9 @@ impl Crowd {
         })
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
-    pub(super) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("open_connections", self.open.len() as f64);
+    pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+        let ages = self.open.values().map(|one| now.saturating_since(one.start).as_nanos());
+        open_transfers::inspect(ages, self.deadline_ns, visit);
     }
 }
 

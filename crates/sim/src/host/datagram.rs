@@ -219,7 +219,13 @@ mod tests {
 
     fn departures(workload: &Workload, end_ms: u64) -> Vec<u64> {
         let what = Datagrams::of(Some(workload)).expect("datagrams");
-        let plan = Plan { start: Time::ZERO, stop: None, repeat_gap: None, while_flows: None };
+        let plan = Plan {
+            start: Time::ZERO,
+            stop: None,
+            repeat_gap: None,
+            while_flows: None,
+            deadline_ns: None,
+        };
         let mut source = Source::new(FlowId(0), Ecn::NotEct, what, &plan);
         let end = Time::ZERO + Duration::from_millis(end_ms);
         let mut seen = Vec::new();

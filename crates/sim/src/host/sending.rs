@@ -258,8 +258,8 @@ impl SendingHost {
                 }
             }
             Self::Session(session) => session.inspect(now, visit),
-            Self::Crowd(crowd) => crowd.inspect(visit),
-            Self::Web(web) => web.inspect(visit),
+            Self::Crowd(crowd) => crowd.inspect(now, visit),
+            Self::Web(web) => web.inspect(now, visit),
             Self::Source(_) => {}
             Self::Stack(stack) => stack.end().inspect(visit),
             Self::Media(media) => media.stack.end().inspect(visit),

@@ -1,7 +1,7 @@
 //! A sender that keeps its connection, and whose application writes now and then.
 
 use narrows_base::{FlowId, Packet, Time};
-use narrows_spec::low_water;
+use narrows_spec::{low_water, open_transfers};
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats};
 
 use super::app::App;
@@ -19,6 +19,9 @@ pub(crate) struct Session {
     /// When the application acts next by itself.
     next_action: Option<Time>,
     transfer: Option<Transfer>,
+    /// When the transfer began that isn't complete, even if the flow was stopped in it.
+    open_since: Option<Time>,
+    deadline_ns: Option<u64>,
     /// Transfers before this one.
     number: u32,
     stopped: bool,
@@ -50,6 +53,8 @@ impl Session {
             app,
             next_action: None,
             transfer: None,
+            open_since: None,
+            deadline_ns: plan.deadline_ns,
             number: 0,
             stopped: false,
         }
@@ -116,6 +121,7 @@ impl Session {
         let (size, next) = self.app.act(sender, now);
         self.next_action = next;
         self.transfer = size.map(|size| Transfer { start: now, size, retransmitted });
+        self.open_since = self.transfer.map(|transfer| transfer.start);
     }
 
     #[inline(never)]
@@ -130,7 +136,7 @@ impl Session {
         let transfer = self.transfer?;
         let sender = self.sender.as_ref()?;
         let end = sender.completed_at()?;
-        self.transfer = None;
+        (self.transfer, self.open_since) = (None, None);
         let completed = Completed {
             instance: self.number,
             start: transfer.start,
@@ -143,12 +149,18 @@ impl Session {
         Some(completed)
     }
 
-    /// Shows the internals of the control, and of the application until it is stopped.
+    /// Shows the internals of the control, of the application until it is stopped, and the transfer
+    /// under way.
     pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
-        let Some(sender) = &self.sender else { return };
-        sender.inspect(visit);
-        if !self.stopped {
-            self.app.inspect(now, visit);
+        if let Some(sender) = &self.sender {
+            sender.inspect(visit);
+            if !self.stopped {
+                self.app.inspect(now, visit);
+            }
+        }
+        if self.app.transfers() {
+            let age = self.open_since.map(|since| now.saturating_since(since).as_nanos());
+            open_transfers::inspect(age.into_iter(), self.deadline_ns, visit);
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use narrows_base::{Duration, FlowId, Packet, Stream, Time};
 use narrows_spec::law::{Draw, Draws};
-use narrows_spec::low_water;
 use narrows_spec::scenario::Workload;
+use narrows_spec::{low_water, open_transfers};
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::chain::{Chain, ControlFactory};
@@ -110,6 +110,7 @@ pub(crate) struct Web {
     multiplexed: bool,
     next_page: Option<Time>,
     stop: Option<Time>,
+    deadline_ns: Option<u64>,
     load: Option<Load>,
     /// Pages before this one.
     number: u32,
@@ -154,6 +155,7 @@ impl Web {
             multiplexed: *connections == 1,
             next_page: Some(plan.start),
             stop: plan.stop,
+            deadline_ns: plan.deadline_ns,
             load: None,
             number: 0,
             completed: None,
@@ -294,11 +296,13 @@ impl Web {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
-    pub(super) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+    pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
         let (open, missing) =
             self.load.as_ref().map_or((0, 0), |load| (load.connections.len(), load.missing));
         visit("open_connections", open as f64);
         visit("missing_objects", missing as f64);
+        let age = self.load.as_ref().map(|load| now.saturating_since(load.start).as_nanos());
+        open_transfers::inspect(age.into_iter(), self.deadline_ns, visit);
     }
 }
 
