@@ -177,22 +177,27 @@ class Events:
     def backlog(self) -> float:
         """The mean of the bytes that wait, where the rate is constant."""
         rate, span = self.case.rates[0][1], self.end_s - self.case.warmup_s
-        waiting: dict[tuple[int, int, int], deque[float]] = defaultdict(deque)
-        total = 0.0
+        waiting: dict[tuple[int, int, int], deque[dict[str, Any]]] = defaultdict(deque)
+        total, left = 0.0, 0.0
         for row in self.rows:
             queue = waiting[row["flow"], row["instance"], row["seq"]]
             if row["event"] == "sent":
-                queue.append(row["time_s"])
+                queue.append(row)
             elif row["event"] == "dropped":
                 queue.pop()
             elif row["event"] == "forwarded":
-                begin, end = queue.popleft(), row["time_s"] - row["size"] * 8 / rate
-                total += row["size"] * max(end - max(begin, self.case.warmup_s), 0.0)
-        still = [row for row in self.rows if row["event"] == "sent"]
-        sizes = {(row["flow"], row["instance"], row["seq"]): row["size"] for row in still}
-        for key, times in waiting.items():
-            total += sum(sizes[key] * (self.end_s - max(at, self.case.warmup_s)) for at in times)
+                left = row["time_s"]
+                total += self._waited(queue.popleft(), left - row["size"] * 8 / rate)
+        kept = {id(row) for queue in waiting.values() for row in queue}
+        still = [row for row in self.rows if id(row) in kept]
+        # The first of those still there is in transmission since the last one left.
+        total += sum(self._waited(row, left) for row in still[:1])
+        total += sum(self._waited(row, self.end_s) for row in still[1:])
         return total / span
+
+    def _waited(self, sent: dict[str, Any], until_s: float) -> float:
+        """Bytes times seconds of a packet that waited until then, from the warm-up on."""
+        return float(sent["size"] * max(until_s - max(sent["time_s"], self.case.warmup_s), 0.0))
 
 
 def ranked(values: list[float], share: int) -> float:
@@ -200,25 +205,8 @@ def ranked(values: list[float], share: int) -> float:
     return sorted(values)[max(math.ceil(share * len(values) / 100), 1) - 1]
 
 
-@dataclass(frozen=True)
-class SampledMean:
-    """A mean over time of a backlog, which the engine samples every four packets' time.
-
-    So it may be off by a part of a packet and 10 %; it says nothing of packets in step with it.
-    """
-
-    value: float
-    packet: float
-
-    def accepts(self, found: float | None) -> bool:
-        """Whether a sampled mean is near enough."""
-        return found is not None and abs(found - self.value) <= self.packet / 5 + self.value / 10
-
-
 def agree(found: float | None, value: Any) -> bool:
     """Whether a number of the summary is the expected one."""
-    if isinstance(value, SampledMean):
-        return value.accepts(found)
     if isinstance(value, float):
         return found == pytest.approx(value, rel=1e-6, abs=1e-9)
     return bool(found == value)
@@ -236,10 +224,8 @@ def expected(case: Case, events: Events) -> dict[str, Any]:
         "drops": len(dropped),
         "forwarded": len(forwarded),
     }
-    periodic = any(flow["kind"] == "udp" for flow in case.flows.values())
-    if len(case.rates) == 1 and len(case.rtts) == 1 and not periodic:
-        bdp = case.rates[0][1] * case.rtts[0][1] / 8
-        found["queue_mean_bdp"] = SampledMean(events.backlog() / bdp, 1500 / bdp)
+    if len(case.rates) == 1 and len(case.rtts) == 1:
+        found["queue_mean_bdp"] = events.backlog() * 8 / (case.rates[0][1] * case.rtts[0][1])
     if "loss = 0.01" in case.text:
         lost = events.counted("dropped", "lost")  # with SYNs, which `sent` leaves out
         sent = len(events.data("sent"))

@@ -5,6 +5,7 @@
 //! worse than none.
 
 mod dscp;
+mod histogram;
 mod jiffies;
 mod level;
 mod packet;
@@ -16,6 +17,7 @@ pub mod registry;
 mod time;
 
 pub use dscp::{DSCP_NAMES, Dscp};
+pub use histogram::{Dense, Histogram, Sparse, Weights};
 pub use jiffies::Jiffies;
 pub use level::Level;
 pub use packet::{Ecn, FlowId, Packet};

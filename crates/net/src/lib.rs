@@ -44,6 +44,7 @@ mod bucket;
 pub mod config;
 pub mod contract;
 mod departures;
+mod depth;
 mod element;
 mod impairment;
 mod line;

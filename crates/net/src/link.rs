@@ -1,7 +1,8 @@
 //! Links: a queue and its service.
 
-use narrows_base::{Bytes, Dscp, Packet, Rate, Time};
+use narrows_base::{Bytes, Dscp, Histogram, Packet, Rate, Time};
 
+use crate::depth::Depth;
 use crate::port::{Counters, Due};
 use crate::{
     ConstantRate, Departure, DropTail, Dropped, Element, Port, Queue, QueueDiscipline as _,
@@ -48,10 +49,13 @@ impl<B> Link<B> {
         Self { port, service }
     }
 
-    /// Its queue and its rate, if it is empty, the one is drop-tail, and the other constant.
-    pub(crate) fn plain_parts(&self) -> Option<(&DropTail<B>, &ConstantRate)> {
+    /// Its queue, that queue's depth so far, and its rate, if it is empty, the queue drop-tail, and
+    /// the rate constant.
+    pub(crate) fn plain_parts(&self) -> Option<(&DropTail<B>, &Depth, &ConstantRate)> {
         match (&self.port.queue, self.service.constant_rate()) {
-            (Queue::DropTail(queue), Some(rate)) if self.held() == 0 => Some((queue, rate)),
+            (Queue::DropTail(queue), Some(rate)) if self.held() == 0 => {
+                Some((queue, self.port.depth(), rate))
+            }
             _ => None,
         }
     }
@@ -102,6 +106,17 @@ impl<B, S: Service<B>> Served<B, S> {
     fn run_timer(&mut self, due: Time) {
         self.port.run_timer(due);
         self.service.wake(due, &mut self.port);
+    }
+
+    /// Restarts the count of the queue's depth at `now`, which the link has reached.
+    pub fn restart_depth(&mut self, now: Time) {
+        self.port.restart_depth(now);
+    }
+
+    /// The backlog in bytes, weighted by ns, until the last instant that the link has
+    /// reached.
+    pub fn depth_histogram(&mut self) -> &Histogram {
+        self.port.depth_histogram()
     }
 
     /// The counters, as of the last instant that the link has reached.

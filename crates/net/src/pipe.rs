@@ -1,7 +1,8 @@
 //! A link and the line behind it as one.
 
-use narrows_base::{Bytes, Duration, Packet, Time};
+use narrows_base::{Bytes, Duration, Histogram, Packet, Time};
 
+use crate::depth::Depth;
 use crate::queue::Capacity;
 use crate::ring::Ring;
 use crate::{
@@ -29,6 +30,7 @@ pub struct Pipe<B> {
     in_transmission: u64,
     /// The bytes that wait behind it.
     backlog: u64,
+    depth: Depth,
     /// How many packets, the first ones, were returned by [`Self::note_sent`].
     noted: usize,
     arrived_packets: u64,
@@ -43,7 +45,7 @@ impl<B: Copy> Pipe<B> {
     /// drop-tail, and its rate constant.
     #[must_use]
     pub fn of(link: &Link<B>, line: &CopyLine<B>) -> Option<Self> {
-        let (queue, rate) = link.plain_parts()?;
+        let (queue, depth, rate) = link.plain_parts()?;
         (line.held() == 0).then(|| Self {
             rate: rate.clone(),
             delay: line.delay(),
@@ -53,6 +55,7 @@ impl<B: Copy> Pipe<B> {
             next_end: Time::MAX,
             in_transmission: 0,
             backlog: 0,
+            depth: depth.clone(),
             noted: 0,
             arrived_packets: 0,
             admitted_bytes: 0,
@@ -77,9 +80,10 @@ impl<B: Copy> Pipe<B> {
         self.on_link -= 1;
         match self.exits.get(self.exits.len() - self.on_link) {
             Some(next) => {
-                self.next_end = next.at - self.delay;
                 self.in_transmission = u64::from(next.packet.size);
                 self.backlog -= self.in_transmission;
+                self.depth.change(self.next_end, self.backlog);
+                self.next_end = next.at - self.delay;
             }
             None => (self.next_end, self.in_transmission) = (Time::MAX, 0),
         }
@@ -127,6 +131,18 @@ impl<B: Copy> Pipe<B> {
         Bytes::new(self.backlog)
     }
 
+    /// Restarts the count of the queue's depth at `now`, which the link has reached.
+    pub fn restart_depth(&mut self, now: Time) {
+        self.depth.restart(now);
+    }
+
+    /// The backlog in bytes, weighted by ns, until the last instant that the link has
+    /// reached.
+    pub fn depth_histogram(&mut self) -> &Histogram {
+        self.depth.settle(self.reached);
+        self.depth.histogram()
+    }
+
     /// The packets that wait, without the one in transmission.
     #[inline]
     const fn waiting(&self) -> usize {
@@ -167,7 +183,8 @@ impl<B: Copy> Pipe<B> {
         }
         let queue =
             DropTail::holding(waiting.into_iter().map(|packet| packet.packet), self.capacity);
-        let mut port = Port::resumed(queue.into(), self.verdicts, counters, self.reached);
+        let mut port =
+            Port::resumed(queue.into(), self.depth, self.verdicts, counters, self.reached);
         let size = sending.as_ref().map(|sending| sending.packet.bytes());
         if let Some(Departure { at, packet }) = sending {
             port.depart(at - self.delay, packet);
@@ -191,6 +208,7 @@ impl<B: Copy> Element<B> for Pipe<B> {
                 return;
             }
             self.backlog += size;
+            self.depth.change(now, self.backlog);
         }
         let start = self.rate.end().max(now);
         let end = self.rate.transmit(start, Bytes::new(size));

@@ -1,8 +1,9 @@
 //! The core of every link, whatever its service.
 
-use narrows_base::{Bytes, Packet, Time};
+use narrows_base::{Bytes, Histogram, Packet, Time};
 
 use crate::departures::Departures;
+use crate::depth::Depth;
 use crate::{Departure, Queue, QueueDiscipline, Verdicts};
 
 /// The counters of a link since the beginning of the run.
@@ -23,6 +24,7 @@ pub struct Counters {
 /// A link's queue, its departures and its counters, on which a [`Service`](crate::Service) works.
 pub struct Port<B> {
     pub(crate) queue: Queue<B>,
+    depth: Depth,
     /// Packets that come out at known instants, in order.
     departures: Departures<B>,
     pub(crate) verdicts: Verdicts<B>,
@@ -45,6 +47,7 @@ impl<B> Port<B> {
     pub(crate) fn new(queue: Queue<B>) -> Self {
         Self {
             queue,
+            depth: Depth::default(),
             departures: Departures::new(),
             verdicts: Verdicts::new(),
             counters: Counters::default(),
@@ -55,11 +58,12 @@ impl<B> Port<B> {
     /// The port of a link that has reached this instant, with what it has counted until then.
     pub(crate) const fn resumed(
         queue: Queue<B>,
+        depth: Depth,
         verdicts: Verdicts<B>,
         counters: Counters,
         reached: Time,
     ) -> Self {
-        Self { queue, departures: Departures::new(), verdicts, counters, reached }
+        Self { queue, depth, departures: Departures::new(), verdicts, counters, reached }
     }
 
     /// The caller shows the instant `now`.
@@ -86,6 +90,7 @@ impl<B> Port<B> {
     /// If the deadline stays where it was.
     pub(crate) fn run_timer(&mut self, due: Time) {
         self.queue.on_deadline(due, &mut self.verdicts);
+        self.note_depth(due);
         let moved_on = self.queue.next_deadline().is_none_or(|next| next > due);
         assert!(moved_on, "a queue discipline's deadline stays at {due:?} after it was served");
     }
@@ -104,18 +109,44 @@ impl<B> Port<B> {
     #[inline(always)]
     pub fn enqueue(&mut self, packet: Packet<B>, now: Time) {
         self.queue.enqueue(packet, now, &mut self.verdicts);
+        self.note_depth(now);
     }
 
     /// The packet to send from `now` on.
     #[inline]
     pub fn dequeue(&mut self, now: Time) -> Option<Packet<B>> {
-        self.queue.dequeue(now, &mut self.verdicts)
+        let packet = self.queue.dequeue(now, &mut self.verdicts);
+        self.note_depth(now);
+        packet
     }
 
     /// Takes a packet that finds the service idle, and returns the packet to send.
     #[inline]
     pub fn pass(&mut self, packet: Packet<B>, now: Time) -> Option<Packet<B>> {
-        self.queue.pass(packet, now, &mut self.verdicts)
+        let packet = self.queue.pass(packet, now, &mut self.verdicts);
+        self.note_depth(now);
+        packet
+    }
+
+    #[inline]
+    fn note_depth(&mut self, now: Time) {
+        self.depth.change(now, self.queue.backlog().get());
+    }
+
+    /// Restarts the count of the queue's depth at `now`, which the caller has shown.
+    pub(crate) fn restart_depth(&mut self, now: Time) {
+        self.depth.restart(now);
+    }
+
+    /// The backlog in bytes, weighted by ns, until the instant that the caller has shown.
+    pub(crate) fn depth_histogram(&mut self) -> &Histogram {
+        self.depth.settle(self.reached);
+        self.depth.histogram()
+    }
+
+    /// Its count of the depth so far.
+    pub(crate) const fn depth(&self) -> &Depth {
+        &self.depth
     }
 
     /// Whether no packet waits in the queue.

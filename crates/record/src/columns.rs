@@ -190,18 +190,22 @@ pub const COMPLETIONS: TableInfo = TableInfo {
 /// The distributions of round-trip times and queues.
 pub const DISTRIBUTIONS: TableInfo = TableInfo {
     name: "distributions",
-    row: "a bucket of a histogram from the warm-up on, or one of its exact extremes",
+    row: "a bucket of a histogram from the warm-up on, or its exact mean or extremes",
     columns: &[
         text(
             "kind",
-            "rtt_ms: round-trip times of a flow; one_way_ms: times of its data from host to host, where a router carries it; queue_bytes: the queue of a link; rtt_min_ms, rtt_max_ms, queue_min_bytes, queue_max_bytes: the minimum and maximum of them",
+            "rtt_ms: round-trip times of a flow; one_way_ms: times of its data from host to host, where a router carries it; queue_bytes: the queue of a link; rtt_mean_ms, rtt_min_ms, rtt_max_ms, queue_mean_bytes, queue_min_bytes, queue_max_bytes: the mean, minimum and maximum of them",
         ),
         small("id", "", "the flow's or the link's number"),
-        float("value", "", "the bucket's middle, or the extreme, in the unit given by the kind"),
+        float(
+            "value",
+            "",
+            "the bucket's middle, the mean or the extreme, in the unit given by the kind",
+        ),
         float(
             "weight",
             "",
-            "round-trip times in the bucket; for a queue, seconds; for an extreme, 0",
+            "round-trip times in the bucket; for a queue, seconds; for a mean or an extreme, 0",
         ),
     ],
 };

@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use narrows_base::{Duration, FlowId, Rate, Time};
+use narrows_base::{Duration, FlowId, Histogram, Rate, Time};
 
-use crate::{
-    Completion, Event, FlowSample, Kind, Observer, PacketEvent, QueueDepth, QueueSample, RttSample,
-};
+use crate::{Completion, Event, FlowSample, Kind, Observer, PacketEvent, QueueSample, RttSample};
 
 /// FNV-1a of 128 bits, taken over 64-bit words instead of bytes.
 ///
@@ -46,7 +44,6 @@ impl Digest {
             Event::Completion(completion) => self.completion(completion),
             Event::Packet(packet) => self.packet(packet),
             Event::Rtt(sample) => self.rtt(sample),
-            Event::QueueDepth(depth) => self.depth(depth),
         }
     }
 
@@ -106,8 +103,13 @@ impl Digest {
         self.numbers([s.flow.0.into(), s.rtt.as_nanos()]);
     }
 
-    fn depth(&mut self, d: &QueueDepth) {
-        self.numbers([d.link.into(), d.backlog.get(), d.span.as_nanos()]);
+    /// Takes the buckets of the histogram with this number.
+    pub(crate) fn histogram(&mut self, id: u64, histogram: &Histogram) {
+        self.number(id);
+        for (value, weight) in histogram.buckets() {
+            self.numbers([value.to_bits(), weight]);
+        }
+        self.optional(histogram.mean().map(f64::to_bits));
     }
 }
 
@@ -120,6 +122,10 @@ impl Observer for Digest {
 
     fn on(&mut self, at: Time, event: &Event) {
         self.event(at, event);
+    }
+
+    fn on_queue(&mut self, link: u32, held: &Histogram) {
+        self.histogram(link.into(), held);
     }
 }
 

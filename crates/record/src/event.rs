@@ -17,11 +17,9 @@ pub enum Event {
     Packet(PacketEvent),
     /// One round-trip time sample.
     Rtt(RttSample),
-    /// A queue had this depth for a span that ends now.
-    QueueDepth(QueueDepth),
 }
 
-/// The kinds of [`Event`], to query which ones an observer wants.
+/// The kinds of [`Event`] and of what follows a run, to query which ones an observer wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// [`Event::Flow`].
@@ -36,7 +34,7 @@ pub enum Kind {
     Packet,
     /// [`Event::Rtt`].
     Rtt,
-    /// [`Event::QueueDepth`].
+    /// The distribution of a queue's backlog over time, for [`Observer::on_queue`](crate::Observer::on_queue).
     QueueDepth,
 }
 
@@ -174,17 +172,6 @@ pub struct RttSample {
     pub rtt: Duration,
 }
 
-/// A queue held `backlog` for the `span` that ends at the event's instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueDepth {
-    /// The link.
-    pub link: u32,
-    /// IP bytes that waited.
-    pub backlog: Bytes,
-    /// The length of the span.
-    pub span: Duration,
-}
-
 impl PacketKind {
     const ALL: [Self; 7] = [
         Self::Sent,
@@ -230,7 +217,6 @@ impl Event {
             Self::Completion(_) => Kind::Completion,
             Self::Packet(_) => Kind::Packet,
             Self::Rtt(_) => Kind::Rtt,
-            Self::QueueDepth(_) => Kind::QueueDepth,
         }
     }
 }

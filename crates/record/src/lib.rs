@@ -8,7 +8,6 @@ pub mod columns;
 mod digest;
 mod distributions;
 mod event;
-mod histogram;
 mod observer;
 mod read_back;
 mod recorder;
@@ -20,10 +19,8 @@ pub use builder::{Table, TableBuilder};
 pub use digest::Digest;
 pub use distributions::distributions;
 pub use event::{
-    Completion, Event, FlowSample, Internal, Kind, PacketEvent, PacketKind, QueueDepth,
-    QueueSample, RttSample,
+    Completion, Event, FlowSample, Internal, Kind, PacketEvent, PacketKind, QueueSample, RttSample,
 };
-pub use histogram::{Dense, Histogram, Sparse, Weights};
 pub use observer::{NullObserver, Observer};
 pub use recorder::Recorder;
 pub use rows::Shelf;

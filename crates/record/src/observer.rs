@@ -1,6 +1,6 @@
 //! Observers of a run.
 
-use narrows_base::Time;
+use narrows_base::{Histogram, Time};
 
 use crate::{Event, Kind, RttSample};
 
@@ -19,6 +19,12 @@ pub trait Observer {
     #[inline]
     fn on_rtt(&mut self, at: Time, sample: RttSample) {
         self.on(at, &Event::Rtt(sample));
+    }
+
+    /// Takes the distribution of a link's backlog in bytes, weighted by ns, once at the end of a run,
+    /// for [`Kind::QueueDepth`].
+    fn on_queue(&mut self, link: u32, held: &Histogram) {
+        let _ = (link, held);
     }
 
     /// Makes the event and takes it if its kind is wanted.
@@ -62,6 +68,10 @@ impl<O: Observer> Observer for &mut O {
     fn on_rtt(&mut self, at: Time, sample: RttSample) {
         (**self).on_rtt(at, sample);
     }
+
+    fn on_queue(&mut self, link: u32, held: &Histogram) {
+        (**self).on_queue(link, held);
+    }
 }
 
 /// Two observers of the same run.
@@ -78,5 +88,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         if self.1.wants(event.kind()) {
             self.1.on(at, event);
         }
+    }
+
+    fn on_queue(&mut self, link: u32, held: &Histogram) {
+        self.0.on_queue(link, held);
+        self.1.on_queue(link, held);
     }
 }

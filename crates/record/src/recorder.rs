@@ -1,15 +1,15 @@
 //! Collects a run's events for its tables.
 
 use arrow_array::RecordBatch;
-use narrows_base::{Level, Time};
+use narrows_base::{Histogram, Level, Time};
 
 use crate::builder::Table;
 use crate::columns::{COMPLETIONS, INTERNALS, PACKETS, QUEUE_SAMPLES, TableInfo};
 use crate::distributions::distributions;
 use crate::rows::{Rows, Shelf};
 use crate::{
-    Completion, Digest, Event, FlowSample, Histogram, Internal, Kind, Observer, PacketEvent,
-    QueueDepth, QueueSample, RttSample, read_back, tables,
+    Completion, Digest, Event, FlowSample, Internal, Kind, Observer, PacketEvent, QueueSample,
+    RttSample, read_back, tables,
 };
 
 /// An observer that keeps the data of the tables.
@@ -94,8 +94,9 @@ impl Recorder {
         self.completions.iter().for_each(|&(at, row)| digest.event(at, &Event::Completion(row)));
         self.shelved(&PACKETS, |chunk| read_back::packets(&mut digest, chunk));
         self.packets.iter().for_each(|&(at, row)| digest.event(at, &Event::Packet(row)));
-        digest_histograms(&mut digest, &self.rtts);
-        digest_histograms(&mut digest, &self.depths);
+        for (id, histogram) in (0..).zip(&self.rtts).chain((0..).zip(&self.depths)) {
+            digest.histogram(id, histogram);
+        }
         digest
     }
 
@@ -152,15 +153,6 @@ impl Recorder {
             shelf.each(table, &mut take);
         }
     }
-
-    /// Takes the part of the span after the warm-up.
-    fn depth(&mut self, at: Time, depth: QueueDepth) {
-        let counted = depth.span.min(at.saturating_since(self.warmup));
-        if !counted.is_zero() {
-            let histogram = slot(&mut self.depths, depth.link as usize);
-            histogram.add(depth.backlog.get(), counted.as_nanos());
-        }
-    }
 }
 
 impl Observer for Recorder {
@@ -189,11 +181,14 @@ impl Observer for Recorder {
             Event::Completion(row) => self.completions.push(at, row),
             Event::Packet(row) => self.packets.push(at, row),
             Event::Rtt(sample) => return self.on_rtt(at, sample),
-            Event::QueueDepth(depth) => return self.depth(at, depth),
         };
         if full {
             self.shelve(event.kind());
         }
+    }
+
+    fn on_queue(&mut self, link: u32, held: &Histogram) {
+        *slot(&mut self.depths, link as usize) = held.clone();
     }
 }
 
@@ -204,14 +199,4 @@ fn slot(histograms: &mut Vec<Histogram>, index: usize) -> &mut Histogram {
         histograms.resize_with(index + 1, Histogram::default);
     }
     &mut histograms[index]
-}
-
-fn digest_histograms(digest: &mut Digest, histograms: &[Histogram]) {
-    for (id, histogram) in histograms.iter().enumerate() {
-        digest.number(id as u64);
-        for (value, weight) in histogram.buckets() {
-            digest.number(value.to_bits());
-            digest.number(weight);
-        }
-    }
 }

@@ -4,7 +4,7 @@ use narrows_base::{Duration, Rate, Time};
 
 use crate::builder::{Table, TableBuilder};
 use crate::columns::{COMPLETIONS, FLOW_SAMPLES, INTERNALS, PACKETS, QUEUE_SAMPLES};
-use crate::histogram::float;
+use crate::distributions::float;
 use crate::{Completion, FlowSample, Internal, PacketEvent, QueueSample};
 
 /// A value of every row.

@@ -4,11 +4,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
-use narrows_base::{Bytes, Duration, FlowId, Level, Rate, Time};
+use narrows_base::{Bytes, Duration, FlowId, Histogram, Level, Rate, Time};
 use narrows_record::columns::TableInfo;
 use narrows_record::{
     Completion, Digest, Event, FlowSample, Internal, Kind, NullObserver, Observer, PacketEvent,
-    PacketKind, QueueDepth, QueueSample, Recorder, RttSample, Shelf,
+    PacketKind, QueueSample, Recorder, RttSample, Shelf,
 };
 use std::sync::{Arc, Mutex};
 
@@ -71,7 +71,6 @@ fn events() -> Vec<(Time, Event)> {
     };
     let internal = Internal { flow: FlowId(1), name: "bw_mbps", value: 79.5 };
     let rtt = RttSample { flow: FlowId(1), rtt: Duration::from_millis(25) };
-    let depth = QueueDepth { link: 0, backlog: Bytes::new(100), span: Duration::from_millis(500) };
     vec![
         (at(1_000), Event::Flow(flow_sample())),
         (at(1_000), Event::Internal(internal)),
@@ -79,7 +78,6 @@ fn events() -> Vec<(Time, Event)> {
         (at(1_250), Event::Completion(completion)),
         (at(1_300), Event::Packet(packet)),
         (at(1_400), Event::Rtt(rtt)),
-        (at(1_500), Event::QueueDepth(depth)),
     ]
 }
 
@@ -87,6 +85,14 @@ fn record(level: Level, warmup: Time, events: &[(Time, Event)]) -> Recorder {
     let mut recorder = Recorder::new(level, warmup);
     events.iter().for_each(|(at, event)| recorder.offer(*at, event.kind(), || *event));
     recorder
+}
+
+/// A queue that held 100 bytes for 300 ms, and nothing for 100.
+fn held() -> Histogram {
+    let mut held = Histogram::default();
+    held.add(100, 300_000_000);
+    held.add(0, 100_000_000);
+    held
 }
 
 fn table(recorder: Recorder, name: &str) -> RecordBatch {
@@ -168,22 +174,25 @@ fn distributions_begin_at_the_warm_up() {
     let mut events = events();
     let early = RttSample { flow: FlowId(0), rtt: Duration::from_millis(1) };
     events.push((at(1_199), Event::Rtt(early)));
-    let batch = table(record(Level::Summary, at(1_200), &events), "distributions");
+    let mut recorder = record(Level::Summary, at(1_200), &events);
+    recorder.on_queue(0, &held());
+    let batch = table(recorder, "distributions");
     let ids = batch.column_by_name("id").unwrap().as_primitive::<UInt32Type>();
-    assert_eq!(ids.values().to_vec(), [1, 1, 1, 0, 0, 0]);
+    assert_eq!(ids.values().to_vec(), [1, 1, 1, 1, 0, 0, 0, 0, 0]);
     let kinds = batch.column_by_name("kind").unwrap().as_string_view();
-    let rtts = ["rtt_ms", "rtt_min_ms", "rtt_max_ms"];
-    let queues = ["queue_bytes", "queue_min_bytes", "queue_max_bytes"];
-    assert_eq!(kinds.iter().flatten().collect::<Vec<_>>(), [rtts, queues].concat());
+    let rtts = ["rtt_ms", "rtt_mean_ms", "rtt_min_ms", "rtt_max_ms"];
+    let queues = ["queue_bytes", "queue_bytes", "queue_mean_bytes", "queue_min_bytes"];
+    let all = [&rtts[..], &queues, &["queue_max_bytes"]].concat();
+    assert_eq!(kinds.iter().flatten().collect::<Vec<_>>(), all);
     let values = batch.column_by_name("value").unwrap().as_primitive::<Float64Type>();
     assert!((values.value(0) - 25.0).abs() < 0.1, "{values:?}");
-    assert_eq!(values.values()[1..], [25.0, 25.0, 100.0, 100.0, 100.0]);
+    assert_eq!(values.values()[1..], [25.0, 25.0, 25.0, 0.0, 100.0, 75.0, 0.0, 100.0]);
     let weights = batch.column_by_name("weight").unwrap().as_primitive::<Float64Type>();
-    assert_eq!(weights.values().to_vec(), [1.0, 0.0, 0.0, 0.3, 0.0, 0.0]);
+    assert_eq!(weights.values().to_vec(), [1.0, 0.0, 0.0, 0.0, 0.1, 0.3, 0.0, 0.0, 0.0]);
 }
 
 #[test]
-fn extremes_are_exact_where_buckets_round() {
+fn the_mean_and_extremes_are_exact_where_buckets_round() {
     let rtt = |micros| {
         let rtt = Duration::from_micros(micros);
         (at(2_000), Event::Rtt(RttSample { flow: FlowId(0), rtt }))
@@ -193,7 +202,8 @@ fn extremes_are_exact_where_buckets_round() {
         "distributions",
     );
     let values = batch.column_by_name("value").unwrap().as_primitive::<Float64Type>();
-    assert_eq!(values.values()[3..], [25.001, 31.007]);
+    assert_eq!(values.values()[4..], [25.001, 31.007]);
+    assert!((values.value(3) - 84.008 / 3.0).abs() < 1e-12);
     assert!(values.values()[..3].iter().all(|&bucket| bucket != 25.001 && bucket != 31.007));
 }
 
@@ -239,6 +249,9 @@ fn two_observers_each_get_what_they_want() {
     events().iter().for_each(|(at, event)| both.offer(*at, event.kind(), || *event));
     assert_eq!(both.0.digest(), record(Level::Summary, Time::ZERO, &events()).digest());
     assert_eq!(both.1, digest_of(&events()));
+    let before = (both.0.digest(), both.1);
+    both.on_queue(0, &held());
+    assert!(both.0.digest() != before.0 && both.1 != before.1);
 }
 
 fn digest_of(events: &[(Time, Event)]) -> Digest {
@@ -250,9 +263,9 @@ fn digest_of(events: &[(Time, Event)]) -> Digest {
 #[test]
 fn the_digest_is_frozen() {
     // Stored results are compared by it: the same in every build, for ever.
-    assert_eq!(digest_of(&events()).to_string(), "8b7e65fe0d88d709339cf71d8294238a");
+    assert_eq!(digest_of(&events()).to_string(), "5c9a60fed13867700172b0bb40ba84f8");
     let recorder = record(Level::Packets, Time::ZERO, &events());
-    assert_eq!(recorder.digest().to_string(), "61750e5e72fc177a92553ae3e0b69266");
+    assert_eq!(recorder.digest().to_string(), "c8cad57dd917bee674fa5f730221355b");
 }
 
 /// Every event that differs from one of [`events`] in a single field.
@@ -369,7 +382,7 @@ fn many() -> Vec<(Time, Event)> {
                         [PacketKind::Sent, PacketKind::Forwarded][usize::from(round % 2 > 0)];
                     row.seq = numbers;
                 }
-                Event::Rtt(_) | Event::QueueDepth(_) => {}
+                Event::Rtt(_) => {}
             }
             all.push((at, event));
         }

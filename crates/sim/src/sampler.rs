@@ -2,13 +2,10 @@
 
 use narrows_base::{Bytes, Duration, FlowId, Time};
 use narrows_cc::INFINITE_SSTHRESH;
-use narrows_record::{Event, FlowSample, Internal, Kind, Observer, QueueDepth, QueueSample};
+use narrows_record::{Event, FlowSample, Internal, Kind, Observer, QueueSample};
 
 use crate::account::Accounts;
 use crate::network::Network;
-
-/// Shortest interval between two samples of the queue's depth.
-const PROBE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The schedule of samples.
 #[derive(Debug)]
@@ -18,43 +15,19 @@ pub(crate) struct Sampler {
     next_row: Time,
     warmup: Option<Time>,
     last_row: Option<Time>,
-    probe_interval: Duration,
-    next_probe: Time,
-    last_probe: Time,
 }
 
 impl Sampler {
-    /// `packet_time` is the bottleneck's time for a full packet; the queue is sampled at most once
-    /// in four of them.
-    pub(crate) fn new(interval: Option<Duration>, warmup: Time, packet_time: Duration) -> Self {
-        Self {
-            interval,
-            next_row: Time::ZERO,
-            warmup: Some(warmup),
-            last_row: None,
-            probe_interval: PROBE_INTERVAL.max(packet_time * 4),
-            next_probe: Time::ZERO,
-            last_probe: Time::ZERO,
-        }
+    pub(crate) fn new(interval: Option<Duration>, warmup: Time) -> Self {
+        Self { interval, next_row: Time::ZERO, warmup: Some(warmup), last_row: None }
     }
 
     /// The next instant to sample.
     pub(crate) fn next(&self) -> Time {
-        let next = self.next_row.min(self.next_probe);
-        self.warmup.map_or(next, |warmup| next.min(warmup))
+        self.warmup.map_or(self.next_row, |warmup| self.next_row.min(warmup))
     }
 
-    /// Whether more is due at `now` than a sample of the queues' depths.
-    pub(crate) fn takes_row(&self, now: Time) -> bool {
-        self.next_row <= now || self.is_warm(now)
-    }
-
-    /// Whether the warm-up ends now.
-    fn is_warm(&self, now: Time) -> bool {
-        self.warmup.is_some_and(|warmup| warmup <= now)
-    }
-
-    /// Takes due samples; returns whether the warm-up has just ended.
+    /// Takes a due sample; returns whether the warm-up has just ended.
     pub(crate) fn sample<O: Observer>(
         &mut self,
         now: Time,
@@ -62,13 +35,7 @@ impl Sampler {
         accounts: &Accounts,
         observer: &mut O,
     ) -> bool {
-        if self.next_probe <= now {
-            self.probe(now, network, observer);
-        }
-        let at_warmup = self.is_warm(now);
-        if at_warmup {
-            self.warmup = None;
-        }
+        let at_warmup = self.warmup.take_if(|warmup| *warmup <= now).is_some();
         if self.next_row <= now || at_warmup {
             self.row(now, network, accounts, observer);
         }
@@ -78,34 +45,22 @@ impl Sampler {
         at_warmup
     }
 
-    /// The last row, at the end of the run.
+    /// The last row, at the end of the run, and what was counted of the queues since the warm-up.
     pub(crate) fn finish<O: Observer>(
         &mut self,
         end: Time,
-        network: &Network,
+        network: &mut Network,
         accounts: &Accounts,
         observer: &mut O,
     ) {
-        self.probe(end, network, observer);
         if self.last_row != Some(end) {
             self.row(end, network, accounts, observer);
         }
-    }
-
-    fn probe<O: Observer>(&mut self, now: Time, network: &Network, observer: &mut O) {
-        if !observer.wants(Kind::QueueDepth) {
-            self.next_probe = Time::MAX;
-            return;
-        }
-        let span = now.saturating_since(self.last_probe);
-        if !span.is_zero() {
+        if self.warmup.is_none() && observer.wants(Kind::QueueDepth) {
             for link in 0..network.links.len() {
-                let depth = QueueDepth { link: number(link), backlog: network.backlog(link), span };
-                observer.on(now, &Event::QueueDepth(depth));
+                observer.on_queue(number(link), network.depth_histogram(link));
             }
         }
-        self.last_probe = now;
-        self.next_probe = now + self.probe_interval;
     }
 
     fn row<O: Observer>(

@@ -1,6 +1,6 @@
 //! Sets up a scenario's flows and the sampling of a run.
 
-use narrows_base::{Bytes, Duration, FlowId, Rate, Stream, Time};
+use narrows_base::{Duration, FlowId, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_spec::Names;
 use narrows_spec::law::Draws;
@@ -39,9 +39,7 @@ pub(crate) fn stop_when(scenario: &Scenario) -> StopWhen {
 pub(crate) fn sampler(scenario: &Scenario) -> Sampler {
     let interval = (scenario.run.record > Level::Summary)
         .then(|| Duration::from_nanos(scenario.run.sample_interval_ns));
-    let rate = Rate::from_bps(scenario.path.rate_bps);
-    let packet_time = rate.time_to_send(Bytes::new(1500));
-    Sampler::new(interval, Time::from_nanos(scenario.run.warmup_ns), packet_time)
+    Sampler::new(interval, Time::from_nanos(scenario.run.warmup_ns))
 }
 
 /// The ends of all flows.

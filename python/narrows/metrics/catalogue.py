@@ -54,8 +54,7 @@ def _on_the_path(name: str) -> Reader:
 def _queue(name: str) -> Metric:
     return Metric(
         f"queue_{name}_bdp", f"queue {name}", "BDP",
-        f"{_statistic(name)} of the bottleneck's backlog over time, sampled every four packets' "
-        "time, at most once in 1 ms, "
+        f"{_statistic(name)} of the bottleneck's backlog over time (a real kernel's is sampled), "
         "in bandwidth-delay products of its rate and the path's two-way delay (of their means "
         "where they change)",
         lambda run: run.entry["bottleneck"]["queue_bdp"][name], better="less",

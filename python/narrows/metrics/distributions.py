@@ -94,12 +94,16 @@ def weighted_quantile(rows: Table, share: float) -> float | None:
     return _Weighted(columns(rows)).quantile(share)
 
 
-EXTREMES = {
-    "rtt_ms": ("rtt_min_ms", "rtt_max_ms"),
-    "one_way_ms": ("one_way_min_ms", "one_way_max_ms"),
-    "queue_bytes": ("queue_min_bytes", "queue_max_bytes"),
+EXACT: Mapping[str, Mapping[str, str]] = {
+    "rtt_ms": {"mean": "rtt_mean_ms", "min": "rtt_min_ms", "max": "rtt_max_ms"},
+    "one_way_ms": {"min": "one_way_min_ms", "max": "one_way_max_ms"},
+    "queue_bytes": {
+        "mean": "queue_mean_bytes",
+        "min": "queue_min_bytes",
+        "max": "queue_max_bytes",
+    },
 }
-"""The kinds of the rows with a distribution's exact minimum and maximum, which its buckets
+"""The kinds of the rows with a distribution's exact mean, minimum and maximum, which its buckets
 round."""
 
 
@@ -111,29 +115,25 @@ def summarised(
 ) -> dict[str, Any]:
     """The named statistics of one of the distributions from `distributions`.
 
-    Like `statistics`, but with the exact minimum and maximum if the back end knows them, and all
-    others between them.
+    Like `statistics`, but with the exact mean, minimum and maximum if the back end knows them, and
+    all others between these two.
     """
     rows = parts.get(of)
     if rows is None:
         return dict.fromkeys(names)
     kind, ident = of
+    known = {name: parts.get((row, ident)) for name, row in EXACT[kind].items()}
+    exact = {name: float(row["value"][0]) * scale for name, row in known.items() if row is not None}
     found = statistics(rows, names, scale)
-    ends = [parts.get((extreme, ident)) for extreme in EXTREMES[kind]]
-    low, high = (None if end is None else float(end["value"][0]) * scale for end in ends)
-    return {name: _within(name, value, low, high) for name, value in found.items()}
+    return {name: exact.get(name, _within(value, exact)) for name, value in found.items()}
 
 
-def _within(name: str, value: float | None, low: float | None, high: float | None) -> float | None:
+def _within(value: float | None, exact: Mapping[str, float]) -> float | None:
     """A statistic within the exact extremes, which buckets may round beyond."""
-    if name == "min" and low is not None:
-        return low
-    if name == "max" and high is not None:
-        return high
     if value is None:
         return None
-    above = value if low is None else max(value, low)
-    return above if high is None else min(above, high)
+    above = max(value, exact.get("min", value))
+    return min(above, exact.get("max", above))
 
 
 def statistics(rows: Table, names: Iterable[str], scale: float = 1.0) -> dict[str, Any]:

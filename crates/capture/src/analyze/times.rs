@@ -1,6 +1,6 @@
 //! Statistics of times.
 
-use narrows_record::{Histogram, Sparse};
+use narrows_base::{Histogram, Sparse};
 use serde::Serialize;
 
 use super::units::{float, millis};

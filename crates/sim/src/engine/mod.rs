@@ -131,13 +131,10 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     }
 
     fn sample(&mut self, now: Time) {
-        if self.sampler.takes_row(now) {
-            self.catch_up_links(now);
-        } else {
-            self.settle_links(now);
-        }
+        self.catch_up_links(now);
         if self.sampler.sample(now, &self.network, &self.accounts, &mut self.observer) {
             self.accounts.begin_losses();
+            self.network.restart_depths(now);
         }
         self.agenda.set(self.network.nodes.len(), Some(self.sampler.next()));
     }
@@ -149,7 +146,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     pub(crate) fn finish(&mut self) {
         let end = self.now;
         self.catch_up_links(end);
-        self.sampler.finish(end, &self.network, &self.accounts, &mut self.observer);
+        self.sampler.finish(end, &mut self.network, &self.accounts, &mut self.observer);
         self.accounts.assert_conserved(self.network.made(), self.network.held());
     }
 
@@ -161,15 +158,6 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             if !self.network.patience(id).is_zero() {
                 self.run_link(id, now);
             }
-            self.network.nodes[id].catch_up(now);
-            self.take_drops(id);
-        }
-    }
-
-    /// Brings the queues of all links up to `now`; what left them may come out later.
-    fn settle_links(&mut self, now: Time) {
-        for link in 0..self.network.links.len() {
-            let id = self.network.links[link];
             self.network.nodes[id].catch_up(now);
             self.take_drops(id);
         }

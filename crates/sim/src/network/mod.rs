@@ -5,7 +5,7 @@ mod change;
 mod late;
 mod node;
 
-use narrows_base::{Bytes, Duration, FlowId, Packet};
+use narrows_base::{Duration, FlowId, Histogram, Packet, Time};
 use narrows_net::{Counters, Dropped, QueueState, RandomLoss};
 use narrows_tcp::Segment;
 
@@ -135,9 +135,15 @@ impl Network {
         self.nodes[self.links[link]].queue()
     }
 
-    /// The bytes that wait at the link with this number in the tables.
-    pub(crate) fn backlog(&self, link: usize) -> Bytes {
-        self.nodes[self.links[link]].backlog()
+    /// Restarts the counts of all queues' depths at `now`, which all links have reached.
+    pub(crate) fn restart_depths(&mut self, now: Time) {
+        self.links.iter().for_each(|&id| self.nodes[id].restart_depth(now));
+    }
+
+    /// The backlog in bytes of the link with this number in the tables, weighted by ns, until the
+    /// last instant that the link has reached.
+    pub(crate) fn depth_histogram(&mut self, link: usize) -> &Histogram {
+        self.nodes[self.links[link]].depth_histogram()
     }
 
     /// The counters of the bottleneck.

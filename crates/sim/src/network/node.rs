@@ -1,6 +1,6 @@
 //! One element of the network.
 
-use narrows_base::{Bytes, Packet, Time};
+use narrows_base::{Histogram, Packet, Time};
 use narrows_net::path::PathElement;
 use narrows_net::{
     AnyServed, ChangingLine, CopyLine, Departure, Dropped, Element, Jitter, Link, Pipe, QueueState,
@@ -160,15 +160,29 @@ impl Node {
         }
     }
 
-    /// The bytes that wait in the queue of a link.
+    /// Restarts the count of a link's queue depth at `now`, which the link has reached.
     ///
     /// # Panics
     /// If it isn't a link.
-    pub(crate) fn backlog(&self) -> Bytes {
+    pub(crate) fn restart_depth(&mut self, now: Time) {
         match self {
-            Self::Link(link) => link.backlog(),
-            Self::Pipe(pipe) => pipe.backlog(),
-            Self::Served(link) => link.backlog(),
+            Self::Link(link) => link.restart_depth(now),
+            Self::Pipe(pipe) => pipe.restart_depth(now),
+            Self::Served(link) => link.restart_depth(now),
+            _ => unreachable!("a link's number names a link"),
+        }
+    }
+
+    /// The backlog in bytes, weighted by ns, until the last instant that the link has
+    /// reached.
+    ///
+    /// # Panics
+    /// If it isn't a link.
+    pub(crate) fn depth_histogram(&mut self) -> &Histogram {
+        match self {
+            Self::Link(link) => link.depth_histogram(),
+            Self::Pipe(pipe) => pipe.depth_histogram(),
+            Self::Served(link) => link.depth_histogram(),
             _ => unreachable!("a link's number names a link"),
         }
     }

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::iter;
 
+use narrows_base::{Histogram, Sparse};
 use narrows_record::columns::{COMPLETIONS, FLOW_SAMPLES, INTERNALS, PACKETS, SEQUENCE};
-use narrows_record::{Histogram, Sparse, Table, TableBuilder};
+use narrows_record::{Table, TableBuilder};
 
 use crate::analyze::flows::{FinishedFlow, GraphPoint, Listed, Row};
 use crate::analyze::units::{mbps, millis, seconds};

@@ -37,27 +37,26 @@ pub type Sparse = BTreeMap<usize, u64>;
 
 impl Dense {
     #[cold]
-    fn make_room(&mut self, bucket: usize) {
+    fn add_outside(&mut self, bucket: usize, weight: u64) {
         if self.weights.is_empty() {
             self.lowest = bucket;
         }
         let below = self.lowest.saturating_sub(bucket);
         self.weights.splice(..0, std::iter::repeat_n(0, below));
         self.lowest -= below;
-        let needed = bucket - self.lowest + 1;
-        if needed > self.weights.len() {
-            self.weights.resize(needed, 0);
-        }
+        let at = bucket - self.lowest;
+        self.weights.resize(self.weights.len().max(at + 1), 0);
+        self.weights[at] = weight;
     }
 }
 
 impl Weights for Dense {
     #[inline]
     fn add(&mut self, bucket: usize, weight: u64) {
-        if bucket.wrapping_sub(self.lowest) >= self.weights.len() {
-            self.make_room(bucket);
+        match self.weights.get_mut(bucket.wrapping_sub(self.lowest)) {
+            Some(found) => *found += weight,
+            None => self.add_outside(bucket, weight),
         }
-        self.weights[bucket - self.lowest] += weight;
     }
 
     fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
@@ -77,17 +76,19 @@ impl Weights for Sparse {
     }
 }
 
-/// Weights of integer values; a bucket is at most 0.8 % wide. The extremes are exact.
+/// Weights of integer values; a bucket is at most 0.8 % wide. The extremes and the mean are exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram<W = Dense> {
     weights: W,
     least: u64,
     most: u64,
+    /// The sum of the values times their weights.
+    sum: u128,
 }
 
 impl<W: Weights> Default for Histogram<W> {
     fn default() -> Self {
-        Self { weights: W::default(), least: u64::MAX, most: 0 }
+        Self { weights: W::default(), least: u64::MAX, most: 0, sum: 0 }
     }
 }
 
@@ -101,6 +102,7 @@ impl<W: Weights> Histogram<W> {
         self.weights.add(index_of(value), weight);
         self.least = self.least.min(value);
         self.most = self.most.max(value);
+        self.sum += u128::from(value) * u128::from(weight);
     }
 
     /// The nonempty buckets in ascending order: the value in the middle of each, and its weight.
@@ -118,6 +120,16 @@ impl<W: Weights> Histogram<W> {
     #[must_use]
     pub fn extremes(&self) -> Option<(u64, u64)> {
         (self.least <= self.most).then_some((self.least, self.most))
+    }
+
+    /// The exact mean, to the nearest of 53 bits; none without any values.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a mean has 53 bits")]
+    pub fn mean(&self) -> Option<f64> {
+        let total = self.total();
+        let whole = self.sum.checked_div(u128::from(total))?;
+        let rest = self.sum % u128::from(total);
+        Some(whole as f64 + rest as f64 / total as f64)
     }
 
     /// The exact minimum; none without any values.
@@ -155,8 +167,8 @@ fn middle_of(index: u64) -> f64 {
 }
 
 /// The nearest number with 53 bits.
-#[expect(clippy::cast_precision_loss, reason = "what tables hold has 53 bits")]
-pub(crate) fn float(number: u64) -> f64 {
+#[expect(clippy::cast_precision_loss, reason = "buckets are coarser")]
+fn float(number: u64) -> f64 {
     number as f64
 }
 
@@ -206,6 +218,17 @@ mod tests {
         }
 
         #[test]
+        fn the_mean_isnt_that_of_the_buckets(
+            values in prop::collection::vec((0u64..1 << 40, 1u64..1000), 1..50)
+        ) {
+            let sum: u128 = values.iter().map(|v| u128::from(v.0) * u128::from(v.1)).sum();
+            let whole = values.iter().map(|v| v.1).sum::<u64>();
+            let mean = of::<Dense>(&values).mean().expect("some values");
+            let exact = float(u64::try_from(sum).expect("small values")) / float(whole);
+            prop_assert!((mean - exact).abs() <= exact * 1e-12);
+        }
+
+        #[test]
         fn a_sparse_histogram_is_a_dense_one(
             values in prop::collection::vec((magnitudes(), 1u64..1000), 0..50)
         ) {
@@ -233,5 +256,6 @@ mod tests {
         assert_eq!(histogram.quantile(95, 100), Some(95.0));
         assert_eq!(histogram.quantile(1, 1), Some(100.0));
         assert_eq!(of::<Sparse>(&[]).quantile(1, 2), None);
+        assert_eq!(of::<Sparse>(&[]).mean(), None);
     }
 }
