@@ -218,6 +218,7 @@ pub static PROFILES: &[(&str, &CcProfile)] = &[
     ("linux-4.9", &LINUX_4_9),
     ("linux-4.11", &LINUX_4_11),
     ("linux-4.17", &LINUX_4_17),
+    ("linux-5.10", &LINUX_5_15),
     ("linux-5.15", &LINUX_5_15),
     ("linux-6.1.0", &LINUX_6_1_0),
     ("linux-6.12", &LINUX_6_12),

@@ -79,7 +79,7 @@ pub struct TcpProfile {
     /// Receivers hold back SACKs for up to 1 ms (since 4.18).
     pub sack_compression: bool,
     /// A full packet with PSH is acknowledged when it is read (since late 2023, also in stable
-    /// builds of 6.1).
+    /// builds of 5.10 and 6.1).
     pub ack_on_psh: bool,
     /// Larger bursts below 3 ms of RTT (`tcp_tso_rtt_log`, since 5.18).
     pub tso_rtt_bonus: bool,
@@ -200,11 +200,16 @@ const LINUX_5_15: TcpProfile = TcpProfile {
     ..LINUX_6_1
 };
 
+/// 5.10 in stable builds of 2024, such as Debian's 5.10.223, which acknowledges full packets with PSH
+/// as 6.12 does. Its `tcp_bbr.c` and `tcp_cubic.c` do what those of 5.15 do; PRR is older.
+const LINUX_5_10: TcpProfile =
+    TcpProfile { name: "linux-5.10", ack_on_psh: true, prr_on_una: false, ..LINUX_5_15 };
+
 const LINUX_4_17: TcpProfile = TcpProfile {
     name: "linux-4.17",
     loss_detection: LossDetection::Dupthresh,
     rack_floor_us: 1_000,
-    prr_on_una: false,
+    ack_on_psh: false,
     timeout_keeps_pipe: false,
     sack_compression: false,
     keeps_ssthresh: true,
@@ -214,9 +219,9 @@ const LINUX_4_17: TcpProfile = TcpProfile {
         internal: true,
         internal_catches_up: false,
     },
-    receive: ReceiveWindow { initial_buffer: 87_380, initial_packets: 20, ..LINUX_5_15.receive },
+    receive: ReceiveWindow { initial_buffer: 87_380, initial_packets: 20, ..LINUX_5_10.receive },
     cc: narrows_cc::LINUX_4_17,
-    ..LINUX_5_15
+    ..LINUX_5_10
 };
 
 /// 4.11 with the patch of 4.13 that lets BBR pace without `fq`, as on testbeds.
@@ -238,8 +243,16 @@ const LINUX_4_9: TcpProfile =
     TcpProfile { name: "linux-4.9", rack_timer: false, cc: narrows_cc::LINUX_4_9, ..LINUX_4_11 };
 
 /// The known profiles, newest first; the first is the default.
-pub static PROFILES: [TcpProfile; 7] =
-    [LINUX_6_12, LINUX_6_1, LINUX_5_15, LINUX_4_17, LINUX_4_11_PACED, LINUX_4_11, LINUX_4_9];
+pub static PROFILES: [TcpProfile; 8] = [
+    LINUX_6_12,
+    LINUX_6_1,
+    LINUX_5_15,
+    LINUX_5_10,
+    LINUX_4_17,
+    LINUX_4_11_PACED,
+    LINUX_4_11,
+    LINUX_4_9,
+];
 
 /// The profile of that name.
 #[must_use]
