@@ -1,5 +1,7 @@
 //! The trait of a control, and its output.
 
+use std::any::Any;
+
 use narrows_base::Rate;
 
 use crate::samples::{
@@ -12,8 +14,8 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// The output of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
-    /// Congestion window in packets, at least 1. During CWR and Recovery of a
-    /// control without [`CongestionControl::owns_recovery`] this is PRR's target.
+    /// Congestion window in packets, at least 1. During CWR and Recovery this is PRR's target, unless
+    /// the control has [`Needs::own_recovery`].
     pub cwnd: u32,
     /// Slow-start threshold in packets.
     pub ssthresh: u32,
@@ -25,25 +27,50 @@ pub struct Control {
     pub app_limited: bool,
 }
 
-/// A window or a pacing rate from outside.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Setting {
-    /// The window in packets; the same as before if none.
-    pub window: Option<u32>,
-    /// The pacing rate, as in [`Control`]; the same as before if none.
-    pub pacing_rate: Option<Rate>,
+/// The services that a control needs of the sender. The sender asks once, when the connection begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each need is independent of the others")]
+pub struct Needs {
+    /// Calls of [`CongestionControl::on_delivered`].
+    pub deliveries: bool,
+    /// Calls of [`CongestionControl::on_lost`], and rate samples with the flow's state when their
+    /// packet left.
+    pub packets: bool,
+    /// The window while recovering, so that neither PRR nor cwnd validation applies (Linux
+    /// `cong_control`).
+    pub own_recovery: bool,
+    /// CWR whenever [`CongestionControl::asks_reduction`] says so (Linux `tcp_enter_cwr`).
+    pub reductions: bool,
+    /// The upper bound of bursts, [`CongestionControl::max_tso_segs`].
+    pub burst_bound: bool,
+    /// Windows that the send buffer has room for (Linux `sndbuf_expand`).
+    pub send_buffer_windows: u32,
+}
+
+impl Needs {
+    /// The needs of a loss-based control.
+    pub const LOSS_BASED: Self = Self {
+        deliveries: true,
+        packets: false,
+        own_recovery: false,
+        reductions: false,
+        burst_bound: false,
+        send_buffer_windows: 2,
+    };
+
+    /// The needs of a control that sets window and rate itself at all times.
+    pub const OWN_RECOVERY: Self = Self { own_recovery: true, ..Self::LOSS_BASED };
 }
 
 /// A congestion control algorithm.
-pub trait CongestionControl: Send {
+pub trait CongestionControl: Any + Send {
+    /// Its needs, which don't change.
+    fn needs(&self) -> Needs {
+        Needs::LOSS_BASED
+    }
+
     /// Takes the RTT sample of an ACK, before the recovery state machine.
     fn on_delivered(&mut self, _sample: &DeliveredSample) {}
-
-    /// Whether [`CongestionControl::on_delivered`] has any effect; if not, it isn't called. It
-    /// must not change.
-    fn hears_deliveries(&self) -> bool {
-        true
-    }
 
     /// Takes an ACK, after loss detection and the recovery state machine.
     fn on_ack(&mut self, sample: &AckSample);
@@ -58,12 +85,6 @@ pub trait CongestionControl: Send {
     /// The flow begins to send after nothing was in flight.
     fn on_start(&mut self, _event: &StartEvent) {}
 
-    /// Whether rate samples contain the flow's state when their packet left, and
-    /// [`CongestionControl::on_lost`] be called. It must not change.
-    fn watches_packets(&self) -> bool {
-        false
-    }
-
     /// A packet was marked lost; called before the episode or the ACK that it belongs to.
     fn on_lost(&mut self, _packet: &LostPacket) {}
 
@@ -71,42 +92,25 @@ pub trait CongestionControl: Send {
     /// called before the flow starts, if at all (`tcp_init_metrics`).
     fn on_threshold(&mut self, _ssthresh: u32) {}
 
-    /// Whether the sender shall enter CWR after this ACK (a control that calls `tcp_enter_cwr`);
-    /// `None` if the control never asks for that, which must not change.
-    fn asks_reduction(&self) -> Option<bool> {
-        None
+    /// Returns whether the sender shall enter CWR after this ACK.
+    fn asks_reduction(&self) -> bool {
+        false
     }
 
     /// The window wasn't used.
     fn on_unused(&mut self, _unused: Unused) {}
 
-    /// Takes a window or a rate from outside. Only the control `fixed` can be told; others know
-    /// better.
-    fn set(&mut self, _setting: Setting) {}
-
     /// The window and rate in force now.
     fn control(&self) -> Control;
-
-    /// Whether the control sets the window itself while recovering (Linux
-    /// `cong_control`), so that PRR and cwnd validation don't apply.
-    fn owns_recovery(&self) -> bool {
-        false
-    }
 
     /// Fewest packets in a burst at this pacing rate (Linux `min_tso_segs`).
     fn min_tso_segs(&self, _pacing_rate: Rate) -> u32 {
         2
     }
 
-    /// Most packets in a burst, if the control sets that bound (the `tso_segs` of the L4S team's
-    /// kernel). Whether it does must not change.
-    fn max_tso_segs(&self) -> Option<u32> {
-        None
-    }
-
-    /// Windows that the send buffer has room for (Linux `sndbuf_expand`).
-    fn send_buffer_windows(&self) -> u32 {
-        2
+    /// Most packets in a burst (the `tso_segs` of the L4S team's kernel).
+    fn max_tso_segs(&self) -> u32 {
+        u32::MAX
     }
 
     /// Shows the named internals to `visit`, for the recorder.

@@ -5,7 +5,7 @@ use narrows_base::registry::{Info, Parameter, Role};
 use narrows_base::{Duration, Rate, Time};
 
 use crate::config::{CcConfig, Entry};
-use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH};
+use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
 use crate::extreme::{Side, SlidingExtreme};
 use crate::samples::{AckSample, Congestion, CongestionEvent, UndoEvent};
 
@@ -225,6 +225,10 @@ impl Copa {
 }
 
 impl CongestionControl for Copa {
+    fn needs(&self) -> Needs {
+        Needs { burst_bound: true, ..Needs::OWN_RECOVERY }
+    }
+
     fn on_ack(&mut self, sample: &AckSample) {
         self.mss = sample.mss;
         self.is_lossy |= sample.lost > 0;
@@ -261,14 +265,10 @@ impl CongestionControl for Copa {
         }
     }
 
-    fn owns_recovery(&self) -> bool {
-        true
-    }
-
     /// Packet by packet, as the authors' sender: with bursts Copa finds its own queue and mistakes
     /// it for that of flows that fill the buffer.
-    fn max_tso_segs(&self) -> Option<u32> {
-        Some(1)
+    fn max_tso_segs(&self) -> u32 {
+        1
     }
 
     fn min_tso_segs(&self, _pacing_rate: Rate) -> u32 {

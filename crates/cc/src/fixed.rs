@@ -1,10 +1,12 @@
 //! A window and a pacing rate that are given from outside.
 
+use std::any::Any;
+
 use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Duration, Rate};
 
 use crate::config::{CcConfig, Entry};
-use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Setting};
+use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
 use crate::samples::{AckSample, CongestionEvent, UndoEvent};
 
 /// The registry's entry.
@@ -30,6 +32,15 @@ pub(crate) static FIXED: Entry = Entry {
     build: |config| Box::new(Fixed::new(&config)),
 };
 
+/// A window or a pacing rate from outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Setting {
+    /// The window in packets; the same as before if none.
+    pub window: Option<u32>,
+    /// The pacing rate, as in [`Control`]; the same as before if none.
+    pub pacing_rate: Option<Rate>,
+}
+
 /// A given window and rate.
 #[derive(Clone, Debug)]
 struct Fixed {
@@ -37,6 +48,14 @@ struct Fixed {
     window: u32,
     pacing_rate: Option<Rate>,
     srtt: Duration,
+}
+
+/// Gives a window or a rate to a control if it is `fixed`; others take none.
+pub fn set_fixed(control: &mut dyn CongestionControl, setting: Setting) {
+    let control: &mut dyn Any = control;
+    if let Some(fixed) = control.downcast_mut::<Fixed>() {
+        fixed.set(setting);
+    }
 }
 
 impl Fixed {
@@ -49,6 +68,11 @@ impl Fixed {
         }
     }
 
+    fn set(&mut self, setting: Setting) {
+        self.window = setting.window.unwrap_or(self.window);
+        self.pacing_rate = setting.pacing_rate.or(self.pacing_rate);
+    }
+
     /// Two windows in each round trip: so fast that only the window limits the flow.
     fn default_rate(&self) -> Rate {
         let bits = u128::from(self.window) * u128::from(self.mss) * 8;
@@ -58,6 +82,10 @@ impl Fixed {
 }
 
 impl CongestionControl for Fixed {
+    fn needs(&self) -> Needs {
+        Needs { deliveries: false, ..Needs::OWN_RECOVERY }
+    }
+
     fn on_ack(&mut self, sample: &AckSample) {
         if !sample.srtt.is_zero() {
             self.srtt = sample.srtt;
@@ -68,15 +96,6 @@ impl CongestionControl for Fixed {
 
     fn on_undo(&mut self, _event: &UndoEvent) {}
 
-    fn hears_deliveries(&self) -> bool {
-        false
-    }
-
-    fn set(&mut self, setting: Setting) {
-        self.window = setting.window.unwrap_or(self.window);
-        self.pacing_rate = setting.pacing_rate.or(self.pacing_rate);
-    }
-
     fn control(&self) -> Control {
         Control {
             cwnd: self.window,
@@ -84,10 +103,6 @@ impl CongestionControl for Fixed {
             pacing_rate: Some(self.pacing_rate.unwrap_or_else(|| self.default_rate())),
             app_limited: false,
         }
-    }
-
-    fn owns_recovery(&self) -> bool {
-        true
     }
 }
 
@@ -143,9 +158,9 @@ mod tests {
     fn what_is_set_holds_and_the_rest_stays() {
         let mut control = fixed(&[("pacing_rate_bps", 5_000_000)]);
         assert_eq!(of(&*control), (10, 5_000_000));
-        control.set(Setting { window: Some(7), pacing_rate: None });
+        set_fixed(&mut *control, Setting { window: Some(7), pacing_rate: None });
         assert_eq!(of(&*control), (7, 5_000_000));
-        control.set(Setting { window: None, pacing_rate: Some(Rate::from_bps(9)) });
+        set_fixed(&mut *control, Setting { window: None, pacing_rate: Some(Rate::from_bps(9)) });
         assert_eq!(of(&*control), (7, 9));
     }
 }

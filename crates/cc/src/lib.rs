@@ -45,8 +45,9 @@ mod window;
 
 pub use bbr::transitions as bbr_transitions;
 pub use config::{CcConfig, Entry};
-pub use control::{CongestionControl, Control, INFINITE_SSTHRESH, Setting};
+pub use control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
 pub use filter::WindowedMax;
+pub use fixed::{Setting, set_fixed};
 pub use own_control::{OWN_RATES, OWN_WINDOWS, RoundTrips};
 pub use pcc::exponential;
 pub use profile::{

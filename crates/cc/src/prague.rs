@@ -13,7 +13,7 @@ use narrows_base::registry::{EcnNeed, Fallback, Info, OldNumbers, Parameter, Rol
 use narrows_base::{Duration, Rate, Time};
 
 use crate::config::{CcConfig, Entry};
-use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH};
+use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
 use crate::samples::{
     AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, UndoEvent,
 };
@@ -396,6 +396,10 @@ fn rounded(a: u128, b: u64) -> u64 {
 }
 
 impl CongestionControl for Prague {
+    fn needs(&self) -> Needs {
+        Needs { burst_bound: true, ..Needs::OWN_RECOVERY }
+    }
+
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.latest = Latest {
             progress: sample.progress,
@@ -450,16 +454,12 @@ impl CongestionControl for Prague {
         }
     }
 
-    fn owns_recovery(&self) -> bool {
-        true
-    }
-
     fn min_tso_segs(&self, _pacing_rate: Rate) -> u32 {
         1
     }
 
-    fn max_tso_segs(&self) -> Option<u32> {
-        Some(self.max_burst)
+    fn max_tso_segs(&self) -> u32 {
+        self.max_burst
     }
 
     #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]

@@ -54,7 +54,7 @@ impl Flow {
         self.control.on_delivered(&sample);
         let ack = AckSample { state: RecoveryState::Open, ..crate::common::ack(self.now, 1) };
         self.control.on_ack(&ack);
-        self.asked += u32::from(self.control.asks_reduction() == Some(true));
+        self.asked += u32::from(self.control.asks_reduction());
     }
 
     fn cwnd(&self) -> u32 {
@@ -91,14 +91,14 @@ fn cdg_asks_for_a_reduction_when_the_rtt_grows() {
     assert_eq!(flow.asked, 5);
     let mut calm = Flow::new("cdg", &[]);
     (0..40).for_each(|_| calm.round(20));
-    assert_eq!((calm.asked, calm.control.asks_reduction()), (0, Some(false)));
+    assert_eq!((calm.asked, calm.control.needs().reductions), (0, true));
     assert!(calm.cwnd() > flow.cwnd());
 }
 
 #[test]
 fn other_controls_never_ask_for_a_reduction() {
     for name in ["reno", "cubic", "bbr", "vegas", "nv", "lp"] {
-        assert_eq!(control(name, &[]).asks_reduction(), None, "{name}");
+        assert!(!control(name, &[]).needs().reductions, "{name}");
     }
 }
 

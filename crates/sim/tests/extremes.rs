@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::common::{Log, MILLI, SECOND, bdp, scenario};
 use narrows_base::Rate;
 use narrows_cc::{
-    AckSample, CongestionControl, CongestionEvent, Control, INFINITE_SSTHRESH, UndoEvent,
+    AckSample, CongestionControl, CongestionEvent, Control, INFINITE_SSTHRESH, Needs, UndoEvent,
 };
 use narrows_record::NullTap;
 use narrows_sim::{Controls, run_with};
@@ -25,6 +25,10 @@ struct Constant {
 }
 
 impl CongestionControl for Constant {
+    fn needs(&self) -> Needs {
+        Needs { own_recovery: self.owns_recovery, ..Needs::LOSS_BASED }
+    }
+
     fn on_ack(&mut self, _sample: &AckSample) {}
 
     fn on_congestion(&mut self, _event: &CongestionEvent) {}
@@ -38,10 +42,6 @@ impl CongestionControl for Constant {
             pacing_rate: self.rate,
             app_limited: false,
         }
-    }
-
-    fn owns_recovery(&self) -> bool {
-        self.owns_recovery
     }
 }
 

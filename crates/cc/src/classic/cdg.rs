@@ -333,8 +333,12 @@ impl Hooks for Cdg {
         self.memory = Memory::new(self.window, moment.progress.mark(), cwnd);
     }
 
-    fn asks_reduction(&self) -> Option<bool> {
-        Some(self.asks)
+    fn asks_reductions(&self) -> bool {
+        true
+    }
+
+    fn asks_reduction(&self) -> bool {
+        self.asks
     }
 
     #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]

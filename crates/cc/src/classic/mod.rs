@@ -20,7 +20,7 @@ pub(crate) mod yeah;
 
 use narrows_base::Time;
 
-use crate::control::{CongestionControl, Control};
+use crate::control::{CongestionControl, Control, Needs};
 use crate::progress::Progress;
 use crate::samples::{
     AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, StartEvent, UndoEvent,
@@ -29,7 +29,7 @@ use crate::samples::{
 use crate::window::LossWindow;
 
 /// The hooks of a control (`struct tcp_congestion_ops`).
-pub(crate) trait Hooks: Send {
+pub(crate) trait Hooks: Send + 'static {
     /// An ACK's RTT sample, before the state machine takes the ACK (`pkts_acked`). `state` is the
     /// state before it; while that reduces, PRR's window is in force, and the hook leaves the
     /// window alone.
@@ -59,9 +59,14 @@ pub(crate) trait Hooks: Send {
     /// CWR or Recovery is complete (`CA_EVENT_COMPLETE_CWR`).
     fn on_complete(&mut self, _: &Moment) {}
 
-    /// Whether the sender shall enter CWR; `None` if the control never asks for that.
-    fn asks_reduction(&self) -> Option<bool> {
-        None
+    /// Returns whether the control ever asks for CWR.
+    fn asks_reductions(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the sender shall enter CWR now.
+    fn asks_reduction(&self) -> bool {
+        false
     }
 
     /// Shows the named internals.
@@ -113,6 +118,10 @@ impl<H: Hooks> Classic<H> {
 }
 
 impl<H: Hooks> CongestionControl for Classic<H> {
+    fn needs(&self) -> Needs {
+        Needs { reductions: self.hooks.asks_reductions(), ..Needs::LOSS_BASED }
+    }
+
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.moment = Moment { now: sample.now, progress: sample.progress };
         self.hooks.on_delivered(&mut self.window, self.state, sample);
@@ -161,7 +170,7 @@ impl<H: Hooks> CongestionControl for Classic<H> {
         self.hooks.on_restart(&self.moment);
     }
 
-    fn asks_reduction(&self) -> Option<bool> {
+    fn asks_reduction(&self) -> bool {
         self.hooks.asks_reduction()
     }
 

@@ -172,7 +172,7 @@ impl Sender {
             departure: self.books.now + srtt,
         };
         self.control.on_ack(&sample);
-        if self.control.asks_reduction() == Some(true) {
+        if self.control.asks_reduction() {
             self.enter(Congestion::Ecn);
         }
     }

@@ -20,7 +20,7 @@ use self::monitor::{Monitor, Outcome};
 pub use self::real::exponential;
 pub(crate) use self::vivace::PCC_VIVACE;
 use crate::config::CcConfig;
-use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH};
+use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
 use crate::samples::{AckSample, CongestionEvent, UndoEvent};
 
 /// Fewest packets of an interval: with fewer a loss rate means nothing.
@@ -38,7 +38,7 @@ struct Trial {
 }
 
 /// The decisions of a version of PCC.
-trait Strategy: Send {
+trait Strategy: Send + 'static {
     /// How long the next interval lasts, in round trips.
     fn round_trips(&self, random: &mut Stream) -> f64;
 
@@ -108,6 +108,10 @@ impl<S: Strategy> Pcc<S> {
 }
 
 impl<S: Strategy> CongestionControl for Pcc<S> {
+    fn needs(&self) -> Needs {
+        Needs::OWN_RECOVERY
+    }
+
     fn on_ack(&mut self, sample: &AckSample) {
         if !sample.srtt.is_zero() {
             self.srtt = sample.srtt;
@@ -142,10 +146,6 @@ impl<S: Strategy> CongestionControl for Pcc<S> {
             pacing_rate: Some(Rate::from_bps(((self.mbps * 1e6) as u64).max(1))),
             app_limited: false,
         }
-    }
-
-    fn owns_recovery(&self) -> bool {
-        true
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -121,7 +121,7 @@ impl Script {
         let sample = self.ack_sample(acked, lost, prior_in_flight, rtt);
         let mut seen = self.delivered_sample(acked, sample.rtt);
         // Loss-based controls see no RTT of an episode: PRR's window isn't theirs.
-        if !self.control.owns_recovery() && self.books.state.is_reducing() {
+        if !self.control.needs().own_recovery && self.books.state.is_reducing() {
             seen.rtt = None;
         }
         self.control.on_delivered(&seen);
@@ -137,7 +137,7 @@ impl Script {
         }
         let may_grow = !self.books.state.is_reducing();
         let sample = AckSample { state: self.books.state, may_grow, ..sample };
-        if self.control.watches_packets()
+        if self.control.needs().packets
             && self.books.state < RecoveryState::Cwr
             && self.packets.chance(0.005)
         {
@@ -146,7 +146,7 @@ impl Script {
         self.control.on_ack(&sample);
         self.books.last_sent = Some(self.books.now);
         record(&Step::Ack, self.control.as_ref());
-        if self.control.asks_reduction() == Some(true) && self.books.state < RecoveryState::Cwr {
+        if self.control.asks_reduction() && self.books.state < RecoveryState::Cwr {
             self.congestion(Congestion::Ecn, record);
         }
     }
@@ -173,7 +173,7 @@ impl Script {
 
     /// About so many packets in flight with this one, and at least `since` lost since then.
     fn at_send(&mut self, in_flight: u32, since: u64) -> Option<AtSend> {
-        self.control.watches_packets().then(|| {
+        self.control.needs().packets.then(|| {
             let more = u32::try_from(self.packets.below(20)).unwrap();
             let lost = since + self.packets.below(8) * self.packets.below(2);
             AtSend {

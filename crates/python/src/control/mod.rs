@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use narrows_base::Rate;
 use narrows_cc::{
-    self as cc, CcConfig, CongestionControl, Control, INFINITE_SSTHRESH, OWN_RATES, OWN_WINDOWS,
-    RoundTrips,
+    self as cc, CcConfig, CongestionControl, Control, INFINITE_SSTHRESH, Needs, OWN_RATES,
+    OWN_WINDOWS, RoundTrips,
 };
 use narrows_sim::Controls;
 use pyo3::prelude::*;
@@ -219,6 +219,10 @@ impl PythonControl {
 }
 
 impl CongestionControl for PythonControl {
+    fn needs(&self) -> Needs {
+        Needs { own_recovery: self.owns_recovery, ..Needs::LOSS_BASED }
+    }
+
     fn on_ack(&mut self, sample: &cc::AckSample) {
         let round_start = self.rounds.start(sample);
         self.tell("on_ack", AckSample::new(sample, round_start));
@@ -238,10 +242,6 @@ impl CongestionControl for PythonControl {
 
     fn control(&self) -> Control {
         self.control
-    }
-
-    fn owns_recovery(&self) -> bool {
-        self.owns_recovery
     }
 }
 

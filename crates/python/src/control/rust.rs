@@ -187,6 +187,16 @@ impl Drop for Loaded {
 }
 
 impl CongestionControl for Loaded {
+    fn needs(&self) -> cc::Needs {
+        let table = self.library.table;
+        cc::Needs {
+            packets: table.watches_packets,
+            own_recovery: table.owns_recovery,
+            reductions: table.asks_reductions,
+            ..cc::Needs::LOSS_BASED
+        }
+    }
+
     fn on_delivered(&mut self, sample: &cc::DeliveredSample) {
         self.tell("on_delivered", self.library.table.on_delivered, &convert::delivered(sample));
     }
@@ -208,10 +218,6 @@ impl CongestionControl for Loaded {
         self.tell("on_start", self.library.table.on_start, &convert::start(event));
     }
 
-    fn watches_packets(&self) -> bool {
-        self.library.table.watches_packets
-    }
-
     fn on_lost(&mut self, packet: &cc::LostPacket) {
         self.tell("on_lost", self.library.table.on_lost, &convert::lost(packet));
     }
@@ -220,10 +226,10 @@ impl CongestionControl for Loaded {
         self.tell("on_threshold", self.library.table.on_threshold, &ssthresh);
     }
 
-    fn asks_reduction(&self) -> Option<bool> {
+    fn asks_reduction(&self) -> bool {
         let asked =
             |library: &Library, state, answer: &mut bool| library.asks_reduction(state, answer);
-        self.library.table.asks_reductions.then(|| self.ask("asks_reduction", false, asked))
+        self.ask("asks_reduction", false, asked)
     }
 
     fn on_unused(&mut self, unused: cc::Unused) {
@@ -232,10 +238,6 @@ impl CongestionControl for Loaded {
 
     fn control(&self) -> cc::Control {
         self.control
-    }
-
-    fn owns_recovery(&self) -> bool {
-        self.library.table.owns_recovery
     }
 
     fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {

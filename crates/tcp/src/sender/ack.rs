@@ -101,7 +101,7 @@ impl Connection {
         let acked = since(self.rate.delivered(), found.before.delivered);
         let lost = since(self.board.lost_total(), found.before.lost_total);
         let mut rate = self.rate.finish(&found.draft, acked, found.now_us, self.rtt.min_us());
-        if self.control.watches_packets() {
+        if self.control.needs().packets {
             self.tell_losses(found.now);
             let at_send = self.board.at_send(found.draft.sampled());
             rate = rate.map(|rate| RateSample { at_send, ..rate });

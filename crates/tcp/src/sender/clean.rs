@@ -157,7 +157,7 @@ impl Connection {
 
     /// Linux's `pkts_acked` hook.
     fn tell_delivered(&mut self, found: &Findings) {
-        if !self.control.hears_deliveries() {
+        if !self.control.needs().deliveries {
             return;
         }
         let sample = DeliveredSample {

@@ -89,12 +89,12 @@ impl Connection {
             undo: Undo::default(),
             prr: Prr::default(),
             probe: TailProbe::default(),
-            board: Scoreboard::new(config.note_lost, control.watches_packets()),
+            board: Scoreboard::new(config.note_lost, control.needs().packets),
             heard: SackBlocks::default(),
             send_buffer: SendBuffer::new(
                 config.limits.send(profile),
                 config.unsent_low_water,
-                control.send_buffer_windows(),
+                control.needs().send_buffer_windows,
             ),
             control,
             rack: Rack::default(),
@@ -195,7 +195,7 @@ impl Connection {
     /// The control takes a window or a rate from outside.
     pub(super) fn set(&mut self, setting: Setting, now: Time) {
         self.control.set(setting);
-        if self.control.owns_recovery() {
+        if self.control.needs().own_recovery {
             self.cwnd = self.control.cwnd();
         }
         self.update_pacing_rate();

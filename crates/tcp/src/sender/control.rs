@@ -2,19 +2,15 @@
 
 use narrows_base::Rate;
 use narrows_cc::{
-    AckSample, CongestionControl, CongestionEvent, Control, DeliveredSample, LostPacket, Setting,
-    StartEvent, UndoEvent, Unused,
+    AckSample, CongestionControl, CongestionEvent, Control, DeliveredSample, LostPacket, Needs,
+    Setting, StartEvent, UndoEvent, Unused, set_fixed,
 };
 
 /// The control, whose output is read after every call.
 pub(super) struct Controller {
     cc: Box<dyn CongestionControl>,
     wish: Control,
-    owns_recovery: bool,
-    bounds_bursts: bool,
-    watches_packets: bool,
-    hears_deliveries: bool,
-    may_ask_reduction: bool,
+    needs: Needs,
 }
 
 impl Controller {
@@ -23,15 +19,7 @@ impl Controller {
         if let Some(ssthresh) = ssthresh {
             cc.on_threshold(ssthresh);
         }
-        Self {
-            wish: cc.control(),
-            owns_recovery: cc.owns_recovery(),
-            bounds_bursts: cc.max_tso_segs().is_some(),
-            watches_packets: cc.watches_packets(),
-            hears_deliveries: cc.hears_deliveries(),
-            may_ask_reduction: cc.asks_reduction().is_some(),
-            cc,
-        }
+        Self { wish: cc.control(), needs: cc.needs(), cc }
     }
 
     /// The control's window, in packets.
@@ -53,29 +41,14 @@ impl Controller {
         self.wish.app_limited
     }
 
-    /// Whether it sets the window while the sender recovers.
-    pub(super) fn owns_recovery(&self) -> bool {
-        self.owns_recovery
+    /// The control's needs.
+    pub(super) fn needs(&self) -> &Needs {
+        &self.needs
     }
 
-    /// Windows that the send buffer has room for.
-    pub(super) fn send_buffer_windows(&self) -> u32 {
-        self.cc.send_buffer_windows()
-    }
-
-    /// Whether each lost packet is reported to it.
-    pub(super) fn watches_packets(&self) -> bool {
-        self.watches_packets
-    }
-
-    /// Whether each delivery is reported to it.
-    pub(super) fn hears_deliveries(&self) -> bool {
-        self.hears_deliveries
-    }
-
-    /// Whether it asks for a reduction of the window.
+    /// Returns whether it asks for a reduction of the window.
     pub(super) fn asks_reduction(&self) -> bool {
-        self.may_ask_reduction && self.cc.asks_reduction() == Some(true)
+        self.needs.reductions && self.cc.asks_reduction()
     }
 
     /// Fewest packets in a burst at this pacing rate.
@@ -85,7 +58,7 @@ impl Controller {
 
     /// Most packets in a burst, if it bounds bursts itself.
     pub(super) fn most_burst(&self) -> Option<u32> {
-        if self.bounds_bursts { self.cc.max_tso_segs() } else { None }
+        self.needs.burst_bound.then(|| self.cc.max_tso_segs())
     }
 
     pub(super) fn on_delivered(&mut self, sample: &DeliveredSample) {
@@ -123,9 +96,9 @@ impl Controller {
         self.cc.on_lost(packet);
     }
 
-    /// Takes a window or a rate from outside.
+    /// Takes a window or a rate from outside, if it is `fixed`.
     pub(super) fn set(&mut self, setting: Setting) {
-        self.cc.set(setting);
+        set_fixed(&mut *self.cc, setting);
         self.wish = self.cc.control();
     }
 

@@ -29,7 +29,7 @@ mod undo;
 mod unsent;
 
 use narrows_base::{Duration, Packet, Time};
-use narrows_cc::Setting;
+use narrows_cc::{Setting, set_fixed};
 
 use crate::ecn::EcnMode;
 use crate::metrics::Metrics;
@@ -96,7 +96,7 @@ impl Sender {
         let rtt = handshake.rtt(ts_echo, now);
         let cwnd = handshake.first_window(ts_echo, self.config.initial_cwnd);
         let mut control = (handshake.make)(now, rtt, cwnd);
-        control.set(handshake.setting);
+        set_fixed(&mut *control, handshake.setting);
         let established = Established { envelope: self.envelope, control, rtt, window, ts };
         let connection = Connection::new(&self.config, established, now);
         self.phase = Phase::Established(Box::new(connection));

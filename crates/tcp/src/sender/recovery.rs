@@ -69,7 +69,7 @@ impl Connection {
 
     /// Sets the window to the reduction's target (`tcp_end_cwnd_reduction`).
     pub(super) fn end_reduction(&mut self) {
-        if !self.control.owns_recovery() {
+        if !self.control.needs().own_recovery {
             self.cwnd = self.control.cwnd();
         }
     }
@@ -154,12 +154,12 @@ impl Connection {
 
     /// Whether PRR's window is in force instead of the control's.
     pub(super) fn is_reducing(&self) -> bool {
-        self.episode.state().is_reducing() && !self.control.owns_recovery()
+        self.episode.state().is_reducing() && !self.control.needs().own_recovery
     }
 
     /// Updates the window by proportional rate reduction, if the control leaves it to PRR.
     pub(super) fn reduce_cwnd(&mut self, delivered: u32, slow_start: bool) {
-        if delivered == 0 || self.control.owns_recovery() {
+        if delivered == 0 || self.control.needs().own_recovery {
             return;
         }
         self.cwnd = self.prr.reduce(Reduction {

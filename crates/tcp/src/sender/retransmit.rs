@@ -75,7 +75,7 @@ impl Connection {
             sent.marks.set(Marks::EVER_RETRANS);
             self.rate.sent(sent, departure_us, out);
             self.board.sent_now(seq);
-            if self.control.watches_packets() {
+            if self.control.needs().packets {
                 self.board.note_sent(seq, pipe + at + 1);
             }
         }

@@ -208,7 +208,7 @@ impl Connection {
         let mut sent = Sent::new(fitting(self.mss));
         self.rate.sent(&mut sent, departure_us, self.board.packets_out());
         self.board.push(sent, packets, fitting(last_len));
-        if self.control.watches_packets() {
+        if self.control.needs().packets {
             for at in 0..packets {
                 self.board.note_sent(first + at, pipe + at + 1);
             }
@@ -248,7 +248,7 @@ impl Connection {
         let since = self.usage.note_unused(self.board.packets_out());
         let clock = self.timers.clock();
         let waited = clock.at(now) - clock.at(since);
-        if waited >= self.rtt.rto_ticks() && !self.control.owns_recovery() {
+        if waited >= self.rtt.rto_ticks() && !self.control.needs().own_recovery {
             self.forget_unused_window(now);
         }
     }
@@ -270,7 +270,7 @@ impl Connection {
     /// After an idle RTO the window decays (`tcp_slow_start_after_idle_check`). Nothing may be out.
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
-        if self.control.owns_recovery() {
+        if self.control.needs().own_recovery {
             return;
         }
         let Some(last) = self.usage.last_sent() else { return };

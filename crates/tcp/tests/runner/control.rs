@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use narrows_base::Rate;
 use narrows_cc::{
     AckSample, CongestionControl, CongestionEvent, Control, DeliveredSample, INFINITE_SSTHRESH,
-    StartEvent, UndoEvent, Unused,
+    Needs, StartEvent, UndoEvent, Unused,
 };
 
 /// What the script can change and see of a control.
@@ -35,6 +35,10 @@ pub fn read(shared: &Shared) -> MutexGuard<'_, Notes> {
 pub struct Fixed(pub Shared);
 
 impl CongestionControl for Fixed {
+    fn needs(&self) -> Needs {
+        Needs::OWN_RECOVERY
+    }
+
     fn on_ack(&mut self, _sample: &AckSample) {}
 
     fn on_congestion(&mut self, _event: &CongestionEvent) {}
@@ -43,10 +47,6 @@ impl CongestionControl for Fixed {
 
     fn control(&self) -> Control {
         read(&self.0).control
-    }
-
-    fn owns_recovery(&self) -> bool {
-        true
     }
 }
 
@@ -57,6 +57,10 @@ pub struct Spy {
 }
 
 impl CongestionControl for Spy {
+    fn needs(&self) -> Needs {
+        self.inner.needs()
+    }
+
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.inner.on_delivered(sample);
     }
@@ -93,16 +97,8 @@ impl CongestionControl for Spy {
         Control { pacing_rate: set.or(control.pacing_rate), ..control }
     }
 
-    fn owns_recovery(&self) -> bool {
-        self.inner.owns_recovery()
-    }
-
     fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {
         self.inner.min_tso_segs(pacing_rate)
-    }
-
-    fn send_buffer_windows(&self) -> u32 {
-        self.inner.send_buffer_windows()
     }
 
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {

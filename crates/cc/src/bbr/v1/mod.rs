@@ -34,7 +34,7 @@ use crate::bbr::pacing::Pacing;
 use crate::bbr::units;
 use crate::bbr::window::Window;
 use crate::config::{CcConfig, Entry};
-use crate::control::{CongestionControl, Control};
+use crate::control::{CongestionControl, Control, Needs};
 use crate::filter::WindowedMax;
 use crate::profile::BbrProfile;
 use crate::samples::{
@@ -284,14 +284,18 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
+    fn needs(&self) -> Needs {
+        Needs {
+            deliveries: self.early_exit.is_some(),
+            send_buffer_windows: 3,
+            ..Needs::OWN_RECOVERY
+        }
+    }
+
     /// Takes an RTT sample if STARTUP uses HyStart.
     fn on_delivered(&mut self, sample: &DeliveredSample) {
         self.start(sample.now);
         self.listen_to_hystart(sample);
-    }
-
-    fn hears_deliveries(&self) -> bool {
-        self.early_exit.is_some()
     }
 
     /// `bbr_main`.
@@ -361,14 +365,6 @@ impl CongestionControl for Bbr {
             pacing_rate: Some(self.pacing.rate()),
             app_limited: self.probe_rtt.ignores_samples,
         }
-    }
-
-    fn owns_recovery(&self) -> bool {
-        true
-    }
-
-    fn send_buffer_windows(&self) -> u32 {
-        3
     }
 
     fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {

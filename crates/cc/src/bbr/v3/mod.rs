@@ -25,7 +25,7 @@ use crate::bbr::pacing::Pacing;
 use crate::bbr::units::{self, UNIT};
 use crate::bbr::window::Window;
 use crate::config::{CcConfig, Entry};
-use crate::control::{CongestionControl, Control};
+use crate::control::{CongestionControl, Control, Needs};
 use crate::samples::{
     AckSample, Congestion, CongestionEvent, LostPacket, RecoveryState, StartEvent, UndoEvent,
 };
@@ -309,6 +309,10 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
+    fn needs(&self) -> Needs {
+        Needs { packets: true, send_buffer_windows: 3, ..Needs::OWN_RECOVERY }
+    }
+
     /// `UpdateOnACK`.
     fn on_ack(&mut self, sample: &AckSample) {
         self.start(sample.now);
@@ -323,10 +327,6 @@ impl CongestionControl for Bbr3 {
             self.set_cwnd(sample);
         }
         self.window.prior_state = sample.state;
-    }
-
-    fn watches_packets(&self) -> bool {
-        true
     }
 
     /// `HandleLostPacket`.
@@ -403,14 +403,6 @@ impl CongestionControl for Bbr3 {
             pacing_rate: Some(self.pacing.rate()),
             app_limited: self.ignores_samples,
         }
-    }
-
-    fn owns_recovery(&self) -> bool {
-        true
-    }
-
-    fn send_buffer_windows(&self) -> u32 {
-        3
     }
 
     fn min_tso_segs(&self, pacing_rate: Rate) -> u32 {
