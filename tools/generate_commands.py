@@ -36,7 +36,8 @@ def described(command: Any, name: str) -> Iterator[str]:
         return
     context = typer.Context(command)
     words = [p.make_metavar(context) for p in command.params if p.param_type_name == "argument"]
-    yield f"## {name}\n\n    {' '.join((name, '[OPTIONS]', *words))}\n\n{clean(command.help)}\n"
+    usage = " ".join((name, "[OPTIONS]", *words))
+    yield f"## {name}\n\n```text\n{usage}\n```\n\n{clean(command.help)}\n"
     rows = [row(one, context) for one in command.params if one.help and not one.hidden]
     if rows:
         yield "| | | Default |\n|---|---|---|\n" + "\n".join(rows) + "\n"

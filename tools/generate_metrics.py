@@ -73,8 +73,10 @@ Harm needs two runs, with the flow alone and beside others: (alone - beside) / a
 if more is better, (beside - alone) / beside if less is better (Ware, Mukerjee, Seshan and Sherry,
 HotNets 2019). In Python, on tables of one sweep or of two:
 
-    from narrows.metrics import harms
-    harms(alone, beside, "cubic.goodput_mbps", on=["path.rate", "path.rtt", "trial"])
+```python
+from narrows.metrics import harms
+harms(alone, beside, "cubic.goodput_mbps", on=["path.rate", "path.rtt", "trial"])
+```
 """
 
 

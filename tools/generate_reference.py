@@ -16,9 +16,12 @@ import narrows
 from narrows import metrics
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
+EXAMPLE = re.compile(r"(?:^    (?! ).*\n?)+", re.MULTILINE)
 HEAD = """# Python
 
-    import narrows as nw
+```python
+import narrows as nw
+```
 
 `make reference` makes this page from the docstrings. Runnable examples: the notebooks
 [first-steps](../notebooks/first-steps.ipynb) and [sweeps](../notebooks/sweeps.ipynb).
@@ -85,7 +88,12 @@ def words(name: str, what: object) -> str:
     found = inspect.getdoc(what)
     if not found:
         raise ValueError(f"{name} has no docstring")
-    return found
+    return EXAMPLE.sub(fenced, found)
+
+
+def fenced(example: re.Match[str]) -> str:
+    """An indented example as a fenced block."""
+    return f"```pycon\n{textwrap.dedent(example[0]).rstrip()}\n```\n"
 
 
 def fields(what: type) -> Iterator[tuple[str, str, str]]:

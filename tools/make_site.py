@@ -100,6 +100,7 @@ def configured(folder: Path) -> str:
     configuration = yaml.safe_load(CONFIGURATION.read_text(encoding="utf-8"))
     for key in ("docs_dir", "site_dir"):
         configuration[key] = str(ROOT / configuration[key])
+    configuration["hooks"] = [str(ROOT / hook) for hook in configuration["hooks"]]
     entries = [listed(entry, folder) for entry in configuration["nav"]]
     if not (folder / "playground").is_dir():
         entries.remove({"Playground": "playground/index.html"})

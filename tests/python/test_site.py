@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -85,6 +86,14 @@ def test_pages_of_the_repository_are_all_there() -> None:
         path = file.relative_to(ROOT / "docs").with_suffix("")
         home = path.parent if path.name in ("index", "README") else path
         assert (SITE / home / "index.html").is_file(), file
+
+
+def test_commands_are_copied_without_prompts_and_output() -> None:
+    text = (SITE / "tutorial" / "index.html").read_text(encoding="utf-8")
+    copied = re.findall(r'data-copy="([^"]*)"', text)
+    assert "narrows run link.toml --set path.buffer=8bdp --out deep" in copied
+    lines = [line for block in copied for line in block.splitlines()]
+    assert [line for line in lines if not line.startswith("narrows ")] == []
 
 
 @pytest.fixture(scope="module")
