@@ -41,6 +41,6 @@ if [ "$pin" = --pin ]; then
     cp "$dir/tracked" "$tracked"
 elif [ $wrong = 1 ]; then
     echo "narrows: counts differ by more than 1 % from $tracked;" \
-        "if that is meant, say why in CHANGELOG.md and pin them: make instructions PIN=--pin" >&2
+        "if that is meant, say why in docs/results and pin them: make instructions PIN=--pin" >&2
     exit 1
 fi
