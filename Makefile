@@ -42,13 +42,14 @@ python:
 	@$(MAKE) --no-print-directory python-lint
 	@$(MAKE) --no-print-directory python-test
 
-lint: rust-lint python-lint ## formatting, clippy, ruff, mypy, the layers
+lint: rust-lint python-lint ## formatting, clippy, ruff, mypy, the layers, names
 
 rust-lint: $(BIN)/python
 	@{ cargo clippy --version && cargo fmt --version; } > /dev/null 2>&1 || { \
 	    echo "narrows: clippy or rustfmt wasn't found; rustup component add clippy rustfmt." >&2; exit 1; }
 	cargo fmt --all --check
 	$(BIN)/python tools/check_modules.py
+	$(BIN)/python tools/check_words.py
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --locked -p narrows-python --no-default-features -- -D warnings # without other projects' stacks
 	@if rustup target list --installed 2> /dev/null | grep -qx $(STATIC) || rustup target add $(STATIC) 2> /dev/null; then \
