@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 
 from narrows.columns import shaped
+from narrows.packets import PACKET_BYTES
 
 WINDOW_S = 0.1
 """Rates are taken over windows at least this long."""
 _HIGH = 0.95
-_FULL_PACKET = 1500
 
 Flow = Mapping[str, Any]
 
@@ -48,7 +48,7 @@ def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) ->
     rate_bps = max(_highest_rate(samples, max(WINDOW_S, interval_s)), 1000)
     delays = [(flow["rtt_ms"]["p99"] or 0.0) - (flow["rtt_ms"]["min"] or 0.0) for flow in flows]
     queue = rate_bps * max(delays, default=0.0) / 8e3
-    return PathEstimate(rate_bps, rtt_ns, max(round(queue), _FULL_PACKET))
+    return PathEstimate(rate_bps, rtt_ns, max(round(queue), PACKET_BYTES))
 
 
 def _highest_rate(samples: pl.DataFrame, window_s: float) -> int:
@@ -100,7 +100,7 @@ def queue_samples(flows: Sequence[Flow], samples: pl.DataFrame) -> pl.DataFrame:
         "time_s": pl.col("time_s"),
         "link": pl.lit(0),
         "backlog_bytes": whole,
-        "backlog_packets": whole // _FULL_PACKET,
+        "backlog_packets": whole // PACKET_BYTES,
         "arrived_packets": total["sent"],
         "dropped_packets": total["lost"],
         "marked_packets": pl.lit(0),

@@ -15,10 +15,9 @@ from typing import Any
 import polars as pl
 
 from narrows.exchange.measured import Measured, MeasuredFlow, from_payload
+from narrows.packets import PAYLOAD_BYTES
 from narrows.spec.scenario import Scenario
 from narrows.store.slug import slugs
-
-MSS = 1448
 
 
 def matches(document: object) -> bool:
@@ -35,7 +34,7 @@ def read(document: Mapping[str, Any], name: str) -> Measured:
                 streams.setdefault(int(stream["socket"]), []).append(stream)
     if not streams:
         raise ValueError(str(document.get("error", "no intervals")))
-    mss = int(document["start"].get("tcp_mss_default", MSS))
+    mss = int(document["start"].get("tcp_mss_default", PAYLOAD_BYTES))
     if mss < 1:
         raise ValueError(f"a segment size of {mss} bytes")
     told = document.get("end", {}).get("sender_tcp_congestion")
@@ -91,7 +90,7 @@ def _document(flow: Mapping[str, Any], rows: pl.DataFrame) -> dict[str, Any]:
     return {
         "start": {
             "version": "narrows",
-            "tcp_mss_default": MSS,
+            "tcp_mss_default": PAYLOAD_BYTES,
             "test_start": {"protocol": "TCP", "num_streams": 1, "reverse": 0},
         },
         "intervals": [{"streams": [entry], "sum": entry} for entry in intervals],
@@ -122,7 +121,7 @@ def _interval(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, 
     if after["retransmitted"] is not None:
         made["retransmits"] = after["retransmitted"] - (before["retransmitted"] or 0)
     if after["cwnd"] is not None:
-        made["snd_cwnd"] = after["cwnd"] * MSS
+        made["snd_cwnd"] = after["cwnd"] * PAYLOAD_BYTES
     if rtt is not None:
         made["rtt"] = round(rtt * 1e3)
     return made

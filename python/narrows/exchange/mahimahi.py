@@ -22,6 +22,7 @@ import polars as pl
 from narrows.columns import schema
 from narrows.errors import InputError
 from narrows.exchange.measured import Measured, MeasuredFlow, samples_of
+from narrows.packets import PACKET_BYTES
 from narrows.spec.scenario import Scenario
 
 TUN_BYTES = 4
@@ -187,7 +188,7 @@ def _lines(scenario: Scenario, packets: pl.DataFrame) -> Iterator[tuple[int, int
                 yield ms, 3, f"{ms} - {whole} {ms - int(began * 1e3 + 1e-9)}"
     service = scenario["path"].get("service", {"kind": "constant"})
     if service["kind"] == "constant":
-        gap = 1500 * 8e3 / scenario["path"]["rate_bps"]
+        gap = PACKET_BYTES * 8e3 / scenario["path"]["rate_bps"]
         for number in range(int((last + 1) / gap)):
             ms = int((number + 1) * gap)
-            yield ms, 2, f"{ms} # {1500 + TUN_BYTES}"
+            yield ms, 2, f"{ms} # {PACKET_BYTES + TUN_BYTES}"

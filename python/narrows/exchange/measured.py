@@ -1,7 +1,7 @@
 """Measurements of other programs, in the columns of `flow_samples`.
 
 Values that a program doesn't report are null. If it counts payload, the IP bytes on the wire are
-computed for full packets of 1500 bytes that carry 1448.
+computed for full packets.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import polars.selectors as cs
 
 from narrows._native import MAX_FLOWS
 from narrows.columns import schema, shaped
+from narrows.packets import WIRE
 
-WIRE = 1500 / 1448
 MAX_NUMBER = 10**15
 """No plausible measurement has more bytes or more ms."""
 

@@ -13,7 +13,8 @@ from io import BytesIO
 import polars as pl
 
 from narrows.columns import schema
-from narrows.exchange.measured import WIRE, Measured, MeasuredFlow, samples_of
+from narrows.exchange.measured import Measured, MeasuredFlow, samples_of
+from narrows.packets import WIRE
 from narrows.store.cells import as_written
 
 

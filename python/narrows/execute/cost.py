@@ -6,14 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from narrows.plan.demand import PACKET_BYTES, mean
+from narrows.packets import PACKET_BITS, PAYLOAD_BYTES
+from narrows.plan.demand import mean
 from narrows.spec.datagrams import kind_of
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Flow, Scenario
-
-PAYLOAD = 1448
-PACKET_BITS = 8 * PACKET_BYTES
-"""The payload in bytes and the size in bits of a full packet."""
 
 # What costs time besides packets of TCP, in such packets. Measured: 1,000 short runs in a thread,
 # the start of ten thousand flows, instructions with a row for each millisecond, and the
@@ -99,7 +96,7 @@ def _sent(flow: Flow, most: float, until_s: float) -> float:
     """The packets that a flow sends, at most those that keep the link busy."""
     active_s, work = _active_s(flow, until_s), flow["workload"]
     if flow["size_bytes"] is not None and flow["repeat_gap_ns"] is None:
-        return float(min(flow["size_bytes"] / PAYLOAD, most * active_s))
+        return float(min(flow["size_bytes"] / PAYLOAD_BYTES, most * active_s))
     if work is None:
         return most * active_s
     return min(_offered(work, most), most) * active_s
@@ -109,7 +106,7 @@ def _offered(work: Mapping[str, Any], most: float) -> float:
     """The packets that an application offers in a second."""
     kind = work["kind"]
     if kind == "arrivals":
-        return mean(work["size_bytes"]) / PAYLOAD * 1e9 / max(mean(work["gap_ns"]), 1.0)
+        return mean(work["size_bytes"]) / PAYLOAD_BYTES * 1e9 / max(mean(work["gap_ns"]), 1.0)
     if kind == "on_off":
         on_ns = mean(work["on_ns"])
         return most * on_ns / max(on_ns + mean(work["off_ns"]), 1.0)

@@ -13,6 +13,7 @@ from narrows.columns import Columns, Table, Tables, columns
 from narrows.figures.looks import Look, control_of, looks, words
 from narrows.figures.model import Floats, Line, Span
 from narrows.figures.palette import name
+from narrows.packets import PACKET_BYTES
 from narrows.spec.classes import classes
 from narrows.spec.datagrams import sent
 from narrows.spec.scenario import Flow, Scenario
@@ -32,9 +33,6 @@ NO_INTERNALS = Columns.of(
         "value": np.empty(0),
     }
 )
-
-MTU_BYTES = 1500
-"""Assumed size of the packets in a buffer that is given in packets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ def bdp_bytes(scenario: Scenario) -> float:
 def buffer_bytes(scenario: Scenario) -> float:
     """The buffer in bytes; one given in packets counts as full-sized packets."""
     limit: Mapping[str, int] = scenario["path"]["buffer"]
-    return float(limit["bytes"]) if "bytes" in limit else float(limit["packets"] * MTU_BYTES)
+    return float(limit["bytes"]) if "bytes" in limit else float(limit["packets"] * PACKET_BYTES)
 
 
 def conditions(scenario: Scenario, groups: Groups = None) -> str:

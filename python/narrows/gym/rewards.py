@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from narrows.errors import InputError
-from narrows.gym.view import MSS_BITS, Step
+from narrows.gym.view import Step
+from narrows.packets import PAYLOAD_BITS
 
 if TYPE_CHECKING:
     from narrows.gym.view import Numbers
@@ -18,7 +19,7 @@ Reward: TypeAlias = "Callable[[Step], Numbers]"
 
 def aurora(step: Step) -> Numbers:
     """Jay et al., ICML 2019: 10 throughput - 1000 latency - 2000 loss, in packets/s and s."""
-    packets_per_s = step.throughput_mbps * 1e6 / MSS_BITS
+    packets_per_s = step.throughput_mbps * 1e6 / PAYLOAD_BITS
     return 10 * packets_per_s - 1000 * step.rtt_ms / 1e3 - 2000 * step.loss
 
 

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from narrows.errors import InputError
+from narrows.packets import PACKET_BYTES
 from narrows.spec import Written, load
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 Draw: TypeAlias = "Callable[[np.random.Generator], dict[str, Any]]"
 """Draws the conditions of an episode: a scenario as the engine takes it."""
 
-PACKET_BYTES = 1500
 MBIT = 1_000_000
 BESIDE = ("cubic", "bbr", "reno")
 """Controls of flows beside the agent's."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from narrows.packets import PAYLOAD_BITS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
 
-MSS_BITS = 1448 * 8
-"""Payload bits of a packet."""
 LEAST_WINDOW, MOST_WINDOW = 2.0, 100_000.0
 """Bounds of the window, in packets."""
 
@@ -88,7 +88,7 @@ def step_between(before: Numbers, after: Numbers) -> Step:
     new = {name: after[:, at] for at, name in enumerate(COLUMNS)}
     span = new["now_s"] - old["now_s"]
     sent, delivered, lost = (new[name] - old[name] for name in ("sent", "delivered", "lost"))
-    per_second = MSS_BITS / 1e6 / np.where(span > 0, span, 1.0)
+    per_second = PAYLOAD_BITS / 1e6 / np.where(span > 0, span, 1.0)
     return Step(
         span_s=span,
         throughput_mbps=delivered * per_second,

@@ -23,13 +23,12 @@ from narrows.columns import Columns, Table, Tables, columns
 from narrows.columns import mean as mean_of
 from narrows.metrics.metric import FlowFacts
 from narrows.metrics.offered import LeastTimes
+from narrows.packets import WIRE
 from narrows.spec.datagrams import kind_of
 from narrows.spec.scenario import Flow, Scenario
 
 STATISTICS = ("mean", "p50", "p95", "p99", "max")
 SLOWDOWNS = ("mean", "p50", "p95", "p99")
-WIRE = 1500 / 1448
-"""Bytes on the link per byte of payload, in full packets."""
 CONNECTED = ("requests", "video", "adaptive_video")
 """Workloads whose transfers follow one another on one connection."""
 ENDLESS = ("on_off", "udp", "ping")

@@ -27,6 +27,7 @@ from narrows.metrics.distributions import distributions, summarised
 from narrows.metrics.fairness import shares
 from narrows.metrics.offered import LeastTimes, two_way_ns
 from narrows.metrics.workloads import workload_summary
+from narrows.packets import WIRE
 from narrows.spec.scenario import Flow, Scenario
 
 if TYPE_CHECKING:
@@ -47,12 +48,12 @@ def completion_times(completions: pl.DataFrame) -> pl.DataFrame:
 def slowdown(fct_s: float | None, size_bytes: float, rate_bps: float, rtt_s: float) -> float | None:
     """A completion time as a multiple of the minimum; None for an unfinished flow.
 
-    The minimum is a round trip to connect, the payload at the bottleneck's rate (in full packets of
-    1500 bytes that carry 1448), and a round trip until the last acknowledgement.
+    The minimum is a round trip to connect, the payload in full packets at the bottleneck's
+    rate, and a round trip until the last acknowledgement.
     """
     if fct_s is None:
         return None
-    return fct_s / (2 * rtt_s + size_bytes * (1500 / 1448) * 8 / rate_bps)
+    return fct_s / (2 * rtt_s + size_bytes * WIRE * 8 / rate_bps)
 
 
 def mbps(amount_bytes: float | None, span_s: float) -> float | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from narrows.packets import PACKET_BYTES, PAYLOAD_BYTES
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 BOTTLENECK = "bottleneck"
-OPPORTUNITY_BYTES = 1500
-"""IP bytes of the largest packet that an opportunity of a trace lets pass (crates/net, `trace`)."""
 _NS = 1e9
 
 
@@ -102,12 +101,12 @@ class TraceOffer:
         """The bytes offered from time 0 to a time."""
         rounds, within = np.divmod(time_ns, self._round_ns)
         count = np.searchsorted(self._at_ns, within, side="right")
-        found: Numbers = (rounds * len(self._at_ns) + count) * float(OPPORTUNITY_BYTES)
+        found: Numbers = (rounds * len(self._at_ns) + count) * float(PACKET_BYTES)
         return found
 
     def reached(self, amount: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
         """The first time in ns at which so many bytes have been offered."""
-        number = np.maximum(np.ceil(np.asarray(amount) / OPPORTUNITY_BYTES), 1) - 1
+        number = np.maximum(np.ceil(np.asarray(amount) / PACKET_BYTES), 1) - 1
         rounds, within = np.divmod(number, len(self._at_ns))
         found: Numbers = rounds * self._round_ns + self._at_ns[within.astype(int)]
         return found
@@ -173,7 +172,7 @@ class LeastTimes:
         if not self.varies:
             return None
         flow, start_ns = self._scenario["flows"][ident], start_s * _NS
-        wire = size_bytes * 1500 / 1448
+        wire = size_bytes * PACKET_BYTES / PAYLOAD_BYTES
         busy = max(
             float(offer.reached(offer.until(start_ns) + wire)) - start_ns
             for offer in self._crossed(flow)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from narrows._native import CERTAIN
+from narrows.packets import PACKET_BITS, PACKET_BYTES
 from narrows.spec.scenario import Flow, Scenario
 from narrows.spec.values import format_duration
 from narrows.words import counted
@@ -16,7 +17,6 @@ from narrows.words import counted
 NS = 10**9
 MOST_DRAWN = 8
 """Flows that are drawn one by one, at most: more make a panel unreadable."""
-PACKET_BYTES = 1500
 
 # These are measured peaks of a process, from the engine to the finished page, rounded up.
 _SAMPLE = 1_700
@@ -67,7 +67,7 @@ def _flows(scenario: Scenario) -> Part:
     links = [path, *path["links"], *([path["reverse"]] if path["reverse"] else [])]
     carried = _carried(scenario)
     longest = max(path["rtt_ns"], *(flow["rtt_ns"] or 0 for flow in scenario["flows"]))
-    on_the_way = path["rate_bps"] * longest // (8 * NS * PACKET_BYTES)
+    on_the_way = path["rate_bps"] * longest // (NS * PACKET_BITS)
     waiting = sum(_room(link["buffer"]) for link in links) + on_the_way
     need = count * _FLOW + min(waiting, carried) * _QUEUED
     what = f"{counted(count, 'flow')} and the packets on their way"
@@ -83,7 +83,7 @@ def _room(buffer: Mapping[str, int]) -> int:
 def _carried(scenario: Scenario) -> int:
     """The packets that the bottleneck carries if it is always busy."""
     bits = scenario["path"]["rate_bps"] * scenario["run"]["duration_ns"] // NS
-    return int(bits // (8 * PACKET_BYTES))
+    return int(bits // PACKET_BITS)
 
 
 def _arrivals(scenario: Scenario) -> Part:
@@ -135,7 +135,7 @@ def _held(scenario: Scenario) -> Part:
     hold_ns = min(sum(map(_hold_ns, impairments)), run_ns)
     copies = math.prod(1 + _probability(one) for one in impairments if one["kind"] == "duplicate")
     rate = sum(_datagrams_per_s(flow) for flow in scenario["flows"])
-    full = scenario["path"]["rate_bps"] / (8 * PACKET_BYTES)
+    full = scenario["path"]["rate_bps"] / PACKET_BITS
     at_once = max(rate, full if hold_ns else 0.0) * hold_ns / NS + _FIRST_WINDOW
     need = at_once * copies * _QUEUED
     what = "packets that impairments hold or copy"

@@ -51,7 +51,6 @@ from narrows.backends.linux.refusals import (
 )
 from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tools import router_tool, traffic_tool
-from narrows.backends.linux.traffic import FULL_PACKET
 from narrows.backends.protocol import (
     Capabilities,
     CaptureRequest,
@@ -59,6 +58,7 @@ from narrows.backends.protocol import (
     refuse_own_controls,
 )
 from narrows.errors import InputError, SpecError
+from narrows.packets import PACKET_BYTES
 from narrows.spec.kernel_program import is_program, refuse_modules
 from narrows.spec.registry import queues
 from narrows.spec.scenario import Scenario
@@ -172,7 +172,7 @@ class Kernel:
             engine=self.engine_of(scenario),
             digest=digest(tables),
             end_s=end_s,
-            packets=int(flows.filter(flows["time_s"] == end_s)["wire_bytes"].sum()) // FULL_PACKET,
+            packets=int(flows.filter(flows["time_s"] == end_s)["wire_bytes"].sum()) // PACKET_BYTES,
             cpu_s=cpu_s,
             wall_s=time.perf_counter() - began,
             invalid="; ".join([*told.pop("invalid"), *reasons(hosts)]) or None,

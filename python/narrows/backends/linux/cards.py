@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from narrows.backends.linux.traffic import FULL_PACKET
+from narrows.packets import PACKET_BYTES
 from narrows.spec.scenario import Scenario
 
 _MANY = 10_000_000
@@ -19,8 +19,8 @@ def disciplines(
     fair = f"fq flow_limit {_MANY} limit {_MANY}" if part["host"]["fq"] else ""
     if line_rate_bps is None:
         return [f"qdisc add dev {device} root {fair}"] if fair else []
-    frame = FULL_PACKET + framing
-    framed = -(-line_rate_bps * frame // FULL_PACKET)
+    frame = PACKET_BYTES + framing
+    framed = -(-line_rate_bps * frame // PACKET_BYTES)
     burst = frame + max(2, framed * 3 // 8_000_000)
     bucket = f"qdisc add dev {device} root handle 1: tbf rate {framed}bit burst {burst}"
     bucket += f" limit {2**31}"

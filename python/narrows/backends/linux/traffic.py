@@ -10,8 +10,6 @@ from narrows.spec.scenario import Host, Scenario
 
 FIRST_PORT = 5000
 """Flow i goes to this port plus i."""
-FULL_PACKET = 1500
-"""IP bytes of a full packet."""
 FINE_NS = 10_000_000
 """Interval of the samples for the distributions of queue and RTT, with few flows."""
 BUFFERS = {

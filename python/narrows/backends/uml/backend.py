@@ -17,7 +17,7 @@ from narrows.backends.linux.groups import Group, groups
 from narrows.backends.linux.programs import described, files, marked
 from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tools import router_tool, traffic_tool
-from narrows.backends.linux.traffic import FINE_NS, FULL_PACKET, fine_interval
+from narrows.backends.linux.traffic import FINE_NS, fine_interval
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.backends.uml.checks import check, check_groups, crosses_router
 from narrows.backends.uml.controls import command_line
@@ -49,6 +49,7 @@ from narrows.backends.uml.network import (
 )
 from narrows.backends.uml.tables import read_tables
 from narrows.errors import InputError
+from narrows.packets import PACKET_BITS, PACKET_BYTES
 from narrows.spec.registry import queues
 from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo, RunResult, Tables, digest
@@ -276,7 +277,7 @@ def _extent(tables: Tables) -> tuple[float, int]:
     queue = tables["queue_samples"].row(-1, named=True)
     flows = tables["flow_samples"]
     data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]
-    packets = queue["forwarded_packets"] if data.has_nulls() else int(data.sum()) // FULL_PACKET
+    packets = queue["forwarded_packets"] if data.has_nulls() else int(data.sum()) // PACKET_BYTES
     return queue["time_s"], packets
 
 
@@ -321,4 +322,4 @@ def _packet_ns(scenario: Scenario) -> int:
     """How long a full packet takes at the path's only rate; 0 if there are several."""
     path = scenario["path"]
     varies = path["links"] or path["service"]["kind"] != "constant" or scenario.get("changes")
-    return 0 if varies else FULL_PACKET * 8 * 10**9 // int(path["rate_bps"])
+    return 0 if varies else PACKET_BITS * 10**9 // int(path["rate_bps"])

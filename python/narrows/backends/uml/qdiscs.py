@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from narrows import _native
-from narrows.backends.linux.traffic import FULL_PACKET
+from narrows.packets import PACKET_BYTES
 
 Path = Mapping[str, Any]
 Queue = Mapping[str, Any]
@@ -25,14 +25,14 @@ ETHERNET = 14
 """Bytes that tc counts beyond the IP packet."""
 _CLASS = 0x10001
 """1:1."""
-_FULL_FRAME = FULL_PACKET + ETHERNET
+_FULL_FRAME = PACKET_BYTES + ETHERNET
 _LATE_US = 3
 """The guest's timers are at most this late; a bucket without this slack would lose tokens."""
 
 
 def framed(count: int) -> int:
     """IP bytes of full packets converted to bytes, or bit/s, as tc counts them."""
-    return -(-count * (FULL_PACKET + ETHERNET) // FULL_PACKET)
+    return -(-count * (PACKET_BYTES + ETHERNET) // PACKET_BYTES)
 
 
 def bottleneck(path: Path) -> list[str]:
@@ -146,12 +146,12 @@ def _htb(path: Path) -> list[str]:
 
 def _droptail(path: Path) -> list[str]:
     rate = framed(path["rate_bps"])
-    burst = FULL_PACKET + ETHERNET + _slack(rate)
+    burst = PACKET_BYTES + ETHERNET + _slack(rate)
     bucket = f"qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {burst}"
     if "packets" in path["buffer"]:
         packets = path["buffer"]["packets"]
         return [
-            f"{bucket} limit {_limit(framed(packets * FULL_PACKET))}",
+            f"{bucket} limit {_limit(framed(packets * PACKET_BYTES))}",
             f"qdisc add dev r1 parent 1:1 handle 2: pfifo limit {_limit(packets)}",
         ]
     return [f"{bucket} limit {_limit(framed(path['buffer']['bytes']))}"]

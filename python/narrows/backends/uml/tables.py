@@ -23,9 +23,9 @@ from narrows.backends.linux.tables import (
     seconds,
     wanted_rows,
 )
-from narrows.backends.linux.traffic import FULL_PACKET
 from narrows.backends.uml.qdiscs import ETHERNET
 from narrows.columns import shaped
+from narrows.packets import PACKET_BYTES
 from narrows.spec.scenario import Scenario
 
 
@@ -52,7 +52,7 @@ def _wire_bytes(scenario: Scenario) -> pl.Expr:
     """Counts every data packet as a full one; null where the path loses some, uncounted."""
     if scenario["path"]["loss"]:
         return pl.lit(None)
-    return pl.col("arrived_segments") * FULL_PACKET
+    return pl.col("arrived_segments") * PACKET_BYTES
 
 
 def _queue_samples(queue: pl.DataFrame) -> pl.DataFrame:
