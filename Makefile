@@ -120,6 +120,7 @@ playground: setup ## build the page that runs the simulator in a browser, and te
 reference: setup ## regenerate files made from the sources: Python classes, reference, notebooks
 	$(BIN)/python tools/generate_scenario.py
 	$(BIN)/python tools/generate_tables.py
+	$(BIN)/python tools/generate_elements.py
 	$(BIN)/python tools/generate_reference.py
 	$(BIN)/python tools/generate_paths.py
 	$(BIN)/python tools/generate_controls.py

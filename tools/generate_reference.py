@@ -11,12 +11,21 @@ import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import narrows
 from narrows import metrics
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "python.md"
 EXAMPLE = re.compile(r"(?:^    (?! ).*\n?)+", re.MULTILINE)
+ELEMENTS = {
+    "distributions": "workloads.md",
+    "impairments": "paths.md",
+    "queues": "paths.md",
+    "services": "paths.md",
+    "workloads": "workloads.md",
+}
+"""The pages that describe the elements of each module."""
 HEAD = """# Python
 
 ```python
@@ -34,12 +43,27 @@ def generate() -> str:
     """The text of the page; raises ValueError for a name without a docstring."""
     parts = [HEAD]
     for name in sorted(narrows.__all__, key=lambda n: (n[0].isupper(), n)):
-        if name not in ("__version__", "metrics"):
+        if name in ELEMENTS:
+            parts.append(elements(f"nw.{name}", getattr(narrows, name)))
+        elif name not in ("__version__", "metrics"):
             parts += entry(f"nw.{name}", getattr(narrows, name))
     parts.append("## nw.metrics\n\n" + words("nw.metrics", metrics) + "\n")
     for name in sorted(metrics.__all__):
         parts += function(f"nw.metrics.{name}", getattr(metrics, name), 3)
     return "\n".join(parts)
+
+
+def elements(name: str, module: ModuleType) -> str:
+    """A module of elements: its example, and the classes with the page of their parameters."""
+    title = words(name, module).partition(". ")[0]
+    example = (module.__doc__ or "").partition("\n\n")[2].rstrip()
+    found = [
+        what for what in vars(module).values() if getattr(what, "__module__", "") == module.__name__
+    ]
+    classes = ", ".join(f"`{what.__name__}`" for what in found)
+    page = ELEMENTS[name.removeprefix("nw.")]
+    said = f"{title}: {classes}. Their parameters: `help`, or [{page.removesuffix('.md')}]({page})."
+    return f"## {name}\n\n{textwrap.fill(said, 100, break_on_hyphens=False)}\n\n{example}\n"
 
 
 def entry(name: str, what: object) -> Iterator[str]:
@@ -88,7 +112,7 @@ def words(name: str, what: object) -> str:
     found = inspect.getdoc(what)
     if not found:
         raise ValueError(f"{name} has no docstring")
-    return EXAMPLE.sub(fenced, found)
+    return EXAMPLE.sub(fenced, found.partition("\n\nAttributes:")[0])
 
 
 def fenced(example: re.Match[str]) -> str:

@@ -11,7 +11,8 @@ import keyword
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from narrows.api.element import Impairment, Queue, Service, Workload
 from narrows.api.writing import Sweep, Table, Values
 '''
 TYPES = {
@@ -38,9 +40,8 @@ TYPES = {
     "probability": "Values[float]",
     "flag": "Values[bool]",
     "whole": "Values[int]",
-    "element": "Values[str | Mapping[str, object]]",
-    "workload": "Values[str | Mapping[str, object]]",
-    "impairments": "Sequence[Values[str | Mapping[str, object]]]",
+    "workload": "Values[Workload | Mapping[str, object]]",
+    "impairments": "Sequence[Values[Impairment | Mapping[str, object]]]",
     "names": "Sequence[Values[str]]",
     "options": "Mapping[str, object]",
     "sysctls": "Mapping[str, object]",
@@ -48,6 +49,16 @@ TYPES = {
     "where": "Mapping[str, object]",
 }
 """The type in which each kind of value is written; any other is a text with a unit, or a word."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a class that is written."""
+
+    name: str
+    type: str
+    required: bool
+    meaning: str
 
 
 def generate() -> str:
@@ -67,23 +78,17 @@ def _in_order(section: Section) -> Iterator[Section]:
 
 def _class(section: Section) -> str:
     """One section as a dataclass."""
-    keys = section["keys"]
     # A preset may supply any field.
-    preset = any(key["name"] == "preset" for key in keys)
-    required = [key for key in keys if key["required"] and not preset]
-    others = [key for key in keys if key not in required]
+    preset = any(key["name"] == "preset" for key in section["keys"])
+    fields = [
+        Field(key["name"], _type(key), key["required"] and not preset, _words(key))
+        for key in section["keys"]
+    ]
     title = section["title"]
-    head = "@dataclass(kw_only=True, repr=False)"
-    lines = [f"{head}\nclass {title}(Table):\n{_wrapped(section['what'])}\n"]
-    for key in (*required, *others):
-        name = f"{key['name']}_" if keyword.iskeyword(key["name"]) else key["name"]
-        optional = "" if key in required else " | None = None"
-        lines.append(f"    {name}: {_type(key)}{optional}")
-        lines.append(_wrapped(_words(key)))
     if title == "Scenario":
-        lines.append("    sweep: Sweep | None = None")
-        lines.append('    """Designs, zipped axes and further axes of a sweep."""')
-    return "\n".join(lines) + "\n"
+        meaning = "Designs, zipped axes and further axes of a sweep."
+        fields.append(Field("sweep", "Sweep", False, meaning))
+    return class_text(title, "Table", section["what"], fields)
 
 
 def _type(key: Key) -> str:
@@ -91,6 +96,8 @@ def _type(key: Key) -> str:
     if key["section"]:
         title = str(key["section"]["title"])
         return f"Sequence[{title}]" if key["kind"] == "tables" else title
+    if key["kind"] == "element":
+        return f"Values[str | {key['name'].capitalize()} | Mapping[str, object]]"
     return TYPES.get(key["kind"], "Values[str]")
 
 
@@ -101,10 +108,41 @@ def _words(key: Key) -> str:
     return " ".join(part for part in (key["what"], takes) if part)
 
 
-def _wrapped(words: str) -> str:
-    """A field's docstring, wrapped."""
-    lines = textwrap.wrap(words.replace("\\", "\\\\"), 88)
-    inner = "\n    ".join(lines)
+def class_text(
+    name: str, base: str, what: str, fields: Sequence[Field], constant: str | None = None
+) -> str:
+    """A dataclass; its docstring lists the fields for `help`, theirs are for editors."""
+    ordered = sorted(fields, key=lambda field: not field.required)
+    lines = ["@dataclass(kw_only=True, repr=False)", f"class {name}({base}):"]
+    listed = [_listed(field) for field in ordered]
+    lines.append(docstring([*_paragraphs(what), *(["", "Attributes:", *listed] if listed else [])]))
+    lines += ["", *([constant] if constant else [])]
+    for field in ordered:
+        optional = "" if field.required else " | None = None"
+        lines.append(f"    {_attribute(field)}: {field.type}{optional}")
+        lines.append(docstring(textwrap.wrap(field.meaning, 88)))
+    return "\n".join(lines) + "\n"
+
+
+def _attribute(field: Field) -> str:
+    return f"{field.name}_" if keyword.iskeyword(field.name) else field.name
+
+
+def _listed(field: Field) -> str:
+    text = f"{_attribute(field)}: {field.meaning}"
+    return textwrap.fill(text, 90, initial_indent=" " * 4, subsequent_indent=" " * 8)
+
+
+def _paragraphs(what: str) -> list[str]:
+    """A summary's lines, with an empty one between paragraphs."""
+    parts = [textwrap.wrap(part, 90) for part in what.split("\n\n")]
+    return [line for part in parts for line in ("", *part)][1:]
+
+
+def docstring(lines: Sequence[str]) -> str:
+    """Lines as the docstring of a class or a field."""
+    text = "\n".join(lines).replace("\\", "\\\\")
+    inner = textwrap.indent(text, " " * 4).strip()
     return f'    """{inner}"""' if len(lines) == 1 else f'    """{inner}\n    """'
 
 

@@ -33,9 +33,14 @@ if TYPE_CHECKING:
         Simulation,
         Sweep,
         SweepResult,
+        distributions,
+        impairments,
         open_result,
+        queues,
         run,
+        services,
         sweep,
+        workloads,
     )
     from narrows.errors import InputError, NarrowsError
     from narrows.spec import load
@@ -59,26 +64,31 @@ __all__ = [
     "Sweep",
     "SweepResult",
     "__version__",
+    "distributions",
+    "impairments",
     "load",
     "metrics",
     "open_result",
+    "queues",
     "run",
+    "services",
     "sweep",
+    "workloads",
 ]
 
 _HOMES = {"InputError": "narrows.errors", "NarrowsError": "narrows.errors", "load": "narrows.spec"}
 
+if not TYPE_CHECKING:  # to a type checker a name that isn't above is a mistake
 
-def __getattr__(name: str) -> object:
-    """Imports a public name when it is first used."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    def __getattr__(name: str) -> object:
+        """Imports a public name when it is first used."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
 
-    if name == "metrics":
-        return import_module("narrows.metrics")
-    found: object = getattr(import_module(_HOMES.get(name, "narrows.api")), name)
-    return found
+        if name == "metrics":
+            return import_module("narrows.metrics")
+        return getattr(import_module(_HOMES.get(name, "narrows.api")), name)
 
 
 def __dir__() -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pydoc
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,8 +17,9 @@ from specimens import GOOD, write
 
 import narrows as nw
 from narrows.api import tables
+from narrows.api.element import Element
 from narrows.api.tables import Table
-from narrows.spec import parse
+from narrows.spec import parse, registry
 
 ROOT = Path(__file__).parents[2]
 
@@ -119,9 +123,120 @@ def test_results_of_runs_and_sweeps_have_the_same_attributes(tmp_path: Path) -> 
         assert result.page.is_file()
         assert result.pages() == [result.page]
         assert result.failures == {}
+        assert result.unmet == []
     assert swept.summary["runs"] == 1
     assert isinstance(opened, nw.SweepResult)
     assert opened.summary["studies"][0]["stored"] == 1
+
+
+def test_a_run_says_what_it_does_not_meet(tmp_path: Path) -> None:
+    result = nw.run(
+        small(expect=[nw.Expect(metric="utilization", at_least=1.1)]), out=tmp_path / "a"
+    )
+    assert len(result.unmet) == 1
+    assert result.unmet[0].endswith("1.1 expected")
+
+
+@pytest.mark.parametrize(
+    "kind", ["queues", "services", "impairments", "workloads", "distributions"]
+)
+def test_elements_are_classes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import generate_elements
+
+    module = getattr(nw, kind)
+    made = generate_elements.formatted(generate_elements.generate(kind), Path(module.__file__))
+    assert Path(module.__file__).read_text() == made, "`make reference` renews it"
+    for name, entry in getattr(registry, kind)().items():
+        made = getattr(module, generate_elements.class_name(name))
+        assert issubclass(made, Element)
+        assert made.kind == name
+        for parameter in entry["parameters"]:
+            assert f"    {parameter['name']}: " in made.__doc__
+
+
+def test_elements_are_the_specification_that_they_say() -> None:
+    size = nw.distributions.Exponential(mean="100kb")
+    htb = nw.queues.Htb(classes=[nw.queues.HtbClass(rate="2mbit", dscp="ef"), {"rate": "5mbit"}])
+    path = nw.Path(
+        rate="8mbit",
+        rtt="20ms",
+        buffer="1bdp",
+        queue=htb,
+        service=nw.services.Steps(rates={"1s": "4mbit"}),
+        impairments=[nw.impairments.Loss(probability=0.01, direction="backward")],
+    )
+    flow = nw.Flow(cca="cubic", workload=nw.workloads.Poisson(rate="5/s", size=size))
+    scenario = parse(small(path=path, flows=[flow]).toml(), "").spec.scenario
+    assert scenario["path"]["queue"]["kind"] == "htb"
+    assert [one["rate_bps"] for one in scenario["path"]["queue"]["classes"]] == [2e6, 5e6]
+    assert scenario["path"]["service"]["rates"] == [[1_000_000_000, 4_000_000]]
+    assert scenario["path"]["impairments"][0]["direction"] == "backward"
+    assert scenario["flows"][0]["workload"]["kind"] == "arrivals"
+
+
+def test_a_value_of_an_element_is_an_axis(tmp_path: Path) -> None:
+    path = nw.Path(
+        rate="8mbit", rtt="20ms", buffer="60kb", queue=nw.queues.FqCodel(target=["3ms", "5ms"])
+    )
+    result = nw.sweep(small(path=path), out=tmp_path / "out")
+    assert result.summary_table["path.queue.target"].to_list() == ["3ms", "5ms"]
+
+
+def test_help_has_the_meaning_of_each_field() -> None:
+    for table in (nw.Path, nw.Flow, nw.Run, nw.queues.Codel):
+        for field in fields(table):
+            assert f"    {field.name}: " in table.__doc__ or field.name == "limit"
+    assert "Two-way delay, without queueing." in pydoc.render_doc(nw.Path)
+
+
+SCRIPT = """
+import narrows as nw
+
+size = nw.distributions.Pareto(min="10kb", shape=1.2)
+scenario = nw.Scenario(
+    name="typed",
+    path=nw.Path(
+        rate=["10mbit", "20mbit"],
+        rtt=nw.Range("10ms", "40ms", count=2),
+        queue=nw.queues.FqCodel(target="3ms", ecn=False),
+        service=nw.services.Wifi(),
+        impairments=[nw.impairments.Loss(probability=0.01), {"kind": "jitter", "max": "1ms"}],
+    ),
+    flows=[
+        nw.Flow(cca="cubic", workload=nw.workloads.Poisson(rate="5/s", size=size)),
+        nw.Flow(cca="none", workload=nw.workloads.Media(control="nada")),
+    ],
+)
+result = nw.sweep(scenario)
+print(result.summary_table["utilization"].mean(), result.unmet, result.page)
+print(nw.run(scenario).unmet, nw.metrics)
+"""
+MISTAKES = {
+    "nw.Poisson()": 'Module has no attribute "Poisson"',
+    "nw.workloads.Poison()": 'Module has no attribute "Poison"',
+    'nw.queues.FqCodel(traget="3ms")': 'Unexpected keyword argument "traget"',
+    'nw.workloads.Media(control="nda")': 'Argument "control" to "Media" has incompatible type',
+    'nw.Flow(cca="cubic", workload=nw.queues.Pie())': 'Argument "workload" to "Flow" has',
+}
+
+
+def test_a_type_checker_knows_the_classes(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT + "\n".join(MISTAKES) + "\n")
+    options = ["--strict", "--config-file=", f"--cache-dir={ROOT / '.mypy_cache' / 'script'}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "MYPYPATH": str(ROOT / "python")},
+    )
+    first = SCRIPT.count("\n") + 1
+    *found, _ = done.stdout.splitlines()
+    assert len(found) == len(MISTAKES), done.stdout + done.stderr
+    for number, (line, message) in enumerate(zip(found, MISTAKES.values(), strict=True)):
+        assert f"script.py:{first + number}: error: {message}" in line
 
 
 def test_a_sweep_gives_frames(tmp_path: Path) -> None:
@@ -201,7 +316,7 @@ def test_every_public_name_is_there() -> None:
     classes = {
         name
         for name, value in vars(tables).items()
-        if isinstance(value, type) and issubclass(value, Table) and value is not Table
+        if isinstance(value, type) and value.__module__ == tables.__name__
     }
     assert classes <= set(nw.__all__)
     with pytest.raises(AttributeError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from narrows.api import distributions, impairments, queues, services, workloads
 from narrows.api.results import RunResult, SweepResult, open_result
 from narrows.api.running import run, sweep
 from narrows.api.simulation import Simulation
@@ -35,7 +36,12 @@ __all__ = [
     "Simulation",
     "Sweep",
     "SweepResult",
+    "distributions",
+    "impairments",
     "open_result",
+    "queues",
     "run",
+    "services",
     "sweep",
+    "workloads",
 ]

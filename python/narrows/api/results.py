@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +33,8 @@ class _Tables:
     def table(self, name: str) -> pl.DataFrame:
         """A table over all runs: "summary", "flows", "runs", "flow_samples" and so on.
 
-        polars frames turn into others with `.to_pandas()` (with pandas and
-        pyarrow installed), `.to_arrow()` and the Arrow C stream interface.
+        polars frames turn into others with `.to_pandas()` and `.to_arrow()`,
+        which need `pip install pandas pyarrow`, and by the Arrow C stream interface.
         Raises InputError for a table that no run has.
         """
         from narrows.sweeps.export import frame
@@ -52,6 +52,7 @@ class _Tables:
         return self.table("flows")
 
 
+@dataclass(frozen=True, repr=False)
 class RunResult(Result, _Tables):
     """The results directory that `narrows.run` returns.
 
@@ -59,10 +60,13 @@ class RunResult(Result, _Tables):
     the runs with their scenarios and tables.
     """
 
+    unmet: list[str] = field(default_factory=list)
+    """The expectations that the run doesn't meet, in words; none if it was only opened."""
+
     def __repr__(self) -> str:
         count = len(self.manifest["trials"])
         runs = f"{counted(count, 'run')} on {self.manifest['backend']}"
-        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page"
+        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .unmet"
         return f"<RunResult {self.name!r}, {runs}, in {self.path}; {offers}>"
 
     @property
@@ -133,7 +137,7 @@ class SweepResult(_Tables):
 
     def __repr__(self) -> str:
         count = len(open_store(self.place).keys())
-        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .failures"
+        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .unmet, .failures"
         return f"<SweepResult of {count} stored runs in {self.place}; {offers}>"
 
     @property
@@ -246,7 +250,7 @@ class SweepResult(_Tables):
 
     @property
     def unmet(self) -> list[str]:
-        """The expectations that combinations don't meet, in words."""
+        """The expectations that combinations don't meet, in words; none if it was only opened."""
         return [str(one) for one in self.outcome.unmet] if self.outcome else []
 
     @property
@@ -283,7 +287,6 @@ def _drawing(figure: Figure) -> Drawing:
     return drawing(figure)
 
 
-def of_run(result: Result) -> RunResult:
+def of_run(result: Result, unmet: Iterable[object] = ()) -> RunResult:
     """A result of the store, with the methods of the Python interface."""
-    known: dict[str, Any] = {"path": result.path, "manifest": result.manifest}
-    return RunResult(**known)
+    return RunResult(result.path, result.manifest, [str(one) for one in unmet])

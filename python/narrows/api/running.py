@@ -38,11 +38,12 @@ def run(
     controls in Python whose code is in `allow_code`, files or directories. Raises
     InputError for bad input, with its place and what would be right.
     """
-    from narrows.runner import execute, prepare
+    from narrows.runner import execute, prepare, unmet
 
     with _permission(scenario, allow_code):
         job = prepare(_source(scenario), _named(overrides), backend)
-    return of_run(execute(job, out=out, force=force, watcher=watcher).result)
+    result = execute(job, out=out, force=force, watcher=watcher).result
+    return of_run(result, unmet(job, result))
 
 
 def sweep(

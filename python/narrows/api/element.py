@@ -1,0 +1,48 @@
+"""The kinds of elements that a table of a specification can hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from narrows.api.writing import Table, Values
+
+
+class Element(Table):
+    """An element: a table of a specification with the name of its kind."""
+
+    kind: ClassVar[str]
+
+    def written(self) -> dict[str, Any]:
+        """As the document of a specification."""
+        return {"kind": self.kind, **super().written()}
+
+
+class Service(Element):
+    """How a link serves its queue; `nw.services` has them."""
+
+
+class Workload(Element):
+    """The behaviour of a flow's application; `nw.workloads` has them."""
+
+
+class Distribution(Element):
+    """A distribution of sizes or durations; `nw.distributions` has them."""
+
+
+@dataclass(kw_only=True, repr=False)
+class Queue(Element):
+    """A queue discipline; `nw.queues` has them."""
+
+    limit: Values[str | int] | None = None
+    """Its room; by default `buffer` of its link. Takes a size such as "250kb" or "100pkt"."""
+
+
+@dataclass(kw_only=True, repr=False)
+class Impairment(Element):
+    """Something that befalls packets of the path; `nw.impairments` has them."""
+
+    direction: Values[Literal["forward", "backward"]] | None = None
+    """The packets that it befalls; "forward", those of the data's direction, by default."""
+    at: Values[Literal["behind", "before"]] | None = None
+    """Its place, behind the links (the default) or before them."""
