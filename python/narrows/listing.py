@@ -2,24 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from narrows.backends import get_backend
+from narrows.errors import InputError
 from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
+from narrows.spec.suggest import one_of
 
 Row = tuple[str, str]
 """A name and what it means."""
+_NESTED = ("figures", "metrics")
+"""Kinds whose entries are indented below headings."""
 
 
-def listing(kind: str, backend: str = "sim") -> list[Row]:
-    """The rows for a kind, such as "ccas" or "paths", on `backend`."""
+def listing(kind: str, backend: str = "sim", names: Sequence[str] = ()) -> list[Row]:
+    """The rows for a kind, such as "ccas" or "paths", on `backend`; only those of `names`.
+
+    A name stands for the entry that has it, or for all whose name contains it. Raises InputError
+    for one that no entry has.
+    """
     rows = list(_LISTINGS[kind]())
-    if backend == "sim" or kind not in ("ccas", "queues", "profiles"):
-        return rows
-    able, known = get_backend(backend).capabilities(), dict(rows)
-    return [(name, known.get(name, "the kernel's own")) for name in getattr(able, kind)]
+    if backend != "sim" and kind in ("ccas", "queues", "profiles"):
+        able, known = get_backend(backend).capabilities(), dict(rows)
+        rows = [(name, known.get(name, "the kernel's own")) for name in getattr(able, kind)]
+    return [row for name in names for row in _narrowed(rows, kind, name)] if names else rows
+
+
+def _narrowed(rows: Sequence[Row], kind: str, name: str) -> Iterator[Row]:
+    """The entries called `name`, or with it in theirs, and the heads of nested ones."""
+    known = [own.strip() for own, _ in rows]
+    wanted = {name} if name in known else {own for own in known if name in own}
+    if not wanted:
+        raise InputError.at("list", f'"{name}", which is none of the {kind}', one_of(name, known))
+    for entry in _entries(rows):
+        if entry[0][0] in wanted:
+            yield from entry
+        elif kind in _NESTED:
+            found = [row for row in entry[1:] if row[0].strip() in wanted]
+            yield from (entry[0], *found) if found else ()
+
+
+def _entries(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """Each row with the indented ones below it."""
+    heads = [at for at, (name, _) in enumerate(rows) if not name.startswith(" ")]
+    for start, end in zip(heads, [*heads[1:], len(rows)], strict=True):
+        yield rows[start:end]
 
 
 def nested(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -48,13 +77,13 @@ def _backends() -> Iterator[Row]:
                 yield f"  {name}", row[name]
 
 
-def as_json(kind: str, backend: str = "sim") -> object:
+def as_json(kind: str, backend: str = "sim", names: Sequence[str] = ()) -> object:
     """The same for programs: back ends as a table, others as objects."""
-    if kind == "backends":
+    if kind == "backends" and not names:
         from narrows.backends.features import table
 
         return table()
-    return nested(listing(kind, backend))
+    return nested(listing(kind, backend, names))
 
 
 def _ccas() -> Iterator[Row]:

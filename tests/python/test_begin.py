@@ -124,6 +124,35 @@ def test_listings_are_json_if_asked(kind: str, capsys: Capture) -> None:
     assert all(set(entry) <= {"name", "meaning", "more"} for entry in entries)
 
 
+def test_no_summary_is_cut_and_no_usage_breaks_a_word(capsys: Capture) -> None:
+    for words in ([], ["kernel"], ["store"], ["list"]):
+        assert run_cli(*words, "--help") == 0
+        text = capsys.readouterr().out
+        assert "..." not in text.replace("[ARGS]...", "").replace("[NAME...]", "")
+    assert text.startswith("Usage: narrows list [OPTIONS] {KIND} [NAME...]\n")
+    assert "workloads, distributions, paths" in text
+
+
+def test_a_listing_is_narrowed_by_names(capsys: Capture) -> None:
+    def names(*words: str) -> list[str]:
+        assert run_cli("list", *words) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return [line.split()[0] for line in lines if not line.startswith(" ")]
+
+    assert names("ccas", "cubic") == ["cubic"]
+    assert names("ccas", "bbr") == ["bbr"]
+    assert {"codel", "fq_codel"} == set(names("queues", "code"))
+    assert names("queues", "pie", "cake") == ["pie", "cake"]
+    assert run_cli("list", "metrics", "goodput_mbps") == 0
+    found = capsys.readouterr().out
+    assert "of a class" in found
+    assert "utilization" not in found.replace("utilization of", "")
+    assert run_cli("list", "ccas", "cubik") == 2
+    assert 'list: found "cubik", which is none of the ccas; "cubic"' in capsys.readouterr().err
+    assert run_cli("list", "ccas", "cubic", "--json") == 0
+    assert [entry["name"] for entry in json.loads(capsys.readouterr().out)] == ["cubic"]
+
+
 def test_next_steps_are_for_people_only(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from typer.core import TyperGroup
@@ -34,15 +35,27 @@ WHOLE = 1000
 """Summaries aren't cut: longer ones take a second line."""
 
 
-class SectionedGroup(TyperGroup):
-    """The command `narrows`, whose help lists the commands by task."""
+class WholeGroup(TyperGroup):
+    """A group of commands whose help shows their summaries whole."""
+
+    def sections(self) -> Mapping[str, Iterable[str]]:
+        """The commands below each heading."""
+        return {"Commands": self.commands}
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 (click's, or typer's own)
-        """Writes a section of the help for each task."""
+        """Writes a section of the help for each heading."""
         width = max(len(name) for name in self.commands)
-        for heading, names in SECTIONS.items():
+        for heading, names in self.sections().items():
             rows = [
                 (f"{name:{width}}", self.commands[name].get_short_help_str(WHOLE)) for name in names
             ]
             with formatter.section(heading):
                 formatter.write_dl(rows)
+
+
+class SectionedGroup(WholeGroup):
+    """The command `narrows`, whose help lists the commands by task."""
+
+    def sections(self) -> Mapping[str, Iterable[str]]:
+        """The commands of each task."""
+        return SECTIONS

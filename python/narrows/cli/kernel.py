@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
+from narrows.cli.help import WholeGroup
 from narrows.cli.options import AsJson
 from narrows.cli.output import print_json
 
 app = typer.Typer(
-    help="Build and list the Linux kernels of the back end uml.", rich_markup_mode=None
+    cls=WholeGroup,
+    help="Build and list the Linux kernels of the back end uml.",
+    rich_markup_mode=None,
 )
 
 

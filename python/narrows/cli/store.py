@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
+from narrows.cli.help import WholeGroup
 from narrows.cli.options import AsJson
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import DONE, FAILED, reading
 from narrows.words import counted
 
-app = typer.Typer(help="Manage the stored runs of sweeps.", rich_markup_mode=None)
+app = typer.Typer(cls=WholeGroup, help="Manage the stored runs of sweeps.", rich_markup_mode=None)
 _STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its URL.")
 
 

@@ -35,7 +35,11 @@ class Kind(StrEnum):
 
 
 def list_(
-    kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    kind: Annotated[Kind, typer.Argument(metavar="KIND", help=f"What to list: {', '.join(Kind)}.")],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME...]", help="Only these, or those with this in their name."),
+    ] = None,
     backend: Backend = "sim",
     as_json: AsJson = False,
 ) -> None:
@@ -45,9 +49,9 @@ def list_(
     from narrows.listing import listing
 
     if as_json:
-        print_json(document(kind.value, backend))
+        print_json(document(kind.value, backend, names or ()))
     else:
-        print_list(listing(kind.value, backend))
+        print_list(listing(kind.value, backend, names or ()))
 
 
 def schema() -> None:
