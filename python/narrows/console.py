@@ -301,14 +301,16 @@ def _loss_line(losses: Sequence[Entry]) -> str:
 
 
 def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
-    """A line for a link. `rtt_ms` is the path's delay, the time in which one BDP leaves."""
+    """A line for a link. `rtt_ms` is the path's delay: at a constant rate a BDP takes that."""
 
     def mean(get: Callable[[Entry], float | None]) -> float | None:
         return _mean(get(link) for link in links)
 
     def queue(statistic: str) -> str:
-        found = mean(lambda b: b["queue_bdp"][statistic])
-        return f"{_cell(found, '{:.2f}')} BDP = {_cell(found, '{:.1f}', rtt_ms)} ms ({statistic})"
+        bdp, ms = (mean(lambda b, n=name: b[n][statistic]) for name in ("queue_bdp", "queue_ms"))
+        told = f"{_cell(ms, '{:.1f}')} ms ({statistic})"
+        constant = bdp is None or ms is None or abs(ms - bdp * rtt_ms) <= 0.01 * ms
+        return f"{_cell(bdp, '{:.2f}')} BDP = {told}" if constant else told
 
     return (
         f"{name}: utilization {_cell(mean(lambda b: b['utilization']), '{:.1f}', 100)} %"

@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 from specimens import scenario_of
 
+import narrows as nw
 from narrows.backends import get_backend
+from narrows.cli import main
+from narrows.figures import describe
+from narrows.figures.frames import conditions
 from narrows.metrics import summarise
 from narrows.metrics.offered import LeastTimes, SteppedOffer, Steps, TraceOffer, offers
 from narrows.metrics.series import RunSeries
@@ -31,6 +35,7 @@ warmup = "500ms"
 FASTER = '[[changes]]\nat = "1s"\nrate = "40mbit"\n'
 SLOWER = '[[changes]]\nat = "2s"\nrate = "2mbit"\n'
 NEARER = '[[changes]]\nat = "2s"\nrtt = "2ms"\n'
+TRACE = '[path.service]\nkind = "trace"\nfile = "link.trace"\n'
 FARTHER = '[[changes]]\nat = "2s"\nrtt = "100ms"\n'
 
 
@@ -242,3 +247,47 @@ def test_percentiles_lie_between_the_extremes() -> None:
     row = numbers(text.replace("20ms", "222ms"))
     assert row["none.rtt_mean_ms"] >= 222
     assert row["none.delay_mean_ms"] >= 0
+
+
+@pytest.mark.parametrize("varying", [FASTER + SLOWER, TRACE])
+def test_the_timeline_of_a_varying_link_shows_its_capacity(varying: str, tmp_path: Path) -> None:
+    (tmp_path / "link.trace").write_text("1\n1\n9\n20\n")
+    file = tmp_path / "spec.toml"
+    file.write_text(f'name = "varying"\n{BASE.replace("[[flows]]", varying + "[[flows]]", 1)}')
+    scenario = plan(load(file).spec, "").trials[0].scenario
+    tables = get_backend("sim").run(scenario).tables
+    throughput, queue, *_ = describe("timeline", scenario, tables).panels
+    assert throughput.y_label == "Mbit/s"
+    capacity, *flows = throughput.lines
+    assert capacity.label == "capacity"
+    assert capacity.fill
+    sent = np.sum([line.y for line in flows], axis=0)
+    assert (sent <= capacity.y * 1.05 + 0.2).all()  # a packet may end after the window
+    assert sent[-5:].mean() > 0.8 * capacity.y[-5:].mean()
+    assert (queue.y_label, queue.guides) == ("ms", ())
+    wait_ms = summary_row(
+        summarise(scenario, tables, get_backend("sim").run(scenario).info), ["cubic"]
+    )
+    assert queue.lines[0].y.max() >= wait_ms["queue_p95_ms"] > 0
+    assert "on average" in conditions(scenario)
+    assert "BDP" not in conditions(scenario)
+
+
+def test_the_path_of_a_timeline_follows_changes_of_its_delay() -> None:
+    scenario = scenario_of(BASE + FARTHER)
+    rtt = describe("timeline", scenario, get_backend("sim").run(scenario).tables).panels[-1]
+    (path,) = (line for line in rtt.lines if line.label == "path")
+    assert (path.x.tolist(), path.y.tolist()) == ([0.0, 2.0, 6.0], [20.0, 100.0, 100.0])
+    assert rtt.guides == ()
+
+
+def test_the_queue_in_words_is_the_delay_of_its_packets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "spec.toml"
+    file.write_text(f'name = "varying"\n{BASE}{SLOWER}')
+    assert main(["run", str(file), "--out", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    delay_ms = nw.open_result(tmp_path / "out").summary_table["queue_p95_ms"][0]
+    assert f"{delay_ms:.1f} ms (p95)" in said
+    assert "BDP =" not in said

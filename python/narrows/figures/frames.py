@@ -13,6 +13,7 @@ from narrows.columns import Columns, Table, Tables, columns
 from narrows.figures.looks import Look, control_of, looks, words
 from narrows.figures.model import Floats, Line, Span
 from narrows.figures.palette import name
+from narrows.metrics.offered import offers
 from narrows.packets import PACKET_BYTES
 from narrows.spec.classes import classes
 from narrows.spec.datagrams import sent
@@ -83,6 +84,12 @@ def rate_mbps(scenario: Scenario) -> float:
     return float(scenario["path"]["rate_bps"]) / 1e6
 
 
+def offered_mbps(scenario: Scenario) -> float | None:
+    """The mean of what a varying bottleneck offers in Mbit/s; None where the rate is constant."""
+    offer, end_ns = offers(scenario)[0], float(scenario["run"]["duration_ns"])
+    return float(offer.until(end_ns)) * 8e3 / end_ns if offer.varies and end_ns else None
+
+
 def bdp_bytes(scenario: Scenario) -> float:
     """Rate times two-way delay of the path, in bytes."""
     path = scenario["path"]
@@ -97,9 +104,22 @@ def buffer_bytes(scenario: Scenario) -> float:
 
 def conditions(scenario: Scenario, groups: Groups = None) -> str:
     """The scenario in one line, such as "2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, buffer 1.75 BDP"."""
-    room = buffer_bytes(scenario) / bdp_bytes(scenario) if bdp_bytes(scenario) else 0.0
-    path = f"{rate_mbps(scenario):g} Mbit/s, {_delays(scenario)}, buffer {room:.3g} BDP"
+    path = f"{_rate(scenario)}, {_delays(scenario)}, buffer {_buffer(scenario)}"
     return f"{flows_in_words(scenario, groups)}, {path}{_queue(scenario)}"
+
+
+def _rate(scenario: Scenario) -> str:
+    """The bottleneck's rate, or its mean where it varies."""
+    mean = offered_mbps(scenario)
+    return f"{rate_mbps(scenario):g} Mbit/s" if mean is None else f"{mean:.3g} Mbit/s on average"
+
+
+def _buffer(scenario: Scenario) -> str:
+    """The buffer in BDP; in bytes where the rate varies, since it has no single BDP then."""
+    room, bdp = buffer_bytes(scenario), bdp_bytes(scenario)
+    if offers(scenario)[0].varies or not bdp:
+        return f"{room / 1e3:.3g} kB"
+    return f"{room / bdp:.3g} BDP"
 
 
 def flows_in_words(scenario: Scenario, groups: Groups = None) -> str:

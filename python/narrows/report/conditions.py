@@ -17,7 +17,7 @@ def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str
     """Labels and values: the path, a line for each class of flows, the hosts, the run."""
     path, run = scenario["path"], scenario["run"]
     return [
-        ("Rate", f"{frames.rate_mbps(scenario):g} Mbit/s"),
+        ("Rate", _rate(scenario)),
         ("Two-way delay", f"{path['rtt_ns'] / 1e6:g} ms"),
         ("Buffer", _buffer(scenario)),
         ("BDP", f"{number(round(frames.bdp_bytes(scenario)))} bytes"),
@@ -32,6 +32,12 @@ def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str
         ),
         ("Sample interval", f"{run['sample_interval_ns'] / 1e6:g} ms"),
     ]
+
+
+def _rate(scenario: Scenario) -> str:
+    """The bottleneck's rate, and what it offers on average if that varies."""
+    mean, rate = frames.offered_mbps(scenario), f"{frames.rate_mbps(scenario):g} Mbit/s"
+    return rate if mean is None else f"{rate} nominal, {mean:.3g} Mbit/s on average"
 
 
 def _buffer(scenario: Scenario) -> str:

@@ -51,9 +51,11 @@ def cards(runs: Sequence[Summarised], groups: Sequence[str]) -> list[tuple[str, 
     losses = [run.summary["losses"]["loss_rate"] for run in runs if "losses" in run.summary]
     if losses:
         found.append(("loss on the path", percent(mean(losses))))
-    found.append(("mean queue", f"{number(queue)} BDP"))
-    if queue is not None:
-        found.append(("mean queue", f"{number(queue * scenario['path']['rtt_ns'] / 1e6)} ms"))
+    if frames.offered_mbps(scenario) is None:
+        found.append(("mean queue", f"{number(queue)} BDP"))
+    delay = mean([b["queue_ms"]["mean"] for b in bottlenecks])
+    if delay is not None:
+        found.append(("mean queue", f"{number(delay)} ms"))
     return [*found, *_shares(runs, groups), *_completions(runs)]
 
 

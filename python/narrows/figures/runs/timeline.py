@@ -13,6 +13,7 @@ from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass, Groups
 from narrows.figures.model import Figure, Floats, Guide, Kind, Line, Panel, Stack
 from narrows.metrics import windows
+from narrows.metrics.offered import Offer, drain_ms, offers, two_way_ns
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Scenario
 
@@ -25,6 +26,9 @@ def timeline(
     scenario: Scenario, tables: Tables, groups: Groups = None, window_s: float | None = None
 ) -> Figure:
     """Throughput and RTT of each class of flows, queue and loss of the bottleneck.
+
+    Where the bottleneck's rate varies, throughput stands over the capacity in Mbit/s, and the
+    queue is how long the packets in it still wait.
 
     Throughput and loss are over windows of `window_s` seconds, or of
     `window_of` the run; queue and RTT are as sampled. BBR's RTprop is the
@@ -42,12 +46,12 @@ def timeline(
         frames.conditions(scenario, groups),
         (
             _throughput(scenario, classes, flow_samples, window_s),
-            _queue(scenario, queue),
+            _waiting(scenario, queue) if offers(scenario)[0].varies else _queue(scenario, queue),
             _loss(queue, window_s),
             _rtt(scenario, classes, tables),
         ),
-        "Four panels over time: throughput per kind of flow in percent of the rate, "
-        "queue in bandwidth-delay products, loss at the queue in percent, and RTT in ms.",
+        "Four panels over time: throughput per kind of flow, queue at the bottleneck, "
+        "loss there in percent, and RTT in ms.",
         height=frames.ROW_IN,
         name="timeline",
         stack=Stack((0.0, frames.end_s(tables)), spans),
@@ -73,14 +77,26 @@ def _throughput(
 ) -> Panel:
     labels = {flow: members.label for members in classes for flow in members.flows}
     rates = windows.throughput(flow_samples, labels, window_s)
+    offer = offers(scenario)[0]
+    scale = 1.0 if offer.varies else 100 / frames.rate_mbps(scenario)
     lines = []
     for members in classes:
         rows = rates.where(rates["class"] == members.label)
         if len(rows):
-            x, y = _steps(rows, "throughput_mbps", 100 / frames.rate_mbps(scenario))
+            x, y = _steps(rows, "throughput_mbps", scale)
             lines.append(_line(members, x, y, "step", 1.6))
     title = f"Throughput of each class, {1000 * window_s:g} ms windows"
-    return Panel(TIME, "% of the rate", tuple(lines), title)
+    if not offer.varies:
+        return Panel(TIME, "% of the rate", tuple(lines), title)
+    area = _capacity(offer, windows.edges(frames.end_s({"flow_samples": flow_samples}), window_s))
+    return Panel(TIME, "Mbit/s", (area, *lines), title)
+
+
+def _capacity(offer: Offer, borders: Floats) -> Line:
+    """What a link offers in each window, as an area."""
+    mbps = np.diff(offer.until(borders * 1e9)) * 8e-6 / np.diff(borders)
+    y = np.append(mbps, mbps[-1])
+    return Line("capacity", borders, y, "neutral", kind="step", width=0.8, fill=True)
 
 
 def _line(members: FlowClass, x: Floats, y: Floats, kind: Kind, width: float) -> Line:
@@ -98,6 +114,14 @@ def _queue(scenario: Scenario, queue: Columns) -> Panel:
     rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
     full = Guide(room, f"buffer {room:.3g} BDP = {room * rtt_ms:.3g} ms")
     return Panel(TIME, "BDP", (line,), "Queue at the bottleneck", guides=(full,))
+
+
+def _waiting(scenario: Scenario, queue: Columns) -> Panel:
+    """How long the backlog at each sample takes to leave a link whose rate varies."""
+    time_s, backlog = (frames.column(queue, name) for name in ("time_s", "backlog_bytes"))
+    wait_ms = drain_ms(offers(scenario)[0], time_s, backlog)
+    line = Line("queue", time_s, wait_ms, "queue", width=1.1, fill=True, group="")
+    return Panel(TIME, "ms", (line,), "Queueing delay at the bottleneck")
 
 
 def _loss(queue: Columns, window_s: float) -> Panel:
@@ -120,12 +144,13 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
     for members, (x, y) in zip(told, means, strict=True):
         label = f"{members.label}'s RTprop"
         lines.append(Line(label, x, y, members.look.hue, dash="dot", kind="step", width=1.8))
-    return Panel(TIME, "ms", frames.shown(lines), "Round-trip time", guides=_least(scenario))
-
-
-def _least(scenario: Scenario) -> tuple[Guide, ...]:
-    """A guide at the path's delay, if some flow has it."""
-    if all(flow["rtt_ns"] is not None for flow in scenario["flows"]):
-        return ()
-    rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
-    return (Guide(rtt_ms, f"path {rtt_ms:g} ms", below=True),)
+    guides: tuple[Guide, ...] = ()
+    delay = two_way_ns(scenario, {"rtt_ns": None})
+    if delay.varies:
+        ends = np.append(delay.starts_ns / 1e9, frames.end_s(tables))
+        path_ms = np.append(delay.values, delay.values[-1]) / 1e6
+        lines.append(Line("path", ends, path_ms, "neutral", dash="dash", kind="step", width=1.0))
+    elif any(flow["rtt_ns"] is None for flow in scenario["flows"]):
+        rtt_ms = float(delay.values[0]) / 1e6
+        guides = (Guide(rtt_ms, f"path {rtt_ms:g} ms", below=True),)
+    return Panel(TIME, "ms", frames.shown(lines), "Round-trip time", guides=guides)

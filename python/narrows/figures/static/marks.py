@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -17,6 +18,12 @@ from narrows.figures.static.style import DASHES, FAINT, INK
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+
+
+CLOSE = 0.1
+"""Below a guide that is closer to the foot of an axis than this part of it, no label fits."""
+FILLED = 0.13
+"""The opacity of the area below a line."""
 
 
 def draw(axes: Axes, mark: Mark) -> None:
@@ -33,6 +40,8 @@ def key(mark: Mark, label: str) -> Artist:
         return Line2D([], [], color=shade, linestyle="", marker="o", label=label)
     if not isinstance(mark, Line):
         return Patch(facecolor=shade, alpha=0.75, label=label)
+    if mark.fill:
+        return Patch(facecolor=to_rgba(shade, FILLED), edgecolor=shade, linewidth=0.8, label=label)
     if mark.kind == "points":
         return Line2D([], [], color=shade, marker=mark.marker or ".", linestyle="", label=label)
     return Line2D(
@@ -59,7 +68,7 @@ def _line(axes: Axes, line: Line) -> None:
         drawstyle="steps-post" if how else "default", rasterized=line.exact,
     )  # fmt: skip
     if line.fill:
-        axes.fill_between(line.x, line.y, color=shade, alpha=0.13, linewidth=0, step=how)
+        axes.fill_between(line.x, line.y, color=shade, alpha=FILLED, linewidth=0, step=how)
 
 
 def _spread(axes: Axes, line: Line, shade: str, how: Any) -> None:  # noqa: ANN401
@@ -113,7 +122,9 @@ def draw_guide(axes: Axes, guide: Guide) -> None:
                       va="top", **words)  # fmt: skip
         return
     axes.axhline(guide.value, **rule)
-    gap, side = ((0, -3), "top") if guide.below else ((0, 2), "bottom")
+    low, high = axes.get_ylim()
+    below = guide.below and guide.value - low > CLOSE * (high - low)
+    gap, side = ((0, -3), "top") if below else ((0, 2), "bottom")
     axes.annotate(guide.label, (1.0, guide.value), xycoords=axes.get_yaxis_transform(), xytext=gap,
                   ha="right", va=side, **words)  # fmt: skip
 
