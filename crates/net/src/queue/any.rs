@@ -72,6 +72,10 @@ impl<B> QueueDiscipline<B> for Queue<B> {
         forward!(self, queue => queue.on_deadline(due, verdicts));
     }
 
+    fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
+        forward!(self, queue => queue.count_ahead(ahead));
+    }
+
     fn learn_dscps(&mut self, of_flows: &[Dscp]) {
         forward!(self, queue => queue.learn_dscps(of_flows));
     }

@@ -9,7 +9,7 @@ use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{FRAME, Waiting};
+use super::waiting::{Ahead, FRAME, Waiting};
 use crate::DropReason;
 
 /// The parameters of `tc`'s codel; the defaults are Linux's (`codel_init`).
@@ -90,6 +90,7 @@ pub struct CoDel<B> {
     law: Law,
     control: Control,
     waiting: Waiting<B>,
+    ahead: Ahead,
 }
 
 impl<B> CoDel<B> {
@@ -100,13 +101,19 @@ impl<B> CoDel<B> {
             .with_ce_threshold(params.ce_threshold)
             .with_square_root(params.square_root);
         let limit = usize::try_from(params.limit).unwrap_or(usize::MAX);
-        Self { limit, law, control: Control::default(), waiting: Waiting::new() }
+        Self {
+            limit,
+            law,
+            control: Control::default(),
+            waiting: Waiting::new(),
+            ahead: Ahead::default(),
+        }
     }
 }
 
 impl<B> QueueDiscipline<B> for CoDel<B> {
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
-        if self.waiting.len() >= self.limit {
+        if self.waiting.len() + self.ahead.packets >= self.limit {
             verdicts.drop(packet, now, DropReason::Overflow);
         } else {
             self.waiting.push(packet, now);
@@ -119,6 +126,10 @@ impl<B> QueueDiscipline<B> for CoDel<B> {
             let (since, packet) = waiting.pop()?;
             Some(Head { since, packet, backlog: waiting.frame_bytes() })
         })
+    }
+
+    fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
+        self.ahead = Ahead::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

@@ -58,6 +58,12 @@ pub trait QueueDiscipline<B> {
         let _ = (due, verdicts);
     }
 
+    /// Tells which packet was dequeued ahead and still waits, so that it counts as one of the
+    /// queue's (Linux `qdisc_peek_dequeued`); none once it has left.
+    fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
+        let _ = ahead;
+    }
+
     /// Tells the DSCP of each flow's packets on this link, before the first arrives. Without it, and
     /// for flows beyond, it is 0.
     fn learn_dscps(&mut self, of_flows: &[Dscp]) {

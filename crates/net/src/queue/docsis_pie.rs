@@ -9,7 +9,7 @@ use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::Waiting;
+use super::waiting::{Ahead, Waiting};
 use crate::DropReason;
 
 /// The parameters of RFC 8034, with its defaults; Linux doesn't have it. The rates and the buffer
@@ -137,6 +137,7 @@ pub struct DocsisPie<T> {
     params: DocsisPieParams,
     random: Stream,
     waiting: Waiting<T>,
+    ahead: Ahead,
     next_update: Time,
     state: State,
     /// For a packet of mean size; above 1, larger packets are dropped with certainty.
@@ -164,6 +165,7 @@ impl<T> DocsisPie<T> {
             params: *params,
             random,
             waiting: Waiting::new(),
+            ahead: Ahead::default(),
             next_update: Time::ZERO + params.interval,
             state: State::Inactive,
             probability: 0.0,
@@ -305,7 +307,7 @@ fn gain(probability: f64) -> f64 {
 
 impl<T> QueueDiscipline<T> for DocsisPie<T> {
     fn enqueue(&mut self, packet: Packet<T>, now: Time, verdicts: &mut Verdicts<T>) {
-        if self.waiting.bytes() + packet.bytes() > self.params.buffer {
+        if self.waiting.bytes() + self.ahead.bytes + packet.bytes() > self.params.buffer {
             self.accumulated = 0.0;
             verdicts.drop(packet, now, DropReason::Overflow);
         } else if self.strikes(packet.size) {
@@ -320,6 +322,10 @@ impl<T> QueueDiscipline<T> for DocsisPie<T> {
         self.refill(now);
         self.tokens -= f64::from(packet.size);
         Some(packet)
+    }
+
+    fn count_ahead(&mut self, ahead: Option<&Packet<T>>) {
+        self.ahead = Ahead::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

@@ -9,7 +9,7 @@ use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{FRAME, Waiting, frame_bytes};
+use super::waiting::{Ahead, FRAME, Waiting, frame_bytes};
 use crate::DropReason;
 
 /// The parameters of `tc`'s dualpi2; the defaults are Linux's
@@ -144,6 +144,7 @@ pub struct DualPi2<B> {
     random: Stream,
     classic: Waiting<B>,
     l4s: Waiting<B>,
+    ahead: Ahead,
     /// Whether the step applies, for each packet of the L4S queue.
     may_step: VecDeque<bool>,
     next_update: Time,
@@ -170,6 +171,7 @@ impl<B> DualPi2<B> {
             random,
             classic: Waiting::new(),
             l4s: Waiting::new(),
+            ahead: Ahead::default(),
             may_step: VecDeque::new(),
             next_update: Time::ZERO + params.tupdate,
             probability: 0.0,
@@ -239,7 +241,7 @@ impl<B> DualPi2<B> {
     }
 
     fn frames(&self) -> u64 {
-        self.classic.frame_bytes() + self.l4s.frame_bytes()
+        self.classic.frame_bytes() + self.l4s.frame_bytes() + self.ahead.frame_bytes
     }
 
     /// The next packet by weighted round robin, whether it is L4S and the step
@@ -310,7 +312,7 @@ fn fulfil<B>(
 
 impl<B> QueueDiscipline<B> for DualPi2<B> {
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
-        if self.len() as u64 >= self.params.limit {
+        if (self.len() + self.ahead.packets) as u64 >= self.params.limit {
             return verdicts.drop(packet, now, DropReason::Overflow);
         }
         let l4s = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);
@@ -336,6 +338,10 @@ impl<B> QueueDiscipline<B> for DualPi2<B> {
         }
         self.reset_credit();
         None
+    }
+
+    fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
+        self.ahead = Ahead::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

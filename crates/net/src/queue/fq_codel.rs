@@ -10,7 +10,7 @@ use super::flow_hash::FlowHash;
 use super::limit::Limit;
 use super::turns::Turns;
 use super::verdicts::Verdicts;
-use super::waiting::{FRAME, Waiting, frame_bytes};
+use super::waiting::{Ahead, FRAME, Waiting, frame_bytes};
 use crate::DropReason;
 
 /// The parameters of `tc`'s `fq_codel`; the defaults are Linux's
@@ -114,6 +114,7 @@ pub struct FqCoDel<B> {
     flows: Vec<Flow<B>>,
     turns: Turns,
     packets: usize,
+    ahead: Ahead,
     bytes: u64,
     frame_bytes: u64,
 }
@@ -135,6 +136,7 @@ impl<B> FqCoDel<B> {
             flows: std::iter::repeat_with(empty).take(params.flows as usize).collect(),
             turns: Turns::new(params.flows, params.quantum),
             packets: 0,
+            ahead: Ahead::default(),
             bytes: 0,
             frame_bytes: 0,
         }
@@ -193,7 +195,7 @@ impl<B> QueueDiscipline<B> for FqCoDel<B> {
         self.frame_bytes += frame_bytes(&packet);
         self.flows[index].waiting.push(packet, now);
         self.turns.join(index);
-        if self.packets as u64 > self.params.limit {
+        if (self.packets + self.ahead.packets) as u64 > self.params.limit {
             self.drop_from_fattest(now, verdicts);
         }
     }
@@ -207,6 +209,10 @@ impl<B> QueueDiscipline<B> for FqCoDel<B> {
             }
             self.turns.end();
         }
+    }
+
+    fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
+        self.ahead = Ahead::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

@@ -12,7 +12,7 @@ use super::limit::Limit;
 use super::pie::{self, MAX_PROB, Pie, PieParams};
 use super::turns::Turns;
 use super::verdicts::Verdicts;
-use super::waiting::frame_bytes;
+use super::waiting::{Ahead, frame_bytes};
 
 /// The parameters of `tc`'s `fq_pie`; the defaults are Linux's (`fq_pie_init`). Its `memory_limit`
 /// isn't modelled: 32 MB are more than `limit` full packets take.
@@ -98,6 +98,7 @@ pub struct FqPie<B> {
     pies: BTreeMap<usize, Pie<B>>,
     turns: Turns,
     packets: usize,
+    ahead: Ahead,
     bytes: u64,
     next_update: Time,
 }
@@ -118,6 +119,7 @@ impl<B> FqPie<B> {
             pies: BTreeMap::new(),
             turns: Turns::new(params.flows, params.quantum),
             packets: 0,
+            ahead: Ahead::default(),
             bytes: 0,
             next_update: Time::ZERO + Duration::from_millis(500),
         }
@@ -132,7 +134,7 @@ impl<B> QueueDiscipline<B> for FqPie<B> {
             .pies
             .entry(index)
             .or_insert_with(|| Pie::new(params, Stream::new(seed, &format!("fq_pie/{index}"))));
-        if self.packets as u64 >= self.params.limit {
+        if (self.packets + self.ahead.packets) as u64 >= self.params.limit {
             return pie.overflow(packet, now, verdicts);
         }
         let size = packet.size;
@@ -157,6 +159,10 @@ impl<B> QueueDiscipline<B> for FqPie<B> {
             }
             self.turns.end();
         }
+    }
+
+    fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
+        self.ahead = Ahead::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

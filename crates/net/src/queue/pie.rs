@@ -7,7 +7,7 @@ use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{FRAME, Waiting, frame_bytes};
+use super::waiting::{Ahead, FRAME, Waiting, frame_bytes};
 use crate::DropReason;
 
 /// The parameters of `tc`'s pie; the defaults are Linux's (`pie_params_init`).
@@ -132,6 +132,7 @@ pub struct Pie<B> {
     target: i64,
     random: Stream,
     waiting: Waiting<B>,
+    ahead: Ahead,
     next_update: Time,
     /// As a part of 2^56 - 1.
     prob: i64,
@@ -157,6 +158,7 @@ impl<B> Pie<B> {
             target: ticks(params.target.as_nanos()),
             random,
             waiting: Waiting::new(),
+            ahead: Ahead::default(),
             next_update: Time::ZERO + params.first_update,
             prob: 0,
             accu_prob: 0,
@@ -177,7 +179,8 @@ impl<B> Pie<B> {
     /// Whether PIE drops or marks the packet (`pie_drop_early`).
     fn strikes(&mut self, packet: &Packet<B>) -> bool {
         let low = self.qdelay < self.target / 2 && self.prob < MAX_PROB / 5;
-        if self.burst_left > 0 || low || self.waiting.frame_bytes() < 2 * u64::from(FRAME) {
+        let backlog = self.waiting.frame_bytes() + self.ahead.frame_bytes;
+        if self.burst_left > 0 || low || backlog < 2 * u64::from(FRAME) {
             return false;
         }
         let prob = self.packet_prob(packet);
@@ -268,7 +271,8 @@ impl<B> Pie<B> {
         let raised = self.prob.saturating_add(delta);
         self.prob = raised.clamp(0, MAX_PROB);
         // A delay of zero with a backlog means a backlog too small to judge.
-        if qdelay == 0 && old == 0 && self.waiting.len() == 0 && raised <= MAX_PROB {
+        let is_empty = self.waiting.len() + self.ahead.packets == 0;
+        if qdelay == 0 && old == 0 && is_empty && raised <= MAX_PROB {
             self.prob -= self.prob / 64;
         }
         let quiet = qdelay < self.target / 2 && old < self.target / 2;
@@ -292,7 +296,7 @@ impl<B> Pie<B> {
 
 impl<B> QueueDiscipline<B> for Pie<B> {
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
-        if self.waiting.len() as u64 >= self.params.limit {
+        if (self.waiting.len() + self.ahead.packets) as u64 >= self.params.limit {
             return self.overflow(packet, now, verdicts);
         }
         self.admit(packet, now, verdicts, MAX_PROB / 10);
@@ -302,6 +306,10 @@ impl<B> QueueDiscipline<B> for Pie<B> {
         let (since, packet) = self.waiting.pop()?;
         self.measure(since, now);
         Some(packet)
+    }
+
+    fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
+        self.ahead = Ahead::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

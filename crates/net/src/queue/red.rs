@@ -8,7 +8,7 @@ use super::entry::{self, Registered};
 use super::limit::Limit;
 use super::red_average::{Average, weight_log};
 use super::verdicts::Verdicts;
-use super::waiting::{Waiting, frame_bytes};
+use super::waiting::{Ahead, Waiting, frame_bytes};
 use crate::DropReason;
 
 /// The parameters of `tc`'s red; the defaults are `tc`'s where it has one. All
@@ -192,6 +192,7 @@ pub struct Red<B> {
     params: RedParams,
     random: Stream,
     waiting: Waiting<B>,
+    ahead: Ahead,
     average: Average,
     min: u64,
     max: u64,
@@ -229,6 +230,7 @@ impl<B> Red<B> {
             params: *params,
             random,
             waiting: Waiting::new(),
+            ahead: Ahead::default(),
             average: Average::new(min, params.burst_packets(), avpkt, params.bandwidth),
             min,
             max,
@@ -290,11 +292,12 @@ impl<B> Red<B> {
 
 impl<B> QueueDiscipline<B> for Red<B> {
     fn enqueue(&mut self, mut packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
-        self.average.update(self.waiting.frame_bytes(), now);
+        let backlog = self.waiting.frame_bytes() + self.ahead.frame_bytes;
+        self.average.update(backlog, now);
         let action = self.action();
         if !self.admits(action, &mut packet, verdicts) {
             verdicts.drop(packet, now, DropReason::Early);
-        } else if self.waiting.frame_bytes() + frame_bytes(&packet) > self.params.limit.get() {
+        } else if backlog + frame_bytes(&packet) > self.params.limit.get() {
             verdicts.drop(packet, now, DropReason::Overflow);
         } else {
             self.waiting.push(packet, now);
@@ -307,6 +310,10 @@ impl<B> QueueDiscipline<B> for Red<B> {
             self.average.idle_from(now);
         }
         head.map(|(_, packet)| packet)
+    }
+
+    fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
+        self.ahead = Ahead::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

@@ -10,7 +10,7 @@ use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{Waiting, frame_bytes};
+use super::waiting::{Ahead, Waiting, frame_bytes};
 use crate::DropReason;
 
 /// The parameters of `tc`'s `sfq`; the defaults are Linux's (`sfq_init`). Its `perturb`, off by
@@ -113,6 +113,7 @@ pub struct Sfq<B> {
     /// The buckets with packets, in the order of their turns.
     round: VecDeque<usize>,
     packets: usize,
+    ahead: Ahead,
     bytes: u64,
     changes: u64,
 }
@@ -132,6 +133,7 @@ impl<B> Sfq<B> {
             slots: std::iter::repeat_with(slot).take(params.divisor as usize).collect(),
             round: VecDeque::new(),
             packets: 0,
+            ahead: Ahead::default(),
             bytes: 0,
             changes: 0,
         }
@@ -198,7 +200,7 @@ impl<B> QueueDiscipline<B> for Sfq<B> {
             self.slots[index].allot = i64::from(self.params.quantum);
         }
         self.push(index, packet, now);
-        if self.packets as u64 > self.params.limit {
+        if (self.packets + self.ahead.packets) as u64 > self.params.limit {
             self.drop_from_longest(now, verdicts);
         }
     }
@@ -219,6 +221,10 @@ impl<B> QueueDiscipline<B> for Sfq<B> {
             }
             return Some(packet);
         }
+    }
+
+    fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
+        self.ahead = Ahead::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

@@ -6,7 +6,7 @@ use narrows_base::{Bytes, Dscp, Duration, Packet, Rate, Time};
 use super::any::Queue;
 use super::discipline::QueueDiscipline;
 use super::drop_tail::DropTail;
-use super::limit::Limit;
+use super::limit::{Capacity, Limit};
 use super::verdicts::Verdicts;
 use super::waiting::frame_bytes;
 use crate::DropReason;
@@ -45,8 +45,8 @@ pub struct TbfParams {
     /// Bytes that may leave at once after an idle time; a larger packet is
     /// dropped.
     pub burst: Bytes,
-    /// Bytes that may wait. Ignored with a queue discipline inside.
-    pub limit: Bytes,
+    /// The frames that may wait, with the one at the head. Ignored with a queue discipline inside.
+    pub limit: Limit,
     /// The rate within a burst and the depth of its bucket (`mtu`), by default none.
     pub peakrate: Option<(Rate, Bytes)>,
 }
@@ -54,7 +54,7 @@ pub struct TbfParams {
 impl TbfParams {
     /// A bucket without a peak rate.
     #[must_use]
-    pub const fn new(rate: Rate, burst: Bytes, limit: Bytes) -> Self {
+    pub const fn new(rate: Rate, burst: Bytes, limit: Limit) -> Self {
         Self { rate, burst, limit, peakrate: None }
     }
 
@@ -62,20 +62,21 @@ impl TbfParams {
     /// that time.
     #[must_use]
     pub fn with_latency(rate: Rate, burst: Bytes, latency: Duration) -> Self {
-        Self::new(rate, burst, rate.bytes_in(latency) + burst)
+        Self::new(rate, burst, Limit::Bytes(rate.bytes_in(latency) + burst))
     }
 }
 
 /// A token bucket filter (Linux `sch_tbf.c`), for use in front of a faster link: a conforming
 /// packet leaves at the link's own rate.
 pub struct Tbf<B> {
-    limit: Option<u64>,
+    limit: Option<Capacity>,
     /// The largest frame that can ever pass.
     burst: u64,
     bucket: Bucket,
     peak: Option<Bucket>,
     inner: Queue<B>,
-    /// The packet at the head, already taken from the inner discipline; it still counts as waiting.
+    /// The packet at the head, already taken from the inner discipline; it still counts as waiting
+    /// there, too.
     head: Option<Packet<B>>,
     frame_bytes: u64,
     /// When the tokens suffice for the head.
@@ -90,7 +91,7 @@ impl<B> Tbf<B> {
     #[must_use]
     pub fn new(params: &TbfParams) -> Self {
         let inner = DropTail::new(Limit::Packets(u64::MAX));
-        Self { limit: Some(params.limit.get()), ..Self::with_queue(params, inner) }
+        Self { limit: Some(Capacity::new(params.limit)), ..Self::with_queue(params, inner) }
     }
 
     /// A full bucket over another discipline. It dequeues one packet before the tokens suffice for
@@ -123,8 +124,9 @@ impl<B> Tbf<B> {
 impl<B> QueueDiscipline<B> for Tbf<B> {
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
         let size = frame_bytes(&packet);
-        let too_many = self.limit.is_some_and(|limit| self.frame_bytes + size > limit);
-        if size > self.burst || too_many {
+        let waiting = (self.frame_bytes + size, self.len());
+        let fits = self.limit.is_none_or(|limit| limit.admits(waiting.0, waiting.1));
+        if size > self.burst || !fits {
             return verdicts.drop(packet, now, DropReason::Overflow);
         }
         if self.limit.is_some() {
@@ -141,6 +143,7 @@ impl<B> QueueDiscipline<B> for Tbf<B> {
         let size = frame_bytes(self.head.as_ref()?);
         self.ready = self.blocked_until(size, now);
         if self.ready.is_some() {
+            self.inner.count_ahead(self.head.as_ref());
             return None;
         }
         self.bucket.take(size, now);
@@ -150,6 +153,7 @@ impl<B> QueueDiscipline<B> for Tbf<B> {
         if self.limit.is_some() {
             self.frame_bytes -= size;
         }
+        self.inner.count_ahead(None);
         self.head.take()
     }
 
@@ -189,7 +193,8 @@ mod tests {
     /// 8 Gbit/s.
     fn link(limit: u64) -> Link<u32> {
         let rate = Rate::from_bps(8_000_000);
-        let tbf = Tbf::new(&TbfParams::new(rate, Bytes::new(15_140), Bytes::new(limit)));
+        let tbf =
+            Tbf::new(&TbfParams::new(rate, Bytes::new(15_140), Limit::Bytes(Bytes::new(limit))));
         let fast = RateProcess::constant(Rate::from_bps(8_000_000_000));
         Link::new(tbf, fast)
     }

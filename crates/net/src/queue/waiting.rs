@@ -27,6 +27,25 @@ fn further_frames(size: u32) -> u64 {
     if size <= FULL_PACKET { 0 } else { u64::from(size.div_ceil(FULL_PACKET)) - 1 }
 }
 
+/// A packet that was dequeued ahead but still counts as waiting, or none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ahead {
+    /// 0 or 1.
+    pub(super) packets: usize,
+    pub(super) bytes: Bytes,
+    pub(super) frame_bytes: u64,
+}
+
+impl Ahead {
+    pub(super) fn of<B>(packet: Option<&Packet<B>>) -> Self {
+        packet.map_or_else(Self::default, |packet| Self {
+            packets: 1,
+            bytes: packet.bytes(),
+            frame_bytes: frame_bytes(packet),
+        })
+    }
+}
+
 /// A first-in, first-out queue that knows how long each packet has waited.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting<B> {

@@ -6,7 +6,8 @@
 use narrows_base::{Bytes, Duration, Rate, Stream};
 use narrows_net::{
     CoDel, CoDelParams, DocsisPie, DocsisPieParams, DualPi2, DualPi2Params, Fq, FqCoDel,
-    FqCoDelParams, FqParams, Pie, PieParams, Queue, Red, RedParams, SquareRoot, Tbf, TbfParams,
+    FqCoDelParams, FqParams, Limit, Pie, PieParams, Queue, Red, RedParams, SquareRoot, Tbf,
+    TbfParams,
 };
 
 use crate::contract::Body;
@@ -137,7 +138,7 @@ fn fq(random: &mut Stream) -> FqParams {
 
 fn tbf(random: &mut Stream) -> TbfParams {
     let burst = Bytes::new([1_514, 4_000, 20_000][pick(random, 3)]);
-    let limit = Bytes::new([1_514, 9_000, 45_000][pick(random, 3)]);
+    let limit = Limit::Bytes(Bytes::new([1_514, 9_000, 45_000][pick(random, 3)]));
     let peak = (rate(random), Bytes::new(1_600));
     TbfParams {
         peakrate: [None, Some(peak)][pick(random, 2)],
