@@ -63,7 +63,8 @@ def test_a_run_is_read_and_changed_in_steps_and_repeated_from_its_record(
     simulation.run_for("1s")
     assert simulation.flows["agent"]["cwnd"] == 30
     assert simulation.flows["late"]["delivered"] > 0
-    assert [change["at"] for change in simulation.document["changes"]] == ["1.5s", "1.75s", "2s"]
+    times = [change["at"] for change in simulation.document["changes"]]
+    assert times == ["1.5s", "1.75s", "2s", "3s"], "the last one ends the run"
     assert "expect" not in simulation.document, "expectations are of the whole run"
     assert same(simulation, tmp_path)
 
@@ -77,7 +78,7 @@ def test_a_fork_leaves_its_origin_alone(spec: Path, tmp_path: Path) -> None:
     for run in (simulation, fork):
         run.run_until("3s")
     assert fork.flows["cubic-1"]["dropped"] > simulation.flows["cubic-1"]["dropped"]
-    assert "changes" not in simulation.document
+    assert simulation.document["changes"] == [{"at": "3s", "end": True}]
     assert same(fork, tmp_path)
 
 
@@ -111,7 +112,7 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(spec: Path) -> None:
     ):
         with pytest.raises(nw.InputError, match=told):
             call()
-    assert "changes" not in simulation.document
+    assert simulation.document["changes"] == [{"at": "1s", "end": True}]
     simulation.finish()
     with pytest.raises(RuntimeError, match="finished"):
         simulation.run_for(1)

@@ -184,6 +184,11 @@ CASES = {
         "changes[1].at",
         "until",
     ),
+    "a change after one that ends the run": (
+        change('end = true\n[[changes]]\nat = "0.6s"\nloss = 0'),
+        "changes[0].end",
+        "an end that comes last",
+    ),
     "changes out of order": (
         change('loss = 0.1\n[[changes]]\nat = "0.1s"\nloss = 0'),
         "changes[1].at",

@@ -20,12 +20,15 @@ pub(crate) enum Act {
     Stop(Arc<[usize]>),
     /// The window and the rate of these flows.
     Set(Arc<[usize]>, Setting),
+    /// The run ends.
+    End,
 }
 
 /// The changes of a run in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    acts: Vec<(Time, Act)>,
+    /// When each comes, and the acts that it consists of.
+    planned: Vec<(Time, Vec<Act>)>,
     next: usize,
 }
 
@@ -41,32 +44,33 @@ impl Changes {
 
     /// Adds a change of a checked scenario, which isn't earlier than those so far.
     pub(crate) fn add(&mut self, change: &Change, scenario: &Scenario) {
-        let at = Time::from_nanos(change.at_ns);
-        self.acts.extend(acts(change, scenario).into_iter().map(|act| (at, act)));
+        self.planned.push((Time::from_nanos(change.at_ns), acts(change, scenario)));
     }
 
     /// Inserts a change of a checked scenario that is due, after those that were made.
     pub(crate) fn insert(&mut self, change: &Change, scenario: &Scenario) {
         let at = Time::from_nanos(change.at_ns);
-        let made = acts(change, scenario).into_iter().map(|act| (at, act));
-        self.acts.splice(self.next..self.next, made);
+        self.planned.insert(self.next, (at, acts(change, scenario)));
     }
 
     /// Inserts a setting of a flow, which is due at `now`, after the changes that were made.
     pub(crate) fn insert_setting(&mut self, now: Time, flow: usize, setting: Setting) {
-        self.acts.insert(self.next, (now, Act::Set([flow].into(), setting)));
+        self.planned.insert(self.next, (now, vec![Act::Set([flow].into(), setting)]));
     }
 
     /// When something changes next.
     pub(crate) fn next(&self) -> Option<Time> {
-        self.acts.get(self.next).map(|act| act.0)
+        self.planned.get(self.next).map(|change| change.0)
     }
 
-    /// Takes the next change if it is due at `now`.
-    pub(crate) fn take_due(&mut self, now: Time) -> Option<Act> {
-        let (_, act) = self.acts.get(self.next).filter(|act| act.0 <= now)?;
+    /// Takes the acts of the next change if it is due at `now`; none otherwise.
+    pub(crate) fn take_due(&mut self, now: Time) -> Vec<Act> {
+        let Some((_, acts)) = self.planned.get_mut(self.next).filter(|change| change.0 <= now)
+        else {
+            return Vec::new();
+        };
         self.next += 1;
-        Some(act.clone())
+        std::mem::take(acts)
     }
 }
 
@@ -88,5 +92,6 @@ fn acts(change: &Change, scenario: &Scenario) -> Vec<Act> {
     let loss = change.loss.map(Act::Loss);
     let set = (setting != Setting::default()).then(|| Act::Set(called(), setting));
     let stop = change.stop.then(|| Act::Stop(called()));
-    [rate, round_trip, loss, set, stop].into_iter().flatten().collect()
+    let end = change.end.then_some(Act::End);
+    [rate, round_trip, loss, set, stop, end].into_iter().flatten().collect()
 }

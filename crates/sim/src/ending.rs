@@ -34,7 +34,7 @@ pub(crate) struct Ending {
     groups: Vec<Group>,
     /// The groups that each flow belongs to, until it is done.
     memberships: Vec<Vec<usize>>,
-    come: bool,
+    is_over: bool,
 }
 
 impl Ending {
@@ -62,7 +62,7 @@ impl Ending {
         }
         let left = awaited.iter().filter(|&&awaited| awaited).count();
         let stops = *when != StopWhen::Never;
-        Self { stops, awaited, left, groups, memberships, come: false }
+        Self { stops, awaited, left, groups, memberships, is_over: false }
     }
 
     /// Notes that a flow is completely done. Gives the flows that end with it.
@@ -70,7 +70,7 @@ impl Ending {
         if std::mem::take(&mut self.awaited[flow]) {
             self.left -= 1;
         }
-        self.come |= self.stops && self.left == 0;
+        self.is_over |= self.stops && self.left == 0;
         let mut companions = Vec::new();
         for group in std::mem::take(&mut self.memberships[flow]) {
             let group = &mut self.groups[group];
@@ -82,9 +82,14 @@ impl Ending {
         companions
     }
 
+    /// Ends the run, whatever isn't done.
+    pub(crate) const fn end_now(&mut self) {
+        self.is_over = true;
+    }
+
     /// Whether the run is over.
     #[inline]
-    pub(crate) const fn has_come(&self) -> bool {
-        self.come
+    pub(crate) const fn is_over(&self) -> bool {
+        self.is_over
     }
 }

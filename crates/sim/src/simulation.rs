@@ -184,6 +184,7 @@ impl<O: Observer> Simulation<O> {
         }
         self.engine.changes.insert(&self.scenario.changes[place], &self.scenario);
         self.engine.change(self.now());
+        self.reach_now();
         Ok(())
     }
 
@@ -209,10 +210,11 @@ impl<O: Observer> Simulation<O> {
         self.scenario.changes.insert(place, change);
         self.engine.changes.insert_setting(self.engine.now(), flow, setting);
         self.engine.change(self.engine.now());
+        self.reach_now();
     }
 
-    /// Lets everything of this instant happen, which a change comes after: also before the first
-    /// step.
+    /// Lets everything of this instant happen: before the first step nothing has, and a change may
+    /// cause more.
     fn reach_now(&mut self) {
         self.run_until(self.now());
     }
@@ -223,18 +225,25 @@ impl<O: Observer> Simulation<O> {
         self.scenario.changes.partition_point(|change| change.at_ns <= now)
     }
 
-    /// Ends the run now, unless it is over: returns the scenario that ends here, what happened, and
-    /// the observer.
+    /// Ends the run now, unless it is over: returns the scenario with this end as its last change,
+    /// what happened, and the observer.
     ///
     /// # Panics
     /// If a packet is missing, since the result would be wrong.
     pub fn finish(mut self) -> (Scenario, Outcome, O) {
-        if !self.engine.is_over() {
-            self.scenario.run.duration_ns = self.now().as_nanos();
+        if !self.is_over() {
+            self.end_now();
         }
         self.engine.finish();
         let outcome = outcome(&self.scenario, &self.engine);
         (self.scenario, outcome, self.engine.observer)
+    }
+
+    /// Ends the run as a change: its duration may not be shorter than the warm-up, nor end before
+    /// the start of a flow.
+    fn end_now(&mut self) {
+        self.reach_now();
+        self.scenario.end_at(self.now().as_nanos());
     }
 }
 

@@ -107,8 +107,8 @@ fn a_changed_run_is_repeated_from_its_scenario() {
         stepped.set(2, Setting { window: Some(5), pacing_rate: None });
         stepped.run_until(at(3_000));
         let (scenario, digest) = ended(stepped);
-        assert_eq!(scenario.changes.len(), changes().len() + 1);
-        assert_eq!(scenario.run.duration_ns, 3 * SECOND);
+        assert_eq!(scenario.changes.len(), changes().len() + 2, "the last one ends the run");
+        assert_eq!(scenario.run.duration_ns, 4 * SECOND);
         assert_eq!(digest, at_once(&scenario), "{:?}", case.run.record);
         assert_ne!(digest, at_once(&Scenario { changes: Vec::new(), ..scenario }));
     }
@@ -262,6 +262,25 @@ fn a_change_before_the_first_step_counts() {
             let (scenario, digest) = ended(stepped);
             assert_eq!(scenario.changes[0].at_ns, 0);
             assert_eq!(digest, at_once(&scenario), "{:?}", case.run.record);
+        }
+    }
+}
+
+/// A run can be ended before its warm-up, before a flow starts, or at once; and what happens at one
+/// instant happens in the same order again.
+#[test]
+fn a_run_that_is_ended_at_any_time_is_repeated_from_its_scenario() {
+    for case in cases() {
+        let mut case = case;
+        case.flows[1].start_ns = 3 * SECOND;
+        for ms in [0, 500, 1_000, 2_999, 3_000] {
+            let mut stepped = begun(&case);
+            stepped.run_until(at(ms));
+            stepped.set(2, Setting { window: Some(40), pacing_rate: None });
+            stepped.set(2, Setting { window: Some(3), pacing_rate: None });
+            stepped.change(Change { loss: Some(0.5), ..Change::default() }).unwrap();
+            let (scenario, digest) = ended(stepped);
+            assert_eq!(digest, at_once(&scenario), "{ms} ms, {:?}", case.run.record);
         }
     }
 }

@@ -299,6 +299,7 @@ fn of_change(change: &Values) -> Change {
         stop: change.flag("stop"),
         window_packets: change.some_whole("window").and_then(|packets| packets.try_into().ok()),
         pacing_rate_bps: change.some_whole("pacing_rate"),
+        end: change.flag("end"),
     }
 }
 

@@ -76,6 +76,21 @@ pub struct Change {
     /// The pacing rate of such a flow, in payload bits per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing_rate_bps: Option<u64>,
+    /// Whether the run ends here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub end: bool,
+}
+
+impl Scenario {
+    /// Ends the run at an instant, by a change that takes the place of all later ones, unless it
+    /// ends before.
+    pub fn end_at(&mut self, at_ns: u64) {
+        self.changes.retain(|change| change.at_ns <= at_ns);
+        if self.changes.last().is_some_and(|change| change.end) {
+            return;
+        }
+        self.changes.push(Change { at_ns, end: true, ..Change::default() });
+    }
 }
 
 impl Flow {

@@ -15,16 +15,12 @@ pub(crate) struct Stretch {
 
 impl Stretch {
     /// The same scenario with packets, only as long as needed; everything earlier stays the same.
-    /// Flows that start later keep it longer, as a run must contain every start; changes that come
-    /// later are left out.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a run")]
     pub(crate) fn shorten(&self, scenario: &mut Scenario) {
         let run = &mut scenario.run;
         run.record = Level::Packets;
         let ends = (self.to_s.max(0.001) * 1e9).min(1e18) as u64;
-        let started = scenario.flows.iter().map(|flow| flow.start_ns + 1).max().unwrap_or(0);
-        run.duration_ns = run.duration_ns.min(ends.max(started));
-        run.warmup_ns = run.warmup_ns.min(run.duration_ns / 2);
-        scenario.changes.retain(|change| change.at_ns <= run.duration_ns);
+        let end_ns = ends.min(run.duration_ns);
+        scenario.end_at(end_ns);
     }
 }

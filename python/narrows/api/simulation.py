@@ -124,7 +124,8 @@ class Simulation:
     ) -> None:
         """Makes a change now; the arguments are the keys of `[[changes]]` in a specification.
 
-        Raises SpecError if it can't be made; then nothing changes.
+        `end` isn't among them: `finish` ends a run. Raises SpecError if it
+        can't be made; then nothing changes.
         """
         made = Change(
             at=self._now(),
@@ -180,17 +181,15 @@ class Simulation:
     def document(self) -> dict[str, Any]:
         """The specification of the run so far, with every change, as a mapping.
 
-        The run ends now. `narrows.run` takes it, and gives the same tables. Expectations, which
-        speak of the whole run, are left out.
+        The run ends now, by a change unless it is over. `narrows.run` takes it, and gives the same
+        tables. Expectations, which speak of the whole run, are left out.
         """
-        now_ns = self._native.now_ns
-        changes = [c for c in self._document.get("changes", []) if _nanoseconds(c["at"]) <= now_ns]
-        document = {**self._document, "run": {**self._document["run"], "duration": self._now()}}
+        document = {key: value for key, value in self._document.items() if key != "expect"}
         if self._native.is_over:
-            document["run"] = self._document["run"]
-        for key in ("changes", "expect"):
-            document.pop(key, None)
-        return {**document, "changes": changes} if changes else document
+            return document
+        now_ns = self._native.now_ns
+        changes = [c for c in document.get("changes", []) if _nanoseconds(c["at"]) <= now_ns]
+        return {**document, "changes": [*changes, Change(at=self._now(), end=True).written()]}
 
     @property
     def toml(self) -> str:

@@ -428,6 +428,8 @@ class Change(Table):
     """The pacing rate of such a flow, in payload bits per second. Takes a rate with its unit,
     such as "80mbit".
     """
+    end: Values[bool] | None = None
+    """Whether the run ends here. Takes true or false."""
 
 
 @dataclass(kw_only=True, repr=False)

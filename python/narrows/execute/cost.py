@@ -9,6 +9,7 @@ from typing import Any
 from narrows.packets import PACKET_BITS, PAYLOAD_BYTES
 from narrows.plan.demand import mean
 from narrows.spec.datagrams import kind_of
+from narrows.spec.ending import planned_end_ns
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Flow, Scenario
 
@@ -41,7 +42,7 @@ def load(scenario: Scenario) -> float:
 def _end_s(scenario: Scenario) -> float:
     """When a run ends: with `stop_when` as if that flow, if it has a size, got half of the rate."""
     run = scenario["run"]
-    duration_s = float(run["duration_ns"]) / 1e9
+    duration_s = planned_end_ns(scenario) / 1e9
     for flow in scenario["flows"]:
         if flow["name"] == run["stop_when"] and flow["size_bytes"] is not None:
             needed_s = 2 * flow["size_bytes"] * 8 / _rate_bps(scenario, flow.get("reverse", False))
@@ -84,7 +85,7 @@ def _despite_loss(scenario: Scenario, flow: Flow) -> float:
     if not loss or flow["workload"] is not None or is_bbr(flow["cca"]):
         return math.inf
     rtt_ns = path["rtt_ns"] if flow["rtt_ns"] is None else flow["rtt_ns"]
-    return float(scenario["run"]["duration_ns"]) / rtt_ns * _IN_FLIGHT / math.sqrt(loss)
+    return float(planned_end_ns(scenario)) / rtt_ns * _IN_FLIGHT / math.sqrt(loss)
 
 
 def _active_s(flow: Flow, until_s: float) -> float:

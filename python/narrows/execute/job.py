@@ -12,6 +12,7 @@ from narrows.backends import Backend, CaptureRequest, CapturingBackend, Progress
 from narrows.execute.cost import load
 from narrows.execute.memory import ROOM
 from narrows.plan import Cell, Trial
+from narrows.spec.ending import planned_end_ns
 from narrows.store import RunResult
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Job:
     @property
     def duration_s(self) -> float:
         """The simulated duration in seconds."""
-        return float(self.trial.scenario["run"]["duration_ns"] / 1e9)
+        return planned_end_ns(self.trial.scenario) / 1e9
 
 
 @dataclass(frozen=True)

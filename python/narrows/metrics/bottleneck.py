@@ -10,6 +10,7 @@ from narrows.metrics.counters import Counters
 from narrows.metrics.distributions import distributions as by_kind
 from narrows.metrics.distributions import summarised
 from narrows.metrics.offered import drain_ms, offers, two_way_ns
+from narrows.spec.ending import planned_end_ns
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ def queue_bdp(scenario: Scenario, distributions: Table, number: int = 0) -> dict
     Where the rate or the path's delay changes, their means from the warm-up to the end of the
     planned run count.
     """
-    run = scenario["run"]
-    start_ns, end_ns = float(run["warmup_ns"]), float(run["duration_ns"])
+    start_ns, end_ns = float(scenario["run"]["warmup_ns"]), float(planned_end_ns(scenario))
     offer, delay = offers(scenario)[number], two_way_ns(scenario, {"rtt_ns": None})
     span_ns = max(end_ns - start_ns, 1.0)
     per_ns = float(offer.until(end_ns) - offer.until(start_ns)) / span_ns

@@ -22,10 +22,13 @@ def edges(end_s: float, window_s: float) -> NDArray[np.float64]:
     """The borders of windows of `window_s` seconds that cover 0 to `end_s`.
 
     The last window ends at `end_s` and may be shorter, or a little longer, than
-    the others. Raises ValueError if either argument isn't above zero.
+    the others. A run that ended at once has a whole window. Raises ValueError for a negative end,
+    and for windows that aren't above zero.
     """
-    if not (end_s > 0 and window_s > 0):
-        raise ValueError(f"windows of {window_s} s up to {end_s} s: both must be above zero")
+    if not (end_s >= 0 and window_s > 0):
+        raise ValueError(f"windows of {window_s} s up to {end_s} s: found no time to cover")
+    if end_s == 0:
+        return np.array([0.0, window_s])
     whole = max(int(end_s / window_s + 1e-9), 1)
     borders = np.arange(whole + 1, dtype=np.float64) * window_s
     rest = end_s - borders[-1]

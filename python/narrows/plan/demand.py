@@ -10,6 +10,7 @@ from typing import Any
 
 from narrows._native import CERTAIN
 from narrows.packets import PACKET_BITS, PACKET_BYTES
+from narrows.spec.ending import planned_end_ns
 from narrows.spec.scenario import Flow, Scenario
 from narrows.spec.values import format_duration
 from narrows.words import counted
@@ -82,12 +83,12 @@ def _room(buffer: Mapping[str, int]) -> int:
 
 def _carried(scenario: Scenario) -> int:
     """The packets that the bottleneck carries if it is always busy."""
-    bits = scenario["path"]["rate_bps"] * scenario["run"]["duration_ns"] // NS
+    bits = scenario["path"]["rate_bps"] * planned_end_ns(scenario) // NS
     return int(bits // PACKET_BITS)
 
 
 def _arrivals(scenario: Scenario) -> Part:
-    duration_ns = scenario["run"]["duration_ns"]
+    duration_ns = planned_end_ns(scenario)
     count = round(sum(_of_flow(flow, duration_ns) for flow in scenario["flows"]))
     what = f"{count:,} connections that arrive in {format_duration(duration_ns)}"
     return Part(count * _ARRIVAL, what, "a lower rate of arrivals, or a shorter run.duration,")
@@ -125,12 +126,12 @@ def _in_turn(scenario: Scenario, flow: Flow, trips: int) -> float:
     size = mean(workload["size_bytes"]) if workload else float(flow["size_bytes"] or 0)
     pause_ns = mean(workload["think_ns"]) if workload else float(flow["repeat_gap_ns"] or 0)
     each_ns = trips * rtt_ns + size * 8 * NS / path["rate_bps"] + pause_ns
-    return float(scenario["run"]["duration_ns"]) / max(each_ns, 1.0)
+    return float(planned_end_ns(scenario)) / max(each_ns, 1.0)
 
 
 def _held(scenario: Scenario) -> Part:
     """The packets that impairments hold, and the copies that they make."""
-    run_ns = scenario["run"]["duration_ns"]
+    run_ns = planned_end_ns(scenario)
     impairments = scenario["path"].get("impairments", ())
     hold_ns = min(sum(map(_hold_ns, impairments)), run_ns)
     copies = math.prod(1 + _probability(one) for one in impairments if one["kind"] == "duplicate")
@@ -180,7 +181,7 @@ def _samples(scenario: Scenario) -> Part:
     if run["record"] == "summary":
         return Part(0, "samples", "")
     interval_ns, count = run["sample_interval_ns"], len(scenario["flows"])
-    instants = run["duration_ns"] // interval_ns + 1
+    instants = planned_end_ns(scenario) // interval_ns + 1
     links = 1 + len(path["links"]) + (path["reverse"] is not None)
     rows, drawn = instants * count, instants * min(count, MOST_DRAWN)
     need = rows * _FURTHER + min(rows, _FIRST) * (_SAMPLE - _FURTHER)

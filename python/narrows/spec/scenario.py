@@ -116,6 +116,7 @@ class Change(TypedDict):
     stop: NotRequired[bool]
     window_packets: NotRequired[int]
     pacing_rate_bps: NotRequired[int]
+    end: NotRequired[bool]
 
 
 class Scenario(TypedDict):

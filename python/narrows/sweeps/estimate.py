@@ -8,6 +8,7 @@ from itertools import islice
 
 from narrows.execute import load, width
 from narrows.plan import Trial
+from narrows.spec.ending import planned_end_ns
 from narrows.store import is_store, open_store
 from narrows.sweeps.prepare import SweepJob
 
@@ -41,7 +42,7 @@ def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
     runs = {trial.hash: trial for _, trial in job.runs}
     present = open_store(job.directory).keys() if is_store(job.directory) else set()
     rest = [trial for key, trial in runs.items() if key not in present]
-    simulated_s = sum(trial.scenario["run"]["duration_ns"] for trial in rest) / 1e9
+    simulated_s = sum(planned_end_ns(trial.scenario) for trial in rest) / 1e9
     workers = width(job.backend, jobs)
     if job.backend.capabilities().real_time:
         wall_s = simulated_s / workers

@@ -13,15 +13,17 @@ use crate::network::Node;
 use crate::sim_tap::SimTap;
 
 impl<O: Observer, T: SimTap> Engine<O, T> {
-    /// Makes all changes that are due.
+    /// Makes the next change if it is due. Another one of the same instant comes after everything
+    /// that this one causes at once, as it does in steps.
     #[cold]
     pub(crate) fn change(&mut self, now: Time) {
-        while let Some(act) = self.changes.take_due(now) {
+        for act in self.changes.take_due(now) {
             match act {
                 Act::Stop(flows) => flows.iter().for_each(|&flow| self.stop(flow, now)),
                 Act::Set(flows, setting) => {
                     flows.iter().for_each(|&flow| self.set(flow, setting, now));
                 }
+                Act::End => self.ending.end_now(),
                 of_path => self.change_path(&of_path, now),
             }
         }
@@ -38,7 +40,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             Act::Rate(link, rate) => self.network.change_rate(*link, *rate, now),
             Act::RoundTrip(rtt) => self.network.change_round_trip(*rtt),
             Act::Loss(probability) => self.network.change_loss(*probability),
-            Act::Stop(_) | Act::Set(..) => {}
+            Act::Stop(_) | Act::Set(..) | Act::End => {}
         }
         if self.allows_lateness() {
             self.network.allow_lateness();

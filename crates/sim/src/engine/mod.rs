@@ -88,7 +88,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
 
     /// Whether the run is over before its end.
     pub(crate) const fn is_over(&self) -> bool {
-        self.ending.has_come()
+        self.ending.is_over()
     }
 
     /// Runs until `end` or an earlier stop, and ends the run; returns the instant.
@@ -113,7 +113,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let between_reports = share.max(1);
         let mut until_report = between_reports;
         while let Some((at, id)) = self.agenda.earliest() {
-            if at > end || self.ending.has_come() {
+            if at > end || self.ending.is_over() {
                 break;
             }
             debug_assert!(at >= now, "time ran backwards at element {id}");
@@ -127,7 +127,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                 }
             }
         }
-        self.now = if self.ending.has_come() { now } else { end };
+        self.now = if self.ending.is_over() { now } else { end };
     }
 
     fn sample(&mut self, now: Time) {

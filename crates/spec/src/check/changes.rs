@@ -25,10 +25,14 @@ impl Checker<'_> {
             self.change_of_rate(change, &place);
             self.change_of_round_trip(change, &place);
             self.change_of_flow(change, &place);
+            if change.end && index + 1 < scenario.changes.len() {
+                self.wrong(place.key("end"), "a change after the end", "an end that comes last");
+            }
             let (rate, rtt, loss) = (change.rate_bps, change.rtt_ns, change.loss);
             let of_path = rate.or(rtt).is_some() || loss.is_some();
-            if !(of_path || is_of_flow(change)) {
-                let remedy = "`rate`, `rtt`, `loss`, `stop`, `window` or `pacing_rate`, too,";
+            if !(of_path || is_of_flow(change) || change.end) {
+                let remedy =
+                    "`rate`, `rtt`, `loss`, `stop`, `window`, `pacing_rate` or `end`, too,";
                 self.wrong(place, "a change of nothing", remedy);
             }
         }

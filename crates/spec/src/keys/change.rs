@@ -50,5 +50,6 @@ pub static CHANGE: Section = Section {
             "The pacing rate of such a flow, in payload bits per second.",
         )
         .becomes("pacing_rate_bps"),
+        Key::new("end", Kind::Flag, Flag(false), "Whether the run ends here.").stays(),
     ],
 };

@@ -1,0 +1,11 @@
+"""The end of a run as its scenario plans it."""
+
+from __future__ import annotations
+
+from narrows.spec.scenario import Scenario
+
+
+def planned_end_ns(scenario: Scenario) -> int:
+    """The instant at which a run ends unless `stop_when` ends it earlier, in ns."""
+    ends = [change["at_ns"] for change in scenario.get("changes", ()) if change.get("end")]
+    return min([scenario["run"]["duration_ns"], *ends])
