@@ -97,9 +97,37 @@ def test_losses_only_at_the_bottleneck_need_no_second_account() -> None:
     assert "losses" not in summary_of("")[0]
 
 
-def test_a_queue_that_data_and_acknowledgements_share_doesnt_tell_them_apart() -> None:
-    losses = summary_of('reverse = { rate = "5mbit", buffer = "20pkt" }', "reverse = true")[0][
-        "losses"
-    ]
-    assert losses["dropped"] > 0
-    assert (losses["queues"], losses["elsewhere"]) == (None, None)
+def test_a_queue_that_data_and_acknowledgements_share_tells_them_apart() -> None:
+    path = 'reverse = { rate = "5mbit", buffer = "20pkt" }'
+    summary, events = summary_of(path, "reverse = true")
+    losses = summary["losses"]
+    lost = events.filter(pl.col("event").is_in(["dropped", "lost"]), pl.col("size") > 100).height
+    assert losses["dropped"] == losses["queues"] == lost > 0
+    assert losses["elsewhere"] == 0
+
+
+def test_lost_handshakes_count_neither_as_sent_nor_as_dropped() -> None:
+    """Of what is dropped here only datagrams are data packets, from the first instant on."""
+    lossy = '[[path.impairments]]\nkind = "loss"\nprobability = 1\nat = "before"'
+    text = TEXT.format(path=lossy, flow="")
+    text = text.replace('warmup = "2s"', 'warmup = "0s"')
+    text += '[[flows]]\ncca = "none"\nworkload = { kind = "udp", rate = "1mbit" }\n'
+    scenario = plan(parse(text, "test").spec, "test").trials[0].scenario
+    result = Simulator().run(scenario)
+    last = result.tables["flow_samples"].group_by("flow").last().sort("flow")
+    assert last["sent"].to_list() == last["dropped"].to_list()
+    assert last["sent"].to_list()[0] == 0
+    losses = summarise(scenario, result.tables, result.info)["losses"]
+    assert losses["loss_rate"] == 1
+    assert losses["elsewhere"] == losses["dropped"] > 100
+
+
+def test_a_lost_super_packet_is_several_packets() -> None:
+    spec = parse(TEXT.format(path=BURSTS, flow="") + "[host]\ngso = true\n", "test").spec
+    scenario = plan(spec, "test").trials[0].scenario
+    result = Simulator().run(scenario)
+    events = result.tables["packets"].filter(pl.col("event").is_in(["dropped", "lost"]))
+    packets = (events.filter(pl.col("size") > 100)["size"] + 1499) // 1500
+    assert packets.max() > 1
+    last = result.tables["flow_samples"].filter(flow=0)["dropped"].last()
+    assert last == packets.sum()

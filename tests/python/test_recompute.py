@@ -227,7 +227,7 @@ def expected(case: Case, events: Events) -> dict[str, Any]:
     if len(case.rates) == 1 and len(case.rtts) == 1:
         found["queue_mean_bdp"] = events.backlog() * 8 / (case.rates[0][1] * case.rtts[0][1])
     if "loss = 0.01" in case.text:
-        lost = events.counted("dropped", "lost")  # with SYNs, which `sent` leaves out
+        lost = events.data("dropped", "lost")
         sent = len(events.data("sent"))
         found["path_loss_rate"] = len(lost) / sent if sent else None
         found["path_drops"] = len(lost)

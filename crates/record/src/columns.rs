@@ -134,7 +134,7 @@ pub const FLOW_SAMPLES: TableInfo = TableInfo {
         large("received_bytes", "bytes", "payload that reached the receiver, each byte once"),
         large("wire_bytes", "bytes", "IP bytes of the flow's data that left the bottleneck")
             .null("on kernels in virtual time if the path loses packets"),
-        large("dropped", "packets", "the flow's packets that a queue dropped or the path lost")
+        large("dropped", "packets", "data packets that a queue dropped or the path lost")
             .null("on kernels in virtual time; in captures made at one point only"),
         text(
             "state",

@@ -89,7 +89,9 @@ impl Recorder {
     pub fn packet(&mut self, at: Time, event: PathEvent, packet: &Packet<Frame>) {
         let flow = &mut self.flows[packet.flow.index()];
         match event {
-            PathEvent::Dropped | PathEvent::Lost => flow.dropped += 1,
+            PathEvent::Dropped | PathEvent::Lost => {
+                flow.dropped += u64::from(has_data(&packet.body));
+            }
             PathEvent::Crossed if has_data(&packet.body) => {
                 flow.wire_bytes += u64::from(packet.size);
             }

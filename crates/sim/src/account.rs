@@ -46,21 +46,17 @@ impl Accounts {
     pub(crate) fn forwarded(&mut self, packet: &Packet<Segment>) {
         let account = &mut self.flows[packet.flow.index()];
         account.wire += packet.bytes();
-        account.forwarded += 1;
+        account.forwarded += packet.body.data_packets();
     }
 
-    /// Counts a dropped packet of a flow's data or ACKs, dropped by an element, or by the path
-    /// behind its last link.
-    pub(crate) fn dropped(
-        &mut self,
-        packet: &Packet<Segment>,
-        data_way: bool,
-        element: Option<usize>,
-    ) {
-        self.flows[packet.flow.index()].dropped += u64::from(data_way);
+    /// Counts a packet that an element dropped, or the path behind its last link. Flows and elements
+    /// count data packets alone, as senders do.
+    pub(crate) fn dropped(&mut self, packet: &Packet<Segment>, element: Option<usize>) {
+        let data_packets = packet.body.data_packets();
+        self.flows[packet.flow.index()].dropped += data_packets;
         self.dropped += 1;
         let losses = &mut self.losses;
-        *element.map_or(&mut losses.path, |id| &mut losses.elements[id]) += u64::from(data_way);
+        *element.map_or(&mut losses.path, |id| &mut losses.elements[id]) += data_packets;
     }
 
     /// Ends the warm-up: earlier drops of elements don't count.

@@ -277,6 +277,17 @@ impl Segment {
         Packet { flow, size, ecn, body: self }
     }
 
+    /// The data packets that it is: a super-packet is several, and none carries no payload.
+    #[inline]
+    #[must_use]
+    pub fn data_packets(&self) -> u64 {
+        match &self.kind {
+            Kind::Data(data) => u64::from(data.count),
+            Kind::Datagram(_) | Kind::Opaque(_) => 1,
+            _ => 0,
+        }
+    }
+
     /// Whether it carries payload.
     #[inline]
     #[must_use]

@@ -110,11 +110,11 @@ RUN: tuple[Metric, ...] = (
     Metric("drops", "drops", "packets", "packets that the queue dropped",
            _bottleneck("drops"), "less", whole=True),
     Metric("path_loss_rate", "loss on the path", "",
-           "packets dropped or lost on the path, as a part of the data packets sent; lost SYNs "
-           "count in the first alone; empty where only the bottleneck's queue can lose them",
+           "data packets dropped or lost on the path, as a part of those sent; SYNs count in "
+           "neither; empty where only the bottleneck's queue can lose them",
            _on_the_path("loss_rate"), "less"),
     Metric("path_drops", "drops on the path", "packets",
-           "data packets and SYNs dropped or lost on the path; empty where the loss is",
+           "data packets dropped or lost on the path; empty where the loss is",
            _on_the_path("dropped"), "less", whole=True),
     Metric("forwarded", "forwarded", "packets", "packets that left the bottleneck",
            _bottleneck("forwarded"), whole=True),
@@ -124,7 +124,9 @@ RUN: tuple[Metric, ...] = (
 """Columns of `summary`, a row for each run; `CLASS` and `packets` follow."""
 
 PACKETS = Metric(
-    "packets", "packets", "packets", "packets out of the bottleneck, from the start of the run on",
+    "packets", "packets", "packets",
+    "data packets of all flows that left the last link of their way, from the start of the run on; "
+    "on real kernels those that their bytes fill",
     lambda run: run.entry["perf"]["packets"], whole=True,
 )  # fmt: skip
 """The last column of `summary`."""

@@ -19,13 +19,13 @@ def loss_summary(scenario: Scenario, tables: Tables, info: RunInfo) -> dict[str,
     None if packets can be lost only at the bottleneck, whose own summary suffices. `sent` counts
     the data packets that senders sent; `dropped` those dropped or lost anywhere on the path, and
     `loss_rate` is their part. `queues` were dropped by the queues of links, and `elsewhere` by
-    impairments, such as a policer, or by the path's own loss. Both are None where data and
-    acknowledgements share a queue, which counts them together. All are None on back ends that don't
+    impairments, such as a policer, or by the path's own loss. All are None on back ends that don't
     know the losses of each flow.
 
     `places` has the losses of each impairment and of the path's own loss: place in the
-    specification, kind and `dropped`; None on back ends that don't report them. The summaries of
-    the links have the drops of each queue.
+    specification, kind and `dropped`. Back ends that don't report them have None there, and
+    `queues` are then what the links dropped, SYNs among them, or None where data and
+    acknowledgements share a queue. The summaries of the links have the drops of each queue.
     """
     path = scenario["path"]
     changed = any(change.get("loss") for change in scenario.get("changes", ()))
@@ -37,16 +37,26 @@ def loss_summary(scenario: Scenario, tables: Tables, info: RunInfo) -> dict[str,
     end_s = info.end_s
     grown = Counters(tables["flow_samples"], "flow").growth(("sent", "dropped"), warmup_s, end_s)
     sent, dropped = total(grown.values(), "sent"), total(grown.values(), "dropped")
-    known = None not in (sent, dropped)
-    queues = _queue_drops(scenario, tables, warmup_s, end_s) if known else None
+    elsewhere = None
+    if sent is not None and dropped is not None:
+        elsewhere = _elsewhere(scenario, tables, info, dropped)
     return {
         "sent": sent,
         "dropped": dropped,
         "loss_rate": dropped / sent if dropped is not None and sent else None,
-        "queues": queues,
-        "elsewhere": None if dropped is None or queues is None else dropped - queues,
+        "queues": None if dropped is None or elsewhere is None else dropped - elsewhere,
+        "elsewhere": elsewhere,
         "places": None if info.losses is None else _places(path, info.losses),
     }
+
+
+def _elsewhere(scenario: Scenario, tables: Tables, info: RunInfo, dropped: int) -> int | None:
+    """Of so many lost data packets those that no queue dropped; None if that isn't known."""
+    if info.losses is not None:
+        return sum(info.losses.values())
+    warmup_s = scenario["run"]["warmup_ns"] / 1e9
+    queues = _queue_drops(scenario, tables, warmup_s, info.end_s)
+    return None if queues is None else max(dropped - queues, 0)
 
 
 def _places(path: Path, losses: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -61,7 +71,7 @@ def _places(path: Path, losses: Mapping[str, int]) -> list[dict[str, Any]]:
 
 
 def _queue_drops(scenario: Scenario, tables: Tables, warmup_s: float, end_s: float) -> int | None:
-    """Data packets that links dropped; without reversed flows only forward links carry data."""
+    """Packets that links dropped; without reversed flows only forward links carry data."""
     if any(flow.get("reverse") for flow in scenario["flows"]):
         return None
     name, last = "dropped_packets", len(scenario["path"].get("links", ()))

@@ -133,7 +133,10 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     fn sample(&mut self, now: Time) {
         self.catch_up_links(now);
         if self.sampler.sample(now, &self.network, &self.accounts, &mut self.observer) {
-            self.accounts.begin_losses();
+            // Without a warm-up what happened at once counts.
+            if now > Time::ZERO {
+                self.accounts.begin_losses();
+            }
             self.network.restart_depths(now);
         }
         self.agenda.set(self.network.nodes.len(), Some(self.sampler.next()));

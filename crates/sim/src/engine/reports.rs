@@ -24,7 +24,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let lost = data && self.network.loses(from);
         if lost {
             self.network.forget(packet);
-            self.accounts.dropped(packet, true, None);
+            self.accounts.dropped(packet, None);
             self.tell_event(PacketKind::Lost, packet, at);
         }
         !lost
@@ -42,8 +42,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         while let Some(dropped) = self.network.take_dropped(id) {
             let (packet, at) = (&dropped.packet, dropped.at);
             self.network.forget(packet);
-            let data_way = self.network.carries_data(id, packet.flow);
-            self.accounts.dropped(packet, data_way, Some(id));
+            self.accounts.dropped(packet, Some(id));
             let kind = match dropped.reason {
                 DropReason::RandomLoss | DropReason::Outage => PacketKind::Lost,
                 _ => PacketKind::Dropped,

@@ -77,11 +77,6 @@ impl Network {
         self.last_link[flow.index()] == id
     }
 
-    /// Whether the flow's data pass this element, rather than its acknowledgements.
-    pub(crate) fn carries_data(&self, id: usize, flow: FlowId) -> bool {
-        self.backward[id] == self.reversed[flow.index()]
-    }
-
     /// Whether the path loses a data packet that leaves this link, the last of its route.
     #[inline]
     pub(crate) fn loses(&mut self, link: usize) -> bool {
