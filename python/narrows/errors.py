@@ -85,5 +85,26 @@ class StoreError(InputError):
     """A results directory that can't be read or written."""
 
 
+class EngineError(NarrowsError):
+    """An invariant of the engine is broken: a mistake in narrows (exit status 70).
+
+    `words` are the engine's own; `reproducer` is a specification that repeats it, if there is one.
+    """
+
+    SAYS = "the simulator broke off"
+
+    def __init__(self, words: str, reproducer: str | None = None) -> None:
+        self.words, self.reproducer = words, reproducer
+        repeats = f" with {reproducer}, which repeats it" if reproducer else ""
+        super().__init__(
+            f"{self.SAYS} ({words}): a mistake in narrows, not in your input; "
+            f"please report it{repeats}"
+        )
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str | None]]:
+        """As which it reaches another process."""
+        return type(self), (self.words, self.reproducer)
+
+
 class InterruptedRunError(NarrowsError):
     """The user asked to stop (exit status 130)."""

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.backends import Backend, CaptureRequest, get_backend
-from narrows.errors import InputError
+from narrows.errors import EngineError, InputError
 from narrows.execute import Cache, Job, Made, Pool
 from narrows.execute.job import make
+from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Plan, plan
 from narrows.spec import Loaded, Override, Written, load
 from narrows.spec.registry import also_known
@@ -136,7 +137,7 @@ def execute(
         return Outcome(found, cached=True)
     force = force or found is not None
     with new_result(final, experiment.plan, __version__, command, force, captures) as draft:
-        cell, cache = Cell(1, {}, experiment.plan), _DraftCache(draft)
+        cell, cache = Cell(1, {}, experiment.plan), _DraftCache(draft, experiment.loaded.text)
         wanted = [Job(cell, trial, experiment.backend) for trial in experiment.plan.trials]
         Pool(wanted, cache).run(watcher)
         written = draft.finish(experiment.loaded.text, {"runs": cache.runs})
@@ -170,8 +171,8 @@ def _report(result: Result) -> None:
 class _DraftCache(Cache):
     """Trials go into a draft; only their summaries stay in memory."""
 
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
+    def __init__(self, draft: Draft, text: str) -> None:
+        self._draft, self._text = draft, text
         self._summaries: dict[int, dict[str, Any]] = {}
 
     @property
@@ -185,6 +186,13 @@ class _DraftCache(Cache):
             return make(job, progress)
         directory = self._draft.captures_directory(job.trial)
         return make(job, progress, CaptureRequest(self._draft.captures, directory))
+
+    def fail(self, job: Job, error: Exception) -> str:
+        """Ends the whole run; writes a specification that repeats a mistake of the engine."""
+        if isinstance(error, EngineError):
+            file = write_reproducer(self._draft.final, self._text, job.trial, {}, error.words)
+            raise EngineError(error.words, None if file is None else str(file)) from None
+        raise error
 
     def keep(self, job: Job, made: Made) -> None:
         """Writes a trial."""

@@ -12,10 +12,10 @@ from specimens import GOOD, scenario_of
 
 from narrows.backends import NAMES, features, get_backend
 from narrows.backends.features import table
-from narrows.backends.sim import EngineError, Simulator
+from narrows.backends.sim import Simulator
 from narrows.backends.uml import kernels
 from narrows.cli import main
-from narrows.errors import InputError, SpecError
+from narrows.errors import EngineError, InputError, SpecError
 
 
 class PanicException(BaseException):

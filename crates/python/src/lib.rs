@@ -9,6 +9,7 @@ mod column;
 mod control;
 mod environments;
 mod long_table;
+mod panics;
 mod parquet_file;
 mod registry;
 mod run;

@@ -21,6 +21,7 @@ use serde::de::DeserializeOwned;
 use crate::capture::{CaptureRequest, RunCaptures, finish};
 use crate::capture_thread::OnThread;
 use crate::control::{self, Calls, Trouble, Watch};
+use crate::panics::locate_panic;
 use crate::spill::Spill;
 use crate::stacks::StackLogs;
 use crate::table::ArrowTable;
@@ -97,7 +98,7 @@ pub fn run(
     let reporter = Reporter::new(progress, trouble);
     let parts = Parts { scenario: &scenario, controls: &controls, spill: spill.as_ref() };
     let Simulated { recorder, digest, outcome, cpu_s, mut captures } =
-        py.detach(|| simulate(&parts, request.as_ref(), reporter))?;
+        py.detach(|| locate_panic(|| simulate(&parts, request.as_ref(), reporter)))?;
     captures.extend(logs.finish()?);
     let recorded = Recorded { recorder, digest, spill };
     RunOutput::of(py, &scenario, recorded, &outcome, cpu_s, captures)

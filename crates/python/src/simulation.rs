@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::control::{self, Calls, Trouble};
+use crate::panics::locate_panic;
 use crate::run::{RunOutput, ScenarioError, parse};
 use crate::stacks::StackLogs;
 
@@ -48,7 +49,7 @@ impl Simulation {
         loop {
             let step = at.min(run.now() + BETWEEN_SIGNALS);
             let before = run.now();
-            py.detach(|| run.run_until(step));
+            py.detach(|| locate_panic(|| run.run_until(step)));
             if let Some(error) = self.trouble.take() {
                 return Err(error);
             }
@@ -112,7 +113,7 @@ impl Simulation {
         let flow = parse(flow_json)?;
         let mut guard = self.lock()?;
         let run = unfinished(&mut guard)?;
-        py.detach(|| add(run, flow)).map_err(refused)?;
+        py.detach(|| locate_panic(|| add(run, flow))).map_err(refused)?;
         self.trouble.take().map_or(Ok(()), Err)
     }
 
@@ -120,7 +121,7 @@ impl Simulation {
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
         let mut guard = self.lock()?;
         let run = unfinished(&mut guard)?;
-        let fork = py.detach(|| fork(run));
+        let fork = py.detach(|| locate_panic(|| fork(run)));
         let trouble = Arc::clone(&self.trouble);
         trouble.take().map_or(Ok(()), Err)?;
         Ok(Self { run: Mutex::new(Some(fork)), trouble })
@@ -131,7 +132,7 @@ impl Simulation {
         let mut guard = self.lock()?;
         unfinished(&mut guard)?;
         let run = guard.take().ok_or_else(over)?;
-        let (scenario, outcome, recorder) = py.detach(|| run.finish());
+        let (scenario, outcome, recorder) = py.detach(|| locate_panic(|| run.finish()));
         RunOutput::of(py, &scenario, recorder.into(), &outcome, 0.0, Vec::new())
     }
 }
@@ -153,7 +154,7 @@ impl Simulation {
     }
 
     fn with<R>(&self, act: impl FnOnce(&mut Run<Recorder>) -> PyResult<R>) -> PyResult<R> {
-        act(unfinished(&mut *self.lock()?)?)
+        locate_panic(|| act(unfinished(&mut *self.lock()?)?))
     }
 }
 

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
-from narrows.errors import Problem, SpecError
+from narrows.errors import EngineError, Problem, SpecError
 from narrows.spec import python_control, rust_control
 from narrows.spec.kernel_program import refuse_modules, refuse_programs
 from narrows.spec.scenario import Scenario
@@ -25,10 +25,6 @@ from narrows.store.parquet import NativeTables
 
 if TYPE_CHECKING:
     from narrows._native import RunOutput, RustControl
-
-
-class EngineError(RuntimeError):
-    """An invariant of the engine is broken: a bug in narrows, never a mistake in the input."""
 
 
 class Simulator:
@@ -143,7 +139,7 @@ def told(native: ModuleType) -> Iterator[None]:
         raise _refusal(str(error)) from None
     except BaseException as error:
         if type(error).__name__ == "PanicException":  # not an Exception, on purpose of pyo3
-            raise EngineError(str(error)) from error
+            raise EngineError(str(error)) from None
         raise
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 import typer
 
-from narrows.errors import InputError, InterruptedRunError, NarrowsError
+from narrows.errors import EngineError, InputError, InterruptedRunError, NarrowsError
 from narrows.version import __version__
 from narrows.words import printable
 
@@ -47,7 +47,7 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
         return _stop(interrupts)
     except NarrowsError as error:
         _complain([str(error)])
-        return FAILED
+        return BROKEN if isinstance(error, EngineError) else FAILED
     except BrokenPipeError:
         _silence()
         return DONE

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows._native import MAX_TRIALS
-from narrows.errors import InputError
+from narrows.errors import EngineError, InputError
 from narrows.execute import Done, Failure, Job, Pool, StoreCache, Watcher, width
+from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Trial, content_hash
 from narrows.provenance import provenance
-from narrows.store import Store, create_store, unwritable
+from narrows.store import Store, create_store, slug, unwritable
+from narrows.store.open import is_url
 from narrows.store.studies import runs_table
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.promises import counts, unmet, wide
@@ -36,6 +38,8 @@ class SweepOutcome:
     packets: int
     wall_s: float
     unmet: tuple[Unmet, ...] = ()
+    reproducer: Path | None = None
+    """A specification that repeats the first run in which the engine broke, if one did."""
 
     @property
     def good(self) -> bool:
@@ -82,6 +86,7 @@ class SweepOutcome:
                 }
                 for one in self.unmet
             ],
+            "reproducer": None if self.reproducer is None else str(self.reproducer),
             "packets": self.packets,
             "wall_s": self.wall_s,
         }
@@ -116,9 +121,20 @@ def execute(
         _note(job, store, command, broken)
     except OSError as error:
         raise unwritable(error, Path(str(job.directory))) from error
+    repeats = _reproducer(job, done.failures)
     return SweepOutcome(
-        job, done.new, done.stored, done.failures, done.packets, done.wall_s, broken
+        job, done.new, done.stored, done.failures, done.packets, done.wall_s, broken, repeats
     )
+
+
+def _reproducer(job: SweepJob, failures: Sequence[Failure]) -> Path | None:
+    """Writes a specification of the first run in which the engine broke, beside the store."""
+    for failure in failures:
+        if failure.error.startswith(EngineError.SAYS):
+            place = Path(slug(job.name) if is_url(job.directory) else job.directory)
+            text, values = job.grid.study.text, failure.cell.values
+            return write_reproducer(place, text, failure.trial, values, failure.error)
+    return None
 
 
 def _note(

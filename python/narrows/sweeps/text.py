@@ -29,6 +29,8 @@ def outcome_lines(outcome: SweepOutcome) -> Iterator[str]:
         yield f"failed: {failure.cell}, seed {failure.trial.seed}: {failure.error}"
     if len(outcome.failures) > MOST_FAILURES:
         yield f"and {len(outcome.failures) - MOST_FAILURES} more, in its failures directory"
+    if outcome.reproducer is not None:
+        yield f"{outcome.reproducer} repeats the first failure of the simulator; please report it"
     for one in outcome.unmet[:MOST_FAILURES]:
         yield f"not met: {one}"
     if len(outcome.unmet) > MOST_FAILURES:
