@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import pytest
@@ -102,16 +103,35 @@ def as_json(capsys: Capture, *arguments: str) -> dict[str, object]:
     return document
 
 
+def test_json_has_the_means_over_the_trials(tmp_path: Path, capsys: Capture) -> None:
+    spec, out = write(tmp_path, TOGETHER), str(tmp_path / "out")
+    document = as_json(capsys, spec, "--out", out, "--trials", "3")
+    found = document["means"]["large.goodput_mbps"]
+    each = [
+        flow["goodput_mbps"]
+        for run in document["runs"]
+        for flow in run["flows"]
+        if flow["name"] == "large"
+    ]
+    assert found["trials"] == len(each) == 3
+    assert found["mean"] == pytest.approx(sum(each) / 3)
+    # Student's t for two degrees of freedom is 4.3027.
+    assert found["half_width"] == pytest.approx(4.3027 * stdev(each) / 3**0.5, rel=1e-4)
+    alone = as_json(capsys, spec, "--out", f"{out}-1", "--trials", "1")
+    assert alone["means"]["utilization"]["half_width"] is None
+
+
 def test_json_is_the_whole_output(tmp_path: Path, capsys: Capture) -> None:
     out = str(tmp_path / "out")
     document = as_json(capsys, write(tmp_path, TOGETHER), "--out", out)
-    assert list(document) == ["runs", "directory"]
+    assert list(document) == ["scenario", "means", "runs", "directory"]
+    assert document["scenario"]["path"]["rate_bps"] == 8_000_000
     assert document["directory"] == out
     runs = document["runs"]
     assert [run["seed"] for run in runs] == [7, 8]
     for run in runs:
         assert run["backend"] == "sim"
-        assert run["scenario"]["path"]["rate_bps"] == 8_000_000
+        assert "scenario" not in run, "it is there once"
         flows = run["flows"]
         assert sum(flow["share"] for flow in flows) == pytest.approx(1, abs=0.02)
         [large] = [flow for flow in flows if flow["name"] == "large"]
@@ -125,8 +145,9 @@ def test_json_is_the_whole_output(tmp_path: Path, capsys: Capture) -> None:
         bottleneck = run["bottleneck"]
         assert 0.1 < bottleneck["utilization"] <= 1
         assert bottleneck["queue_bdp"]["p5"] <= bottleneck["queue_bdp"]["max"] <= 2.01
-    saved = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert saved["runs"] == runs
+    saved = json.loads((tmp_path / "out" / "summary.json").read_text())["runs"]
+    assert saved[0]["scenario"] == document["scenario"]
+    assert [{k: v for k, v in run.items() if k != "scenario"} for run in saved] == runs
 
 
 def test_a_single_flow_fills_the_path(tmp_path: Path, capsys: Capture) -> None:
@@ -145,7 +166,7 @@ def test_overrides_reach_the_run_and_its_record(tmp_path: Path, capsys: Capture)
     changes = ["--set", "path.buffer=4bdp", "--set", "flows.0.cca=reno", "--trials", "2"]
     document = as_json(capsys, file, "--out", str(out), *changes, "--seed", "5")
     assert [run["seed"] for run in document["runs"]] == [5, 6]
-    scenario = document["runs"][0]["scenario"]
+    scenario = document["scenario"]
     assert scenario["path"]["buffer"] == {"bytes": 80_000}
     assert scenario["flows"][0]["cca"] == "reno"
     kept = tomllib.loads((out / "spec.toml").read_text())

@@ -56,7 +56,7 @@ class _Tables:
 class RunResult(Result, _Tables):
     """The results directory that `narrows.run` returns.
 
-    `path` is the directory, `summary` what `narrows run --json` prints, `trials`
+    `path` is the directory, `summary` the numbers of its `runs`, `trials`
     the runs with their scenarios and tables.
     """
 

@@ -38,7 +38,9 @@ def add(app: typer.Typer) -> None:
 def run(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="The specification, a TOML file.")],
     sets: Sets = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print means and trials as JSON.")
+    ] = False,
     backend: Backend = "sim",
     out: Out = None,
     force: Annotated[bool, typer.Option("--force", help="Run again, replacing results.")] = False,
@@ -103,9 +105,11 @@ def _run(
         write_report(outcome.result.path, pictures=True)
     broken = [str(one) for one in unmet(job, outcome.result)]
     if as_json:
+        from narrows.metrics.trials import join_trials
+
         more = {"unmet": broken} if job.loaded.spec.expect else {}
-        directory = str(outcome.result.path)
-        print_json({**outcome.result.summary, **more, "directory": directory})
+        found = join_trials(outcome.result.summary["runs"], job.plan.groups)
+        print_json({**found, **more, "directory": str(outcome.result.path)})
     else:
         print_summary(outcome.result)
         print_lines(f"not met: {one}" for one in broken)

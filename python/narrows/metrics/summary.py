@@ -1,4 +1,4 @@
-"""The summary of a run, as `--json` prints it."""
+"""The summary of a run: its numbers and its scenario."""
 
 from __future__ import annotations
 

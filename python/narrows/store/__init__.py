@@ -3,7 +3,7 @@
     NAME-HASH8/
         spec.toml       the specification as run
         manifest.json   versions, seeds, hashes, digests, the command
-        summary.json    what `--json` prints
+        summary.json    the numbers of each trial, with its scenario
         summary.csv     the same flows as a table
         trial-1/        scenario.json and the tables as Parquet
         trial-1/captures/   sender.pcapng and so on, for a run with captures

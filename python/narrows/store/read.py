@@ -142,7 +142,7 @@ class Result:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The summary as `--json` prints it, with one of `runs` for every trial."""
+        """The numbers of each trial, in `runs`, each with its scenario."""
         return _json(self.path / SUMMARY)
 
     @cached_property

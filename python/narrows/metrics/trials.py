@@ -1,0 +1,40 @@
+"""The trials of a run together: the means of their metrics, and what the trials share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from narrows.metrics.intervals import half_width, mean
+from narrows.metrics.metric import Entry
+from narrows.metrics.tables import summary_row
+
+
+def join_trials(runs: Sequence[Entry], groups: Sequence[str]) -> dict[str, Any]:
+    """Returns the scenario once, the means over the valid trials, and the summary of each trial.
+
+    `groups` holds the class of each flow by id. The scenario is the first trial's; those of the
+    others differ in their seeds, which stand with each trial.
+    """
+    shared = [{key: value for key, value in run.items() if key != "scenario"} for run in runs]
+    return {"scenario": runs[0]["scenario"], "means": means(runs, groups), "runs": shared}
+
+
+def means(runs: Sequence[Entry], groups: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    """The mean of each column of `summary` over the valid trials that have a value.
+
+    `half_width` is half of its 95 % interval by Student's t, None for a single value; `trials` is
+    the number of values.
+    """
+    rows = [summary_row(run, groups) for run in runs if "invalid" not in run]
+    columns = dict.fromkeys(name for row in rows for name in row)
+    known = {
+        name: [float(row[name]) for row in rows if isinstance(row.get(name), int | float)]
+        for name in columns
+    }
+    return {name: _mean(values) for name, values in known.items() if values}
+
+
+def _mean(values: Sequence[float]) -> dict[str, float | None]:
+    reach = half_width(values) if len(values) > 1 else None
+    return {"mean": mean(values), "half_width": reach, "trials": len(values)}
