@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from narrows.execute.watcher import clock, progress_line
+from narrows.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from narrows.execute import State
+    from narrows.runner import Experiment
     from narrows.store import Result
 
+LONG_S = 60.0
+"""An estimate from which on it is told before a run."""
 PATIENCE_S = 1.0
 """A run shorter than this shows no progress bar."""
 UNKNOWN = "-"
@@ -145,6 +149,20 @@ def note_cached(result: Result) -> None:
     """Says on standard error that nothing ran."""
     note = "was already complete, so nothing ran; --force runs it again"
     print(f"narrows: {result.path} {note}", file=sys.stderr)
+
+
+def note_cost(job: Experiment) -> None:
+    """Says on standard error that a run will take long, and what of it does, before it begins."""
+    from narrows.execute.cost import slowest
+    from narrows.runner import expected_s
+
+    if job.backend.name != "sim" or (seconds := expected_s(job)) < LONG_S:
+        return
+    scenario = job.plan.trials[0].scenario
+    reason = slowest(scenario)
+    most = f", most of it for {reason}" if reason else ""
+    trials = counted(len(job.plan.trials), "trial")
+    print(f"narrows: about {clock(seconds)} for {trials}{most}; Ctrl-C stops it", file=sys.stderr)
 
 
 def print_paths(paths: Iterable[object]) -> None:

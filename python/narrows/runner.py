@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.backends import Backend, CaptureRequest, get_backend
 from narrows.errors import EngineError, InputError
-from narrows.execute import Cache, Job, Made, Pool
+from narrows.execute import Cache, Job, Made, Pool, width
+from narrows.execute.cost import LOAD_PER_CPU_S
+from narrows.execute.cost import load as load_of
 from narrows.execute.job import make
 from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Plan, plan
@@ -122,12 +124,14 @@ def execute(
     watcher: Watcher | None = None,
     command: Sequence[str] = (),
     captures: CaptureOptions = NO_CAPTURES,
+    begins: Callable[[], object] | None = None,
 ) -> Outcome:
     """Runs every trial of `experiment`, on all cores, into the results directory.
 
     The directory appears complete or not at all, whatever interrupts the run. A result without the
-    `captures` is run again. Raises InputError if it can't be written, or if the engine refuses the
-    scenario or can't make the captures.
+    `captures` is run again. `begins` is called before, unless the result is there already. Raises
+    InputError if it can't be written, or if the engine refuses the scenario or can't make the
+    captures.
     """
     _check_captures(experiment, captures)
     final = Path(out) if out is not None else default_directory(experiment.plan)
@@ -136,6 +140,8 @@ def execute(
     if found is not None and (not captures or found.captured == captures):
         return Outcome(found, cached=True)
     force = force or found is not None
+    if begins is not None:
+        begins()
     with new_result(final, experiment.plan, __version__, command, force, captures) as draft:
         cell, cache = Cell(1, {}, experiment.plan), _DraftCache(draft, experiment.loaded.text)
         wanted = [Job(cell, trial, experiment.backend) for trial in experiment.plan.trials]
@@ -143,6 +149,13 @@ def execute(
         written = draft.finish(experiment.loaded.text, {"runs": cache.runs})
         _report(written)
         return Outcome(draft.publish(), cached=False)
+
+
+def expected_s(experiment: Experiment) -> float:
+    """How long the simulator will take for all trials here, about."""
+    trials = experiment.plan.trials
+    workers = min(width(experiment.backend, None), len(trials))
+    return sum(load_of(trial.scenario) for trial in trials) / LOAD_PER_CPU_S / workers
 
 
 def _check_captures(experiment: Experiment, captures: CaptureOptions) -> None:

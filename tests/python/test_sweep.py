@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 from exported import everything, exported
-from specimens import GOOD, run_cli, scenario_of, write
+from specimens import GOOD, run_cli, write
 from waiting import HANG_S
 
 from narrows.backends import Progress
@@ -224,49 +224,6 @@ def test_an_estimate_uses_the_speed_of_stored_runs(tmp_path: Path) -> None:
     after, work = estimate(job(tmp_path), jobs=1), sum(load(trial.scenario) for trial in rest)
     assert after.wall_s == pytest.approx(work / speed)
     assert before.wall_s == pytest.approx(sum(load(trial.scenario) for trial in trials) / 1.5e6)
-
-
-def test_flows_and_samples_make_a_run_longer(tmp_path: Path) -> None:
-    def of(text: str) -> float:
-        return load(job(tmp_path, text).runs[0][1].scenario)
-
-    summary = SMALL.replace("trials", 'record = "summary"\ntrials')
-    often = SMALL.replace("trials", 'sample_interval = "1ms"\ntrials')
-    crowd = summary.replace('["cubic", "bbr"]', '["cubic", "bbr"]\ncount = 1000')
-    assert of(summary) < of(SMALL) < of(often)
-    assert of(crowd) > of(summary) + 50_000
-
-
-@pytest.mark.parametrize(
-    ("path", "flow", "run", "packets"),
-    [
-        ("", "", "", 83_333),
-        ("", 'size = "1448kb"', "", 1_000),
-        ("", 'name = "one"\nsize = "1mb"', 'stop_when = "one"', 691),
-        ("", 'stop = "10s"', "", 8_333),
-        ("", 'workload = { kind = "poisson", rate = "1/s", size = "144800b" }', "", 10_000),
-        ("loss = 0.01", "", "", 83_333),
-        ("loss = 0.04", "", "", 50_000),
-    ],
-)
-def test_only_what_flows_can_send_is_expected(
-    path: str, flow: str, run: str, packets: float
-) -> None:
-    text = f"""
-[path]
-rate = "10mbit"
-rtt = "20ms"
-buffer = "1bdp"
-{path}
-[[flows]]
-cca = "cubic"
-{flow}
-[run]
-duration = "100s"
-record = "summary"
-{run}
-"""
-    assert load(scenario_of(text)) == pytest.approx(packets + 8_100, rel=0.01)
 
 
 def test_another_directory_is_left_alone(tmp_path: Path) -> None:

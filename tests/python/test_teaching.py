@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
-import pytest
 from documented import File, steps
 
 import narrows as nw

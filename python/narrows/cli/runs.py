@@ -90,12 +90,18 @@ def _run(
     captures: CaptureOptions,
 ) -> bool:
     """Runs a checked specification and shows the results; returns whether expectations are met."""
-    from narrows.console import ProgressBar, note_cached, print_summary
+    from narrows.console import ProgressBar, note_cached, note_cost, print_summary
     from narrows.runner import execute, unmet
 
     with ProgressBar() as bar:
         outcome = execute(
-            job, out=out, force=force, watcher=bar, command=sys.argv, captures=captures
+            job,
+            out=out,
+            force=force,
+            watcher=bar,
+            command=sys.argv,
+            captures=captures,
+            begins=lambda: note_cost(job),
         )
     if outcome.cached:
         note_cached(outcome.result)

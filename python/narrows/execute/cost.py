@@ -1,4 +1,4 @@
-"""The expected cost of a run, by which a sweep orders its runs and says how long they will take."""
+"""The expected cost of a run: its order in a sweep, and how long it will take."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from narrows.spec.datagrams import kind_of
 from narrows.spec.ending import planned_end_ns
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Flow, Scenario
+from narrows.spec.suggest import quote
 
 # What costs time besides packets of TCP, in such packets. Measured: 1,000 short runs in a thread,
 # the start of ten thousand flows, instructions with a row for each millisecond, and the
@@ -25,6 +26,12 @@ _IN_FLIGHT = 2.0
 """The packets in flight for each 1 / square root of the random loss."""
 _CALL, _STACK = 4.0, 10.0
 """A packet of a video call; one of another stack."""
+_DATAGRAM, _CONNECTION, _PERIOD = 0.12, 8.0, 0.08
+"""A datagram, whether it is dropped or not; a connection that arrives, beside its payload; a period
+of an application that turns on and off."""
+
+LOAD_PER_CPU_S = 1.5e6
+"""A typical speed of the simulator, if no stored run shows this machine's."""
 
 
 def load(scenario: Scenario) -> float:
@@ -36,7 +43,8 @@ def load(scenario: Scenario) -> float:
     until_s = _end_s(scenario)
     instants = 0.0 if run["record"] == "summary" else until_s * 1e9 / run["sample_interval_ns"]
     packets = sum(_carried(scenario, until_s, back) for back in (False, True))
-    return packets + _RUN + len(flows) * (_FLOW + instants * _ROW)
+    beside = sum(_beside(flow) * _active_s(flow, until_s) for flow in flows)
+    return packets + beside + _RUN + len(flows) * (_FLOW + instants * _ROW)
 
 
 def _end_s(scenario: Scenario) -> float:
@@ -103,6 +111,43 @@ def _sent(flow: Flow, most: float, until_s: float) -> float:
     return min(_offered(work, most), most) * active_s
 
 
+def slowest(scenario: Scenario) -> str:
+    """The flow whose events take most of a run, if they aren't packets that fill the link.
+
+    Empty if there is none.
+    """
+    until_s = _end_s(scenario)
+    flows = scenario["flows"]
+    flow = max(flows, key=lambda flow: _beside(flow) * _active_s(flow, until_s))
+    if _beside(flow) * _active_s(flow, until_s) < load(scenario) / 2:
+        return ""
+    per_s, _, what = _events(flow)
+    rounded = float(f"{per_s:.3g}")
+    return f"flow {quote(flow['name'])}, which has {rounded:,.0f} {what} a second"
+
+
+def _beside(flow: Flow) -> float:
+    """The cost of these events in a second, which come beside packets that fill the link."""
+    per_s, each, _ = _events(flow)
+    return per_s * each
+
+
+def _events(flow: Flow) -> tuple[float, float, str]:
+    """The rate of an application's own events in a second, the cost of one, and their name."""
+    work = flow["workload"] or {}
+    kind = work.get("kind")
+    if kind == "udp":
+        return float(work["rate_bps"]) / 8 / work["size_bytes"], _DATAGRAM, "datagrams"
+    if kind == "ping":
+        return 2e9 / max(float(work["interval_ns"]), 1.0), _DATAGRAM, "pings and answers"
+    if kind == "on_off":
+        period_ns = mean(work["on_ns"]) + mean(work["off_ns"])
+        return 1e9 / max(period_ns, 1.0), _PERIOD, "times on and off"
+    if kind == "arrivals":
+        return 1e9 / max(mean(work["gap_ns"]), 1.0), _CONNECTION, "connections"
+    return 0.0, 0.0, ""
+
+
 def _offered(work: Mapping[str, Any], most: float) -> float:
     """The packets that an application offers in a second."""
     kind = work["kind"]
@@ -111,10 +156,8 @@ def _offered(work: Mapping[str, Any], most: float) -> float:
     if kind == "on_off":
         on_ns = mean(work["on_ns"])
         return most * on_ns / max(on_ns + mean(work["off_ns"]), 1.0)
-    if kind == "ping":
-        return 2e9 / max(float(work["interval_ns"]), 1.0)
-    if kind == "udp":
-        return float(work["rate_bps"] / 8 / work["size_bytes"])
+    if kind in ("udp", "ping"):
+        return 0.0
     if kind == "media":
         return float(work["max_bps"] / 8 / work["packet_bytes"])
     if kind in ("video", "adaptive_video"):

@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 
 from narrows.execute import load, width
+from narrows.execute.cost import LOAD_PER_CPU_S
 from narrows.plan import Trial
 from narrows.spec.ending import planned_end_ns
 from narrows.store import is_store, open_store
 from narrows.sweeps.prepare import SweepJob
 
-LOAD_PER_CPU_S = 1.5e6
-"""A typical speed of the simulator (see `load`), if no stored run shows this machine's."""
 _SAMPLE = 50
 
 
