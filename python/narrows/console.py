@@ -256,26 +256,41 @@ def _completion_cells(entries: Sequence[Entry], runs: int) -> list[str]:
 def flow_rows(runs: Sequence[Entry]) -> list[tuple[str, str, list[str]]]:
     """A row for every flow: name, control and formatted cells, means over `runs`.
 
-    The flows of a chain share a row. If there were more than `MOST_ROWS`, so do all flows of a
-    control.
+    A chain is one flow, with the means of its instances. If there were more than `MOST_ROWS`, all
+    flows of a control share a row.
     """
-    flows = [flow for run in runs for flow in run["flows"]]
+    flows = [flow for run in runs for flow in _chains_as_one(run["flows"])]
     names = list(dict.fromkeys(flow["name"] for flow in flows))
     if len(names) <= MOST_ROWS:
         by_name = [[flow for flow in flows if flow["name"] == name] for name in names]
         return [_row(group, len(runs), _name_label(group, len(runs))) for group in by_name]
     ccas = list(dict.fromkeys(flow["cca"] for flow in flows))
     by_cca = [[flow for flow in flows if flow["cca"] == cca] for cca in ccas]
-    return [_row(group, len(runs), f"{_per_run(group, runs)} flows") for group in by_cca]
+    return [_row(group, len(runs), f"{len(group) / len(runs):.4g} flows") for group in by_cca]
+
+
+def _chains_as_one(flows: Sequence[Entry]) -> Iterator[Entry]:
+    """The flows of a run; the instances of a chain are combined."""
+    by_name: dict[str, list[Entry]] = {}
+    for flow in flows:
+        by_name.setdefault(flow["name"], []).append(flow)
+    for name, own in by_name.items():
+        yield {
+            "name": name,
+            "cca": own[0]["cca"],
+            "instances": len(own),
+            "goodput_mbps": _mean(flow["goodput_mbps"] for flow in own),
+            "share": _sum(flow["share"] for flow in own),
+            "retransmits": _sum(flow["retransmits"] for flow in own),
+            "rtt_mean_ms": _mean(flow["rtt_ms"]["mean"] for flow in own),
+            "rtt_p95_ms": _mean(flow["rtt_ms"]["p95"] for flow in own),
+            "fct_s": _mean(_completion_time(flow) for flow in own),
+        }
 
 
 def _name_label(group: Sequence[Entry], runs: int) -> str:
-    name, count = str(group[0]["name"]), len(group)
+    name, count = str(group[0]["name"]), sum(flow["instances"] for flow in group)
     return f"{name} ({count} flows)" if count > runs else name
-
-
-def _per_run(group: Sequence[Entry], runs: Sequence[Entry]) -> str:
-    return f"{len(group) / len(runs):.4g}"
 
 
 def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[str]]:
@@ -284,9 +299,9 @@ def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[
         _cell(_mean(flow["goodput_mbps"] for flow in group), "{:.2f}"),
         _cell(_sum(flow["share"] for flow in group), "{:.1f}", 100 / runs),
         _cell(_sum(flow["retransmits"] for flow in group), "{:,.0f}", 1 / runs),
-        _cell(_mean(flow["rtt_ms"]["mean"] for flow in group), "{:.1f}"),
-        _cell(_mean(flow["rtt_ms"]["p95"] for flow in group), "{:.1f}"),
-        _cell(_mean(_completion_time(flow) for flow in group), "{:.3f}"),
+        _cell(_mean(flow["rtt_mean_ms"] for flow in group), "{:.1f}"),
+        _cell(_mean(flow["rtt_p95_ms"] for flow in group), "{:.1f}"),
+        _cell(_mean(flow["fct_s"] for flow in group), "{:.3f}"),
     ]
     return label, str(group[0]["cca"]), cells
 
@@ -325,7 +340,8 @@ def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
         return _mean(get(link) for link in links)
 
     def queue(statistic: str) -> str:
-        bdp, ms = (mean(lambda b, n=name: b[n][statistic]) for name in ("queue_bdp", "queue_ms"))
+        bdp = mean(lambda b: b["queue_bdp"][statistic])
+        ms = mean(lambda b: b["queue_ms"][statistic])
         told = f"{_cell(ms, '{:.1f}')} ms ({statistic})"
         constant = bdp is None or ms is None or abs(ms - bdp * rtt_ms) <= 0.01 * ms
         return f"{_cell(bdp, '{:.2f}')} BDP = {told}" if constant else told

@@ -375,6 +375,18 @@ def test_the_flows_of_a_chain_share_a_row() -> None:
     ]
 
 
+def test_a_chain_among_many_flows_counts_as_one() -> None:
+    chain = [{**flows(1)[0], "name": "chain", "goodput_mbps": 52.0} for _ in range(30)]
+    [row] = console.flow_rows([{"flows": [*flows(49), *chain]}])
+    assert row == ("50 flows", "cubic", ["3.00", "1550.0", "237", "25.0", "-", "-"])
+
+
+def test_trials_count_alike_however_many_flows_a_chain_has() -> None:
+    one, other = ({**flows(1)[0], "goodput_mbps": mbps} for mbps in (2.0, 4.0))
+    [row] = console.flow_rows([{"flows": [one, one, one]}, {"flows": [other]}])
+    assert row[2][0] == "3.00"
+
+
 def state(sim_s: float, packets: int, step: str = "") -> State:
     return State(0, 0, 1, sim_s, 60.0, packets, sim_s / 60, step)
 
