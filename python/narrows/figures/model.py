@@ -19,6 +19,8 @@ Scale: TypeAlias = Literal["linear", "log"]
 
 HEADROOM = 1.06
 """How far an automatic axis of a stack reaches above the largest value."""
+CLOSE = 0.1
+"""Below a guide that is closer to the foot of an axis than this part of it, no label fits."""
 ROW_IN = 2.6
 """The usual height of a row of panels, in inches."""
 
@@ -148,6 +150,10 @@ class Guide:
     label: str
     upright: bool = False
     below: bool = False
+
+    def fits_below(self, low: float, high: float) -> bool:
+        """Whether the label goes below the line on an axis with these ends, and has room there."""
+        return self.below and self.value - low > CLOSE * (high - low)
 
 
 @dataclass(frozen=True, slots=True)

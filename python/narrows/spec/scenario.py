@@ -44,6 +44,7 @@ class Path(TypedDict):
     impairments: list[Choice]
     links: list[Link]
     reverse: Reverse | None
+    capacity_known: NotRequired[bool]
 
 
 Flow = TypedDict(
