@@ -235,10 +235,11 @@ def draw(
 def import_(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Files of iperf3, flent, mahimahi, or CSV."),
+        typer.Argument(metavar="FILE...", help="Files of iperf3, flent, mahimahi, ss, or CSV."),
     ],
     form: Annotated[
-        str | None, typer.Option("--format", metavar="FORM", help="iperf3, flent, csv or mahimahi.")
+        str | None,
+        typer.Option("--format", metavar="FORM", help="iperf3, flent, csv, mahimahi or ss."),
     ] = None,
     sets: Annotated[
         list[str] | None,
@@ -247,7 +248,7 @@ def import_(
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Make results of files of iperf3, flent and mahimahi, or of CSV."""
+    """Make results of files of iperf3, flent, mahimahi and ss, or of CSV."""
     from narrows.console import print_summary
     from narrows.exchange import import_files
 

@@ -18,7 +18,7 @@ from narrows.analyze.run import Understood, lead
 from narrows.analyze.scenario import planned, specification
 from narrows.columns import empty
 from narrows.errors import InputError
-from narrows.exchange import flent, iperf3, mahimahi, table
+from narrows.exchange import flent, iperf3, mahimahi, ss, table
 from narrows.exchange.measured import Measured, MeasuredFlow, checked, distributions, joined
 from narrows.metrics import summarise
 from narrows.report import Verdicts, write_report
@@ -29,7 +29,7 @@ from narrows.spec.values import spelled
 from narrows.store import Result, RunInfo, RunResult, default_directory, digest, new_result
 from narrows.version import __version__
 
-FORMATS = ("iperf3", "flent", "csv", "mahimahi")
+FORMATS = ("iperf3", "flent", "csv", "mahimahi", "ss")
 BACKEND = "import"
 MAX_FILE_BYTES = 1_000_000_000
 
@@ -129,6 +129,7 @@ _READERS: Mapping[str, Callable[[Any, str], Measured]] = {
     "flent": flent.read,
     "csv": table.read,
     "mahimahi": mahimahi.read,
+    "ss": ss.read,
 }
 
 
@@ -142,6 +143,8 @@ def _recognised(path: Path, form: str | None) -> tuple[str, object]:
         return kind, document
     if form == "mahimahi" or mahimahi.matches(begin.decode("utf-8", "replace")):
         return "mahimahi", content.decode("utf-8")
+    if form == "ss" or (form is None and ss.matches(content)):
+        return "ss", content.decode("utf-8")
     return "csv", content
 
 
@@ -178,7 +181,8 @@ def _described(
 
 def _facts(flow: MeasuredFlow) -> dict[str, Any]:
     rtts = flow.samples["rtt_ms"].drop_nulls()
-    least = float(str(rtts.min())) if len(rtts) else None
+    lowest = pl.concat([rtts, flow.samples["min_rtt_ms"].drop_nulls()])
+    least = float(str(lowest.min())) if len(lowest) else None
     high = rtts.quantile(0.99, "higher") if len(rtts) else None
     mean = float(str(rtts.mean())) if len(rtts) else None
     return {
