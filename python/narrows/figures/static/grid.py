@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure as Canvas
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 HEAD_IN = 0.72
 FOOT_IN = 0.12
 LEGEND_IN = 0.24
+LETTER_IN = 0.072
+"""The width of a letter of a label."""
+AXIS = 0.8
+"""The part of a panel that its axes take."""
 OPTIONS: dict[str, Any] = {"layout": "constrained"}
 
 
@@ -40,7 +45,8 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     grid = canvas.subplots(rows, figure.columns, squeeze=False)
     for place, axes in enumerate(grid.flat):
         if place < len(figure.panels):
-            _panel(axes, figure.panels[place])
+            _panel(axes, figure.panels[place], figure.columns)
+            _label(axes, figure, place)
         else:
             axes.set_visible(False)
     if keys:
@@ -50,11 +56,26 @@ def draw(figure: Figure, canvas: Canvas) -> None:
         )  # fmt: skip
 
 
-def _panel(axes: Axes, panel: Panel) -> None:
+def _label(axes: Axes, figure: Figure, place: int) -> None:
+    """The axes' labels, wrapped; panels with the same ones have them at the figure's edge only."""
+    panel, columns = figure.panels[place], figure.columns
+    below = place + columns
+    if below >= len(figure.panels) or figure.panels[below].x_label != panel.x_label:
+        axes.set_xlabel(_wrapped(panel.x_label, axes.figure.get_figwidth() / columns))
+    left = place - 1
+    if place % columns == 0 or figure.panels[left].y_label != panel.y_label:
+        axes.set_ylabel(_wrapped(panel.y_label, figure.height))
+
+
+def _wrapped(text: str, room_in: float) -> str:
+    """A text in lines that fit beside an axis of a panel of this size."""
+    return textwrap.fill(text, max(int(AXIS * room_in / LETTER_IN), 12))
+
+
+def _panel(axes: Axes, panel: Panel, columns: int) -> None:
     if panel.title:
-        axes.set_title(panel.title, loc="left", size=8.5, weight="bold")
-    axes.set_xlabel(panel.x_label)
-    axes.set_ylabel(panel.y_label)
+        room = axes.figure.get_figwidth() / columns
+        axes.set_title(_wrapped(panel.title, room), loc="left", size=8.5, weight="bold")
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
     axes.grid(axis="both", color=GRID, linewidth=0.7)
@@ -70,6 +91,10 @@ def _panel(axes: Axes, panel: Panel) -> None:
             axis.set_minor_formatter(NullFormatter())
     if panel.ticks:
         axes.set_xticks([at for at, _ in panel.ticks], [words for _, words in panel.ticks])
+        letters = sum(len(words) + 1 for _, words in panel.ticks)
+        room = AXIS * axes.figure.get_figwidth() / columns / LETTER_IN
+        if letters > room:
+            axes.tick_params(axis="x", labelsize=max(8.5 * room / letters, 5.5))
         axes.minorticks_off()
     if panel.y_ticks:
         axes.set_yticks([at for at, _ in panel.y_ticks], [words for _, words in panel.y_ticks])
