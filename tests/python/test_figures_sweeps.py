@@ -409,8 +409,8 @@ def test_one_panel_compares_controls_in_their_colours() -> None:
 
 
 def test_the_label_of_a_lower_bound_is_below_it() -> None:
-    made = View("made-up", AXES, "utilization",
-                bounds=(("utilization", "at least", 0.8), ("utilization", "at most", 0.95)))  # fmt: skip
+    bounds = (("utilization", "at least", 0.8), ("utilization", "at most", 0.95))
+    made = View("made-up", AXES, "utilization", bounds=bounds)
     (panel,) = figures.describe_sweep("lines", only(summary()), made).panels
     assert [(guide.label, guide.below) for guide in panel.guides] == [
         ("at least 0.8", True), ("at most 0.95", False),
@@ -430,11 +430,11 @@ def test_a_scatter_overlays_an_axis_and_shares_its_scales() -> None:
 
 def test_distributions_share_their_axes() -> None:
     frame = pl.concat(
-        pl.DataFrame({"study": "made-up", "cell": n, "trial": 1, "path.rate": rate, "class": "cubic",
-                      "fct_s": [0.1 * n, 0.3 * n, 1.0 * n]})
+        pl.DataFrame({"cell": n, "path.rate": rate, "fct_s": [0.1 * n, 0.3 * n, 1.0 * n]})
         for n, rate in ((1, "10mbit"), (7, "40mbit"))
-    )  # fmt: skip
-    frame = frame.with_columns(pl.lit("x").alias("path.rtt"), pl.lit("y").alias("path.buffer"))
+    )
+    same = {"study": "made-up", "class": "cubic", "path.rtt": "x", "path.buffer": "y"}
+    frame = frame.with_columns(trial=1, **{name: pl.lit(text) for name, text in same.items()})
     alone = view(by="path.rtt")
     panels = figures.describe_sweep("completion_times", frame, alone).panels
     assert len(panels) == 2

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from narrows.figures.model import Figure, Panel
 from narrows.figures.static import marks
-from narrows.figures.static.style import FAINT, GRID
+from narrows.figures.static.style import FAINT, GRID, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 HEAD_IN = 0.72
 FOOT_IN = 0.12
 LEGEND_IN = 0.24
+PAPER_HEAD_IN = 0.1
+KEY_IN, MOST_KEYS = 0.5, 7
 LETTER_IN = 0.072
 """The width of a letter of a label."""
 AXIS = 0.8
@@ -28,7 +30,22 @@ OPTIONS: dict[str, Any] = {"layout": "constrained"}
 def height(figure: Figure) -> float:
     """The height of the picture in inches."""
     rows = -(-len(figure.panels) // figure.columns)
-    return HEAD_IN + rows * figure.height + FOOT_IN + (LEGEND_IN if figure.legend() else 0)
+    return _head(figure) + rows * figure.height + FOOT_IN + _legend_rows(figure) * LEGEND_IN
+
+
+def _head(figure: Figure) -> float:
+    """The height of title and subtitle, which a figure for a paper doesn't have."""
+    return HEAD_IN if figure.paper_in is None else PAPER_HEAD_IN
+
+
+def _keys_in_a_row(figure: Figure) -> int:
+    """How many keys of the legend fit side by side."""
+    longest = max((len(label) for label in figure.legend()), default=0)
+    return max(min(MOST_KEYS, int(width_of(figure) / (KEY_IN + LETTER_IN * longest))), 1)
+
+
+def _legend_rows(figure: Figure) -> int:
+    return -(-len(figure.legend()) // _keys_in_a_row(figure))
 
 
 def draw(figure: Figure, canvas: Canvas) -> None:
@@ -37,10 +54,11 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     high = height(figure)
     engine: Any = canvas.get_layout_engine()
     foot = FOOT_IN / high
-    top = (HEAD_IN + (LEGEND_IN if keys else 0)) / high
+    top = (_head(figure) + _legend_rows(figure) * LEGEND_IN) / high
     engine.set(rect=(0.005, foot, 0.985, 1 - foot - top), h_pad=0.06, w_pad=0.06)
-    canvas.text(0.015, 1 - 0.14 / high, figure.title, size=11, weight="bold", va="top")
-    canvas.text(0.015, 1 - 0.41 / high, figure.subtitle, size=8.5, color=FAINT, va="top")
+    if figure.paper_in is None:
+        canvas.text(0.015, 1 - 0.14 / high, figure.title, size=11, weight="bold", va="top")
+        canvas.text(0.015, 1 - 0.41 / high, figure.subtitle, size=8.5, color=FAINT, va="top")
     rows = -(-len(figure.panels) // figure.columns)
     grid = canvas.subplots(rows, figure.columns, squeeze=False)
     for place, axes in enumerate(grid.flat):
@@ -51,9 +69,14 @@ def draw(figure: Figure, canvas: Canvas) -> None:
             axes.set_visible(False)
     if keys:
         canvas.legend(
-            handles=keys, ncols=min(len(keys), 7), loc="upper left", frameon=False, fontsize=8.5,
-            bbox_to_anchor=(0.005, 1 - (HEAD_IN - 0.08) / high), handlelength=1.6,
-        )  # fmt: skip
+            handles=keys,
+            ncols=_keys_in_a_row(figure),
+            loc="upper left",
+            frameon=False,
+            fontsize=8.5,
+            bbox_to_anchor=(0.005, 1 - (_head(figure) - 0.08) / high),
+            handlelength=1.6,
+        )
 
 
 def _label(axes: Axes, figure: Figure, place: int) -> None:
