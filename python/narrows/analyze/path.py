@@ -55,10 +55,10 @@ def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) ->
     rate_bps = max(_highest_rate(samples, max(WINDOW_S, interval_s)), 1000)
     delays = [(flow["rtt_ms"]["p99"] or 0.0) - (flow["rtt_ms"]["min"] or 0.0) for flow in flows]
     queue = rate_bps * max(delays, default=0.0) / 8e3
-    return PathEstimate(rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), _queued(flows))
+    return PathEstimate(rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), _met_queue(flows))
 
 
-def _queued(flows: Sequence[Flow]) -> bool:
+def _met_queue(flows: Sequence[Flow]) -> bool:
     """Whether some flow met a queue, not only short bursts of its own packets."""
     known = [flow["rtt_ms"] for flow in flows if flow["rtt_ms"]["mean"] and flow["rtt_ms"]["min"]]
     return any(

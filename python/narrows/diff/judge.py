@@ -184,9 +184,9 @@ def _row(
 
 def _apart(first: Side, second: Side, ours: Sequence[float], theirs: Sequence[float]) -> Difference:
     """The second side's mean minus the first's."""
-    if first.observed == second.observed:
+    if first.is_measurement == second.is_measurement:
         return equivalence.of_means(theirs, ours)
-    if first.observed:
+    if first.is_measurement:
         return equivalence.of_observation(theirs, ours[0])
     turned = equivalence.of_observation(ours, theirs[0])
     return replace(turned, mean=-turned.mean)

@@ -41,7 +41,7 @@ class Side:
     result: Result | None = None
 
     @property
-    def observed(self) -> bool:
+    def is_measurement(self) -> bool:
         """Whether it is a measurement, which happened once."""
         return self.result is not None and self.result.manifest["backend"] in OBSERVED
 

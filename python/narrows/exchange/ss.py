@@ -57,7 +57,7 @@ def read(text: str, name: str) -> Measured:
     known = _connections(text)
     if not known:
         raise ValueError("no connection with cwnd, as `ss -tin` shows it")
-    sent = {key: _grown(one)[-1] for key, one in known.items()}
+    sent = {key: _growth(one)[-1] for key, one in known.items()}
     least = SMALL * max(sent.values())
     flows = [
         MeasuredFlow(key or name, _samples(one), one.control)
@@ -80,7 +80,7 @@ def _connections(text: str) -> dict[str, _Connection]:
     known: dict[str, _Connection] = {}
     key, before_s = "", None
     now_s: float | None = None
-    for time_s, rest in _timed(text):
+    for time_s, rest in _lines_with_times(text):
         if time_s is not None and time_s != now_s:
             before_s, now_s = now_s, time_s
         socket = _SOCKET.search(rest)
@@ -101,7 +101,7 @@ def _connections(text: str) -> dict[str, _Connection]:
     return known
 
 
-def _timed(text: str) -> Iterator[tuple[float | None, str]]:
+def _lines_with_times(text: str) -> Iterator[tuple[float | None, str]]:
     """Each line with its time, if it has one, and the rest of it."""
     days, last_s = 0, 0.0
     for line in text.splitlines():
@@ -143,7 +143,7 @@ def _values(line: str) -> dict[str, float]:
     return found
 
 
-def _grown(one: _Connection, key: str = "bytes_acked", otherwise: float = 0.0) -> list[float]:
+def _growth(one: _Connection, key: str = "bytes_acked", otherwise: float = 0.0) -> list[float]:
     """A counter since the log began; `ss` leaves out counters that are zero."""
     values = [said.get(key, otherwise) for said in one.values]
     first = values[0] if one.born_s is None else 0.0
@@ -151,28 +151,28 @@ def _grown(one: _Connection, key: str = "bytes_acked", otherwise: float = 0.0) -
 
 
 def _samples(one: _Connection) -> pl.DataFrame:
-    def said(key: str) -> list[float | None]:
+    def column(key: str) -> list[float | None]:
         return [values.get(key) for values in one.values]
 
     def whole(numbers: Sequence[float | None]) -> list[int | None]:
         return [None if number is None else round(number) for number in numbers]
 
-    received = whole(_grown(one))
+    received = whole(_growth(one))
     columns: dict[str, list[Any]] = {
         "time_s": list(one.times),
         "received_bytes": received,
         "wire_bytes": [round((size or 0) * WIRE) for size in received],
-        "sent": whole(_grown(one, "data_segs_out")) if _counts(one, "data_segs_out") else [],
-        "delivered": whole(_grown(one, "delivered")) if _counts(one, "delivered") else [],
-        "retransmitted": whole(_grown(one, "retrans/")),
-        "cwnd": whole(said("cwnd")),
-        "ssthresh": whole(said("ssthresh")),
+        "sent": whole(_growth(one, "data_segs_out")) if _counts(one, "data_segs_out") else [],
+        "delivered": whole(_growth(one, "delivered")) if _counts(one, "delivered") else [],
+        "retransmitted": whole(_growth(one, "retrans/")),
+        "cwnd": whole(column("cwnd")),
+        "ssthresh": whole(column("ssthresh")),
         "in_flight": whole([values.get("unacked", 0.0) for values in one.values]),
-        "rtt_ms": said("rtt"),
-        "srtt_ms": said("rtt"),
-        "min_rtt_ms": said("minrtt"),
-        "pacing_mbps": said("pacing_rate"),
-        "delivery_mbps": said("delivery_rate"),
+        "rtt_ms": column("rtt"),
+        "srtt_ms": column("rtt"),
+        "min_rtt_ms": column("minrtt"),
+        "pacing_mbps": column("pacing_rate"),
+        "delivery_mbps": column("delivery_rate"),
     }
     known = {key: values for key, values in columns.items() if values}
     if one.born_s is not None:

@@ -84,13 +84,13 @@ def _label(axes: Axes, figure: Figure, place: int) -> None:
     panel, columns = figure.panels[place], figure.columns
     below = place + columns
     if below >= len(figure.panels) or figure.panels[below].x_label != panel.x_label:
-        axes.set_xlabel(_wrapped(panel.x_label, axes.figure.get_figwidth() / columns))
+        axes.set_xlabel(_wrap(panel.x_label, axes.figure.get_figwidth() / columns))
     left = place - 1
     if place % columns == 0 or figure.panels[left].y_label != panel.y_label:
-        axes.set_ylabel(_wrapped(panel.y_label, figure.height))
+        axes.set_ylabel(_wrap(panel.y_label, figure.height))
 
 
-def _wrapped(text: str, room_in: float) -> str:
+def _wrap(text: str, room_in: float) -> str:
     """A text in lines that fit beside an axis of a panel of this size."""
     return textwrap.fill(text, max(int(AXIS * room_in / LETTER_IN), 12))
 
@@ -98,7 +98,7 @@ def _wrapped(text: str, room_in: float) -> str:
 def _panel(axes: Axes, panel: Panel, columns: int) -> None:
     if panel.title:
         room = axes.figure.get_figwidth() / columns
-        axes.set_title(_wrapped(panel.title, room), loc="left", size=8.5, weight="bold")
+        axes.set_title(_wrap(panel.title, room), loc="left", size=8.5, weight="bold")
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
     axes.grid(axis="both", color=GRID, linewidth=0.7)

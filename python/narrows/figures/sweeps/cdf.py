@@ -8,7 +8,7 @@ from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import (
     View,
     by_class,
-    compared,
+    choose_lines,
     figure,
     label_of,
     numbers,
@@ -23,7 +23,7 @@ def cdf(frame: pl.DataFrame, view: View) -> Figure:
     metric = view.metric or ("fct_s" if frame["fct_s"].null_count() < frame.height else "share")
     require(frame, metric, "--metric", numbers(frame))
     valued(frame, {"": metric}, metric)
-    view = compared(frame, view, (), frame["class"].n_unique())
+    view = choose_lines(frame, view, (), frame["class"].n_unique())
     shown = by_class(frame, view)
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:

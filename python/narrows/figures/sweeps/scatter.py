@@ -31,7 +31,7 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
     The points of a class at the values of an axis (`by`, or the buffer, or another one with few
     values) are in one panel; those of quantities are joined, and the ends say which they are.
     """
-    by = _overlaid(frame, view)
+    by = _overlay_of(frame, view)
     known = classes_of(frame)
     looks = looks_of(known)
     ends = _ends(frame, known)
@@ -50,7 +50,7 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
                     marks.append(Cloud(words(group), x, y, hue, _note(by, value)))
                     centres.append((x.mean(), y.mean()))
             if across is not None and across.measured and len(centres) > 1:
-                marks = _joined(marks, centres, hue, ends)
+                marks = _join_centres(marks, centres, hue, ends)
         return Panel(
             "Mean queueing delay (ms)", "Goodput (Mbit/s)", tuple(marks),
             title, *ends,
@@ -70,7 +70,7 @@ def _note(by: str | None, value: object) -> str:
     return value_words(by, value) if by else ""
 
 
-def _overlaid(frame: pl.DataFrame, view: View) -> str | None:
+def _overlay_of(frame: pl.DataFrame, view: View) -> str | None:
     """The axis whose values share a panel."""
     if view.by is not None:
         require(frame, view.by, "--by", view.axes)
@@ -81,7 +81,7 @@ def _overlaid(frame: pl.DataFrame, view: View) -> str | None:
     return max(free, key=lambda place: frame[place].n_unique(), default=None)
 
 
-def _joined(
+def _join_centres(
     marks: list[Mark],
     centres: list[tuple[float, float]],
     hue: str,

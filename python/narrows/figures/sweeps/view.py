@@ -156,8 +156,8 @@ def _same(one: Line, other: Line, tolerance: float) -> bool:
     )
 
 
-def compared(frame: pl.DataFrame, view: View, used: Sequence[str], classes: int = 1) -> View:
-    """The view with an axis for lines, if it has none: one panel shows what is compared.
+def choose_lines(frame: pl.DataFrame, view: View, used: Sequence[str], classes: int = 1) -> View:
+    """The view with an axis for lines, if it has none: one panel shows what it compares.
 
     It is the axis of controls, or the one with the most values among those that aren't quantities,
     or else among all; of several classes there aren't more lines than can be told apart.
