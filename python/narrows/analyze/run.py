@@ -14,6 +14,7 @@ from narrows._native import MAX_NAME
 from narrows.analyze.path import estimate, queue_distribution, queue_samples
 from narrows.analyze.scenario import BACKEND, planned, specification
 from narrows.errors import InputError
+from narrows.figures.frames import capacity_known
 from narrows.metrics import summarise
 from narrows.plan import Plan
 from narrows.report import FINDINGS, Verdicts, write_report
@@ -85,7 +86,7 @@ class Understood:
 
 def lead(made: Understood) -> str:
     """The sentence under the title of a measurement's page."""
-    known = made.plan.trials[0].scenario["path"].get("capacity_known", True)
+    known = capacity_known(made.plan.trials[0].scenario)
     return _LEAD if known else _LEAD + _UNREACHED
 
 
