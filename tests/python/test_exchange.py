@@ -210,6 +210,9 @@ def test_what_a_measurement_does_not_show_is_blank(tmp_path: Path, capsys: Captu
     assert "unknown capacity" in page
     assert "The capacity wasn&#39;t reached, so it is unknown" in page
     assert "% of the rate" not in page
+    assert "unknown delay" in page
+    assert "Round-trip time" not in page
+    assert "t: windows" not in page
     assert (
         run_cli(
             "import",

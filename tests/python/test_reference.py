@@ -68,7 +68,7 @@ def test_the_typed_scenario_is_that_of_the_declared_keys() -> None:
     scenario = scenario_of(TOGETHER, WHOLE)
     for part, title in (("path", "Path"), ("host", "Host"), ("run", "Run")):
         known = set(vars(narrows.spec.scenario)[title].__annotations__)
-        assert set(scenario[part]) == known - {"capacity_known"}
+        assert set(scenario[part]) == known - {"capacity_known", "delay_known"}
     flow = narrows.spec.scenario.Flow.__required_keys__
     assert all(set(entry) == set(flow) for entry in scenario["flows"])
     assert set(scenario) == set(narrows.spec.scenario.Scenario.__annotations__) - {

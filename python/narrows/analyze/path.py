@@ -31,13 +31,15 @@ Flow = Mapping[str, Any]
 class PathEstimate:
     """Rate in bit/s, two-way delay in ns, and the largest queue in bytes.
 
-    If the capacity isn't `known`, the rate is the highest that was seen.
+    If the capacity isn't `known`, the rate is the highest that was seen; if the delay isn't, it is
+    only a stand-in.
     """
 
     rate_bps: int
     rtt_ns: int
     buffer_bytes: int
     known: bool
+    delay_known: bool
 
 
 def round_trip_ms(flow: Flow) -> float | None:
@@ -55,7 +57,9 @@ def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) ->
     rate_bps = max(_highest_rate(samples, max(WINDOW_S, interval_s)), 1000)
     delays = [(flow["rtt_ms"]["p99"] or 0.0) - (flow["rtt_ms"]["min"] or 0.0) for flow in flows]
     queue = rate_bps * max(delays, default=0.0) / 8e3
-    return PathEstimate(rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), _met_queue(flows))
+    return PathEstimate(
+        rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), _met_queue(flows), bool(rtts)
+    )
 
 
 def _met_queue(flows: Sequence[Flow]) -> bool:

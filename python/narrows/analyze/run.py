@@ -119,7 +119,7 @@ def understood(
         conditions={"files": [file["path"] for file in findings["files"]]},
     )
     content = json.dumps(findings, indent=1, allow_nan=False).encode() + b"\n"
-    plan = planned(loaded, flows, info.digest, path.known)
+    plan = planned(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
     result = RunResult(tables, info, files={FINDINGS: content})
     return Understood(loaded, plan, result, summary, findings)

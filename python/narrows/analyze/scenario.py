@@ -50,7 +50,7 @@ def specification(
         "",
         "[path]",
         f'rate = "{path.rate_bps}bit"' + ("" if path.known else f" {_AT_LEAST}"),
-        f'rtt = "{path.rtt_ns}ns"',
+        f'rtt = "{path.rtt_ns}ns"' + ("" if path.delay_known else " # not known"),
         f'buffer = "{path.buffer_bytes}b"',
     ]
     for title, flow in zip(names(flows), flows, strict=True):
@@ -113,12 +113,14 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def planned(loaded: Loaded, flows: Sequence[Flow], digest: str, capacity_known: bool) -> Plan:
+def planned(loaded: Loaded, flows: Sequence[Flow], digest: str, path: PathEstimate) -> Plan:
     """The plan whose only trial is the capture; unknown controls are "unsure" in it."""
     base = plan(loaded.spec, _ENGINE, BACKEND)
     scenario = base.trials[0].scenario
-    if not capacity_known:
+    if not path.known:
         scenario["path"]["capacity_known"] = False
+    if not path.delay_known:
+        scenario["path"]["delay_known"] = False
     controls = [str(flow["control"]["control"]) for flow in flows]
     for entry, control in zip(scenario["flows"], controls, strict=True):
         entry["cca"] = control

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from narrows._native import MAX_NAME
-from narrows.analyze.path import estimate, queue_distribution, queue_samples
+from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
 from narrows.analyze.run import Understood, lead
 from narrows.analyze.scenario import planned, specification
 from narrows.columns import empty
@@ -69,8 +69,8 @@ def understood(
         raise InputError.at("--format", f'"{form}"', one_of(form, FORMATS))
     parts = [_read(Path(file), form) for file in files]
     measured, place = _together([part for part, _ in parts]), Path(files[0])
-    loaded, flows, known = _described(measured, place, overrides)
-    tables = _tables(measured, flows, known)
+    loaded, flows, path = _described(measured, place, overrides)
+    tables = _tables(measured, flows, path.known)
     info = RunInfo(
         backend=BACKEND,
         engine=parts[0][1],
@@ -81,7 +81,7 @@ def understood(
         wall_s=0.0,
         conditions={"files": [Path(file).name for file in files]},
     )
-    plan = planned(loaded, flows, info.digest, known)
+    plan = planned(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
     return Understood(loaded, plan, RunResult(tables, info), summary)
 
@@ -159,24 +159,25 @@ def _together(parts: Sequence[Measured]) -> Measured:
 
 def _described(
     measured: Measured, place: Path, overrides: Sequence[str]
-) -> tuple[Loaded, list[dict[str, Any]], bool]:
-    """A specification of the measurement, each flow as `narrows.analyze` describes it.
+) -> tuple[Loaded, list[dict[str, Any]], PathEstimate]:
+    """A specification of the measurement, each flow as `narrows.analyze` describes it, its path.
 
-    And whether the capacity is known: given, shown by the file, or reached.
+    Of that is known what is given, shown by the file, or seen.
     """
     flows = [_facts(flow) for flow in measured.flows]
     samples = joined(measured.flows)
     path = estimate(flows, samples, measured.interval_s)
     if measured.rate_bps:
         path = replace(path, rate_bps=measured.rate_bps, known=True)
-    if any(spelled(text.partition("=")[0].strip()) == "path.rate" for text in overrides):
-        path = replace(path, known=True)
+    given = {spelled(text.partition("=")[0].strip()) for text in overrides}
+    known, delay_known = path.known or "path.rate" in given, path.delay_known or "path.rtt" in given
+    path = replace(path, known=known, delay_known=delay_known)
     end_s = max(flow.end_s for flow in measured.flows)
     name, interval_ns = _title(place), round(measured.interval_s * 1e9)
     loaded = specification(name, flows, path, (str(place), end_s), interval_ns)
     if overrides:
         loaded = parse(loaded.text, name, overrides)
-    return loaded, flows, path.known
+    return loaded, flows, path
 
 
 def _facts(flow: MeasuredFlow) -> dict[str, Any]:

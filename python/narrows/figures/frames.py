@@ -138,6 +138,8 @@ def flows_in_words(scenario: Scenario, groups: Groups = None) -> str:
 
 def _delays(scenario: Scenario) -> str:
     """The two-way delays of the flows: one value, or minimum and maximum."""
+    if not scenario["path"].get("delay_known", True):
+        return "unknown delay"
     own = [flow["rtt_ns"] for flow in scenario["flows"]]
     path_ns = scenario["path"]["rtt_ns"]
     known = sorted({path_ns if rtt is None else rtt for rtt in own} or {path_ns})

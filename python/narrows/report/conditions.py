@@ -18,7 +18,7 @@ def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str
     path, run = scenario["path"], scenario["run"]
     return [
         ("Rate", _rate(scenario)),
-        ("Two-way delay", f"{path['rtt_ns'] / 1e6:g} ms"),
+        ("Two-way delay", _delay(path)),
         *_bottleneck(scenario),
         *_elements(path),
         *([("Random loss", f"{path['loss']:g}")] if path["loss"] else []),
@@ -30,6 +30,11 @@ def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str
         ),
         ("Sample interval", f"{run['sample_interval_ns'] / 1e6:g} ms"),
     ]
+
+
+def _delay(path: Path) -> str:
+    """The path's delay, unless a measurement doesn't show it."""
+    return f"{path['rtt_ns'] / 1e6:g} ms" if path.get("delay_known", True) else "unknown"
 
 
 def _bottleneck(scenario: Scenario) -> list[tuple[str, str]]:

@@ -45,6 +45,7 @@ class Path(TypedDict):
     links: list[Link]
     reverse: Reverse | None
     capacity_known: NotRequired[bool]
+    delay_known: NotRequired[bool]
 
 
 Flow = TypedDict(
