@@ -89,6 +89,11 @@ def capacity_known(scenario: Scenario) -> bool:
     return scenario["path"].get("capacity_known", True)
 
 
+def delay_known(scenario: Scenario) -> bool:
+    """Whether the path's delay is known; a measurement may not show it."""
+    return scenario["path"].get("delay_known", True)
+
+
 def offered_mbps(scenario: Scenario) -> float | None:
     """The mean of what a varying bottleneck offers in Mbit/s; None where the rate is constant."""
     offer, end_ns = offers(scenario)[0], float(scenario["run"]["duration_ns"])
@@ -138,7 +143,7 @@ def flows_in_words(scenario: Scenario, groups: Groups = None) -> str:
 
 def _delays(scenario: Scenario) -> str:
     """The two-way delays of the flows: one value, or minimum and maximum."""
-    if not scenario["path"].get("delay_known", True):
+    if not delay_known(scenario):
         return "unknown delay"
     own = [flow["rtt_ns"] for flow in scenario["flows"]]
     path_ns = scenario["path"]["rtt_ns"]

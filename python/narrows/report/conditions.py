@@ -18,7 +18,7 @@ def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str
     path, run = scenario["path"], scenario["run"]
     return [
         ("Rate", _rate(scenario)),
-        ("Two-way delay", _delay(path)),
+        ("Two-way delay", _delay(scenario)),
         *_bottleneck(scenario),
         *_elements(path),
         *([("Random loss", f"{path['loss']:g}")] if path["loss"] else []),
@@ -32,9 +32,10 @@ def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str
     ]
 
 
-def _delay(path: Path) -> str:
+def _delay(scenario: Scenario) -> str:
     """The path's delay, unless a measurement doesn't show it."""
-    return f"{path['rtt_ns'] / 1e6:g} ms" if path.get("delay_known", True) else "unknown"
+    known = frames.delay_known(scenario)
+    return f"{scenario['path']['rtt_ns'] / 1e6:g} ms" if known else "unknown"
 
 
 def _bottleneck(scenario: Scenario) -> list[tuple[str, str]]:

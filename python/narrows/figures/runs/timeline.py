@@ -47,7 +47,7 @@ def timeline(
         (
             _throughput(scenario, classes, flow_samples, window_s),
             *_bottleneck(scenario, queue, window_s),
-            *(panel for panel in [_rtt(scenario, classes, tables)] if panel.lines),
+            *([_rtt(scenario, classes, tables)] if frames.delay_known(scenario) else []),
         ),
         "Panels over time: throughput per kind of flow, queue at the bottleneck, "
         "loss there in percent, and RTT in ms.",
