@@ -19,7 +19,8 @@ from typing import Any
 
 import polars as pl
 
-from narrows.exchange.measured import WIRE, Measured, MeasuredFlow, samples_of
+from narrows.exchange.measured import Measured, MeasuredFlow, samples_of
+from narrows.packets import WIRE
 
 _EPOCH = re.compile(r"\s*\[?(?P<epoch>\d{10}(?:[.,]\d+)?|\d{13})\]?(?=\s|$)")
 _CLOCK = r"(?P<h>\d?\d):(?P<m>\d\d):(?P<s>\d\d(?:[.,]\d+)?)(?: ?(?P<half>[AP]M))?"

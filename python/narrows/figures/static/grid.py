@@ -63,7 +63,7 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     grid = canvas.subplots(rows, figure.columns, squeeze=False)
     for place, axes in enumerate(grid.flat):
         if place < len(figure.panels):
-            _panel(axes, figure.panels[place], figure.columns)
+            _panel(axes, figure.panels[place], width_of(figure) / figure.columns)
             _label(axes, figure, place)
         else:
             axes.set_visible(False)
@@ -84,7 +84,7 @@ def _label(axes: Axes, figure: Figure, place: int) -> None:
     panel, columns = figure.panels[place], figure.columns
     below = place + columns
     if below >= len(figure.panels) or figure.panels[below].x_label != panel.x_label:
-        axes.set_xlabel(_wrap(panel.x_label, axes.figure.get_figwidth() / columns))
+        axes.set_xlabel(_wrap(panel.x_label, width_of(figure) / columns))
     left = place - 1
     if place % columns == 0 or figure.panels[left].y_label != panel.y_label:
         axes.set_ylabel(_wrap(panel.y_label, figure.height))
@@ -95,10 +95,9 @@ def _wrap(text: str, room_in: float) -> str:
     return textwrap.fill(text, max(int(AXIS * room_in / LETTER_IN), 12))
 
 
-def _panel(axes: Axes, panel: Panel, columns: int) -> None:
+def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
     if panel.title:
-        room = axes.figure.get_figwidth() / columns
-        axes.set_title(_wrap(panel.title, room), loc="left", size=8.5, weight="bold")
+        axes.set_title(_wrap(panel.title, room_in), loc="left", size=8.5, weight="bold")
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
     axes.grid(axis="both", color=GRID, linewidth=0.7)
@@ -115,7 +114,7 @@ def _panel(axes: Axes, panel: Panel, columns: int) -> None:
     if panel.ticks:
         axes.set_xticks([at for at, _ in panel.ticks], [words for _, words in panel.ticks])
         letters = sum(len(words) + 1 for _, words in panel.ticks)
-        room = AXIS * axes.figure.get_figwidth() / columns / LETTER_IN
+        room = AXIS * room_in / LETTER_IN
         if letters > room:
             axes.tick_params(axis="x", labelsize=max(8.5 * room / letters, 5.5))
         axes.minorticks_off()

@@ -51,7 +51,7 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     for index, panel in enumerate(figure.panels):
         bottom = high - top - figure.height - index * (figure.height + GAP_IN)
         box = (LEFT_IN / wide, bottom / high, inner / wide, figure.height / high)
-        _panel(canvas.add_axes(box), common, panel, last=index == len(figure.panels) - 1)
+        _panel(canvas.add_axes(box), common, panel, inner, last=index == len(figure.panels) - 1)
     _heading(canvas, figure, legend, high)
 
 
@@ -105,16 +105,17 @@ def _span_key(span: Span) -> Artist:
     return Patch(facecolor=shade, alpha=1.0 if strip else 0.3, label=span.label)
 
 
-def _panel(axes: Axes, common: Stack, panel: Panel, last: bool) -> None:
+def _panel(axes: Axes, common: Stack, panel: Panel, wide: float, last: bool) -> None:
+    """Draws a panel that is so many inches `wide`."""
     axes.set_xlim(*common.x_range)
     axes.set_ylim(*panel.limits(common.x_range))
     # A given y saves matplotlib's search for a free place, a third of the drawing time.
     pad = 9 if panel.spans else 4
-    room = (axes.figure.get_figwidth() - LEFT_IN) / LETTER_IN
+    room = (wide + RIGHT_IN) / LETTER_IN
     size = min(TITLE_SIZE, TITLE_SIZE * room / max(len(panel.title), 1))
     axes.set_title(panel.title, loc="left", size=size, weight="bold", y=1.0, pad=pad)
     axes.set_ylabel(panel.y_label)
-    axes.yaxis.set_label_coords(-LABEL_IN / (axes.figure.get_figwidth() - LEFT_IN - RIGHT_IN), 0.5)
+    axes.yaxis.set_label_coords(-LABEL_IN / wide, 0.5)
     axes.grid(axis="both", color=GRID, linewidth=0.7)
     axes.tick_params(length=2.5, labelbottom=last)
     axes.locator_params(axis="y", nbins=5)
