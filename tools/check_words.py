@@ -23,6 +23,7 @@ Counts = Mapping[str, Counter[str]]
 
 CODE = {"rust": ("crates/*/src", "*.rs"), "python": ("python/narrows", "*.py")}
 PAGES = ("*.md", "docs/**/*.md", "experiments/**/*.md")
+GENERATED = "Made by tools/"
 RECORDS = ("CHANGELOG.md", "docs/results")
 """Pages that tell what was."""
 FUNCTION = {
@@ -81,10 +82,11 @@ def counts(root: Path, rules: Mapping[str, Mapping[str, str]]) -> Counts:
 
 
 def sources(root: Path, language: str) -> list[Path]:
-    """Returns the files of a language, without tests."""
+    """Returns the files of a language, without tests and without what is generated from others."""
     folders, pattern = CODE[language]
     files = [file for folder in root.glob(folders) for file in folder.rglob(pattern)]
-    return sorted(file for file in files if "tests" not in (file.stem, *file.parts))
+    written = (file for file in files if "tests" not in (file.stem, *file.parts))
+    return sorted(file for file in written if GENERATED not in file.read_text("utf-8")[:300])
 
 
 def pages(root: Path) -> list[Path]:

@@ -53,6 +53,7 @@ MORE = {
         "changes": "NotRequired[list[Change]]",
     },
     "Reverse": {"name": "str"},
+    "Path": {"capacity_known": "NotRequired[bool]", "delay_known": "NotRequired[bool]"},
 }
 """Fields that a scenario has in addition."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from narrows.execute.watcher import clock, progress_line
@@ -320,38 +320,46 @@ def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
     for number, link in enumerate(runs[0].get("links", ())):
         if number > 0:
             yield _link_line(str(link["name"]), [run["links"][number] for run in runs], rtt_ms)
-    if "losses" in runs[0]:
-        yield _loss_line([run["losses"] for run in runs])
+    if "losses" in runs[0] and (told := _loss_line([run["losses"] for run in runs])):
+        yield told
 
 
 def _loss_line(losses: Sequence[Entry]) -> str:
-    """How much of the data was lost on the whole path, and where."""
-    rate = _cell(_mean(loss["loss_rate"] for loss in losses), "{:.3f}", 100)
-    queues, elsewhere = (
-        _cell(_mean(loss[place] for loss in losses), "{:,.0f}") for place in ("queues", "elsewhere")
-    )
-    return f"path: loss {rate} % of the data ({queues} packets in queues, {elsewhere} elsewhere)"
+    """How much of the data was lost on the whole path, and where; what is unknown is left out."""
+    rate = _mean(loss["loss_rate"] for loss in losses)
+    known = ((place, _mean(loss[place] for loss in losses)) for place in ("queues", "elsewhere"))
+    words = {"queues": "packets in queues", "elsewhere": "elsewhere"}
+    places = [f"{count:,.0f} {words[place]}" for place, count in known if count is not None]
+    more = f" ({', '.join(places)})" if places else ""
+    return "" if rate is None else f"path: loss {100 * rate:.3f} % of the data{more}"
 
 
 def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
-    """A line for a link. `rtt_ms` is the path's delay: at a constant rate a BDP takes that."""
+    """What is known of a link; `rtt_ms` is the path's delay: a BDP, where the rate is constant."""
 
-    def mean(get: Callable[[Entry], float | None]) -> float | None:
-        return _mean(get(link) for link in links)
+    def mean(key: str, form: str, scale: float = 1.0) -> Iterator[str]:
+        found = _mean(link[key] for link in links)
+        if found is not None:
+            yield form.format(found * scale)
 
-    def queue(statistic: str) -> str:
-        bdp = mean(lambda b: b["queue_bdp"][statistic])
-        ms = mean(lambda b: b["queue_ms"][statistic])
-        told = f"{_cell(ms, '{:.1f}')} ms ({statistic})"
-        constant = bdp is None or ms is None or abs(ms - bdp * rtt_ms) <= 0.01 * ms
-        return f"{_cell(bdp, '{:.2f}')} BDP = {told}" if constant else told
+    def queue(statistic: str) -> Iterator[str]:
+        bdp, ms = (
+            _mean(link[key][statistic] for link in links) for key in ("queue_bdp", "queue_ms")
+        )
+        parts = [] if bdp is None else [f"{bdp:.2f} BDP"]
+        if ms is not None:
+            varies = bdp is not None and abs(ms - bdp * rtt_ms) > 0.01 * ms
+            parts = [*([] if varies else parts), f"{ms:.1f} ms"]
+        if parts:
+            yield f"{' = '.join(parts)} ({statistic})"
 
-    return (
-        f"{name}: utilization {_cell(mean(lambda b: b['utilization']), '{:.1f}', 100)} %"
-        f", loss {_cell(mean(lambda b: b['loss_rate']), '{:.3f}', 100)} %"
-        f", queue {queue('mean')}, {queue('p95')}"
-        f", {_cell(mean(lambda b: b['forwarded']), '{:,.0f}')} packets forwarded"
+    parts = (
+        *mean("utilization", "utilization {:.1f} %", 100),
+        *mean("loss_rate", "loss {:.3f} %", 100),
+        *(f"queue {told}" for told in [", ".join([*queue("mean"), *queue("p95")])] if told),
+        *mean("forwarded", "{:,.0f} packets forwarded"),
     )
+    return f"{name}: {', '.join(parts) or 'unknown, since nothing shows its capacity'}"
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -259,3 +259,36 @@ def test_a_run_is_no_capture(run, capsys):
     spec, backends = f"{run.path}/spec.toml", f"sim,capture:{run.path}"
     assert cli.main(["compare", spec, "--backends", backends]) == 2
     assert "narrows analyze" in capsys.readouterr().err
+
+
+def test_random_loss_without_a_queue_leaves_the_capacity_unknown(tmp_path, capsys):
+    spec = tmp_path / "lossy.toml"
+    spec.write_text(
+        """
+name = "lossy"
+[path]
+rate = "50mbit"
+rtt = "40ms"
+buffer = "1bdp"
+loss = 0.01
+[[flows]]
+cca = "cubic"
+[run]
+duration = "8s"
+"""
+    )
+    job = narrows.runner.prepare(spec)
+    ran = narrows.runner.execute(job, out=tmp_path / "out", captures=CaptureOptions(pcap=True))
+    place = tmp_path / "analysed"
+    file = str(capture(ran.result, "sender"))
+    assert cli.main(["analyze", file, "--out", str(place)]) == 0
+    assert "the capacity wasn't reached, so it is unknown" in capsys.readouterr().out
+    found = open_result(place)
+    bottleneck = found.summary["runs"][0]["bottleneck"]
+    assert bottleneck["utilization"] is bottleneck["loss_rate"] is bottleneck["drops"] is None
+    assert bottleneck["queue_bdp"]["mean"] is None
+    assert "# the highest seen: the capacity wasn't reached" in found.spec
+    page = (place / "report.html").read_text()
+    assert "unknown capacity" in page
+    assert "Loss at the bottleneck" not in page
+    assert found.summary["runs"][0]["flows"][0]["retransmits"] > 0

@@ -20,6 +20,7 @@ from narrows.api import tables
 from narrows.api.element import Element
 from narrows.api.tables import Table
 from narrows.spec import parse, registry
+from narrows.sweeps.figure import described
 
 ROOT = Path(__file__).parents[2]
 
@@ -233,7 +234,7 @@ def test_a_type_checker_knows_the_classes(tmp_path: Path) -> None:
         env={**os.environ, "MYPYPATH": str(ROOT / "python")},
     )
     first = SCRIPT.count("\n") + 1
-    *found, _ = done.stdout.splitlines()
+    found = [line for line in done.stdout.splitlines() if ": error: " in line]
     assert len(found) == len(MISTAKES), done.stdout + done.stderr
     for number, (line, message) in enumerate(zip(found, MISTAKES.values(), strict=True)):
         assert f"script.py:{first + number}: error: {message}" in line
@@ -297,6 +298,14 @@ def test_figures_and_tables_that_are_not_there(tmp_path: Path) -> None:
     ):
         with pytest.raises(nw.InputError):
             wrong()
+
+
+def test_a_figure_says_which_trial_it_shows(tmp_path: Path) -> None:
+    result = nw.run(small(), ["run.trials=2"], out=tmp_path / "run")
+    assert described(result.path, "timeline", trial=2).subtitle.endswith("; trial 2 of 2")
+    assert "trial 1 of 2" in result.explore("cwnd")._repr_html_()
+    swept = nw.sweep(small(), ["run.trials=2"], out=tmp_path / "sweep")
+    assert described(swept.place, "cwnd").subtitle.endswith("; trial 1 of 2")
 
 
 def test_importing_narrows_loads_nothing_heavy() -> None:

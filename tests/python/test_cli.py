@@ -434,3 +434,21 @@ def test_every_option_says_what_it_takes() -> None:
     for name, command in group.commands.items():
         said = command.get_help(command.make_context(name, [], resilient_parsing=True))
         assert not re.search(r"<\w+>", said), f"{name}: {said}"
+
+
+def test_figures_are_called_by_their_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    spec = write(tmp_path, GOOD)
+    assert (
+        run_cli(
+            "sweep", spec, "--set", 'path.buffer=["1bdp", "2bdp"]', "--out", str(tmp_path / "s")
+        )
+        == 0
+    )
+    capsys.readouterr()
+    monkeypatch.chdir(tmp_path)
+    metric = ("--metric", "utilization", "--width", "3.4", "--format", "pdf,png")
+    assert run_cli("figure", str(tmp_path / "s"), "lines", *metric) == 0
+    assert capsys.readouterr().out.split() == ["good-lines.pdf", "good-lines.png"]
+    assert Path("good-lines.pdf").read_bytes().startswith(b"%PDF")

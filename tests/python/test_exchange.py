@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 from specimens import GOOD, run_cli, write
 
+from narrows.compare import compare
+from narrows.diff import diff
 from narrows.errors import InputError
 from narrows.exchange import FORMATS, export_run, import_files
 from narrows.store import Result, open_result
@@ -113,6 +115,182 @@ def test_mahimahi_says_what_the_queue_did(tmp_path: Path) -> None:
     assert result.summary["runs"][0]["bottleneck"]["loss_rate"] == pytest.approx(1 / 3)
 
 
+SS_TIMES = {
+    "epoch": lambda at: f"{1_732_550_000.25 + at:.9f}",
+    "epoch in ms": lambda at: f"{1_732_550_000_250 + at * 1000:.0f}",
+    "iso": lambda at: f"2024-11-25T15:53:{20 + at:012.9f}".replace(".", ",") + "+00:00",
+    "clock": lambda at: f"[23:59:{58 + at:06.3f}]" if at < 1.9 else f"[00:00:{at - 2:06.3f}]",
+    "date": lambda at: f"Mon Nov 25 15:53:{20 + at:02.0f} UTC 2024",
+}
+
+
+def ss_log(times: str, count: int = 4, step: float = 1.0, prefix: bool = False) -> str:
+    """The output of `ss -tin` in a loop: a control connection, and one that sends 250 kB a step."""
+    lines = []
+    for number in range(count):
+        at, acked = SS_TIMES[times](number * step), 1_000_001 + 250_000 * number
+        retransmitted = f" retrans:0/{3 + number}" if number else ""
+        told = [
+            "State Recv-Q Send-Q Local Address:Port  Peer Address:Port Process",
+            'ESTAB 0      0      10.0.0.1:43208  10.0.0.2:5201  users:(("iperf3",pid=7,fd=4))',
+            (
+                "\t cubic wscale:7,7 rto:240 rtt:40.2/20.1 ato:40 mss:1448 cwnd:10 bytes_sent:200"
+                " bytes_acked:201 bytes_received:4 data_segs_out:3 send 2.88Mbps minrtt:40.1"
+            ),
+            'ESTAB 0      28962  10.0.0.1:43210  10.0.0.2:5201  users:(("iperf3",pid=7,fd=5))',
+            (
+                f"\t bbr wscale:7,7 rto:244 rtt:{45 + number}/0.5 mss:1448 cwnd:{60 + number}"
+                f" bytes_sent:{acked} bytes_acked:{acked} data_segs_out:{700 + 180 * number}"
+                " bbr:(bw:19.1Mbps,mrtt:40.01,pacing_gain:1,cwnd_gain:2) send 17.4Mbps"
+                f" pacing_rate 950Kbps delivery_rate 1.9Gbps unacked:60{retransmitted} minrtt:40.01"
+            ),
+        ]
+        lines += [f"{at} {line}" for line in told] if prefix else [at, *told]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("times", "step", "prefix"),
+    [
+        ("epoch", 0.1, False),
+        ("epoch", 0.1, True),
+        ("epoch in ms", 0.5, False),
+        ("iso", 0.1, False),
+        ("iso", 0.1, True),
+        ("clock", 1.0, False),
+        ("clock", 1.0, True),
+        ("date", 1.0, False),
+    ],
+)
+def test_ss_says_windows_and_bytes(times: str, step: float, prefix: bool, tmp_path: Path) -> None:
+    log = file(tmp_path, "ss.log", ss_log(times, step=step, prefix=prefix))
+    result = import_files([log], out=tmp_path / "out")
+    samples = result.trials[0].tables["flow_samples"]
+    assert samples["time_s"].to_list() == pytest.approx([0, step, 2 * step, 3 * step], abs=1e-6)
+    assert samples["received_bytes"].to_list() == [0, 250_000, 500_000, 750_000]
+    assert samples["sent"].to_list() == [0, 180, 360, 540]
+    assert samples["retransmitted"].to_list() == [0, 4, 5, 6]
+    assert samples["cwnd"].to_list() == [60, 61, 62, 63]
+    assert samples["srtt_ms"].to_list() == [45, 46, 47, 48]
+    assert samples["pacing_mbps"][0] == pytest.approx(0.95)
+    assert samples["delivery_mbps"][0] == pytest.approx(1900)
+    found = flow(result)
+    assert (found["name"], found["cca"]) == ("10.0.0.1:43210 > 10.0.0.2:5201", "bbr")
+    assert result.trials[0].scenario["path"]["rtt_ns"] == 40_010_000
+
+
+def test_a_connection_that_begins_in_a_log_counts_from_zero(tmp_path: Path) -> None:
+    text = f"{SS_TIMES['epoch'](-1.0)}\n{ss_log('epoch')}"
+    result = import_files([file(tmp_path, "ss.log", text)], out=tmp_path / "out")
+    samples = result.trials[0].tables["flow_samples"]
+    assert samples["received_bytes"].to_list()[:2] == [0, 1_000_001]
+
+
+def test_lines_of_information_alone_are_one_flow(tmp_path: Path) -> None:
+    lines = [line for line in ss_log("epoch", prefix=True).splitlines() if "bbr:(" in line]
+    result = import_files([file(tmp_path, "cwnd.log", "\n".join(lines))], out=tmp_path / "out")
+    assert (flow(result)["name"], flow(result)["cca"]) == ("cwnd", "bbr")
+
+
+def test_ss_without_times_is_refused(tmp_path: Path) -> None:
+    lines = [line for line in ss_log("epoch").splitlines() if not line[0].isdigit()]
+    with pytest.raises(InputError, match=r"no time before the first connection"):
+        import_files([file(tmp_path, "ss.log", "\n".join(lines))], out=tmp_path / "out")
+
+
+def test_what_a_measurement_does_not_show_is_blank(tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "out"
+    assert run_cli("import", str(file(tmp_path, "t.csv", CSV)), "--out", str(out)) == 0
+    said = capsys.readouterr().out
+    assert "bottleneck: unknown, since nothing shows its capacity" in said
+    bottleneck = open_result(out).summary["runs"][0]["bottleneck"]
+    assert bottleneck["utilization"] is bottleneck["loss_rate"] is bottleneck["forwarded"] is None
+    assert "# the highest seen: the capacity wasn't reached" in (out / "spec.toml").read_text()
+    page = (out / "report.html").read_text()
+    assert "unknown capacity" in page
+    assert "The capacity wasn&#39;t reached, so it is unknown" in page
+    assert "% of the rate" not in page
+    assert "unknown delay" in page
+    assert "Round-trip time" not in page
+    assert "t: windows" not in page
+    assert (
+        run_cli(
+            "import",
+            str(tmp_path / "t.csv"),
+            "--set",
+            "path.rate=20mbit",
+            "--out",
+            str(out),
+            "--force",
+        )
+        == 0
+    )
+    assert "bottleneck: utilization 57.0 %\n" in capsys.readouterr().out
+    assert "wasn't reached" not in (out / "spec.toml").read_text()
+
+
+def test_samples_at_odd_times_dont_raise_the_rate(tmp_path: Path) -> None:
+    rows = "".join(f"{0.1 * n - 1e-6 * (n % 3)},8\n" for n in range(1, 40))
+    log = file(tmp_path, "odd.csv", "time_s,goodput_mbps\n" + rows)
+    result = import_files([log], out=tmp_path / "out")
+    assert result.trials[0].scenario["path"]["rate_bps"] == pytest.approx(
+        8e6 * 1500 / 1448, rel=0.01
+    )
+
+
+SIMULATED = """
+name = "link"
+[path]
+rate = "10mbit"
+rtt = "40ms"
+buffer = "50kb"
+[[flows]]
+cca = "bbr"
+[host]
+jitter = "100us"
+[run]
+duration = "5s"
+warmup = "1s"
+"""
+
+
+def test_an_import_is_the_reference_of_a_comparison(tmp_path: Path, capsys: Capture) -> None:
+    log = file(tmp_path, "ss.log", ss_log("epoch", 20))
+    place = import_files([log], out=tmp_path / "measured").path
+    spec = file(tmp_path, "link.toml", SIMULATED)
+    made = compare(
+        spec, backends=["sim", f"import:{place}"], trials=3, max_trials=3, out=tmp_path / "out"
+    )
+    assert made.reference == f"import:{place}"
+    rows = {row.cell.quantity: row for row in made.rows}
+    assert rows["goodput"].reference[0] == pytest.approx(2.0, rel=1e-3)
+    assert rows["goodput"].observed
+    assert "drop_rate" not in rows  # which ss doesn't show
+    two = file(tmp_path, "two.toml", SIMULATED.replace('cca = "bbr"', 'cca = "bbr"\ncount = 2'))
+    assert run_cli("compare", str(two), "--backends", f"sim,import:{place}") == 2
+    assert "found 2 flows (bbr); the 1 flow of the measurement" in capsys.readouterr().err
+    spec.write_text(SIMULATED.replace('"bbr"', '"cubic"'))
+    assert run_cli("compare", str(spec), "--backends", f"sim,import:{place}") == 2
+
+
+@pytest.mark.parametrize("first", ["measured", "simulated"])
+def test_an_import_stands_beside_an_interval_in_a_diff(first: str, tmp_path: Path) -> None:
+    log = file(tmp_path, "ss.log", ss_log("epoch", 20))
+    import_files([log], out=tmp_path / "measured")
+    spec = file(tmp_path, "link.toml", SIMULATED)
+    out = str(tmp_path / "simulated")
+    assert run_cli("run", str(spec), "--set", "run.trials=5", "--out", out) == 0
+    second = {"measured": "simulated", "simulated": "measured"}[first]
+    made = diff(str(tmp_path / first), str(tmp_path / second), tmp_path / "diff")
+    (row,) = (row for row in made.rows if row.metric == "bbr.goodput_mbps")
+    simulated = open_result(out).summary["runs"]
+    mean = sum(run["flows"][0]["goodput_mbps"] for run in simulated) / 5
+    sign = 1 if first == "measured" else -1
+    assert row.apart.mean == pytest.approx(sign * (mean - 2.0), rel=1e-2)
+    assert row.interval is not None
+    assert not any(row.metric == "loss_rate" for row in made.rows)
+
+
 def test_a_table_says_goodputs(tmp_path: Path) -> None:
     result = import_files([file(tmp_path, "t.csv", CSV)], out=tmp_path / "out")
     assert [flow(result, i)["cca"] for i in (0, 1)] == ["cubic", "bbr"]
@@ -140,7 +318,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "out"
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "ss"])
 def test_what_goes_out_comes_in_again(form: str, ran: Path, tmp_path: Path) -> None:
     before = pl.read_parquet(ran / "trial-1" / "flow_samples.parquet")
     if form == "csv":

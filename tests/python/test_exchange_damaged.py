@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_exchange import CSV, FLENT, IPERF3, LOG
+from test_exchange import CSV, FLENT, IPERF3, LOG, ss_log
 
 from narrows.errors import InputError
 from narrows.exchange import import_files
@@ -104,11 +104,13 @@ def damaged(form: str, dice: random.Random) -> bytes:
             return damaged_bytes(content, dice) if dice.random() < 0.2 else content
         case "mahimahi":
             return damaged_text(LOG, dice)
+        case "ss":
+            return damaged_text(ss_log("epoch"), dice)
         case _:
             return damaged_text(CSV, dice)
 
 
-@pytest.mark.parametrize("form", ["iperf3", "flent", "mahimahi", "csv"])
+@pytest.mark.parametrize("form", ["iperf3", "flent", "mahimahi", "csv", "ss"])
 def test_damaged_files_give_results_or_messages(form: str, tmp_path: Path) -> None:
     path = tmp_path / "damaged"
     understood_at_all, messages = 0, []

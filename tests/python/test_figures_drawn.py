@@ -40,9 +40,9 @@ def stacked(figure):
 
 
 def test_pictures_are_the_same_bytes_every_time(figure, tmp_path):
-    first = static.save(figure, tmp_path / "a")
-    second = static.save(figure, tmp_path / "b")
-    assert [path.name for path in first] == ["a.png", "a.svg"]
+    first = static.save(figure, tmp_path / "a", ["png", "svg", "pdf"])
+    second = static.save(figure, tmp_path / "b", ["png", "svg", "pdf"])
+    assert [path.name for path in first] == ["a.png", "a.svg", "a.pdf"]
     for one, other in zip(first, second, strict=True):
         assert one.read_bytes() == other.read_bytes()
 
@@ -51,6 +51,15 @@ def test_png_is_wide_enough_to_print(figure, tmp_path):
     (png,) = static.save(figure, tmp_path / "a", ["png"])
     width, _ = struct.unpack(">II", png.read_bytes()[16:24])
     assert width == static.WIDTH_IN * static.DPI == 1280
+
+
+def test_a_figure_for_a_paper_is_as_wide_as_its_column_and_has_no_title(figure, tmp_path):
+    made = figure.for_paper(3.4)
+    png, svg = static.save(made, tmp_path / "a", ["png", "svg"])
+    width, _ = struct.unpack(">II", png.read_bytes()[16:24])
+    assert width == round(3.4 * static.DPI)
+    assert figure.subtitle not in svg.read_text()
+    assert made.columns <= 2
 
 
 def test_svg_keeps_its_words_as_text_and_no_date(figure, tmp_path):
@@ -73,8 +82,8 @@ def test_names_with_mathematics_in_them_are_words(tmp_path):
 
 
 def test_an_unknown_format_is_refused(figure, tmp_path):
-    with pytest.raises(ValueError, match="png or svg"):
-        static.save(figure, tmp_path / "a", ["pdf"])
+    with pytest.raises(ValueError, match="png, svg or pdf"):
+        static.save(figure, tmp_path / "a", ["bmp"])
 
 
 def test_drawing_loads_neither_pyplot_nor_plotly(tmp_path):

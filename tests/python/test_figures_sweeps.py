@@ -113,7 +113,7 @@ def test_the_delay_axis_is_reversed() -> None:
 def test_lines_of_a_metric_of_every_class_or_by_an_axis() -> None:
     frame = summary().filter(pl.col("path.rtt") == "10ms")
     panels = figures.describe_sweep("lines", frame, view(metric="goodput_mbps")).panels
-    assert [len(panel.marks) for panel in panels] == [2, 2]
+    assert [len(panel.marks) for panel in panels] == [4]
     by = figures.describe_sweep("lines", frame, view(metric="bbr.share", by="path.rate")).panels
     assert [mark.label for mark in by[0].marks] == ["Rate 10 Mbit/s", "Rate 40 Mbit/s"]
 
@@ -207,7 +207,8 @@ def test_four_axes_are_drawn() -> None:
     figure = figures.describe_sweep("lines", pl.concat([frame, other]), four)
     assert len(figure.panels) == 6
     assert all(len(panel.marks) == 2 for panel in figure.panels)
-    assert len(figures.describe_sweep("lines", frame, replace(four, by=None)).panels) == 6
+    alone = figures.describe_sweep("lines", frame, replace(four, by=None))
+    assert [len(panel.marks) for panel in alone.panels] == [3, 3]
 
 
 def test_what_is_no_quantity_has_points_and_not_lines() -> None:
@@ -218,7 +219,8 @@ def test_what_is_no_quantity_has_points_and_not_lines() -> None:
     made = View("made-up", (*AXES, "path.queue"), "share", x="path.queue")
     lines = [m for p in figures.describe_sweep("lines", frame, made).panels for m in p.lines]
     assert {line.kind for line in lines} == {"points"}
-    assert len({float(x) for line in lines for x in line.x}) == 4  # beside each other
+    places = [float(x) for line in lines for x in line.x]
+    assert len(places) > len(set(places)) >= 4  # beside each other, in several panels
     by_rate = figures.describe_sweep("lines", frame, view(metric="share")).panels[0].lines
     assert {line.kind for line in by_rate} == {"line"}
 
@@ -288,7 +290,8 @@ def test_zipped_axes_are_one() -> None:
     shown = figures.describe_sweep("lines", pl.concat(parts), replace(both, by="flows[0].cca"))
     assert len(shown.panels) == 1
     assert [mark.label for mark in shown.panels[0].marks] == ["BBR", "Reno"]
-    assert len(figures.describe_sweep("lines", pl.concat(parts), both).panels) == 2
+    alone = figures.describe_sweep("lines", pl.concat(parts), both)
+    assert [mark.label for mark in alone.panels[0].marks] == ["BBR", "Reno"]
 
 
 def test_the_axes_can_be_chosen_and_bounds_are_drawn() -> None:
@@ -350,7 +353,7 @@ def test_values_below_zero_are_within_a_shared_axis(name: str, offset: float) ->
     frame = summary().with_columns(negative("rtt_bias") + offset)
     figure = figures.describe_sweep(name, frame, view(metric="rtt_bias"))
     drawn = [axes for axes in static.draw(figure).axes if axes.get_visible()]
-    assert len(drawn) == len(figure.panels) == 6
+    assert len(drawn) == len(figure.panels) == (2 if name == "lines" else 6)
     for panel, axes in zip(figure.panels, drawn, strict=True):
         values = np.concatenate([heights(mark) for mark in panel.marks])
         low, high = axes.get_ylim()
@@ -370,6 +373,70 @@ def test_parts_above_one_are_on_the_chart() -> None:
     frame = only(summary()).with_columns(utilization=2.0 + 0.1 * pl.col("trial"))
     (panel,) = figures.describe_sweep("lines", frame, view(metric="utilization")).panels
     (line,) = panel.lines
-    assert panel.y_range == (0.0, None)
     assert line.high is not None
+    assert panel.y_range[1] > line.high.max()
     assert (line.high >= line.y).all()
+
+
+def test_an_axis_begins_where_the_data_are_and_is_shared() -> None:
+    frame = summary().with_columns(utilization=0.95 + 0.01 * pl.col("trial"))
+    panels = figures.describe_sweep(
+        "lines", frame, view(metric="utilization", by="path.rtt")
+    ).panels
+    assert len(panels) > 1
+    assert len({panel.y_range for panel in panels}) == 1
+    low, high = panels[0].y_range
+    assert 0.9 < low < 0.96
+    assert high > 0.98
+    wide = figures.describe_sweep("lines", frame, view(metric="bbr.share")).panels
+    assert {panel.y_range[0] for panel in wide} == {0.0}
+    shares = figures.describe_sweep("share", only(frame), view()).panels
+    assert shares[0].y_range == (0.0, 1.0)
+
+
+def test_one_panel_compares_controls_in_their_colours() -> None:
+    parts = [
+        only(summary()).with_columns(pl.lit(cca).alias("flows[0].cca"), utilization=level)
+        for cca, level in (("bbr", pl.lit(0.9)), ("reno", pl.lit(0.9)), ("cubic", pl.lit(0.7)))
+    ]
+    axes = (*AXES, "flows[0].cca")
+    made = figures.describe_sweep("lines", pl.concat(parts), View("made-up", axes, "utilization"))
+    (panel,) = made.panels
+    assert [(line.label, line.colour) for line in panel.lines] == [
+        ("BBR", "bbr"), ("Reno", "reno"), ("CUBIC", "cubic"),
+    ]  # fmt: skip
+    assert panel.title == "2 lines coincide: BBR, Reno"
+
+
+def test_the_label_of_a_lower_bound_is_below_it() -> None:
+    bounds = (("utilization", "at least", 0.8), ("utilization", "at most", 0.95))
+    made = View("made-up", AXES, "utilization", bounds=bounds)
+    (panel,) = figures.describe_sweep("lines", only(summary()), made).panels
+    assert [(guide.label, guide.below) for guide in panel.guides] == [
+        ("at least 0.8", True), ("at most 0.95", False),
+    ]  # fmt: skip
+
+
+def test_a_scatter_overlays_an_axis_and_shares_its_scales() -> None:
+    made = figures.describe_sweep("scatter", summary(), view())
+    assert len(made.panels) == 6
+    assert len({(panel.x_range, panel.y_range) for panel in made.panels}) == 1
+    clouds = [mark for mark in made.panels[0].marks if isinstance(mark, Cloud)]
+    assert len(clouds) == 6
+    notes = [cloud.note for cloud in clouds if cloud.note]
+    assert set(notes) <= {"0.5 BDP", "8 BDP"}
+    assert "Buffer 0.5 BDP to 8 BDP" in made.subtitle
+
+
+def test_distributions_share_their_axes() -> None:
+    frame = pl.concat(
+        pl.DataFrame({"cell": n, "path.rate": rate, "fct_s": [0.1 * n, 0.3 * n, 1.0 * n]})
+        for n, rate in ((1, "10mbit"), (7, "40mbit"))
+    )
+    same = {"study": "made-up", "class": "cubic", "path.rtt": "x", "path.buffer": "y"}
+    frame = frame.with_columns(trial=1, **{name: pl.lit(text) for name, text in same.items()})
+    alone = view(by="path.rtt")
+    panels = figures.describe_sweep("completion_times", frame, alone).panels
+    assert len(panels) == 2
+    assert len({panel.x_range for panel in panels}) == 1
+    assert panels[0].x_range[1] > 7.0

@@ -57,7 +57,7 @@ def test_who_wins(place: Path) -> None:
     bbr, cubic = shares["1bdp"][0], shares["8bdp"][1]
     assert f"BBR has {bbr:.0%} of".replace("%", " %") in WORDS
     assert f"CUBIC has {cubic:.0%} with 8 BDP".replace("%", " %") in WORDS
-    assert (place / "share.png").is_file()
+    assert (place / "fair-share.png").is_file()
 
 
 def test_which_queue(place: Path) -> None:

@@ -1,8 +1,9 @@
 """Estimates of the path from a capture: its rate, its delay, its queue.
 
-They hold where the flows of a capture share one bottleneck and at times fill it:
-the rate is the highest that was seen, the delay the minimum RTT, and the queue the excess of round
-trips over it.
+They hold where the flows of a capture share one bottleneck and fill it: the rate is the highest
+that was seen, the delay the minimum RTT, and the queue the excess of round trips over it. Where
+round trips hardly exceed their minimum no queue was filled, so the capacity wasn't reached and is
+unknown; the highest rate is only a lower bound.
 """
 
 from __future__ import annotations
@@ -20,17 +21,25 @@ from narrows.packets import PACKET_BYTES
 WINDOW_S = 0.1
 """Rates are taken over windows at least this long."""
 _HIGH = 0.95
+STANDING_MS, STANDING_PART = 1.0, 0.05
+"""A flow saw no queue if its mean RTT exceeds the minimum by less than this, in ms or in parts."""
 
 Flow = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class PathEstimate:
-    """Rate in bit/s, two-way delay in ns, and the largest queue in bytes."""
+    """Rate in bit/s, two-way delay in ns, and the largest queue in bytes.
+
+    If the capacity isn't `known`, the rate is the highest that was seen; if the delay isn't, it is
+    only a stand-in.
+    """
 
     rate_bps: int
     rtt_ns: int
     buffer_bytes: int
+    known: bool
+    delay_known: bool
 
 
 def round_trip_ms(flow: Flow) -> float | None:
@@ -48,16 +57,32 @@ def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) ->
     rate_bps = max(_highest_rate(samples, max(WINDOW_S, interval_s)), 1000)
     delays = [(flow["rtt_ms"]["p99"] or 0.0) - (flow["rtt_ms"]["min"] or 0.0) for flow in flows]
     queue = rate_bps * max(delays, default=0.0) / 8e3
-    return PathEstimate(rate_bps, rtt_ns, max(round(queue), PACKET_BYTES))
+    return PathEstimate(
+        rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), _met_queue(flows), bool(rtts)
+    )
+
+
+def _met_queue(flows: Sequence[Flow]) -> bool:
+    """Whether some flow met a queue, not only short bursts of its own packets."""
+    known = [flow["rtt_ms"] for flow in flows if flow["rtt_ms"]["mean"] and flow["rtt_ms"]["min"]]
+    return any(
+        rtt["mean"] - rtt["min"] >= max(STANDING_MS, STANDING_PART * rtt["min"]) for rtt in known
+    )
 
 
 def _highest_rate(samples: pl.DataFrame, window_s: float) -> int:
-    """The 95th percentile of all flows' wire rate over windows, of those with traffic."""
+    """The 95th percentile of all flows' wire rate over windows, of those with traffic.
+
+    Between two samples the bytes are taken to pass evenly, so that samples at odd times don't fall
+    two into one window.
+    """
     grown = growth_by_time(samples)
     if grown.is_empty():
         return 0
-    windows = grown.group_by((pl.col("time_s") / window_s).floor()).agg(pl.col("wire_bytes").sum())
-    busy = windows.filter(pl.col("wire_bytes") > 0)["wire_bytes"]
+    times, total = grown["time_s"].to_numpy(), grown["wire_bytes"].fill_null(0).cum_sum().to_numpy()
+    count = max(int(times[-1] / window_s + 1e-6), 1)
+    passed = np.diff(np.interp(np.arange(count + 1) * window_s, times, total, left=0.0))
+    busy = pl.Series(passed[passed > 0])
     high = busy.quantile(_HIGH, "higher") if len(busy) else None
     return round((high or 0.0) * 8 / window_s)
 
@@ -73,29 +98,40 @@ def growth_by_time(samples: pl.DataFrame) -> pl.DataFrame:
         "time_s",
         *(c.diff().fill_null(c).over("flow").alias(c.meta.output_name()) for c in counters),
     )
-    return grown.group_by("time_s").agg(pl.col(name).sum() for name in _COUNTERS).sort("time_s")
+    # A counter that no flow knows stays unknown.
+    sums = [pl.when(pl.col(n).count() > 0).then(pl.col(n).sum()).alias(n) for n in _COUNTERS]
+    return grown.group_by("time_s").agg(sums).sort("time_s")
 
 
-def queue_samples(flows: Sequence[Flow], samples: pl.DataFrame) -> pl.DataFrame:
+def queue_samples(
+    flows: Sequence[Flow], samples: pl.DataFrame, capacity_known: bool
+) -> pl.DataFrame:
     """The bottleneck as the flows felt it, in the columns that every back end writes.
 
     The backlog is what the flows together delivered in the time by which their RTTs exceeded their
     minimum. Packets lost count as dropped by the queue: those that never arrived if both ends were
-    captured, otherwise those retransmitted.
+    captured, otherwise those retransmitted. What the flows don't show is null; of a link whose
+    capacity is unknown that are its queue and its drops.
     """
     least = {i: flow["rtt_ms"]["min"] or 0.0 for i, flow in enumerate(flows)}
     waiting = samples.with_columns(
         pl.col("flow").cast(pl.Int64).replace_strict(least, return_dtype=pl.Float64).alias("least")
     ).select(
         "time_s",
-        ((pl.col("rtt_ms") - pl.col("least")).clip(0) * pl.col("delivery_mbps") * 125)
-        .fill_null(0.0)
-        .alias("backlog"),
+        ((pl.col("rtt_ms") - pl.col("least")).clip(0) * pl.col("delivery_mbps") * 125).alias(
+            "backlog"
+        ),
     )
-    backlog = waiting.group_by("time_s").agg(pl.col("backlog").sum())
+    felt = capacity_known and waiting["backlog"].count() > 0
+    backlog = waiting.group_by("time_s").agg(
+        pl.col("backlog").sum() if felt else pl.lit(None, pl.Float64).alias("backlog")
+    )
     grown = growth_by_time(samples).join(backlog, on="time_s", how="left").sort("time_s")
     whole = pl.col("backlog").round().cast(pl.UInt64)
     total = {name: pl.col(name).cum_sum() for name in _COUNTERS}
+    if not capacity_known:
+        total["lost"] = pl.lit(None, pl.Int64)
+    passed = (pl.col("sent") - pl.col("lost")).cum_sum().clip(0)
     known = {
         "time_s": pl.col("time_s"),
         "link": pl.lit(0),
@@ -103,8 +139,8 @@ def queue_samples(flows: Sequence[Flow], samples: pl.DataFrame) -> pl.DataFrame:
         "backlog_packets": whole // PACKET_BYTES,
         "arrived_packets": total["sent"],
         "dropped_packets": total["lost"],
-        "marked_packets": pl.lit(0),
-        "forwarded_packets": (pl.col("sent") - pl.col("lost")).cum_sum().clip(0),
+        "marked_packets": pl.when(pl.col("sent").is_not_null()).then(0),
+        "forwarded_packets": passed if capacity_known else pl.lit(None, pl.Int64),
         "forwarded_bytes": total["wire_bytes"],
     }
     return shaped("queue_samples", grown, known)
@@ -116,6 +152,7 @@ def queue_distribution(queue: pl.DataFrame) -> pl.DataFrame:
     rows = queue.select(value=pl.col("backlog_bytes").cast(pl.Float64)).with_columns(
         weight=pl.Series(spans)
     )
+    rows = rows.drop_nulls("value")
     rows = rows.group_by("value").agg(pl.col("weight").sum()).filter(pl.col("weight") > 0)
     known = {"kind": pl.lit("queue_bytes"), "id": pl.lit(0)}
     same = {name: pl.col(name) for name in ("value", "weight")}

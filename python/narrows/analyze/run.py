@@ -14,6 +14,7 @@ from narrows._native import MAX_NAME
 from narrows.analyze.path import estimate, queue_distribution, queue_samples
 from narrows.analyze.scenario import BACKEND, planned, specification
 from narrows.errors import InputError
+from narrows.figures.frames import capacity_known
 from narrows.metrics import summarise
 from narrows.plan import Plan
 from narrows.report import FINDINGS, Verdicts, write_report
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 _LEAD = (
-    "Made from a capture. Rate, delay, buffer and queue of the path are estimates: the highest "
+    "Made from a measurement. Rate, delay, buffer and queue of the path are estimates: the highest "
     "rate of all flows together, the least round trip, and what round trips took longer."
 )
+_UNREACHED = " The capacity wasn't reached, so it is unknown: no queue was filled."
 
 Watcher = Callable[[int], None]
 """Is called with the number of segments read so far."""
@@ -67,7 +69,7 @@ def analyze(
     with new_result(final, made.plan, __version__, command, force) as draft:
         draft.add_trial(made.plan.trials[0], made.result)
         written = draft.finish(made.loaded.text, {"runs": [made.summary]})
-        write_report(written.path, Verdicts(lead=_LEAD))
+        write_report(written.path, Verdicts(lead=lead(made)))
         return Analysis(draft.publish(), made.findings)
 
 
@@ -80,6 +82,12 @@ class Understood:
     result: RunResult
     summary: Mapping[str, Any]
     findings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def lead(made: Understood) -> str:
+    """The sentence under the title of a measurement's page."""
+    known = capacity_known(made.plan.trials[0].scenario)
+    return _LEAD if known else _LEAD + _UNREACHED
 
 
 def understood(
@@ -98,7 +106,7 @@ def understood(
     path = estimate(flows, samples, interval_ns / 1e9)
     end_s = max(findings["duration_s"], float(samples["time_s"].max() or 0.0))  # type: ignore[arg-type]
     loaded = specification(_name(files), flows, path, (place, end_s), interval_ns)
-    tables["queue_samples"] = queue_samples(flows, samples)
+    tables["queue_samples"] = queue_samples(flows, samples, path.known)
     tables["distributions"] = _joined(tables, queue_distribution(tables["queue_samples"]))
     info = RunInfo(
         backend=BACKEND,
@@ -111,7 +119,7 @@ def understood(
         conditions={"files": [file["path"] for file in findings["files"]]},
     )
     content = json.dumps(findings, indent=1, allow_nan=False).encode() + b"\n"
-    plan = planned(loaded, flows, info.digest)
+    plan = planned(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
     result = RunResult(tables, info, files={FINDINGS: content})
     return Understood(loaded, plan, result, summary, findings)

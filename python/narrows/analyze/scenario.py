@@ -17,10 +17,11 @@ STAND_IN = "cubic"
 _ENGINE = "capture 1"
 
 _HEAD = """\
-# Made from a capture. Rate, delay and buffer are estimates: the highest rate that
+# Made from a measurement. Rate, delay and buffer are estimates: the highest rate that
 # was seen, the least round trip, the most that round trips exceeded it. With it
-# `narrows run` and `narrows compare` simulate what was captured.
+# `narrows run` and `narrows compare` simulate what was measured.
 """
+_AT_LEAST = "# the highest seen: the capacity wasn't reached, so it is unknown"
 
 
 def specification(
@@ -48,8 +49,8 @@ def specification(
         f"name = {_quoted(name)}",
         "",
         "[path]",
-        f'rate = "{path.rate_bps}bit"',
-        f'rtt = "{path.rtt_ns}ns"',
+        f'rate = "{path.rate_bps}bit"' + ("" if path.known else f" {_AT_LEAST}"),
+        f'rtt = "{path.rtt_ns}ns"' + ("" if path.delay_known else " # not known"),
         f'buffer = "{path.buffer_bytes}b"',
     ]
     for title, flow in zip(names(flows), flows, strict=True):
@@ -112,10 +113,14 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def planned(loaded: Loaded, flows: Sequence[Flow], digest: str) -> Plan:
+def planned(loaded: Loaded, flows: Sequence[Flow], digest: str, path: PathEstimate) -> Plan:
     """The plan whose only trial is the capture; unknown controls are "unsure" in it."""
     base = plan(loaded.spec, _ENGINE, BACKEND)
     scenario = base.trials[0].scenario
+    if not path.known:
+        scenario["path"]["capacity_known"] = False
+    if not path.delay_known:
+        scenario["path"]["delay_known"] = False
     controls = [str(flow["control"]["control"]) for flow in flows]
     for entry, control in zip(scenario["flows"], controls, strict=True):
         entry["cca"] = control

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from narrows.analyze.run import Analysis
+from narrows.figures.frames import capacity_known
 from narrows.words import counted
 
 MOST_FLOWS = 20
@@ -33,6 +34,8 @@ def lines(made: Analysis) -> Iterator[str]:
     if len(flows) > len(shown):
         yield f"{len(flows) - len(shown)} smaller flows are in the results only"
     yield from (f"note: {note}" for note in found["notes"])
+    if not capacity_known(made.result.trials[0].scenario):
+        yield "note: no queue was filled: the capacity wasn't reached, so it is unknown"
     yield str(made.result.path)
     yield from (str(p) for p in (made.result.path / name for name in _PAGES) if p.is_file())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from narrows.api.writing import Table, Values
 
@@ -12,10 +12,6 @@ class Element(Table):
     """An element: a table of a specification with the name of its kind."""
 
     kind: ClassVar[str]
-
-    def written(self) -> dict[str, Any]:
-        """As the document of a specification."""
-        return {"kind": self.kind, **super().written()}
 
 
 class Service(Element):

@@ -101,6 +101,7 @@ class RunResult(Result, _Tables):
 
     def _described(self, name: str, trial: int) -> Figure:
         from narrows import figures
+        from narrows.sweeps.figure import of_trial
 
         known = [entry.name for entry in figures.of("run")]
         if name not in known:
@@ -110,7 +111,8 @@ class RunResult(Result, _Tables):
         if not 1 <= trial <= len(self.trials):
             raise InputError.at("trial", str(trial), f"a number from 1 to {len(self.trials)}")
         run = self.trials[trial - 1]
-        return figures.describe(name, run.scenario, run.columns, self.groups)
+        made = figures.describe(name, run.scenario, run.columns, self.groups)
+        return of_trial(made, trial, len(self.trials))
 
     def _repr_html_(self) -> str:
         from narrows.api.page import block

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from narrows.spec.values import to_toml
 
@@ -41,6 +41,9 @@ Values: TypeAlias = T | Sequence[T] | Range
 class Table:
     """A table of a specification; fields that aren't None are written."""
 
+    kind: ClassVar[str | None] = None
+    """Of an element, what it is; it is written first."""
+
     def __repr__(self) -> str:
         """The call; arguments that are None are omitted."""
         named = ((entry.name, getattr(self, entry.name)) for entry in fields(self))  # type: ignore[arg-type]
@@ -50,7 +53,8 @@ class Table:
     def written(self) -> dict[str, Any]:
         """As the document of a specification."""
         named = {entry.name: getattr(self, entry.name) for entry in fields(self)}  # type: ignore[arg-type]
-        return {k.rstrip("_"): _plain(v) for k, v in named.items() if v is not None}
+        head = {} if self.kind is None else {"kind": self.kind}
+        return head | {k.rstrip("_"): _plain(v) for k, v in named.items() if v is not None}
 
     def toml(self) -> str:
         """As the text of a specification."""

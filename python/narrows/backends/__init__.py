@@ -22,13 +22,16 @@ class Entry:
     """A back end: its name, its class in a submodule, and its option.
 
     `option` says whether a text can or must follow the name and a colon, as in "uml:6.12". A `real`
-    one runs real hosts, and is a reference for the simulator.
+    one runs real hosts, and is a reference for the simulator; one of `observed` happened once. The
+    `module` has the back end's name unless it is given.
     """
 
     name: str
     kind: str
     option: Literal["none", "possible", "needed"] = "none"
     real: bool = False
+    observed: bool = False
+    module: str = ""
 
 
 # If several real ones are compared, the first here is the reference.
@@ -36,7 +39,8 @@ BACKENDS = {
     entry.name: entry
     for entry in (
         Entry("sim", "Simulator"),
-        Entry("capture", "Captured", "needed", real=True),
+        Entry("capture", "Captured", "needed", real=True, observed=True, module="observed"),
+        Entry("import", "Imported", "needed", real=True, observed=True, module="observed"),
         Entry("uml", "Uml", "possible", real=True),
         Entry("kernel", "Kernel", "possible", real=True),
     )
@@ -62,14 +66,14 @@ def get_backend(name: str) -> Backend:
     A real one needs polars.
 
     "uml:NAME" is `uml` with the kernel of that name, "kernel:own" is `kernel` with our own sender
-    instead of iperf3, and "capture:DIR" gives the results of `narrows analyze` in that directory. A
-    back end is loaded only when it is used.
+    instead of iperf3; "capture:DIR" gives the results of `narrows analyze` in that directory, and
+    "import:DIR" those of `narrows import`. A back end is loaded only when it is used.
     """
     plain, colon, option = name.partition(":")
     entry = BACKENDS.get(plain)
     wrong = {"none": bool(colon), "possible": False, "needed": not colon}
     if entry is None or wrong[entry.option]:
         raise InputError.at("--backend", f'"{name}", which is no back end', one_of(name, NAMES))
-    kind = getattr(import_module(f"narrows.backends.{plain}"), entry.kind)
+    kind = getattr(import_module(f"narrows.backends.{entry.module or plain}"), entry.kind)
     made: Backend = kind(option) if option or entry.option == "needed" else kind()
     return made

@@ -176,16 +176,23 @@ def figure(
         int, typer.Option(metavar="N", help="Which trial, for a figure of one run.")
     ] = 1,
     form: Annotated[
-        str, typer.Option("--format", metavar="FORMS", help="One or several of png, svg, html.")
+        str,
+        typer.Option("--format", metavar="FORMS", help="One or several of png, svg, pdf, html."),
     ] = "png,svg",
     out: Annotated[
         Path | None,
-        typer.Option(metavar="STEM", help="Path of the files without suffix; by default NAME."),
+        typer.Option(
+            metavar="STEM", help="Path of the files without suffix; by default STUDY-NAME."
+        ),
+    ] = None,
+    width: Annotated[
+        float | None,
+        typer.Option(metavar="INCHES", min=1.5, max=40, help="For a paper: this wide, no title."),
     ] = None,
 ) -> None:
     """Draw a figure of stored results."""
     from narrows.console import print_paths
-    from narrows.store import unwritable
+    from narrows.store import slug, unwritable
     from narrows.sweeps.figure import described, save
 
     with reading(directory):
@@ -194,7 +201,13 @@ def figure(
             ylim=ylim, xscale=xscale,
         )  # fmt: skip
     formats = [kind.strip() for kind in form.split(",")]
-    stem = out if out is not None else Path(name)
+    stem = (
+        out
+        if out is not None
+        else Path(f"{slug(made.title.partition(':')[0], 40, 'figure')}-{name}")
+    )
+    if width is not None:
+        made = made.for_paper(width)
     remedy = "the path of files without suffix, in a directory that can be written (--out STEM)"
     if not stem.name:
         raise InputError.at("--out", f'"{stem}", a directory', remedy)
@@ -235,10 +248,11 @@ def draw(
 def import_(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Files of iperf3, flent, mahimahi, or CSV."),
+        typer.Argument(metavar="FILE...", help="Files of iperf3, flent, mahimahi, ss, or CSV."),
     ],
     form: Annotated[
-        str | None, typer.Option("--format", metavar="FORM", help="iperf3, flent, csv or mahimahi.")
+        str | None,
+        typer.Option("--format", metavar="FORM", help="iperf3, flent, csv, mahimahi or ss."),
     ] = None,
     sets: Annotated[
         list[str] | None,
@@ -247,7 +261,7 @@ def import_(
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Make results of files of iperf3, flent and mahimahi, or of CSV."""
+    """Make results of files of iperf3, flent, mahimahi and ss, or of CSV."""
     from narrows.console import print_summary
     from narrows.exchange import import_files
 

@@ -181,7 +181,8 @@ def compare(
     backends: Annotated[
         str,
         typer.Option(
-            metavar="NAMES", help="Two or three: sim, uml, uml:NAME, kernel, capture:FILE."
+            metavar="NAMES",
+            help="Two or three: sim, uml, uml:NAME, kernel, capture:FILE, import:DIR.",
         ),
     ] = "sim,uml",
     trials: Annotated[int, typer.Option(metavar="N", help="Minimum number of runs of each.")] = 4,
@@ -226,10 +227,14 @@ def compare(
 
 
 def _analysed(label: str) -> str:
-    """The name of a back end; a capture is analysed first and named by its results."""
+    """The name of a back end; a file of a measurement is read first and named by its results."""
     backend, _, file = label.partition(":")
-    if backend != "capture" or not Path(file).is_file():
+    if backend not in ("capture", "import") or not Path(file).is_file():
         return label
+    if backend == "import":
+        from narrows.exchange import import_files
+
+        return f"import:{import_files([file]).path}"
     from narrows.analyze import analyze
 
     return f"capture:{analyze([file]).result.path}"

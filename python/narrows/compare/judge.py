@@ -15,8 +15,8 @@ from narrows.spec.scenario import Scenario
 
 REAL = tuple(entry.name for entry in BACKENDS.values() if entry.real)
 """Back ends that run or captured real TCP, the better reference first."""
-OBSERVED = "capture"
-"""A back end with a single observation, however often it is run."""
+OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)
+"""Back ends with a single observation, however often they are run."""
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,12 @@ class Comparison:
 
     @property
     def cells(self) -> list[Cell]:
-        """Every cell that any trial measured: by quantity, then by class in the flows' order."""
-        found = {cell for runs in self.measured.values() for run in runs for cell in run}
+        """Every cell that any trial measured: by quantity, then by class in the flows' order.
+
+        What an observation doesn't show is unknown there, and isn't compared.
+        """
+        told = [self.reference] if self.observed else self.backends
+        found = {cell for backend in told for run in self.measured[backend] for cell in run}
         quantities, classes = list(QUANTITIES), ["", *dict.fromkeys(self.groups)]
         return sorted(found, key=lambda c: (quantities.index(c.quantity), classes.index(c.flows)))
 
@@ -233,4 +237,4 @@ class Comparison:
 
 
 def _is_observed(backend: str) -> bool:
-    return backend.partition(":")[0] == OBSERVED
+    return backend.partition(":")[0] in OBSERVED

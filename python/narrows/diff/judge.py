@@ -1,8 +1,9 @@
 """What changed between two sides: every common metric, with the interval of the difference.
 
 The trials of two runs are taken as independent samples (Welch); the common combinations of two
-sweeps are paired. A change is reported only if the 95 % interval of the difference doesn't contain
-zero.
+sweeps are paired. A measurement, which happened once, stands beside the prediction interval of the
+other side's trials. A change is reported only if the 95 % interval of the difference doesn't
+contain zero.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ def _row(
         return None
     means = [(intervals.mean(a), intervals.mean(b)) for a, b in known]
     scale = max(abs(value) for a, b in known for value in (*a, *b))
-    singles = [exact(equivalence.of_means(b, a), scale) for a, b in known]
+    singles = [exact(_apart(first, second, a, b), scale) for a, b in known]
     apart = singles[0]
     if len(known) > 1:
         pairs = equivalence.of_pairs([b for _, b in means], [a for a, _ in means])
@@ -179,6 +180,16 @@ def _row(
         intervals.mean([a for a, _ in means]), intervals.mean([b for _, b in means]),
         apart, _change(one, apart), len(known), told.count(Change.BETTER), told.count(Change.WORSE),
     )  # fmt: skip
+
+
+def _apart(first: Side, second: Side, ours: Sequence[float], theirs: Sequence[float]) -> Difference:
+    """The second side's mean minus the first's."""
+    if first.is_measurement == second.is_measurement:
+        return equivalence.of_means(theirs, ours)
+    if first.is_measurement:
+        return equivalence.of_observation(theirs, ours[0])
+    turned = equivalence.of_observation(ours, theirs[0])
+    return replace(turned, mean=-turned.mean)
 
 
 def exact(apart: Difference, scale: float) -> Difference:

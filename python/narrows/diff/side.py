@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from narrows.backends import BACKENDS
 from narrows.errors import InputError
 from narrows.figures.names import setting, title_of, value_words
 from narrows.spec.values import values_in
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 RUN, SWEEP = "run", "sweep"
+OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)
 MOST_IN_TITLE = 3
 """More changes aren't listed in the title."""
 
@@ -37,6 +39,11 @@ class Side:
     axes: Sequence[str]
     classes: Sequence[str]
     result: Result | None = None
+
+    @property
+    def is_measurement(self) -> bool:
+        """Whether it is a measurement, which happened once."""
+        return self.result is not None and self.result.manifest["backend"] in OBSERVED
 
 
 def read(place: Place, label: str) -> Side:

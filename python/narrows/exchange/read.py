@@ -6,6 +6,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +14,22 @@ import polars as pl
 
 from narrows._native import MAX_NAME
 from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
-from narrows.analyze.run import Understood
+from narrows.analyze.run import Understood, lead
 from narrows.analyze.scenario import planned, specification
 from narrows.columns import empty
 from narrows.errors import InputError
-from narrows.exchange import flent, iperf3, mahimahi, table
+from narrows.exchange import flent, iperf3, mahimahi, ss, table
 from narrows.exchange.measured import Measured, MeasuredFlow, checked, distributions, joined
 from narrows.metrics import summarise
-from narrows.report import write_report
+from narrows.report import Verdicts, write_report
 from narrows.spec import Loaded, parse
 from narrows.spec.registry import ccas
 from narrows.spec.suggest import one_of
+from narrows.spec.values import spelled
 from narrows.store import Result, RunInfo, RunResult, default_directory, digest, new_result
 from narrows.version import __version__
 
-FORMATS = ("iperf3", "flent", "csv", "mahimahi")
+FORMATS = ("iperf3", "flent", "csv", "mahimahi", "ss")
 BACKEND = "import"
 MAX_FILE_BYTES = 1_000_000_000
 
@@ -52,7 +54,7 @@ def import_files(
     with new_result(final, made.plan, __version__, command, force) as draft:
         draft.add_trial(made.plan.trials[0], made.result)
         written = draft.finish(made.loaded.text, {"runs": [made.summary]})
-        write_report(written.path)
+        write_report(written.path, Verdicts(lead=lead(made)))
         return draft.publish()
 
 
@@ -65,13 +67,13 @@ def understood(
     """
     if form is not None and form not in FORMATS:
         raise InputError.at("--format", f'"{form}"', one_of(form, FORMATS))
-    known = [_read(Path(file), form) for file in files]
-    measured, place = _together([part for part, _ in known]), Path(files[0])
-    loaded, flows = _described(measured, place, overrides)
-    tables = _tables(measured, flows)
+    parts = [_read(Path(file), form) for file in files]
+    measured, place = _together([part for part, _ in parts]), Path(files[0])
+    loaded, flows, path = _described(measured, place, overrides)
+    tables = _tables(measured, flows, path.known)
     info = RunInfo(
         backend=BACKEND,
-        engine=known[0][1],
+        engine=parts[0][1],
         digest=digest(tables),
         end_s=max(flow.end_s for flow in measured.flows),
         packets=int(tables["queue_samples"]["forwarded_packets"].max() or 0),  # type: ignore[arg-type]
@@ -79,7 +81,7 @@ def understood(
         wall_s=0.0,
         conditions={"files": [Path(file).name for file in files]},
     )
-    plan = planned(loaded, flows, info.digest)
+    plan = planned(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
     return Understood(loaded, plan, RunResult(tables, info), summary)
 
@@ -127,6 +129,7 @@ _READERS: Mapping[str, Callable[[Any, str], Measured]] = {
     "flent": flent.read,
     "csv": table.read,
     "mahimahi": mahimahi.read,
+    "ss": ss.read,
 }
 
 
@@ -140,6 +143,8 @@ def _recognised(path: Path, form: str | None) -> tuple[str, object]:
         return kind, document
     if form == "mahimahi" or mahimahi.matches(begin.decode("utf-8", "replace")):
         return "mahimahi", content.decode("utf-8")
+    if form == "ss" or (form is None and ss.matches(content)):
+        return "ss", content.decode("utf-8")
     return "csv", content
 
 
@@ -154,25 +159,33 @@ def _together(parts: Sequence[Measured]) -> Measured:
 
 def _described(
     measured: Measured, place: Path, overrides: Sequence[str]
-) -> tuple[Loaded, list[dict[str, Any]]]:
-    """A specification of the measurement, and each flow as `narrows.analyze` describes it."""
+) -> tuple[Loaded, list[dict[str, Any]], PathEstimate]:
+    """A specification of the measurement, each flow as `narrows.analyze` describes it, its path.
+
+    Of that is known what is given, shown by the file, or seen.
+    """
     flows = [_facts(flow) for flow in measured.flows]
     samples = joined(measured.flows)
     path = estimate(flows, samples, measured.interval_s)
     if measured.rate_bps:
-        path = PathEstimate(measured.rate_bps, path.rtt_ns, path.buffer_bytes)
+        path = replace(path, rate_bps=measured.rate_bps, known=True)
+    given = {spelled(text.partition("=")[0].strip()) for text in overrides}
+    known, delay_known = path.known or "path.rate" in given, path.delay_known or "path.rtt" in given
+    path = replace(path, known=known, delay_known=delay_known)
     end_s = max(flow.end_s for flow in measured.flows)
     name, interval_ns = _title(place), round(measured.interval_s * 1e9)
     loaded = specification(name, flows, path, (str(place), end_s), interval_ns)
     if overrides:
         loaded = parse(loaded.text, name, overrides)
-    return loaded, flows
+    return loaded, flows, path
 
 
 def _facts(flow: MeasuredFlow) -> dict[str, Any]:
     rtts = flow.samples["rtt_ms"].drop_nulls()
-    least = float(str(rtts.min())) if len(rtts) else None
+    lowest = pl.concat([rtts, flow.samples["min_rtt_ms"].drop_nulls()])
+    least = float(str(lowest.min())) if len(lowest) else None
     high = rtts.quantile(0.99, "higher") if len(rtts) else None
+    mean = float(str(rtts.mean())) if len(rtts) else None
     return {
         "name": flow.name,
         "start_s": 0.0,
@@ -180,15 +193,19 @@ def _facts(flow: MeasuredFlow) -> dict[str, Any]:
         "complete": False,
         "received_bytes": int(flow.samples["received_bytes"].max() or 0),  # type: ignore[arg-type]
         "control": {"control": flow.cca if flow.cca in ccas() else "unsure"},
-        "rtt_ms": {"min": least, "p99": high},
+        "rtt_ms": {"min": least, "mean": mean, "p99": high},
         "to_receiver_ms": least,
         "to_sender_ms": None,
     }
 
 
-def _tables(measured: Measured, flows: Sequence[Mapping[str, Any]]) -> dict[str, pl.DataFrame]:
+def _tables(
+    measured: Measured, flows: Sequence[Mapping[str, Any]], capacity_known: bool
+) -> dict[str, pl.DataFrame]:
     samples = joined(measured.flows)
-    queue = measured.queue if measured.queue is not None else queue_samples(flows, samples)
+    queue = measured.queue
+    if queue is None:
+        queue = queue_samples(flows, samples, capacity_known)
     return {
         "flow_samples": samples,
         "queue_samples": queue,

@@ -84,6 +84,16 @@ def rate_mbps(scenario: Scenario) -> float:
     return float(scenario["path"]["rate_bps"]) / 1e6
 
 
+def capacity_known(scenario: Scenario) -> bool:
+    """Whether the bottleneck's rate is known; a measurement may not show it."""
+    return scenario["path"].get("capacity_known", True)
+
+
+def delay_known(scenario: Scenario) -> bool:
+    """Whether the path's delay is known; a measurement may not show it."""
+    return scenario["path"].get("delay_known", True)
+
+
 def offered_mbps(scenario: Scenario) -> float | None:
     """The mean of what a varying bottleneck offers in Mbit/s; None where the rate is constant."""
     offer, end_ns = offers(scenario)[0], float(scenario["run"]["duration_ns"])
@@ -104,12 +114,15 @@ def buffer_bytes(scenario: Scenario) -> float:
 
 def conditions(scenario: Scenario, groups: Groups = None) -> str:
     """The scenario in one line, such as "2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, buffer 1.75 BDP"."""
-    path = f"{_rate(scenario)}, {_delays(scenario)}, buffer {_buffer(scenario)}"
+    room = f", buffer {_buffer(scenario)}" if capacity_known(scenario) else ""
+    path = f"{_rate(scenario)}, {_delays(scenario)}{room}"
     return f"{flows_in_words(scenario, groups)}, {path}{_queue(scenario)}"
 
 
 def _rate(scenario: Scenario) -> str:
     """The bottleneck's rate, or its mean where it varies."""
+    if not capacity_known(scenario):
+        return "unknown capacity"
     mean = offered_mbps(scenario)
     return f"{rate_mbps(scenario):g} Mbit/s" if mean is None else f"{mean:.3g} Mbit/s on average"
 
@@ -130,6 +143,8 @@ def flows_in_words(scenario: Scenario, groups: Groups = None) -> str:
 
 def _delays(scenario: Scenario) -> str:
     """The two-way delays of the flows: one value, or minimum and maximum."""
+    if not delay_known(scenario):
+        return "unknown delay"
     own = [flow["rtt_ns"] for flow in scenario["flows"]]
     path_ns = scenario["path"]["rtt_ns"]
     known = sorted({path_ns if rtt is None else rtt for rtt in own} or {path_ns})

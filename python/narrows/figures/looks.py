@@ -1,12 +1,14 @@
 """How classes of flows are distinguished: readable names, colours, dashes.
 
-A control has the same colour everywhere. If several classes would look the same, or a class isn't
-named after a control, the classes get separate colours. Dashes differ
+A control has the same colour everywhere, and a class that isn't named after one gets a colour that
+no control beside it has. Only where several classes of a control would look the same do all get
+separate colours. Dashes differ
 where somebody, whatever their colour vision, might confuse two colours.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -72,12 +74,14 @@ def _spaced(text: str) -> str:
 
 def looks(controls: Sequence[str | None]) -> list[Look]:
     """The looks of classes of these controls in one figure, in their order."""
-    counts = Counter(controls)
-    alone = len(counts) == len(controls) and None not in counts
-    few = None not in counts and len(counts) > 1 and max(counts.values()) <= len(DASHES)
-    if not controls or alone or few:
-        return told_apart([(str(cca), 0) for cca in controls])
-    return told_apart([(HUES[place % len(HUES)], place) for place in range(len(controls))])
+    counts = Counter(cca for cca in controls if cca is not None)
+    most = max(counts.values(), default=0)
+    if most > 1 and (len(counts) == 1 or most > len(DASHES)):
+        return told_apart([(HUES[place % len(HUES)], place) for place in range(len(controls))])
+    free = [hue for hue in HUES if not any(alike(hue, cca) for cca in counts)] or list(HUES)
+    others = itertools.cycle(free)
+    wanted = [(next(others) if cca is None else cca, 0) for cca in controls]
+    return told_apart(wanted)
 
 
 def told_apart(wanted: Sequence[tuple[str, int]]) -> list[Look]:

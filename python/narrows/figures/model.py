@@ -19,6 +19,10 @@ Scale: TypeAlias = Literal["linear", "log"]
 
 HEADROOM = 1.06
 """How far an automatic axis of a stack reaches above the largest value."""
+CLOSE = 0.1
+"""Below a guide that is closer to the foot of an axis than this part of it, no label fits."""
+PANEL_IN = 1.7
+"""The least width of a panel in a paper."""
 ROW_IN = 2.6
 """The usual height of a row of panels, in inches."""
 
@@ -149,6 +153,10 @@ class Guide:
     upright: bool = False
     below: bool = False
 
+    def fits_below(self, low: float, high: float) -> bool:
+        """Whether the label goes below the line on an axis with these ends, and has room there."""
+        return self.below and self.value - low > CLOSE * (high - low)
+
 
 @dataclass(frozen=True, slots=True)
 class Panel:
@@ -240,12 +248,19 @@ class Figure:
     """Height of a row in inches, including its text; in a stack, of the axes alone."""
     name: str = ""
     stack: Stack | None = None
+    paper_in: float | None = None
+    """The width of an image in inches for a paper, whose caption replaces title and subtitle."""
 
     def between(self, start: float, end: float) -> Figure:
         """The same stack with the x axis from `start` to `end`; other figures are unchanged."""
         if self.stack is None:
             return self
         return replace(self, stack=replace(self.stack, x_range=(start, end)))
+
+    def for_paper(self, width_in: float) -> Figure:
+        """The same as an image of this width, with as many panels in a row as fit."""
+        fitting = max(1, int(width_in / PANEL_IN))
+        return replace(self, paper_in=width_in, columns=min(self.columns, fitting))
 
     def legend(self) -> dict[str, Mark]:
         """The first mark of every entry, in the order of appearance."""

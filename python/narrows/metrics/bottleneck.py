@@ -97,10 +97,12 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
     offer = offers(scenario)[number]
     grown = Counters(tables["queue_samples"], "link").growth(_COUNTERS, warmup_s, end_s)
     counted = grown.get(number, dict.fromkeys(_COUNTERS))
-    capacity = float(offer.until(end_s * 1e9) - offer.until(warmup_s * 1e9))
+    capacity: float | None = float(offer.until(end_s * 1e9) - offer.until(warmup_s * 1e9))
+    if not scenario["path"].get("capacity_known", True):
+        capacity = None
     return {
         "loss_rate": _ratio(counted["dropped_packets"], counted["arrived_packets"]),
-        "utilization": _used(counted["forwarded_bytes"], max(capacity, 0.0)),
+        "utilization": _used(counted["forwarded_bytes"], capacity),
         "queue_bdp": queue_bdp(scenario, tables["distributions"], number),
         "queue_ms": queue_ms(scenario, tables, end_s, number),
         "drops": counted["dropped_packets"],
@@ -108,13 +110,15 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
     }
 
 
-def _used(forwarded: float | None, capacity: float) -> float | None:
+def _used(forwarded: float | None, capacity: float | None) -> float | None:
     """The part of a capacity that was used.
 
     A packet counts when it has left, so the packet on the wire at the warm-up's end may make it a
     packet more than was offered.
     """
-    if forwarded is not None and capacity < forwarded <= capacity + _LARGEST:
+    if forwarded is None or capacity is None:
+        return None
+    if capacity < forwarded <= capacity + _LARGEST:
         return 1.0
     return _ratio(forwarded, capacity)
 

@@ -18,10 +18,8 @@ def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str
     path, run = scenario["path"], scenario["run"]
     return [
         ("Rate", _rate(scenario)),
-        ("Two-way delay", f"{path['rtt_ns'] / 1e6:g} ms"),
-        ("Buffer", _buffer(scenario)),
-        ("BDP", f"{number(round(frames.bdp_bytes(scenario)))} bytes"),
-        ("Queue discipline", _element(path["queue"])),
+        ("Two-way delay", _delay(scenario)),
+        *_bottleneck(scenario),
         *_elements(path),
         *([("Random loss", f"{path['loss']:g}")] if path["loss"] else []),
         *((m.label, _flows(scenario, m)) for m in frames.flow_classes(scenario, groups)),
@@ -34,8 +32,27 @@ def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str
     ]
 
 
+def _delay(scenario: Scenario) -> str:
+    """The path's delay, unless a measurement doesn't show it."""
+    known = frames.delay_known(scenario)
+    return f"{scenario['path']['rtt_ns'] / 1e6:g} ms" if known else "unknown"
+
+
+def _bottleneck(scenario: Scenario) -> list[tuple[str, str]]:
+    """Its buffer and its queue discipline, unless a measurement doesn't show them."""
+    if not frames.capacity_known(scenario):
+        return []
+    return [
+        ("Buffer", _buffer(scenario)),
+        ("BDP", f"{number(round(frames.bdp_bytes(scenario)))} bytes"),
+        ("Queue discipline", _element(scenario["path"]["queue"])),
+    ]
+
+
 def _rate(scenario: Scenario) -> str:
     """The bottleneck's rate, and what it offers on average if that varies."""
+    if not frames.capacity_known(scenario):
+        return f"unknown, {frames.rate_mbps(scenario):.3g} Mbit/s at least"
     mean, rate = frames.offered_mbps(scenario), f"{frames.rate_mbps(scenario):g} Mbit/s"
     return rate if mean is None else f"{rate} nominal, {mean:.3g} Mbit/s on average"
 

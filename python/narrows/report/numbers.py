@@ -44,14 +44,13 @@ def cards(runs: Sequence[Summarised], groups: Sequence[str]) -> list[tuple[str, 
     scenario = runs[0].scenario
     bottlenecks = [run.summary["bottleneck"] for run in runs]
     queue = mean([b["queue_bdp"]["mean"] for b in bottlenecks])
-    found = [
-        ("utilization", percent(mean([b["utilization"] for b in bottlenecks]))),
-        ("loss", percent(mean([b["loss_rate"] for b in bottlenecks]))),
-    ]
+    used, lost = (mean([b[key] for b in bottlenecks]) for key in ("utilization", "loss_rate"))
+    found = [] if used is None else [("utilization", percent(used))]
+    found += [] if lost is None else [("loss", percent(lost))]
     losses = [run.summary["losses"]["loss_rate"] for run in runs if "losses" in run.summary]
-    if losses:
+    if mean(losses) is not None:
         found.append(("loss on the path", percent(mean(losses))))
-    if frames.offered_mbps(scenario) is None:
+    if queue is not None and frames.offered_mbps(scenario) is None:
         found.append(("mean queue", f"{number(queue)} BDP"))
     delay = mean([b["queue_ms"]["mean"] for b in bottlenecks])
     if delay is not None:

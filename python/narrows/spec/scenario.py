@@ -44,6 +44,8 @@ class Path(TypedDict):
     impairments: list[Choice]
     links: list[Link]
     reverse: Reverse | None
+    capacity_known: NotRequired[bool]
+    delay_known: NotRequired[bool]
 
 
 Flow = TypedDict(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -88,14 +89,14 @@ def _bounds(place: Place, study: str) -> tuple[tuple[str, str, float], ...]:
 
 
 def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
-    """Writes a described figure as `stem.png`, `stem.svg` and `stem.html`.
+    """Writes a described figure as `stem.png`, `stem.svg`, `stem.pdf` and `stem.html`.
 
     A figure of many panels gives the images `stem-1.png`, `stem-2.png` and so on.
     """
     from narrows.figures.sweeps.panels import pages
     from narrows.report.single import save_page
 
-    known = ("png", "svg", "html")
+    known = ("png", "svg", "pdf", "html")
     for kind in formats:
         if kind not in known:
             raise InputError.at("--format", quote(kind), one_of(kind, known))
@@ -170,7 +171,8 @@ def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure
         if not 1 <= trial <= len(result.trials):
             raise InputError.at("--trial", str(trial), f"a number from 1 to {len(result.trials)}")
         run = result.trials[trial - 1]
-        return figures.describe(name, run.scenario, run.tables, result.groups)
+        made = figures.describe(name, run.scenario, run.tables, result.groups)
+        return of_trial(made, trial, len(result.trials))
     rows, *_ = _table(place, "summary", where)
     cells = rows["cell"].unique()
     if cells.len() > 1:
@@ -184,4 +186,11 @@ def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure
     tables = {table: frame for table, frame in found_tables.items() if frame is not None}
     if "flow_samples" not in tables:
         raise InputError.at("DIR", "runs without samples", 'run.record = "samples" or more')
-    return figures.describe(name, store.scenario(key), tables)
+    return of_trial(figures.describe(name, store.scenario(key), tables), trial, len(keys))
+
+
+def of_trial(figure: Figure, trial: int, count: int) -> Figure:
+    """The figure, which says the trial that it shows if there are several."""
+    if count == 1:
+        return figure
+    return replace(figure, subtitle=f"{figure.subtitle}; trial {trial} of {count}")

@@ -28,7 +28,17 @@ def plot(panel: Panel, name: str, columns: int) -> Plot:
 
 def _layout(panel: Panel) -> dict[str, Any]:
     return {
-        "title": {"text": words(panel.title), "font": {"size": 13}, "x": 0, "xref": "paper"},
+        "title": {
+            "text": words(panel.title),
+            "font": {"size": 13},
+            "x": 0,
+            "xref": "paper",
+            # Below the buttons, which a narrow panel's title would meet.
+            "y": 1,
+            "yref": "paper",
+            "yanchor": "bottom",
+            "pad": {"b": 8},
+        },
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "@faint", "activecolor": "@ink"},
         "legend": {"orientation": "h", "y": -0.2, "yanchor": "top"},
         "xaxis": _axis(panel.x_label, panel.x_scale, panel.x_range, panel.ticks),
@@ -36,7 +46,7 @@ def _layout(panel: Panel) -> dict[str, Any]:
         "shapes": [_rule(guide) for guide in panel.guides],
         "annotations": [_note(guide, panel) for guide in panel.guides],
         "height": HEIGHT_PX,
-        "margin": {"l": 60, "r": 20, "t": 40, "b": 50},
+        "margin": {"l": 60, "r": 20, "t": 60, "b": 50},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": "@ink"},

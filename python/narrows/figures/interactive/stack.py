@@ -115,7 +115,7 @@ def _layout(figure: Figure, common: Stack, inner: int) -> dict[str, Any]:
         if panel.spans:
             layout[f"yaxis{STRIPS + index}"] = _strip_axis(high + 0.25 * strip, high + strip)
         layout["annotations"] += [_title(panel.title, high + (strip if panel.spans else 0))]
-        layout["annotations"] += [_note(guide, f"y{suffix}") for guide in panel.guides]
+        layout["annotations"] += [_note(guide, panel, f"y{suffix}") for guide in panel.guides]
         layout["shapes"] += [_rule(guide, f"y{suffix}") for guide in panel.guides]
     return layout
 
@@ -186,7 +186,7 @@ def _rule(guide: Guide, axis: str) -> dict[str, Any]:
     }
 
 
-def _note(guide: Guide, axis: str) -> dict[str, Any]:
+def _note(guide: Guide, panel: Panel, axis: str) -> dict[str, Any]:
     return {
         "text": words(guide.label),
         "xref": "paper",
@@ -194,7 +194,7 @@ def _note(guide: Guide, axis: str) -> dict[str, Any]:
         "xanchor": "right",
         "yref": axis,
         "y": guide.value,
-        "yanchor": "top" if guide.below else "bottom",
+        "yanchor": "top" if guide.fits_below(*panel.limits()) else "bottom",
         "showarrow": False,
         "font": {"size": 11, "color": "@faint"},
     }

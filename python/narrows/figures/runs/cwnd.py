@@ -30,11 +30,12 @@ def cwnd(
     chosen = frames.choose(frames.flow_classes(scenario, groups), most)
     flow_samples = columns(tables["flow_samples"]).having("flow", chosen)
     count = len(scenario["flows"])
+    panels = [_window(scenario, flow_samples, flow) for flow in chosen]
     rest = f"; {len(chosen)} of {count} flows" if len(chosen) < count else ""
     return Figure(
         f"{scenario['name']}: windows",
         frames.conditions(scenario, groups) + rest,
-        tuple(_window(scenario, flow_samples, flow) for flow in chosen),
+        tuple(panel for panel in panels if frames.shown(panel.lines)),
         "For every flow: congestion window and packets in flight in packets over time.",
         height=frames.ROW_IN,
         name="cwnd",

@@ -46,11 +46,10 @@ def timeline(
         frames.conditions(scenario, groups),
         (
             _throughput(scenario, classes, flow_samples, window_s),
-            _waiting(scenario, queue) if offers(scenario)[0].varies else _queue(scenario, queue),
-            _loss(queue, window_s),
-            _rtt(scenario, classes, tables),
+            *_bottleneck(scenario, queue, window_s),
+            *([_rtt(scenario, classes, tables)] if frames.delay_known(scenario) else []),
         ),
-        "Four panels over time: throughput per kind of flow, queue at the bottleneck, "
+        "Panels over time: throughput per kind of flow, queue at the bottleneck, "
         "loss there in percent, and RTT in ms.",
         height=frames.ROW_IN,
         name="timeline",
@@ -78,7 +77,9 @@ def _throughput(
     labels = {flow: members.label for members in classes for flow in members.flows}
     rates = windows.throughput(flow_samples, labels, window_s)
     offer = offers(scenario)[0]
-    scale = 1.0 if offer.varies else 100 / frames.rate_mbps(scenario)
+    known = frames.capacity_known(scenario)
+    in_mbps = offer.varies or not known
+    scale = 1.0 if in_mbps else 100 / frames.rate_mbps(scenario)
     lines = []
     for members in classes:
         rows = rates.where(rates["class"] == members.label)
@@ -86,10 +87,10 @@ def _throughput(
             x, y = _steps(rows, "throughput_mbps", scale)
             lines.append(_line(members, x, y, "step", 1.6))
     title = f"Throughput of each class, {1000 * window_s:g} ms windows"
-    if not offer.varies:
-        return Panel(TIME, "% of the rate", tuple(lines), title)
-    area = _capacity(offer, windows.edges(frames.end_s({"flow_samples": flow_samples}), window_s))
-    return Panel(TIME, "Mbit/s", (area, *lines), title)
+    if offer.varies and known:
+        end_s = frames.end_s({"flow_samples": flow_samples})
+        lines.insert(0, _capacity(offer, windows.edges(end_s, window_s)))
+    return Panel(TIME, "Mbit/s" if in_mbps else "% of the rate", tuple(lines), title)
 
 
 def _capacity(offer: Offer, borders: Floats) -> Line:
@@ -102,6 +103,19 @@ def _capacity(offer: Offer, borders: Floats) -> Line:
 def _line(members: FlowClass, x: Floats, y: Floats, kind: Kind, width: float) -> Line:
     return Line(
         members.label, x, y, members.look.hue, dash=members.look.dash, kind=kind, width=width
+    )
+
+
+def _bottleneck(scenario: Scenario, queue: Columns, window_s: float) -> tuple[Panel, ...]:
+    """The queue and the loss there, as far as they are known."""
+    if not frames.capacity_known(scenario):
+        return ()
+    felt = np.isfinite(frames.column(queue, "backlog_bytes")).any()
+    waits = _waiting if offers(scenario)[0].varies else _queue
+    dropped = np.isfinite(frames.column(queue, "dropped_packets")).any()
+    return (
+        *((waits(scenario, queue),) if felt else ()),
+        *((_loss(queue, window_s),) if dropped else ()),
     )
 
 

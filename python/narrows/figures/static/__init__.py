@@ -1,4 +1,4 @@
-"""Figures as images: PNG and SVG, drawn by matplotlib.
+"""Figures as images: PNG, SVG and PDF, drawn by matplotlib.
 
 pyplot is never imported: it is slow to load and keeps every figure alive. The same description
 always gives the same bytes: without a date or random identifiers, and with the typeface that
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure as Canvas
 
 from narrows.figures.model import Figure
 from narrows.figures.static import grid, stack
-from narrows.figures.static.style import DPI, WIDTH_IN, style
+from narrows.figures.static.style import DPI, WIDTH_IN, style, width_of
 from narrows.store.owned import owned_file
 
 __all__ = ["DPI", "WIDTH_IN", "draw", "save", "style"]
@@ -24,19 +24,20 @@ __all__ = ["DPI", "WIDTH_IN", "draw", "save", "style"]
 FORMATS: dict[str, dict[str, Any]] = {
     "png": {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 4}},
     "svg": {"metadata": {"Date": None, "Creator": None}},
+    "pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
 }
 """Metadata of the files, without anything that changes from run to run."""
 
 
 def save(figure: Figure, stem: Path, formats: Iterable[str] = ("png", "svg")) -> list[Path]:
-    """Write the figure as `stem.png` and `stem.svg` and return their paths.
+    """Write the figure as `stem.png`, `stem.svg` or `stem.pdf` and return their paths.
 
     Raises ValueError for another format and OSError if a file can't be written.
     """
     wanted = list(formats)
     unknown = [kind for kind in wanted if kind not in FORMATS]
     if unknown:
-        raise ValueError(f"figure format {unknown[0]!r}: png or svg is needed")
+        raise ValueError(f"figure format {unknown[0]!r}: png, svg or pdf is needed")
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in wanted]
     with style():
         canvas = draw(figure)
@@ -52,7 +53,7 @@ def draw(figure: Figure, kind: type[Canvas] = Canvas) -> Canvas:
     `kind` is the class of the figure.
     """
     layout = stack if figure.stack is not None else grid
-    canvas = kind(figsize=(WIDTH_IN, layout.height(figure)), **layout.OPTIONS)
+    canvas = kind(figsize=(width_of(figure), layout.height(figure)), **layout.OPTIONS)
     FigureCanvasAgg(canvas)
     layout.draw(figure, canvas)
     return canvas

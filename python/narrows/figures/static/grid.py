@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure as Canvas
@@ -9,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from narrows.figures.model import Figure, Panel
 from narrows.figures.static import marks
-from narrows.figures.static.style import FAINT, GRID
+from narrows.figures.static.style import FAINT, GRID, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,13 +18,34 @@ if TYPE_CHECKING:
 HEAD_IN = 0.72
 FOOT_IN = 0.12
 LEGEND_IN = 0.24
+PAPER_HEAD_IN = 0.1
+KEY_IN, MOST_KEYS = 0.5, 7
+LETTER_IN = 0.072
+"""The width of a letter of a label."""
+AXIS = 0.8
+"""The part of a panel that its axes take."""
 OPTIONS: dict[str, Any] = {"layout": "constrained"}
 
 
 def height(figure: Figure) -> float:
     """The height of the picture in inches."""
     rows = -(-len(figure.panels) // figure.columns)
-    return HEAD_IN + rows * figure.height + FOOT_IN + (LEGEND_IN if figure.legend() else 0)
+    return _head(figure) + rows * figure.height + FOOT_IN + _legend_rows(figure) * LEGEND_IN
+
+
+def _head(figure: Figure) -> float:
+    """The height of title and subtitle, which a figure for a paper doesn't have."""
+    return HEAD_IN if figure.paper_in is None else PAPER_HEAD_IN
+
+
+def _keys_in_a_row(figure: Figure) -> int:
+    """How many keys of the legend fit side by side."""
+    longest = max((len(label) for label in figure.legend()), default=0)
+    return max(min(MOST_KEYS, int(width_of(figure) / (KEY_IN + LETTER_IN * longest))), 1)
+
+
+def _legend_rows(figure: Figure) -> int:
+    return -(-len(figure.legend()) // _keys_in_a_row(figure))
 
 
 def draw(figure: Figure, canvas: Canvas) -> None:
@@ -32,29 +54,50 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     high = height(figure)
     engine: Any = canvas.get_layout_engine()
     foot = FOOT_IN / high
-    top = (HEAD_IN + (LEGEND_IN if keys else 0)) / high
+    top = (_head(figure) + _legend_rows(figure) * LEGEND_IN) / high
     engine.set(rect=(0.005, foot, 0.985, 1 - foot - top), h_pad=0.06, w_pad=0.06)
-    canvas.text(0.015, 1 - 0.14 / high, figure.title, size=11, weight="bold", va="top")
-    canvas.text(0.015, 1 - 0.41 / high, figure.subtitle, size=8.5, color=FAINT, va="top")
+    if figure.paper_in is None:
+        canvas.text(0.015, 1 - 0.14 / high, figure.title, size=11, weight="bold", va="top")
+        canvas.text(0.015, 1 - 0.41 / high, figure.subtitle, size=8.5, color=FAINT, va="top")
     rows = -(-len(figure.panels) // figure.columns)
     grid = canvas.subplots(rows, figure.columns, squeeze=False)
     for place, axes in enumerate(grid.flat):
         if place < len(figure.panels):
-            _panel(axes, figure.panels[place])
+            _panel(axes, figure.panels[place], width_of(figure) / figure.columns)
+            _label(axes, figure, place)
         else:
             axes.set_visible(False)
     if keys:
         canvas.legend(
-            handles=keys, ncols=min(len(keys), 7), loc="upper left", frameon=False, fontsize=8.5,
-            bbox_to_anchor=(0.005, 1 - (HEAD_IN - 0.08) / high), handlelength=1.6,
-        )  # fmt: skip
+            handles=keys,
+            ncols=_keys_in_a_row(figure),
+            loc="upper left",
+            frameon=False,
+            fontsize=8.5,
+            bbox_to_anchor=(0.005, 1 - (_head(figure) - 0.08) / high),
+            handlelength=1.6,
+        )
 
 
-def _panel(axes: Axes, panel: Panel) -> None:
+def _label(axes: Axes, figure: Figure, place: int) -> None:
+    """The axes' labels, wrapped; panels with the same ones have them at the figure's edge only."""
+    panel, columns = figure.panels[place], figure.columns
+    below = place + columns
+    if below >= len(figure.panels) or figure.panels[below].x_label != panel.x_label:
+        axes.set_xlabel(_wrap(panel.x_label, width_of(figure) / columns))
+    left = place - 1
+    if place % columns == 0 or figure.panels[left].y_label != panel.y_label:
+        axes.set_ylabel(_wrap(panel.y_label, figure.height))
+
+
+def _wrap(text: str, room_in: float) -> str:
+    """A text in lines that fit beside an axis of a panel of this size."""
+    return textwrap.fill(text, max(int(AXIS * room_in / LETTER_IN), 12))
+
+
+def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
     if panel.title:
-        axes.set_title(panel.title, loc="left", size=8.5, weight="bold")
-    axes.set_xlabel(panel.x_label)
-    axes.set_ylabel(panel.y_label)
+        axes.set_title(_wrap(panel.title, room_in), loc="left", size=8.5, weight="bold")
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
     axes.grid(axis="both", color=GRID, linewidth=0.7)
@@ -70,6 +113,10 @@ def _panel(axes: Axes, panel: Panel) -> None:
             axis.set_minor_formatter(NullFormatter())
     if panel.ticks:
         axes.set_xticks([at for at, _ in panel.ticks], [words for _, words in panel.ticks])
+        letters = sum(len(words) + 1 for _, words in panel.ticks)
+        room = AXIS * room_in / LETTER_IN
+        if letters > room:
+            axes.tick_params(axis="x", labelsize=max(8.5 * room / letters, 5.5))
         axes.minorticks_off()
     if panel.y_ticks:
         axes.set_yticks([at for at, _ in panel.y_ticks], [words for _, words in panel.y_ticks])

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-CLOSE = 0.1
-"""Below a guide that is closer to the foot of an axis than this part of it, no label fits."""
 FILLED = 0.13
 """The opacity of the area below a line."""
 
@@ -122,8 +120,7 @@ def draw_guide(axes: Axes, guide: Guide) -> None:
                       va="top", **words)  # fmt: skip
         return
     axes.axhline(guide.value, **rule)
-    low, high = axes.get_ylim()
-    below = guide.below and guide.value - low > CLOSE * (high - low)
+    below = guide.fits_below(*axes.get_ylim())
     gap, side = ((0, -3), "top") if below else ((0, 2), "bottom")
     axes.annotate(guide.label, (1.0, guide.value), xycoords=axes.get_yaxis_transform(), xytext=gap,
                   ha="right", va=side, **words)  # fmt: skip

@@ -11,17 +11,20 @@ from matplotlib.patches import Patch
 from narrows.figures.model import Figure, Panel, Span, Stack
 from narrows.figures.palette import colour
 from narrows.figures.static import marks
-from narrows.figures.static.style import FAINT, GRID, WIDTH_IN
+from narrows.figures.static.style import FAINT, GRID, width_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 GAP_IN = 0.36
-HEADING_IN = 0.62
+HEADING_IN, PAPER_HEADING_IN = 0.62, 0.06
+LABEL_IN = 0.434
+"""From an axis to its label."""
 LEGEND_ROW_IN = 0.19
 KEY_IN = 0.55
 LETTER_IN = 0.082
+TITLE_SIZE = 8.5
 BOTTOM_IN = 0.55
 LEFT_IN = 0.78
 RIGHT_IN = 0.22
@@ -31,35 +34,46 @@ OPTIONS: dict[str, Any] = {"facecolor": "white"}
 def height(figure: Figure) -> float:
     """The height of the picture in inches."""
     count = max(len(figure.panels), 1)
-    return _top(_legend_rows(figure)) + BOTTOM_IN + count * figure.height + (count - 1) * GAP_IN
+    return (
+        _top(figure, _legend_rows(figure))
+        + BOTTOM_IN
+        + count * figure.height
+        + (count - 1) * GAP_IN
+    )
 
 
 def draw(figure: Figure, canvas: Canvas) -> None:
     """Draws every panel, the heading and the legend."""
     common = figure.stack or Stack((0.0, 1.0))
     legend = _legend_rows(figure)
-    top, high = _top(legend), height(figure)
-    inner = WIDTH_IN - LEFT_IN - RIGHT_IN
+    top, high, wide = _top(figure, legend), height(figure), width_of(figure)
+    inner = wide - LEFT_IN - RIGHT_IN
     for index, panel in enumerate(figure.panels):
         bottom = high - top - figure.height - index * (figure.height + GAP_IN)
-        box = (LEFT_IN / WIDTH_IN, bottom / high, inner / WIDTH_IN, figure.height / high)
-        _panel(canvas.add_axes(box), common, panel, last=index == len(figure.panels) - 1)
+        box = (LEFT_IN / wide, bottom / high, inner / wide, figure.height / high)
+        _panel(canvas.add_axes(box), common, panel, inner, last=index == len(figure.panels) - 1)
     _heading(canvas, figure, legend, high)
 
 
-def _top(legend: list[list[Artist]]) -> float:
-    return HEADING_IN + len(legend) * LEGEND_ROW_IN + GAP_IN
+def _top(figure: Figure, legend: list[list[Artist]]) -> float:
+    return _heading_in(figure) + len(legend) * LEGEND_ROW_IN + GAP_IN
+
+
+def _heading_in(figure: Figure) -> float:
+    """The height of title and subtitle, which a figure for a paper doesn't have."""
+    return HEADING_IN if figure.paper_in is None else PAPER_HEADING_IN
 
 
 def _heading(canvas: Canvas, figure: Figure, rows: list[list[Artist]], height: float) -> None:
-    left = 0.16 / WIDTH_IN
-    canvas.text(left, 1 - 0.3 / height, figure.title, size=12.5, weight="bold")
-    canvas.text(left, 1 - 0.5 / height, figure.subtitle, size=9, color=FAINT)
+    left = 0.16 / width_of(figure)
+    if figure.paper_in is None:
+        canvas.text(left, 1 - 0.3 / height, figure.title, size=12.5, weight="bold")
+        canvas.text(left, 1 - 0.5 / height, figure.subtitle, size=9, color=FAINT)
     for index, handles in enumerate(rows):
         canvas.legend(
             handles=handles,
             loc="upper left",
-            bbox_to_anchor=(left, 1 - (HEADING_IN + index * LEGEND_ROW_IN) / height),
+            bbox_to_anchor=(left, 1 - (_heading_in(figure) + index * LEGEND_ROW_IN) / height),
             borderaxespad=0.0,
             borderpad=0.0,
             ncols=len(handles),
@@ -79,7 +93,7 @@ def _legend_rows(figure: Figure) -> list[list[Artist]]:
         width = KEY_IN + LETTER_IN * len(label)
         if width > room:
             rows.append([])
-            room = WIDTH_IN - RIGHT_IN
+            room = width_of(figure) - RIGHT_IN
         rows[-1].append(key)
         room -= width
     return rows
@@ -91,14 +105,17 @@ def _span_key(span: Span) -> Artist:
     return Patch(facecolor=shade, alpha=1.0 if strip else 0.3, label=span.label)
 
 
-def _panel(axes: Axes, common: Stack, panel: Panel, last: bool) -> None:
+def _panel(axes: Axes, common: Stack, panel: Panel, wide: float, last: bool) -> None:
+    """Draws a panel that is so many inches `wide`."""
     axes.set_xlim(*common.x_range)
     axes.set_ylim(*panel.limits(common.x_range))
     # A given y saves matplotlib's search for a free place, a third of the drawing time.
     pad = 9 if panel.spans else 4
-    axes.set_title(panel.title, loc="left", size=8.5, weight="bold", y=1.0, pad=pad)
+    room = (wide + RIGHT_IN) / LETTER_IN
+    size = min(TITLE_SIZE, TITLE_SIZE * room / max(len(panel.title), 1))
+    axes.set_title(panel.title, loc="left", size=size, weight="bold", y=1.0, pad=pad)
     axes.set_ylabel(panel.y_label)
-    axes.yaxis.set_label_coords(-0.062, 0.5)
+    axes.yaxis.set_label_coords(-LABEL_IN / wide, 0.5)
     axes.grid(axis="both", color=GRID, linewidth=0.7)
     axes.tick_params(length=2.5, labelbottom=last)
     axes.locator_params(axis="y", nbins=5)

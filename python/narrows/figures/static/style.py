@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
+
+if TYPE_CHECKING:
+    from narrows.figures.model import Figure
 
 WIDTH_IN = 8.0
 DPI = 160
@@ -30,12 +33,18 @@ STYLE: dict[Any, Any] = {
     "ytick.labelcolor": INK,
     "lines.solid_capstyle": "round",
     "lines.solid_joinstyle": "round",
+    "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "narrows",
     "text.parse_math": False,
 }
 
 DASHES: dict[str, Any] = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.4))}
+
+
+def width_of(figure: Figure) -> float:
+    """The width of a figure's image in inches."""
+    return WIDTH_IN if figure.paper_in is None else figure.paper_in
 
 
 def style() -> AbstractContextManager[None]:

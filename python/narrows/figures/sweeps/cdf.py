@@ -8,6 +8,7 @@ from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import (
     View,
     by_class,
+    choose_lines,
     figure,
     label_of,
     numbers,
@@ -22,6 +23,7 @@ def cdf(frame: pl.DataFrame, view: View) -> Figure:
     metric = view.metric or ("fct_s" if frame["fct_s"].null_count() < frame.height else "share")
     require(frame, metric, "--metric", numbers(frame))
     valued(frame, {"": metric}, metric)
+    view = choose_lines(frame, view, (), frame["class"].n_unique())
     shown = by_class(frame, view)
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
@@ -31,7 +33,7 @@ def cdf(frame: pl.DataFrame, view: View) -> Figure:
             if values.len():
                 marks.append(distribution(label, values.to_numpy(), look.hue, look.dash))
         return Panel(
-            label_of(metric), "Part of the flows", tuple(marks), title, y_range=(0.0, 1.02)
+            label_of(metric), "Fraction of flows", tuple(marks), title, y_range=(0.0, 1.02)
         )
 
     used = () if view.by is None else (view.by,)

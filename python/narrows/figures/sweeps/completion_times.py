@@ -5,12 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from narrows.figures.model import Figure, Mark, Panel
-from narrows.figures.sweeps.view import View, by_class, figure
+from narrows.figures.sweeps.view import View, by_class, choose_lines, figure
 from narrows.figures.transfers import distribution, distribution_panel
 
 
 def completion_times(frame: pl.DataFrame, view: View) -> Figure:
     """Completion times of the transfers of all runs, a line for each class (and value of `by`)."""
+    view = choose_lines(frame, view, (), frame["class"].n_unique())
     shown = by_class(frame, view)
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:

@@ -10,6 +10,7 @@ from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import (
     View,
     bounds_of,
+    choose_lines,
     figure,
     label_of,
     limits,
@@ -26,6 +27,7 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
     """A metric over an axis, a line for each value of another, or for each class."""
     x = x_of(frame, view)
     wanted = metrics(frame, view.metric or "utilization")
+    view = choose_lines(frame, view, (x,), len(wanted))
     by, styled = view.by, styles(frame, view, [group for group in wanted if group])
 
     pairs = list(wanted.items())

@@ -32,7 +32,20 @@ def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
     least, most = float(pool.min()), float(pool.max())
     margin = (ROOM - 1) * (most - least)
     least, most = least - margin if least < 0 else least, max(most * ROOM, most + margin)
-    return tuple(replace(panel, y_range=_ends(panel, least, most)) for panel in panels)
+    return tuple(replace(panel, y_range=_ends(panel, least, most)) for panel in _shared_x(panels))
+
+
+def _shared_x(panels: Sequence[Panel]) -> Sequence[Panel]:
+    """The panels with the same ends of the x axis, where those follow the data."""
+    lines = [line for panel in panels for line in panel.lines if len(line.x)]
+    if any(panel.x_range[1] is not None or panel.ticks for panel in panels) or not lines:
+        return panels
+    high = max(float(line.x.max()) for line in lines)
+    known = [low for panel in panels if (low := panel.x_range[0]) is not None]
+    low = min(known) if known else min(float(line.x.min()) for line in lines)
+    log = panels[0].x_scale == "log"
+    ends = (low, high * ROOM if log else high + (ROOM - 1) * (high - low))
+    return [replace(panel, x_range=ends) for panel in panels] if high > low else panels
 
 
 def _ends(panel: Panel, least: float, most: float) -> tuple[float | None, float | None]:

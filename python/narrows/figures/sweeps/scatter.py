@@ -2,51 +2,117 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import polars as pl
 
+from narrows.figures.axes import axis
 from narrows.figures.looks import looks_of, words
-from narrows.figures.model import Cloud, Figure, Mark, Panel
-from narrows.figures.names import setting
+from narrows.figures.model import Cloud, Figure, Line, Mark, Panel
+from narrows.figures.names import setting, value_words
 from narrows.figures.sweeps.view import (
+    MOST_LINES,
     View,
     classes_of,
     figure,
-    shades_of,
-    split,
+    require,
 )
+
+NEAR = 0.15
+"""Points closer than this part of both axes don't get a note each."""
+MARGIN = 1.08
+"""How far the axes reach beyond the values."""
 
 
 def scatter(frame: pl.DataFrame, view: View) -> Figure:
-    """Throughput against queueing delay, an ellipse for each class; better is up and right."""
+    """Throughput against queueing delay, an ellipse for each class; better is up and right.
+
+    The points of a class at the values of an axis (`by`, or the buffer, or another one with few
+    values) are in one panel; those of quantities are joined, and the ends say which they are.
+    """
+    by = _overlay_of(frame, view)
     known = classes_of(frame)
     looks = looks_of(known)
-    by = view.by
-    shades = shades_of(frame, view)
+    ends = _ends(frame, known)
+    across = axis(by, frame[by].to_list()) if by else None
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
-        for value, part in split(rows, by, shades):
-            label = setting(by, value) if by else ""
-            for group in known:
+        for group in known:
+            hue, centres = looks[group].hue, []
+            for value in across.positions if across else [None]:
+                part = rows if by is None else rows.filter(pl.col(by) == value)
                 points = part.drop_nulls([f"{group}.delay_mean_ms", f"{group}.goodput_mbps"])
                 if points.height:
                     x = points[f"{group}.delay_mean_ms"].to_numpy()
                     y = points[f"{group}.goodput_mbps"].to_numpy()
-                    marks.append(Cloud(words(group), x, y, looks[group].hue, label))
-        clouds = [mark for mark in marks if isinstance(mark, Cloud)]
-        least = min((float(cloud.x.min()) for cloud in clouds), default=0.0)
-        most = max((float(cloud.x.max()) for cloud in clouds), default=1.0)
-        high = max((float(cloud.y.max()) for cloud in clouds), default=1.0)
+                    marks.append(Cloud(words(group), x, y, hue, _note(by, value)))
+                    centres.append((x.mean(), y.mean()))
+            if across is not None and across.measured and len(centres) > 1:
+                marks = _join_centres(marks, centres, hue, ends)
         return Panel(
-            "Mean queueing delay (ms), less to the right",
-            "Goodput (Mbit/s)",
-            tuple(marks),
-            title,
-            (max(most, 0.1) * 1.08, min(least, 0.0) * 1.08),
-            (0.0, max(high, 0.1) * 1.08),
-        )
+            "Mean queueing delay (ms)", "Goodput (Mbit/s)", tuple(marks),
+            title, *ends,
+        )  # fmt: skip
 
+    what = "Throughput and delay (better is up and right)"
+    if across is not None and across.measured:
+        low, *_, high = (_note(by, value) for value in across.positions)
+        what += f", {setting(str(by), low)} to {high}"
     return figure(
-        frame, view, () if by is None else (by,), panel, "Throughput and delay",
+        frame, view, () if by is None else (by,), panel, what,
         "Goodput over queueing delay, the delay axis reversed; ellipses of one deviation.",
     )  # fmt: skip
+
+
+def _note(by: str | None, value: object) -> str:
+    return value_words(by, value) if by else ""
+
+
+def _overlay_of(frame: pl.DataFrame, view: View) -> str | None:
+    """The axis whose values share a panel."""
+    if view.by is not None:
+        require(frame, view.by, "--by", view.axes)
+        return view.by
+    free = [place for place in view.axes if 1 < frame[place].n_unique() <= MOST_LINES]
+    if "path.buffer" in free:
+        return "path.buffer"
+    return max(free, key=lambda place: frame[place].n_unique(), default=None)
+
+
+def _join_centres(
+    marks: list[Mark],
+    centres: list[tuple[float, float]],
+    hue: str,
+    ends: tuple[tuple[float, float], tuple[float, float]],
+) -> list[Mark]:
+    """The clouds of a class with a line through their centres.
+
+    The first and the last keep their notes, unless these would overlap.
+    """
+    x, y = (np.array(one) for one in zip(*centres, strict=True))
+    apart = [
+        abs(float(one[-1] - one[0])) / abs(high - low)
+        for one, (low, high) in zip((x, y), ends, strict=True)
+    ]
+    last = len(marks) - 1
+    noted = {last, last - len(centres) + 1} if max(apart) > NEAR else set()
+    thinned = [
+        replace(mark, note="")
+        if isinstance(mark, Cloud) and place > last - len(centres) and place not in noted
+        else mark
+        for place, mark in enumerate(marks)
+    ]
+    return [*thinned, Line("", x, y, hue, width=0.8, opacity=0.6, group="")]
+
+
+def _ends(frame: pl.DataFrame, known: list[str]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The ends of both axes, the same in all panels; delays descend."""
+    delays, goodputs = (
+        [value for group in known for value in frame[f"{group}.{key}"].drop_nulls().to_list()]
+        for key in ("delay_mean_ms", "goodput_mbps")
+    )
+    least, most = min(delays, default=0.0), max(delays, default=1.0)
+    high = max(goodputs, default=1.0)
+    return (max(most, 0.1) * MARGIN, min(least, 0.0) * MARGIN), (0.0, max(high, 0.1) * MARGIN)

@@ -32,7 +32,7 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
 
     alone = runs_in(frame) - runs_in(several)
     what = f"Shares without {counted(alone, 'run')} of a single class" if alone else "Shares"
-    view = replace(view, runs=max(view.runs, runs_in(frame)))
+    view = replace(view, runs=max(view.runs, runs_in(frame)), whole=True)
 
     across = axis(x, several[x].to_list(), view.xscale)
 

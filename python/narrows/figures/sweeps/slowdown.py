@@ -6,12 +6,13 @@ import polars as pl
 
 from narrows.figures.looks import asides
 from narrows.figures.model import Figure, Mark, Panel
-from narrows.figures.sweeps.view import View, by_class, figure
+from narrows.figures.sweeps.view import View, by_class, choose_lines, figure
 from narrows.figures.transfers import size_panel, slowdown_by_size
 
 
 def slowdown(frame: pl.DataFrame, view: View) -> Figure:
     """Median and 99th percentile of the slowdown for each range of sizes, by class."""
+    view = choose_lines(frame, view, (), frame["class"].n_unique())
     shown = by_class(frame, view)
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:

@@ -34,7 +34,11 @@ MOST_LINES = 7
 WHOLE = 1.03
 """The upper end of an axis for shares."""
 AIR = 0.05
-"""Room around the values with `--ylim auto`, as a part of their range."""
+"""Room around the values if the y axis doesn't begin at zero, as a part of their range."""
+FAR = 0.5
+"""Where the least value is above this part of the largest, the y axis is around the values."""
+ALIKE = 0.004
+"""Lines that differ by less, as a part of the values' range, look like one."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ class View:
     xscale: Scale | None = None
     bounds: tuple[tuple[str, str, float], ...] = ()
     """The metric, in words which way, and the value."""
+    whole: bool = False
+    """Whether the y axis shows all possible values, whatever the data are."""
 
 
 def classes_of(frame: pl.DataFrame) -> list[str]:
@@ -83,8 +89,9 @@ def figure(
         found = f"{len(groups)} panels, for every {' and '.join(rest)}"
         raise InputError.at("--where", found, f"at most {MOST_PANELS}; --where {rest[0]}=VALUE")
     panels = shared([panel(rows, _title(rest, key)) for key, rows in groups])
-    panels = tuple(_limited(panel, view) for panel in panels)
-    columns = 1 if len(panels) == 1 else 2 if len(panels) <= 4 else 3 if len(panels) <= 12 else 4
+    ends = _ends(panels, view)
+    panels = tuple(coinciding(replace(panel, y_range=ends or panel.y_range)) for panel in panels)
+    columns = {1: 1, 2: 2, 3: 3, 4: 2}.get(len(panels), 3 if len(panels) <= 12 else 4)
     height = {1: 3.2, 2: 2.5, 3: 2.1, 4: 1.9}[columns]
     return Figure(view.title, _subtitle(frame, view, what), panels, alt, columns, height)
 
@@ -97,26 +104,88 @@ def zipped(frame: pl.DataFrame, place: str, other: str) -> bool:
     return pairs == frame[place].n_unique() == frame[other].n_unique()
 
 
-def _limited(panel: Panel, view: View) -> Panel:
-    """The panel with the ends of the y axis that the view asks for."""
-    if view.ylim is None:
-        return panel
-    if view.ylim != "auto":
-        return replace(panel, y_range=view.ylim)
-    levels = [guide.value for guide in panel.guides if not guide.upright]
-    pool = np.concatenate([np.array(levels), *(heights(mark) for mark in panel.marks)])
+def _ends(panels: Sequence[Panel], view: View) -> tuple[float, float] | None:
+    """The ends of all panels' y axes: those that the view asks for, or around values far from zero.
+
+    None leaves the panels their own.
+    """
+    if view.ylim is not None and view.ylim != "auto":
+        return view.ylim
+    levels = [guide.value for p in panels for guide in p.guides if not guide.upright]
+    marks = [mark for panel in panels for mark in panel.marks]
+    pool = np.concatenate([np.array(levels), *(heights(mark) for mark in marks)])
     known = pool[np.isfinite(pool)]
     if not known.size:
-        return panel
+        return None
     low, high = float(known.min()), float(known.max())
+    from_zero = any(panel.y_range[0] != 0 or panel.y_scale == "log" for panel in panels)
+    if view.ylim is None and (view.whole or from_zero or low < FAR * high):
+        return None
     air = AIR * ((high - low) or abs(high) or 1.0)
-    return replace(panel, y_range=(low - air, high + air))
+    return low - air, high + air
+
+
+def coinciding(panel: Panel) -> Panel:
+    """The panel, whose title says which of its lines can't be told apart."""
+    lines = [line for line in panel.lines if line.label and len(line.x)]
+    reach = max((float(np.ptp(line.y)) for line in lines), default=0.0)
+    size = max((float(np.abs(line.y).max()) for line in lines), default=0.0)
+    groups: list[list[Line]] = []
+    for line in lines:
+        alike = (g for g in groups if _same(g[0], line, ALIKE * (reach or size)))
+        group = next(alike, None)
+        if group is None:
+            groups.append([line])
+        else:
+            group.append(line)
+    told = [
+        f"{len(group)} lines coincide: {', '.join(line.label for line in group)}"
+        for group in groups
+        if len({line.label for line in group}) > 1
+    ]
+    return replace(panel, title="; ".join(part for part in (panel.title, *told) if part))
+
+
+def _same(one: Line, other: Line, tolerance: float) -> bool:
+    """Whether two lines are one to the eye."""
+    fits = one.x.shape == other.x.shape and one.kind != "points" and other.kind != "points"
+    return (
+        fits
+        and np.allclose(one.x, other.x, rtol=ALIKE, atol=0)
+        and bool(np.all(np.abs(one.y - other.y) <= tolerance))
+    )
+
+
+def choose_lines(frame: pl.DataFrame, view: View, used: Sequence[str], classes: int = 1) -> View:
+    """The view with an axis for lines, if it has none: one panel shows what it compares.
+
+    It is the axis of controls, or the one with the most values among those that aren't quantities,
+    or else among all; of several classes there aren't more lines than can be told apart.
+    """
+    free = [
+        place
+        for place in view.axes
+        if place in frame.columns
+        and 1 < frame[place].n_unique() * classes <= MOST_LINES
+        and frame[place].n_unique() > 1
+        and not any(zipped(frame, place, other) for other in used)
+    ]
+    if view.by is not None or not free:
+        return view
+    words = [place for place in free if not axis(place, frame[place].to_list()).measured]
+    controls = [place for place in words if place.endswith("cca")]
+    best = max(controls or words or free, key=lambda place: frame[place].n_unique())
+    return replace(view, by=best)
 
 
 def bounds_of(view: View, columns: Iterable[str]) -> tuple[Guide, ...]:
     """The expected bounds of these columns as lines."""
     wanted = set(columns)
-    return tuple(Guide(at, f"{way} {at:g}") for name, way, at in view.bounds if name in wanted)
+    return tuple(
+        Guide(at, f"{way} {at:g}", below=way == "at least")
+        for name, way, at in view.bounds
+        if name in wanted
+    )
 
 
 def _title(places: Sequence[str], values: Sequence[object]) -> str:

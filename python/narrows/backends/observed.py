@@ -1,0 +1,80 @@
+"""Measurements as back ends: they run nothing and return what was captured or imported.
+
+Beside the simulator in `narrows compare`, they show how well a specification describes a network
+on which something happened once.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from narrows.backends.protocol import Capabilities, Progress
+from narrows.backends.sim import Simulator
+from narrows.errors import InputError, SpecError
+from narrows.spec.scenario import Scenario
+from narrows.store import RunResult, open_result
+from narrows.words import counted
+
+UNSURE = "unsure"
+"""The control of a flow whose own isn't known."""
+
+
+class _Observed:
+    """The results directory `place` of a measurement."""
+
+    name: ClassVar[str]
+    command: ClassVar[str]
+    """The command that makes such a directory."""
+
+    def __init__(self, place: str) -> None:
+        result = open_result(place)
+        if result.manifest["backend"] != self.name:
+            found = f'"{self.name}:{place}", which has another origin'
+            raise InputError.at("--backend", found, f"a result of `{self.command}`")
+        self._trial = result.trials[0]
+        self.selector = f"{self.name}:{place}"
+        self.engine = f"{self.name} {self._trial.info.digest}"
+
+    def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
+        """The same for all scenarios."""
+        return self.engine
+
+    def capabilities(self) -> Capabilities:
+        """Everything that a specification can name, since nothing is run."""
+        return Simulator().capabilities()
+
+    def check(self, scenario: Scenario) -> None:
+        """Raises SpecError for a scenario with other flows: in number, or in a known control."""
+        theirs = [str(flow["cca"]) for flow in self._trial.scenario["flows"]]
+        ours = [str(flow["cca"]) for flow in scenario["flows"]]
+        same = len(ours) == len(theirs) and all(
+            UNSURE in (one, other) or one == other for one, other in zip(ours, theirs, strict=True)
+        )
+        if not same:
+            found = f"{counted(len(ours), 'flow')} ({', '.join(dict.fromkeys(ours))})"
+            wanted = ", ".join(theirs)
+            remedy = (
+                f"the {counted(len(theirs), 'flow')} of the measurement in their order ({wanted})"
+            )
+            raise SpecError.at("flows", found, remedy)
+
+    def run(self, scenario: Scenario, progress: Progress | None = None) -> RunResult:
+        """Returns the tables of the measurement; raises SpecError as `check` does."""
+        self.check(scenario)
+        if progress is not None:
+            progress(self._trial.info.end_s, self._trial.info.packets)
+        return RunResult(self._trial.tables, self._trial.info)
+
+
+class Captured(_Observed):
+    """A capture with the results of `narrows analyze`."""
+
+    name = "capture"
+    command = "narrows analyze"
+
+
+class Imported(_Observed):
+    """A measurement of another program with the results of `narrows import`."""
+
+    name = "import"
+    command = "narrows import"
