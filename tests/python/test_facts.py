@@ -15,6 +15,7 @@ from narrows.backends.features import features
 from narrows.backends.linux.refusals import SIMULATED_WORKLOADS
 from narrows.backends.uml.qdiscs import KINDS
 from narrows.spec import registry
+from narrows.spec.datagrams import MEDIA_CONTROLS
 
 ROOT = Path(__file__).parents[2]
 CRATES = {manifest.parent.name for manifest in (ROOT / "crates").glob("*/Cargo.toml")}
@@ -92,3 +93,16 @@ def test_the_solution_of_the_first_assignment_shows_what_its_study_gives(tmp_pat
     means = found.group_by("buffer_bdp").agg(pl.col("utilization").mean()).sort("buffer_bdp")
     row = " | ".join(f"{value:.3f}" for value in means["utilization"])
     assert f"| 1 flow | {row} |" in (teaching / "buffers-solution.md").read_text(encoding="utf-8")
+
+
+def test_each_control_of_calls_has_a_title() -> None:
+    (control,) = (p for p in registry.workloads()["media"]["parameters"] if p["name"] == "control")
+    assert list(MEDIA_CONTROLS) == control["words"]
+
+
+def test_the_page_on_trust_has_the_tracked_counts_of_instructions() -> None:
+    tracked = (ROOT / "crates" / "sim" / "benches" / "instructions.txt").read_text(encoding="utf-8")
+    counts = {line.split()[0]: int(line.split()[1]) for line in tracked.splitlines()[4:]}
+    text = (ROOT / "docs" / "explanation" / "trust.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^\| (S\d): [^|]*\| ([\d,]+) \|", text, re.MULTILINE))
+    assert shown == {name: f"{counts[name]:,}" for name in ("S1", "S2", "S3", "S4")}
