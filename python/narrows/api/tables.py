@@ -396,6 +396,7 @@ class Change(Table):
             number from 1 to 10000000.
         pacing_rate: The pacing rate of such a flow, in payload bits per second. Takes a rate
             with its unit, such as "80mbit".
+        end: Whether the run ends here. Takes true or false.
     """
 
     at: Values[str]
