@@ -46,7 +46,7 @@ claim that needs these, or that wasn't run there, has no verdict in that column.
 met in one of the two columns of 6.12 and not in the other, both measurements stand below the
 table. On uml hosts have no jitter, so trials may all be the same run. Equal values then count as
 one trial, which decides nothing ("on one path"); "varied paths" says that each trial had its own
-buffer and delay, "at most N trials" that conditions which ask for more had so many. The rules are
+buffer and delay, "at most N trials" that no condition was run more often than that. The rules are
 in docs/how-to/reproduce.md; measurements, rules and figures are on the pages that `narrows
 reproduce all` makes. `tools/write_claims.py` made this page from such runs.
 """

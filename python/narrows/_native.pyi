@@ -331,6 +331,14 @@ def bbr_transitions() -> list[tuple[str, str]]:
 def code_points() -> list[tuple[str, int]]:
     """The differentiated-services code points with names, and their six bits."""
 
+def red_thresholds(
+    limit: int, lower: int | None, upper: int | None, avpkt: int, burst: int | None
+) -> tuple[int, int, int]:
+    """RED's lower and upper threshold in bytes and its burst in packets.
+
+    What is None follows from the others, as in the simulator.
+    """
+
 def profiles() -> list[str]:
     """The kernels whose TCP the hosts can have, such as "linux-6.12"."""
 

@@ -27,10 +27,10 @@ def listing(kind: str, backend: str = "sim", names: Sequence[str] = ()) -> list[
     if backend != "sim" and kind in ("ccas", "queues", "profiles"):
         able, known = get_backend(backend).capabilities(), dict(rows)
         rows = [(name, known.get(name, "the kernel's own")) for name in getattr(able, kind)]
-    return [row for name in names for row in _select(rows, kind, name)] if names else rows
+    return [row for name in names for row in _select_rows(rows, kind, name)] if names else rows
 
 
-def _select(rows: Sequence[Row], kind: str, name: str) -> Iterator[Row]:
+def _select_rows(rows: Sequence[Row], kind: str, name: str) -> Iterator[Row]:
     """The entries called `name`, or with it in theirs, and the heads of nested ones."""
     known = [own.strip() for own, _ in rows]
     wanted = {name} if name in known else {own for own in known if name in own}

@@ -150,6 +150,10 @@ RED = (
     "red limit 151400 min 12617 max 37850 avpkt 1010 burst 20 bandwidth 10093334bit "
     "probability 0.02 adaptive"
 )
+RED_FROM_MIN = (
+    "red limit 151400 min 30280 max 90840 avpkt 1010 burst 50 bandwidth 10093334bit "
+    "probability 0.02"
+)
 FQ = (
     "fq limit 10000 flow_limit 100 quantum 3028 initial_quantum 15140 refill_delay 40000us "
     "maxrate 5000000bit"
@@ -171,6 +175,7 @@ CAKE = "diffserv3 triple-isolate raw mpu 0 noatm rtt 100000us memlimit 15503360"
             "pie limit 1000 target 20000us tupdate 15000us alpha 2 beta 20 ecn nobytemode",
         ),
         ('kind = "red", limit = "150kb", adaptive = true', RED),
+        ('kind = "red", limit = "150kb", min = "30kb"', RED_FROM_MIN),
         ('kind = "fq", maxrate = "5mbit"', FQ),
         ('kind = "cake", ingress = true', f"cake unlimited {CAKE} ingress no-ack-filter"),
         (

@@ -11,7 +11,7 @@ mod specification;
 mod wire;
 
 pub use capture::{BETWEEN, capture};
-pub use mutate::mutated;
+pub use mutate::mutate;
 pub use narrows_cc::contract::hold_control;
 pub use narrows_net::contract::hold_queue;
 pub use specification::{CHANGES, specification};

@@ -48,7 +48,7 @@ const WORDS: [&str; 40] = [
 
 /// `content` after random changes; for a text, of its lines and values.
 #[must_use]
-pub fn mutated(content: &[u8], random: &mut Stream) -> Vec<u8> {
+pub fn mutate(content: &[u8], random: &mut Stream) -> Vec<u8> {
     let mut bytes = content.to_vec();
     let text = !bytes.is_empty() && std::str::from_utf8(&bytes).is_ok();
     for _ in 0..=random.below(5) {

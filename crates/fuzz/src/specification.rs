@@ -15,15 +15,15 @@ const MOST_POINTS: u64 = 1_000;
 pub fn specification(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (text, changes) = text.split_once(CHANGES).unwrap_or((&text, ""));
-    told(source(text, changes).and_then(|source| {
-        told(study(&source));
+    check_problems(source(text, changes).and_then(|source| {
+        check_problems(study(&source));
         let read = source.read(&around())?;
         again(&source, &read);
         Ok(())
     }));
 }
 
-fn told(outcome: Result<(), Problems>) {
+fn check_problems(outcome: Result<(), Problems>) {
     let Err(problems) = outcome else { return };
     assert!(!problems.0.is_empty(), "refused without a problem");
     for problem in problems.0 {

@@ -3,10 +3,10 @@
 
 mod files;
 mod interface;
-mod kept;
+mod snaplen;
 mod writer;
 
 pub use files::PcapFiles;
 pub use interface::{Interface, file_name};
-pub use kept::{MOST_HEADERS, kept};
+pub use snaplen::{MOST_HEADERS, truncate};
 pub use writer::{Ending, PcapngWriter};

@@ -35,8 +35,8 @@ mod _native {
     use super::environments::Environments;
     #[pymodule_export]
     use super::registry::{
-        bbr_transitions, ccas, code_points, distributions, impairments, profiles, queues, services,
-        workloads,
+        bbr_transitions, ccas, code_points, distributions, impairments, profiles, queues,
+        red_thresholds, services, workloads,
     };
     #[pymodule_export]
     use super::run::{RunOutput, ScenarioError, run};

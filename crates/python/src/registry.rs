@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use narrows_base::Bytes;
 use narrows_base::registry::{
     Bounds, EcnNeed, Fallback, Info, OldNumbers, Parameter, Role, Room, Unit,
 };
 use narrows_cc::CONTROLS;
-use narrows_net::config;
+use narrows_net::{RedParams, config};
 use narrows_spec::{DISTRIBUTIONS, WORKLOADS, shown};
 use narrows_tcp::PROFILES;
 use pyo3::prelude::*;
@@ -175,6 +176,28 @@ pub fn bbr_transitions() -> Vec<(&'static str, &'static str)> {
 #[pyfunction]
 pub fn code_points() -> Vec<(&'static str, u8)> {
     narrows_base::Dscp::all().map(|dscp| (dscp.name(), dscp.bits())).collect()
+}
+
+/// RED's lower and upper threshold in bytes and its burst in packets, where a scenario may leave
+/// each of them to the discipline.
+#[pyfunction]
+pub fn red_thresholds(
+    limit: u64,
+    lower: Option<u64>,
+    upper: Option<u64>,
+    avpkt: u64,
+    burst: Option<u32>,
+) -> (u64, u64, u64) {
+    let params = RedParams {
+        limit: Bytes::new(limit),
+        min: lower.map(Bytes::new),
+        max: upper.map(Bytes::new),
+        avpkt: Bytes::new(avpkt),
+        burst,
+        ..RedParams::default()
+    };
+    let (lower, upper) = params.thresholds();
+    (lower, upper, params.burst_packets())
 }
 
 /// The kernels whose TCP the hosts can have.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Error, Result};
 
 use narrows_base::{Heading, Point, Time};
-use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, file_name, kept};
+use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, file_name, truncate};
 
 use crate::Side;
 use crate::handoff::Handoff;
@@ -98,7 +98,7 @@ impl Capture {
     }
 
     fn packet(&mut self, at: Time, heading: Heading, packet: &[u8], snaplen: Option<u32>) {
-        let data = kept(packet, snaplen);
+        let data = truncate(packet, snaplen);
         if at == Time::ZERO {
             return;
         }

@@ -226,7 +226,7 @@ impl Coupling<'_> {
             let Some((due, side, packet)) = self.reaching.pop_front() else { break };
             self.settle(due);
             if side == Side::Sender {
-                self.record.returned(due, &packet);
+                self.record.note_return(due, &packet);
             }
             self.record.at_host(side, Heading::In, due, &packet.body);
         }

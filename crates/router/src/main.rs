@@ -108,7 +108,7 @@ fn run(config: &Config) -> Result<()> {
 }
 
 /// What the traffic program needs beyond its own part of the configuration.
-fn told(config: &Config, number: u8, pair: &Pair, clock: Clock) -> Result<Value> {
+fn traffic_config(config: &Config, number: u8, pair: &Pair, clock: Clock) -> Result<Value> {
     let namespace = Host::namespace_for_children;
     let (hosts, (sender, receiver)) = (&config.hosts[usize::from(number)], addresses(number));
     Ok(json!({
@@ -148,7 +148,7 @@ fn start_all(config: &Config, pairs: &[Pair], clock: Clock) -> Result<Programs> 
 }
 
 fn start_traffic(config: &Config, number: u8, pair: &Pair, clock: Clock) -> Result<Child> {
-    let mut traffic = told(config, number, pair, clock)?;
+    let mut traffic = traffic_config(config, number, pair, clock)?;
     let hosts = &config.hosts[usize::from(number)];
     for (key, value) in &hosts.traffic {
         traffic[key] = value.clone();

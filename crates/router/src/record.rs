@@ -144,7 +144,7 @@ impl Recorder {
     }
 
     /// Notes that a packet of the receiver is handed to the sender.
-    pub(crate) fn returned(&mut self, at: Time, packet: &Packet<Frame>) {
+    pub(crate) fn note_return(&mut self, at: Time, packet: &Packet<Frame>) {
         if let Some(captures) = &mut self.captures {
             captures.returns(at, &packet.body);
         }

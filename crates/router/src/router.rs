@@ -240,7 +240,7 @@ impl<'a> Router<'a> {
                 self.report.record.took(now, &departure.packet);
             }
             if side == Side::Sender {
-                self.report.record.returned(now, &departure.packet);
+                self.report.record.note_return(now, &departure.packet);
             } else {
                 let packet = &departure.packet;
                 self.report.record.receives(packet.flow, payload(&packet.body));

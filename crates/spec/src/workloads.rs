@@ -170,7 +170,7 @@ static UDP: Info = Info {
     name: "udp",
     title: "UDP",
     family: "datagrams",
-    summary: "datagrams at a constant rate, whatever becomes of them; with `cca = \"none\"`",
+    summary: "datagrams at a constant rate, whether or not they arrive; with `cca = \"none\"`",
     source: "a source of constant bit rate, as `iperf3 -u`",
     role: Role::Workload,
     parameters: &[
@@ -188,8 +188,8 @@ static PING: Info = Info {
     name: "ping",
     title: "Ping",
     family: "datagrams",
-    summary: "probes that the other end sends back: the RTT that a packet sees which no control \
-              governs; with `cca = \"none\"`",
+    summary: "probes that the other end sends back, to measure the RTT without a congestion \
+              control; with `cca = \"none\"`",
     source: "RFC 862, as the probes of the RRUL test of flent",
     role: Role::Workload,
     parameters: &[

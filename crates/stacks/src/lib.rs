@@ -21,11 +21,11 @@ macro_rules! with_window {
 }
 
 mod clock;
+mod events;
 mod keys;
 mod logs;
 mod noq;
 mod quinn;
-mod seen;
 mod tls;
 
 use narrows_sim::Controls;

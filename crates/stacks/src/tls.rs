@@ -54,7 +54,7 @@ impl Identity {
         let key = provider::sign::any_eddsa_type(&private).expect("a key in PKCS #8");
         let certified = CertifiedKey::new(vec![CertificateDer::from(self.public())], key);
         let resolver = AlwaysResolvesServerRawPublicKeys::new(Arc::new(certified));
-        ServerConfig::builder_with_details(seeded(), Arc::new(NoTime))
+        ServerConfig::builder_with_details(seeded_provider(), Arc::new(NoTime))
             .with_protocol_versions(&[&rustls::version::TLS13])
             .expect("the provider has TLS 1.3")
             .with_no_client_auth()
@@ -63,9 +63,9 @@ impl Identity {
 
     /// A client that trusts this key alone, and tells its secrets to `keys`.
     pub(crate) fn client(&self, keys: &Keys) -> ClientConfig {
-        let algorithms = seeded().signature_verification_algorithms;
+        let algorithms = seeded_provider().signature_verification_algorithms;
         let verifier = OnlyThis { public: self.public(), algorithms };
-        let mut config = ClientConfig::builder_with_details(seeded(), Arc::new(NoTime))
+        let mut config = ClientConfig::builder_with_details(seeded_provider(), Arc::new(NoTime))
             .with_protocol_versions(&[&rustls::version::TLS13])
             .expect("the provider has TLS 1.3")
             .dangerous()
@@ -77,7 +77,7 @@ impl Identity {
 }
 
 /// The provider of ring with seeded draws.
-fn seeded() -> Arc<CryptoProvider> {
+fn seeded_provider() -> Arc<CryptoProvider> {
     let kx_groups = vec![&Seeded as &dyn SupportedKxGroup];
     Arc::new(CryptoProvider { kx_groups, secure_random: &Seeded, ..provider::default_provider() })
 }

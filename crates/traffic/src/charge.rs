@@ -55,9 +55,9 @@ impl Charge {
         loop {
             while let Some(event) = tracing::event()? {
                 match event {
-                    Event::Stopped(thread, stop) => self.stopped(thread, stop)?,
-                    Event::Exited(thread, code) => self.ended(thread, code),
-                    Event::Killed(thread, signal) => self.ended(thread, BY_SIGNAL + signal),
+                    Event::Stopped(thread, stop) => self.handle_stop(thread, stop)?,
+                    Event::Exited(thread, code) => self.handle_exit(thread, code),
+                    Event::Killed(thread, signal) => self.handle_exit(thread, BY_SIGNAL + signal),
                     Event::NothingLeft => return Ok(self.status),
                 }
             }
@@ -66,7 +66,7 @@ impl Charge {
         }
     }
 
-    fn stopped(&mut self, thread: Pid, stop: Stop) -> Result<()> {
+    fn handle_stop(&mut self, thread: Pid, stop: Stop) -> Result<()> {
         let known = self.inside.insert(thread, false);
         match stop {
             Stop::Call if known != Some(true) => {
@@ -90,7 +90,7 @@ impl Charge {
         tracing::resume(thread, signal)
     }
 
-    fn ended(&mut self, thread: Pid, status: i32) {
+    fn handle_exit(&mut self, thread: Pid, status: i32) {
         self.inside.remove(&thread);
         if thread == self.program {
             self.status = status;

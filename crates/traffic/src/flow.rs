@@ -9,7 +9,7 @@ use narrows_spec::scenario::Flow;
 use crate::crowd::Crowd;
 use crate::diag::{Sockets, State};
 use crate::iperf::Iperf;
-use crate::programs::{Programs, Told};
+use crate::programs::{ClientTimes, Programs};
 use crate::receiver::{Arrived, Receiver};
 use crate::sender::{Completion, Sample, Sender};
 use crate::session::Session;
@@ -184,9 +184,9 @@ impl<'a> RunningFlow<'a> {
     /// Its state now; that of another program's flow is in `connections`.
     pub fn sample(&mut self, connections: &Connections) -> (Sample, Arrived) {
         match &mut self.ends {
-            Ends::Own(sender, receiver) => (sender.sample(), receiver.arrived()),
-            Ends::Session(session, receiver) => (session.sample(), receiver.arrived()),
-            Ends::Crowd(crowd, receiver) => (crowd.sample(), receiver.arrived()),
+            Ends::Own(sender, receiver) => (sender.sample(), receiver.arrivals()),
+            Ends::Session(session, receiver) => (session.sample(), receiver.arrivals()),
+            Ends::Crowd(crowd, receiver) => (crowd.sample(), receiver.arrivals()),
             Ends::Iperf(iperf) => {
                 let (ours, theirs) = iperf.ports();
                 let Connections(found) = connections;
@@ -220,9 +220,9 @@ impl<'a> RunningFlow<'a> {
 
     /// When its client ran, if programs make its packets.
     #[must_use]
-    pub fn programs(&self) -> Option<&Told> {
+    pub fn programs(&self) -> Option<&ClientTimes> {
         match &self.ends {
-            Ends::Programs(programs) => Some(programs.told()),
+            Ends::Programs(programs) => Some(programs.times()),
             _ => None,
         }
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use narrows_base::{Heading, Point, Time};
-use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, kept};
+use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, truncate};
 
 use crate::capture;
 use crate::sys;
@@ -71,10 +71,11 @@ fn collect(
         latest = at.max(latest);
         let heading = if packet.outgoing { Heading::Out } else { Heading::In };
         let length = u32::try_from(packet.len).unwrap_or(u32::MAX);
-        let data = kept(&buffer[..packet.len], snaplen);
+        let data = truncate(&buffer[..packet.len], snaplen);
         out.packet(Time::from_nanos(latest), heading, data, length)?;
     }
-    let ending = Ending { packets: out.packets(), missed: sys::missed(socket.as_raw_fd())? };
+    let ending =
+        Ending { packets: out.packets(), missed: sys::missed_packets(socket.as_raw_fd())? };
     out.finish(ending.missed)?;
     Ok(ending)
 }
@@ -82,7 +83,7 @@ fn collect(
 /// CLOCK_REALTIME, the clock of packets' timestamps, and CLOCK_MONOTONIC, the clock of a run.
 ///
 /// They drift apart when the machine's clock is set or slewed. So their offset is measured
-/// repeatedly, but only kept if the measurement wasn't interrupted.
+/// repeatedly, but only truncate if the measurement wasn't interrupted.
 struct Clocks {
     /// The first minus the second, in ns, which is negative if the machine's clock was never set.
     distance: i64,

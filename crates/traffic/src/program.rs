@@ -169,7 +169,7 @@ impl Running {
             if is_bound(port) {
                 return Ok(());
             }
-            if let Some(status) = self.ended()? {
+            if let Some(status) = self.exit_status()? {
                 return Err(self.failure(status));
             }
             if until.is_some_and(|until| sys::monotonic_ns() >= until) {
@@ -185,7 +185,7 @@ impl Running {
     ///
     /// # Errors
     /// Never in practice.
-    pub fn ended(&mut self) -> Result<Option<ExitStatus>> {
+    pub fn exit_status(&mut self) -> Result<Option<ExitStatus>> {
         self.process.try_wait()
     }
 
@@ -216,7 +216,7 @@ impl Running {
     /// Never in practice.
     pub fn await_end(&mut self) -> Result<()> {
         for _ in 0..GRACE {
-            if self.ended()?.is_some() {
+            if self.exit_status()?.is_some() {
                 break;
             }
             thread::sleep(GLANCE);

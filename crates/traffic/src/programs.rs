@@ -24,12 +24,12 @@ pub struct Programs<'a> {
     server: Running,
     /// The descriptor by which epoll notices the client's end, as long as it is open.
     watched: Option<OwnedFd>,
-    told: Told,
+    times: ClientTimes,
 }
 
 /// When the client ran, in ns of the run.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Told {
+pub struct ClientTimes {
     /// When it started.
     pub start_ns: Option<u64>,
     /// When it ended by itself.
@@ -40,7 +40,13 @@ impl<'a> Programs<'a> {
     /// A flow whose server runs, and whose client waits for the flow's start.
     #[must_use]
     pub fn new(flow: &'a Flow, client: Start, server: Running) -> Self {
-        Self { flow, client: Phase::Waiting(client), server, watched: None, told: Told::default() }
+        Self {
+            flow,
+            client: Phase::Waiting(client),
+            server,
+            watched: None,
+            times: ClientTimes::default(),
+        }
     }
 
     /// Its progress.
@@ -65,8 +71,8 @@ impl<'a> Programs<'a> {
 
     /// When the client ran.
     #[must_use]
-    pub const fn told(&self) -> &Told {
-        &self.told
+    pub const fn times(&self) -> &ClientTimes {
+        &self.times
     }
 
     /// Starts the client in the current namespace, or asks it to end.
@@ -81,7 +87,7 @@ impl<'a> Programs<'a> {
                 let epoll = watched.epoll.as_raw_fd();
                 sys::watch(epoll, end.as_raw_fd(), libc::EPOLLIN, watched.token, false)?;
                 (self.client, self.watched) = (Phase::Running(client), Some(end));
-                self.told.start_ns = Some(now);
+                self.times.start_ns = Some(now);
             }
             Phase::Running(client) => {
                 client.interrupt()?;
@@ -98,7 +104,7 @@ impl<'a> Programs<'a> {
     /// If it failed, with its last words.
     pub fn notice_end(&mut self, now: u64) -> Result<()> {
         if matches!(self.client, Phase::Waiting(_) | Phase::Running(_))
-            && let Some(status) = self.server.ended()?
+            && let Some(status) = self.server.exit_status()?
             && !status.success()
         {
             return Err(self.server.failure(status));
@@ -106,12 +112,12 @@ impl<'a> Programs<'a> {
         let (Phase::Running(client) | Phase::Stopping(client)) = &mut self.client else {
             return Ok(());
         };
-        let Some(status) = client.ended()? else { return Ok(()) };
+        let Some(status) = client.exit_status()? else { return Ok(()) };
         if let Phase::Running(client) = &self.client {
             if !status.success() {
                 return Err(client.failure(status));
             }
-            self.told.end_ns = Some(now);
+            self.times.end_ns = Some(now);
         }
         self.client = Phase::Done;
         // Otherwise epoll would tell of the same end for ever.

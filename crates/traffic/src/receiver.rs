@@ -39,7 +39,7 @@ struct Shared {
 pub struct Receiver(Arc<Mutex<Shared>>);
 
 /// Data segments and payload bytes in order.
-fn arrived(fd: &OwnedFd) -> (u64, u64) {
+fn read_arrivals(fd: &OwnedFd) -> (u64, u64) {
     let mut raw = [0; 256];
     let raw = sys::get_option(fd.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw);
     let info = raw.map(TcpInfo::decode).unwrap_or_default();
@@ -72,10 +72,10 @@ impl Receiver {
 
     /// The data that have arrived until now.
     #[must_use]
-    pub fn arrived(&self) -> Arrived {
+    pub fn arrivals(&self) -> Arrived {
         let shared = lock(&self.0);
         let sum = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
-        let (open_segments, open_bytes) = shared.open.values().map(arrived).fold((0, 0), sum);
+        let (open_segments, open_bytes) = shared.open.values().map(read_arrivals).fold((0, 0), sum);
         let (segments, bytes) = shared.closed;
         // Segments say how much is beyond holes, but only of a single connection.
         let alone = shared.open.len() == 1;
@@ -141,7 +141,7 @@ fn receive(fd: RawFd, number: u32, window: Option<u64>, shared: &Mutex<Shared>) 
     while matches!(sys::discard(fd, MOST), Ok(n) if n > 0) {}
     let mut shared = lock(shared);
     if let Some(connection) = shared.open.remove(&number) {
-        let (segments, bytes) = arrived(&connection);
+        let (segments, bytes) = read_arrivals(&connection);
         shared.closed.0 += segments;
         // The end of the stream took one sequence number.
         shared.closed.1 += bytes.saturating_sub(1);

@@ -194,12 +194,12 @@ impl<'a> Session<'a> {
                 self.await_room(watched)?;
             }
         }
-        self.completed(now)
+        self.take_completion(now)
     }
 
-    fn completed(&mut self, now: u64) -> Result<Option<Completion>> {
+    fn take_completion(&mut self, now: u64) -> Result<Option<Completion>> {
         let Some(open) = &self.connection else { return Ok(None) };
-        let over = self.left == Some(0) && sys::unacknowledged(open.as_raw_fd())? == 0;
+        let over = self.left == Some(0) && sys::unacknowledged_bytes(open.as_raw_fd())? == 0;
         let Some(transfer) = self.transfer.take_if(|_| over) else { return Ok(None) };
         self.open_since = None;
         let completion = Completion {

@@ -175,7 +175,7 @@ pub fn take_acknowledgements(fd: RawFd) -> Result<()> {
 ///
 /// # Errors
 /// If it isn't a socket.
-pub fn unacknowledged(fd: RawFd) -> Result<c_int> {
+pub fn unacknowledged_bytes(fd: RawFd) -> Result<c_int> {
     let mut bytes: c_int = 0;
     // SAFETY: the kernel writes one int.
     check(unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) })?;
@@ -352,7 +352,7 @@ pub fn receive_timeout(fd: RawFd, milliseconds: u64) -> Result<()> {
 ///
 /// # Errors
 /// Errors of `getsockopt(2)`.
-pub fn missed(fd: RawFd) -> Result<u64> {
+pub fn missed_packets(fd: RawFd) -> Result<u64> {
     // A `tpacket_stats`: packets and drops, both of 32 bits.
     let mut stats = [0; 8];
     get_option(fd, libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut stats)?;

@@ -107,7 +107,7 @@ def understood(
     end_s = max(findings["duration_s"], float(samples["time_s"].max() or 0.0))  # type: ignore[arg-type]
     loaded = specification(_name(files), flows, path, (place, end_s), interval_ns)
     tables["queue_samples"] = queue_samples(flows, samples, path.known)
-    tables["distributions"] = _joined(tables, queue_distribution(tables["queue_samples"]))
+    tables["distributions"] = _append_queue(tables, queue_distribution(tables["queue_samples"]))
     info = RunInfo(
         backend=BACKEND,
         engine=f"{findings['engine']}",
@@ -143,7 +143,7 @@ def _read(
     return findings, {name: pl.DataFrame(table) for name, table in output.tables.items()}
 
 
-def _joined(tables: Mapping[str, pl.DataFrame], queue: pl.DataFrame) -> pl.DataFrame:
+def _append_queue(tables: Mapping[str, pl.DataFrame], queue: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     return pl.concat([tables["distributions"], queue])

@@ -46,7 +46,7 @@ def specification(
     interval_ns = min(interval_ns, max(round(duration_s * 1e9), 1))
     lines = [
         _HEAD,
-        f"name = {_quoted(name)}",
+        f"name = {_quote(name)}",
         "",
         "[path]",
         f'rate = "{path.rate_bps}bit"' + ("" if path.known else f" {_AT_LEAST}"),
@@ -76,7 +76,7 @@ def _flow(title: str, flow: Flow, path: PathEstimate) -> list[str]:
     lines = [
         "",
         "[[flows]]",
-        f"name = {_quoted(title)}",
+        f"name = {_quote(title)}",
         f'cca = "{control}"' if known else f'cca = "{STAND_IN}" # not known',
         f'start = "{round(flow["start_s"] * 1e9)}ns"',
     ]
@@ -108,7 +108,7 @@ def _ns(seconds: float) -> int:
     return max(round(seconds * 1e9), 1)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

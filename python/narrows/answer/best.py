@@ -43,7 +43,7 @@ def rank(
         replies = yield wanted
         for (value, _), rows in zip(wanted, replies, strict=True):
             known[value] = point(value, rows, [question.metric])
-        ranked = _ranked(question, known)
+        ranked = _rank(question, known)
         beside = _beside(question.metric, ranked)
         open_ = [*ranked[:1], *beside] if beside else []
         if not any(_varies(one, question.metric) for one in open_):
@@ -52,7 +52,7 @@ def rank(
     return Ranking(question, ranked, beside)
 
 
-def _ranked(question: BestQuestion, known: dict[Value, Point]) -> tuple[Point, ...]:
+def _rank(question: BestQuestion, known: dict[Value, Point]) -> tuple[Point, ...]:
     """Points with the metric, the best first."""
     means = [
         (mean, one) for one in known.values() if (mean := one.mean(question.metric)) is not None

@@ -120,17 +120,17 @@ def bracket(
     search = _Bisection(question, scale, Knowledge(question.conditions, limits), precision)
     yield from search.known.look(scale.numbers)
     if question.side in ("smallest", "largest"):
-        yield from _hidden(search)
+        yield from _look_for_gaps(search)
     first = search.first()
     if first is not None:
         before = _before(search, first)
         if before:
             yield from search.narrow(before[-1], first, lambda state: state is State.HOLDS)
             yield from _fails(search)
-    return _made(search)
+    return _bracket(search)
 
 
-def _hidden(search: _Bisection) -> Generator[list[Request], Replies, None]:
+def _look_for_gaps(search: _Bisection) -> Generator[list[Request], Replies, None]:
     """Looks for a range between two values of the grid, before the first value that holds."""
     first = search.first()
     values = search.looked_at()
@@ -156,7 +156,7 @@ def _fails(search: _Bisection) -> Generator[list[Request], Replies, None]:
         yield from search.narrow(failing[-1], after, lambda state: state is not State.FAILS)
 
 
-def _made(search: _Bisection) -> Bracket:
+def _bracket(search: _Bisection) -> Bracket:
     points, values = search.known.points, search.looked_at()
     first = search.first()
     before = values if first is None else values[: values.index(first)]

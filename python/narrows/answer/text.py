@@ -29,7 +29,7 @@ def _of_bracket(study: AskedStudy, found: Bracket) -> str:
     reach = f"from {_value(study, ends[0])} to {_value(study, ends[-1])}"
     if found.found is None:
         return f"no {question.place} {reach} has {question.wanted}{_why_none(study, found)}."
-    at = f"{_value(study, found.found)} ({_measured(found.found, question.metrics)})"
+    at = f"{_value(study, found.found)} ({_describe_point(found.found, question.metrics)})"
     head = f"{_subject(found)} is {at}"
     return "".join([head, *_certainty(study, found), *_ranges(study, found)]) + "."
 
@@ -101,7 +101,7 @@ def _of_ranking(study: AskedStudy, found: Ranking) -> str:
     question, best = found.question, found.found
     if best is None:
         return f"no {question.place} has a value of {question.metric}."
-    head = f"the {question} is {_value(study, best)} ({_measured(best, question.metrics)})"
+    head = f"the {question} is {_value(study, best)} ({_describe_point(best, question.metrics)})"
     others = [one for one in found.points[1:] if one not in found.beside]
     parts = [head]
     if found.beside:
@@ -119,7 +119,7 @@ def _value(study: AskedStudy, point: Point) -> str:
     return str(study.written(point.value))
 
 
-def _measured(point: Point, metrics: tuple[str, ...]) -> str:
+def _describe_point(point: Point, metrics: tuple[str, ...]) -> str:
     return f"{_means(point, metrics)}; {counted(point.trials, 'trial')}"
 
 

@@ -225,7 +225,7 @@ class Web(Workload):
 class Udp(Workload):
     """UDP.
 
-    Datagrams at a constant rate, whatever becomes of them; with `cca = "none"`.
+    Datagrams at a constant rate, whether or not they arrive; with `cca = "none"`.
 
     Source: a source of constant bit rate, as `iperf3 -u`.
 
@@ -250,7 +250,7 @@ class Udp(Workload):
 class Ping(Workload):
     """Ping.
 
-    Probes that the other end sends back: the RTT that a packet sees which no control governs;
+    Probes that the other end sends back, to measure the RTT without a congestion control;
     with `cca = "none"`.
 
     Source: RFC 862, as the probes of the RRUL test of flent.

@@ -23,7 +23,7 @@ rtt = "20ms"
 buffer = "20pkt"
 {path}
 [[flows]]
-cca = "cubic"
+cca = "{cca}"
 {flow}
 [run]
 duration = "2s"
@@ -36,12 +36,13 @@ duration = "2s"
 class Feature:
     """A feature of specifications, with lines of an example.
 
-    `path`, `flow` and `run` are lines of these tables, `rest` whole tables. `own` is the name of a
-    control that a person wrote, `capture` an option of a run.
+    `cca` is the flow's control; `path`, `flow` and `run` are lines of these tables, `rest` whole
+    tables. `own` is the name of a control that a person wrote, `capture` an option of a run.
     """
 
     name: str
     what: str
+    cca: str = "cubic"
     path: str = ""
     flow: str = ""
     run: str = ""
@@ -51,7 +52,7 @@ class Feature:
 
     def scenario(self) -> Scenario:
         """The example."""
-        text = _BASE.format(path=self.path, flow=self.flow, run=self.run, rest=self.rest)
+        text = _BASE.format(**vars(self))
         scenario = load(Written(text)).spec.scenario
         if self.own:
             scenario["flows"][0]["cca"] = self.own
@@ -65,9 +66,11 @@ def features() -> Iterator[Feature]:
         yield Feature(f"queue {name}", "a queue discipline", path=f'queue = "{name}"')
     yield from _ELEMENTS
     yield from _FLOWS
-    for name, workload in _WORKLOADS.items():
-        lines = f'workload = {{ kind = "{name}", {workload} }}'
-        yield Feature(f"workload {name}", "what the application does", flow=lines)
+    for name, workload in registry.workloads().items():
+        kind = ", ".join([f'kind = "{name}"', *_WORKLOADS[name]])
+        cca = "none" if workload["family"] == "datagrams" else "cubic"
+        lines = f"workload = {{ {kind} }}"
+        yield Feature(f"workload {name}", workload["title"], cca=cca, flow=lines)
     yield from _HOSTS
     yield from _OTHERS
 
@@ -98,13 +101,18 @@ _FLOWS = (
     Feature("reverse flow", "data the other way", path=_BACK, flow="reverse = true"),
 )
 _WORKLOADS = {
-    "poisson": 'rate = "5/s", size = "10kb"',
-    "arrivals": 'gap = "100ms", size = "10kb"',
-    "on_off": 'on = "1s", off = "1s"',
-    "requests": 'size = "10kb", think = "100ms"',
-    "video": 'bitrate = "1mbit", chunk = "2s"',
-    "adaptive_video": 'bitrates = ["1mbit", "2mbit"], chunk = "2s"',
+    "poisson": ('rate = "5/s"', 'size = "10kb"'),
+    "arrivals": ('gap = "100ms"', 'size = "10kb"'),
+    "on_off": ('on = "1s"', 'off = "1s"'),
+    "requests": ('size = "10kb"', 'think = "100ms"'),
+    "video": ('bitrate = "1mbit"', 'chunk = "2s"'),
+    "adaptive_video": ('bitrates = ["1mbit", "2mbit"]', 'chunk = "2s"'),
+    "web": ('html = "60kb"', "objects = 4", 'size = "10kb"'),
+    "udp": ('rate = "1mbit"',),
+    "ping": (),
+    "media": (),
 }
+"""The required parameters of each workload."""
 _HOSTS = tuple(
     Feature(f"host {key}", what, rest=f"[host]\n{key} = {value}")
     for key, what, value in (

@@ -61,13 +61,13 @@ def _line(backend: str, place: int, colour: str, x: Floats, y: Floats, step: boo
 def _goodput(shown: Mapping[str, Tables], members: FlowClass, window_s: float) -> Panel:
     lines = []
     for place, (backend, tables) in enumerate(shown.items()):
-        x, y = _received(tables["flow_samples"], members, window_s)
+        x, y = _arrivals(tables["flow_samples"], members, window_s)
         lines.append(_line(backend, place, members.look.hue, x, y, step=True))
     title = f"Goodput of {members.label}, {1000 * window_s:g} ms windows"
     return Panel(TIME, "Mbit/s", tuple(lines), title)
 
 
-def _received(
+def _arrivals(
     flow_samples: pl.DataFrame, members: FlowClass, window_s: float
 ) -> tuple[Floats, Floats]:
     """Payload that arrived in each window in Mbit/s, as a step line with both ends."""

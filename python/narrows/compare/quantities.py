@@ -218,15 +218,15 @@ class _Run:
         return _mean(means["srtt_ms"].to_list())
 
 
-def _known(values: Iterable[float | None]) -> list[float]:
+def _without_none(values: Iterable[float | None]) -> list[float]:
     return [float(value) for value in values if value is not None]
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = _known(values)
+    known = _without_none(values)
     return sum(known) / len(known) if known else None
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    known = _known(values)
+    known = _without_none(values)
     return sum(known) if known else None

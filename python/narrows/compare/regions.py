@@ -72,7 +72,7 @@ def _table(
     yield f"| --- |{' ---: |' * len(columns)}"
     for row in rows:
         shown = [
-            _shown([made for at, across, made in placed if (at, across) == (row, column)])
+            _cell_text([made for at, across, made in placed if (at, across) == (row, column)])
             for column in columns
         ]
         if any(cell != "-" for cell in shown):
@@ -80,7 +80,7 @@ def _table(
     yield ""
 
 
-def _shown(made: Sequence[Comparison]) -> str:
+def _cell_text(made: Sequence[Comparison]) -> str:
     if not made:
         return "-"
     found = Counts.of(row for comparison in made for row in comparison.rows)

@@ -68,7 +68,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
         *("quantity", "flows", "back end", "mean ±sd", f"{reference} mean ±sd"),
         *("difference", "95 % interval", "limit", "verdict"),
     )
-    yield from _aligned([head, *(_cells(row) for row in comparison.rows)])
+    yield from _align([head, *(_cells(row) for row in comparison.rows)])
     yield ""
     yield from map(str, comparison.left_out)
     yield summary(comparison.counts, reference)
@@ -107,7 +107,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+def _align(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     """Columns of equal width, with numbers aligned right."""
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     for row in rows:

@@ -65,7 +65,7 @@ class Trials:
         self._forget_invalid([job.key for _, job in jobs])
         cache = StoreCache(self._store, strict=True, without=UNREAD)
         try:
-            Pool([job for _, job in jobs], cache).run(self._heard(done, count, most))
+            Pool([job for _, job in jobs], cache).run(self._watch(done, count, most))
         except OSError as error:
             raise unwritable(error, self._directory) from error
         for engine, job in jobs:
@@ -103,7 +103,7 @@ class Trials:
             trial = trial_of(trial.number, scenario, version, engine.backend.name, groups)
         return Job(Cell(1, {}, engine.plan), trial, engine.backend)
 
-    def _heard(self, done: int, count: int, most: int) -> Watcher | None:
+    def _watch(self, done: int, count: int, most: int) -> Watcher | None:
         """Reports the progress of the whole comparison to the watcher."""
         if self._watcher is None:
             return None

@@ -51,20 +51,20 @@ def varied(scenario: Scenario, trial: int) -> Scenario:
     longer = 1 + DELAY * (2 * _halton(trial, 3) - 1)
     changed: Path = {
         **path,
-        "buffer": _resized(path["buffer"], larger),
+        "buffer": _resize(path["buffer"], larger),
         "rtt_ns": round(path["rtt_ns"] * longer),
-        "links": [{**one, "buffer": _resized(one["buffer"], larger)} for one in path["links"]],
+        "links": [{**one, "buffer": _resize(one["buffer"], larger)} for one in path["links"]],
     }
-    flows = [_stretched(flow, longer) for flow in scenario["flows"]]
+    flows = [_stretch(flow, longer) for flow in scenario["flows"]]
     return {**scenario, "path": changed, "flows": flows}
 
 
-def _resized(buffer: Mapping[str, int], larger: float) -> dict[str, int]:
+def _resize(buffer: Mapping[str, int], larger: float) -> dict[str, int]:
     """A buffer as many times as large, and of a byte or packet at least."""
     return {unit: max(1, round(size * larger)) for unit, size in buffer.items()}
 
 
-def _stretched(flow: Flow, longer: float) -> Flow:
+def _stretch(flow: Flow, longer: float) -> Flow:
     """A flow whose own delay, if it has one, is as many times as long."""
     own = flow["rtt_ns"]
     return flow if own is None else {**flow, "rtt_ns": round(own * longer)}

@@ -73,12 +73,12 @@ class Row:
 def judge(first: Side, second: Side) -> list[Row]:
     """Every metric with values on both sides; raises InputError if they have nothing in common."""
     cells = _cells(first, second)
-    columns = [(m.name, m.name, _begun(m.label)) for m in RUN if m.name not in CONDITIONS]
+    columns = [(m.name, m.name, _capitalise(m.label)) for m in RUN if m.name not in CONDITIONS]
     applications = {m.name: m for its in APPLICATION.values() for m in its}.values()
     for one, two in paired(first, second):
         label = words(one) if one == two else f"{words(one)} \N{RIGHTWARDS ARROW} {words(two)}"
         columns += [
-            (f"{one}.{m.name}", f"{two}.{m.name}", f"{_begun(m.label)}, {label}")
+            (f"{one}.{m.name}", f"{two}.{m.name}", f"{_capitalise(m.label)}, {label}")
             for m in (*CLASS, *applications, *COMPLETION)
             if m.name not in CONDITIONS
         ]
@@ -86,7 +86,7 @@ def judge(first: Side, second: Side) -> list[Row]:
     return [row for row in rows if row is not None]
 
 
-def _begun(label: str) -> str:
+def _capitalise(label: str) -> str:
     return label[:1].upper() + label[1:]
 
 
@@ -125,7 +125,7 @@ def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]
     axes = [axis for axis in first.axes if axis in second.axes]
     one_sided = {*first.axes, *second.axes} - {*axes}
     if not axes or one_sided:
-        found = f"sweeps over {_listed(first.axes)} and over {_listed(second.axes)}"
+        found = f"sweeps over {_list_axes(first.axes)} and over {_list_axes(second.axes)}"
         raise InputError.at("narrows diff", found, "two sweeps over the same axes")
     parts = [_by_values(side.rows, axes) for side in (first, second)]
     common = [values for values in parts[0] if values in parts[1]]
@@ -144,7 +144,7 @@ def distinct(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.head(1) if measured.n_unique() == 1 else rows
 
 
-def _listed(axes: Sequence[str]) -> str:
+def _list_axes(axes: Sequence[str]) -> str:
     return ", ".join(axes) or "nothing"
 
 

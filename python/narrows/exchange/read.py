@@ -69,7 +69,7 @@ def understood(
         raise InputError.at("--format", f'"{form}"', one_of(form, FORMATS))
     parts = [_read(Path(file), form) for file in files]
     measured, place = _together([part for part, _ in parts]), Path(files[0])
-    loaded, flows, path = _described(measured, place, overrides)
+    loaded, flows, path = _describe(measured, place, overrides)
     tables = _tables(measured, flows, path.known)
     info = RunInfo(
         backend=BACKEND,
@@ -95,7 +95,7 @@ def _read(path: Path, form: str | None) -> tuple[Measured, str]:
             raise InputError.at(str(path), "no regular file", "a file that can be read")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InputError.at(str(path), "a file of more than 1 GB", "a smaller one")
-        kind, source = _recognised(path, form)
+        kind, source = _recognise(path, form)
         return checked(_READERS[kind](source, _title(path))), kind
     except _NONSENSE as error:
         words = f"no file of {wanted} ({_reason(error)})"
@@ -133,7 +133,7 @@ _READERS: Mapping[str, Callable[[Any, str], Measured]] = {
 }
 
 
-def _recognised(path: Path, form: str | None) -> tuple[str, object]:
+def _recognise(path: Path, form: str | None) -> tuple[str, object]:
     """The format, and the input for its reader: a document, bytes or a text."""
     content = path.read_bytes()
     begin = content[:200].lstrip()
@@ -157,7 +157,7 @@ def _together(parts: Sequence[Measured]) -> Measured:
     return Measured(flows, min(part.interval_s for part in parts), None, max(rates, default=None))
 
 
-def _described(
+def _describe(
     measured: Measured, place: Path, overrides: Sequence[str]
 ) -> tuple[Loaded, list[dict[str, Any]], PathEstimate]:
     """A specification of the measurement, each flow as `narrows.analyze` describes it, its path.

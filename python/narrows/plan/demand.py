@@ -56,7 +56,7 @@ def demand(scenario: Scenario) -> list[Part]:
         _flows(scenario),
         _arrivals(scenario),
         _successive(scenario),
-        _held(scenario),
+        _packets_held(scenario),
         _samples(scenario),
         _packets(scenario),
     ]
@@ -66,7 +66,7 @@ def demand(scenario: Scenario) -> list[Part]:
 def _flows(scenario: Scenario) -> Part:
     count, path = len(scenario["flows"]), scenario["path"]
     links = [path, *path["links"], *([path["reverse"]] if path["reverse"] else [])]
-    carried = _carried(scenario)
+    carried = _packets_carried(scenario)
     longest = max(path["rtt_ns"], *(flow["rtt_ns"] or 0 for flow in scenario["flows"]))
     on_the_way = path["rate_bps"] * longest // (NS * PACKET_BITS)
     waiting = sum(_room(link["buffer"]) for link in links) + on_the_way
@@ -81,7 +81,7 @@ def _room(buffer: Mapping[str, int]) -> int:
     return amount if unit == "packets" else amount // PACKET_BYTES
 
 
-def _carried(scenario: Scenario) -> int:
+def _packets_carried(scenario: Scenario) -> int:
     """The packets that the bottleneck carries if it is always busy."""
     bits = scenario["path"]["rate_bps"] * planned_end_ns(scenario) // NS
     return int(bits // PACKET_BITS)
@@ -129,7 +129,7 @@ def _in_turn(scenario: Scenario, flow: Flow, trips: int) -> float:
     return float(planned_end_ns(scenario)) / max(each_ns, 1.0)
 
 
-def _held(scenario: Scenario) -> Part:
+def _packets_held(scenario: Scenario) -> Part:
     """The packets that impairments hold, and the copies that they make."""
     run_ns = planned_end_ns(scenario)
     impairments = scenario["path"].get("impairments", ())
@@ -194,6 +194,6 @@ def _samples(scenario: Scenario) -> Part:
 def _packets(scenario: Scenario) -> Part:
     if scenario["run"]["record"] != "packets":
         return Part(0, "packets", "")
-    count = _carried(scenario)
+    count = _packets_carried(scenario)
     what = f"every event of {counted(count, 'packet')}"
     return Part(count * _EVENTS, what, 'run.record = "samples", or a shorter run.duration,')

@@ -1,4 +1,4 @@
-"""The page of a survey: where each control is known to fail."""
+"""The page of a survey: the known failures of each control."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from narrows.spec.registry import title
 
 PUBLISHED = Path(__file__).parent / "published.toml"
 HEAD = """\
-# Known to fail at
+# Known failures
 
 `narrows search` looked for conditions in which each control fails by {objectives} objectives,
-with at least {tries} conditions each, the same for all controls. What it found is reduced to the
+with at least {tries} conditions each, the same for all controls. Each finding is reduced to the
 fewest departures from a plain path (20 Mbit/s, 40 ms, 1 BDP of buffer, drop-tail, no random loss,
 no jitter, one flow), at most {most}, and repeated with ten other seeds. A control fails only if
-the others, which the sentence names, don't fail there. `python tools/survey_weaknesses.py STORE`
+the others, named in the sentence, don't fail there. `python tools/survey_weaknesses.py STORE`
 makes this page; nothing in it is written by hand.
 
 An empty cell means that {tries} conditions showed no such failure, not that there is none.
@@ -30,7 +30,7 @@ An empty cell means that {tries} conditions showed no such failure, not that the
 
 
 def page(found: Sequence[Weakness], tries: int, controls: int) -> str:
-    """The whole page; a complete survey is of so many controls."""
+    """The whole page; a complete survey is of this many controls."""
     head = HEAD.format(objectives=len(ASKED), tries=tries, most=MOST_DEPARTURES)
     parts = [
         head,

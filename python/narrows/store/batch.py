@@ -94,10 +94,10 @@ class Batch:
         try:
             while keys := self._next():
                 self._store.commit(self._room, keys)
-                self._done(keys, True)
+                self._finish(keys, True)
         except BaseException as error:
             self._error = error
-            self._done(list(self._waiting), False)
+            self._finish(list(self._waiting), False)
 
     def _next(self) -> list[str]:
         """The waiting runs, shortly after the first; none once all is done."""
@@ -106,7 +106,7 @@ class Batch:
             self._changed.wait_for(lambda: self._closed or len(self._waiting) >= MANY, MOMENT_S)
             return list(self._waiting)
 
-    def _done(self, keys: list[str], named: bool) -> None:
+    def _finish(self, keys: list[str], named: bool) -> None:
         with self._changed:
             done = [self._waiting.pop(key) for key in keys]
             self._changed.notify_all()

@@ -44,38 +44,38 @@ class Index:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._unwritten: list[Frames] = []
-        self._owned = dict(_owned(store))
+        self._parts_with_runs = dict(_parts_with_runs(store))
         self._refresh()
 
     def table(self, name: str) -> pl.DataFrame:
         """A table of all indexed runs, with the column `run`; it may contain removed runs."""
         parts = []
-        for part, (keys, shared) in self._owned.items():
+        for part, (keys, shared) in self._parts_with_runs.items():
             frame = self._store.part(part, name)
             parts.append(_only(frame, keys) if shared else frame)
-        return _joined([*parts, *(part[name] for part in self._unwritten)])
+        return _join([*parts, *(part[name] for part in self._unwritten)])
 
     def _refresh(self) -> None:
         """Indexes the runs missing from all parts."""
-        known = {key for keys, _ in self._owned.values() for key in keys}
+        known = {key for keys, _ in self._parts_with_runs.values() for key in keys}
         missing = iter(sorted(self._store.keys() - known))
         found = False
         while chunk := list(islice(missing, PART)):
             part = read_runs(self._store, chunk)
-            if not _added(self._store, part):
+            if not _add_part(self._store, part):
                 self._unwritten.append(part)
                 continue
             found = True
         if found:
-            self._owned = dict(_owned(self._store))
-        if len(self._owned) > MOST_PARTS and not self._unwritten:
+            self._parts_with_runs = dict(_parts_with_runs(self._store))
+        if len(self._parts_with_runs) > MOST_PARTS and not self._unwritten:
             self._merge()
 
     def _merge(self) -> None:
-        old = list(self._owned)
+        old = list(self._parts_with_runs)
         self._store.add_part({name: self.table(name) for name in TABLES})
         self._store.drop_parts(old)
-        self._owned = dict(_owned(self._store))
+        self._parts_with_runs = dict(_parts_with_runs(self._store))
 
 
 def open_index(store: Store) -> Index:
@@ -143,7 +143,7 @@ class Gathered:
     def part(self) -> Frames:
         """All entries as one part."""
         self._put_together()
-        return {name: _joined([frames[name] for frames in self._frames]) for name in TABLES}
+        return {name: _join([frames[name] for frames in self._frames]) for name in TABLES}
 
     def _put_together(self) -> None:
         if self._few:
@@ -163,7 +163,7 @@ def _runs(entries: Iterable[Entry]) -> pl.DataFrame:
 def forget(store: Store, keys: Collection[str]) -> None:
     """Removes runs from the index that were removed or will be repeated."""
     gone = set(keys)
-    for part, (here, _) in _owned(store):
+    for part, (here, _) in _parts_with_runs(store):
         if gone & here:
             rest = {name: _only(store.part(part, name), here - gone) for name in TABLES}
             if here - gone:
@@ -171,7 +171,7 @@ def forget(store: Store, keys: Collection[str]) -> None:
             store.drop_parts([part])
 
 
-def _added(store: Store, part: Frames) -> bool:
+def _add_part(store: Store, part: Frames) -> bool:
     """Adds a part; returns False if the store can only be read."""
     try:
         store.add_part(part)
@@ -201,7 +201,7 @@ def _is_readable(store: Store, part: str) -> bool:
     return True
 
 
-def _owned(store: Store) -> Iterator[tuple[str, tuple[set[str], bool]]]:
+def _parts_with_runs(store: Store) -> Iterator[tuple[str, tuple[set[str], bool]]]:
     """Every part with the runs for which it counts, and whether it contains others."""
     seen: set[str] = set()
     for part in store.parts():
@@ -234,7 +234,7 @@ def _only(frame: pl.DataFrame, keys: Collection[str]) -> pl.DataFrame:
     return frame.filter(pl.col("run").is_in(sorted(keys)))
 
 
-def _joined(frames: list[pl.DataFrame]) -> pl.DataFrame:
+def _join(frames: list[pl.DataFrame]) -> pl.DataFrame:
     import polars as pl
 
     whole = [frame for frame in frames if frame.width]

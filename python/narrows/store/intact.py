@@ -33,10 +33,10 @@ def check_intact(manifest: Mapping[str, Any], directory: Path, name: str) -> Non
     """
     rest = {key: value for key, value in manifest.items() if key != OWN}
     if manifest.get(OWN) != digest_of(rest):
-        raise _damaged(directory / name)
+        raise _damage_error(directory / name)
     listed = rest.get(FILES)
     if not isinstance(listed, dict):
-        raise _damaged(directory / name)
+        raise _damage_error(directory / name)
     present = set(_files(directory))
     for file in listed:
         if file not in present:
@@ -47,7 +47,7 @@ def check_intact(manifest: Mapping[str, Any], directory: Path, name: str) -> Non
             found = f"no file of a run ({error.strerror})"
             raise StoreError.at(str(directory / file), found, "a fresh run") from None
         if digest != listed[file]:
-            raise _damaged(directory / file)
+            raise _damage_error(directory / file)
 
 
 def _files(directory: Path) -> list[str]:
@@ -64,7 +64,7 @@ def _digest_of(path: Path) -> str:
         return file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
 
 
-def _damaged(path: Path) -> StoreError:
+def _damage_error(path: Path) -> StoreError:
     return StoreError.at(str(path), "other content than the run wrote", "a fresh run")
 
 

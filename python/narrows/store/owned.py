@@ -134,7 +134,7 @@ def remove_abandoned(folder: Path, remove: bool = True) -> list[Path]:
         match = _NAME.fullmatch(path.name)
         if match is None:
             continue
-        with _abandoned(path, match["host"]) as abandoned:
+        with _hold_abandoned(path, match["host"]) as abandoned:
             if not abandoned:
                 continue
             gone.append(path)
@@ -152,7 +152,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def _abandoned(path: Path, host: str) -> Iterator[bool]:
+def _hold_abandoned(path: Path, host: str) -> Iterator[bool]:
     """Whether `path` is abandoned; the block holds its lock, so only one process removes it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

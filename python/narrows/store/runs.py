@@ -199,7 +199,7 @@ class RunStore:
         work.mkdir()
         digests = {}
         for name, pieces in run_files(trial, result, tables):
-            digests[name] = _written(work / name, pieces)
+            digests[name] = _write_pieces(work / name, pieces)
         record = record_of(trial, result, digests)
         _write(work / RUN, json_lines(record))
         return record
@@ -311,7 +311,7 @@ def digest_of(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
-def _written(path: Path, pieces: Iterable[bytes]) -> str:
+def _write_pieces(path: Path, pieces: Iterable[bytes]) -> str:
     """Writes a file; returns the digest of its content."""
     digest = blake2b(digest_size=16)
     with path.open("wb") as file:

@@ -80,11 +80,11 @@ def _command(stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> st
     command, option = ("run", "--set") if alone else ("sweep", "--filter")
     words = ["narrows", command, f"../{stem}.toml", "--backend", str(record["backend"])]
     for axis in record["axes"]:
-        words += [option, f"{axis}={_written(row[axis])}"]
+        words += [option, f"{axis}={_as_text(row[axis])}"]
     return shlex.join([*words, *(["--trials", "1", "--seed", str(row["seed"])] if alone else [])])
 
 
-def _written(value: object) -> str:
+def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 

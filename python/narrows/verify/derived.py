@@ -164,10 +164,10 @@ def check_run(
         if _plain(kept) != _plain(now):
             yield f"{name}: {kept} kept, {now} now"
     if summary is not None:
-        yield from _different(_untimed(summary), _untimed(made.summary), "summary.json")
+        yield from _different(_without_times(summary), _without_times(made.summary), "summary.json")
 
 
-def _untimed(summary: Mapping[str, Any]) -> Any:  # noqa: ANN401 (any JSON)
+def _without_times(summary: Mapping[str, Any]) -> Any:  # noqa: ANN401 (any JSON)
     return _plain({name: value for name, value in summary.items() if name != _TIMED})
 
 

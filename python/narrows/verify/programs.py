@@ -37,13 +37,13 @@ def _first_packet(old: bytes, new: bytes, flows: Sequence[str]) -> Iterator[str]
     rows = (csv.DictReader(text.decode().splitlines()) for text in (old, new))
     for number, (before, now) in enumerate(zip_longest(*rows), 1):
         if before != now:
-            same = before is not None and now is not None and _shown(before) == _shown(now)
+            same = before is not None and now is not None and _columns(before) == _columns(now)
             told = "other bytes now" if same else f"{_packet(now, flows)} now"
             yield f"packet {number} of programs: {_packet(before, flows)} kept, {told}"
             return
 
 
-def _shown(row: Mapping[str, str]) -> list[str]:
+def _columns(row: Mapping[str, str]) -> list[str]:
     return [row[name] for name in ("time_ns", "flow", "from", "size")]
 
 

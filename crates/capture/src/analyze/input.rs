@@ -69,7 +69,7 @@ impl Segments {
         loop {
             let Some(frame) = self.reader.next_frame() else {
                 self.report.problem = self.reader.problem().map(str::to_owned);
-                self.report.dropped_by_host = self.reader.dropped();
+                self.report.dropped_by_host = self.reader.frames_dropped();
                 return None;
             };
             if let Some(segment) = take(&frame, &mut self.report, &mut self.time, &mut self.last) {

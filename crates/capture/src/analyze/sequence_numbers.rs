@@ -2,13 +2,13 @@
 
 /// The sequence number of a number.
 #[expect(clippy::cast_possible_truncation, reason = "as on the wire: modulo 2^32")]
-pub(crate) fn wrapped(number: u64) -> u32 {
+pub(crate) fn wrap(number: u64) -> u32 {
     number as u32
 }
 
 /// The number nearest to `near` that has this sequence number.
-pub(crate) fn unwrapped(seq: u32, near: u64) -> u64 {
-    let ahead = seq.wrapping_sub(wrapped(near)).cast_signed();
+pub(crate) fn unwrap_near(seq: u32, near: u64) -> u64 {
+    let ahead = seq.wrapping_sub(wrap(near)).cast_signed();
     near.saturating_add_signed(i64::from(ahead))
 }
 
@@ -19,8 +19,8 @@ mod tests {
     #[test]
     fn numbers_go_on_beyond_32_bits_in_either_direction() {
         let near = (1 << 32) + 10;
-        assert_eq!(unwrapped(12, near), near + 2);
-        assert_eq!(unwrapped(u32::MAX, near), near - 11);
-        assert_eq!(wrapped(unwrapped(u32::MAX, near)), u32::MAX);
+        assert_eq!(unwrap_near(12, near), near + 2);
+        assert_eq!(unwrap_near(u32::MAX, near), near - 11);
+        assert_eq!(wrap(unwrap_near(u32::MAX, near)), u32::MAX);
     }
 }

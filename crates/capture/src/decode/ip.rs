@@ -1,7 +1,7 @@
 //! IPv4 (RFC 791) and IPv6 with its extension headers (RFC 8200, RFC 2675).
 
 use super::link::{Network, be16, be32};
-use super::segment::{Other, mapped};
+use super::segment::{Other, map_to_ipv6};
 
 const TCP: u8 = 6;
 const HOP_BY_HOP: u8 = 0;
@@ -61,8 +61,8 @@ fn v4(data: &[u8], length: usize) -> Result<(Packet, &[u8]), Other> {
         total => total,
     };
     let packet = Packet {
-        source: mapped(be32(data, 12)?.to_be_bytes()),
-        destination: mapped(destination.to_be_bytes()),
+        source: map_to_ipv6(be32(data, 12)?.to_be_bytes()),
+        destination: map_to_ipv6(destination.to_be_bytes()),
         payload: total.checked_sub(headers).ok_or(Other::Malformed)?,
         headers: u16::from(data[0] & 0xf) * 4,
         id: be16(data, 4)?,

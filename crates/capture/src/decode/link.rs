@@ -32,11 +32,11 @@ pub(super) enum Network {
 #[inline]
 pub(super) fn network(link: u16, data: &[u8]) -> Result<(Network, &[u8]), Other> {
     match link {
-        ETHERNET => tagged(be16(data, 12)?, &data[14..]),
-        COOKED => tagged(be16(data, 14)?, &data[16..]),
+        ETHERNET => skip_tags(be16(data, 12)?, &data[14..]),
+        COOKED => skip_tags(be16(data, 14)?, &data[16..]),
         COOKED_2 => {
             let kind = be16(data, 0)?;
-            tagged(kind, data.get(20..).ok_or(Other::Cut)?)
+            skip_tags(kind, data.get(20..).ok_or(Other::Cut)?)
         }
         NULL | LOOP => by_version(data.get(4..).ok_or(Other::Cut)?),
         IPV4 | IPV6 => by_version(data),
@@ -46,7 +46,7 @@ pub(super) fn network(link: u16, data: &[u8]) -> Result<(Network, &[u8]), Other>
 }
 
 #[inline]
-fn tagged(mut kind: u16, mut data: &[u8]) -> Result<(Network, &[u8]), Other> {
+fn skip_tags(mut kind: u16, mut data: &[u8]) -> Result<(Network, &[u8]), Other> {
     for _ in 0..MOST_TAGS {
         if !TAGS.contains(&kind) {
             break;

@@ -56,7 +56,7 @@ impl fmt::Display for Endpoint {
 }
 
 /// An IPv4 address as IPv6 holds it.
-pub(super) fn mapped(address: [u8; 4]) -> u128 {
+pub(super) fn map_to_ipv6(address: [u8; 4]) -> u128 {
     Ipv4Addr::from(address).to_ipv6_mapped().into()
 }
 

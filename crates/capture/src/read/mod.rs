@@ -104,7 +104,7 @@ impl Reader {
 
     /// Frames that the capturing host says it dropped.
     #[must_use]
-    pub fn dropped(&self) -> u64 {
+    pub fn frames_dropped(&self) -> u64 {
         self.dropped
     }
 }

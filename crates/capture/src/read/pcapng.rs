@@ -70,7 +70,7 @@ impl Section {
                 ENHANCED_PACKET | OLD_PACKET | SIMPLE_PACKET | INTERFACE | STATISTICS
                     if length <= LONGEST_BLOCK =>
                 {
-                    self.known(input, kind, length)
+                    self.read_block(input, kind, length)
                 }
                 SECTION => self.block(input, length).map(|_| None),
                 _ => Self::pass(input, length).map(|()| None),
@@ -138,7 +138,7 @@ impl Section {
     }
 
     #[inline]
-    fn known(
+    fn read_block(
         &mut self,
         input: &mut Buffered,
         kind: u32,

@@ -34,14 +34,14 @@ fn accurate_flags(kind: &Kind) -> u16 {
         Kind::Syn { ecn: true, .. } => flags::AE | flags::CWR | flags::ECE,
         Kind::Syn { .. } | Kind::SynAck { ecn: false, .. } => 0,
         Kind::Datagram(_) | Kind::Echo(_) | Kind::Opaque(_) | Kind::OpaqueReply(_) => 0,
-        Kind::SynAck { .. } | Kind::HandshakeAck { .. } => counted(CAME_AS_ECT1),
+        Kind::SynAck { .. } | Kind::HandshakeAck { .. } => count_bits(CAME_AS_ECT1),
         // No packet of the receiver is ever counted as marked.
-        Kind::Data(_) | Kind::Challenge { .. } => counted(FIRST_COUNT),
-        Kind::Ack(ack) => counted(ack.marked.wrapping_add(FIRST_COUNT)),
+        Kind::Data(_) | Kind::Challenge { .. } => count_bits(FIRST_COUNT),
+        Kind::Ack(ack) => count_bits(ack.marked.wrapping_add(FIRST_COUNT)),
     }
 }
 
 /// The lowest three bits of a count, in AE, CWR and ECE.
-fn counted(count: u16) -> u16 {
+fn count_bits(count: u16) -> u16 {
     (count & 7) * flags::ECE
 }

@@ -146,7 +146,7 @@ impl Packet {
         out.extend_from_slice(&[TIME_TO_LIVE, self.protocol(), 0, 0]);
         out.extend_from_slice(source);
         out.extend_from_slice(destination);
-        let checksum = !folded(sum(&out[..20]));
+        let checksum = !fold(sum(&out[..20]));
         out[10..12].copy_from_slice(&checksum.to_be_bytes());
     }
 
@@ -174,7 +174,7 @@ impl Packet {
         out.extend_from_slice(&length.to_be_bytes());
         out.extend_from_slice(&[0; 2]);
         out.extend_from_slice(bytes);
-        let checksum = match !folded(pseudo + sum(&out[start..])) {
+        let checksum = match !fold(pseudo + sum(&out[start..])) {
             0 => u16::MAX,
             sum => sum,
         };
@@ -194,7 +194,7 @@ impl Packet {
         out.extend_from_slice(&self.window.to_be_bytes());
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(self.options.as_slice());
-        let checksum = !folded(pseudo + sum(&out[start..]));
+        let checksum = !fold(pseudo + sum(&out[start..]));
         out[start + 16..start + 18].copy_from_slice(&checksum.to_be_bytes());
     }
 }
@@ -208,7 +208,7 @@ fn sum(bytes: &[u8]) -> u64 {
 
 /// One's-complement sum in 16 bits (RFC 1071).
 #[expect(clippy::cast_possible_truncation, reason = "nothing is left above 16 bits")]
-fn folded(mut sum: u64) -> u16 {
+fn fold(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum >> 16) + (sum & 0xffff);
     }
@@ -222,7 +222,7 @@ mod tests {
     /// The example of RFC 1071 section 3.
     #[test]
     fn the_internet_checksum() {
-        assert_eq!(folded(sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7])), 0xddf2);
+        assert_eq!(fold(sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7])), 0xddf2);
     }
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
         let mut bytes = Vec::new();
         packet.encode(&[], &mut bytes);
         assert_eq!(bytes[..10], [0x45, 3, 0, 72, 0, 0, 0x40, 0, 64, 6]);
-        assert_eq!(folded(sum(&bytes[..20])), 0xffff);
+        assert_eq!(fold(sum(&bytes[..20])), 0xffff);
         assert_eq!(bytes[32..36], [0xb1, 0x10, 0, 3]);
         assert_eq!(bytes[52..], [1, 1, 5, 10, 0, 0, 0, 6, 0, 0, 0, 7]);
         assert_eq!((bytes.len(), packet.len()), (64, 72));
@@ -252,9 +252,9 @@ mod tests {
         assert_eq!((datagram.len(), packet.len()), (28, 36));
         assert_eq!((datagram[9], &datagram[20..26]), (17, &[39, 16, 19, 137, 0, 16][..]));
         let pseudo = sum(&datagram[12..20]) + 17 + 16;
-        assert_eq!(folded(pseudo + sum(&datagram[20..])), 0xffff, "the checksum adds up to ones");
+        assert_eq!(fold(pseudo + sum(&datagram[20..])), 0xffff, "the checksum adds up to ones");
         packet.encode(&[1, 2, 3, 4, 5, 6, 7], &mut datagram);
         assert_eq!((datagram.len(), &datagram[28..]), (35, &[1, 2, 3, 4, 5, 6, 7][..]));
-        assert_eq!(folded(pseudo + sum(&datagram[20..])), 0xffff, "so it does with an odd payload");
+        assert_eq!(fold(pseudo + sum(&datagram[20..])), 0xffff, "so it does with an odd payload");
     }
 }

@@ -73,7 +73,7 @@ impl RoundTrips {
     }
 }
 
-/// Sends datagrams at its rate, whatever becomes of them.
+/// Sends datagrams at its rate, whether or not they arrive.
 pub(crate) struct Source {
     flow: FlowId,
     ecn: Ecn,

@@ -16,8 +16,8 @@ use noq_proto::{
 };
 
 use crate::clock::span;
+use crate::events::Figures;
 use crate::logs::QlogWriter;
-use crate::seen::Figures;
 
 pub(super) const NAME: &str = "noq";
 

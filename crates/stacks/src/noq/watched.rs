@@ -17,7 +17,7 @@ impl fmt::Debug for Watched {
 
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
-        self.seen().in_flight += bytes;
+        self.lock_events().in_flight += bytes;
         self.inner.on_sent(now, bytes, last_packet_number);
     }
 
@@ -38,7 +38,7 @@ impl Controller for Watched {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        self.seen().acknowledged(now, sent);
+        self.lock_events().on_ack(now, sent);
         self.inner.on_ack(now, sent, bytes, number, app_limited, rtt);
     }
 
@@ -49,7 +49,7 @@ impl Controller for Watched {
         app_limited: bool,
         largest_packet_num_acked: Option<u64>,
     ) {
-        self.seen().in_flight = in_flight;
+        self.lock_events().in_flight = in_flight;
         self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
 
@@ -62,7 +62,7 @@ impl Controller for Watched {
         lost_bytes: u64,
         largest_lost: u64,
     ) {
-        self.seen().congested(now, sent, lost_bytes);
+        self.lock_events().on_congestion(now, sent, lost_bytes);
         let inner = &mut self.inner;
         inner.on_congestion_event(now, sent, is_persistent, is_ecn, lost_bytes, largest_lost);
     }

@@ -13,7 +13,7 @@ use narrows_tcp::{SenderStats, SenderView};
 use super::driver::Driver;
 use super::own;
 use super::proto::{ClientConfig, Connection, Dir, Event, StreamEvent, StreamId, VarInt};
-use crate::seen::{Figures, Seen};
+use crate::events::{ConnectionEvents, Figures};
 
 /// What the client writes: zeros, as much as it needs.
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
@@ -26,7 +26,7 @@ pub(super) struct Client {
     start: Time,
     stop: Option<Time>,
     application: Application,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<ConnectionEvents>>,
     /// What the connection tells of itself since it did something last.
     figures: Option<Figures>,
     completed: Option<Time>,
@@ -58,7 +58,7 @@ impl Client {
         driver: Driver,
         config: ClientConfig,
         connecting: &Connecting,
-        seen: Arc<Mutex<Seen>>,
+        seen: Arc<Mutex<ConnectionEvents>>,
     ) -> Self {
         let flow = &connecting.flow;
         let size = flow.size_bytes;

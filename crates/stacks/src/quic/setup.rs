@@ -24,8 +24,8 @@ use super::proto::{
 use super::server::Server;
 use super::watch::Watch;
 use crate::clock::Clock;
+use crate::events::ConnectionEvents;
 use crate::logs::Logs;
-use crate::seen::Seen;
 use crate::tls::Identity;
 
 /// Limits with raised buffers, as for TCP.
@@ -49,7 +49,7 @@ pub(crate) fn ends(connecting: &Connecting, logs: &Logs) -> Ends {
     config.transport_config(Arc::new(transport(connecting)));
     let server = Driver::new(clock, of_server, segments, config_of_server, Some(Arc::new(config)));
 
-    let seen = Seen::shared();
+    let seen = ConnectionEvents::new_shared();
     let mut watched = transport(connecting);
     let control = own::control(&connecting.flow.cca, option(options, "initial_window"));
     watched.congestion_controller_factory(Arc::new(Watch::new(control, &seen)));

@@ -4,18 +4,18 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::proto::congestion::{Controller, ControllerFactory};
-use crate::seen::Seen;
+use crate::events::ConnectionEvents;
 
 /// Makes watched controls.
 pub(super) struct Watch {
     inner: Arc<dyn ControllerFactory + Send + Sync>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<ConnectionEvents>>,
 }
 
 impl Watch {
     pub(super) fn new(
         inner: Arc<dyn ControllerFactory + Send + Sync>,
-        seen: &Arc<Mutex<Seen>>,
+        seen: &Arc<Mutex<ConnectionEvents>>,
     ) -> Self {
         Self { inner, seen: Arc::clone(seen) }
     }
@@ -31,11 +31,11 @@ impl ControllerFactory for Watch {
 /// A watched control.
 pub(super) struct Watched {
     pub(super) inner: Box<dyn Controller>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<ConnectionEvents>>,
 }
 
 impl Watched {
-    pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
+    pub(super) fn lock_events(&self) -> MutexGuard<'_, ConnectionEvents> {
         self.seen.lock().expect("no end panicked")
     }
 

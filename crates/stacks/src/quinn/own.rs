@@ -15,8 +15,8 @@ use quinn_proto::{
 use ring::hkdf;
 
 use crate::clock::span;
+use crate::events::Figures;
 use crate::logs::QlogWriter;
-use crate::seen::Figures;
 
 pub(super) const NAME: &str = "quinn";
 

@@ -10,7 +10,7 @@ use super::watch::Watched;
 
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
-        self.seen().in_flight += bytes;
+        self.lock_events().in_flight += bytes;
         self.inner.on_sent(now, bytes, last_packet_number);
     }
 
@@ -22,7 +22,7 @@ impl Controller for Watched {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
-        self.seen().acknowledged(now, sent);
+        self.lock_events().on_ack(now, sent);
         self.inner.on_ack(now, sent, bytes, app_limited, rtt);
     }
 
@@ -33,7 +33,7 @@ impl Controller for Watched {
         app_limited: bool,
         largest_packet_num_acked: Option<u64>,
     ) {
-        self.seen().in_flight = in_flight;
+        self.lock_events().in_flight = in_flight;
         self.inner.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
     }
 
@@ -44,7 +44,7 @@ impl Controller for Watched {
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        self.seen().congested(now, sent, lost_bytes);
+        self.lock_events().on_congestion(now, sent, lost_bytes);
         self.inner.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
     }
 

@@ -12,6 +12,9 @@ from narrows.spec.host import MODELLED
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
 
+SIMULATED_WORKLOADS = ("web", "udp", "ping", "media")
+"""Workloads that crates/traffic can't send."""
+
 
 def refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
     """Raises SpecError for keys that only simulated hosts have; `reason` says why."""
@@ -39,7 +42,7 @@ def refuse_simulated_workloads(scenario: Scenario) -> None:
     """Raises SpecError for workloads that only the simulator has."""
     for i, flow in enumerate(scenario["flows"]):
         work = flow["workload"]
-        if work is not None and work["kind"] in ("web", "udp", "ping", "media"):
+        if work is not None and work["kind"] in SIMULATED_WORKLOADS:
             remedy = "another workload (this one runs on the simulator alone)"
             raise SpecError.at(f"flows[{i}].workload", f'"{work["kind"]}"', remedy)
 

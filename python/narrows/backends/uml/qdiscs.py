@@ -207,12 +207,11 @@ def _pie(queue: Queue, limit: int) -> str:
 
 
 def _red(queue: Queue, limit: int) -> str:
-    """RED with defaults from tc-red(8), since tc itself doesn't supply all of them."""
-    given, average = queue["max_bytes"], queue["avpkt_bytes"]
-    most = limit // 4 if given is None else given
-    least = most // 3 if queue["min_bytes"] is None else queue["min_bytes"]
-    usual = (2 * least + most) // (3 * average)
-    burst = usual if queue["burst"] is None else queue["burst"]
+    """RED with all thresholds, since tc itself doesn't supply them."""
+    average = queue["avpkt_bytes"]
+    least, most, burst = _native.red_thresholds(
+        limit, queue["min_bytes"], queue["max_bytes"], average, queue["burst"]
+    )
     sizes = f"limit {framed(limit)} min {framed(least)} max {framed(most)} avpkt {framed(average)}"
     decay = f"burst {burst} bandwidth {framed(queue['bandwidth_bps'])}bit"
     flags = " ".join(_flag(queue, name) for name in ("ecn", "harddrop", "nodrop", "adaptive"))

@@ -29,7 +29,7 @@ impl HalfConnection {
         let time = segment.time;
         self.pass(time);
         if let Some((_, echo)) = segment.timestamps
-            && let Some(rtt) = self.echoes.echoed(echo, time)
+            && let Some(rtt) = self.echoes.take_echo(echo, time)
         {
             self.echo_rtts.add(rtt);
         }
@@ -55,7 +55,7 @@ impl HalfConnection {
         self.note_loss();
         self.note_limit();
         let (una, high) = (self.una.unwrap_or(ack), self.high.unwrap_or(ack));
-        self.rounds.acknowledged(time, una, high, news.bytes, self.outstanding.in_flight());
+        self.rounds.note_ack(time, una, high, news.bytes, self.outstanding.in_flight());
         self.last_ack = time;
         Some((una, self.window))
     }

@@ -17,7 +17,7 @@ impl HalfConnection {
         let time = segment.time;
         self.pass(time);
         if let Some((stamp, _)) = segment.timestamps {
-            self.echoes.sent(stamp, time);
+            self.echoes.note_stamp(stamp, time);
         }
         let mut begin = self.unwrap(segment.seq);
         if segment.flags.has(Flags::SYN) {
@@ -165,7 +165,7 @@ impl HalfConnection {
             }
         }
         match hole {
-            Some((sent, late)) if again == 0 => self.filled(&sent, late, packets, segment),
+            Some((sent, late)) if again == 0 => self.fill_hole(&sent, late, packets, segment),
             _ if twin && again == 0 => {
                 self.counts.twins += packets;
                 DataKind::Again
@@ -183,7 +183,7 @@ impl HalfConnection {
         DataKind::Again
     }
 
-    fn filled(&mut self, hole: &Sent, late: bool, packets: u64, segment: &Segment) -> DataKind {
+    fn fill_hole(&mut self, hole: &Sent, late: bool, packets: u64, segment: &Segment) -> DataKind {
         if late {
             self.counts.repaired += packets;
             return DataKind::Again;
@@ -218,9 +218,14 @@ impl HalfConnection {
         let in_flight = self.outstanding.in_flight();
         let packets = self.packets(bytes);
         let spacing = self.srtt.map(|srtt| srtt / self.packets(in_flight).max(1));
-        self.bursts.sent(segment.time, self.packets(u64::from(segment.payload)), spacing);
+        self.bursts.note_departure(segment.time, self.packets(u64::from(segment.payload)), spacing);
         let again = if mark == DataKind::Again { packets } else { 0 };
-        self.rounds.sent(segment.time, bytes, u32::try_from(again).unwrap_or(u32::MAX), in_flight);
+        self.rounds.note_departure(
+            segment.time,
+            bytes,
+            u32::try_from(again).unwrap_or(u32::MAX),
+            in_flight,
+        );
         self.most_in_flight = self.most_in_flight.max(in_flight);
         self.last_data = segment.time;
         self.note_loss();
@@ -241,7 +246,7 @@ impl HalfConnection {
         let mss = self.mss.unwrap_or(USUAL_PAYLOAD);
         self.held_back = self.una.is_some() && room.is_some_and(|room| room < mss);
         if self.held_back {
-            self.rounds.limited();
+            self.rounds.mark_limited();
         }
     }
 }

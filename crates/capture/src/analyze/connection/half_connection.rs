@@ -1,6 +1,6 @@
 //! One direction of a connection: its data, and their acknowledgements.
 //!
-//! Sequence numbers are unwrapped to 64 bits; the first one seen lies near 2^32,
+//! Sequence numbers are unwrap_near to 64 bits; the first one seen lies near 2^32,
 //! so that older ones don't fall below zero.
 
 use narrows_base::RangeSet;
@@ -9,7 +9,7 @@ use super::counts::{Counts, Unseen};
 use super::outstanding::Outstanding;
 use super::rounds::Rounds;
 use super::timing::{Bursts, Echoes, SILENCE_NS, Spans};
-use crate::analyze::sequence_numbers::unwrapped;
+use crate::analyze::sequence_numbers::unwrap_near;
 use crate::analyze::times::TimeSamples;
 use crate::analyze::units::float;
 
@@ -84,13 +84,13 @@ pub(crate) enum DataKind {
 }
 
 impl HalfConnection {
-    /// A number of this direction, unwrapped.
+    /// A number of this direction, unwrap_near.
     pub(crate) fn unwrap(&mut self, seq: u32) -> u64 {
         let near = *self.high.get_or_insert_with(|| {
             self.base = (1 << 32) + u64::from(seq);
             self.base
         });
-        unwrapped(seq, near)
+        unwrap_near(seq, near)
     }
 
     /// The number of packets that these bytes fill.
@@ -99,7 +99,7 @@ impl HalfConnection {
     }
 
     /// Payload known to have reached the receiver, each byte once.
-    pub(crate) fn received(&self) -> u64 {
+    pub(crate) fn payload_received(&self) -> u64 {
         self.delivered
     }
 

@@ -12,7 +12,7 @@ pub(crate) use half_connection::{DataKind, HalfConnection};
 pub use rounds::Round;
 pub(crate) use timing::Spans;
 
-use crate::analyze::sequence_numbers::wrapped;
+use crate::analyze::sequence_numbers::wrap;
 use crate::decode::{Endpoint, Flags, Segment};
 
 /// A connection; end 0 is the sender of the first segment seen.
@@ -57,7 +57,7 @@ impl Connection {
     }
 
     fn repeats_syn(&self, from: usize, segment: &Segment) -> bool {
-        self.syn[from].is_some() && wrapped(self.halves[from].base) == segment.seq
+        self.syn[from].is_some() && wrap(self.halves[from].base) == segment.seq
     }
 
     pub(crate) fn from(&self, segment: &Segment) -> usize {
@@ -115,7 +115,7 @@ impl Connection {
     }
 
     /// Whether the connection is over.
-    pub(crate) fn closed(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         let settled = self.halves.iter().all(|half| half.outstanding.is_empty());
         self.reset || (self.fin[0] && self.fin[1] && settled)
     }

@@ -37,7 +37,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    pub(crate) fn sent(&mut self, time: u64, bytes: u64, again: u32, in_flight: u64) {
+    pub(crate) fn note_departure(&mut self, time: u64, bytes: u64, again: u32, in_flight: u64) {
         if !self.begun {
             self.begun = true;
             self.now = Round { begin: time, least: u64::MAX, ..Round::default() };
@@ -47,7 +47,7 @@ impl Rounds {
         self.now.most = self.now.most.max(in_flight);
     }
 
-    pub(crate) fn limited(&mut self) {
+    pub(crate) fn mark_limited(&mut self) {
         self.now.limited = true;
     }
 
@@ -56,14 +56,7 @@ impl Rounds {
     }
 
     /// Takes an acknowledgement: everything below `una` arrived, `high` is next.
-    pub(crate) fn acknowledged(
-        &mut self,
-        time: u64,
-        una: u64,
-        high: u64,
-        bytes: u64,
-        in_flight: u64,
-    ) {
+    pub(crate) fn note_ack(&mut self, time: u64, una: u64, high: u64, bytes: u64, in_flight: u64) {
         self.now.delivered += bytes;
         self.now.least = self.now.least.min(in_flight);
         if !self.begun || una < self.edge {
@@ -76,7 +69,7 @@ impl Rounds {
         self.now = Round { begin: time, least: in_flight, most: in_flight, ..Round::default() };
     }
 
-    pub(crate) fn done(&self) -> &[Round] {
+    pub(crate) fn finished_rounds(&self) -> &[Round] {
         &self.done
     }
 }

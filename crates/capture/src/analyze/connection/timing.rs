@@ -25,7 +25,7 @@ pub(crate) struct Bursts {
 
 impl Bursts {
     /// `packets` leave now; on average one leaves every `spacing` ns.
-    pub(crate) fn sent(&mut self, time: u64, packets: u64, spacing: Option<u64>) {
+    pub(crate) fn note_departure(&mut self, time: u64, packets: u64, spacing: Option<u64>) {
         let close = spacing.map_or(CLOSE_NS, |spacing| spacing / CLOSER);
         let gap = self.last.map_or(u64::MAX, |last| time.saturating_sub(last));
         self.last = Some(time);
@@ -74,7 +74,7 @@ pub(crate) struct Echoes {
 }
 
 impl Echoes {
-    pub(crate) fn sent(&mut self, stamp: u32, time: u64) {
+    pub(crate) fn note_stamp(&mut self, stamp: u32, time: u64) {
         if self.waiting.back().is_some_and(|&(last, _)| !after(stamp, last)) {
             return;
         }
@@ -85,7 +85,7 @@ impl Echoes {
     }
 
     /// The time until the first echo of a stamp, if this is it.
-    pub(crate) fn echoed(&mut self, stamp: u32, time: u64) -> Option<u64> {
+    pub(crate) fn take_echo(&mut self, stamp: u32, time: u64) -> Option<u64> {
         while let Some(&(first, sent)) = self.waiting.front() {
             if after(first, stamp) {
                 return None;

@@ -109,7 +109,7 @@ impl FinishedFlows {
 
     /// Packets of a row's flow that were lost among those that had left by then; none with only one
     /// capture.
-    pub(crate) fn dropped(&self, row: &Row) -> Option<u64> {
+    pub(crate) fn drops_until(&self, row: &Row) -> Option<u64> {
         let drops = self.drops.get(&row.flow)?;
         let before = drops.partition_point(|&(time, _)| time <= row.time);
         Some(before.checked_sub(1).map_or(0, |last| drops[last].1))

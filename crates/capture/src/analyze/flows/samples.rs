@@ -34,7 +34,7 @@ impl Row {
     pub(crate) fn of(half: &HalfConnection, flow: u32, time: u64) -> Self {
         let counts = &half.counts;
         let packets = |bytes| u32::try_from(half.packets(bytes)).unwrap_or(u32::MAX);
-        let delivered = half.packets(half.received());
+        let delivered = half.packets(half.payload_received());
         Self {
             time,
             flow,
@@ -46,8 +46,8 @@ impl Row {
             delivered,
             lost: counts.lost,
             again: counts.again + counts.repaired,
-            received: half.received(),
-            wire: half.received() + delivered * half.overhead,
+            received: half.payload_received(),
+            wire: half.payload_received() + delivered * half.overhead,
             repairing: half.outstanding.front().is_some_and(|first| first.again || first.lost),
             last: false,
         }

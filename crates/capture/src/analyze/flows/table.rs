@@ -142,7 +142,7 @@ impl Flows {
         keys.sort_unstable();
         keys.truncate(MOST_LIVE / 4);
         for (_, key, place) in keys {
-            let over = self.live[place].as_ref().is_some_and(|c| c.closed());
+            let over = self.live[place].as_ref().is_some_and(|c| c.is_over());
             self.unlisted.evicted += u64::from(!over);
             self.close(place);
             self.places.remove(&key);

@@ -37,7 +37,7 @@ pub(crate) fn outcome(
     others.flows += flows;
     others.payload_bytes += payload;
     let mut tables = vec![
-        tables::flow_samples(&found.rows, |row| found.dropped(row)),
+        tables::flow_samples(&found.rows, |row| found.drops_until(row)),
         tables::internals(),
         tables::completions(&found.done),
         tables::distributions(&found.done),

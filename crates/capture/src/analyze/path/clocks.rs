@@ -216,7 +216,7 @@ mod tests {
     }
 
     /// The same with the two captures exchanged.
-    fn turned(of: &[(u128, u128, i64, i64)]) -> Spans {
+    fn swap_captures(of: &[(u128, u128, i64, i64)]) -> Spans {
         let turn = |&(from, to, least, most): &(u128, u128, i64, i64)| (from, to, -most, -least);
         spans(&of.iter().map(turn).collect::<Vec<_>>())
     }
@@ -254,7 +254,7 @@ mod tests {
         ];
         for apart in [0, 5000] {
             let ends = ends.map(|(from, to, least, most)| (from, to, least + apart, most + apart));
-            for (clocks, near) in [(relate(&spans(&ends)), 0), (relate(&turned(&ends)), 1)] {
+            for (clocks, near) in [(relate(&spans(&ends)), 0), (relate(&swap_captures(&ends)), 1)] {
                 assert_eq!((clocks.offset.abs(), clocks.agree), (apart, apart == 0), "{near}");
                 for sender in 1..=3 {
                     assert_eq!(clocks.upstream(sender, sender + 10), near, "{apart} {sender}");

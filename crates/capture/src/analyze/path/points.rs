@@ -68,7 +68,7 @@ impl PathPoints {
         }
         match alone {
             _ if known.len() == 1 => Ok(None),
-            Some(alone) => Err(mixed(first, alone)),
+            Some(alone) => Err(no_common_packets(first, alone)),
             None => Self::along(sources, &known).map(Some),
         }
     }
@@ -92,7 +92,8 @@ impl PathPoints {
         order.sort_unstable();
         let order: Vec<usize> = order.into_iter().map(|(_, at)| at).collect();
         let to_first = order[1..].iter().map(|&at| {
-            relation(order[0], at).ok_or_else(|| mixed(&sources[order[0]], &sources[at]))
+            relation(order[0], at)
+                .ok_or_else(|| no_common_packets(&sources[order[0]], &sources[at]))
         });
         let to_first = to_first.collect::<Result<Vec<Clocks>, _>>()?;
         Ok(Self {
@@ -160,7 +161,7 @@ fn name(source: &Source) -> String {
     file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn mixed(one: &Source, other: &Source) -> AnalyzeError {
+fn no_common_packets(one: &Source, other: &Source) -> AnalyzeError {
     AnalyzeError::Together(format!(
         "{}: found no packet of {}, which other files have",
         other.path.display(),

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::report::EndsReport;
-use crate::analyze::sequence_numbers::unwrapped;
+use crate::analyze::sequence_numbers::unwrap_near;
 use crate::analyze::times::{TimeSamples, Times};
 use crate::analyze::units::{float, millis};
 use crate::decode::{Endpoint, Flags, Segment};
@@ -123,7 +123,7 @@ impl Transits {
 impl Transit {
     fn unwrap(&mut self, seq: u32) -> u64 {
         let near = *self.near.get_or_insert((1 << 32) + u64::from(seq));
-        let found = unwrapped(seq, near);
+        let found = unwrap_near(seq, near);
         self.near = Some(near.max(found));
         found
     }

@@ -203,9 +203,9 @@ pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
         mss: half.mss,
         payload_bytes: counts.payload,
         first_bytes: counts.first,
-        received_bytes: half.received(),
+        received_bytes: half.payload_received(),
         wire_bytes: counts.wire,
-        goodput_mbps: mbps(half.received(), end - begin),
+        goodput_mbps: mbps(half.payload_received(), end - begin),
         throughput_mbps: mbps(counts.wire, end - begin),
         rtt_ms: Times::of(&half.rtts),
         timestamp_rtt_ms: Times::of(&half.echo_rtts),
@@ -225,7 +225,7 @@ pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
         sack: connection.sack(),
         ends: None,
         stages: Vec::new(),
-        control: identify(half.rounds.done(), half.mss, vantage),
+        control: identify(half.rounds.finished_rounds(), half.mss, vantage),
         notes: notes(connection, from, vantage),
         source: ends[0].clone(),
         destination: ends[1].clone(),
@@ -249,7 +249,7 @@ pub(crate) fn complete(connection: &Connection, from: usize) -> bool {
 }
 
 fn ending(connection: &Connection) -> &'static str {
-    match (connection.reset, connection.closed()) {
+    match (connection.reset, connection.is_over()) {
         (true, _) => "reset",
         (false, true) => "closed",
         _ => "open",

@@ -110,9 +110,9 @@ impl FlowLog {
     }
 
     /// Logs that the sender deems the latest transmission of packet `seq` lost.
-    pub(super) fn lost(&mut self, at: Time, seq: Seq) -> io::Result<()> {
+    pub(super) fn log_loss(&mut self, at: Time, seq: Seq) -> io::Result<()> {
         let newest = self.connections.values().next_back();
-        newest.map_or(Ok(()), |connection| connection.lost(&mut self.log, at, seq))
+        newest.map_or(Ok(()), |connection| connection.log_loss(&mut self.log, at, seq))
     }
 
     /// Logs the changes of the sender's state.
@@ -160,7 +160,7 @@ impl Connection {
         size: u32,
         offset: u64,
     ) -> io::Result<()> {
-        let number = self.sent.sent(data.seq);
+        let number = self.sent.number(data.seq);
         let (len, again) = (data.len, data.retransmission);
         let mut fin = "";
         if data.fin {
@@ -192,7 +192,7 @@ impl Connection {
         self.received += 1;
         self.over = self.last.is_some_and(|last| ack.ack > last);
         let mut ranges = String::new();
-        for (start, end) in self.sent.acked(ack) {
+        for (start, end) in self.sent.take_acked(ack) {
             let comma = if ranges.is_empty() { "" } else { "," };
             write!(ranges, "{comma}[{start},{end}]").expect("text grows");
         }
@@ -216,7 +216,7 @@ impl Connection {
         )
     }
 
-    fn lost(&self, log: &mut Log, at: Time, seq: Seq) -> io::Result<()> {
+    fn log_loss(&self, log: &mut Log, at: Time, seq: Seq) -> io::Result<()> {
         let Some(number) = self.sent.latest(seq) else { return Ok(()) };
         let data =
             format_args!("\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}}");

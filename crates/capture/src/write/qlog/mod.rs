@@ -92,7 +92,7 @@ impl Tap<Packet<Segment>, SenderView> for Qlogs {
     }
 
     fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
-        self.log(flow, |flow, _| flow.lost(at, seq));
+        self.log(flow, |flow, _| flow.log_loss(at, seq));
     }
 
     fn sender(&mut self, flow: FlowId, at: Time, view: &SenderView) {

@@ -24,7 +24,7 @@ pub(super) struct Transmissions {
 
 impl Transmissions {
     /// Notes a transmission of packet `seq` and returns its number.
-    pub(super) fn sent(&mut self, seq: Seq) -> u64 {
+    pub(super) fn number(&mut self, seq: Seq) -> u64 {
         let number = self.next;
         self.next += 1;
         let at = seq.wrapping_sub(self.base) as usize;
@@ -43,7 +43,7 @@ impl Transmissions {
     }
 
     /// The packets newly covered by an acknowledgement, as inclusive ranges in ascending order.
-    pub(super) fn acked(&mut self, ack: &Ack) -> Vec<(u64, u64)> {
+    pub(super) fn take_acked(&mut self, ack: &Ack) -> Vec<(u64, u64)> {
         let mut numbers = Vec::new();
         while self.base < ack.ack {
             let Some(packet) = self.outstanding.pop_front() else { break };
@@ -88,14 +88,14 @@ mod tests {
     #[test]
     fn every_transmission_is_acknowledged_once() {
         let mut sent = Transmissions::default();
-        (0..6).for_each(|seq| assert_eq!(sent.sent(seq), u64::from(seq)));
-        assert_eq!(sent.acked(&ack(1, &[])), [(0, 0)]);
-        assert_eq!(sent.acked(&ack(1, &[(2, 3), (4, 6)])), [(2, 2), (4, 5)]);
-        assert_eq!(sent.sent(1), 6, "a retransmission has a number of its own");
+        (0..6).for_each(|seq| assert_eq!(sent.number(seq), u64::from(seq)));
+        assert_eq!(sent.take_acked(&ack(1, &[])), [(0, 0)]);
+        assert_eq!(sent.take_acked(&ack(1, &[(2, 3), (4, 6)])), [(2, 2), (4, 5)]);
+        assert_eq!(sent.number(1), 6, "a retransmission has a number of its own");
         assert_eq!(sent.latest(1), Some(6));
-        assert_eq!(sent.sent(6), 7);
-        assert_eq!(sent.acked(&ack(3, &[(0, 1), (4, 7)])), [(6, 7)]);
-        assert_eq!(sent.acked(&ack(7, &[])), [(3, 3)]);
+        assert_eq!(sent.number(6), 7);
+        assert_eq!(sent.take_acked(&ack(3, &[(0, 1), (4, 7)])), [(6, 7)]);
+        assert_eq!(sent.take_acked(&ack(7, &[])), [(3, 3)]);
         assert_eq!(sent.latest(6), None);
     }
 }

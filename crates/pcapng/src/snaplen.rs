@@ -8,7 +8,7 @@ pub const MOST_HEADERS: u32 = 128;
 /// The bytes kept of an IP packet: `snaplen`, or if there is none, the headers of an
 /// IPv4 TCP packet (RFC 791, RFC 9293) and the first 128 bytes of any other.
 #[must_use]
-pub fn kept(packet: &[u8], snaplen: Option<u32>) -> &[u8] {
+pub fn truncate(packet: &[u8], snaplen: Option<u32>) -> &[u8] {
     let wanted = snaplen
         .map_or_else(|| headers(packet).unwrap_or(MOST_HEADERS as usize), |bytes| bytes as usize);
     &packet[..wanted.min(packet.len())]
@@ -31,12 +31,12 @@ mod tests {
         packet[0] = 0x45;
         packet[9] = TCP;
         packet[32] = 0x80;
-        assert_eq!(kept(&packet, None).len(), 20 + 32);
-        assert_eq!(kept(&packet, Some(96)).len(), 96);
-        assert_eq!(kept(&packet, Some(65_535)).len(), 1500);
+        assert_eq!(truncate(&packet, None).len(), 20 + 32);
+        assert_eq!(truncate(&packet, Some(96)).len(), 96);
+        assert_eq!(truncate(&packet, Some(65_535)).len(), 1500);
         packet[9] = 17;
-        assert_eq!(kept(&packet, None).len(), 128);
-        assert_eq!(kept(&packet[..7], None).len(), 7);
-        assert_eq!(kept(&[], None).len(), 0);
+        assert_eq!(truncate(&packet, None).len(), 128);
+        assert_eq!(truncate(&packet[..7], None).len(), 7);
+        assert_eq!(truncate(&[], None).len(), 0);
     }
 }

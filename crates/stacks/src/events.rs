@@ -1,4 +1,4 @@
-//! What is seen of a connection.
+//! Events that a connection of another stack reports, and its counters.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -7,9 +7,9 @@ use narrows_base::{Duration, Rate};
 
 use crate::clock::span;
 
-/// What a connection tells its congestion control.
+/// Acknowledgements and losses, as reported to the congestion control.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct ConnectionEvents {
     /// Packets acknowledged.
     pub(crate) delivered: u64,
     /// Bytes in flight, as the connection counts them.
@@ -24,14 +24,14 @@ pub(crate) struct Seen {
     pub(crate) recovery_start: Option<Instant>,
 }
 
-impl Seen {
-    pub(crate) fn shared() -> Arc<Mutex<Self>> {
+impl ConnectionEvents {
+    pub(crate) fn new_shared() -> Arc<Mutex<Self>> {
         Arc::new(Mutex::new(Self::default()))
     }
 
     /// A packet sent at `sent` was acknowledged. Of those that one acknowledgement covers, the
     /// youngest comes last.
-    pub(crate) fn acknowledged(&mut self, now: Instant, sent: Instant) {
+    pub(crate) fn on_ack(&mut self, now: Instant, sent: Instant) {
         let rtt = span(now.saturating_duration_since(sent));
         self.delivered += 1;
         (self.latest_rtt, self.rtt_sample) = (Some(rtt), Some(rtt));
@@ -42,7 +42,7 @@ impl Seen {
     }
 
     /// Of packets up to one sent at `sent`, these bytes were lost or marked.
-    pub(crate) fn congested(&mut self, now: Instant, sent: Instant, lost_bytes: u64) {
+    pub(crate) fn on_congestion(&mut self, now: Instant, sent: Instant, lost_bytes: u64) {
         self.in_flight = self.in_flight.saturating_sub(lost_bytes);
         if self.recovery_start.is_none_or(|start| sent > start) {
             self.recovery_start = Some(now);
@@ -50,7 +50,7 @@ impl Seen {
     }
 }
 
-/// What a connection tells of itself.
+/// Counters that a connection reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figures {
     /// Packets sent.

@@ -1,0 +1,108 @@
+"""Facts that stand in more than one place: the sources decide, and pages must follow."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import polars as pl
+import pytest
+from documented import File, steps
+
+import narrows as nw
+from narrows.backends.features import features
+from narrows.backends.linux.refusals import SIMULATED_WORKLOADS
+from narrows.backends.uml.qdiscs import KINDS
+from narrows.spec import registry
+from narrows.spec.datagrams import MEDIA_CONTROLS
+
+ROOT = Path(__file__).parents[2]
+CRATES = {manifest.parent.name for manifest in (ROOT / "crates").glob("*/Cargo.toml")}
+
+
+def page(name: str) -> str:
+    """A page as one line."""
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+def named(text: str) -> list[str]:
+    return re.findall(r"`(\w+)`", text)
+
+
+def test_each_workload_is_among_the_features() -> None:
+    found = {feature.name for feature in features()}
+    assert {f"workload {name}" for name in registry.workloads()} <= found
+    assert set(SIMULATED_WORKLOADS) < set(registry.workloads())
+
+
+def test_the_guide_to_real_kernels_names_what_they_run() -> None:
+    text = page("docs/how-to/real-kernels.md")
+    queues, refused = (
+        re.search(r"if Linux 6\.12 can model it: (.*?) as the queue", text),
+        re.search(r"All workloads run on real kernels, except (.*?), which", text),
+    )
+    assert queues is not None
+    assert refused is not None
+    assert sorted(named(queues[1])) == sorted(KINDS)
+    assert named(refused[1]) == list(SIMULATED_WORKLOADS)
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "end"),
+    [
+        ("CONTRIBUTING.md", "the Rust workspace:", "python/narrows"),
+        ("ARCHITECTURE.md", "## The crates", "Dependencies point down"),
+    ],
+)
+def test_pages_name_every_crate(name: str, start: str, end: str) -> None:
+    text = page(name).partition(start)[2].partition(end)[0]
+    assert set(re.findall(r"\w+", text)) >= CRATES
+
+
+def test_the_order_of_layers_is_that_of_the_check() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    order = [name for row in contract["layers"] for name in re.findall(r"narrows\.(\w+)", row)]
+    stated = (
+        page("ARCHITECTURE.md").partition("from top to bottom")[2].partition("import-linter")[0]
+    )
+    listed = [word for word in re.findall(r"\w+", stated) if word in order]
+    packages = {path.parent.name for path in (ROOT / "python" / "narrows").glob("*/__init__.py")}
+    assert [name for name in order if name in listed] == listed
+    assert packages <= set(listed)
+
+
+def test_packet_sizes_are_written_once() -> None:
+    package = ROOT / "python" / "narrows"
+    files = [file for file in package.rglob("*.py") if "reproduce" not in file.parts]
+    found = [
+        str(file.relative_to(package))
+        for file in files
+        if re.search(r"(?<![\w.])(1500|1_500|1448|1_448)\b", file.read_text(encoding="utf-8"))
+    ]
+    assert found == ["packets.py"]
+
+
+def test_the_solution_of_the_first_assignment_shows_what_its_study_gives(tmp_path: Path) -> None:
+    teaching = ROOT / "docs" / "teaching"
+    (study,) = (step for step in steps(teaching / "buffers.md") if isinstance(step, File))
+    file = tmp_path / study.name
+    file.write_text(study.text)
+    found = nw.sweep(file, ["flows[0].count=1"], out=tmp_path / "out", jobs=1).table("summary")
+    means = found.group_by("buffer_bdp").agg(pl.col("utilization").mean()).sort("buffer_bdp")
+    row = " | ".join(f"{value:.3f}" for value in means["utilization"])
+    assert f"| 1 flow | {row} |" in (teaching / "buffers-solution.md").read_text(encoding="utf-8")
+
+
+def test_each_control_of_calls_has_a_title() -> None:
+    (control,) = (p for p in registry.workloads()["media"]["parameters"] if p["name"] == "control")
+    assert list(MEDIA_CONTROLS) == control["words"]
+
+
+def test_the_page_on_trust_has_the_tracked_counts_of_instructions() -> None:
+    tracked = (ROOT / "crates" / "sim" / "benches" / "instructions.txt").read_text(encoding="utf-8")
+    counts = {line.split()[0]: int(line.split()[1]) for line in tracked.splitlines()[4:]}
+    text = (ROOT / "docs" / "explanation" / "trust.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"^\| (S\d): [^|]*\| ([\d,]+) \|", text, re.MULTILINE))
+    assert shown == {name: f"{counts[name]:,}" for name in ("S1", "S2", "S3", "S4")}
