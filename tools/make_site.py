@@ -23,7 +23,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATION = ROOT / "mkdocs.yml"
-VERSION = re.findall('"(.+)"', (ROOT / "python/narrows/version.py").read_text(encoding="utf-8"))[0]
+VERSION = re.findall(
+    r'^__version__ = "(.+)"', (ROOT / "python/narrows/version.py").read_text("utf-8"), re.MULTILINE
+)[0]
 PROJECT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
 HOW_TO_PLAY = PurePosixPath("docs/how-to/playground.md")
 LIVE = re.compile(r'<a class="live".*</a>\n')
