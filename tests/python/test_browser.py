@@ -223,3 +223,10 @@ def test_no_page_shows_backticks(kind: str, sites: dict[str, Path], browser: Bro
 def test_a_situation_names_the_controls_that_ran(sites: dict[str, Path], browser: Browser) -> None:
     browser.open(sites["situation"])
     assert "subject ran under Reno, CUBIC" in browser.value("document.body.innerText")
+
+
+def test_a_caption_says_what_a_figure_shows(pages: dict[str, Path], browser: Browser) -> None:
+    browser.open(pages["run"])
+    captions = browser.value("[...document.querySelectorAll('figcaption')].map(c => c.innerText)")
+    assert "Window, packets in flight and state of each flow" in captions
+    assert not [caption for caption in captions if "good" in caption]

@@ -157,17 +157,14 @@ def with_code(text: str) -> Markup:
 
 
 def _drawings(run: Run, study: Study) -> dict[str, Any]:
-    described = [
-        figures.describe(entry.name, run.scenario, run.tables, study.groups)
-        for entry in figures.of("run")
-    ]
-    shown = [f.between(*study.show) if study.show else f for f in described if f.panels]
-    plots = [interactive.plots(figure) for figure in shown]
-    return {
-        "label": run.label,
-        "drawings": [
-            {"figure": figure, "plots": own, "folded": len(figure.panels) > MOST_PANELS}
-            for figure, own in zip(shown, plots, strict=True)
-        ],
-        "thinned": any(plot.thinned for own in plots for plot in own),
-    }
+    drawings = []
+    for entry in figures.of("run"):
+        figure = figures.describe(entry.name, run.scenario, run.tables, study.groups)
+        if figure.panels:
+            shown = figure.between(*study.show) if study.show else figure
+            folded = len(shown.panels) > MOST_PANELS
+            caption = entry.summary[0].upper() + entry.summary[1:]
+            plots = interactive.plots(shown)
+            drawings.append({"figure": shown, "plots": plots, "folded": folded, "caption": caption})
+    thinned = any(plot.thinned for drawing in drawings for plot in drawing["plots"])
+    return {"label": run.label, "drawings": drawings, "thinned": thinned}
