@@ -179,3 +179,15 @@ def test_the_gallery_has_pictures_and_links_into_the_playground() -> None:
     links = re.findall(r'class="live" href="([^"]+)"', text)
     assert (len(links) > 25) == (SITE / "playground").is_dir()
     assert all(link.startswith("../playground/index.html#") for link in links)
+
+
+@pytest.mark.skipif(
+    not all((SITE / part).is_dir() for part in ("playground", "gallery/images")),
+    reason="the playground isn't built: make site",
+)
+def test_the_playground_runs_what_the_gallery_links_to(browser: Browser, server: Server) -> None:
+    text = (SITE / "gallery" / "index.html").read_text(encoding="utf-8")
+    for link in re.findall(r'class="live" href="\.\./([^"]+)"', text)[::8]:
+        browser.visit("about:blank")
+        browser.visit(server.address + link)
+        browser.wait("!!document.documentElement.dataset.digest")

@@ -157,7 +157,7 @@ def with_code(text: str) -> Markup:
 
 
 def _drawings(run: Run, study: Study) -> dict[str, Any]:
-    drawings = []
+    drawings: list[dict[str, Any]] = []
     for entry in figures.of("run"):
         figure = figures.describe(entry.name, run.scenario, run.tables, study.groups)
         if figure.panels:
