@@ -139,9 +139,9 @@ def main() -> int:
     for title, text, entries in sections():
         cards = []
         for entry in entries:
-            results = computed(entry, work)
+            results = compute(entry, work)
             kept.add(results)
-            cards.append(card(entry, drawn(entry, results, folder / "images")))
+            cards.append(card(entry, draw(entry, results, folder / "images")))
         parts.append(f"## {title}\n\n{text}\n\n" + GRID.format(cards="\n\n".join(cards)))
     for old in set(work.iterdir()) - kept:
         shutil.rmtree(old)
@@ -151,7 +151,7 @@ def main() -> int:
     return 0
 
 
-def computed(entry: Entry, work: Path) -> Path:
+def compute(entry: Entry, work: Path) -> Path:
     """The folder with the results of an entry, from the same engine."""
     folder = work / key(entry)
     if (folder / "done").exists():
@@ -178,7 +178,7 @@ def key(entry: Entry) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def drawn(entry: Entry, results: Path, images: Path) -> Figure:
+def draw(entry: Entry, results: Path, images: Path) -> Figure:
     """Draws the figure of an entry into `images` and returns it."""
     figure = described(str(results / entry.place), entry.figure, **entry.options)
     if figure.stack is not None:

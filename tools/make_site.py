@@ -35,7 +35,7 @@ LINK = re.compile(r"(\]\()([^)#\s:]+)((?:#[^)]*)?\))")
 def main() -> int:
     """Makes the folder anew, and the configuration with all pages beside it."""
     folder = Path(sys.argv[1]).resolve()
-    playground, gallery = built(2), built(3)
+    playground, gallery = given_folder(2), given_folder(3)
     shutil.rmtree(folder, ignore_errors=True)
     for page in pages():
         put(page, folder, live=playground is not None)
@@ -51,7 +51,7 @@ def main() -> int:
     return 0
 
 
-def built(number: int) -> Path | None:
+def given_folder(number: int) -> Path | None:
     """The folder that an argument names, if it is there."""
     named = Path(sys.argv[number]) if number < len(sys.argv) else None
     return named if named is not None and named.is_dir() else None

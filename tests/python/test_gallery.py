@@ -60,14 +60,14 @@ def test_a_link_opens_the_specification(entry: gallery.Entry) -> None:
 def test_an_entry_runs_and_is_drawn(tmp_path: Path) -> None:
     for figure in ("cwnd", "sequence"):
         entry = next(one for one in ENTRIES if one.figure == figure)
-        results = gallery.computed(entry, tmp_path / "results")
-        shown = gallery.drawn(entry, results, tmp_path)
+        results = gallery.compute(entry, tmp_path / "results")
+        shown = gallery.draw(entry, results, tmp_path)
         page = gallery.card(entry, shown)
         assert (tmp_path / f"{entry.slug}.png").stat().st_size > 5_000
         assert (
             tomllib.loads(page.partition("```toml\n")[2].partition("```")[0])["name"] == entry.name
         )
-        assert gallery.computed(entry, tmp_path / "results") == results
+        assert gallery.compute(entry, tmp_path / "results") == results
 
 
 def test_another_specification_runs_anew() -> None:

@@ -213,7 +213,7 @@ def _index(out: Path, entries: Sequence[ledger.Entry], plates: Sequence[Plates])
             document,
             title,
             [_row(line, thumbs) for line in here if line.entries and _is_of(line, document)],
-            [_recorded(line) for line in kept if _is_of(line, document)],
+            [_plain_row(line) for line in kept if _is_of(line, document)],
         )
         for document, title in DOCUMENTS.items()
     ]
@@ -232,14 +232,14 @@ def _row(line: ledger.Line, thumbs: dict[str, str]) -> Any:  # noqa: ANN401 (as 
     from narrows.report.site import page_name
 
     first = line.entries[0]
-    row = replace(_recorded(line), page=page_name(first.figure), thumb=thumbs.get(first.figure))
+    row = replace(_plain_row(line), page=page_name(first.figure), thumb=thumbs.get(first.figure))
     if line.verdict != "not run":
         return row
     told = f"{first.verdict}, on a smaller grid" if first.way.quick else first.verdict
     return replace(row, verdict=first.verdict, headline=told, others=row.others[1:])
 
 
-def _recorded(line: ledger.Line) -> Any:  # noqa: ANN401 (as above)
+def _plain_row(line: ledger.Line) -> Any:  # noqa: ANN401 (as above)
     from narrows.report.site import Row
 
     others = [(str(item.way), item.verdict) for item in line.others]
