@@ -112,10 +112,10 @@ def words(name: str, what: object) -> str:
     found = inspect.getdoc(what)
     if not found:
         raise ValueError(f"{name} has no docstring")
-    return EXAMPLE.sub(fenced, found.partition("\n\nAttributes:")[0])
+    return EXAMPLE.sub(fence, found.partition("\n\nAttributes:")[0])
 
 
-def fenced(example: re.Match[str]) -> str:
+def fence(example: re.Match[str]) -> str:
     """An indented example as a fenced block."""
     return f"```pycon\n{textwrap.dedent(example[0]).rstrip()}\n```\n"
 

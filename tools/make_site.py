@@ -1,11 +1,12 @@
 """Puts the pages of the documentation site together.
 
-    python tools/make_site.py FOLDER [PLAYGROUND]
+    python tools/make_site.py FOLDER [PLAYGROUND [GALLERY]]
 
 FOLDER gets what docs/ holds, the pages about the project, the studies, and every file of the
 repository that one of these points at. Links are changed to where things are in the site. A folder
 in the navigation of mkdocs.yml, such as `decisions/`, stands for all its pages. PLAYGROUND is what
-`make playground` builds; the site may do without.
+`make playground` builds, GALLERY what tools/make_gallery.py makes; the site may do without: links
+into the playground then lead to the page that says how to build it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -21,23 +23,38 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATION = ROOT / "mkdocs.yml"
+VERSION = re.findall(
+    r'^__version__ = "(.+)"', (ROOT / "python/narrows/version.py").read_text("utf-8"), re.MULTILINE
+)[0]
 PROJECT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
+HOW_TO_PLAY = PurePosixPath("docs/how-to/playground.md")
+LIVE = re.compile(r'<a class="live".*</a>\n')
 LINK = re.compile(r"(\]\()([^)#\s:]+)((?:#[^)]*)?\))")
 
 
 def main() -> int:
     """Makes the folder anew, and the configuration with all pages beside it."""
     folder = Path(sys.argv[1]).resolve()
+    playground, gallery = given_folder(2), given_folder(3)
     shutil.rmtree(folder, ignore_errors=True)
     for page in pages():
-        put(page, folder)
-    shutil.copyfile(ROOT / "tools" / "site.css", folder / "site.css")
-    if len(sys.argv) > 2 and Path(sys.argv[2]).is_dir():
-        shutil.copytree(sys.argv[2], folder / "playground")
+        put(page, folder, live=playground is not None)
+    for name in ("site.css", "site.js", "logo.svg"):
+        shutil.copyfile(ROOT / "tools" / "site" / name, folder / name)
+    if playground is not None:
+        shutil.copytree(playground, folder / "playground")
+    if gallery is not None:
+        put_gallery(gallery, folder / "gallery", live=playground is not None)
     configuration = folder.with_suffix(".yml")
     configuration.write_text(configured(folder), encoding="utf-8")
     print(configuration)
     return 0
+
+
+def given_folder(number: int) -> Path | None:
+    """The folder that an argument names, if it is there."""
+    named = Path(sys.argv[number]) if number < len(sys.argv) else None
+    return named if named is not None and named.is_dir() else None
 
 
 def pages() -> Iterator[PurePosixPath]:
@@ -58,15 +75,20 @@ def place(path: PurePosixPath) -> PurePosixPath:
         return PurePosixPath("project") / path
     if str(path) == "README.md":
         return PurePosixPath("index.md")
-    return path if path.parts[0] == "experiments" else PurePosixPath("files") / path
+    return path if path.parts[0] in ("experiments", "playground") else PurePosixPath("files") / path
 
 
-def put(page: PurePosixPath, folder: Path) -> None:
-    """Writes a page with its links changed, and the files beside it that it points at."""
+def put(page: PurePosixPath, folder: Path, live: bool) -> None:
+    """Writes a page with its links changed, and the files beside it that it points at.
+
+    With `live`, the playground is a part of the site.
+    """
 
     def moved(match: re.Match[str]) -> str:
         target = found(page, match[2])
-        if target.suffix != ".md" and str(target) != "README.md":
+        if target.parts[0] == "playground":
+            target = target if live else HOW_TO_PLAY
+        elif target.suffix != ".md" and str(target) != "README.md":
             copy(target, folder)
         there = os.path.relpath(place(target), place(page).parent)
         return match[1] + there.replace(os.sep, "/") + match[3]
@@ -75,6 +97,14 @@ def put(page: PurePosixPath, folder: Path) -> None:
     target = folder / place(page)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(LINK.sub(moved, text), encoding="utf-8")
+
+
+def put_gallery(gallery: Path, folder: Path, live: bool) -> None:
+    """Puts the made gallery in place of its page in docs/."""
+    shutil.copytree(gallery, folder, dirs_exist_ok=True)
+    page = folder / "index.md"
+    if not live:
+        page.write_text(LIVE.sub("", page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def found(page: PurePosixPath, link: str) -> PurePosixPath:
@@ -101,11 +131,21 @@ def configured(folder: Path) -> str:
     for key in ("docs_dir", "site_dir"):
         configuration[key] = str(ROOT / configuration[key])
     configuration["hooks"] = [str(ROOT / hook) for hook in configuration["hooks"]]
+    configuration["copyright"] = f"narrows {VERSION}. {configuration['copyright']}"
+    if address := repository():
+        configuration["repo_url"] = address
     entries = [listed(entry, folder) for entry in configuration["nav"]]
     if not (folder / "playground").is_dir():
         entries.remove({"Playground": "playground/index.html"})
     configuration["nav"] = entries
     return str(yaml.safe_dump(configuration, sort_keys=False))
+
+
+def repository() -> str:
+    """The address of the remote `origin` if a browser can open it."""
+    asked = ["git", "-C", str(ROOT), "remote", "get-url", "origin"]
+    address = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    return address.removesuffix(".git") if address.startswith("https://") else ""
 
 
 def listed(entry: object, folder: Path) -> object:

@@ -89,6 +89,10 @@ class Browser:
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self._call("Emulation.setEmulatedMedia", features=[feature])
 
+    def medium(self, name: str) -> None:
+        """Shows the page as on "screen" or in "print"."""
+        self._call("Emulation.setEmulatedMedia", media=name)
+
     def mouse(self, kind: str, x: float, y: float) -> None:
         """Moves the mouse, or presses or releases its button."""
         button = "none" if kind == "Moved" else "left"

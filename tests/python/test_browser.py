@@ -180,3 +180,53 @@ def test_paper_is_light_where_the_screen_is_dark(
         browser.prefer("light")
     assert inks == {"beforeprint": "rgb(31, 41, 55)", "afterprint": "rgb(229, 231, 235)"}
     assert browser.said == []
+
+
+def test_a_page_with_one_figure_fills_the_window(pages: dict[str, Path], browser: Browser) -> None:
+    high = "document.querySelector('.plot .main-svg').getBoundingClientRect().height"
+    for height, least in ((900, 650), (1300, 1050)):
+        browser.open(pages["grid"], 1400, height)
+        browser.wait("document.querySelector('.plot .main-svg') !== null")
+        assert least < browser.value(high) < height
+
+
+def test_paper_has_no_buttons(pages: dict[str, Path], browser: Browser) -> None:
+    browser.open(pages["figure"])
+    browser.wait("document.querySelector('.modebar-container') !== null")
+    shown = "getComputedStyle(document.querySelector('.modebar-container')).display"
+    assert browser.value(shown) != "none"
+    browser.medium("print")
+    try:
+        assert browser.value(shown) == "none"
+    finally:
+        browser.medium("screen")
+
+
+def test_what_is_cut_on_a_phone_says_so(
+    pages: dict[str, Path], sites: dict[str, Path], browser: Browser
+) -> None:
+    browser.open(pages["run"], 390)
+    shade = "getComputedStyle(document.querySelector('.scroll')).backgroundAttachment"
+    assert "local" in browser.value(shade)
+    browser.open(sites["published figure"], 390)
+    caption = "getComputedStyle(document.querySelector('.plate figcaption'), '::before').content"
+    assert "Swipe" in browser.value(caption)
+
+
+@pytest.mark.parametrize("kind", ["ledger", "published figure"])
+def test_no_page_shows_backticks(kind: str, sites: dict[str, Path], browser: Browser) -> None:
+    browser.open(sites[kind])
+    assert "`" not in browser.value("document.body.innerText")
+    assert browser.value("document.querySelectorAll('code').length") > 0
+
+
+def test_a_situation_names_the_controls_that_ran(sites: dict[str, Path], browser: Browser) -> None:
+    browser.open(sites["situation"])
+    assert "subject ran under Reno, CUBIC" in browser.value("document.body.innerText")
+
+
+def test_a_caption_says_what_a_figure_shows(pages: dict[str, Path], browser: Browser) -> None:
+    browser.open(pages["run"])
+    captions = browser.value("[...document.querySelectorAll('figcaption')].map(c => c.innerText)")
+    assert "Window, packets in flight and state of each flow" in captions
+    assert not [caption for caption in captions if "good" in caption]

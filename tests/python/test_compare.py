@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from specimens import GOOD, scenario_of, spec_of
 
 from narrows.backends import get_backend
-from narrows.compare import Comparison
-from narrows.compare.judge import Row
+from narrows.compare import Comparison, text
+from narrows.compare.judge import LeftOut, Row
 from narrows.compare.quantities import QUANTITIES, Cell, measure
 from narrows.compare.vary import chanceless, varied
 from narrows.figures.frames import conditions
@@ -274,3 +275,17 @@ def test_marks_are_measured_where_flows_can_be_marked() -> None:
     marked = measured(text.replace('cca = "cubic"', 'cca = "cubic"\necn = "classic"'))
     assert 0.0 < marked[Cell("mark_rate")] < 0.05
     assert marked[Cell("drop_rate")] == 0.0
+
+
+def test_without_a_valid_run_nothing_is_compared() -> None:
+    scenario = scenario_of(GOOD)
+    left = LeftOut("kernel", 1, 1, "the machine was busy")
+    made = Comparison(
+        "good", "", scenario, ("cubic",), {}, {"sim": [{RTT: 50.0}], "kernel": [{}]},
+        left_out=[left],
+    )  # fmt: skip
+    told = list(text.lines(made))
+    assert told[2:] == ["Nothing could be compared: no trial on kernel was valid.", str(left)]
+    whole = replace(made, measured={"sim": [{RTT: 50.0}], "kernel": [{RTT: 50.0}]})
+    assert whole.empty == ()
+    assert any("quantity" in line for line in text.lines(whole))

@@ -222,7 +222,8 @@ const html = fs.readFileSync(process.argv[1], "utf8");
 const kept = /<script type="application\\/json" id="([^"]+)-data">(.*?)<\\/script>/gs;
 const scripts = [...html.matchAll(kept)];
 const texts = Object.fromEntries(scripts.map((m) => [`${m[1]}-data`, m[2]]));
-const divs = scripts.map((m) => ({ id: m[1], dataset: { run: "1" }, on() {} }));
+const div = { dataset: { run: "1" }, on() {}, closest: () => null };
+const divs = scripts.map((m) => ({ ...div, id: m[1] }));
 const matchMedia = () => ({ matches: false, addEventListener() {} });
 globalThis.window = { matchMedia, innerWidth: 1200, addEventListener() {} };
 globalThis.document = {

@@ -434,7 +434,13 @@ def test_a_page_tells_the_runs_the_document_s_words_and_that_it_is_quick(made):
     assert "made by: narrows reproduce panaderia/fig9 --quick" in text
     index = (site / "index.html").read_text()
     assert index.count('class="thumb"') == 3
-    assert "not run" in index
+    ran, recorded = index.split("Recorded verdicts")
+    assert "panaderia-fig9.html" in ran
+    assert "not run" not in ran
+    assert "on a smaller grid" in ran
+    assert "panaderia-fig9" not in recorded
+    assert recorded.count("<tr>") > 80
+    assert ">refuted" in recorded
 
 
 def test_the_data_behind_a_figure_are_there_as_tables(made):

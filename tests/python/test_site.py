@@ -25,7 +25,8 @@ def outdated() -> bool:
 
 pytestmark = pytest.mark.skipif(outdated(), reason="the site isn't built or is old: make site")
 SHOWN = (
-    "", "tutorial/", "how-to/coming-from/", "reference/claims/", "reference/commands/",
+    "", "tutorial/", "gallery/", "cookbook/who-wins/", "how-to/coming-from/", "reference/claims/",
+    "reference/commands/",
     "explanation/trust/", "teaching/own-control-solution/", "project/CHANGELOG/",
 )  # fmt: skip
 OWN = ("playground", "assets")
@@ -71,7 +72,8 @@ def broken(file: Path) -> Iterator[str]:
 
 
 def anchored(file: Path, name: str) -> bool:
-    return not name or file.suffix != ".html" or name in page(file).names
+    ours = file.suffix == ".html" and "playground" not in file.relative_to(SITE).parts
+    return not name or not ours or name in page(file).names
 
 
 def test_every_link_leads_somewhere() -> None:
@@ -143,3 +145,49 @@ def test_the_playground_is_one_click_away(browser: Browser, server: Server) -> N
     )
     browser.visit(address)
     browser.wait("!!document.documentElement.dataset.digest")
+
+
+@pytest.mark.skipif(not (SITE / "playground").is_dir(), reason="the playground isn't built")
+def test_the_live_lesson_starts_at_a_click(browser: Browser, server: Server) -> None:
+    browser.visit(server.address)
+    browser.value("document.querySelector('.live-lesson a').click()")
+    page = "document.querySelector('.live-lesson iframe').contentDocument"
+    browser.wait(f"!!{page}?.querySelector('live-run')?.dataset.digest")
+    assert browser.said == []
+
+
+@pytest.mark.parametrize(("scheme", "turned"), [("light", False), ("dark", True)])
+def test_pictures_suit_the_page(
+    scheme: str, turned: bool, browser: Browser, server: Server
+) -> None:
+    browser.visit(server.address)
+    browser.value("localStorage.clear()")
+    browser.prefer(scheme)
+    browser.visit(server.address)
+    shown = "getComputedStyle(document.querySelector('.md-content img')).filter"
+    assert browser.value(shown).startswith("invert") == turned
+    browser.prefer("light")
+    browser.value("localStorage.clear()")
+
+
+@pytest.mark.skipif(
+    not (ROOT / "target" / "gallery").is_dir(), reason="the gallery isn't made: make site"
+)
+def test_the_gallery_has_pictures_and_links_into_the_playground() -> None:
+    text = (SITE / "gallery" / "index.html").read_text(encoding="utf-8")
+    assert text.count('class="card"') > 30
+    links = re.findall(r'class="live" href="([^"]+)"', text)
+    assert (len(links) > 25) == (SITE / "playground").is_dir()
+    assert all(link.startswith("../playground/index.html#") for link in links)
+
+
+@pytest.mark.skipif(
+    not all((SITE / part).is_dir() for part in ("playground", "gallery/images")),
+    reason="the playground isn't built: make site",
+)
+def test_the_playground_runs_what_the_gallery_links_to(browser: Browser, server: Server) -> None:
+    text = (SITE / "gallery" / "index.html").read_text(encoding="utf-8")
+    for link in re.findall(r'class="live" href="\.\./([^"]+)"', text)[::8]:
+        browser.visit("about:blank")
+        browser.visit(server.address + link)
+        browser.wait("!!document.documentElement.dataset.digest")

@@ -155,6 +155,13 @@ class Comparison:
         return self.backends[0]
 
     @property
+    def empty(self) -> tuple[str, ...]:
+        """The back ends without a single valid run, if nothing can be compared because of them."""
+        without = tuple(name for name, runs in self.measured.items() if not any(runs))
+        left = len(self.measured) - len(without)
+        return without if self.reference in without or left < 2 else ()
+
+    @property
     def chance(self) -> Sequence[Measured]:
         """The trials that show whether seeds make a difference; an observation has one outcome."""
         repeatable = [name for name in self.backends if not _is_observed(name)]

@@ -64,6 +64,10 @@ def lines(comparison: Comparison) -> Iterator[str]:
     reference = comparison.reference
     yield f"{comparison.name}: {comparison.conditions}; {how_varied(comparison)}"
     yield ""
+    if comparison.empty:
+        yield nothing(comparison)
+        yield from map(str, comparison.left_out)
+        return
     head = (
         *("quantity", "flows", "back end", "mean ±sd", f"{reference} mean ±sd"),
         *("difference", "95 % interval", "limit", "verdict"),
@@ -74,6 +78,12 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield summary(comparison.counts, reference)
     if remedy := _remedy(comparison):
         yield remedy
+
+
+def nothing(comparison: Comparison) -> str:
+    """A sentence on why nothing could be compared."""
+    names = " and ".join(comparison.empty)
+    return f"Nothing could be compared: no trial on {names} was valid."
 
 
 def summary(counts: Counts, reference: str) -> str:

@@ -6,6 +6,7 @@ content security policy forbids any request.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from markupsafe import Markup, escape
 
 from narrows import figures
 from narrows.columns import Tables
@@ -25,6 +27,7 @@ from narrows.report.numbers import cards, number, percent
 from narrows.spec.scenario import Scenario
 from narrows.words import counted
 
+_CODE = re.compile(r"`([^`]+)`")
 MOST_RUNS = 4
 """More runs than this are listed in the tables but not drawn."""
 MOST_PANELS = 8
@@ -142,23 +145,26 @@ def environment(*packages: str) -> jinja2.Environment:
     environment.filters["num"] = number
     environment.filters["percent"] = percent
     environment.filters["cca"] = name
+    environment.filters["code"] = with_code
     environment.globals["colour"] = colour
     environment.globals["counted"] = counted
     return environment
 
 
+def with_code(text: str) -> Markup:
+    """A text in which what stands between backticks becomes code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 (escaped)
+
+
 def _drawings(run: Run, study: Study) -> dict[str, Any]:
-    described = [
-        figures.describe(entry.name, run.scenario, run.tables, study.groups)
-        for entry in figures.of("run")
-    ]
-    shown = [f.between(*study.show) if study.show else f for f in described if f.panels]
-    plots = [interactive.plots(figure) for figure in shown]
-    return {
-        "label": run.label,
-        "drawings": [
-            {"figure": figure, "plots": own, "folded": len(figure.panels) > MOST_PANELS}
-            for figure, own in zip(shown, plots, strict=True)
-        ],
-        "thinned": any(plot.thinned for own in plots for plot in own),
-    }
+    drawings: list[dict[str, Any]] = []
+    for entry in figures.of("run"):
+        figure = figures.describe(entry.name, run.scenario, run.tables, study.groups)
+        if figure.panels:
+            shown = figure.between(*study.show) if study.show else figure
+            folded = len(shown.panels) > MOST_PANELS
+            caption = entry.summary[0].upper() + entry.summary[1:]
+            plots = interactive.plots(shown)
+            drawings.append({"figure": shown, "plots": plots, "folded": folded, "caption": caption})
+    thinned = any(plot.thinned for drawing in drawings for plot in drawing["plots"])
+    return {"label": run.label, "drawings": drawings, "thinned": thinned}

@@ -89,11 +89,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A document on the index, with its claims."""
+    """A document on the index: its claims that ran, and recorded verdicts on the others."""
 
     name: str
     title: str
     rows: Sequence[Row]
+    recorded: Sequence[Row] = ()
 
 
 def page_name(identifier: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -201,26 +201,49 @@ def _thumbs(plates: Sequence[Plates]) -> dict[str, str]:
 
 
 def _index(out: Path, entries: Sequence[ledger.Entry], plates: Sequence[Plates]) -> Path:
-    from narrows.report.site import Chapter, Row, page_name, write_index
+    from narrows.report.site import Chapter, write_index
 
-    found = ledger.lines(entries, own_profiles(), judgements.known(out))
-    thumbs, chapters = _thumbs(plates), []
-    for document, title in DOCUMENTS.items():
-        rows = [
-            Row(
-                line.claim.identifier,
-                line.claim.expect,
-                line.claim.where,
-                page_name(line.entries[0].figure) if line.entries else None,
-                line.verdict,
-                line.headline,
-                [(str(item.way), item.verdict) for item in line.others],
-                thumbs.get(line.entries[0].figure) if line.entries else None,
-            )
-            for line in found
-            if line.claim.document == document
-        ]
-        chapters.append(Chapter(document, title, rows))
-    kinds = ledger.counts_by_kind(found)
+    judged, thumbs = judgements.known(out), _thumbs(plates)
+    here = ledger.lines(entries, own_profiles(), judged)
+    ran = {line.claim.identifier for line in here if line.entries}
+    recorded = ledger.lines(ledger.recorded(), own_profiles(), judged)
+    kept = [line for line in recorded if line.claim.identifier not in ran]
+    chapters = [
+        Chapter(
+            document,
+            title,
+            [_row(line, thumbs) for line in here if line.entries and _is_of(line, document)],
+            [_plain_row(line) for line in kept if _is_of(line, document)],
+        )
+        for document, title in DOCUMENTS.items()
+    ]
+    shown = [mine if mine.decisive else old for mine, old in zip(here, recorded, strict=True)]
+    kinds = ledger.counts_by_kind(shown)
     counts = {KINDS[kind]: ledger.in_words(told) for kind, told in kinds.items()}
     return write_index(out / "site", chapters, counts)
+
+
+def _is_of(line: ledger.Line, document: str) -> bool:
+    return line.claim.document == document
+
+
+def _row(line: ledger.Line, thumbs: dict[str, str]) -> Any:  # noqa: ANN401 (as above)
+    """A claim that ran here, with a link to the page of its figure."""
+    from narrows.report.site import page_name
+
+    first = line.entries[0]
+    row = replace(_plain_row(line), page=page_name(first.figure), thumb=thumbs.get(first.figure))
+    if line.verdict != "not run":
+        return row
+    told = f"{first.verdict}, on a smaller grid" if first.way.quick else first.verdict
+    return replace(row, verdict=first.verdict, headline=told, others=row.others[1:])
+
+
+def _plain_row(line: ledger.Line) -> Any:  # noqa: ANN401 (as above)
+    from narrows.report.site import Row
+
+    others = [(str(item.way), item.verdict) for item in line.others]
+    claim = line.claim
+    return Row(
+        claim.identifier, claim.expect, claim.where, None, line.verdict, line.headline, others
+    )

@@ -33,11 +33,16 @@
     if (layout.title?.text) Object.assign(layout.title, { text: short(layout.title.text), font: { size: 11 } });
   };
 
+  // The only figure of a page is as high as the window.
+  const fills = (div) => div.closest(".single") !== null;
+  const size = (div, width) => Plotly.relayout(div, { width, autosize: width === null, ...(fills(div) && { height: div.clientHeight }) });
+
   const drawn = new Set();
   const draw = (div) => {
     const { data, layout } = load(div.id);
     // A finger that moves over a figure scrolls the page; the buttons zoom.
     layout.dragmode = touch ? false : "zoom";
+    if (fills(div)) layout.height = div.clientHeight;
     if (window.innerWidth < 600) narrow(layout);
     const first = !drawn.has(div.id);
     drawn.add(div.id);
@@ -78,12 +83,12 @@
   window.addEventListener("beforeprint", () => {
     document.querySelectorAll("details").forEach((part) => { part.dataset.was = part.open; part.open = true; });
     paper(true);
-    all().forEach((div) => { if (!drawn.has(div.id) || dark.matches) draw(div); Plotly.relayout(div, { width: PAPER_PX }); });
+    all().forEach((div) => { if (!drawn.has(div.id) || dark.matches) draw(div); size(div, PAPER_PX); });
   });
   window.addEventListener("afterprint", () => {
     document.querySelectorAll("details").forEach((part) => { part.open = part.dataset.was !== "false"; });
     paper(false);
-    all().forEach((div) => { if (dark.matches) draw(div); Plotly.relayout(div, { width: null, autosize: true }); });
+    all().forEach((div) => { if (dark.matches) draw(div); size(div, null); });
   });
 
   const seen = new IntersectionObserver((entries) => {
