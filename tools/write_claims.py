@@ -128,7 +128,7 @@ def _matrices(judged: Sequence[Judgement]) -> Iterator[str]:
             matrix.document, fit.fits(matrix.document, mine, list(exhibits().values()))
         )
         yield ""
-        for axis in testbeds.AXES[matrix.document]:
+        for axis in testbeds.axes(matrix.document):
             yield f"- {', '.join(level.name for level in axis.levels)}: {axis.why}"
         yield ""
 

@@ -10,7 +10,7 @@ from narrows.reproduce.claims import DOCUMENTS, claims
 from narrows.reproduce.statements import STATUSES, _statement, statements
 
 ROOT = Path(__file__).parents[2]
-MISSING = 32
+MISSING = 31
 """As many as there still are; may only fall."""
 
 

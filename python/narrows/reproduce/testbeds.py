@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Any
 
-from narrows.reproduce.changes import Change
+from narrows.reproduce.changes import Change, put
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Exhibit
 from narrows.reproduce.judgements import AS_WRITTEN, Judgement
+from narrows.reproduce.study_files import studies
 
 DESCRIBED = "as chosen"
 """The testbed that the figures are made with."""
@@ -246,12 +248,31 @@ AXES: Mapping[str, tuple[Axis, ...]] = {
 """What each document leaves open."""
 
 
+@cache
+def axes(document: str) -> tuple[Axis, ...]:
+    """What a document leaves open, in general and in the studies that are files."""
+    own = [
+        Axis(level["why"], (Level(name, _setting(level["set"])),), (figure,))
+        for figure, study in studies(document).items()
+        for name, level in study.get("testbeds", {}).items()
+    ]
+    return (*AXES[document], *own)
+
+
+def _setting(values: Mapping[str, Any]) -> Edit:
+    def edit(spec: Spec) -> None:
+        for place, value in values.items():
+            put(spec, place, value)
+
+    return edit
+
+
 def testbeds(document: str) -> list[Testbed]:
     """The chosen one first, then all combinations of crossed axes, then each other level alone."""
-    crossed = [axis for axis in AXES[document] if axis.crossed]
+    crossed = [axis for axis in axes(document) if axis.crossed]
     options = [[None, *((axis, level) for level in axis.levels)] for axis in crossed]
     made = [Testbed(tuple(pair for pair in pairs if pair)) for pairs in product(*options)]
-    rest = [axis for axis in AXES[document] if not axis.crossed]
+    rest = [axis for axis in axes(document) if not axis.crossed]
     return made + [Testbed(((axis, level),)) for axis in rest for level in axis.levels]
 
 

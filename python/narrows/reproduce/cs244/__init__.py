@@ -20,7 +20,8 @@ TOOLS = (
     "stands for both. With `--backend kernel` iperf3 sends."
 )
 
-_exhibit = Document("cs244", REPORT, PROFILE, CHOICES).exhibit
+DOCUMENT = Document("cs244", REPORT, PROFILE, CHOICES)
+_exhibit = DOCUMENT.exhibit
 
 
 TWO = Exhibit(

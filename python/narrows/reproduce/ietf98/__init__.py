@@ -18,7 +18,8 @@ ORDERS = (
 )
 LATER = ("linux-6.12",)
 
-_exhibit = Document("ietf98", SLIDES, PROFILE, CHOICES).exhibit
+DOCUMENT = Document("ietf98", SLIDES, PROFILE, CHOICES)
+_exhibit = DOCUMENT.exhibit
 
 
 EXHIBITS: tuple[Exhibit, ...] = (

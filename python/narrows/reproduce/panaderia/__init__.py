@@ -18,7 +18,8 @@ CHOICES = (
     "each."
 )
 
-_exhibit = Document("panaderia", PAPER, PROFILE, CHOICES).exhibit
+DOCUMENT = Document("panaderia", PAPER, PROFILE, CHOICES)
+_exhibit = DOCUMENT.exhibit
 
 
 LATER = ("linux-6.12",)

@@ -1,0 +1,149 @@
+"""Studies that are files: what they run, what their checks compare, and that they are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+import pytest
+
+from narrows.reproduce import catalogue, testbeds
+from narrows.reproduce.changes import changes
+from narrows.reproduce.claims import DOCUMENTS, claims
+from narrows.reproduce.exhibit import Data, Exhibit, Scope
+from narrows.reproduce.rules import rule
+from narrows.reproduce.study import measures
+from narrows.reproduce.study.method import Study
+from narrows.reproduce.study_files import studies
+
+PROFILE = "linux-4.17"
+TABLE: dict[str, Any] = {
+    "title": "Made up",
+    "conditions": "nothing",
+    "spec": {
+        "path": {"rate": "10mbit", "rtt": "10ms", "buffer": "1bdp"},
+        "host": {"jitter": "20us"},
+        "run": {"duration": "60s"},
+        "flows": [{"name": "a", "cca": "bbr"}, {"name": "b", "cca": "cubic"}],
+    },
+    "own_host": {"timer_lateness": "50us"},
+    "axes": {
+        "control": {"BBR": {"flows.a.cca": "bbr"}, "Reno": {"flows.a.cca": "reno"}},
+        "path.buffer": ["1bdp", "2bdp"],
+    },
+    "quick": {"path.buffer": ["1bdp"], "set": {"run.duration": "30s"}},
+    "measures": {"share": {"metric": "a.share", "times": 100, "label": "Share", "unit": " %"}},
+    "figure": [{"y": "share", "x": "path.buffer", "by": "control"}],
+    "claim": [],
+}
+STUDY = Study("panaderia/made-up", TABLE, PROFILE)
+FILES = [exhibit for exhibit in catalogue.exhibits().values() if exhibit.module == "study.method"]
+
+
+def data(*rows: tuple[str, str, int, float | None]) -> Data:
+    names = ("control", "path.buffer", "trial", "share")
+    return Data({"outcome": pl.DataFrame(rows, schema=names, orient="row")}, Scope(PROFILE))
+
+
+MEASURED = data(
+    ("BBR", "1bdp", 1, 80.0), ("BBR", "1bdp", 2, 90.0), ("BBR", "2bdp", 1, 60.0),
+    ("Reno", "1bdp", 1, 40.0), ("Reno", "1bdp", 2, 30.0), ("Reno", "2bdp", 1, None),
+)  # fmt: skip
+
+
+def test_every_combination_of_labels_is_a_condition() -> None:
+    cases = list(STUDY.cases(Scope(PROFILE)))
+    assert [tuple(case.key.values()) for case in cases] == [
+        ("BBR", "1bdp"), ("BBR", "2bdp"), ("Reno", "1bdp"), ("Reno", "2bdp"),
+    ]  # fmt: skip
+    last = cases[-1].spec
+    assert (last["flows"][0]["cca"], last["path"]["buffer"]) == ("reno", "2bdp")
+    assert last["host"] == {"profile": PROFILE, "jitter": "20us", "timer_lateness": "50us"}
+
+
+def test_a_small_grid_has_the_labels_that_it_names() -> None:
+    cases = list(STUDY.cases(Scope("linux-6.12", quick=True)))
+    assert [case.key["path.buffer"] for case in cases] == ["1bdp", "1bdp"]
+    assert cases[0].spec["run"]["duration"] == "30s"
+    assert "timer_lateness" not in cases[0].spec["host"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"where": {"control": "BBR", "path.buffer": "1bdp"}}, {"": [80.0, 90.0]}),
+        ({"where": {"control": "BBR"}}, {"1bdp": [80.0, 90.0], "2bdp": [60.0]}),
+        ({"where": {"control": "Reno"}}, {"1bdp": [40.0, 30.0], "2bdp": []}),
+        ({"where": {"control": "Cubic"}}, {}),
+        ({"ratio": {"control": ["BBR", "Reno"]}, "where": {"path.buffer": "1bdp"}},
+         {"": [2.0, 3.0]}),
+        ({"difference": {"control": ["BBR", "Reno"]}, "where": {"path.buffer": "1bdp"}},
+         {"": [40.0, 60.0]}),
+        ({"ratio": {"path.buffer": ["1bdp", "4bdp"]}}, {}),
+    ],
+)  # fmt: skip
+def test_a_check_is_about_the_conditions_that_it_names(asked, found) -> None:
+    assert STUDY.samples({"measure": "share", **asked}, MEASURED) == found
+
+
+def test_a_check_of_conditions_that_were_not_run_is_left_out() -> None:
+    check = {"name": "x", "statement": "x", "measure": "share", "where": {"control": "Vegas"}}
+    table = {**TABLE, "claim": [{"id": "made-up", "check": [check]}]}
+    (finding,) = Study("panaderia/made-up", table, PROFILE).judge(MEASURED)
+    assert finding.verdict == "not run"
+
+
+def test_every_condition_with_a_value_has_a_bar() -> None:
+    (picture,) = STUDY.draw(MEASURED)
+    (panel,) = picture.figure.panels
+    assert [(bar.label, bar.y) for bar in panel.marks] == [
+        ("BBR", 85.0), ("BBR", 60.0), ("Reno", 35.0),
+    ]  # fmt: skip
+
+
+def asked(table: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Every check and note."""
+    for claim in table["claim"]:
+        yield from (*claim.get("check", ()), *claim.get("note", ()))
+
+
+@pytest.mark.parametrize("exhibit", FILES, ids=lambda e: e.identifier)
+def test_a_study_speaks_of_its_own_labels_and_measures(exhibit: Exhibit) -> None:
+    study: Study = exhibit.method()
+    axes, known = study._axes(), study.table["measures"]
+    for one in asked(study.table):
+        named = [*one.get("where", {}).items(), *one.get("ratio", {}).items()]
+        for axis, label in [*named, *one.get("difference", {}).items()]:
+            assert set(label if isinstance(label, list) else [label]) <= set(axes[axis])
+        assert one["measure"] in known
+    for figure in study.table["figure"]:
+        assert {figure["x"], figure.get("by", figure["x"])} <= set(axes)
+        assert figure["y"] in known
+    for measure in known.values():
+        if "python" in measure:
+            assert measure["python"] in measures.FUNCTIONS
+        else:
+            measures._expect(measure)
+
+
+def test_a_file_gives_claims_rules_lessons_and_testbeds() -> None:
+    for document in DOCUMENTS:
+        for name, table in studies(document).items():
+            assert catalogue.lessons()[name]
+            for claim in table["claim"]:
+                found = claims()[f"{document}/{claim['id']}"]
+                assert set(found.fails_under) <= set(changes())
+                for check in claim.get("check", ()):
+                    assert rule(found.identifier, check["name"]).basis
+            names = {level.name for axis in testbeds.axes(document) for level in axis.levels}
+            assert set(table.get("testbeds", ())) <= names
+
+
+def test_a_study_s_testbed_changes_its_own_figure_alone() -> None:
+    own, other = (catalogue.exhibits()[name] for name in ("mixed/rtt-bias", "mixed/fig5"))
+    level = "a buffer of 100 KB"
+    (change,) = [change for change in testbeds.of(own) if change.name == level]
+    case, *_ = own.method().cases(Scope(own.profile, quick=True))
+    assert change.of(case).spec["path"]["buffer"] == "100kb"
+    assert level not in [change.name for change in testbeds.of(other)]
