@@ -112,6 +112,7 @@ def asked(table: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def test_a_study_speaks_of_its_own_labels_and_measures(exhibit: Exhibit) -> None:
     study: Study = exhibit.method()
     axes, known = study._axes(), study.table["measures"]
+    assert not set(axes) & set(known), "both are columns of the measurements"
     for one in asked(study.table):
         named = [*one.get("where", {}).items(), *one.get("ratio", {}).items()]
         for axis, label in [*named, *one.get("difference", {}).items()]:
@@ -125,6 +126,25 @@ def test_a_study_speaks_of_its_own_labels_and_measures(exhibit: Exhibit) -> None
             assert measure["python"] in measures.FUNCTIONS
         else:
             measures._expect(measure)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("exhibit", FILES, ids=lambda e: e.identifier)
+def test_a_study_has_no_empty_figure_and_a_finding_for_each_claim(
+    exhibit: Exhibit, quick: bool
+) -> None:
+    study, scope = exhibit.method(), Scope(exhibit.profile, quick)
+    rows = [
+        {**case.key, "trial": trial, **dict.fromkeys(study.table["measures"], float(trial))}
+        for case in study.cases(scope)
+        for trial in (1, 2, 3)
+    ]
+    measured = Data({"outcome": pl.DataFrame(rows)}, scope)
+    (picture,) = study.draw(measured)
+    assert all(panel.marks for panel in picture.figure.panels)
+    findings = study.judge(measured)
+    assert [finding.claim for finding in findings] == list(exhibit.claims)
+    assert all(finding.verdict != "not run" for finding in findings)
 
 
 def test_a_file_gives_claims_rules_lessons_and_testbeds() -> None:

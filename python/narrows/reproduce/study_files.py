@@ -14,7 +14,8 @@ also               profiles under which it is made beside the document's
 [[figure]]         a panel: measure `y` over the axis `x`, a bar for each label of the axis `by`
 [[claim]]          as in claims.toml, with an id inside the document, and below it
 [[claim.check]]    a rule as in data/rules, and the `statement`, `measure` and `where` (labels
-                   by axis); with `ratio` or `difference`, an axis and two of its labels
+                   by axis); with `ratio` or `difference`, an axis and two of its labels; with
+                       `best` ("highest" or "lowest"), that of the conditions in each trial
 [[claim.note]]     a measurement that decides nothing: `statement`, `measure`, `where`
 [testbeds.NAME]    what the document leaves open: `why`, and the values to `set`
 """

@@ -111,7 +111,17 @@ class Study:
         return f"{self.table['measures'][measure]['label']}."
 
     def samples(self, asked: Table, data: Data) -> dict[str, Samples]:
-        """What a check or a note is about, in each condition that it names, by trial."""
+        """What a check or a note is about, in each condition that it names, by trial.
+
+        With `best` it is the highest or lowest of these in each trial.
+        """
+        found = self._samples(asked, data)
+        if not found or "best" not in asked:
+            return found
+        best = {"highest": max, "lowest": min}[asked["best"]]
+        return {"": [best(values) for values in zip(*found.values(), strict=True)]}
+
+    def _samples(self, asked: Table, data: Data) -> dict[str, Samples]:
         where, value = asked.get("where", {}), asked["measure"]
         kind = next((kind for kind in ("ratio", "difference") if kind in asked), None)
         if kind is None:
@@ -129,14 +139,8 @@ class Study:
 
     def _cells(self, data: Data, where: Labels) -> list[dict[str, Any]]:
         """The conditions that were run whose labels are among those named."""
-        rows = data["outcome"].select(*self.table["axes"]).unique(maintain_order=True)
-        wanted = {axis: label if isinstance(label, list) else [label] for axis, label in
-                  where.items()}  # fmt: skip
-        return [
-            cell
-            for cell in rows.iter_rows(named=True)
-            if all(cell[axis] in labels for axis, labels in wanted.items())
-        ]
+        rows = picture.matching(data, where).select(*self.table["axes"])
+        return list(rows.unique(maintain_order=True).iter_rows(named=True))
 
     def _name(self, cell: Labels, where: Labels) -> str:
         """The labels of a condition that `where` leaves open."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
+
 from narrows.figures.model import Bar, Figure, Guide, Panel
 from narrows.figures.palette import COLOURS
 from narrows.reproduce.exhibit import Data, Picture
@@ -29,9 +31,17 @@ def draw(study: Table, data: Data) -> Picture:
     return Picture("", f"{study['title']}: {words}", figure)
 
 
+def matching(data: Data, where: Table) -> pl.DataFrame:
+    """What was measured in the conditions whose labels are those of `where`, one or several."""
+    rows = data["outcome"]
+    for axis, label in where.items():
+        rows = rows.filter(pl.col(axis).is_in(label if isinstance(label, list) else [label]))
+    return rows
+
+
 def _panel(figure: Table, study: Table, data: Data) -> Panel:
     x, by, measure = figure["x"], figure.get("by"), study["measures"][figure["y"]]
-    rows = data.rows("outcome", **figure.get("where", {}))
+    rows = matching(data, figure.get("where", {}))
     places = rows[x].unique(maintain_order=True).to_list()
     kinds = rows[by].unique(maintain_order=True).to_list() if by else [""]
     marks = [
