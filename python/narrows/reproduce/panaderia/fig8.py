@@ -56,7 +56,7 @@ def draw(data: Data) -> list[Picture]:
                   y_range=(0, 102),
                   guides=(Guide(50, "fair"), Guide(AXIS_END, "the paper's axis ends")))  # fmt: skip
     figure = Figure(
-        "BBR leaves CUBIC little in a shallow buffer",
+        "Throughput of BBR and CUBIC in a shallow buffer",
         f"2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, 0.5 BDP; windows of 500 ms; {data.scope.profile}",
         (panel, _losses(data)),
         "BBR's throughput far above CUBIC's over the whole minute; the loss with 4 and 8 flows.",

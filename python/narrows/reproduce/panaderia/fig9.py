@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BUFFER = 1.75
 TRIALS = 5
 SHOWN_S = (120.0, 180.0)
-TITLE = "BBR and CUBIC take turns in a medium buffer"
+TITLE = "BBR and CUBIC over time in a medium buffer"
 LOSS_AXIS = (0.0, 6.0)
 """The paper's, in percent."""
 RTT_AXIS = (20.0, 120.0)

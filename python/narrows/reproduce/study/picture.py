@@ -18,7 +18,7 @@ WIDTH = 0.8
 def draw(study: Table, data: Data) -> Picture:
     """Every figure as a panel: means of the trials, with their range."""
     panels = tuple(_panel(figure, study, data) for figure in study["figure"])
-    words = "; ".join(panel.y_label.lower() for panel in panels)
+    words = "; ".join(panel.title.lower() for panel in panels)
     conditions = study["conditions"]
     figure = Figure(
         study["title"],
@@ -53,7 +53,9 @@ def _panel(figure: Table, study: Table, data: Data) -> Panel:
     ]  # fmt: skip
     guides = tuple(Guide(value, words) for words, value in figure.get("guides", {}).items())
     ticks = tuple((float(place), str(label)) for place, label in enumerate(places))
-    return Panel("", measure["label"], tuple(marks), title=figure.get("title", ""), ticks=ticks,
+    what, _, unit = measure["label"].partition(" (")
+    title = f"{figure['title']}: {what}" if "title" in figure else what
+    return Panel("", unit.rstrip(")"), tuple(marks), title=title, ticks=ticks,
                  y_range=(0, figure.get("y_to")), guides=guides)  # fmt: skip
 
 
