@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from narrows.backends import get_backend
+from narrows.execute import run_all
 from narrows.reproduce import catalogue, testbeds
 from narrows.reproduce.changes import changes
 from narrows.reproduce.claims import DOCUMENTS, claims
-from narrows.reproduce.exhibit import Data, Exhibit, Scope
+from narrows.reproduce.exhibit import Case, Data, Exhibit, Scope
+from narrows.reproduce.gather import conditions
 from narrows.reproduce.rules import rule
 from narrows.reproduce.study import measures
 from narrows.reproduce.study.method import Study
 from narrows.reproduce.study_files import studies
+from narrows.store import RunStore, StoredTrial
 
 PROFILE = "linux-4.17"
 TABLE: dict[str, Any] = {
@@ -167,3 +172,64 @@ def test_a_study_s_testbed_changes_its_own_figure_alone() -> None:
     case, *_ = own.method().cases(Scope(own.profile, quick=True))
     assert change.of(case).spec["path"]["buffer"] == "100kb"
     assert level not in [change.name for change in testbeds.of(other)]
+
+
+def trial_of(tmp_path: Path, flows: list[dict[str, Any]], **path: str) -> StoredTrial:
+    """A run of 20 s, of which the first 5 s are warm-up."""
+    spec = {
+        "name": "x",
+        "path": {"rate": "20mbit", "rtt": "25ms", "buffer": "1.75bdp", **path},
+        "flows": flows,
+        "host": {"profile": PROFILE},
+        "run": {"duration": "20s", "warmup": "5s", "sample_interval": "50ms"},
+    }
+    (condition,) = conditions([Case({"a": "b"}, spec)], get_backend("sim"))
+    run_all(list(condition.jobs()), tmp_path, jobs=1)
+    (trial,) = condition.stored(RunStore(tmp_path / "runs"))
+    return trial
+
+
+MIX = [{"cca": "bbr", "count": 2}, {"cca": "cubic", "count": 2}]
+
+
+def test_a_queue_in_order_gives_a_flow_its_share_of_the_queue(tmp_path) -> None:
+    in_order = measures.shares_apart(trial_of(tmp_path / "fifo", MIX))
+    in_turns = measures.shares_apart(trial_of(tmp_path / "fq", MIX, queue="fq_codel"))
+    assert in_order is not None
+    assert in_order < 0.05
+    assert in_turns is None or in_turns > 2 * in_order
+
+
+def test_one_estimate_is_the_rate_and_several_exceed_it(tmp_path) -> None:
+    alone = measures.sum_of_estimates(trial_of(tmp_path / "1", [{"cca": "bbr"}], buffer="8bdp"))
+    four = [{"cca": "bbr", "count": 4}]
+    several = measures.sum_of_estimates(trial_of(tmp_path / "4", four, buffer="8bdp"))
+    assert alone == 0
+    assert several is not None
+    assert several > 0.5
+
+
+def test_a_short_flow_lives_in_startup_and_a_long_one_in_steady_state(tmp_path) -> None:
+    def steady(size: str) -> float | None:
+        flow = {"name": "small", "cca": "bbr", "size": size, "repeat_gap": "0.1s"}
+        return measures.steady_state(trial_of(tmp_path / size, [flow]))
+
+    assert steady("50kb") == 0
+    assert (steady("30mb") or 0) > 0.8
+
+
+def test_cubic_s_growth_ends_with_the_first_drop(tmp_path) -> None:
+    grown = measures.growth_until_loss(trial_of(tmp_path, MIX))
+    assert grown is None or 0 < grown < 2.75
+    nothing_lost = trial_of(tmp_path / "deep", MIX, buffer="200bdp")
+    assert measures.growth_until_loss(nothing_lost) is None
+
+
+def test_a_measure_is_what_an_expectation_takes(tmp_path) -> None:
+    trial = trial_of(tmp_path, MIX)
+    share = {"metric": "bbr.share", "times": 100, "label": "Share"}
+    assert 0 < (measures.value(share, trial) or 0) < 100
+    series = {"series": "bbr.cwnd", "take": "max", "over": "sum", "label": "Windows"}
+    assert (measures.value(series, trial) or 0) > 8
+    assert measures.value({**share, "metric": "reno.share"}, trial) is None
+    assert measures.value({**series, "series": "reno.cwnd"}, trial) is None
