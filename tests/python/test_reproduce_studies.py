@@ -18,7 +18,7 @@ from narrows.reproduce.exhibit import Case, Data, Exhibit, Scope
 from narrows.reproduce.gather import conditions
 from narrows.reproduce.rules import rule
 from narrows.reproduce.study import measures
-from narrows.reproduce.study.method import Study
+from narrows.reproduce.study.method import StudyMethod
 from narrows.reproduce.study_files import studies
 from narrows.store import RunStore, StoredTrial
 
@@ -42,7 +42,7 @@ TABLE: dict[str, Any] = {
     "figure": [{"y": "share", "x": "path.buffer", "by": "control"}],
     "claim": [],
 }
-STUDY = Study("panaderia/made-up", TABLE, PROFILE)
+STUDY = StudyMethod("panaderia/made-up", TABLE, PROFILE)
 FILES = [exhibit for exhibit in catalogue.exhibits().values() if exhibit.module == "study.method"]
 
 
@@ -95,7 +95,7 @@ def test_a_check_is_about_the_conditions_that_it_names(asked, found) -> None:
 def test_a_check_of_conditions_that_were_not_run_is_left_out() -> None:
     check = {"name": "x", "statement": "x", "measure": "share", "where": {"control": "Vegas"}}
     table = {**TABLE, "claim": [{"id": "made-up", "check": [check]}]}
-    (finding,) = Study("panaderia/made-up", table, PROFILE).judge(MEASURED)
+    (finding,) = StudyMethod("panaderia/made-up", table, PROFILE).judge(MEASURED)
     assert finding.verdict == "not run"
 
 
@@ -115,7 +115,7 @@ def asked(table: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 @pytest.mark.parametrize("exhibit", FILES, ids=lambda e: e.identifier)
 def test_a_study_speaks_of_its_own_labels_and_measures(exhibit: Exhibit) -> None:
-    study: Study = exhibit.method()
+    study: StudyMethod = exhibit.method()
     axes, known = study._axes(), study.table["measures"]
     assert not set(axes) & set(known), "both are columns of the measurements"
     for one in asked(study.table):

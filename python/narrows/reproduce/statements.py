@@ -20,7 +20,7 @@ STATUSES = {
     "untestable": "no laboratory can test it",
     "missing": "neither tested nor answered yet",
 }
-"""What became of a statement. A claim that "judges" one may confirm or refute it."""
+"""The answers that a statement can have. A claim that "judges" one may confirm or refute it."""
 NEEDS = {
     "tested": ("claims",),
     "weaker": ("reason",),
@@ -33,7 +33,7 @@ NEEDS = {
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a document `says`, in our words, and `where`; what answers it.
+    """A sentence of a document: what it `says`, in our words, `where`, and its answer.
 
     `claims` are ids of the ledger, `answer` pages of the documentation and commands. `reason` says
     why it is tested more weakly than written, or not at all.

@@ -67,5 +67,5 @@ def rule_tables(document: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def lessons(document: str) -> dict[str, str]:
-    """What each study's figure shows and why, by its id."""
+    """The lesson of each study's figure, by its id."""
     return {name: study["lesson"] for name, study in studies(document).items()}

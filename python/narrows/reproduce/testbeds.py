@@ -250,7 +250,7 @@ AXES: Mapping[str, tuple[Axis, ...]] = {
 
 @cache
 def axes(document: str) -> tuple[Axis, ...]:
-    """What a document leaves open, in general and in the studies that are files."""
+    """The open properties of a document, in general and of the studies that are files."""
     own = [
         Axis(level["why"], (Level(name, _setting(level["set"])),), (figure,))
         for figure, study in studies(document).items()

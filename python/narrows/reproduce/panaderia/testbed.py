@@ -124,7 +124,7 @@ def loss_rate(trial: StoredTrial) -> pl.DataFrame:
 
 
 def axis_ends(axis: float, most: list[float]) -> Check:
-    """What the end of a figure's axis says of what the paper drew; `most` is the most of a class.
+    """Notes why the paper's axis ends where it does; `most` is the most that a class gets.
 
     Both figures have two flows of each kind.
     """

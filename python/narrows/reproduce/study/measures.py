@@ -1,4 +1,4 @@
-"""What is measured of a run: numbers as `[[expect]]` takes them, and a few that it can't take."""
+"""Measures of a run: numbers as `[[expect]]` takes them, and a few that it can't take."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ LEAST_S = 2.0
 
 def value(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
     """The value of a measure in a run; None if the run has none."""
-    found = FUNCTIONS[measure["python"]](trial) if "python" in measure else _taken(measure, trial)
+    found = FUNCTIONS[measure["python"]](trial) if "python" in measure else _take(measure, trial)
     return None if found is None else found * measure.get("times", 1)
 
 
-def _taken(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
-    """What `[[expect]]` would take; None for a metric or an owner that the run doesn't have."""
+def _take(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
+    """Takes a number as `[[expect]]` does; None for a metric or an owner that the run lacks."""
     asked = _expect(measure)
     row = run_frames.summary(trial).row(0, named=True)
     series = RunSeries(trial.scenario, _classes(trial), trial.columns)

@@ -27,7 +27,7 @@ Labels = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Study:
+class StudyMethod:
     """A study by its id, its file, and the profile of its document's kernel."""
 
     identifier: str
@@ -111,7 +111,7 @@ class Study:
         return f"{self.table['measures'][measure]['label']}."
 
     def samples(self, asked: Table, data: Data) -> dict[str, Samples]:
-        """What a check or a note is about, in each condition that it names, by trial.
+        """The values that a check or a note is about, in each condition that it names, by trial.
 
         With `best` it is the highest or lowest of these in each trial.
         """
@@ -130,7 +130,7 @@ class Study:
         ((axis, (first, second)),) = asked[kind].items()
         sides = self._cells(data, {**where, axis: first})
         return {
-            self._name(cell, {**where, axis: first}): _combined(
+            self._name(cell, {**where, axis: first}): _combine(
                 kind, _by_trial(data, value, cell), _by_trial(data, value, {**cell, axis: second})
             )
             for cell in sides
@@ -148,10 +148,10 @@ class Study:
         return ", ".join(str(label) for axis, label in cell.items() if axis not in fixed)
 
 
-def study(identifier: str, profile: str) -> Study:
+def study(identifier: str, profile: str) -> StudyMethod:
     """The study of an id."""
     document = identifier.partition("/")[0]
-    return Study(identifier, studies(document)[identifier], profile)
+    return StudyMethod(identifier, studies(document)[identifier], profile)
 
 
 def _by_trial(data: Data, value: str, cell: Labels) -> dict[int, float]:
@@ -163,7 +163,7 @@ def _values(data: Data, value: str, cell: Labels) -> Sequence[float]:
     return list(_by_trial(data, value, cell).values())
 
 
-def _combined(kind: str, first: dict[int, float], second: dict[int, float]) -> list[float]:
+def _combine(kind: str, first: dict[int, float], second: dict[int, float]) -> list[float]:
     """The ratios or the differences of the trials that both conditions have."""
     both = [(first[trial], second[trial]) for trial in first if trial in second]
     if kind == "difference":

@@ -32,7 +32,7 @@ def draw(study: Table, data: Data) -> Picture:
 
 
 def matching(data: Data, where: Table) -> pl.DataFrame:
-    """What was measured in the conditions whose labels are those of `where`, one or several."""
+    """The rows of the conditions whose labels are those of `where`, one or several."""
     rows = data["outcome"]
     for axis, label in where.items():
         rows = rows.filter(pl.col(axis).is_in(label if isinstance(label, list) else [label]))
