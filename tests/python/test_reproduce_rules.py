@@ -129,3 +129,15 @@ def test_the_minute_that_a_figure_shows_is_in_its_run(scope) -> None:
     assert warmup + fig5.SHOWN_SINCE_WARMUP_S[1] <= end
     (case,) = fig9.cases(scope)
     assert fig9.SHOWN_S[1] <= float(case.spec["run"]["duration"].rstrip("s"))
+
+
+def test_a_figure_over_time_draws_one_trial() -> None:
+    rows = [
+        {"kind": kind, "trial": trial, "time_s": 60.0 + second, "queue_bdp": 1.0}
+        for kind in ("bbr", "cubic")
+        for trial in TRIALS
+        for second in range(3)
+    ]
+    (picture,) = fig5.draw(Data({"queue": pl.DataFrame(rows)}, WHOLE))
+    for line in picture.figure.panels[0].lines:
+        assert list(line.x) == [0.0, 1.0, 2.0]

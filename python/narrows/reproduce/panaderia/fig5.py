@@ -64,7 +64,7 @@ def draw(data: Data) -> list[Picture]:
     """Both queues over a minute, in BDP."""
     lines = []
     for kind in ("bbr", "cubic"):
-        rows = data["queue"].filter(pl.col("kind") == kind)
+        rows = data["queue"].filter((pl.col("kind") == kind) & (pl.col("trial") == 1))
         x = frames.column(rows, "time_s") - SHOWN_SINCE_WARMUP_S[0]
         lines.append(Line(name(kind), x, frames.column(rows, "queue_bdp"), kind, width=1.2))
     panel = Panel(

@@ -78,7 +78,7 @@ def with_the_paper_s(figure: Figure) -> Figure:
     )
     if most <= LOSS_AXIS[1]:
         loss = replace(loss, y_range=LOSS_AXIS)
-    ends = (Guide(50, "BBR takes over above, CUBIC dominates below", below=True),
+    ends = (Guide(50, "BBR above: BBR takes over; below: CUBIC dominates", below=True),
             Guide(AXIS_END, "the paper's axis ends"))  # fmt: skip
     throughput = replace(throughput, guides=(*throughput.guides, *ends))
     inflated = Guide(INFLATED_MS, "the paper: around 60, inaccurate RTprop")
