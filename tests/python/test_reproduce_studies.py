@@ -233,3 +233,30 @@ def test_a_measure_is_what_an_expectation_takes(tmp_path) -> None:
     assert (measures.value(series, trial) or 0) > 8
     assert measures.value({**share, "metric": "reno.share"}, trial) is None
     assert measures.value({**series, "series": "reno.cwnd"}, trial) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "kind"),
+    [("panaderia/fig8", "two token buckets", "tbf"), ("mixed/fig5", "htb", "htb")],
+)
+def test_a_document_s_shaper_is_a_testbed(name, level, kind) -> None:
+    exhibit = catalogue.exhibits()[name]
+    (change,) = [change for change in testbeds.of(exhibit) if change.name == level]
+    case, *_ = exhibit.method().cases(Scope(exhibit.profile, quick=True))
+    path = change.of(case).spec["path"]
+    assert path["service"]["kind"] == kind
+    assert [link["rate"] for link in path.get("links", ())] in ([], [path["rate"]])
+    preset, *_ = catalogue.exhibits()["panaderia/networks"].method().cases(Scope(PROFILE))
+    assert change.of(preset).spec == preset.spec
+
+
+def test_runs_that_differ_are_not_taken_for_one_because_a_count_is_zero(tmp_path) -> None:
+    spec = {**TABLE["spec"], "host": {"profile": PROFILE, "jitter": "20us"}}
+    spec["run"] = {"duration": "10s", "trials": 3}
+    (condition,) = conditions([Case({"control": "BBR"}, spec)], get_backend("sim"))
+    run_all(list(condition.jobs()), tmp_path, jobs=1)
+    counted = {**TABLE, "measures": {"flows": {"metric": "flows", "label": "Flows"}}}
+    study = StudyMethod("panaderia/made-up", counted, PROFILE)
+    parts = [study.measure(trial) for trial in condition.stored(RunStore(tmp_path / "runs"))]
+    assert len({part["outcome"]["flows"][0] for part in parts}) == 1
+    assert len({part["run"].row(0) for part in parts}) == 3

@@ -59,8 +59,8 @@ def statements() -> tuple[Statement, ...]:
 
 
 def _statement(document: str, entry: dict[str, Any]) -> Statement:
-    lists = {key: tuple(entry.pop(key, ())) for key in ("claims", "answer")}
-    made = Statement(document, **entry, **lists)
+    claims, answer = (tuple(entry.pop(key, ())) for key in ("claims", "answer"))
+    made = Statement(document, **entry, claims=claims, answer=answer)
     lacking = [name for name in NEEDS[made.status] if not getattr(made, name)]
     if lacking:
         raise ValueError(f"{document}, {made.says!r}: {made.status}, but no {lacking[0]}")

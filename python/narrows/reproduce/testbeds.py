@@ -172,6 +172,27 @@ def _confirming(**options: float) -> Edit:
     return edit
 
 
+def _shape(spec: Spec, **service: Any) -> bool:  # noqa: ANN401 (parameters of a service)
+    """Gives the bottleneck a service where it has the usual one at a known rate."""
+    path = spec["path"]
+    plain = "rate" in path and not {"preset", "service", "links"} & path.keys()
+    if plain:
+        path["service"] = service
+    return plain
+
+
+def _token_buckets(spec: Spec) -> None:
+    """Two token bucket filters with small buckets, one after the other."""
+    if _shape(spec, kind="tbf", burst="5kb"):
+        path = spec["path"]
+        path["links"] = [{"name": "second bucket", "rate": path["rate"], "buffer": "1mb",
+                          "service": path["service"]}]  # fmt: skip
+
+
+def _htb(spec: Spec) -> None:
+    _shape(spec, kind="htb", device="10gbit")
+
+
 _CUBIC_FIRST = Level("CUBIC first", _ahead("cubic"))
 _BBR_FIRST = Level("BBR first", _ahead("bbr"))
 _CLOCK = Axis(
@@ -203,6 +224,11 @@ AXES: Mapping[str, tuple[Axis, ...]] = {
         Axis("Who starts first isn't said: one kind, 5 s ahead.", (_BBR_FIRST, _CUBIC_FIRST)),
         _CLOCK,
         Axis(
+            "The router has two token bucket filters with small buckets, of which nothing more is "
+            "said: 5 KB each, in place of a link.",
+            (Level("two token buckets", _token_buckets),),
+        ),
+        Axis(
             "A higher RTprop counts if it is consistently higher for many probes or drastically "
             "higher for one. How many and how much isn't said: 3 or 10 probes instead of 5; only "
             "many probes; only a single one.",
@@ -215,6 +241,11 @@ AXES: Mapping[str, tuple[Axis, ...]] = {
     ),
     "mixed": (
         _OFFLOAD,
+        Axis(
+            "The bottleneck is a class of htb between links of 10 Gbit/s, which lets bursts pass "
+            "that a link would spread.",
+            (Level("htb", _htb),),
+        ),
         Axis(
             "Between two flows iperf3 also talks to its server: three round trips before the data "
             "connection and one before its data (iperf_client_api.c). The study's 0.1 s may be the "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from narrows.figures import frames
@@ -69,15 +70,15 @@ def _owners(trial: StoredTrial) -> set[str]:
 def sum_of_estimates(trial: StoredTrial) -> float | None:
     """The share of samples after the warm-up at which the flows' estimates exceed the rate."""
     estimates = run_frames.internal(trial, "bw_mbps")
-    total = estimates.group_by("time_s").agg(pl.col("value").sum())["value"]
-    return float((total > frames.rate_mbps(trial.scenario)).mean()) if len(total) else None
+    total = frames.column(estimates.group_by("time_s").agg(pl.col("value").sum()), "value")
+    return float(np.mean(total > frames.rate_mbps(trial.scenario))) if len(total) else None
 
 
 def steady_state(trial: StoredTrial) -> float | None:
     """The part of the lives of the flows in `small` in which BBR is in PROBE_BW or PROBE_RTT."""
     rows = run_frames.samples(trial, ["cca_state"]).filter(pl.col("name").str.starts_with("small"))
     states = rows.filter(pl.col("cca_state") != "")["cca_state"]
-    return float(states.str.starts_with("probe").mean()) if len(states) else None
+    return float(np.mean(states.str.starts_with("probe").to_numpy())) if len(states) else None
 
 
 def shares_apart(trial: StoredTrial) -> float | None:
@@ -112,7 +113,7 @@ def shares_apart(trial: StoredTrial) -> float | None:
         (pl.col("queued") / pl.col("queued_of_all")
          - pl.col("throughput_mbps") / pl.col("throughput_mbps_of_all")).abs().mean()
     )  # fmt: skip
-    return apart.item()
+    return None if full.is_empty() else float(apart.item())
 
 
 def growth_until_loss(trial: StoredTrial) -> float | None:

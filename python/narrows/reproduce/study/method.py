@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from narrows.report import Check
+from narrows.reproduce import run_frames
 from narrows.reproduce.changes import put
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import Samples, held, interval, noted
@@ -62,10 +63,11 @@ class StudyMethod:
 
     def _axes(self) -> dict[str, dict[Any, Table]]:
         """Each axis' labels with the values that they set."""
-        return {
-            name: labels if isinstance(labels, Mapping) else {one: {name: one} for one in labels}
-            for name, labels in self.table["axes"].items()
-        }
+        axes: dict[str, dict[Any, Table]] = {}
+        for name, labels in self.table["axes"].items():
+            each = labels if isinstance(labels, Mapping) else {one: {name: one} for one in labels}
+            axes[name] = dict(each)
+        return axes
 
     def _spec(self, scope: Scope) -> dict[str, Any]:
         own = self.table.get("own_host", {}) if scope.profile == self.profile else {}
@@ -73,9 +75,10 @@ class StudyMethod:
         return {**spec, "host": {"profile": scope.profile, **spec.get("host", {}), **own}}
 
     def measure(self, trial: StoredTrial) -> dict[str, pl.DataFrame]:
-        """One row: every measure."""
+        """One row with every measure, and one by which runs differ whose measures are equal."""
         row = {name: measures.value(one, trial) for name, one in self.table["measures"].items()}
-        return {"outcome": pl.DataFrame([row], schema=dict.fromkeys(row, pl.Float64))}
+        run = run_frames.summary(trial).select("forwarded", "queue_mean_bdp")
+        return {"outcome": pl.DataFrame([row], schema=dict.fromkeys(row, pl.Float64)), "run": run}
 
     def draw(self, data: Data) -> list[Picture]:
         """A panel for each figure."""
