@@ -7,7 +7,7 @@ import pytest
 
 from narrows.reproduce.cs244 import fig5 as cs244_fig5
 from narrows.reproduce.exhibit import Data, Scope
-from narrows.reproduce.ietf98 import convergence, policer, reno
+from narrows.reproduce.ietf98 import buffer_sweep, convergence, policer, reno
 from narrows.reproduce.mixed import fig14
 from narrows.reproduce.panaderia import fig5, fig7, fig9, fig11
 
@@ -140,4 +140,21 @@ def test_a_figure_over_time_draws_one_trial() -> None:
     ]
     (picture,) = fig5.draw(Data({"queue": pl.DataFrame(rows)}, WHOLE))
     for line in picture.figure.panels[0].lines:
+        assert list(line.x) == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("panel", "where"),
+    [(lambda data: reno._panel(data, "1x", "bbr"), {"slide": "1x", "kind": "bbr"}),
+     (buffer_sweep._point, {"buffer_bdp": buffer_sweep.POINT})],
+)  # fmt: skip
+def test_a_panel_over_time_draws_one_trial(panel, where) -> None:
+    rows = [
+        {**where, "order": 0, "trial": trial, "class": kind, "start_s": float(second),
+         "throughput_mbps": 5.0}
+        for kind in ("bbr", "cubic")
+        for trial in TRIALS
+        for second in range(3)
+    ]  # fmt: skip
+    for line in panel(Data({"throughput": pl.DataFrame(rows)}, WHOLE)).lines:
         assert list(line.x) == [0.0, 1.0, 2.0]
