@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
 from narrows.figures.model import Bar, Figure, Guide, Panel
@@ -40,36 +38,39 @@ def matching(data: Data, where: Table) -> pl.DataFrame:
 
 
 def _panel(figure: Table, study: Table, data: Data) -> Panel:
-    x, by, measure = figure["x"], figure.get("by"), study["measures"][figure["y"]]
+    """The places of one axis with a bar for each label of another, or one bar."""
+    x, by = figure["x"], figure.get("by")
     rows = matching(data, figure.get("where", {}))
     places = rows[x].unique(maintain_order=True).to_list()
-    kinds = rows[by].unique(maintain_order=True).to_list() if by else [""]
-    marks = [
-        bar
-        for number, kind in enumerate(kinds)
-        for place, label in enumerate(places)
-        if (bar := _bar(rows, figure, {x: label, **({by: kind} if by else {})}, kind,
-                        place + _shift(number, len(kinds)), number, WIDTH / len(kinds)))
-    ]  # fmt: skip
-    guides = tuple(Guide(value, words) for words, value in figure.get("guides", {}).items())
-    ticks = tuple((float(place), str(label)) for place, label in enumerate(places))
-    what, _, unit = measure["label"].partition(" (")
-    title = f"{figure['title']}: {what}" if "title" in figure else what
-    return Panel("", unit.rstrip(")"), tuple(marks), title=title, ticks=ticks,
-                 y_range=(0, figure.get("y_to")), guides=guides)  # fmt: skip
+    kinds = rows[by].unique(maintain_order=True).to_list() if by else [None]
+    width = WIDTH / len(kinds)
+    marks = []
+    for number, kind in enumerate(kinds):
+        shift = (number - (len(kinds) - 1) / 2) * width
+        for place, label in enumerate(places):
+            cell = rows.filter(**{x: label}, **({by: kind} if by else {}))
+            found = cell[figure["y"]].drop_nulls().to_list()
+            if found:
+                colour = _colour(label if kind is None else kind, number)
+                marks.append(_bar(kind or "", place + shift, found, colour, 0.9 * width))
+    what, _, unit = study["measures"][figure["y"]]["label"].partition(" (")
+    return Panel(
+        "",
+        unit.rstrip(")"),
+        tuple(marks),
+        title=f"{figure['title']}: {what}" if "title" in figure else what,
+        ticks=tuple((float(place), str(label)) for place, label in enumerate(places)),
+        y_range=(0, figure.get("y_to")),
+        guides=tuple(Guide(value, words) for words, value in figure.get("guides", {}).items()),
+    )
 
 
-def _shift(number: int, count: int) -> float:
-    return (number - (count - 1) / 2) * WIDTH / count
+def _colour(label: object, number: int) -> str:
+    """That of a control, if it is one; else one of a row."""
+    own = str(label).lower()
+    return own if own in COLOURS else f"flow:{number % 7}"
 
 
-def _bar(rows: Any, figure: Table, cell: Table, kind: Any, at: float, number: int,  # noqa: ANN401
-         width: float) -> Bar | None:  # fmt: skip
-    """The bar of a condition; None if nothing was measured there."""
-    found = rows.filter(**cell)[figure["y"]].drop_nulls().to_list()
-    if not found:
-        return None
-    own = str(kind or cell[figure["x"]]).lower()
-    colour = own if own in COLOURS else f"flow:{number % 7}"
-    spread = (min(found), max(found))
-    return Bar(str(kind), at, sum(found) / len(found), colour, spread, width=0.9 * width)
+def _bar(label: object, at: float, found: list[float], colour: str, width: float) -> Bar:
+    mean = sum(found) / len(found)
+    return Bar(str(label), at, mean, colour, (min(found), max(found)), width=width)
