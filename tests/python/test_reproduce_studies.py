@@ -123,6 +123,10 @@ def test_a_study_speaks_of_its_own_labels_and_measures(exhibit: Exhibit) -> None
         for axis, label in [*named, *one.get("difference", {}).items()]:
             assert set(label if isinstance(label, list) else [label]) <= set(axes[axis])
         assert one["measure"] in known
+    flows = {flow["name"] for flow in study.table["spec"]["flows"]} | {"*"}
+    levels = [level["set"] for level in study.table.get("testbeds", {}).values()]
+    for values in (*levels, *(values for labels in axes.values() for values in labels.values())):
+        assert {place.split(".")[1] for place in values if place.startswith("flows.")} <= flows
     for figure in study.table["figure"]:
         assert {figure["x"], figure.get("by", figure["x"])} <= set(axes)
         assert figure["y"] in known

@@ -69,10 +69,7 @@ class Change:
 
 
 def put(spec: Spec, place: str, value: Any) -> None:  # noqa: ANN401 (a value of TOML)
-    """Sets a value: "path.loss", "flows.*.size" of every flow, "flows.NAME.size", or all "flows".
-
-    Raises ValueError for a flow that isn't there.
-    """
+    """Sets a value: "path.loss", "flows.NAME.size" or "flows.*.size", or all "flows"."""
     table, *path = place.split(".")
     if not path:
         spec[table] = copy.deepcopy(value)
