@@ -127,6 +127,7 @@ reference: setup ## regenerate files made from the sources: Python classes, refe
 	$(BIN)/python tools/generate_controls.py
 	$(BIN)/python tools/generate_columns.py
 	$(BIN)/python tools/generate_metrics.py
+	$(BIN)/python tools/generate_statements.py
 	$(BIN)/python tools/generate_commands.py
 	$(BIN)/python tools/generate_requirements.py
 	$(BIN)/python tools/generate_specification.py

@@ -36,6 +36,9 @@ RIVALS_PAGE, SEEDS_PAGE = REFERENCE / "rivals.md", REFERENCE / "seeds.md"
 HEAD = """\
 # The verdict on every claim
 
+[statements.md](statements.md) lists everything that the documents state, with the claims that
+judge it.
+
 This page lists each statement of the four documents with three verdicts, on the whole grid unless
 it says otherwise. The first is the simulator's with its profile of Linux 6.12, which was compared
 with that kernel ([trust.md](../explanation/trust.md)). The second is the simulator's with its
@@ -128,7 +131,7 @@ def _matrices(judged: Sequence[Judgement]) -> Iterator[str]:
             matrix.document, fit.fits(matrix.document, mine, list(exhibits().values()))
         )
         yield ""
-        for axis in testbeds.AXES[matrix.document]:
+        for axis in testbeds.axes(matrix.document):
             yield f"- {', '.join(level.name for level in axis.levels)}: {axis.why}"
         yield ""
 

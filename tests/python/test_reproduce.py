@@ -79,6 +79,12 @@ def test_a_case_of_a_back_end_that_is_not_set_up_is_left_out(monkeypatch):
     assert 2 * len(here.cells) == len(cases)
 
 
+@pytest.mark.parametrize("exhibit", figures(), ids=lambda e: e.identifier)
+def test_a_title_says_what_is_shown_not_what_came_out(exhibit):
+    said = r"\b(loses|keeps|finds?|converges?|takes? turns|comes|throttles|is key|beats)\b"
+    assert not re.search(said, exhibit.title)
+
+
 def test_no_claim_is_decided_twice():
     decided = [claim for exhibit in figures() for claim in exhibit.claims]
     assert sorted(decided) == sorted(set(decided))

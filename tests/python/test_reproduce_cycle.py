@@ -141,9 +141,11 @@ def test_smooth_keeps_the_level_at_both_ends():
 def test_the_chart_has_the_paper_s_rtt_and_its_axis_of_the_loss_unless_more_is_lost() -> None:
     def drawn(percent: float) -> Figure:
         loss = Line("loss", np.array([0.0, 1.0]), np.array([math.nan, percent]), "loss")
-        return fig9.with_the_paper_s(
-            Figure("run", "", (Panel("s", "%", (loss,)), Panel("s", "ms", ())), "alt")
-        )
+        shares, rtt = Panel("s", "% of the rate", ()), Panel("s", "ms", ())
+        panels = (shares, Panel("s", "%", (loss,)), rtt)
+        return fig9.with_the_paper_s(Figure("run", "", panels, "alt"))
 
-    assert [drawn(percent).panels[0].y_range for percent in (5.9, 6.1)] == [(0, 6), (0, None)]
-    assert [guide.value for guide in drawn(1.0).panels[1].guides] == [60]
+    assert [drawn(percent).panels[1].y_range for percent in (5.9, 6.1)] == [(0, 6), (0, None)]
+    assert [guide.value for guide in drawn(1.0).panels[0].guides] == [50, 60]
+    assert [guide.value for guide in drawn(1.0).panels[2].guides] == [60]
+    assert drawn(1.0).panels[2].y_range == (20, 120)

@@ -7,9 +7,9 @@ import pytest
 
 from narrows.reproduce.cs244 import fig5 as cs244_fig5
 from narrows.reproduce.exhibit import Data, Scope
-from narrows.reproduce.ietf98 import convergence, policer, reno
+from narrows.reproduce.ietf98 import buffer_sweep, convergence, policer, reno
 from narrows.reproduce.mixed import fig14
-from narrows.reproduce.panaderia import fig5, fig7, fig11
+from narrows.reproduce.panaderia import fig5, fig7, fig9, fig11
 
 QUICK, WHOLE = (Scope("linux-4.17", quick) for quick in (True, False))
 TRIALS = (1, 2, 3, 4, 5)
@@ -120,3 +120,41 @@ def test_much_closer_to_ten_round_trips_is_a_comparison() -> None:
 
     assert fig14.ten_rounds(data({1.0: 17.6, 2.0: 6.8})).passed is True
     assert fig14.ten_rounds(data({1.0: 12.0, 2.0: 8.5})).passed is False
+
+
+@pytest.mark.parametrize("scope", [QUICK, WHOLE], ids=["quick", "whole"])
+def test_the_minute_that_a_figure_shows_is_in_its_run(scope) -> None:
+    first, *_ = fig5.cases(scope)
+    warmup, end = (float(first.spec["run"][key].rstrip("s")) for key in ("warmup", "duration"))
+    assert warmup + fig5.SHOWN_SINCE_WARMUP_S[1] <= end
+    (case,) = fig9.cases(scope)
+    assert fig9.SHOWN_S[1] <= float(case.spec["run"]["duration"].rstrip("s"))
+
+
+def test_a_figure_over_time_draws_one_trial() -> None:
+    rows = [
+        {"kind": kind, "trial": trial, "time_s": 60.0 + second, "queue_bdp": 1.0}
+        for kind in ("bbr", "cubic")
+        for trial in TRIALS
+        for second in range(3)
+    ]
+    (picture,) = fig5.draw(Data({"queue": pl.DataFrame(rows)}, WHOLE))
+    for line in picture.figure.panels[0].lines:
+        assert list(line.x) == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("panel", "where"),
+    [(lambda data: reno._panel(data, "1x", "bbr"), {"slide": "1x", "kind": "bbr"}),
+     (buffer_sweep._point, {"buffer_bdp": buffer_sweep.POINT})],
+)  # fmt: skip
+def test_a_panel_over_time_draws_one_trial(panel, where) -> None:
+    rows = [
+        {**where, "order": 0, "trial": trial, "class": kind, "start_s": float(second),
+         "throughput_mbps": 5.0}
+        for kind in ("bbr", "cubic")
+        for trial in TRIALS
+        for second in range(3)
+    ]  # fmt: skip
+    for line in panel(Data({"throughput": pl.DataFrame(rows)}, WHOLE)).lines:
+        assert list(line.x) == [0.0, 1.0, 2.0]

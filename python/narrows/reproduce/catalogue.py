@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 
 from narrows.errors import InputError
+from narrows.reproduce import study_files
 from narrows.reproduce.claims import DATA, DOCUMENTS
 from narrows.reproduce.exhibit import Exhibit
 from narrows.spec.suggest import one_of
@@ -20,7 +21,8 @@ def exhibits() -> dict[str, Exhibit]:
     """All figures by id, document by document."""
     found: dict[str, Exhibit] = {}
     for document in DOCUMENTS:
-        listed: tuple[Exhibit, ...] = import_module(f"narrows.reproduce.{document}").EXHIBITS
+        package = import_module(f"narrows.reproduce.{document}")
+        listed: list[Exhibit] = [*package.EXHIBITS, *package.DOCUMENT.studies()]
         found.update({exhibit.identifier: exhibit for exhibit in listed})
     return found
 
@@ -66,7 +68,10 @@ def _claim(wanted: str) -> str:
 def lessons() -> dict[str, str]:
     """What each figure shows and why, by its id."""
     found = tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))
-    return {f"{doc}/{figure}": text for doc, told in found.items() for figure, text in told.items()}
+    told = {f"{doc}/{figure}": text for doc, its in found.items() for figure, text in its.items()}
+    return told | {
+        name: text for doc in DOCUMENTS for name, text in study_files.lessons(doc).items()
+    }
 
 
 def listing() -> Iterator[tuple[str, str]]:

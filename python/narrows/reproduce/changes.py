@@ -47,7 +47,7 @@ class Change:
         spec = copy.deepcopy(dict(case.spec))
         self._replace(spec)
         for place, value in self.set.items():
-            _set(spec, place, value)
+            put(spec, place, value)
         if self.edit is not None:
             self.edit(spec)
         return replace(case, spec=spec)
@@ -68,8 +68,12 @@ class Change:
             flow.pop("options", None)
 
 
-def _set(spec: Spec, place: str, value: Any) -> None:  # noqa: ANN401 (a value of TOML)
+def put(spec: Spec, place: str, value: Any) -> None:  # noqa: ANN401 (a value of TOML)
+    """Sets a value: "path.loss", "flows.NAME.size" or "flows.*.size", or all "flows"."""
     table, *path = place.split(".")
+    if not path:
+        spec[table] = copy.deepcopy(value)
+        return
     for target in _tables(spec, table, path):
         target[path[-1]] = copy.deepcopy(value)
 

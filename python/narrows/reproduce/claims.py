@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from narrows.reproduce.study_files import claim_tables
+
 DATA = Path(__file__).parent / "data"
 
 DOCUMENTS = {
@@ -66,7 +68,10 @@ class Claim:
 def claims() -> dict[str, Claim]:
     """All statements by id, in the order of the documents."""
     entries = tomllib.loads((DATA / "claims.toml").read_text(encoding="utf-8"))["claim"]
+    entries += [entry for document in DOCUMENTS for entry in claim_tables(document)]
     found = [_claim(entry) for entry in entries]
+    order = list(DOCUMENTS)
+    found.sort(key=lambda claim: order.index(claim.document))
     return {claim.identifier: claim for claim in found}
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from narrows.reproduce.study_files import studies
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
     Frames: TypeAlias = Mapping[str, pl.DataFrame]
+
+STUDY = "study.method"
+"""The module of an exhibit that is a study in `data/studies`."""
 
 Key: TypeAlias = Mapping[str, str | int | float]
 
@@ -136,7 +141,8 @@ class Exhibit:
 
     `profile` is the kernel of the document; where the answer depends on the version, the figure is
     also made under the profiles in `also`. `module` is the name of the module below
-    `narrows.reproduce`. `choices` says what the document leaves open and what was chosen.
+    `narrows.reproduce`, `STUDY` if its data are all there is. `choices` says what the document
+    leaves open and what was chosen.
     """
 
     identifier: str
@@ -154,7 +160,9 @@ class Exhibit:
         return self.identifier.partition("/")[0]
 
     def method(self) -> Any:  # noqa: ANN401 (a module that follows `Method`)
-        """The module's functions; this loads polars."""
+        """The module's functions, or the study; this loads polars."""
+        if self.module == STUDY:
+            return import_module(f"narrows.reproduce.{STUDY}").study(self.identifier, self.profile)
         return import_module(f"narrows.reproduce.{self.module}")
 
 
@@ -190,3 +198,19 @@ class Document:
             also,
             self.choices + choices,
         )
+
+    def studies(self) -> list[Exhibit]:
+        """The figures of this document that are files."""
+        return [
+            Exhibit(
+                name,
+                study["title"],
+                f"{study['source']} of {self.called}",
+                tuple(f"{self.key}/{claim['id']}" for claim in study["claim"]),
+                STUDY,
+                self.profile,
+                tuple(study.get("also", ())),
+                f"{self.choices} {study.get('choices', '')}".strip(),
+            )
+            for name, study in studies(self.key).items()
+        ]

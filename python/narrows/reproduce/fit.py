@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from narrows.report import Check
 from narrows.reproduce.exhibit import Exhibit
 from narrows.reproduce.judgements import AS_WRITTEN, Judgement
 from narrows.reproduce.testbeds import DESCRIBED, testbeds
@@ -31,7 +32,7 @@ class Fit:
 
 
 def fits(document: str, judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> list[Fit]:
-    """Every testbed of a document on which each of its figures that were judged was judged.
+    """Every testbed of a document on which each of its figures with numbers was judged.
 
     Testbeds that are the same for all of these figures count once.
     """
@@ -41,7 +42,7 @@ def fits(document: str, judged: Sequence[Judgement], exhibits: Sequence[Exhibit]
         for exhibit in exhibits
         if exhibit.document == document
         for claim in exhibit.claims
-        if (claim, AS_WRITTEN) in known
+        if (claim, AS_WRITTEN) in known and _numbers(known[claim, AS_WRITTEN])
     ]
     found, seen = [], set()
     for testbed in testbeds(document):
@@ -53,15 +54,18 @@ def fits(document: str, judged: Sequence[Judgement], exhibits: Sequence[Exhibit]
 
 
 def _fit(testbed: str, judged: Sequence[Judgement]) -> Fit:
-    numbers = [
-        (one.claim, check) for one in judged for check in one.found if check.stated is not None
-    ]
+    numbers = [(one.claim, check) for one in judged for check in _numbers(one)]
     return Fit(
         testbed,
         sum(check.passed is True for _, check in numbers),
         sum(check.passed is None for _, check in numbers),
         tuple(claim for claim, check in numbers if check.passed is False),
     )
+
+
+def _numbers(one: Judgement) -> list[Check]:
+    """The checks of numbers that the document states."""
+    return [check for check in one.found if check.stated is not None]
 
 
 def describe(document: str, found: Sequence[Fit]) -> Iterator[str]:

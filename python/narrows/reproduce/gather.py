@@ -193,7 +193,12 @@ def _key(item: Work) -> str:
 
 
 def _sources(method: Any) -> list[str]:  # noqa: ANN401 (a module)
-    """The text of the module and of those of ours that it takes functions from."""
+    """The text of the module and of those of ours that it takes functions from.
+
+    A study tells its own.
+    """
+    if hasattr(method, "sources"):
+        return list(method.sources())
     modules = {method.__name__: method}
     for value in vars(method).values():
         module = inspect.getmodule(value)

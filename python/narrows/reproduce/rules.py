@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from narrows.reproduce.claims import DATA, DOCUMENTS
+from narrows.reproduce.study_files import rule_tables
 
 SEEN = ("before", "after", "not recorded")
 """Whether a rule was made before or after the first result of its check was seen."""
@@ -82,6 +83,8 @@ def rules() -> dict[tuple[str, str], Rule]:
             for check, entry in checks.items():
                 rule = _rule(f"{document}/{claim}", check, entry)
                 found[rule.claim, rule.check] = rule
+        for claim, check, entry in rule_tables(document):
+            found[claim, check] = _rule(claim, check, entry)
     return found
 
 

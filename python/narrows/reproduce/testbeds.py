@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from typing import Any
 
-from narrows.reproduce.changes import Change
+from narrows.reproduce.changes import Change, put
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Exhibit
 from narrows.reproduce.judgements import AS_WRITTEN, Judgement
+from narrows.reproduce.study_files import studies
 
 DESCRIBED = "as chosen"
 """The testbed that the figures are made with."""
@@ -170,6 +172,27 @@ def _confirming(**options: float) -> Edit:
     return edit
 
 
+def _shape(spec: Spec, **service: Any) -> bool:  # noqa: ANN401 (parameters of a service)
+    """Gives the bottleneck a service where it has the usual one at a known rate."""
+    path = spec["path"]
+    plain = "rate" in path and not {"preset", "service", "links"} & path.keys()
+    if plain:
+        path["service"] = service
+    return plain
+
+
+def _token_buckets(spec: Spec) -> None:
+    """Two token bucket filters with small buckets, one after the other."""
+    if _shape(spec, kind="tbf", burst="5kb"):
+        path = spec["path"]
+        path["links"] = [{"name": "second bucket", "rate": path["rate"], "buffer": "1mb",
+                          "service": path["service"]}]  # fmt: skip
+
+
+def _htb(spec: Spec) -> None:
+    _shape(spec, kind="htb", device="10gbit")
+
+
 _CUBIC_FIRST = Level("CUBIC first", _ahead("cubic"))
 _BBR_FIRST = Level("BBR first", _ahead("bbr"))
 _CLOCK = Axis(
@@ -201,6 +224,11 @@ AXES: Mapping[str, tuple[Axis, ...]] = {
         Axis("Who starts first isn't said: one kind, 5 s ahead.", (_BBR_FIRST, _CUBIC_FIRST)),
         _CLOCK,
         Axis(
+            "The router has two token bucket filters with small buckets, of which nothing more is "
+            "said: 5 KB each, in place of a link.",
+            (Level("two token buckets", _token_buckets),),
+        ),
+        Axis(
             "A higher RTprop counts if it is consistently higher for many probes or drastically "
             "higher for one. How many and how much isn't said: 3 or 10 probes instead of 5; only "
             "many probes; only a single one.",
@@ -213,6 +241,11 @@ AXES: Mapping[str, tuple[Axis, ...]] = {
     ),
     "mixed": (
         _OFFLOAD,
+        Axis(
+            "The bottleneck is a class of htb between links of 10 Gbit/s, which lets bursts pass "
+            "that a link would spread.",
+            (Level("htb", _htb),),
+        ),
         Axis(
             "Between two flows iperf3 also talks to its server: three round trips before the data "
             "connection and one before its data (iperf_client_api.c). The study's 0.1 s may be the "
@@ -246,12 +279,31 @@ AXES: Mapping[str, tuple[Axis, ...]] = {
 """What each document leaves open."""
 
 
+@cache
+def axes(document: str) -> tuple[Axis, ...]:
+    """The open properties of a document, in general and of the studies that are files."""
+    own = [
+        Axis(level["why"], (Level(name, _setting(level["set"])),), (figure,))
+        for figure, study in studies(document).items()
+        for name, level in study.get("testbeds", {}).items()
+    ]
+    return (*AXES[document], *own)
+
+
+def _setting(values: Mapping[str, Any]) -> Edit:
+    def edit(spec: Spec) -> None:
+        for place, value in values.items():
+            put(spec, place, value)
+
+    return edit
+
+
 def testbeds(document: str) -> list[Testbed]:
     """The chosen one first, then all combinations of crossed axes, then each other level alone."""
-    crossed = [axis for axis in AXES[document] if axis.crossed]
+    crossed = [axis for axis in axes(document) if axis.crossed]
     options = [[None, *((axis, level) for level in axis.levels)] for axis in crossed]
     made = [Testbed(tuple(pair for pair in pairs if pair)) for pairs in product(*options)]
-    rest = [axis for axis in AXES[document] if not axis.crossed]
+    rest = [axis for axis in axes(document) if not axis.crossed]
     return made + [Testbed(((axis, level),)) for axis in rest for level in axis.levels]
 
 

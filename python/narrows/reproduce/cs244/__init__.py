@@ -20,7 +20,8 @@ TOOLS = (
     "stands for both. With `--backend kernel` iperf3 sends."
 )
 
-_exhibit = Document("cs244", REPORT, PROFILE, CHOICES).exhibit
+DOCUMENT = Document("cs244", REPORT, PROFILE, CHOICES)
+_exhibit = DOCUMENT.exhibit
 
 
 TWO = Exhibit(
@@ -36,14 +37,14 @@ TWO = Exhibit(
 )
 
 EXHIBITS: tuple[Exhibit, ...] = (
-    _exhibit("fig5", "BBR keeps the queue empty that CUBIC fills", "Figure 5", also=LATER,
+    _exhibit("fig5", "RTTs of a BBR and of a CUBIC flow", "Figure 5", also=LATER,
              choices="The buffer is 210 ms, as the text says; the scripts have 150 to 175 packets, "
              "among which netem counts those that it delays." + TOOLS),
-    _exhibit("fig6", "BBR flows converge to a fair share", "Figure 6", also=LATER,
+    _exhibit("fig6", "Throughput of five staggered BBR flows", "Figure 6", also=LATER,
              choices="Starts that aren't exact are up to half a second off, in three ways."
              + TOOLS),
-    _exhibit("keeps", "A flow keeps what it got until it probes again", "The text on Figure 6",
-             "keeps-bandwidth"),
+    _exhibit("keeps", "What a flow gets from others' probes, and for how long",
+             "The text on Figure 6", "keeps-bandwidth"),
     _exhibit("extension", "1 CUBIC against 1 BBR in large buffers", "The extension",
              "extension-6bdp", "extension-18bdp", also=LATER,
              choices="The queues are 200 and 600 packets, 6 and 18 BDP of the 40 ms that the text "

@@ -71,7 +71,7 @@ def _full_ms(trial: StoredTrial) -> float:
 def draw(data: Data) -> list[Picture]:
     """RTT over the first 8 s, a panel for each environment."""
     figure = Figure(
-        "BBR keeps the queue empty that CUBIC fills",
+        "RTTs of a BBR and of a CUBIC flow",
         f"1 CUBIC and 1 BBR, run apart; 10 Mbit/s, 40 ms, 210 ms of buffer; {data.scope.profile}",
         tuple(_panel(data, environment) for environment in testbed.ENVIRONMENTS),
         "RTT over 8 s in two environments: BBR's near 40 ms with small probes, CUBIC's in "

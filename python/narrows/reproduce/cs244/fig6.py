@@ -81,7 +81,7 @@ def draw(data: Data) -> list[Picture]:
     panels = [_panel(data, environment, EXACT) for environment in testbed.ENVIRONMENTS]
     panels.append(_panel(data, "VMs", other))
     figure = Figure(
-        "BBR flows converge to a fair share",
+        "Throughput of five staggered BBR flows",
         f"5 BBR, 100 Mbit/s, 10 ms, 1024 packets; windows of 1 s; {data.scope.profile}",
         tuple(panels),
         "Throughput of five BBR flows over 50 s: uneven at first, then equal but for common dips.",

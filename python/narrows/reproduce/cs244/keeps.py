@@ -112,7 +112,7 @@ def draw(data: Data) -> list[Picture]:
         where[0] if where else {"environment": "VMs", "starts": fig6.EXACT, "trial": 1}
     )
     figure = Figure(
-        "A flow keeps what it got until it probes again",
+        "What a flow gets from others' probes, and for how long",
         f"5 BBR, 100 Mbit/s, 10 ms, 1024 packets, {chosen['environment']}, {chosen['starts']}, "
         f"trial {chosen['trial']}; windows of 0.5 s; {data.scope.profile}",
         (_panel(data, chosen),),

@@ -18,13 +18,14 @@ ORDERS = (
 )
 LATER = ("linux-6.12",)
 
-_exhibit = Document("ietf98", SLIDES, PROFILE, CHOICES).exhibit
+DOCUMENT = Document("ietf98", SLIDES, PROFILE, CHOICES)
+_exhibit = DOCUMENT.exhibit
 
 
 EXHIBITS: tuple[Exhibit, ...] = (
     _exhibit("loss-arithmetic", "What random loss allows CUBIC",
              "Slide 'Problems with loss-based congestion control'"),
-    _exhibit("loss-sweep", "Throughput in spite of random loss",
+    _exhibit("loss-sweep", "Throughput by random loss",
              "Backup slide 'fully use bandwidth, despite high packet loss'", also=LATER,
              choices="The buffer, which isn't said, is 1 BDP; a flow lasts a minute, as "
              "in the BBR paper."),
@@ -32,7 +33,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
              "Backup slide 'low queue delay, despite bloated buffers'", also=LATER,
              choices="The flows start 0.1 s apart and settle for 15 minutes; their median RTT is "
              "shown, as in the figure of the BBR paper."),
-    _exhibit("convergence", "BBR flows find a fair share by noticing each other's probes",
+    _exhibit("convergence", "Shares and probes of BBR flows over time",
              "Backup slide 'BBR multi-flow convergence dynamics'", also=LATER,
              choices="Flows join every 2 s, two as in the slide's text and five as in its picture; "
              "the buffer is 8 BDP."),
@@ -51,11 +52,11 @@ EXHIBITS: tuple[Exhibit, ...] = (
              also=LATER,
              choices="The link is the preset lte with slots of 10 ms, whose grants grow with what "
              "waits from 1 Mbit/s on; how noisy the delay is beyond that is varied."),
-    _exhibit("policer", "BBR finds the rate of a policer", "Slide 'Lessons from deploying'",
+    _exhibit("policer", "BBR and the rate of a policer", "Slide 'Lessons from deploying'",
              also=LATER, choices="The policer lets 10 of 100 Mbit/s pass after a burst of 500 KB."),
     _exhibit("ack-aggregation", "What held ACKs cost BBR", "Slide 'Lessons from deploying'",
              choices="Up to 200 ACKs become one; for how long they are held is varied."),
-    _exhibit("rwnd-throttle", "A clamped receive window throttles every control alike",
+    _exhibit("rwnd-throttle", "Goodput by the receive window",
              "Slide 'Lessons from deploying'",
              choices="The path is 50 Mbit/s and 40 ms; the window is that of the receiving host."),
     _exhibit("backlog", "A link whose rate follows the backlog", "Slide 'Lessons from deploying'",
@@ -72,7 +73,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
     _exhibit("state-walk", "BBR's walk through its states",
              "Backup slides on BBR's states", "state-walk", "both-sides",
              choices="The path is that of the slides on start-up; the buffer has 5 BDP."),
-    _exhibit("probe-rtt-fairness", "PROBE_RTT is key for fairness",
+    _exhibit("probe-rtt-fairness", "Fairness with PROBE_RTT and without",
              "Backup slide on PROBE_RTT",
              choices="Five flows join as in the slide on convergence; the option `probe_rtt = 0s` "
              "leaves PROBE_RTT out."),

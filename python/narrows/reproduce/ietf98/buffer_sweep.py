@@ -52,8 +52,7 @@ def draw(data: Data) -> list[Picture]:
         "1 CUBIC against 1 BBR by the size of the buffer",
         f"10 Mbit/s, 40 ms, 4 minutes; mean and range of the orders; {data.scope.profile}",
         (_sweep(data), _point(data)),
-        "Goodput of CUBIC and BBR against the buffer: BBR is ahead up to 1.5 BDP, CUBIC from 3 "
-        "BDP on. Below, both over time at 8 BDP.",
+        "Goodput of CUBIC and BBR against the buffer. Below, both over time at 8 BDP.",
         height=3.0,
     )
     return [Picture("", "Goodput by the size of the buffer, and over time at 8 BDP", figure)]
@@ -70,7 +69,8 @@ def _sweep(data: Data) -> Panel:
 
 
 def _point(data: Data) -> Panel:
-    rows = data["throughput"].filter((pl.col("buffer_bdp") == POINT) & (pl.col("order") == 0))
+    first = (pl.col("order") == 0) & (pl.col("trial") == 1)
+    rows = data["throughput"].filter((pl.col("buffer_bdp") == POINT) & first)
     lines = []
     for kind in KINDS:
         mine = rows.filter(pl.col("class") == kind)

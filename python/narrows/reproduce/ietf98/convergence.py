@@ -90,7 +90,7 @@ def _notices(rows: pl.DataFrame, probe_s: float | None) -> pl.DataFrame:
 def draw(data: Data) -> list[Picture]:
     """Throughput of every flow, with two and with five."""
     figure = Figure(
-        "BBR flows find a fair share by noticing each other's probes",
+        "Shares and probes of BBR flows over time",
         f"100 Mbit/s, 10 ms, 8 BDP; windows of 200 ms; {data.scope.profile}, first trial",
         tuple(_panel(data, count) for count in COUNTS),
         "Throughput of two and of five BBR flows over a minute: after common dips every 10 s the "

@@ -51,7 +51,7 @@ def draw(data: Data) -> list[Picture]:
         for value, label in (("loss", "Loss (percent)"), ("queue", "Mean queue (BDP)"))
     )
     figure = Figure(
-        "Three ways to less queue and loss",
+        "Quicker exits, gentler recovery, more draining",
         f"{improvements.PATH}, mean and range of the trials; {data.scope.profile}",
         panels,
         "Loss and mean queue by the buffer for BBR and three changes of it.",

@@ -71,11 +71,10 @@ def draw(data: Data) -> list[Picture]:
     panel = Panel("Random loss (percent)", "Goodput (Mbit/s)", tuple(lines), x_scale="log",
                   y_range=(0, 100), ticks=ticks)  # fmt: skip
     figure = Figure(
-        "Throughput in spite of random loss",
+        "Throughput by random loss",
         f"1 BBR or 1 CUBIC, 100 Mbit/s, 100 ms, 1 minute; {data.scope.profile}",
         (panel,),
-        "BBR stays near what gets through up to 15 % loss, then collapses; CUBIC collapses from "
-        "0.01 % on.",
+        "Lines of the goodput of BBR and of CUBIC over random loss, beside what gets through.",
         height=3.6,
     )
     return [Picture("", "Goodput against random loss, median and range of the trials", figure)]

@@ -85,7 +85,7 @@ def draw(data: Data) -> list[Picture]:
               guides=(Guide(POLICED, "policed rate"),)),
     )  # fmt: skip
     figure = Figure(
-        "BBR finds the rate of a policer",
+        "BBR and the rate of a policer",
         f"1 BBR, 100 Mbit/s, 40 ms; policer of 10 Mbit/s, {BURST}; {data.scope.profile}",
         panels,
         "Loss is very high at first and low while the long-term estimate is in use.",

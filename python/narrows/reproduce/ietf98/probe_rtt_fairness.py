@@ -53,7 +53,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Throughput of every flow, with and without PROBE_RTT."""
     figure = Figure(
-        "PROBE_RTT is key for fairness",
+        "Fairness with PROBE_RTT and without",
         f"5 BBR, 100 Mbit/s, 10 ms, 8 BDP; windows of 1 s; {data.scope.profile}, first trial",
         tuple(_panel(data, label) for label in VARIANTS),
         "Throughput of five BBR flows over a minute, with PROBE_RTT and without.",

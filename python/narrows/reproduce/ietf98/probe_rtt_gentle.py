@@ -77,7 +77,7 @@ def draw(data: Data) -> list[Picture]:
         _lines(data, "rtprop", "time_s", "value", "RTprop (ms)", MIXED),
     )
     figure = Figure(
-        "A gentler PROBE_RTT",
+        "PROBE_RTT at 0.75 BDP",
         f"{improvements.PATH}, {BUFFERS[0]:g} BDP; {data.scope.profile}",
         panels,
         "The dip of throughput in PROBE_RTT is smaller; beside CUBIC RTprop is lost.",

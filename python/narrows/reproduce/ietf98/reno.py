@@ -70,9 +70,8 @@ def draw(data: Data) -> list[Picture]:
 
 def _panel(data: Data, slide: str, kind: str) -> Panel:
     few, many, length = SLIDES[slide]
-    rows = data["throughput"].filter(
-        (pl.col("slide") == slide) & (pl.col("kind") == kind) & (pl.col("order") == 0)
-    )
+    first = (pl.col("order") == 0) & (pl.col("trial") == 1)
+    rows = data["throughput"].filter((pl.col("slide") == slide) & (pl.col("kind") == kind) & first)
     lines = []
     for label in sorted(rows["class"].unique().to_list(), key=_reno_first):
         mine = rows.filter(pl.col("class") == label)

@@ -67,7 +67,7 @@ def draw(data: Data) -> list[Picture]:
         lines.append(Line(name(kind), at, y, kind, marker="o", dash="dot"))
     panel = Panel("Receive window (KB)", "Goodput (Mbit/s)", tuple(lines), x_range=(0, 310))
     figure = Figure(
-        "A clamped receive window throttles every control alike",
+        "Goodput by the receive window",
         f"1 flow, 50 Mbit/s, 40 ms, 2 BDP; {data.scope.profile}",
         (panel,),
         "Goodput of BBR, CUBIC and Reno against the receive window: all on the line window / RTT.",

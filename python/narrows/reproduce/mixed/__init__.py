@@ -16,16 +16,16 @@ CHOICES = (
 )
 
 
-_MIXED = Document("mixed", PAPER, PROFILE, CHOICES)
+DOCUMENT = Document("mixed", PAPER, PROFILE, CHOICES)
 
 
 def _exhibit(number: int, title: str, *claims: str) -> Exhibit:
-    return _MIXED.exhibit(f"fig{number}", title, f"Figure {number}", *claims)
+    return DOCUMENT.exhibit(f"fig{number}", title, f"Figure {number}", *claims)
 
 
 def _text(name: str, title: str, section: str, *claims: str) -> Exhibit:
     """Statements of the text that no figure shows."""
-    return _MIXED.exhibit(name, title, f"Section {section}", *claims)
+    return DOCUMENT.exhibit(name, title, f"Section {section}", *claims)
 
 
 def _idea(name: str, title: str) -> Exhibit:

@@ -18,23 +18,24 @@ CHOICES = (
     "each."
 )
 
-_exhibit = Document("panaderia", PAPER, PROFILE, CHOICES).exhibit
+DOCUMENT = Document("panaderia", PAPER, PROFILE, CHOICES)
+_exhibit = DOCUMENT.exhibit
 
 
 LATER = ("linux-6.12",)
 
 EXHIBITS = (
     _exhibit("fig1", "The optimal operating point", "Figure 1", "fig1"),
-    _exhibit("fig4", "BBR flows find a fair share and probe together", "Figure 4",
+    _exhibit("fig4", "Shares and probes of staggered BBR flows", "Figure 4",
              "fig4a", "fig4b"),
     _exhibit("fig5", "Standing queues of BBR and of CUBIC in a large buffer", "Figure 5",
              "fig5-bbr-queue", "fig5-cubic-queue", "fig5-rtt", "in-flight"),
     _exhibit("fig6", "BBR's loss in a shallow buffer", "Figure 6", "fig6", also=LATER),
     _exhibit("fig7", "BBR's loss by the size of the buffer", "Figure 7",
              "fig7", "shallow-throughput", also=LATER),
-    _exhibit("fig8", "BBR leaves CUBIC little in a shallow buffer", "Figure 8", "fig8",
+    _exhibit("fig8", "Throughput of BBR and CUBIC in a shallow buffer", "Figure 8", "fig8",
              also=LATER),
-    _exhibit("fig9", "BBR and CUBIC take turns in a medium buffer", "Figure 9",
+    _exhibit("fig9", "BBR and CUBIC over time in a medium buffer", "Figure 9",
              "fig9-cycle", "fig9-rtprop", "fig9-loss", also=LATER),
     _exhibit("fig10", "Shares of BBR and CUBIC by the size of the buffer", "Figure 10",
              "fig10-small", "fig10-spread", "fig10-fair-point", also=LATER),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
+from narrows.figures.palette import name
 from narrows.metrics.flows import flow_summaries
 from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell
@@ -24,27 +25,41 @@ CLAIM = "panaderia/fig1"
 RATE, BDP_BYTES = 80, 250_000
 WINDOWS = (0.25, 0.5, 0.75, 0.875, 1.0, 1.125, 1.25, 1.5, 2.0, 3.0)
 """In BDP."""
+BUFFER = 4.0
+BEYOND = (4.0, 4.75, 5.5, 6.5)
+"""Windows near the end of the buffer and beyond it, in BDP, of a sender that ignores loss."""
+CONTROLS = ("cubic", "bbr", "vegas")
+"""Whose operating points are shown."""
 HEADERS = 52
 """Header bytes of a segment of 1448 bytes, which the link carries outside the window."""
 JITTER = "20us"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """One flow, limited only by its receiver's window."""
+    """One flow, limited only by its receiver's window; fixed windows that ignore loss; controls."""
     for window in WINDOWS:
         room = round(window * BDP_BYTES * (1500 - HEADERS) / 1500)
-        spec = dumbbell(
-            "panaderia",
-            testbed.path(RATE, 4.0),
-            [{"cca": "reno"}],
-            profile=scope.profile,
-            host={"receive_window": f"{room}b", "jitter": JITTER},
-            duration="12s",
-            warmup="4s",
-            trials=testbed.TRIALS,
-            sample_interval="20ms",
-        )
-        yield Case({"window_bdp": window}, spec)
+        yield _case(scope, "window", window, {"cca": "reno"}, receive_window=f"{room}b")
+    for window in BEYOND:
+        packets = round(window * BDP_BYTES / 1500)
+        yield _case(scope, "beyond", window, {"cca": "fixed", "options": {"window": packets}})
+    for control in CONTROLS:
+        yield _case(scope, control, 0.0, {"cca": control})
+
+
+def _case(scope: Scope, kind: str, window: float, flow: dict[str, Any], **host: str) -> Case:
+    spec = dumbbell(
+        "panaderia",
+        testbed.path(RATE, BUFFER),
+        [flow],
+        profile=scope.profile,
+        host={**testbed.host(scope), **host, "jitter": JITTER},
+        duration="60s" if kind in CONTROLS else "12s",
+        warmup="20s" if kind in CONTROLS else "4s",
+        trials=testbed.TRIALS,
+        sample_interval="20ms",
+    )
+    return Case({"kind": kind, "window_bdp": window}, spec)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -63,25 +78,40 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """RTT, rate and power against data in flight."""
-    means = data["point"].group_by("window_bdp").mean().sort("window_bdp")
-    x = frames.column(means, "flight_bdp")
+    means = data["point"].group_by("kind", "window_bdp").mean().sort("window_bdp")
     panels = tuple(
-        Panel("In flight (BDP)", label, (Line(words, x, frames.column(means, value), tint,
-              marker="o"),), guides=(Guide(1.0, "", upright=True),), y_range=(0, None))
-        for value, label, words, tint in (
-            ("rtt_ms", "RTT (ms)", "RTT", "cubic"),
-            ("percent", "Rate (percent)", "delivery rate", "bbr"),
-            ("power", "Rate / RTT (percent per ms)", "power", "queue"),
+        Panel("In flight (BDP)", label, tuple(_marks(means, value)), y_range=(0, None),
+              guides=(Guide(1.0, "BDP", upright=True),
+                      Guide(1.0 + BUFFER, "BDP + buffer", upright=True), *limit))
+        for value, label, limit in (
+            ("rtt_ms", "RTT (ms)", (Guide(1000 * testbed.RTT_S, "RTprop"),)),
+            ("percent", "Rate (percent)", (Guide(100, "BtlBw"),)),
+            ("power", "Rate / RTT (percent per ms)", ()),
         )
     )  # fmt: skip
     figure = Figure(
         "The optimal operating point",
-        f"1 flow with a fixed window, 80 Mbit/s, 25 ms, 4 BDP; {data.scope.profile}",
+        f"1 flow with a fixed window or a control, 80 Mbit/s, 25 ms, 4 BDP; {data.scope.profile}",
         panels,
-        "RTT, delivery rate and power against what is in flight: a knee in each at one BDP.",
-        height=2.2,
+        "RTT, delivery rate and power against what is in flight, with the means of three controls.",
+        height=2.6,
     )
-    return [Picture("", "A fixed window in place of a congestion control; dashed: one BDP", figure)]
+    return [Picture("", "Fixed windows, and where controls are on the mean", figure)]
+
+
+def _marks(means: pl.DataFrame, value: str) -> Iterator[Line]:
+    """The curve of fixed windows, points of those that overflow the buffer and of controls."""
+    over = pl.col("window_bdp") > 1 + BUFFER
+    fixed = means.filter(~pl.col("kind").is_in(CONTROLS))
+    curve, lossy = fixed.filter(~over), fixed.filter(over)
+    yield Line("fixed window", frames.column(curve, "flight_bdp"), frames.column(curve, value),
+               "fixed", marker="o")  # fmt: skip
+    yield Line("a window beyond BDP + buffer", frames.column(lossy, "flight_bdp"),
+               frames.column(lossy, value), "loss", kind="points", marker="o")  # fmt: skip
+    for control in CONTROLS:
+        point = means.filter(pl.col("kind") == control)
+        yield Line(name(control), frames.column(point, "flight_bdp"), frames.column(point, value),
+                   control, kind="points", marker="s")  # fmt: skip
 
 
 def judge(data: Data) -> list[Finding]:

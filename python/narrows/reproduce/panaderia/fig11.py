@@ -38,7 +38,7 @@ def draw(data: Data) -> list[Picture]:
     """Loss over buffer, a line for each."""
     panel = proposals.panel(data, "loss", "Loss (percent)", VARIANTS, MIX)
     figure = Figure(
-        "BBR Shallow loses less",
+        "BBR Shallow's loss by the size of the buffer",
         f"4 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
         (panel,),
         "Loss falls with the buffer; BBR Shallow's lies below BBR's and ends earlier.",

@@ -51,7 +51,7 @@ def draw(data: Data) -> list[Picture]:
         top=102,
     )
     figure = Figure(
-        "With BBR Shallow the fair point comes earlier",
+        "Shares of BBR Shallow and CUBIC by the size of the buffer",
         f"2 + 2 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
         (panel,),
         "BBR's share falls with the buffer; BBR Shallow's falls earlier.",

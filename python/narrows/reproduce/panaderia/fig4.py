@@ -81,7 +81,7 @@ def draw(data: Data) -> list[Picture]:
     """Throughput of every flow over the first 50 s."""
     panels = tuple(_panel(data, part) for part in PARTS)
     figure = Figure(
-        "BBR flows find a fair share and probe together",
+        "Shares and probes of staggered BBR flows",
         f"Flows start 2 s apart; windows of 200 ms; {data.scope.profile}, first trial",
         panels,
         "Two panels: throughput of each BBR flow over 50 s, converging to equal shares.",

@@ -28,7 +28,8 @@ BURSTS = 6
 """Packets that a window has above its gain times the BDP: three bursts, of two packets each up to
 about 16 Mbit/s of a flow (`bbr_target_cwnd`, `bbr_tso_segs_goal`)."""
 PACKET_BITS = 8 * 1500
-SHOWN_S = (180.0, 240.0)
+SHOWN_SINCE_WARMUP_S = (60.0, 120.0)
+"""The minute that the figure shows, after the warm-up."""
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -42,8 +43,9 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """The queue over the minute shown; quantiles of queue and RTT after the warm-up."""
-    queue = run_frames.queue(trial)
-    shown = queue.filter(pl.col("time_s").is_between(*SHOWN_S))
+    since = pl.col("time_s") - run_frames.warmup_s(trial)
+    queue = run_frames.queue(trial).with_columns(since.alias("time_s"))
+    shown = queue.filter(pl.col("time_s").is_between(*SHOWN_SINCE_WARMUP_S))
     few = shown.head(0) if trial.scenario["run"]["sample_interval_ns"] > 1e8 else shown
     row = run_frames.summary(trial)
     rtts = distribution(trial.tables["distributions"], "rtt_ms", 0)
@@ -62,8 +64,8 @@ def draw(data: Data) -> list[Picture]:
     """Both queues over a minute, in BDP."""
     lines = []
     for kind in ("bbr", "cubic"):
-        rows = data["queue"].filter(pl.col("kind") == kind)
-        x = frames.column(rows, "time_s") - SHOWN_S[0]
+        rows = data["queue"].filter((pl.col("kind") == kind) & (pl.col("trial") == 1))
+        x = frames.column(rows, "time_s") - SHOWN_SINCE_WARMUP_S[0]
         lines.append(Line(name(kind), x, frames.column(rows, "queue_bdp"), kind, width=1.2))
     panel = Panel(
         "Time (s)",

@@ -87,7 +87,7 @@ def draw(data: Data) -> list[Picture]:
         "BBR's loss by the size of the buffer",
         f"4 BBR, 25 ms, minutes 2 to 4, mean and range of the trials; {data.scope.profile}",
         (panel,),
-        "Loss falls nearly linearly with the buffer and vanishes at 1.5 BDP.",
+        "Lines of the loss over the size of the buffer, for each rate.",
         height=3.6,
     )
     return [Picture("", "Loss at the bottleneck against the size of its queue", figure)]

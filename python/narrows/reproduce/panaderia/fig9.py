@@ -12,7 +12,10 @@ import numpy as np
 import polars as pl
 
 from narrows import figures
+from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line
+from narrows.report import Check
+from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import only
 from narrows.reproduce.panaderia import cycle, testbed
@@ -23,9 +26,13 @@ if TYPE_CHECKING:
 BUFFER = 1.75
 TRIALS = 5
 SHOWN_S = (120.0, 180.0)
-TITLE = "BBR and CUBIC take turns in a medium buffer"
+TITLE = "BBR and CUBIC over time in a medium buffer"
 LOSS_AXIS = (0.0, 6.0)
 """The paper's, in percent."""
+RTT_AXIS = (20.0, 120.0)
+"""The paper's, in ms."""
+AXIS_END = 60.0
+"""Where the paper's axis of the throughput ends, in percent of the rate."""
 INFLATED_MS = 60.0
 """The RTT that an inaccurate probe finds, by the paper's text."""
 
@@ -64,15 +71,28 @@ def draw(data: Data) -> list[Picture]:
 
 def with_the_paper_s(figure: Figure) -> Figure:
     """The same with a title, the paper's RTT and, unless more is lost, its axis of the loss."""
-    *others, loss, rtt = figure.panels
+    throughput, *others, loss, rtt = figure.panels
     most = max(
         (float(np.nanmax(mark.y)) for mark in loss.marks if isinstance(mark, Line) and len(mark.y)),
         default=0.0,
     )
     if most <= LOSS_AXIS[1]:
         loss = replace(loss, y_range=LOSS_AXIS)
-    rtt = replace(rtt, guides=(*rtt.guides, Guide(INFLATED_MS, "the paper: around 60")))
-    return replace(figure, title=TITLE, panels=(*others, loss, rtt))
+    ends = (Guide(50, "BBR above: BBR takes over; below: CUBIC dominates", below=True),
+            Guide(AXIS_END, "the paper's axis ends"))  # fmt: skip
+    throughput = replace(throughput, guides=(*throughput.guides, *ends))
+    inflated = Guide(INFLATED_MS, "the paper: around 60, inaccurate RTprop")
+    rtt = replace(rtt, guides=(*rtt.guides, inflated), y_range=RTT_AXIS)
+    return replace(figure, title=TITLE, panels=(throughput, *others, loss, rtt))
+
+
+def beyond_the_axis(data: Data) -> Check:
+    """The most that a class gets, and that its flows get on the mean, beside the paper's axis."""
+    rates = [
+        run_frames.throughput(_run(data, number)).group_by("class").agg(pl.col("percent").max())
+        for number in sorted(data["scenario"]["trial"].to_list())
+    ]
+    return testbed.axis_ends(AXIS_END, [float(frames.column(r, "percent").max()) for r in rates])
 
 
 def evidence(data: Data) -> list[cycle.Evidence]:
@@ -85,7 +105,7 @@ def judge(data: Data) -> list[Finding]:
     """The cycle, the RTprop behind it, the bursts of loss."""
     runs = evidence(data)
     return [
-        Finding("panaderia/fig9-cycle", cycle.turns(runs)),
+        Finding("panaderia/fig9-cycle", cycle.turns(runs), notes=[beyond_the_axis(data)]),
         Finding("panaderia/fig9-rtprop", cycle.rtprop(runs), notes=[cycle.meanwhile(runs)]),
         Finding("panaderia/fig9-loss", cycle.losses(runs)),
     ]

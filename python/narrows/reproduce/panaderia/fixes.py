@@ -32,6 +32,6 @@ FIXES: tuple[Exhibit, ...] = (
              "Figure 12", "fig12-fair-point"),
     _exhibit("fix-adaptive-cap", "adaptive_cap", "A cap of what is in flight that adapts",
              "Section IV-E1", "fix-adaptive-cap"),
-    _exhibit("fix-rtprop", "keep_rtprop", "An RTprop that a full queue can't inflate",
+    _exhibit("fix-rtprop", "keep_rtprop", "An RTprop that is kept, or raised once confirmed",
              "Section IV-E2", "fix-rtprop"),
 )  # fmt: skip

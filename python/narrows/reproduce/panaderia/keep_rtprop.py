@@ -78,7 +78,7 @@ def draw(data: Data) -> list[Picture]:
         _rtprop_panel(data, ROUTE, "alone; the path becomes longer at 100 s", LONGER_MS),
     )
     figure = Figure(
-        "An RTprop that isn't fooled",
+        "An RTprop that is kept, or raised once confirmed",
         f"80 Mbit/s, 25 ms; {data.scope.profile}",
         panels,
         "Kept RTprops stay at 25 ms beside CUBIC, and BBR's share falls; only confirmation "
