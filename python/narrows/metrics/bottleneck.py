@@ -98,9 +98,10 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
     grown = Counters(tables["queue_samples"], "link").growth(_COUNTERS, warmup_s, end_s)
     counted = grown.get(number, dict.fromkeys(_COUNTERS))
     capacity = float(offer.until(end_s * 1e9) - offer.until(warmup_s * 1e9))
+    ahead = _LARGEST + offer.burst_bytes + capacity * offer.margin
     return {
-        "loss_rate": _ratio(counted["dropped_packets"], counted["arrived_packets"]),
-        "utilization": _used(counted["forwarded_bytes"], max(capacity, 0.0)),
+        "loss_rate": _lost(counted["dropped_packets"], counted["arrived_packets"]),
+        "utilization": _used(counted["forwarded_bytes"], max(capacity, 0.0), ahead),
         "queue_bdp": queue_bdp(scenario, tables["distributions"], number),
         "queue_ms": queue_ms(scenario, tables, end_s, number),
         "drops": counted["dropped_packets"],
@@ -108,13 +109,22 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
     }
 
 
-def _used(forwarded: float | None, capacity: float) -> float | None:
+def _lost(dropped: float | None, arrived: float | None) -> float | None:
+    """The part of arriving packets that was dropped.
+
+    Packets that arrived before the warm-up's end may be dropped after it; it is 1 at most.
+    """
+    part = _ratio(dropped, arrived)
+    return None if part is None else min(part, 1.0)
+
+
+def _used(forwarded: float | None, capacity: float, ahead: float) -> float | None:
     """The part of a capacity that was used.
 
     A packet counts when it has left, so the packet on the wire at the warm-up's end may make it a
-    packet more than was offered.
+    packet more than was offered; so may a burst. `ahead` is what may be more.
     """
-    if forwarded is not None and capacity < forwarded <= capacity + _LARGEST:
+    if forwarded is not None and capacity < forwarded <= capacity + ahead:
         return 1.0
     return _ratio(forwarded, capacity)
 
