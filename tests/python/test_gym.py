@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from required import module
 
-gymnasium = pytest.importorskip("gymnasium")
+gymnasium = module("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 

@@ -11,13 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
-from kernel_here import kernel_missing
+from required import needs
 from specimens import GOOD, write
 
 from narrows import cli
 from narrows.cli.status import INTERRUPTED
 
-needs_kernel = pytest.mark.skipif(bool(kernel_missing()), reason=kernel_missing())
 TOOL = Path(__file__).parents[2] / "tools" / "kill_runs.py"
 COMMAND = """
 from narrows.start import main
@@ -113,8 +112,8 @@ def test_ctrl_c_where_python_cannot_raise_it_comes_again() -> None:
         ("TERM", "run,sweep"),
         ("HUP", "search,figure"),
         ("TERM", "evaluate,analyze"),
-        pytest.param("KILL", "kernel", marks=needs_kernel),
-        pytest.param("TERM", "kernel", marks=needs_kernel),
+        pytest.param("KILL", "kernel", marks=needs("kernel")),
+        pytest.param("TERM", "kernel", marks=needs("kernel")),
     ],
 )
 def test_nothing_is_left_of_runs_that_were_killed(name: str, commands: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from required import require
 from specimens import GOOD, scenario_of
 
 from narrows.backends.kernel import backend, machine
@@ -301,8 +302,9 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_only_the_first_process_of_a_guest_switches_its_machine_off() -> None:
     # In a namespace of processes, whose end is all that a power-off could be.
     inside = ["unshare", "-Urp", "--fork", "--kill-child", "sh", "-c"]
-    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("this user may make no namespace of processes")
+    allowed = subprocess.run([*inside, "true"], capture_output=True, check=False)
+    why = "this user may make no namespace of processes"
+    require("unshare", why if allowed.returncode else "")
     tool = tools.traffic_tool("kernel")
     done = subprocess.run(
         [*inside, f"{tool} power-off; echo status $?"], capture_output=True, text=True, check=False

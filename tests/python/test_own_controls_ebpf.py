@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kernel_here import kernel_missing, on_time
+from kernel_here import require_on_time
+from required import kernel_missing, require
 from specimens import GOOD
 from waiting import await_that
 
@@ -46,7 +47,13 @@ def example(changes: tuple[str, ...] = (), name: str = "aimd.bpf.c") -> dict[str
     return dict(loaded.spec.scenario)
 
 
-able = pytest.mark.skipif(bool(missing()), reason=missing())
+@pytest.fixture
+def programs_can_be_loaded() -> None:
+    """Skips a test where no eBPF program can be compiled or loaded."""
+    require("ebpf", missing())
+
+
+able = pytest.mark.usefixtures("programs_can_be_loaded")
 
 
 def write(directory: Path, name: str, data: bytes) -> Path:
@@ -116,7 +123,8 @@ def test_the_example_shares_with_reno_and_is_gone_afterwards() -> None:
     ours, reno = (last.filter(last["flow"] == flow)["received_bytes"][0] for flow in (0, 1))
     assert ours > 0
     assert reno > 0
-    assert not on_time(result) or 0.1 < ours / (ours + reno) < 0.9
+    require_on_time(result)
+    assert 0.1 < ours / (ours + reno) < 0.9
 
 
 @able
