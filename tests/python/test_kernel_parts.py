@@ -238,7 +238,7 @@ def test_missing_rights_are_one_sentence_with_the_remedy(tmp_path: Path) -> None
 
 
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "_sources", lambda: None)
+    monkeypatch.setattr(tools, "rust_sources", lambda: None)
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(InputError) as caught:
         tools.router_tool()
@@ -246,8 +246,8 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_wheel_has_its_own_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "_sources", lambda: None)
-    monkeypatch.setattr(tools, "_INSTALLED", tmp_path / "programs")
+    monkeypatch.setattr(tools, "rust_sources", lambda: None)
+    monkeypatch.setattr(tools, "INSTALLED", tmp_path / "programs")
     (tmp_path / "path").mkdir()
     other = program(tmp_path / "path", "exit 1")
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
@@ -293,7 +293,7 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(KernelRunError, match="otherwise"), run_directory("kernel"):
         raise KernelRunError("otherwise")
-    monkeypatch.setattr(place, "_LITTLE_BYTES", 1 << 62)
+    monkeypatch.setattr(place, "LITTLE_BYTES", 1 << 62)
     with pytest.raises(StoreError, match="a full disk"), run_directory("kernel"):
         raise KernelRunError("otherwise")
     assert not list(tmp_path.iterdir())

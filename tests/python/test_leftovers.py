@@ -74,7 +74,7 @@ def test_the_id_of_a_living_process_protects_nothing(tmp_path: Path) -> None:
 def test_what_another_host_works_on_is_left_until_it_is_old(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(owned, "_host", lambda: "0123abcd")
+    monkeypatch.setattr(owned, "host_mark", lambda: "0123abcd")
     left = owned.hidden(tmp_path / "a")
     left.mkdir()
     monkeypatch.undo()

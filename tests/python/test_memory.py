@@ -50,7 +50,7 @@ def test_what_asks_for_too_much_is_refused(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(memory.ROOM, "_free", lambda: 8 * GB)
+    monkeypatch.setattr(memory.ROOM, "read_free", lambda: 8 * GB)
     settings = [word for override in overrides for word in ("--set", override)]
     out = tmp_path / "out"
     assert run_cli("run", write(tmp_path, text), *settings, "--out", str(out)) == 2
@@ -167,8 +167,8 @@ def test_limits_of_control_groups_count(
         (group / limit).write_text(most)
         (group / usage).write_text("600000\n")
         (group / "memory.stat").write_text(f"anon 1\n{cache} 100000\n")
-    monkeypatch.setattr(memory, "_OWN_GROUPS", tmp_path / "own")
-    monkeypatch.setattr(memory, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(memory, "OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(memory, "CGROUPS", tmp_path)
     assert free_memory() == 450_000
 
 
@@ -242,7 +242,7 @@ def test_a_run_that_outgrows_its_estimate_is_ended() -> None:
 def test_a_run_that_is_ended_says_why_and_leaves_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory.ROOM, "_free", lambda: 10**8)
+    monkeypatch.setattr(memory.ROOM, "read_free", lambda: 10**8)
     words = ["run", write(tmp_path, GOOD)]
     words += ["--set", "run.duration=3000s", "--set", "run.record=summary"]
     assert run_cli(*words, "--out", str(tmp_path / "out")) == 1

@@ -106,8 +106,8 @@ def test_what_is_missing_is_told_in_one_message(
     spec = write(tmp_path, "mine.bpf.c", b"")
     with allowing([tmp_path]):
         scenario = load(spec).spec.scenario
-    monkeypatch.setattr(programs, "_which", lambda _program: None)
-    monkeypatch.setattr(programs, "_HEADERS", tmp_path / "none")
+    monkeypatch.setattr(programs, "find_program", lambda _program: None)
+    monkeypatch.setattr(programs, "HEADERS", tmp_path / "none")
     with pytest.raises(InputError, match="`apt install clang bpftool libbpf-dev`"):
         programs.check(scenario)
 
