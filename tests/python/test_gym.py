@@ -136,6 +136,6 @@ def test_rewards_are_those_of_the_literature() -> None:
         ({"step_ms": 0}, "10000 ms"),
     ],
 )
-def test_what_cannot_be_run_is_said(given: dict[str, Any], told: str) -> None:
+def test_an_environment_that_cannot_run_is_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
         narrows.gym.Environment(**given)

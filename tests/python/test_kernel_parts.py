@@ -84,7 +84,7 @@ def test_a_missing_iperf3_is_one_sentence_with_the_remedy(
         senders.check([flow()])
 
 
-def test_what_iperf3_cannot_do_is_refused() -> None:
+def test_options_that_iperf3_lacks_are_refused() -> None:
     with pytest.raises(SpecError, match="flows: found 101; at most 100"):
         IPERF3.check([flow()] * 101)
     with pytest.raises(SpecError, match="different settings of ecn"):

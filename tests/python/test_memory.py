@@ -42,7 +42,7 @@ def need(*overrides: str, text: str = GOOD) -> int:
         (GOOD, ["path.buffer=1000gb", "path.rate=1000gbit", "run.duration=1000s"], ["buffer"]),
     ],
 )
-def test_what_asks_for_too_much_is_refused(
+def test_a_run_that_needs_more_memory_than_is_free_is_refused(
     text: str,
     overrides: list[str],
     words: list[str],
@@ -62,7 +62,7 @@ def test_what_asks_for_too_much_is_refused(
     assert not out.exists()
 
 
-def test_what_people_run_is_far_from_it() -> None:
+def test_usual_scenarios_need_little_memory() -> None:
     assert need() < 0.01 * GB
     assert need("flows.0.count=100", "run.duration=600s", "path.rate=10gbit") < 20 * GB
     assert need("flows.0.count=100", "run.duration=600s", "run.record=summary") < 0.01 * GB

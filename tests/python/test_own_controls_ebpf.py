@@ -100,7 +100,7 @@ def test_the_simulator_and_uml_refuse_a_program(tmp_path: Path) -> None:
         refuse_programs(dict(scenario), "no JIT")
 
 
-def test_what_is_missing_is_told_in_one_message(
+def test_missing_programs_are_named_in_one_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = write(tmp_path, "mine.bpf.c", b"")

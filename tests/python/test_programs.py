@@ -191,7 +191,7 @@ def test_a_program_repeats_itself_in_virtual_time(tmp_path: Path) -> None:
 
 
 @needs("uml")
-def test_what_makes_a_program_differ_is_said(tmp_path: Path, capsys: Any) -> None:
+def test_verify_names_the_input_that_makes_a_program_differ(tmp_path: Path, capsys: Any) -> None:
     (tmp_path / "size.py").write_text(SIZED, encoding="utf-8")
     (tmp_path / "size").write_text("300", encoding="utf-8")
     program = f'"{PYTHON_HERE}", "{{here}}/size.py"'

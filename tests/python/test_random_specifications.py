@@ -81,7 +81,7 @@ def test_a_run_repeats_itself(files: Path, seeds: range) -> None:
 
 @batches
 @pytest.mark.parametrize("change", WATCHING)
-def test_what_is_recorded_changes_no_number(files: Path, seeds: range, change: str) -> None:
+def test_sampling_and_record_level_change_no_number(files: Path, seeds: range, change: str) -> None:
     for seed in seeds[::4]:
         document = with_samples(random_trial(seed, files)[0])
         made = trial(document, files)

@@ -235,7 +235,7 @@ def test_options_are_parameters_of_the_control(uml: Uml) -> None:
         (("flows.0.options.hystart=search",), "flows[0].options.hystart"),
     ],
 )
-def test_what_a_guest_cannot_do_is_refused(
+def test_options_that_a_guest_lacks_are_refused(
     uml: Uml, overrides: tuple[str, ...], place: str
 ) -> None:
     with pytest.raises(SpecError) as caught:

@@ -172,7 +172,7 @@ def test_losses_by_changes_alone_are_counted() -> None:
     assert 0.02 < row["path_loss_rate"] < 0.2
 
 
-def test_what_happens_at_time_0_counts() -> None:
+def test_events_at_time_0_count() -> None:
     many = BASE.replace('cca = "cubic"', 'cca = "cubic"\ncount = 300').replace("6s", "2s")
     text = many.replace('buffer = "1bdp"', 'buffer = "10pkt"')
     scenario = scenario_of(text, ["run.warmup=0s"])
