@@ -29,7 +29,7 @@ NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_SEEDS=$((4 * share)) \
     "$python" -m pytest -q tests/python/test_recompute.py
 NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_HOSTILE=$share \
     "$python" -m pytest -q tests/python/test_hostile_results.py -k random
-for signal in INT TERM HUP KILL; do
-    "$python" tools/kill_runs.py --kills $((share / 20)) --seed $RANDOM --signal "$signal"
-done
+NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_SEEDS=$((2 * share)) \
+    "$python" -m pytest -q tests/python/test_random_specifications.py
+"$python" tools/kill_runs.py --kills $((share / 160 + 1)) --seed $RANDOM --signals INT,TERM,HUP,KILL
 "$python" tools/throw_nonsense.py --seconds "$share" --seed $RANDOM$RANDOM

@@ -7,11 +7,16 @@ events (tests/python/waiting.py).
 from __future__ import annotations
 
 import signal
+import sys
+from collections import Counter
 from collections.abc import Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import hypothesis
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "python"))
+import required
 
 GROUPS = {
     "test_kernel": "real kernels",
@@ -39,6 +44,38 @@ hypothesis.settings.register_profile(
     "narrows", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("narrows")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuses unknown names in `NARROWS_REQUIRE`."""
+    config.addinivalue_line("markers", "needs(*names): skipped or failed without these things")
+    try:
+        required.required()
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips a test without what it needs, or fails it (tests/python/required.py)."""
+    for mark in item.iter_markers("needs"):
+        for name in mark.args:
+            required.require(name, required.MISSING[name]())
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """Ends with a line of what was skipped and why."""
+    yield
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = [str(one.longrepr[2]).removeprefix("Skipped: ") for one in skipped]
+    first: dict[str, str] = {}
+    for reason in reasons:
+        first.setdefault(reason.partition(": ")[0], reason)
+    counts = Counter(reason.partition(": ")[0] for reason in reasons)
+    told = "; ".join(f"{count} for {first[name]}" for name, count in counts.most_common())
+    if told:
+        terminalreporter.write_line(f"skipped {len(skipped)}: {told}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,11 +1,11 @@
 """Ends commands at random moments by a signal and checks what they leave.
 
-    python tools/kill_runs.py [--kills 100] [--seed 1] [--signal KILL] [--commands run,sweep,...]
+    python tools/kill_runs.py [--kills 30] [--seed 1] [--signals TERM,INT] [--commands run,sweep]
 
-Each time one of the commands starts and gets the signal between its beginning and a bit after its
-usual end. After INT, TERM and HUP nothing may be left, after KILL nothing once a short run has
-followed in the same place: no hidden file or directory, no lock, nothing in the directory for
-temporary files and no process. Exit status 1 if there is something.
+Every command gets every signal `--kills` times, each time at another moment between its beginning
+and a bit after its usual end. After INT, TERM and HUP nothing may be left, after KILL nothing once
+a short run has followed in the same place: no hidden file or directory, no lock, nothing in the
+directory for temporary files and no process. Exit status 1 if there is something.
 """
 
 from __future__ import annotations
@@ -185,11 +185,16 @@ class Site:
 
 @dataclass
 class Tally:
-    """What happened."""
+    """How a command ended after a signal."""
 
+    command: str
+    signal: str
+    usual_s: float
     before: int = 0
     during: int = 0
     left: int = 0
+    """Left something for the next run in the same place."""
+    bad: int = 0
 
 
 def kill(site: Site, command: Command, after_s: float, number: signal.Signals) -> tuple[int, str]:
@@ -206,9 +211,9 @@ def kill(site: Site, command: Command, after_s: float, number: signal.Signals) -
 def main() -> int:
     """Kills runs, checks, and prints what was found."""
     options = _options()
-    chance, number = random.Random(options.seed), signal.Signals[f"SIG{options.signal}"]  # noqa: S311
+    chance = random.Random(options.seed)  # noqa: S311
     wanted = [command for command in COMMANDS if command.name in options.commands.split(",")]
-    bad = 0
+    tallies: list[Tally] = []
     with tempfile.TemporaryDirectory(prefix="kill-runs-") as root:
         site, usual = Site(Path(root)), {}
         site.prepare()
@@ -216,40 +221,56 @@ def main() -> int:
             began = time.monotonic()
             site.finish(command.long)
             usual[command.name] = time.monotonic() - began
-        tallies = {command.name: Tally() for command in wanted}
-        for index in range(options.kills):
-            command = wanted[index % len(wanted)]
-            site.clear()
-            after_s = chance.uniform(0, 1.1 * usual[command.name])
-            status, said = kill(site, command, after_s, number)
-            tally = tallies[command.name]
-            tally.before += status in (0, 1)
-            tally.during += status not in (0, 1)
-            tally.left += any(site.leftovers()) if status not in (0, 1) else 0
-            found = [] if number is signal.SIGKILL else list(site.leftovers())
-            site.finish(command.short)
-            found += site.leftovers()
-            if number is not signal.SIGKILL and status not in quiet(number):
-                found.append(f"status {status}")
-            if "Traceback" in said or "Exception" in said:
-                found.append(said)
-            for what in found:
-                print(f"{command.name}, seed {options.seed}, after {after_s:.3f} s: {what}")
-            bad += bool(found)
-    for name, tally in tallies.items():
+        for command in wanted:
+            for name in options.signals.split(","):
+                tally = Tally(command.name, name, usual[command.name])
+                tallies.append(tally)
+                for _ in range(options.kills):
+                    after_s = chance.uniform(0, 1.1 * tally.usual_s)
+                    for found in leave(site, command, after_s, tally):
+                        print(f"{tally.command}, {name} after {after_s:.3f} s: {found}", flush=True)
+    print_table(tallies)
+    return 1 if any(tally.bad for tally in tallies) else 0
+
+
+def leave(site: Site, command: Command, after_s: float, tally: Tally) -> list[str]:
+    """Kills a command once, counts how it ended, and returns everything that is wrong."""
+    number = signal.Signals[f"SIG{tally.signal}"]
+    site.clear()
+    status, said = kill(site, command, after_s, number)
+    done = status in (0, 1)
+    tally.before += done
+    tally.during += not done
+    left = list(site.leftovers())
+    tally.left += bool(left) and not done
+    found = [] if number is signal.SIGKILL else left
+    site.finish(command.short)
+    found += site.leftovers()
+    if number is not signal.SIGKILL and status not in quiet(number):
+        found.append(f"status {status}")
+    if "Traceback" in said or "Exception" in said:
+        found.append(said)
+    tally.bad += bool(found)
+    return found
+
+
+def print_table(tallies: list[Tally]) -> None:
+    """Prints how often each command ended how."""
+    print("command    signal  usual s  at work  done  left for the next run  wrong")
+    for one in tallies:
         print(
-            f"{name} (usually {usual[name]:.1f} s): ended {tally.during} times at work and "
-            f"{tally.before} times done; {tally.left} times something was left for the next run"
+            f"{one.command:<10} {one.signal:<7} {one.usual_s:7.1f} {one.during:8} {one.before:5} "
+            f"{one.left:22} {one.bad:6}"
         )
-    print(f"{bad} of {options.kills} left something")
-    return 1 if bad else 0
+    kills = sum(one.during + one.before for one in tallies)
+    print(f"{sum(one.bad for one in tallies)} of {kills} left something")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Kills runs at random moments.")
-    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--kills", type=int, default=30, help="of each command by each signal")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--signal", default="KILL", choices=("KILL", "INT", "TERM", "HUP"))
+    parser.add_argument("--signals", default="TERM,INT", help="of KILL, INT, TERM and HUP")
     parser.add_argument("--commands", default=",".join(command.name for command in COMMANDS))
     return parser.parse_args()
 

@@ -1,27 +1,32 @@
 """Writes docs/reference/bbr-draft.md from an evaluation of BBRv3 by the suite bbr-draft.
 
-    narrows evaluate bbr3:rules=draft bbr3 --suite bbr-draft --out OUT
-    python tools/write_bbr_draft.py OUT
+    python tools/write_bbr_draft.py
 
 The verdicts and figures are those of the evaluation; the differences from the draft's text are
-data, `tools/bbr_draft.toml`.
+data, `tools/bbr_draft.toml`. The page ends with a digest of what it was made from.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from narrows.cli import main
 from narrows.evaluate import load_suite
 from narrows.metrics.intervals import interval
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "reference" / "bbr-draft.md"
 DIFFERENCES = Path(__file__).parent / "bbr_draft.toml"
+SUITE = ROOT / "python" / "narrows" / "evaluate" / "suites" / "bbr-draft"
+GOLDEN = ROOT / "crates/sim/tests/snapshots/all__golden__controls_on_paths.snap"
+"""Results of every control, whose rows move with what a control does."""
 DRAFT, CODE = "bbr3:rules=draft", "bbr3"
 """The controls: BBRv3 by the draft, and as Google publishes it."""
 HEAD = f"""\
@@ -56,7 +61,27 @@ something else, or the case as it is worded doesn't bring about what it is for.
 def page(entries: Sequence[Mapping[str, Any]]) -> str:
     """The whole page."""
     told = [HEAD, *_lines(_table(entries)), CODES, *_lines(_codes(entries))]
-    return "".join(told) + MIDDLE + "\n".join(_differences()) + "\n"
+    return "".join(told) + MIDDLE + "\n".join(_differences()) + f"\n<!-- inputs: {inputs()} -->\n"
+
+
+def inputs() -> str:
+    """A digest of the suite, of the differences, and of what BBRv3 does on the golden paths."""
+    golden = GOLDEN.read_text(encoding="utf-8").splitlines()
+    rows = "\n".join(line for line in golden if CODE in line.split())
+    files = [*sorted(SUITE.iterdir()), DIFFERENCES, Path(__file__)]
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    return sha256("\0".join([rows, *texts]).encode()).hexdigest()[:16]
+
+
+def evaluated() -> list[dict[str, Any]]:
+    """The situations of a new evaluation; raises RuntimeError if it fails."""
+    with tempfile.TemporaryDirectory() as place:
+        wanted = ["evaluate", DRAFT, CODE, "--suite", "bbr-draft", "--out", place]
+        if main(wanted) not in (0, 1):  # 1: Google's code breaks some
+            raise RuntimeError(f"narrows {' '.join(wanted)} failed")
+        (record,) = Path(place).glob("**/evaluation.json")
+        found: list[dict[str, Any]] = json.loads(record.read_text(encoding="utf-8"))["situations"]
+    return found
 
 
 def _lines(lines: Iterable[str]) -> Iterator[str]:
@@ -109,6 +134,5 @@ def differences() -> list[dict[str, str]]:
 
 
 if __name__ == "__main__":
-    record = json.loads((Path(sys.argv[1]) / "evaluation.json").read_text(encoding="utf-8"))
-    TARGET.write_text(page(record["situations"]), encoding="utf-8")
-    print(TARGET)
+    TARGET.write_text(page(evaluated()), encoding="utf-8")
+    sys.stdout.write(f"{TARGET}\n")

@@ -40,8 +40,9 @@ class ProgressBar:
     printed, if there are several.
     """
 
-    def __init__(self) -> None:
-        self._began = time.monotonic()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """`clock` tells the time in s."""
+        self._clock, self._began = clock, clock()
         self._bar: Progress | None = None
         self._terminal = sys.stderr.isatty()
         self._step = ""
@@ -58,7 +59,7 @@ class ProgressBar:
         if not self._terminal:
             self._tell(state.step)
             return
-        elapsed = time.monotonic() - self._began
+        elapsed = self._clock() - self._began
         if elapsed < PATIENCE_S:
             return
         if self._bar is None:

@@ -7,20 +7,15 @@ import json
 import zlib
 from pathlib import Path
 
-import pytest
-from browser import CHROMIUM, Browser
+from browser import Browser
+from required import needs
 
 from narrows.backends.sim import Simulator
 from narrows.spec import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "target" / "playground"
-NEEDED = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
-    pytest.mark.skipif(
-        not (FOLDER / "narrows.wasm").exists(), reason="the playground isn't built: make playground"
-    ),
-]
+NEEDED = needs("chromium", "playground")
 DIGEST = "document.documentElement.dataset.digest"
 AIMD = """class {
   constructor() { this.cwnd = 10; }

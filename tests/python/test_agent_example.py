@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from required import module
 
 import narrows as nw
 
-pytest.importorskip("gymnasium")
-pytest.importorskip("cmaes")
+module("gymnasium")
+module("cmaes")
 
 EXAMPLE = Path(__file__).parents[2] / "experiments" / "agent"
 

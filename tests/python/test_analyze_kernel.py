@@ -3,11 +3,11 @@
 The numbers were read off tshark 4.0; where it is installed, it is asked again.
 """
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from required import needs
 from waiting import HANG_S
 
 from narrows.analyze import analyze
@@ -59,7 +59,7 @@ def test_what_both_ends_say_agrees(found):
     assert found["sender"]["rtt_ms"]["min"] == pytest.approx(20.2, abs=0.2)
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark isn't installed")
+@needs("tshark")
 @pytest.mark.parametrize("end", ["sender", "receiver"])
 def test_tshark_still_says_so(end):
     fields = [f"tcp.analysis.{kind}" for kind in TSHARK[end]]

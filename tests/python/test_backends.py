@@ -7,7 +7,7 @@ import shutil
 from types import SimpleNamespace
 
 import pytest
-from kernel_here import kernel_missing
+from required import kernel_missing
 from specimens import GOOD, scenario_of
 
 from narrows.backends import NAMES, features, get_backend

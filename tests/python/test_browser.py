@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, Browser
+from browser import Browser
+from required import needs
 from specimens import GOOD
 from test_evaluate import suite
 
 from narrows.cli import main
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+pytestmark = needs("chromium")
 WEB = """[[flows]]
 name = "a-flow-with-a-long-name"
 cca = "cubic"

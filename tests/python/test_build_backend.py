@@ -83,4 +83,4 @@ def test_the_wheel_includes_the_place_where_the_package_looks() -> None:
 
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = [i["path"] for i in project["tool"]["maturin"]["include"] if i["format"] == "wheel"]
-    assert wheel == [f"{tools._INSTALLED.relative_to(REPOSITORY)}/*"]
+    assert wheel == [f"{tools.INSTALLED.relative_to(REPOSITORY)}/*"]

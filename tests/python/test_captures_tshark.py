@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 from captured import LOSSY, Captured, captured
+from required import needs
 from specimens import TOGETHER
 from test_captures_workloads import CROWDED
 from waiting import HANG_S
 
 TSHARK = shutil.which("tshark")
-pytestmark = pytest.mark.skipif(TSHARK is None, reason="tshark isn't installed")
+pytestmark = needs("tshark")
 
 AGAIN = ("retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order")
 REPEATED = ("duplicate_ack", "window_update")

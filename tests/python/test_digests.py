@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-native = pytest.importorskip("narrows._native")
+from narrows import _native as native
 
 SNAPSHOT = (
     Path(__file__).parents[2]

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from required import module
 
-gymnasium = pytest.importorskip("gymnasium")
+gymnasium = module("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
@@ -135,6 +136,6 @@ def test_rewards_are_those_of_the_literature() -> None:
         ({"step_ms": 0}, "10000 ms"),
     ],
 )
-def test_what_cannot_be_run_is_said(given: dict[str, Any], told: str) -> None:
+def test_an_environment_that_cannot_run_is_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
         narrows.gym.Environment(**given)

@@ -135,7 +135,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         builder._replace(kernel.path, place / "kernel")
         return kernel
 
-    monkeypatch.setattr(builder, "_built", compile_nothing)
+    monkeypatch.setattr(builder, "compile_kernel", compile_nothing)
     return made
 
 

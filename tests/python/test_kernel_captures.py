@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from itertools import chain
 from pathlib import Path
 from statistics import median
 
 import pytest
-from kernel_here import kernel_missing, on_time
+from kernel_here import require_on_time
+from required import needs
 from specimens import GOOD, scenario_of
 from strict_pcapng import read_frames
 
@@ -18,7 +18,7 @@ from narrows.backends.kernel import Kernel
 from narrows.backends.linux.traffic import FIRST_PORT
 from narrows.store import CaptureOptions, RunResult
 
-pytestmark = pytest.mark.skipif(bool(kernel_missing()), reason=kernel_missing())
+pytestmark = needs("kernel")
 
 POINTS = ("sender", "before-queue", "after-queue", "receiver")
 
@@ -39,17 +39,19 @@ def test_captures_at_all_points_and_a_queue_that_drops_early(
     place, result = captured
     assert list(result.captures) == sorted(f"{point}.pcapng" for point in POINTS)
     queue = result.tables["queue_samples"].row(-1, named=True)
-    assert queue["dropped_packets"] > 0 or not on_time(result)
     assert result.tables["queue_samples"]["backlog_packets"].max() != 1000
     for name, packets in result.captures.items():
         content = (place / name).read_bytes()
-        assert packets > (500 if on_time(result) else 0)
+        assert packets > 0
         # Each packet's data are its headers: at least 52 bytes, in a block of 44 more.
         assert packets * 96 <= len(content) <= packets * 164 + 500
     # What the sender sent, less what was dropped and what is on its way.
     lost = result.captures["sender.pcapng"] - result.captures["receiver.pcapng"]
     assert abs(lost) < queue["dropped_packets"] + 150
     assert "missed_by_captures" not in result.info.conditions
+    require_on_time(result)
+    assert queue["dropped_packets"] > 0
+    assert min(result.captures.values()) > 500
 
 
 def test_captures_are_files_as_the_simulator_writes_them(
@@ -82,14 +84,17 @@ def test_the_routers_own_captures_fit_its_counters_and_the_hosts(
         assert counted == (row["arrived_packets"], row["forwarded_packets"])
     way_out = delays_ms(data["sender"], data["before-queue"])
     assert min(way_out) >= 0
-    assert median(way_out) < 5 or not on_time(result)
     # A full packet takes 1.5 ms at 8 Mbit/s, and no queue is longer than its 1000 packets.
     assert min(delays_ms(data["before-queue"], data["after-queue"])) >= 0
-    late = 0 if on_time(result) else math.inf
-    assert 10 <= min(delays_ms(data["after-queue"], data["receiver"])) < 15 + late
-    assert 10 <= min(delays_ms(acks["receiver"], acks["before-queue"])) < 15 + late
+    halves = [("after-queue", "receiver", data), ("receiver", "before-queue", acks)]
+    half_ms = [min(delays_ms(seen[first], seen[then])) for first, then, seen in halves]
+    way_back_ms = min(delays_ms(acks["before-queue"], acks["sender"]))
+    assert min(half_ms) >= 10
     assert set(delays_ms(acks["after-queue"], acks["before-queue"])) == {0.0}
-    assert 0 <= min(delays_ms(acks["before-queue"], acks["sender"])) < 5 + late
+    assert way_back_ms >= 0
+    require_on_time(result)
+    assert max(half_ms) < 15
+    assert max(median(way_out), way_back_ms) < 5
 
 
 def passages(file: Path, *, to_receiver: bool) -> dict[bytes, list[int]]:

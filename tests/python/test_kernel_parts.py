@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from required import require
 from specimens import GOOD, scenario_of
 
 from narrows.backends.kernel import backend, machine
@@ -83,7 +84,7 @@ def test_a_missing_iperf3_is_one_sentence_with_the_remedy(
         senders.check([flow()])
 
 
-def test_what_iperf3_cannot_do_is_refused() -> None:
+def test_options_that_iperf3_lacks_are_refused() -> None:
     with pytest.raises(SpecError, match="flows: found 101; at most 100"):
         IPERF3.check([flow()] * 101)
     with pytest.raises(SpecError, match="different settings of ecn"):
@@ -237,7 +238,7 @@ def test_missing_rights_are_one_sentence_with_the_remedy(tmp_path: Path) -> None
 
 
 def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "_sources", lambda: None)
+    monkeypatch.setattr(tools, "rust_sources", lambda: None)
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(InputError) as caught:
         tools.router_tool()
@@ -245,8 +246,8 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_wheel_has_its_own_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "_sources", lambda: None)
-    monkeypatch.setattr(tools, "_INSTALLED", tmp_path / "programs")
+    monkeypatch.setattr(tools, "rust_sources", lambda: None)
+    monkeypatch.setattr(tools, "INSTALLED", tmp_path / "programs")
     (tmp_path / "path").mkdir()
     other = program(tmp_path / "path", "exit 1")
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
@@ -292,7 +293,7 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(KernelRunError, match="otherwise"), run_directory("kernel"):
         raise KernelRunError("otherwise")
-    monkeypatch.setattr(place, "_LITTLE_BYTES", 1 << 62)
+    monkeypatch.setattr(place, "LITTLE_BYTES", 1 << 62)
     with pytest.raises(StoreError, match="a full disk"), run_directory("kernel"):
         raise KernelRunError("otherwise")
     assert not list(tmp_path.iterdir())
@@ -301,8 +302,9 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_only_the_first_process_of_a_guest_switches_its_machine_off() -> None:
     # In a namespace of processes, whose end is all that a power-off could be.
     inside = ["unshare", "-Urp", "--fork", "--kill-child", "sh", "-c"]
-    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("this user may make no namespace of processes")
+    allowed = subprocess.run([*inside, "true"], capture_output=True, check=False)
+    why = "this user may make no namespace of processes"
+    require("unshare", why if allowed.returncode else "")
     tool = tools.traffic_tool("kernel")
     done = subprocess.run(
         [*inside, f"{tool} power-off; echo status $?"], capture_output=True, text=True, check=False

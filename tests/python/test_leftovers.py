@@ -71,10 +71,10 @@ def test_the_id_of_a_living_process_protects_nothing(tmp_path: Path) -> None:
     assert owned.remove_abandoned(tmp_path) == [left]
 
 
-def test_what_another_host_works_on_is_left_until_it_is_old(
+def test_work_of_another_host_is_left_until_it_is_old(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(owned, "_host", lambda: "0123abcd")
+    monkeypatch.setattr(owned, "host_mark", lambda: "0123abcd")
     left = owned.hidden(tmp_path / "a")
     left.mkdir()
     monkeypatch.undo()
@@ -84,7 +84,7 @@ def test_what_another_host_works_on_is_left_until_it_is_old(
     assert owned.remove_abandoned(tmp_path) == [left]
 
 
-def test_what_others_hide_is_left_alone(tmp_path: Path) -> None:
+def test_hidden_files_of_other_programs_and_links_are_left_alone(tmp_path: Path) -> None:
     for name in (".partial", ".a.partial", ".a.0123.partial", "a.0123abcd-0123abcd.partial"):
         (tmp_path / name).mkdir()
     kept = everything(tmp_path)

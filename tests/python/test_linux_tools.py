@@ -24,7 +24,7 @@ def test_the_first_build_makes_the_cache(tmp_path: Path, monkeypatch: pytest.Mon
     cargo.chmod(0o755)
     monkeypatch.setenv("PATH", f"{cargo.parent}:/usr/bin:/bin")
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.setattr(tools, "_sources", lambda: workspace)
-    monkeypatch.setattr(tools, "_fingerprint", lambda *_: "0")
+    monkeypatch.setattr(tools, "rust_sources", lambda: workspace)
+    monkeypatch.setattr(tools, "fingerprint", lambda *_: "0")
     assert tools.router_tool().read_text() == "built\n"
     assert tools.router_tool() == cache / "narrows" / "tools" / "narrows-router-0"

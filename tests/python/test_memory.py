@@ -42,7 +42,7 @@ def need(*overrides: str, text: str = GOOD) -> int:
         (GOOD, ["path.buffer=1000gb", "path.rate=1000gbit", "run.duration=1000s"], ["buffer"]),
     ],
 )
-def test_what_asks_for_too_much_is_refused(
+def test_a_run_that_needs_more_memory_than_is_free_is_refused(
     text: str,
     overrides: list[str],
     words: list[str],
@@ -50,7 +50,7 @@ def test_what_asks_for_too_much_is_refused(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(memory.ROOM, "_free", lambda: 8 * GB)
+    monkeypatch.setattr(memory.ROOM, "read_free", lambda: 8 * GB)
     settings = [word for override in overrides for word in ("--set", override)]
     out = tmp_path / "out"
     assert run_cli("run", write(tmp_path, text), *settings, "--out", str(out)) == 2
@@ -62,7 +62,7 @@ def test_what_asks_for_too_much_is_refused(
     assert not out.exists()
 
 
-def test_what_people_run_is_far_from_it() -> None:
+def test_usual_scenarios_need_little_memory() -> None:
     assert need() < 0.01 * GB
     assert need("flows.0.count=100", "run.duration=600s", "path.rate=10gbit") < 20 * GB
     assert need("flows.0.count=100", "run.duration=600s", "run.record=summary") < 0.01 * GB
@@ -167,8 +167,8 @@ def test_limits_of_control_groups_count(
         (group / limit).write_text(most)
         (group / usage).write_text("600000\n")
         (group / "memory.stat").write_text(f"anon 1\n{cache} 100000\n")
-    monkeypatch.setattr(memory, "_OWN_GROUPS", tmp_path / "own")
-    monkeypatch.setattr(memory, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(memory, "OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(memory, "CGROUPS", tmp_path)
     assert free_memory() == 450_000
 
 
@@ -242,7 +242,7 @@ def test_a_run_that_outgrows_its_estimate_is_ended() -> None:
 def test_a_run_that_is_ended_says_why_and_leaves_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory.ROOM, "_free", lambda: 10**8)
+    monkeypatch.setattr(memory.ROOM, "read_free", lambda: 10**8)
     words = ["run", write(tmp_path, GOOD)]
     words += ["--set", "run.duration=3000s", "--set", "run.record=summary"]
     assert run_cli(*words, "--out", str(tmp_path / "out")) == 1

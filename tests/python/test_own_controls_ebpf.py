@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kernel_here import kernel_missing, on_time
+from kernel_here import require_on_time
+from required import kernel_missing, require
 from specimens import GOOD
 from waiting import await_that
 
@@ -46,7 +47,13 @@ def example(changes: tuple[str, ...] = (), name: str = "aimd.bpf.c") -> dict[str
     return dict(loaded.spec.scenario)
 
 
-able = pytest.mark.skipif(bool(missing()), reason=missing())
+@pytest.fixture
+def programs_can_be_loaded() -> None:
+    """Skips a test where no eBPF program can be compiled or loaded."""
+    require("ebpf", missing())
+
+
+able = pytest.mark.usefixtures("programs_can_be_loaded")
 
 
 def write(directory: Path, name: str, data: bytes) -> Path:
@@ -93,14 +100,14 @@ def test_the_simulator_and_uml_refuse_a_program(tmp_path: Path) -> None:
         refuse_programs(dict(scenario), "no JIT")
 
 
-def test_what_is_missing_is_told_in_one_message(
+def test_missing_programs_are_named_in_one_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = write(tmp_path, "mine.bpf.c", b"")
     with allowing([tmp_path]):
         scenario = load(spec).spec.scenario
-    monkeypatch.setattr(programs, "_which", lambda _program: None)
-    monkeypatch.setattr(programs, "_HEADERS", tmp_path / "none")
+    monkeypatch.setattr(programs, "find_program", lambda _program: None)
+    monkeypatch.setattr(programs, "HEADERS", tmp_path / "none")
     with pytest.raises(InputError, match="`apt install clang bpftool libbpf-dev`"):
         programs.check(scenario)
 
@@ -116,7 +123,8 @@ def test_the_example_shares_with_reno_and_is_gone_afterwards() -> None:
     ours, reno = (last.filter(last["flow"] == flow)["received_bytes"][0] for flow in (0, 1))
     assert ours > 0
     assert reno > 0
-    assert not on_time(result) or 0.1 < ours / (ours + reno) < 0.9
+    require_on_time(result)
+    assert 0.1 < ours / (ours + reno) < 0.9
 
 
 @able

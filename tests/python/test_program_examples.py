@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from required import require, uml_missing
 
-from narrows.backends.uml import Uml, get_kernel, kernels
+from narrows.backends.uml import Uml, get_kernel
 from narrows.metrics import summarise
 from narrows.plan import plan
 from narrows.spec import load
@@ -28,8 +29,8 @@ BUILT = {
 @cache
 def missing(*needed: str) -> str:
     """What this machine lacks to run an example, in a sentence; empty if nothing."""
-    if not kernels():
-        return "no kernel: `narrows kernel build` makes one"
+    if uml_missing():
+        return uml_missing()
     for name in {"iperf3", "curl", "python3"} & {*needed}:
         if shutil.which(name) is None:
             return f"no {name} on the PATH"
@@ -50,8 +51,7 @@ def example(name: str, *changes: str) -> Scenario:
 
 
 def test_iperf3_tells_what_the_tables_do() -> None:
-    if why := missing("iperf3"):
-        pytest.skip(why)
+    require("programs", missing("iperf3"))
     scenario = example("iperf3.toml", "run.duration=3s", "run.warmup=1s")
     result = Uml(get_kernel().name).run(scenario)
     told = json.loads(result.files["programs/iperf3/client/stdout.txt"])
@@ -66,8 +66,7 @@ def test_iperf3_tells_what_the_tables_do() -> None:
 
 
 def test_curl_gets_what_the_web_server_has() -> None:
-    if why := missing("curl", "python3"):
-        pytest.skip(why)
+    require("programs", missing("curl", "python3"))
     scenario = example("web.toml", "run.duration=4s", "run.warmup=1s")
     result = Uml(get_kernel().name).run(scenario)
     page = (HERE / "quicperf.py").read_bytes()
@@ -84,14 +83,12 @@ def test_curl_gets_what_the_web_server_has() -> None:
 
 
 def test_programs_in_three_languages_send_the_same_bytes_twice() -> None:
-    if why := missing("iperf3", "quic-go", "aioquic"):
-        pytest.skip(why)
+    require("programs", missing("iperf3", "quic-go", "aioquic"))
     check_repetition("three.toml", "quic-go", "aioquic")
 
 
 def test_quinn_sends_the_same_bytes_twice() -> None:
-    if why := missing("quinn"):
-        pytest.skip(why)
+    require("programs", missing("quinn"))
     check_repetition("quinn.toml", "quinn")
 
 

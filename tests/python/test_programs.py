@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kernel_here import kernel_missing
+from required import needs
 from specimens import GOOD, scenario_of
 
 from narrows.backends import get_backend
 from narrows.backends.kernel import Kernel
 from narrows.backends.linux.groups import groups
 from narrows.backends.linux.programs import check_programs, digests, host_settings, marked
-from narrows.backends.uml import Uml, get_kernel, kernels
+from narrows.backends.uml import Uml, get_kernel
 from narrows.cli import main
 from narrows.errors import NarrowsError, SpecError
 from narrows.metrics import summarise
@@ -176,7 +176,7 @@ def look(result: RunResult, scenario: dict[str, object], exact: bool) -> None:
     assert all(os.sep in file for file in result.info.conditions["programs"])
 
 
-@pytest.mark.skipif(not kernels(), reason="no kernel: `narrows kernel build` makes one")
+@needs("uml")
 def test_a_program_repeats_itself_in_virtual_time(tmp_path: Path) -> None:
     uml = Uml(get_kernel().name)
     scenario = mine(tmp_path)
@@ -190,8 +190,8 @@ def test_a_program_repeats_itself_in_virtual_time(tmp_path: Path) -> None:
     assert "with programs" in first.info.engine
 
 
-@pytest.mark.skipif(not kernels(), reason="no kernel: `narrows kernel build` makes one")
-def test_what_makes_a_program_differ_is_said(tmp_path: Path, capsys: Any) -> None:
+@needs("uml")
+def test_verify_names_the_input_that_makes_a_program_differ(tmp_path: Path, capsys: Any) -> None:
     (tmp_path / "size.py").write_text(SIZED, encoding="utf-8")
     (tmp_path / "size").write_text("300", encoding="utf-8")
     program = f'"{PYTHON_HERE}", "{{here}}/size.py"'
@@ -215,7 +215,7 @@ def test_what_makes_a_program_differ_is_said(tmp_path: Path, capsys: Any) -> Non
     )
 
 
-@pytest.mark.skipif(not kernels(), reason="no kernel: `narrows kernel build` makes one")
+@needs("uml")
 def test_a_program_that_fails_is_an_error_with_its_words(tmp_path: Path) -> None:
     uml = Uml(get_kernel().name)
     broken = FLOW.replace('"ask"', '"ask", "nowhere.invalid"')
@@ -226,7 +226,7 @@ def test_a_program_that_fails_is_an_error_with_its_words(tmp_path: Path) -> None
         uml.run(mine(tmp_path, deaf))
 
 
-@pytest.mark.skipif(bool(kernel_missing()), reason=kernel_missing())
+@needs("kernel")
 def test_a_program_runs_on_this_machines_kernel(tmp_path: Path) -> None:
     scenario = mine(tmp_path)
     look(Kernel("own").run(scenario), scenario, exact=False)

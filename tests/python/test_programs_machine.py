@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from required import needs
 from specimens import GOOD, scenario_of
 
 from narrows.backends.kernel.backend import _check_groups
 from narrows.backends.linux.tools import traffic_tool
-from narrows.backends.uml import Uml, get_kernel, kernels
+from narrows.backends.uml import Uml, get_kernel
 from narrows.cli import main
 from narrows.errors import SpecError
 from narrows.plan import plan
@@ -71,9 +71,6 @@ client = ["{here}/look", "{port}", "{address}"]
 sender = "client"
 """
 SHORT = ("run.duration=500ms", "run.warmup=0s")
-needs_kernel = pytest.mark.skipif(
-    not kernels(), reason="no kernel: `narrows kernel build` makes one"
-)
 
 
 def built(place: Path, more: str = "") -> Path:
@@ -93,7 +90,7 @@ def without_processor(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return found
 
 
-@needs_kernel
+@needs("uml")
 def test_the_processor_and_the_date_are_made_up_and_calls_take_their_time(tmp_path: Path) -> None:
     file = built(tmp_path, 'syscall_time = "1ms"\ndate = "2027-03-01"\n')
     with allowing([tmp_path]):
@@ -123,8 +120,8 @@ def test_the_processor_and_the_date_are_made_up_and_calls_take_their_time(tmp_pa
     assert again.info.digest == result.info.digest
 
 
-@needs_kernel
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="no tshark on the PATH")
+@needs("uml")
+@needs("tshark")
 def test_captures_have_the_packets_of_programs(tmp_path: Path) -> None:
     out = tmp_path / "out"
     file = built(tmp_path)
@@ -145,7 +142,7 @@ def test_captures_have_the_packets_of_programs(tmp_path: Path) -> None:
     assert sent[-1] - sent[0] > 0.0103
 
 
-@pytest.mark.skipif(not kernels(), reason="the program is built where a kernel is")
+@needs("uml")
 def test_a_charged_program_ends_as_it_would() -> None:
     def code(*words: str) -> int:
         charged = [traffic_tool(), "charge", "1000", *words]

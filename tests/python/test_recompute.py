@@ -81,6 +81,9 @@ def _flow(draw: random.Random, number: int) -> tuple[str, dict[str, Any]]:
     if kind == "chain":
         flow["gap_s"] = draw.choice([0.0, 0.05, 0.3])
         text += f'repeat_gap = "{flow["gap_s"]}s"\n'
+    if "size" in flow and draw.random() < 0.5:
+        flow["deadline_s"] = draw.choice([0.1, 0.6])
+        text += f'deadline = "{flow["deadline_s"]}s"\n'
     return text, flow
 
 
@@ -223,6 +226,11 @@ def expected(case: Case, events: Events) -> dict[str, Any]:
         "utilization": min(sum(row["size"] for row in forwarded) * 8 / capacity, 1.0),
         "drops": len(dropped),
         "forwarded": len(forwarded),
+        "loss_rate": len(dropped) / len(sent) if (sent := events.counted("sent")) else None,
+        "flows": len(case.flows),
+        "packets": sum(
+            row["event"] == "forwarded" and row["size"] > HANDSHAKE for row in events.rows
+        ),
     }
     if len(case.rates) == 1 and len(case.rtts) == 1:
         found["queue_mean_bdp"] = events.backlog() * 8 / (case.rates[0][1] * case.rtts[0][1])
@@ -236,10 +244,15 @@ def expected(case: Case, events: Events) -> dict[str, Any]:
         if flow["kind"] in ("endless", "udp"):
             active = min(span, events.end_s - flow["start_s"])
             found[f"{name}.goodput_mbps"] = payload[name] * 8e-6 / active
+            wire = sum(row["size"] for row in events.data("forwarded", flow=name))
+            found[f"{name}.throughput_mbps"] = wire * 8e-6 / active
             again = [row for row in events.data("sent", flow=name) if row["retransmission"]]
             found[f"{name}.retransmits"] = len(again)
         else:
             found |= {f"{name}.{key}": value for key, value in _transfers(case, events, name)}
+    rates = [found.get(f"{name}.goodput_mbps") for name in case.flows]
+    if None not in rates and any(rates):
+        found["jain"] = sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates))
     return found
 
 
@@ -250,27 +263,43 @@ def _transfers(case: Case, events: Events, name: str) -> list[tuple[str, float |
     found: list[tuple[str, float | None]] = [
         ("completed", len(done)),
         ("unfinished", len(lives) - len(done)),
+        ("late", _late(case, events, name)),
     ]
     if not times:
         return [*found, ("completion_mean_s", None)]
-    least = [
-        2
-        * min(
-            rtt for (_, rtt), (until, _) in pairwise([*case.rtts, (math.inf, 0)]) if until > start
-        )
-        + time_to_send(case.rates, start, size * 8 * 1500 / SEGMENT)
-        for start, _ in done
-    ]
+    least = [_least_s(case, start, size) for start, _ in done]
+    span = "to_10kb" if size <= 10_000 else "to_1mb"
     slow = [took / shortest for took, shortest in zip(times, least, strict=True)]
     return [
         *found,
         ("completion_mean_s", sum(times) / len(times)),
         ("completion_p50_s", ranked(times, 50)),
         ("completion_p95_s", ranked(times, 95)),
+        ("completion_p99_s", ranked(times, 99)),
         ("completion_max_s", max(times)),
         ("slowdown_mean", sum(slow) / len(slow)),
+        ("slowdown_p50", ranked(slow, 50)),
+        (f"slowdown_p50_{span}", ranked(slow, 50)),
+        (f"slowdown_p99_{span}", ranked(slow, 99)),
         ("slowdown_p99", ranked(slow, 99)),
     ]
+
+
+def _least_s(case: Case, start: float, size: float) -> float:
+    """Two round trips, and the payload's time on the link after the first."""
+    spans = pairwise([*case.rtts, (math.inf, 0)])
+    rtt = min(value for (_, value), (until, _) in spans if until > start)
+    return 2 * rtt + time_to_send(case.rates, start + rtt, size * 8 * 1500 / SEGMENT)
+
+
+def _late(case: Case, events: Events, name: str) -> float | None:
+    """The part of the transfers that took longer than their deadline, or already do."""
+    allowed_s = case.flows[name].get("deadline_s")
+    if allowed_s is None:
+        return None
+    ages = [(end, (end or events.end_s) - start) for start, end in events.lives(name)]
+    known = [age > allowed_s for end, age in ages if end is not None or age > allowed_s]
+    return sum(known) / len(known) if known else None
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import synthetic_result
+from required import needs
 from synthetic_result import CHECKS
 
 from narrows import figures
@@ -247,7 +247,7 @@ console.log(JSON.stringify(drawn));
 """A browser as far as the page's own script needs one: it prints what plotly.js would get."""
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node runs the page's script")
+@needs("node")
 @pytest.mark.parametrize("stack", [Stack((0.0, 1.0)), None], ids=["stack", "grid"])
 def test_the_script_of_a_page_draws_every_plot_in_colours(tmp_path, stack):
     line = Line("@ink", np.arange(2.0), np.arange(2.0), "bbr", fill=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from browser import CHROMIUM, Browser
+from browser import Browser
+from required import MISSING, needs, require
 from serving import Server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +24,7 @@ def outdated() -> bool:
     return not built.exists() or built.stat().st_mtime < max(f.stat().st_mtime for f in SOURCES)
 
 
-pytestmark = pytest.mark.skipif(outdated(), reason="the site isn't built or is old: make site")
+require("site", "the site isn't built or is old: make site" if outdated() else "")
 SHOWN = (
     "", "tutorial/", "gallery/", "cookbook/who-wins/", "how-to/coming-from/", "reference/claims/",
     "reference/commands/",
@@ -107,8 +108,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed")
+    require("chromium", MISSING["chromium"]())
     with Browser(tmp_path_factory.mktemp("profile")) as found:
         yield found
 
@@ -136,7 +136,7 @@ def test_a_word_is_found(browser: Browser, server: Server) -> None:
     browser.wait("document.querySelectorAll('.md-search-result__item').length > 0")
 
 
-@pytest.mark.skipif(not (SITE / "playground").is_dir(), reason="the playground isn't built")
+@needs("playground")
 def test_the_playground_is_one_click_away(browser: Browser, server: Server) -> None:
     browser.visit(server.address)
     address = browser.value(

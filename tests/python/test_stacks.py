@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +11,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 from captured import captured
+from required import needs
 from waiting import HANG_S
 
 import narrows as nw
+from narrows import _native
 from narrows.backends import features, get_backend
 from narrows.backends.kernel import backend as kernel_backend
 from narrows.backends.uml import checks
@@ -22,8 +23,6 @@ from narrows.errors import SpecError
 from narrows.evaluate import evaluate
 from narrows.evaluate.runs import attempts, contestants
 from narrows.evaluate.suite import load_suite
-
-native = pytest.importorskip("narrows._native")
 
 CASES = Path(__file__).parents[2] / "crates/stacks/tests"
 SPEC = """\
@@ -50,7 +49,7 @@ def test_release_build_gives_the_digest_that_the_rust_tests_pin() -> None:
     )
     for stack, cca in {"quinn": "bbr", "noq": "bbr3"}.items():
         scenario["flows"][1] |= {"stack": stack, "cca": cca}
-        assert native.run(json.dumps(scenario)).digest == pinned[stack]
+        assert _native.run(json.dumps(scenario)).digest == pinned[stack]
 
 
 def test_a_stack_is_named_and_shows_its_state_in_the_usual_tables(tmp_path: Path) -> None:
@@ -66,6 +65,7 @@ def test_a_stack_is_named_and_shows_its_state_in_the_usual_tables(tmp_path: Path
     assert internals["value"].max() == 1452
 
 
+@needs("tshark")
 @pytest.mark.parametrize("stack", ["quinn", "noq"])
 def test_captures_hold_the_bytes_and_the_key_log_decrypts_them(tmp_path: Path, stack: str) -> None:
     spec = SPEC.replace('cca = "bbr"\nstack = "quinn"', f'cca = "cubic"\nstack = "{stack}"')
@@ -73,9 +73,7 @@ def test_captures_hold_the_bytes_and_the_key_log_decrypts_them(tmp_path: Path, s
     assert dict(run.output.captures)["keys.log"] == 2 * 5
     keys = (run.directory / "keys.log").read_text().splitlines()
     assert {line.split()[0] for line in keys} >= {"CLIENT_TRAFFIC_SECRET_0", "EXPORTER_SECRET"}
-    if (tshark := shutil.which("tshark")) is None:
-        pytest.skip("tshark isn't installed")
-    words = [tshark, "-r", str(run.file("receiver"))]
+    words = ["tshark", "-r", str(run.file("receiver"))]
     fields = [
         "-Y",
         "quic.stream.stream_id",

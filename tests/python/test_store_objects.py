@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from required import module, require
 from specimens import GOOD, run_cli, write
 
 from narrows.errors import StoreError
@@ -21,7 +22,7 @@ from narrows.store import collect, create_store, damage, is_store, objects, open
 from narrows.store.objects import Bucket
 from narrows.sweeps import estimate, execute, export, prepare
 
-pytest.importorskip("obstore")
+module("obstore")
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 TABLES = ("summary", "flows", "flow_samples", "queue_samples", "distributions")
 Capture = pytest.CaptureFixture[str]
@@ -31,8 +32,8 @@ Capture = pytest.CaptureFixture[str]
 def s3() -> Iterator[str]:
     """A bucket of a server on loopback."""
     program = shutil.which("moto_server")
-    if program is None:
-        pytest.skip("moto_server isn't there; `pip install moto[server]` brings it")
+    missing = "moto_server isn't there; `pip install moto[server]` brings it"
+    require("moto", "" if program else missing)
     port = 20_000 + os.getpid() % 20_000
     endpoint = f"http://127.0.0.1:{port}"
     command = [program, "-p", str(port)]

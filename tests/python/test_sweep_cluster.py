@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,12 +12,13 @@ from pathlib import Path
 
 import pytest
 from exported import everything
+from required import module, needs
 from specimens import GOOD, run_cli, write
 from waiting import HANG_S, await_that
 
 from narrows.sweeps import execute, prepare
 
-pytest.importorskip("distributed", reason="the extra `cluster` isn't installed")
+module("distributed")
 
 STUDY = GOOD.replace('"8mbit"', '["40mbit", "80mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 STUDY = STUDY.replace('"2s"', '"40s"') + "trials = 2\n"
@@ -155,7 +155,7 @@ def configured(**files: str) -> dict[str, str]:
     return os.environ | tls
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make certificates")
+@needs("openssl")
 def test_an_encrypted_cluster_and_who_is_kept_out(tmp_path: Path) -> None:
     certificates(tmp_path)
     (tmp_path / "start.py").write_text(SECURE)

@@ -30,14 +30,14 @@ SMALL += "trials = 6\n"
 ENDLESS = SMALL.replace('"2s"', '"100000s"').replace("trials", 'record = "summary"\ntrials')
 COMMAND = (
     "import sys; from narrows.cli import main; from narrows.execute import processes\n"
-    "processes.WORTH_S, processes._RUN_S = 0, 1e6; sys.exit(main(sys.argv[1:]))"
+    "processes.WORTH_S, processes.RUN_S = 0, 1e6; sys.exit(main(sys.argv[1:]))"
 )
 
 
 @pytest.fixture(autouse=True)
 def _always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "WORTH_S", 0.0)
-    monkeypatch.setattr(processes, "_RUN_S", 1e6)
+    monkeypatch.setattr(processes, "RUN_S", 1e6)
 
 
 def job(directory: Path, text: str = SMALL, out: str = "out") -> SweepJob:

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from required import needs
 from specimens import GOOD, scenario_of
 from waiting import HANG_S
 
 from narrows.backends import Backend, get_backend
-from narrows.backends.uml import Uml, get_kernel, kernels, machine, processors
+from narrows.backends.uml import Uml, get_kernel, machine, processors
 from narrows.backends.uml.backend import Watch
 from narrows.backends.uml.controls import command_line
 from narrows.backends.uml.machine import GuestError
@@ -25,9 +26,7 @@ from narrows.metrics import summarise
 from narrows.spec import registry
 from narrows.store import RunResult
 
-pytestmark = pytest.mark.skipif(
-    not kernels(), reason="no User-Mode Linux kernel: `narrows kernel build` makes one"
-)
+pytestmark = needs("uml")
 
 TWO = GOOD + '\n[[flows]]\ncca = "bbr"\n'
 
@@ -236,7 +235,7 @@ def test_options_are_parameters_of_the_control(uml: Uml) -> None:
         (("flows.0.options.hystart=search",), "flows[0].options.hystart"),
     ],
 )
-def test_what_a_guest_cannot_do_is_refused(
+def test_options_that_a_guest_lacks_are_refused(
     uml: Uml, overrides: tuple[str, ...], place: str
 ) -> None:
     with pytest.raises(SpecError) as caught:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from required import needs
 from specimens import GOOD, scenario_of
 from strict_pcapng import Frame, read_frames
 
@@ -12,13 +13,11 @@ from narrows.analyze import analyze
 from narrows.backends import CaptureRequest, get_backend
 from narrows.backends.linux.traffic import FIRST_PORT
 from narrows.backends.protocol import CapturingBackend
-from narrows.backends.uml import Uml, get_kernel, kernels
+from narrows.backends.uml import Uml, get_kernel
 from narrows.metrics import summarise
 from narrows.store import CaptureOptions
 
-pytestmark = pytest.mark.skipif(
-    not kernels(), reason="no User-Mode Linux kernel: `narrows kernel build` makes one"
-)
+pytestmark = needs("uml")
 
 HOSTS, QUEUE = ("receiver", "sender"), ("after-queue", "before-queue")
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from required import needs
 from specimens import GOOD, scenario_of
 from test_uml import guests
 
@@ -21,9 +22,7 @@ from narrows.metrics import summarise
 from narrows.plan import plan
 from narrows.spec import parse
 
-pytestmark = pytest.mark.skipif(
-    not kernels(), reason="no User-Mode Linux kernel: `narrows kernel build` makes one"
-)
+pytestmark = needs("uml")
 
 # At 6 Mbit/s a packet takes 2 ms, the gap at which HyStart's trains of ACKs end
 # (hystart_ack_delta_us): there the simulator leaves slow start at 27 packets, and Linux doesn't.

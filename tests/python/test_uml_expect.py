@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from required import needs
 from specimens import GOOD, run_cli, write
 
-from narrows.backends.uml import kernels
-
-pytestmark = pytest.mark.skipif(
-    not kernels(), reason="no User-Mode Linux kernel: `narrows kernel build` makes one"
-)
+pytestmark = needs("uml")
 
 EXPECTED = """
 [[expect]]

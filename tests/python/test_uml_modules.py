@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from required import needs
 from specimens import GOOD
 
 from narrows.backends import get_backend
@@ -22,11 +23,6 @@ from narrows.spec.permission import allowing
 EXAMPLES = Path(__file__).parents[2] / "experiments"
 EXAMPLE = EXAMPLES / "own-control-module"
 SHORT = ["run.duration=12s", "run.warmup=2s"]
-
-able = pytest.mark.skipif(
-    not any(kernel.module_tree.is_file() for kernel in kernels()),
-    reason="no User-Mode Linux kernel with what modules need: `narrows kernel build` makes one",
-)
 
 
 def example(changes: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -80,7 +76,7 @@ def test_headers_programs_and_symbols_are_kept_and_nothing_else(tmp_path: Path) 
     assert found == {*kept, *made, "Module.symvers"}
 
 
-@pytest.mark.skipif(not kernels(), reason="no User-Mode Linux kernel")
+@needs("uml")
 def test_a_kernel_without_what_modules_need_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +89,7 @@ def test_a_kernel_without_what_modules_need_says_how_to_get_it(
         modules.check(of(tmp_path, ""), [])
 
 
-@able
+@needs("uml-modules")
 def test_the_same_control_in_python_and_as_a_module_behaves_alike() -> None:
     """The example beside Reno, in a kernel and in the simulator."""
     uml = Uml(next(kernel.name for kernel in kernels() if kernel.module_tree.is_file()))
@@ -113,7 +109,7 @@ def test_the_same_control_in_python_and_as_a_module_behaves_alike() -> None:
     assert 0.35 < shares[0] < 0.65
 
 
-@able
+@needs("uml-modules")
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from required import needs
 from specimens import GOOD, scenario_of
 
 from narrows.backends import get_backend
-from narrows.backends.uml import Uml, get_kernel, kernels
+from narrows.backends.uml import Uml, get_kernel
 from narrows.store import RunResult
 
-pytestmark = pytest.mark.skipif(
-    not kernels(), reason="no User-Mode Linux kernel: `narrows kernel build` makes one"
-)
+pytestmark = needs("uml")
 
 WORKLOADS = {
     "requests": 'size = "100kb", think = "50ms"',

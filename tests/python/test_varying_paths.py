@@ -172,7 +172,7 @@ def test_losses_by_changes_alone_are_counted() -> None:
     assert 0.02 < row["path_loss_rate"] < 0.2
 
 
-def test_what_happens_at_time_0_counts() -> None:
+def test_events_at_time_0_count() -> None:
     many = BASE.replace('cca = "cubic"', 'cca = "cubic"\ncount = 300').replace("6s", "2s")
     text = many.replace('buffer = "1bdp"', 'buffer = "10pkt"')
     scenario = scenario_of(text, ["run.warmup=0s"])
@@ -225,7 +225,8 @@ def test_requests_that_an_outage_cuts_off_are_late() -> None:
     assert row["cubic.completed"] > 5
     assert row["cubic.unfinished"] == 1
     assert row["cubic.late"] == pytest.approx(1 / (row["cubic.completed"] + 1), rel=0.5)
-    assert numbers(text, "run.duration=9s", 'run.record="summary"')["cubic.unfinished"] is None
+    short = numbers(text, "run.duration=9s", 'run.record="summary"')
+    assert (short["cubic.unfinished"], short["cubic.late"]) == (None, None)
 
 
 def test_a_chain_that_connects_or_rests_at_the_end_is_counted_as_such() -> None:
@@ -291,3 +292,45 @@ def test_the_queue_in_words_is_the_delay_of_its_packets(
     delay_ms = nw.open_result(tmp_path / "out").summary_table["queue_p95_ms"][0]
     assert f"{delay_ms:.1f} ms (p95)" in said
     assert "BDP =" not in said
+
+
+@pytest.mark.parametrize("service", ["htb", "tbf", "cellular", "wifi"])
+def test_no_transfer_is_faster_than_the_least_time_of_a_service_with_bursts(service: str) -> None:
+    services = {
+        "htb": '"htb"',
+        "tbf": '{ kind = "tbf", burst = "20kb" }',
+        "cellular": '{ kind = "cellular", slot = "100ms" }',
+        "wifi": '{ kind = "wifi", phy_rate = "200mbit" }',
+    }
+    for size, most in (("1400b", 6), ("200kb", 20)):
+        row = numbers(BASE, f"path.service={services[service]}", f"flows.0.size={size}")
+        assert 1 <= row["cubic.slowdown_p50"] < most
+
+
+def test_the_least_time_counts_payload_from_when_the_connection_is_there() -> None:
+    """The rate rises during the handshake, so that no payload needs the lower one."""
+    changed = BASE + '[[changes]]\nat = "15ms"\nrate = "100mbit"\n'
+    scenario = scenario_of(changed)
+    busy_s = 1448 * 10 * 8 * 1500 / 1448 / 100e6
+    found = LeastTimes(scenario).of(0, 0.0, 1448 * 10, 2.0)
+    assert found == pytest.approx(2 * 0.020 + busy_s)
+
+
+def test_utilization_follows_the_rate_of_a_token_bucket_and_of_batches() -> None:
+    bucket = numbers(BASE, 'path.service={ kind = "tbf", rate = "30mbit", burst = "10kb" }')
+    batches = numbers(
+        BASE, 'path.service={ kind = "wifi", phy_rate = "50mbit" }', "path.buffer=8bdp"
+    )
+    assert 0.9 < bucket["utilization"] <= 1
+    assert 0.9 < batches["utilization"] <= 1
+
+
+def test_stalls_of_a_video_are_counted_whenever_samples_are_taken() -> None:
+    video = 'flows.0.workload={ kind = "video", bitrate = "20mbit", chunk = "50ms" }'
+    rows = [
+        numbers(
+            BASE, video, "flows.0.start=300ms", "run.warmup=0s", f"run.sample_interval={interval}"
+        )
+        for interval in ("10ms", "1s")
+    ]
+    assert rows[0]["cubic.stalls"] == rows[1]["cubic.stalls"] > 0

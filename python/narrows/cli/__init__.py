@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     _check_names(arguments)
-    return _dispatch(arguments)
+    return dispatch(arguments)
 
 
 def _check_names(arguments: Sequence[str]) -> None:
@@ -50,7 +50,7 @@ def _check_names(arguments: Sequence[str]) -> None:
             raise InputError.at("command line", found, "a name in UTF-8")
 
 
-def _dispatch(arguments: Sequence[str]) -> int:
+def dispatch(arguments: Sequence[str]) -> int:
     """Runs the command; typer's own main would turn some exceptions into its own statuses."""
     command = typer.main.get_command(app)
     if asked_to_complete():

@@ -49,7 +49,7 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
         _complain([str(error)])
         return BROKEN if isinstance(error, EngineError) else FAILED
     except BrokenPipeError:
-        _silence()
+        silence_output()
         return DONE
     except OSError as error:
         if error.errno in _BAD_PATHS and error.filename is not None:
@@ -91,7 +91,7 @@ def _is_of_polars(error: Exception) -> bool:
 def _refusal(error: OSError) -> str:
     """The machine's error; without a file's name it concerns the standard output."""
     if error.filename is None:
-        _silence()
+        silence_output()
         return "standard output: found no space left; a place with free space would be right"
     remedy = "a place with free space, and the right to use it,"
     return f"{error.filename}: found {error.strerror}; {remedy} would be right"
@@ -119,7 +119,7 @@ def _complain(problems: Iterable[str]) -> None:
             print(f"narrows: error: {printable(problem)}", file=sys.stderr)
 
 
-def _silence() -> None:
+def silence_output() -> None:
     """Drops the rest of the buffer, since the reader of our output has closed it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -22,9 +22,11 @@ _RECOVERY_S = 2.0
 """...and no other within this time, in which that one's memory becomes free."""
 _LITTLE = 0.01
 """The part of free memory below which a run is small: the query takes as long as such a run."""
-_CGROUPS = Path("/sys/fs/cgroup")
+CGROUPS = Path("/sys/fs/cgroup")
+"""Where the limits of control groups are."""
 _MEMINFO = Path("/proc/meminfo")
-_OWN_GROUPS = Path("/proc/self/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")
+"""The groups of this process."""
 
 
 class MemoryShortError(NarrowsError):
@@ -38,7 +40,7 @@ class Room:
     """
 
     def __init__(self, free: Callable[[], int | None]) -> None:
-        self._free = free
+        self.read_free = free
         self._taken = 0
         self._changed = threading.Condition()
         self._known: tuple[float, int | None] = (-math.inf, None)
@@ -74,7 +76,7 @@ class Room:
         if now - self._checked < _TICK_S:
             return
         self._checked = now
-        free = self._free()
+        free = self.read_free()
         if free is not None and free < _LEAST:
             self._checked = now + _RECOVERY_S
             found = f"a run that needs more memory than estimated, while {_gb(free)} are left"
@@ -96,7 +98,7 @@ class Room:
         when, free = self._known
         now = time.monotonic()
         if free is None or need > free * _LITTLE or now - when > _TICK_S:
-            free = self._free()
+            free = self.read_free()
             self._known = (now, free)
         return free
 
@@ -133,7 +135,7 @@ def _free_of_machine() -> int | None:
 def _free_of_groups() -> Iterator[int | None]:
     """The memory left by the limits of this process's control groups, up to the root."""
     try:
-        lines = _OWN_GROUPS.read_text(encoding="utf-8").splitlines()
+        lines = OWN_GROUPS.read_text(encoding="utf-8").splitlines()
     except OSError:
         return
     for line in lines:
@@ -152,7 +154,7 @@ def _free_of_groups() -> Iterator[int | None]:
         root, limit, usage, cache = names
         group = Path(path.lstrip("/"))
         for part in (group, *group.parents):
-            yield _left(_CGROUPS / root / part, limit, usage, cache)
+            yield _left(CGROUPS / root / part, limit, usage, cache)
 
 
 def _left(group: Path, limit: str, usage: str, cache: str) -> int | None:

@@ -30,7 +30,7 @@ from narrows.plan.demand import demand
 from narrows.store.signals import ENDING
 
 # Measured on one core of a virtual machine.
-_RUN_S, _OWN_S = 0.004, 5e-7
+RUN_S, _OWN_S = 0.004, 5e-7
 """Python's part of a run, and that of a packet whose control is written in Python."""
 _PACKETS_PER_S = 1.5e6
 WORTH_S = 1.0
@@ -62,7 +62,7 @@ def worth(jobs: Sequence[Job], workers: int) -> bool:
 
 def _locked_s(job: Job) -> float:
     """The time during which a run keeps other threads from work."""
-    return _RUN_S + (_OWN_S * job.load if "controls" in job.trial.scenario else 0.0)
+    return RUN_S + (_OWN_S * job.load if "controls" in job.trial.scenario else 0.0)
 
 
 def _fit(jobs: Sequence[Job], workers: int) -> bool:

@@ -97,12 +97,14 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
     offer = offers(scenario)[number]
     grown = Counters(tables["queue_samples"], "link").growth(_COUNTERS, warmup_s, end_s)
     counted = grown.get(number, dict.fromkeys(_COUNTERS))
-    capacity: float | None = float(offer.until(end_s * 1e9) - offer.until(warmup_s * 1e9))
-    if not scenario["path"].get("capacity_known", True):
-        capacity = None
+    capacity: float | None = None
+    ahead = 0.0
+    if scenario["path"].get("capacity_known", True):
+        capacity = max(float(offer.until(end_s * 1e9) - offer.until(warmup_s * 1e9)), 0.0)
+        ahead = _LARGEST + offer.burst_bytes + capacity * offer.margin
     return {
-        "loss_rate": _ratio(counted["dropped_packets"], counted["arrived_packets"]),
-        "utilization": _used(counted["forwarded_bytes"], capacity),
+        "loss_rate": _lost(counted["dropped_packets"], counted["arrived_packets"]),
+        "utilization": _used(counted["forwarded_bytes"], capacity, ahead),
         "queue_bdp": queue_bdp(scenario, tables["distributions"], number),
         "queue_ms": queue_ms(scenario, tables, end_s, number),
         "drops": counted["dropped_packets"],
@@ -110,15 +112,24 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
     }
 
 
-def _used(forwarded: float | None, capacity: float | None) -> float | None:
+def _lost(dropped: float | None, arrived: float | None) -> float | None:
+    """The part of arriving packets that was dropped.
+
+    Packets that arrived before the warm-up's end may be dropped after it; it is 1 at most.
+    """
+    part = _ratio(dropped, arrived)
+    return None if part is None else min(part, 1.0)
+
+
+def _used(forwarded: float | None, capacity: float | None, ahead: float) -> float | None:
     """The part of a capacity that was used.
 
     A packet counts when it has left, so the packet on the wire at the warm-up's end may make it a
-    packet more than was offered.
+    packet more than was offered; so may a burst. `ahead` is what may be more.
     """
     if forwarded is None or capacity is None:
         return None
-    if capacity < forwarded <= capacity + _LARGEST:
+    if capacity < forwarded <= capacity + ahead:
         return 1.0
     return _ratio(forwarded, capacity)
 

@@ -101,11 +101,12 @@ RUN: tuple[Metric, ...] = (
            lambda run: run.entry.get("convergence_s"), "less",
            measure=lambda scenario, tables, end_s: of_run(
                scenario, tables["flow_samples"], end_s)),
-    Metric("loss_rate", "loss rate", "", "part of the arriving packets that the queue dropped",
+    Metric("loss_rate", "loss rate", "",
+           "part of the arriving packets that the queue dropped, 1 at most",
            _bottleneck("loss_rate"), "less"),
     Metric("utilization", "utilization", "",
-           "IP bits forwarded over those that the link offered: its rate with its changes, or "
-           "the opportunities of its trace",
+           "IP bits forwarded over those that the link offered: its rate with its changes, the "
+           "opportunities of its trace, or what its service sustains",
            _bottleneck("utilization"), "more", part=True),
     Metric("drops", "drops", "packets", "packets that the queue dropped",
            _bottleneck("drops"), "less", whole=True),
@@ -217,7 +218,8 @@ FLOW: tuple[Metric, ...] = (
     *(_one_way(name) for name in RTT_STATISTICS if name != "min"),
     Metric("slowdown", "slowdown", "",
            "completion time as a multiple of the minimum: two round trips and the payload "
-           "at the rate of the slowest link it crosses, in full packets", _slowdown, "less"),
+           "at the rate of the slowest link it crosses, in full packets, less what a bucket, a "
+           "slot or a batch lets pass at once", _slowdown, "less"),
 )  # fmt: skip
 """Columns of `flows`, a row for each flow, after `name`, `class`, `instance` and `cca`."""
 
@@ -363,8 +365,8 @@ COMPLETION: tuple[Metric, ...] = (
            "transfers that weren't done at the end, which the times leave out; "
            "empty if that isn't known", lambda found: found["unfinished"], "less", whole=True),
     Metric("late", "late", "", "share of its transfers with a deadline that took longer; empty "
-           "without a deadline; those that weren't done count once they are beyond it, where the "
-           "back end tells of them", lambda found: found["late"], "less"),
+           "without a deadline, and where nothing tells of those that weren't done, which count "
+           "once they are beyond it", lambda found: found["late"], "less"),
     *(Metric(f"completion_{name}_s", f"completion {name}", "s",
              f"{_statistic(name)} of the completion times of all its transfers",
              _of_transfers("completion_s", name), "less") for name in STATISTICS),

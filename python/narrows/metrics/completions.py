@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from narrows.columns import Columns, Table, Tables, columns
 from narrows.columns import mean as mean_of
 from narrows.metrics.metric import FlowFacts
-from narrows.metrics.offered import LeastTimes
-from narrows.packets import WIRE
+from narrows.metrics.offered import LeastTimes, wire_ratio
 from narrows.spec.datagrams import kind_of
 from narrows.spec.scenario import Flow, Scenario
 
@@ -97,7 +96,7 @@ def transfers(
             "start_s": rows["start_s"],
             "size_bytes": rows["size_bytes"],
             "fct_s": fct_s,
-            "slowdown": fct_s / _least_times(scenario, rows, fixed_s + size * WIRE * byte_s),
+            "slowdown": fct_s / _least_times(scenario, rows, fixed_s + size * byte_s),
             "late": np.where(np.isnan(allowed_s), np.nan, fct_s > allowed_s),
         }
     )
@@ -125,8 +124,9 @@ def _trips(flow: Mapping[str, Any]) -> float:
 
 
 def _least(facts: FlowFacts) -> tuple[float, float]:
-    """The minimum time of a transfer in seconds: a fixed part, and the part per byte."""
-    return _trips(facts.described) * facts.two_way_ms / 1e3, 8 / facts.rate_bps
+    """The minimum time of a transfer in seconds: a fixed part, and the part per byte of payload."""
+    byte_s = wire_ratio(facts.described) * 8 / facts.rate_bps
+    return _trips(facts.described) * facts.two_way_ms / 1e3, byte_s
 
 
 def completion_summaries(
@@ -162,18 +162,26 @@ def _late(
 ) -> float | None:
     """The share of a class's transfers with a deadline that took longer; None without any.
 
-    Open transfers count once they are beyond it; none do where the tables don't tell.
+    Open transfers count once they are beyond it; None, too, where the tables don't tell of them.
     """
     known = rows["late"][~np.isnan(rows["late"])]
     beyond = 0
     for ident, flow in enumerate(scenario["flows"]):
         if groups[ident] == name and flow.get("deadline_ns") is not None:
-            beyond += _open_and_late(tables, ident, flow) or 0
+            late = _open_and_late(tables, ident, flow)
+            if late is None:
+                return None
+            beyond += late
     return mean_of(np.append(known, np.ones(beyond)))
 
 
 def _open_and_late(tables: Tables, ident: int, flow: Flow) -> int | None:
-    """The open transfers of a flow that are beyond its deadline; None where no table tells."""
+    """The open transfers of a flow that are beyond its deadline; None where no table tells.
+
+    A frame of a call that isn't shown is lost, and never late.
+    """
+    if kind_of(flow) == "media":
+        return 0
     if flow.get("workload") is not None:
         return _last_internal(tables, ident, "late_transfers")
     ages = _ages_s(tables, ident, flow) or []

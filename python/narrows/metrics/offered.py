@@ -1,8 +1,9 @@
 """What a link offers over time, and the two-way delay of a path, as the scenario gives them.
 
 A rate may follow `[[changes]]`, the service `steps` or the opportunities of a `trace`; the path's
-delay may follow `[[changes]]`. Other services are counted at the link's rate. Times are in ns,
-amounts in IP bytes; both may be arrays.
+delay may follow `[[changes]]`. The services `tbf` and `htb` offer their own rate, and `wifi` what
+full batches carry if that is more than the link's rate; others offer the link's rate. Times are in
+ns, amounts in IP bytes; both may be arrays.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from narrows.packets import PACKET_BYTES, PAYLOAD_BYTES
+from narrows.packets import DATAGRAM_BYTES, PACKET_BYTES, PAYLOAD_BYTES
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ class Offer(Protocol):
     """The capacity of a link."""
 
     varies: bool
+    burst_bytes: float
+    """Bytes that may leave at once, ahead of the rate."""
+    margin: float
+    """By what part the capacity may be exceeded, as random waits count by their mean."""
 
     def until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
         """The bytes offered from time 0 to a time."""
@@ -72,8 +77,9 @@ class Steps:
 class SteppedOffer:
     """The capacity of a link whose rate in bit/s is constant or changes in steps."""
 
-    def __init__(self, rates: Steps) -> None:
+    def __init__(self, rates: Steps, burst_bytes: float = 0.0, margin: float = 0.0) -> None:
         self._rates, self.varies = rates, rates.varies
+        self.burst_bytes, self.margin = burst_bytes, margin
 
     def until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
         """The bytes offered from time 0 to a time."""
@@ -92,6 +98,7 @@ class TraceOffer:
     """The capacity of a link with the opportunities of a trace, which repeats."""
 
     varies = True
+    burst_bytes = margin = 0.0
 
     def __init__(self, opportunities_ms: NDArray[Any]) -> None:
         self._at_ns = np.asarray(opportunities_ms, float) * 1e6
@@ -112,15 +119,18 @@ class TraceOffer:
         return found
 
 
-def offers(scenario: Scenario) -> list[Offer]:
-    """What each link offers, by the links' numbers in the tables."""
+def offers(scenario: Scenario, *, fastest: bool = False) -> list[Offer]:
+    """What each link offers, by the links' numbers in the tables.
+
+    `fastest` takes the rate within a batch of `wifi`, which nothing exceeds, not the link's.
+    """
     path: Mapping[str, Any] = scenario["path"]
     more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
     first = {**path, "name": BOTTLENECK}
-    return [_offer(scenario, link) for link in (first, *more)]
+    return [_offer(scenario, link, fastest=fastest) for link in (first, *more)]
 
 
-def _offer(scenario: Scenario, link: Mapping[str, Any]) -> Offer:
+def _offer(scenario: Scenario, link: Mapping[str, Any], *, fastest: bool) -> Offer:
     service = link.get("service") or {"kind": "constant"}
     if service["kind"] == "trace":
         return TraceOffer(np.array(service["opportunities_ms"]))
@@ -130,7 +140,39 @@ def _offer(scenario: Scenario, link: Mapping[str, Any]) -> Offer:
     for change in scenario.get("changes", ()):
         if "rate_bps" in change and change.get("link", BOTTLENECK) == link["name"]:
             steps[change["at_ns"]] = float(change["rate_bps"])
-    return SteppedOffer(Steps.of(float(link["rate_bps"]), steps))
+    rate = float(service.get("rate_bps") or link["rate_bps"])
+    burst = sum(float(service.get(key) or 0) for key in ("burst_bytes", "cburst_bytes"))
+    margin = 0.0
+    if service["kind"] == "cellular":
+        burst = rate / 8 / _NS * service["slot_ns"]
+    elif service["kind"] == "wifi":
+        phy, burst = float(service["phy_rate_bps"]), _batch_bytes(service)
+        batch_ns = _batch_ns(service, burst)
+        rate = max(rate, phy if fastest else burst * 8 * _NS / batch_ns)
+        margin = service["contention_ns"] / 2 / batch_ns
+        if scenario["host"].get("gso"):  # a burst has the overhead of a packet
+            margin = max(phy / rate - 1, margin)
+    return SteppedOffer(Steps.of(rate, steps), burst, margin)
+
+
+def _batch_bytes(service: Mapping[str, Any]) -> float:
+    """IP bytes of a full batch of `wifi`."""
+    packet_ns = (PACKET_BYTES + service["overhead_bytes"]) * 8 * _NS / service["phy_rate_bps"]
+    fitting = min(service["max_packets_packets"], service["max_time_ns"] // packet_ns)
+    return float(PACKET_BYTES * max(fitting, 1))
+
+
+def _batch_ns(service: Mapping[str, Any], ip_bytes: float) -> float:
+    """How long a batch of full packets takes on the medium, with the mean backoff."""
+    sent = ip_bytes + ip_bytes / PACKET_BYTES * service["overhead_bytes"]
+    airtime = sent * 8 * _NS / service["phy_rate_bps"]
+    return float(airtime + service["access_ns"] + service["contention_ns"] / 2)
+
+
+def wire_ratio(flow: Mapping[str, Any]) -> float:
+    """IP bytes for each byte of a flow's payload, in full packets: the least that it takes."""
+    datagrams = flow["cca"] == "none"
+    return PACKET_BYTES / (DATAGRAM_BYTES if datagrams else PAYLOAD_BYTES)
 
 
 def two_way_ns(scenario: Scenario, flow: Mapping[str, Any]) -> Steps:
@@ -152,35 +194,39 @@ def drain_ms(offer: Offer, time_s: Numbers, backlog_bytes: Numbers) -> Numbers:
 
 
 class LeastTimes:
-    """The least times of transfers where the rates of links or the path's delay change."""
+    """The least times of transfers where the path's delay or a link's speed isn't constant."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self._scenario, self._offers = scenario, offers(scenario)
+        self._scenario, self._offers = scenario, offers(scenario, fastest=True)
         links = scenario["path"].get("links", ())
         self._names = [BOTTLENECK, *(link["name"] for link in links)]
         changes = scenario.get("changes", ())
-        self.varies = any(offer.varies for offer in self._offers) or any(
-            "rtt_ns" in change for change in changes
-        )
+        plain = offers(scenario)
+        self.varies = any(
+            offer.varies or offer.burst_bytes or offer.until(_NS) != other.until(_NS)
+            for offer, other in zip(self._offers, plain, strict=True)
+        ) or any("rtt_ns" in change for change in changes)
 
     def of(self, ident: int, start_s: float, size_bytes: float, trips: float) -> float | None:
         """The least time in s of a transfer that starts at `start_s`; None where nothing changes.
 
         That are `trips` of the least two-way delay since its start, and the payload in full packets
-        over the link that takes longest for it from then on.
+        over the link that takes longest for it. Payload leaves once the connection is there, a
+        round trip before the last acknowledgement's, and a link may let a burst pass at once.
         """
         if not self.varies:
             return None
         flow, start_ns = self._scenario["flows"][ident], start_s * _NS
-        wire = size_bytes * PACKET_BYTES / PAYLOAD_BYTES
-        busy = max(
-            float(offer.reached(offer.until(start_ns) + wire)) - start_ns
-            for offer in self._crossed(flow)
-        )
         own = two_way_ns(self._scenario, flow)
         later = own.values[own.starts_ns > start_ns]
         least = min([float(own.at(start_ns)), *later.tolist()])
-        found: float = (trips * least + max(busy, 0.0)) / _NS
+        ready_ns = start_ns + max(trips - 1, 0.0) * least
+        wire = size_bytes * wire_ratio(flow)
+        busy = max(
+            float(offer.reached(offer.until(ready_ns) + max(wire - offer.burst_bytes, 0.0)))
+            for offer in self._crossed(flow)
+        )
+        found: float = (trips * least + max(busy - ready_ns, 0.0)) / _NS
         return found
 
     def _crossed(self, flow: Mapping[str, Any]) -> list[Offer]:

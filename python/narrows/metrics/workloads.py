@@ -105,9 +105,12 @@ def _last(internals: Columns, name: str) -> float | None:
 
 
 def _growth(internals: Columns, name: str, since_s: float) -> float | None:
-    """The growth of a total since its first sample at or after `since_s`."""
-    rows = _told(internals, name, since_s)
-    return float(rows["value"][-1] - rows["value"][0]) if len(rows) else None
+    """The growth of a total from its last sample until `since_s` on; it was 0 before the first."""
+    rows = _told(internals, name)
+    if not len(rows):
+        return None
+    earlier = rows["value"][rows["time_s"] <= since_s]
+    return float(rows["value"][-1] - (earlier[-1] if len(earlier) else 0.0))
 
 
 def _told(internals: Columns, name: str, since_s: float = -np.inf) -> Columns:

@@ -42,7 +42,7 @@ _LONGEST = 225
 def hidden(final: Path, suffix: str = PARTIAL) -> Path:
     """A unique hidden name beside `final` for this process's work."""
     name = final.name.encode()[:_LONGEST].decode(errors="ignore")
-    return final.with_name(f".{name}.{_host()}-{secrets.token_hex(4)}.{suffix}")
+    return final.with_name(f".{name}.{host_mark()}-{secrets.token_hex(4)}.{suffix}")
 
 
 @contextmanager
@@ -160,7 +160,7 @@ def _hold_abandoned(path: Path, host: str) -> Iterator[bool]:
         yield False
         return
     try:
-        ours = host == _host() or time.time() - os.fstat(descriptor).st_mtime > OLD_S
+        ours = host == host_mark() or time.time() - os.fstat(descriptor).st_mtime > OLD_S
         yield ours and lock(descriptor) is True and is_at(descriptor, path)
     finally:
         os.close(descriptor)
@@ -216,6 +216,6 @@ def _remove(path: Path) -> None:
 
 
 @cache
-def _host() -> str:
+def host_mark() -> str:
     """This machine, in eight hexadecimal digits."""
     return blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()

@@ -23,7 +23,8 @@ from narrows.spec.kernel_program import COMPILED, content, is_program
 from narrows.spec.scenario import Scenario
 
 _BTF = Path("/sys/kernel/btf/vmlinux")
-_HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
+HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
+"""A header that compiling takes."""
 _NEEDED = {"clang": "clang", "bpftool": "bpftool"}
 """Programs, each with the Debian package that has it."""
 _NAME_BYTES = 16
@@ -66,8 +67,8 @@ def check(scenario: Scenario) -> None:
         return
     compiling = [cca for cca in wanted if not cca.endswith(COMPILED)]
     needed = dict(_NEEDED) if compiling else {"bpftool": "bpftool"}
-    missing = [package for program, package in needed.items() if _which(program) is None]
-    if compiling and not _HEADERS.is_file():
+    missing = [package for program, package in needed.items() if find_program(program) is None]
+    if compiling and not HEADERS.is_file():
         missing.append("libbpf-dev")
     if missing:
         found = f"a control in eBPF, but no {', '.join(missing)}"
@@ -117,7 +118,15 @@ def _compiled(cca: str, given: bytes, directory: Path) -> Path:
     source = directory / Path(cca).name
     source.write_bytes(given)
     with (directory / "vmlinux.h").open("wb") as header:
-        dump = [_which("bpftool") or "bpftool", "btf", "dump", "file", str(_BTF), "format", "c"]
+        dump = [
+            find_program("bpftool") or "bpftool",
+            "btf",
+            "dump",
+            "file",
+            str(_BTF),
+            "format",
+            "c",
+        ]
         subprocess.run(dump, stdout=header, stderr=subprocess.DEVNULL, check=True)
     architecture = _ARCHITECTURES.get(platform.machine(), platform.machine())
     command = [
@@ -148,7 +157,7 @@ def _guardian(cca: str, compiled: Path, directory: Path) -> Iterator[None]:
     log = directory / "log"
     with log.open("w", encoding="utf-8") as said:
         guardian = subprocess.Popen(
-            ["sh", "-c", _GUARDIAN, "sh", _which("bpftool") or "bpftool", str(compiled)],
+            ["sh", "-c", _GUARDIAN, "sh", find_program("bpftool") or "bpftool", str(compiled)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,
@@ -182,7 +191,7 @@ def _refused(cca: str, compiled: Path, said: str) -> SpecError:
     return SpecError.at(cca, found, "one that it takes")
 
 
-def _which(program: str) -> str | None:
+def find_program(program: str) -> str | None:
     """Finds a program, also in the directories that only an administrator's PATH has."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     return shutil.which(program, path=path)

@@ -11,7 +11,7 @@ from pathlib import Path
 from narrows.errors import InputError, NarrowsError, StoreError
 from narrows.store.owned import owned_directory
 
-_LITTLE_BYTES = 256 << 10
+LITTLE_BYTES = 256 << 10
 """With no more free space than this, a failure is put down to the full disk, since other programs
 don't always say so."""
 
@@ -37,4 +37,4 @@ def run_directory(backend: str) -> Iterator[Path]:
 
 def _is_full(path: Path) -> bool:
     state = os.statvfs(path)
-    return state.f_bavail * state.f_frsize < _LITTLE_BYTES
+    return state.f_bavail * state.f_frsize < LITTLE_BYTES

@@ -20,7 +20,7 @@ from narrows.store.owned import owned_file
 _PREFIX = "narrows-"
 _TRAFFIC = f"{_PREFIX}traffic"
 _ROUTER = f"{_PREFIX}router"
-_INSTALLED = Path(__file__).resolve().parents[2] / "programs"
+INSTALLED = Path(__file__).resolve().parents[2] / "programs"
 """Where a wheel contains them."""
 
 
@@ -41,13 +41,13 @@ def router_tool(backend: str = "kernel") -> Path:
 
 
 def _tool(name: str, backend: str) -> Path:
-    sources = _sources()
+    sources = rust_sources()
     if sources is None:
-        found = shutil.which(name, path=str(_INSTALLED)) or shutil.which(name)
+        found = shutil.which(name, path=str(INSTALLED)) or shutil.which(name)
         if found is None:
             raise InputError.at("--backend", f'"{backend}", which needs {name}', _remedy(name))
         return Path(found)
-    built = cache_directory() / "tools" / f"{name}-{_fingerprint(sources, name)}"
+    built = cache_directory() / "tools" / f"{name}-{fingerprint(sources, name)}"
     if not built.exists():
         _build(sources, name, built, backend)
     return built
@@ -57,7 +57,7 @@ def _remedy(name: str) -> str:
     return f"the sources of narrows with cargo, or {name} on the PATH,"
 
 
-def _sources() -> Path | None:
+def rust_sources() -> Path | None:
     """The workspace that this package belongs to, if any."""
     workspace = Path(__file__).resolve().parents[4]
     return workspace if (workspace / "crates" / "traffic" / "Cargo.toml").is_file() else None
@@ -76,7 +76,8 @@ def _crates(workspace: Path, name: str) -> set[str]:
     return found
 
 
-def _fingerprint(workspace: Path, name: str) -> str:
+def fingerprint(workspace: Path, name: str) -> str:
+    """A digest of the sources of a program, which names what was built from them."""
     digest = hashlib.sha256()
     for crate in sorted(_crates(workspace, name)):
         place = workspace / "crates" / crate.removeprefix(_PREFIX)

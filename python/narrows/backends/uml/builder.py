@@ -94,12 +94,12 @@ def build(
         if known is not None:
             kernel = _taken(known, name, place / "kernel")
         else:
-            kernel = _built(origin, name, fingerprint, place, jobs, progress)
+            kernel = compile_kernel(origin, name, fingerprint, place, jobs, progress)
     progress("done", 1.0)
     return kernel
 
 
-def _built(
+def compile_kernel(
     origin: Origin,
     name: str,
     fingerprint: str,
@@ -107,6 +107,7 @@ def _built(
     jobs: int | None,
     progress: BuildProgress,
 ) -> Kernel:
+    """Compiles the sources of a kernel in `place`, and keeps what modules need."""
     progress("unpacking the sources", 0.02)
     tree = origin.prepare(place / "tree")
     progress("configuring", 0.1)

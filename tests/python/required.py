@@ -1,0 +1,109 @@
+"""Things that tests need and a machine may lack: a test is skipped without them, or fails.
+
+`NARROWS_REQUIRE=uml,tshark` names those that must be there, `NARROWS_REQUIRE=all` means each: a
+test that would be skipped for want of one fails then.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from browser import CHROMIUM
+
+from narrows.backends import get_backend
+from narrows.backends.uml import kernels
+from narrows.errors import InputError
+
+VARIABLE = "NARROWS_REQUIRE"
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ("gymnasium", "cmaes", "distributed", "obstore")
+"""Python packages of extras."""
+PROGRAMS = ("curl", "iperf3", "node", "openssl", "tshark")
+"""Programs on the PATH."""
+OTHERS = ("ebpf", "moto", "on-time", "programs", "root", "site", "unshare")
+"""What the tests themselves look for, by `require`."""
+
+
+@cache
+def uml_missing() -> str:
+    """What `uml` lacks; empty if a kernel is there."""
+    return "" if kernels() else "no User-Mode Linux kernel: `narrows kernel build` makes one"
+
+
+@cache
+def kernel_missing() -> str:
+    """What this machine lacks to run scenarios on its own kernel; empty if nothing."""
+    try:
+        get_backend("kernel")
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def playground_missing() -> str:
+    """What the playground's tests lack: the page that `make playground` makes."""
+    built = ROOT / "target" / "playground" / "narrows.wasm"
+    return "" if built.exists() else "the playground isn't built: make playground"
+
+
+def modules_missing() -> str:
+    """What `uml` lacks to load kernel modules; empty if nothing."""
+    able = any(one.module_tree.is_file() for one in kernels())
+    return "" if able else "no User-Mode Linux kernel with what modules need"
+
+
+def _program(name: str) -> Callable[[], str]:
+    return lambda: "" if shutil.which(name) else f"{name} isn't on the PATH"
+
+
+MISSING: Mapping[str, Callable[[], str]] = {
+    "uml": uml_missing,
+    "kernel": kernel_missing,
+    "uml-modules": modules_missing,
+    "playground": playground_missing,
+    "chromium": lambda: "" if CHROMIUM else "no Chromium is installed",
+    **{name: _program(name) for name in PROGRAMS},
+}
+"""What is missing of each, in a sentence; empty if nothing."""
+KNOWN = (*MISSING, *MODULES, *OTHERS)
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """Marks a test that needs some of `MISSING`."""
+    unknown = set(names) - set(MISSING)
+    if unknown:
+        raise ValueError(f"no test can need {', '.join(sorted(unknown))}")
+    return pytest.mark.needs(*names)
+
+
+def require(name: str, missing: str) -> None:
+    """Skips a test, or a file of tests, if something is `missing`; fails if it has to be there."""
+    if not missing:
+        return
+    if name in required():
+        pytest.fail(f"{missing}; {VARIABLE} names {name}", pytrace=False)
+    pytest.skip(f"{name}: {missing}", allow_module_level=True)
+
+
+def module(name: str) -> ModuleType:
+    """A Python package of an extra; without it the file is skipped, or fails."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        require(name, f"the package {name} isn't installed")
+        raise
+
+
+def required() -> tuple[str, ...]:
+    """What the environment says must be there; raises ValueError for unknown names."""
+    names = tuple(filter(None, os.environ.get(VARIABLE, "").replace(" ", "").split(",")))
+    if unknown := [name for name in names if name not in (*KNOWN, "all")]:
+        raise ValueError(f"{VARIABLE}: found {', '.join(unknown)}; of {', '.join(KNOWN)} or all")
+    return KNOWN if "all" in names else names
