@@ -34,7 +34,7 @@ export class Curve {
     this.#chart = new window.uPlot({
       width: this.#root.clientWidth, height: HEIGHT, legend: { show: false }, cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
       scales: { x: { time: false, distr: 3, log: 2, range: [BUFFERS[0], BUFFERS.at(-1)] }, y: { range: [0, 100] } },
-      axes: [{ ...axis, size: 28, splits: () => [0.25, 0.5, 1, 2, 4, 8, 16], values: (_, ticks) => ticks.map((one) => `${one}`) }, { ...axis, size: 44, values: (_, ticks) => ticks.map((one) => `${one} %`) }],
+      axes: [{ ...axis, size: 28, splits: () => [0.25, 0.5, 1, 2, 4, 8, 16], filter: (_, ticks) => ticks, values: (_, ticks) => ticks.map(String) }, { ...axis, size: 44, values: (_, ticks) => ticks.map((one) => `${one} %`) }],
       series: [{}, ...series], hooks: { ready: [() => this.mark(this.#buffer)], setSize: [() => this.mark(this.#buffer)] },
     }, [BUFFERS, ...names.map(() => BUFFERS.map(() => null))], this.#root);
     this.#chart.over.append(this.#mark);
