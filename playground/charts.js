@@ -140,7 +140,7 @@ function describe(name, { lines, warmup, marks, ghost, looks }) {
   const found = { title: "Queue, BDP", series, ...above(ghost && [{ values: ghost.queue, colour: "var(--ink)" }], behind, series, ghost) };
   if (!marks?.losses.flat().some((lost) => lost > 0)) return found;
   found.hooks.draw = [(plot) => drawLosses(plot, marks, byClass, looks)];
-  found.legend = [made("span", { className: "key", textContent: "▴ packets dropped or lost" })];
+  found.legend.unshift(made("span", { className: "key", textContent: "▴ packets dropped or lost" }));
   return found;
 }
 

@@ -67,10 +67,13 @@ export class Curve {
       this.mark(buffer);
       this.#drag(Number(buffer.toPrecision(2)));
     };
+    let held = false;
     over.addEventListener("pointerdown", (event) => {
+      held = true;
       over.setPointerCapture(event.pointerId);
       move(event);
     });
-    over.addEventListener("pointermove", (event) => over.hasPointerCapture(event.pointerId) && move(event));
+    over.addEventListener("pointermove", (event) => held && move(event));
+    for (const ends of ["pointerup", "pointercancel"]) over.addEventListener(ends, () => { held = false; });
   }
 }

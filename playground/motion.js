@@ -36,7 +36,7 @@ export class Motion {
     this.#shown = { text, classes, classOf, scale, span, end: result.end_s, room: roomOf(buffer.bytes, mostWaiting) };
     const { time } = this.#parts;
     const first = Number(time.max) === 0;
-    Object.assign(time, { max: result.end_s, step: span / 10 });
+    time.max = result.end_s;
     this.#forget();
     this.seek(first ? result.end_s / 2 : Math.min(this.#time, result.end_s - span));
   }
