@@ -53,7 +53,7 @@ export class Charts {
     const values = series.map(() => made("span", { className: "value" }));
     const keys = series.flatMap(({ title: shown, colour: stroke, dash }, number) => (shown ? [key(shown, stroke, dash, values[number])] : []));
     const time = made("span", { className: "value" });
-    const save = made("button", { type: "button", className: "small", textContent: "PNG", ariaLabel: `Save the chart ${title} as a picture` });
+    const save = made("button", { type: "button", className: "small", textContent: "PNG", ariaLabel: `PNG of ${title}` });
     const figure = made("figure", { ariaLabel: title }, made("figcaption", {}, made("b", { textContent: title }), ...keys, ...legend, time, save));
     figure.dataset.panel = name;
     this.#root.append(figure);

@@ -72,7 +72,7 @@ def expected(lesson: str) -> float:
     spec = parse(example, lesson, [f"{place}={attribute(lesson, 'to')}"]).spec
     result = Simulator().run(spec.scenario)
     flows = summarise(spec.scenario, result.tables, result.info)["flows"]
-    names = [flow.name for flow in spec.scenario.flows]
+    names = [flow["name"] for flow in spec.scenario["flows"]]
     mine = [one for one, name in zip(flows, names, strict=True) if name.startswith(cca)]
     values = [MEASURES[measure](one) for one in mine]
     return sum(values) if measure == "share" else sum(values) / len(values)

@@ -217,7 +217,7 @@ def test_charts_mark_probes_losses_and_states(page: Browser) -> None:
     assert all(any(one["from"] <= at <= one["to"] for one in spans) for at in probed)
     dropped = [max(row["dropped"] for row in rows if row["flow"] == flow) for flow in (0, 1)]
     assert [sum(lost) for lost in found["losses"]] == dropped
-    assert [one["name"] for one in found["flows"]] == ["bbr", "cubic"]
+    assert [one["name"] for one in found["flows"]] == ["bbr-1", "cubic-1"]
     text = page.value("document.getElementById('charts').textContent")
     assert "packets dropped or lost" in text
     assert "probe rtt" in text
