@@ -1,6 +1,6 @@
 //! A part of a run whose packets are wanted.
 
-use narrows_base::{Level, Time};
+use narrows_base::{Histogram, Level, Time};
 use narrows_record::{Event, Kind, Observer, RttSample};
 use narrows_spec::scenario::Scenario;
 use serde::Deserialize;
@@ -53,5 +53,9 @@ impl<O: Observer> Observer for Within<'_, O> {
 
     fn on_rtt(&mut self, at: Time, sample: RttSample) {
         self.observer.on_rtt(at, sample);
+    }
+
+    fn on_queue(&mut self, link: u32, held: &Histogram) {
+        self.observer.on_queue(link, held);
     }
 }
