@@ -4,24 +4,24 @@ import { colour } from "./colours.js";
 const HEIGHT = 210;
 const PACKET = 1500;
 const FALL = 0.35;
+const MOVING = [7, 7];
 const RED = "var(--bad)";
 
-/** The places of a canvas of this width. */
-function layout(width, classes) {
+/** The places of a canvas of this width; the queue is as long as so many packets, its `grid` has a cell for each. */
+function layout(width, classes, room) {
   const narrow = width < 560;
-  const [label, middle] = [narrow ? 62 : 120, 84];
+  const [label, middle, height] = [narrow ? 62 : 120, 84, 76];
   const lanes = classes.map((_, number) => 26 + ((number + 0.5) * 116) / classes.length);
-  const box = { x: label + (narrow ? 28 : 60), y: middle - 38, width: width * (narrow ? 0.34 : 0.4), height: 76 };
-  return { width, middle, lanes, box, sender: label, out: box.x + box.width, receiver: width - label, back: HEIGHT - 24 };
+  const [least, most] = [label + (narrow ? 28 : 60), width * (narrow ? 0.34 : 0.4)];
+  const rows = Math.max(Math.floor(height / Math.min(Math.sqrt((most * height) / room), 13)), 1);
+  const columns = Math.ceil(room / rows);
+  const grid = { rows, across: Math.min(most / columns, 13), down: height / rows };
+  const [out, long] = [least + most, columns * grid.across];
+  const box = { x: out - long, y: middle - height / 2, width: long, height };
+  return { width, middle, lanes, box, grid, sender: label, out, receiver: width - label, back: HEIGHT - 24 };
 }
 
 const between = (from, to, part) => [from[0] + (to[0] - from[0]) * part, from[1] + (to[1] - from[1]) * part];
-
-/** The size of a cell of the queue, and how many rows it has, if so many packets must fit. */
-function cells({ width, height }, room) {
-  const size = Math.min(Math.max(Math.floor(Math.sqrt((width * height) / room)), 2), 12);
-  return { size, rows: Math.max(Math.floor(height / size), 1) };
-}
 
 /**
  * Draws the journeys at a time. `scale` is the lowest round-trip time: what has no length in the model, such as the
@@ -29,7 +29,7 @@ function cells({ width, height }, room) {
  */
 export function drawScene(canvas, { packets, acks }, { time, scale, classes, classOf, room }) {
   const ratio = window.devicePixelRatio || 1;
-  const place = layout(canvas.clientWidth || 600, classes);
+  const place = layout(canvas.clientWidth || 600, classes, room);
   [canvas.width, canvas.height] = [place.width * ratio, HEIGHT * ratio];
   const pen = canvas.getContext("2d");
   pen.scale(ratio, ratio);
@@ -40,15 +40,16 @@ export function drawScene(canvas, { packets, acks }, { time, scale, classes, cla
   const waiting = packets.filter((one) => one.sent <= time && time < Math.min(one.left, one.dropped, one.lost));
   const last = (one) => Math.min(one.left, one.dropped, one.lost);
   waiting.sort((a, b) => (last(a) === last(b) ? a.sent - b.sent : last(a) - last(b)));
-  const grid = cells(place.box, room);
-  const spot = (at) => [place.out - (Math.floor(at / grid.rows) + 1) * grid.size, place.box.y + (at % grid.rows) * grid.size];
-  waiting.forEach((one, at) => drawPacket(pen, spot(at), grid.size - 1, tints[classOf(one.flow)], one.again));
+  const { rows, across, down } = place.grid;
+  const spot = (at) => [place.out - (Math.floor(at / rows) + 1) * across, place.box.y + (at % rows) * down];
+  const size = [across, down].map((side) => Math.max(side - 1, side * 0.7));
+  waiting.forEach((one, at) => drawPacket(pen, spot(at), size, tints[classOf(one.flow)], one.again));
   for (const one of packets) {
     const tint = tints[classOf(one.flow)];
     const lane = place.lanes[classOf(one.flow)];
     if (time < one.sent && one.sent - time < entry) {
       const at = between([place.box.x, place.middle], [place.sender, lane], (one.sent - time) / entry);
-      drawPacket(pen, at, 7, tint, one.again);
+      drawPacket(pen, at, MOVING, tint, one.again);
     } else if (one.left <= time && time < one.received) drawFlight(pen, place, { one, time, scale, lane, tint });
     const gone = Math.min(one.dropped, one.lost);
     if (gone <= time && time - gone < scale * FALL) drawFall(pen, place, one, (time - gone) / (scale * FALL));
@@ -88,13 +89,13 @@ function drawFrame(pen, { width, lanes, middle, box, sender, out, receiver, back
 }
 
 /** A packet; one that was sent before has a frame. */
-function drawPacket(pen, [x, y], size, tint, again) {
+function drawPacket(pen, [x, y], [width, height], tint, again) {
   pen.fillStyle = tint;
-  pen.fillRect(x, y, size, size);
-  if (!again || size < 4) return;
+  pen.fillRect(x, y, width, height);
+  if (!again || width < 4) return;
   pen.strokeStyle = colour("var(--ink)");
   pen.lineWidth = 1.5;
-  pen.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
+  pen.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
 }
 
 function drawFlight(pen, { out, middle, receiver }, { one, time, scale, lane, tint }) {
@@ -102,7 +103,7 @@ function drawFlight(pen, { out, middle, receiver }, { one, time, scale, lane, ti
   const part = Math.min((time - one.left) / lasts, 1);
   const from = [out + 26, middle];
   const at = part < 0.1 ? between([out, middle], from, part / 0.1) : between(from, [receiver, lane], (part - 0.1) / 0.9);
-  drawPacket(pen, [at[0] - 3.5, at[1] - 3.5], 7, tint, one.again);
+  drawPacket(pen, [at[0] - 3.5, at[1] - 3.5], MOVING, tint, one.again);
 }
 
 /** A packet that the queue dropped falls from it; one that the path lost falls from the line behind it. */
