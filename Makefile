@@ -84,8 +84,10 @@ fuzz: setup ## an hour of mutated inputs, by libFuzzer if it is installed
 	nice -n 5 fuzz/run.sh $(BIN)/python
 
 site: playground $(VENV)/.site ## build the documentation, with the playground, and test it: target/site
+	@module=target/playground/narrows.wasm; if [ -f $$module ]; then \
+	    $(BIN)/python tools/make_playground.py $$module target/site-playground ../; fi
 	$(BIN)/python tools/make_gallery.py target/gallery
-	$(VENV)-site/bin/python tools/make_site.py target/site-pages target/playground target/gallery
+	$(VENV)-site/bin/python tools/make_site.py target/site-pages target/site-playground target/gallery
 	NO_MKDOCS_2_WARNING=1 $(VENV)-site/bin/mkdocs build --quiet --config-file target/site-pages.yml
 	$(BIN)/python -m pytest -q -p no:xdist tests/python/test_site.py
 

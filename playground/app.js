@@ -1,31 +1,46 @@
 // The page: a description, shown by the form and the text, and the run of it.
 import { Charts } from "./charts.js";
+import { Curve } from "./curve.js";
 import { Engine } from "./engine.js";
 import { made } from "./fields.js";
 import { Form } from "./form.js";
-import { Network } from "./network.js";
+import { Ghost } from "./ghost.js";
 import { looks } from "./looks.js";
+import { marks } from "./marks.js";
+import { Motion } from "./motion.js";
+import { load } from "./names.js";
 import { numbers } from "./numbers.js";
 import { Packets } from "./packets.js";
+import { showProblems } from "./problems.js";
 import { series } from "./series.js";
-import { csv, download, fileName, link, linked } from "./share.js";
+import { csv, download, embedding, fileName, link, linked } from "./share.js";
+import { Sweep } from "./sweep.js";
+import { describeBottleneck, fillTable } from "./table.js";
 
 const OWN = "mine";
 const PAUSE_MS = 30;
 const TYPING_MS = 400;
+const SLOW_MS = 400;
+const IDLE_MS = 300;
 const TABLES = ["flow_samples", "queue_samples", "distributions", "completions"];
 
 const element = (id) => document.getElementById(id);
 const file = async (name) => (await fetch(new URL(name, import.meta.url))).text();
 
+document.documentElement.classList.toggle("embedded", new URLSearchParams(location.search).has("embed"));
 const engine = new Engine();
 const look = await looks(() => shown);
-const form = new Form(element("form"), await engine.ask({ do: "schema" }), edit);
-const network = new Network(element("network"), { button: element("play"), slide: element("time"), said: element("said") });
-const charts = new Charts(element("charts"), look, (time) => network.seekTime(time));
+const [groups, presets, { titles }] = await Promise.all(["controls.json", "presets.json", "looks.json"].map(load));
+const form = new Form(element("form"), await engine.ask({ do: "schema" }), { groups, presets, titles }, edit);
+const motion = new Motion({ canvas: element("network"), button: element("play"), time: element("time"), speed: element("speed"), said: element("said") }, run, (time) => charts.point(time));
+const charts = new Charts(element("charts"), look, (time) => motion.seek(time));
 const packets = new Packets({ box: element("packets"), flow: element("packet-flow"), from: element("packet-from"), span: element("packet-span"), said: element("packet-said"), figure: element("sequence") }, run);
+const sweep = new Sweep(engine, run);
+const curve = new Curve(element("curve"), element("curve-said"), look.look, (buffer) => edit([{ place: "path.buffer", value: `${buffer}bdp` }], true));
+const ghost = new Ghost();
 let shown = null;
 let wait = null;
+let idle = null;
 /** Whether the control's source came with a link and waits for the reader's consent. */
 let foreign = false;
 
@@ -58,10 +73,10 @@ async function draw() {
 }
 
 /** Runs a request; null if a newer one took its place, or if the reader must allow the control first. */
-async function run(purpose, request) {
+async function run(purpose, request, progress) {
   if (awaitsConsent()) return null;
   const control = source() || null;
-  return engine.run(purpose, { do: "run", own: control ? OWN : null, ...request }, control);
+  return engine.run(purpose, { do: "run", own: control ? OWN : null, ...request }, { source: control, progress });
 }
 
 /** Shows a control that came with a link, and asks for it; returns whether the reader must answer first. */
@@ -75,58 +90,77 @@ function awaitsConsent() {
   return true;
 }
 
+/** Runs the description with its progress, and a button that stops it, once it takes long; null if another took its place. */
+async function follow(purpose, request) {
+  const bar = element("progress");
+  bar.value = 0;
+  element("status").textContent = "running";
+  const late = setTimeout(() => { element("running").hidden = false; }, SLOW_MS);
+  const result = await run(purpose, request, (part) => { bar.value = part; });
+  clearTimeout(late);
+  if (result) element("running").hidden = true;
+  return result;
+}
+
 async function show() {
   if (awaitsConsent()) return;
-  element("status").textContent = "running";
-  const result = await run("charts", { text: text(), tables: TABLES });
+  clearTimeout(idle);
+  problems([]);
+  const result = await follow("charts", { text: text(), tables: TABLES });
   if (result === null) return;
   problems(result.problems ?? []);
-  if (result.problems) return;
+  if (!result.problems) present(result);
+}
+
+/** Shows a run. */
+function present(result) {
   element("status").textContent = `${result.packets.toLocaleString("en")} packets in ${result.seconds.toFixed(2)} s`;
   element("command").textContent = `narrows run ${fileName(result.document.name)}.toml`;
   const found = numbers(result);
   shown = result;
-  table(found);
+  fillTable(element("numbers"), found.byClass, look.look);
+  element("bottleneck").textContent = describeBottleneck(found);
   const lines = series(result, found.bottleneck.bdp);
-  charts.show(lines, { warmup: result.scenario.run.warmup_ns / 1e9 });
-  const room = result.scenario.path.buffer.bytes / found.bottleneck.bdp || null;
-  network.show(lines, found.byClass.map(({ name }, number) => look(name, number)), room);
+  charts.show(lines, { warmup: result.scenario.run.warmup_ns / 1e9, marks: marks(result), ghost: ghost.next(lines, result.document.name) });
+  const mostWaiting = result.tables.queue_samples.backlog_packets.reduce((most, one) => Math.max(most, one), 0);
+  const classOf = (flow) => found.byClass.findIndex(({ flows }) => flows.includes(flow));
+  motion.offer({ result, text: text(), mostWaiting, classOf, classes: found.byClass.map(({ name }, number) => look.look(name, number)) });
   packets.offer(result, text());
+  idle = setTimeout(() => compare(found, result), IDLE_MS);
   document.documentElement.dataset.digest = result.digest;
 }
 
-function problems(list) {
-  element("problems").replaceChildren(...list.map(({ text }) => made("li", { textContent: text })));
-  element("results").classList.toggle("stale", list.length > 0);
-  if (list.length) element("status").textContent = "";
+/** Runs the description with several buffers if two classes or more compete. */
+async function compare({ byClass, bottleneck }, { scenario }) {
+  const panel = element("comparison");
+  panel.hidden = byClass.length < 2;
+  if (panel.hidden) return sweep.stop();
+  const names = byClass.map(({ name }) => name);
+  const buffer = scenario.path.buffer.bytes;
+  let begun = false;
+  const begin = () => {
+    begun = true;
+    curve.begin(names);
+  };
+  curve.mark(buffer ? buffer / bottleneck.bdp : null);
+  const seconds = await sweep.start(text(), source() ?? "", (at, shares) => {
+    if (!begun) begin();
+    curve.add(at, shares);
+  });
+  if (seconds !== null) panel.dataset.seconds = seconds.toFixed(2);
 }
 
-function table({ byClass, bottleneck, jain }) {
-  const known = (value, show) => (value === null || Number.isNaN(value) ? "–" : show(value));
-  const percent = (value) => known(value, (part) => `${(part * 100).toPrecision(3)} %`);
-  const digits = (value) => known(value, (number) => number.toPrecision(3));
-  const some = byClass.some(({ completions }) => completions.count > 0);
-  const heads = ["Flows", "Number", "Goodput, Mbit/s", "Share", "RTT, ms", "RTT p95, ms", ...(some ? ["Done", "Time p50, s", "Time p95, s"] : [])];
-  const row = (one, number) => {
-    const mark = made("i");
-    mark.style.borderColor = look(one.name, number).colour;
-    const done = [one.completions.count, digits(one.completions.median), digits(one.completions.p95)];
-    const cells = [one.flows.length, digits(one.goodput), percent(one.share), digits(one.rtt), digits(one.rtt95), ...(some ? done : [])];
-    return made("tr", {}, made("td", {}, mark, one.name), ...cells.map((textContent) => made("td", { textContent })));
-  };
-  element("numbers").replaceChildren(
-    made("thead", {}, made("tr", {}, ...heads.map((textContent) => made("th", { textContent, scope: "col" })))),
-    made("tbody", {}, ...byClass.map(row)));
-  element("bottleneck").textContent = `Bottleneck: ${percent(bottleneck.utilization)} used, ${percent(bottleneck.loss)} of packets dropped by the queue, `
-    + `${digits(bottleneck.queue)} BDP waiting on average. Jain's index of the flows: ${digits(jain)}.`;
+function problems(list) {
+  showProblems({ list: element("problems"), form: element("form"), text: element("text"), source: element("source"), problems: list });
+  element("results").classList.toggle("stale", list.length > 0);
+  if (list.length) element("status").textContent = "";
 }
 
 /** Runs again with a capture at the chosen point, and downloads it. */
 async function capture(menu, name) {
   const point = menu.value;
   menu.value = "";
-  element("status").textContent = "capturing";
-  const result = await run("capture", { text: text(), tables: [], capture: point });
+  const result = await follow("capture", { text: text(), tables: [], capture: point });
   if (result === null) return;
   problems(result.problems ?? []);
   if (result.problems) return;
@@ -143,6 +177,12 @@ async function open(given, control) {
   await show();
 }
 
+/** Puts the address of the description, or what is made of it, into the clipboard. */
+async function copy(written, said) {
+  await navigator.clipboard?.writeText(written).catch(() => {});
+  element("status").textContent = said;
+}
+
 function wire(examples) {
   const menu = element("examples");
   menu.append(...examples.map(({ name, title }) => made("option", { value: name, textContent: title })));
@@ -153,6 +193,12 @@ function wire(examples) {
     foreign = false;
     await show();
   });
+  element("stop").addEventListener("click", () => {
+    for (const purpose of ["charts", "capture"]) engine.stop(purpose);
+    element("running").hidden = true;
+    element("results").classList.add("stale");
+    element("status").textContent = "stopped; what is shown is the run before";
+  });
   element("form").addEventListener("submit", (event) => event.preventDefault());
   const name = () => fileName(shown?.document.name);
   element("save").addEventListener("click", () => download(`${name()}.toml`, text(), "application/toml"));
@@ -161,14 +207,21 @@ function wire(examples) {
   element("link").addEventListener("click", async () => {
     const address = await link(text(), source());
     history.replaceState(null, "", address);
-    await navigator.clipboard?.writeText(address).catch(() => {});
-    element("status").textContent = "The address of this page contains the description.";
+    await copy(address, "The address of this page contains the description.");
   });
+  element("embed").addEventListener("click", async () => {
+    const snippet = element("snippet");
+    snippet.hidden = false;
+    snippet.value = embedding(await link(text(), source()));
+    snippet.select();
+    await copy(snippet.value, "Copied: HTML that shows this run in a page or on a slide.");
+  });
+  element("whole").addEventListener("click", async ({ target }) => { target.href = await link(text(), source()); });
 }
 
 const examples = JSON.parse(await file("examples/index.json"));
 wire(examples);
 const given = location.hash.length > 1 ? await linked(location.hash) : null;
-if (location.hash.length > 1 && !given) problems([{ text: "The address has no readable description; here is an example." }]);
 await open(given?.text ?? (await file(`examples/${examples[0].name}.toml`)), given?.source);
+if (location.hash.length > 1 && !given) problems([{ text: "The address has no readable description; here is an example." }]);
 if ("serviceWorker" in navigator && location.protocol !== "file:") navigator.serviceWorker.register("offline.js");

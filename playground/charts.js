@@ -1,84 +1,177 @@
 // The charts of a run: one above the other, with a common cursor and time range.
+import { drawGhost, drawLosses, drawProbes, drawStates, shade } from "./annotations.js";
+import { colour } from "./colours.js";
 import { made } from "./fields.js";
+import { savePicture } from "./picture.js";
 
 const HEIGHT = 170;
+const ROW = 20;
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
+export const PANELS = ["throughput", "rtt", "queue", "inFlight", "states"];
 
 export class Charts {
   #root;
   #drawn = [];
   #key = crypto.randomUUID?.() ?? String(Math.random());
   #looks;
-
   #panels;
+  #go;
+  #range = null;
+  #span = null;
 
-  /**
-   * `looks` gives the colour of a class; `watch` gets the time under the cursor; `panels` names
-   * some of throughput, rtt, queue and inFlight, all by default.
-   */
-  constructor(root, looks, watch, panels = ["throughput", "rtt", "queue", "inFlight"]) {
+  /** `looks` gives colours and titles; `go` gets the time of a click; `panels` names some of PANELS. */
+  constructor(root, looks, go = () => {}, panels = PANELS) {
     this.#root = root;
     this.#looks = looks;
-    this.watch = watch;
+    this.#go = go;
     this.#panels = panels;
     new ResizeObserver(() => this.#fit()).observe(root);
   }
 
-  show({ times, byClass, queue }, marks) {
-    const lines = (key) => byClass.map((one, number) => ({ name: one.name, values: one[key], ...this.#looks(one.name, number), dash: DASHES[number % DASHES.length] }));
-    const panels = {
-      throughput: ["Throughput, Mbit/s", lines("throughput")],
-      rtt: ["Round-trip time, ms", lines("rtt")],
-      queue: ["Queue, BDP", [{ name: "queue", values: queue, colour: "var(--ink)", dash: [] }]],
-      inFlight: ["In flight, packets", lines("inFlight")],
-    };
-    for (const chart of this.#drawn) chart.destroy();
+  /** Draws the lines of a run, above those of `ghost`, an earlier run; `marks` are those of marks.js. */
+  show(lines, { warmup, marks, ghost = null }) {
+    const end = lines.times.at(-1);
+    if (end !== this.#span) this.#range = null;
+    this.#span = end;
+    for (const { chart } of this.#drawn) chart.destroy();
     this.#root.replaceChildren();
-    this.#drawn = this.#panels.map((name) => this.#panel(panels[name], times, marks));
+    const context = { lines, warmup, marks, ghost, looks: this.#looks };
+    this.#drawn = this.#panels.map((name) => this.#panel(name, context));
+    if (this.#range) for (const { chart } of this.#drawn) chart.setScale("x", this.#range);
   }
 
-  #panel([title, series], times, { warmup }) {
-    const figure = made("figure", { ariaLabel: title }, made("figcaption", { textContent: title }));
+  /** Points at a time in all charts. */
+  point(time) {
+    for (const { chart, pointer } of this.#drawn) {
+      pointer.hidden = time === null;
+      pointer.style.left = `${chart.valToPos(time ?? 0, "x")}px`;
+    }
+  }
+
+  #panel(name, context) {
+    const { title, series, extra = {}, hooks = {}, height = HEIGHT, legend = [] } = describe(name, context);
+    const values = series.map(() => made("span", { className: "value" }));
+    const keys = series.flatMap(({ title: shown, colour: stroke, dash }, number) => (shown ? [key(shown, stroke, dash, values[number])] : []));
+    const time = made("span", { className: "value" });
+    const save = made("button", { type: "button", className: "small", textContent: "PNG", ariaLabel: `PNG of ${title}` });
+    const figure = made("figure", { ariaLabel: title }, made("figcaption", {}, made("b", { textContent: title }), ...keys, ...legend, time, save));
+    figure.dataset.panel = name;
     this.#root.append(figure);
-    const ink = colour("var(--faint)");
-    const axis = { stroke: ink, grid: { stroke: colour("var(--grid)"), width: 1 }, ticks: { show: false } };
-    const chart = new window.uPlot({
-      width: figure.clientWidth, height: HEIGHT, cursor: { sync: { key: this.#key }, points: { size: 5 } }, legend: { live: true },
-      scales: { x: { time: false }, y: { range: (_, least, most) => [Math.min(0, least ?? 0), (most || 1) * 1.05] } },
-      axes: [{ ...axis, size: 28 }, { ...axis, size: 52 }],
-      series: [
-        { label: "s", value: (_, time) => time?.toFixed(1) ?? "" },
-        ...series.map(({ name, colour: stroke, dash }) => ({
-          label: name, stroke: colour(stroke), width: 1.6, dash, points: { show: false },
-          value: (_, value) => (value === null || value === undefined ? "" : value.toPrecision(3)) })),
-      ],
-      hooks: {
-        drawClear: [(plot) => shade(plot, warmup)],
-        setCursor: [(plot) => plot.cursor.idx !== null && plot.cursor.event && this.watch(plot.data[0][plot.cursor.idx])],
-      },
-    }, [times, ...series.map(({ values }) => values)], figure);
-    return chart;
+    const hover = (plot) => {
+      const at = plot.cursor.idx;
+      time.textContent = at === null || at === undefined ? "" : `at ${plot.data[0][at].toFixed(1)} s`;
+      series.forEach(({ values: of }, number) => { values[number].textContent = at === null || at === undefined ? "" : written(of[at]); });
+    };
+    const ranged = (plot, scale) => {
+      if (scale !== "x") return;
+      const { min, max } = plot.scales.x;
+      this.#range = min <= plot.data[0][0] && max >= plot.data[0].at(-1) ? null : { min, max };
+    };
+    const chart = plot(figure, { series, extra, height, key: this.#key, times: context.lines.times, hooks: { ...hooks, setCursor: [hover], setScale: [ranged] } });
+    const pointer = made("div", { className: "pointer", hidden: true });
+    chart.over.append(pointer);
+    this.#watchClicks(chart);
+    save.addEventListener("click", () => savePicture(chart, title, series));
+    return { chart, pointer, height };
+  }
+
+  /** Hands a click on, but not the end of a drag, which zooms. */
+  #watchClicks(chart) {
+    let began = 0;
+    chart.over.addEventListener("mousedown", ({ clientX }) => { began = clientX; });
+    chart.over.addEventListener("mouseup", ({ clientX, offsetX }) => {
+      if (Math.abs(clientX - began) < 3) this.#go(chart.posToVal(offsetX, "x"));
+    });
   }
 
   #fit() {
-    for (const chart of this.#drawn) {
+    for (const { chart, height } of this.#drawn) {
       const width = chart.root.parentElement.clientWidth;
-      if (width && width !== chart.width) chart.setSize({ width, height: HEIGHT });
+      if (width && width !== chart.width) chart.setSize({ width, height });
     }
   }
 }
 
-/** The warm-up is a little darker, as the numbers leave it out. */
-function shade(plot, warmup) {
-  const { left, top, height } = plot.bbox;
-  const width = plot.valToPos(warmup, "x", true) - left;
-  if (width <= 0) return;
-  plot.ctx.fillStyle = colour("var(--shade)");
-  plot.ctx.fillRect(left, top, Math.min(width, plot.bbox.width), height);
+function written(value) {
+  return value === null || value === undefined ? "" : String(Number(value.toPrecision(3)));
 }
 
-/** The current value of a CSS colour; a canvas has no variables. */
-export function colour(written) {
-  const name = /^var\((.+)\)$/.exec(written)?.[1];
-  return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : written;
+/** An entry of a legend. */
+function key(title, stroke, dash, value) {
+  const swatch = made("i");
+  swatch.style.borderColor = colour(stroke);
+  swatch.style.borderTopStyle = dash.length ? "dashed" : "solid";
+  return made("span", { className: "key" }, swatch, title, " ", value);
+}
+
+function plot(figure, { series, extra, height, key, times, hooks }) {
+  const ink = colour("var(--faint)");
+  const axis = { stroke: ink, grid: { stroke: colour("var(--grid)"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
+  const { scale = {}, yAxis = {} } = extra;
+  return new window.uPlot({
+    width: figure.clientWidth, height, cursor: { sync: { key }, points: { size: 5 } }, legend: { show: false },
+    scales: { x: { time: false }, y: { range: (_, least, most) => [Math.min(0, least ?? 0), (most || 1) * 1.05], ...scale } },
+    axes: [{ ...axis, size: 28 }, { ...axis, size: 52, ...yAxis }],
+    series: [{}, ...series.map(({ colour: stroke, dash }) => ({ stroke: colour(stroke), width: 1.6, dash, points: { show: false } }))],
+    hooks,
+  }, [times, ...series.map(({ values }) => values)], figure);
+}
+
+/** A panel: its title, its series, and what is drawn behind and above them. */
+function describe(name, { lines, warmup, marks, ghost, looks }) {
+  const { byClass, queue } = lines;
+  const behind = (plot) => {
+    shade(plot, warmup);
+    if (marks) drawProbes(plot, marks, byClass, looks, name === "throughput");
+  };
+  const of = (title, unit, key) => {
+    const series = byClass.map((one, number) => ({ ...looks.look(one.name, number), values: one[key], dash: DASHES[number % DASHES.length] }));
+    const old = ghost?.byClass.map((one) => {
+      const number = byClass.findIndex((other) => other.name === one.name);
+      return { values: one[key], colour: series[number]?.colour ?? "var(--faint)" };
+    });
+    return { title: `${title}, ${unit}`, series, ...above(old, behind, series, ghost) };
+  };
+  if (name === "throughput") return of("Throughput", "Mbit/s", "throughput");
+  if (name === "rtt") return of("Round-trip time", "ms", "rtt");
+  if (name === "inFlight") return of("In flight", "packets", "inFlight");
+  if (name === "states") return states({ lines, marks, looks }, behind);
+  const series = [{ title: "Queue", values: queue, colour: "var(--ink)", dash: [] }];
+  const found = { title: "Queue, BDP", series, ...above(ghost && [{ values: ghost.queue, colour: "var(--ink)" }], behind, series, ghost) };
+  if (!marks?.losses.flat().some((lost) => lost > 0)) return found;
+  found.hooks.draw = [(plot) => drawLosses(plot, marks, byClass, looks)];
+  found.legend.unshift(made("span", { className: "key", textContent: "▴ packets dropped or lost" }));
+  return found;
+}
+
+/** The hooks and the scale of a panel with a ghost behind its series. */
+function above(old, behind, series, ghost) {
+  const highest = Math.max(...(old ?? []).flatMap(({ values }) => values.filter((value) => value !== null)), 0);
+  const hooks = { drawClear: [behind], drawAxes: old ? [(plot) => drawGhost(plot, ghost.times, old)] : [] };
+  const legend = old ? [made("span", { className: "key ghost", textContent: "dim: the run before" })] : [];
+  return { hooks, legend, extra: { scale: { range: (_, least, most) => [Math.min(0, least ?? 0), (Math.max(most ?? 0, highest) || 1) * 1.1] } } };
+}
+
+/** The states of flows: a row for each. */
+function states({ lines, marks, looks }, behind) {
+  const { flows, left } = marks;
+  const names = [...new Set(flows.flatMap((flow) => flow.states.map((one) => one.name)))].filter(looks.state);
+  const tints = [...new Set(names.map(looks.state))];
+  const legend = tints.map((tint) => {
+    const swatch = made("i", { className: "block" });
+    swatch.style.background = tint;
+    return made("span", { className: "key" }, swatch, names.filter((name) => looks.state(name) === tint).join(", ").replaceAll("_", " "));
+  });
+  if (flows.some(({ episodes }) => episodes.length)) {
+    const swatch = made("i", { className: "thin" });
+    swatch.style.background = looks.state("recovery");
+    legend.push(made("span", { className: "key" }, swatch, "recovering losses"));
+  }
+  if (left > 0) legend.push(made("span", { className: "key", textContent: `and ${left} more flows` }));
+  const row = (_, ticks) => ticks.map((at) => flows[at]?.name.slice(0, 8) ?? "");
+  return {
+    title: "States", series: [{ title: "", values: lines.times.map(() => null), colour: "var(--ink)", dash: [] }], height: 30 + ROW * flows.length, legend,
+    extra: { scale: { dir: -1, range: () => [-0.5, flows.length - 0.5] }, yAxis: { splits: () => flows.map((_, at) => at), values: row, grid: { show: false } } },
+    hooks: { drawClear: [behind], draw: [(plot) => drawStates(plot, flows, looks)] },
+  };
 }

@@ -12,14 +12,20 @@ export class Engine {
 
   /**
    * Runs a specification, with the source of a control in JavaScript. Only the newest run
-   * for a purpose counts; older ones give null.
+   * for a purpose counts; older ones give null. `progress` gets the part that is done, now and then.
    */
-  run(purpose, request, source = null) {
+  run(purpose, request, { source = null, progress = () => {} } = {}) {
     let runner = this.#runners.get(purpose);
     if (runner?.busy || runner?.source !== source) runner?.stop();
     if (runner?.source !== source) runner = new Runner(source);
     this.#runners.set(purpose, runner);
-    return runner.ask(request);
+    return runner.ask(request, progress);
+  }
+
+  /** Ends the run for a purpose, which gives null. */
+  stop(purpose) {
+    const runner = this.#runners.get(purpose);
+    if (runner?.busy) runner.stop();
   }
 }
 
@@ -37,11 +43,11 @@ class Runner {
     return this.#waiting.size > 0;
   }
 
-  ask(request) {
+  ask(request, progress = () => {}) {
     this.#channel ??= this.#start();
     const number = ++this.#number;
     return new Promise((resolve) => {
-      this.#waiting.set(number, resolve);
+      this.#waiting.set(number, { resolve, progress });
       this.#channel.send({ number, request });
     });
   }
@@ -52,18 +58,19 @@ class Runner {
   }
 
   #start() {
-    const answered = ({ number, said, seconds }) => {
-      this.#waiting.get(number)?.({ ...said, seconds });
+    const answered = ({ number, progress, said, seconds }) => {
+      if (progress !== undefined) return this.#waiting.get(number)?.progress(progress);
+      this.#waiting.get(number)?.resolve({ ...said, seconds });
       this.#waiting.delete(number);
     };
-    const failed = (text) => this.#end({ problems: [{ text: text ?? "the worker failed" }] });
+    const failed = (text, own) => this.#end({ problems: [{ text: text ?? "the worker failed", own }] });
     return this.source === null ? startWorker({ answered, failed }) : startSandbox(this.source, { answered, failed });
   }
 
   #end(answer) {
     this.#channel?.end();
     this.#channel = null;
-    for (const resolve of this.#waiting.values()) resolve(answer);
+    for (const { resolve } of this.#waiting.values()) resolve(answer);
     this.#waiting.clear();
   }
 }

@@ -14,19 +14,30 @@ function labelled(label, what, ...inputs) {
   return made("label", { className: "field", title: what }, made("span", { textContent: label }), ...inputs);
 }
 
-/** A quantity from `least` to `most`, on a logarithmic scale, and as text. */
-export function quantity({ label, what = "", value, units, least, most, change }) {
-  const text = made("input", { type: "text", value: value ?? "", spellcheck: false, autocomplete: "off" });
+/** The same element, known as that of a place of the description. */
+export function placed(place, element) {
+  element.dataset.place = place;
+  return element;
+}
+
+/**
+ * A quantity from `least` to `most`, on a logarithmic scale, and as text. `read` gives the number of a text with
+ * a unit beyond `units`, or null.
+ */
+export function quantity({ label, what = "", value, units, least, most, change, read = () => null }) {
+  const text = made("input", { type: "text", value: value ?? "", spellcheck: false, autocomplete: "off", ariaLabel: label });
   const slide = made("input", { type: "range", min: 0, max: STEPS, ariaLabel: label });
   const place = (number) => Math.round((Math.log(number / least) / Math.log(most / least)) * STEPS);
   const show = (written) => {
-    const number = parse(written, units);
+    const number = parse(written, units) ?? read(written);
     slide.disabled = number === null;
     if (number !== null) slide.value = place(Math.min(Math.max(number, least), most));
+    slide.ariaValueText = written ?? "";
   };
   show(value);
   slide.addEventListener("input", () => {
     text.value = format(least * (most / least) ** (slide.value / STEPS), units);
+    slide.ariaValueText = text.value;
     change(text.value);
   });
   text.addEventListener("change", () => {
@@ -46,6 +57,22 @@ export function share({ label, what = "", value, most, change }) {
     change(chosen);
   });
   return labelled(label, what, slide, said);
+}
+
+/** One of several names in groups, each with a line that says what it is. */
+export function choice({ label, value, groups, change }) {
+  const chosen = groups.flatMap(({ choices }) => choices).find(({ name }) => name === value);
+  const words = ({ name, shown = name, what }) => [made("b", { textContent: shown }), what ? ` ${what}` : ""];
+  const entry = (one) => {
+    const button = made("button", { type: "button", ariaPressed: String(one.name === value) }, ...words(one));
+    button.dataset.name = one.name;
+    button.addEventListener("click", () => change(one.name));
+    return button;
+  };
+  const listed = groups.map(({ title, what, choices }) =>
+    made("section", {}, made("h4", {}, title, made("small", { textContent: what ? `: ${what}` : "" })), ...choices.map(entry)));
+  return made("div", { className: "field choice" }, made("span", { textContent: label }),
+    made("details", {}, made("summary", {}, ...words(chosen ?? { name: value })), ...listed));
 }
 
 /** One of several names. */

@@ -1,19 +1,28 @@
 // The form beside the text: it shows the text's values, and reports edits.
 import * as fields from "./fields.js";
-import { made } from "./fields.js";
+import { made, placed } from "./fields.js";
+import { grouped, networks } from "./names.js";
 import { at, choices, options, parameters } from "./schema.js";
-import { UNITS } from "./units.js";
+import { bytes, parse, UNITS } from "./units.js";
+
+const MOST_BITS = 2e9;
+const SPANS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60];
 
 export class Form {
   #root;
   #schema;
+  #names;
   #change;
   #own;
 
-  /** `change` gets a list of edits and whether the form has to be drawn again. */
-  constructor(root, schema, change) {
+  /**
+   * `change` gets a list of edits and whether the form has to be drawn again; `names` has the groups of
+   * controls, their titles, and the presets.
+   */
+  constructor(root, schema, names, change) {
     this.#root = root;
     this.#schema = schema;
+    this.#names = names;
     this.#change = change;
   }
 
@@ -21,8 +30,26 @@ export class Form {
   show(document, own) {
     this.#own = own;
     const open = [...this.#root.querySelectorAll("details[open]")].map((one) => one.dataset.place);
-    this.#root.replaceChildren(this.#path(document.path ?? {}), this.#flows(document.flows ?? []), this.#run(document.run ?? {}));
-    for (const one of this.#root.querySelectorAll("details")) one.open = open.includes(one.dataset.place);
+    const focus = this.#root.ownerDocument.activeElement?.closest("#form [data-place]")?.dataset.place;
+    const path = { ...this.#names.presets[document.path?.preset]?.path, ...document.path };
+    this.#root.replaceChildren(this.#chips(document), this.#sliders(path), this.#path(path), this.#flows(document.flows ?? []), this.#run(document.run ?? {}));
+    for (const one of this.#root.querySelectorAll("details[data-place]")) one.open = open.includes(one.dataset.place);
+    if (focus) this.#root.querySelector(`[data-place="${CSS.escape(focus)}"] :is(input, select, summary, button)`)?.focus();
+  }
+
+  /** Buttons that replace the path by a preset, and shorten a run with too many packets. */
+  #chips({ path = {}, run = {} }) {
+    const chip = ({ name, title, path: preset, summary, source }) => {
+      const button = made("button", { type: "button", textContent: title, title: `${summary}. ${source}`, ariaPressed: String(path.preset === name) });
+      const most = MOST_BITS / parse(preset.rate, UNITS.rate);
+      const long = (parse(run.duration, UNITS.time) ?? 60) > most;
+      const span = SPANS_S.findLast((one) => one <= most) ?? SPANS_S[0];
+      const shorter = long ? [{ place: "run.duration", value: `${span}s` }, { place: "run.warmup", value: `${span / 10}s` }] : [];
+      const old = Object.keys(path).map((key) => ({ place: `path.${key}`, value: null }));
+      button.addEventListener("click", () => this.#change([...old, { place: "path.preset", value: name }, ...shorter], true));
+      return button;
+    };
+    return placed("path.preset", made("div", { className: "chips", role: "group", ariaLabel: "Networks" }, ...networks(this.#names.presets).map(chip)));
   }
 
   #set(place, redraw = false) {
@@ -33,16 +60,24 @@ export class Form {
     return at(this.#schema, place)?.description ?? "";
   }
 
-  #path(path) {
-    const field = (key, label, units, least, most) => fields.quantity({
-      label, what: this.#what(`path.${key}`), value: path[key], units, least, most, change: this.#set(`path.${key}`) });
-    return section("Bottleneck",
+  #sliders(path) {
+    const field = (key, label, units, least, most, read) => placed(`path.${key}`, fields.quantity({
+      label, what: this.#what(`path.${key}`), value: path[key], units, least, most, read, change: this.#set(`path.${key}`) }));
+    const bdp = parse(path.rate, UNITS.rate) * parse(path.rtt, UNITS.time) / 8;
+    const inBdp = (written) => (bdp && bytes(written) !== null ? bytes(written) / bdp : null);
+    const found = section("Bottleneck",
       field("rate", "Rate", UNITS.rate, 1e5, 1e9),
-      field("rtt", "Round-trip time", UNITS.time, 1e-3, 0.6),
-      field("buffer", "Buffer", UNITS.bdp, 0.1, 32),
+      field("rtt", "Round trip", UNITS.time, 1e-3, 0.6),
+      field("buffer", "Buffer", UNITS.bdp, 0.1, 32, inBdp));
+    found.className = "sliders";
+    return found;
+  }
+
+  #path(path) {
+    return made("section", { ariaLabel: "More of the bottleneck" },
       this.#element("queue", "Queue", path.queue ?? "droptail"),
       this.#element("service", "Service", path.service ?? "constant"),
-      fields.share({ label: "Random loss", what: this.#what("path.loss"), value: path.loss, most: 0.2, change: this.#set("path.loss") }));
+      placed("path.loss", fields.share({ label: "Random loss", what: this.#what("path.loss"), value: path.loss, most: 0.2, change: this.#set("path.loss") })));
   }
 
   /** A menu of elements and, below it, the parameters of the chosen one. */
@@ -50,10 +85,11 @@ export class Form {
     const place = `path.${key}`;
     const kind = typeof value === "string" ? value : value.kind;
     const schema = at(this.#schema, place);
-    const menu = fields.menu({ label, value: kind, choices: choices(schema), change: this.#set(place, true) });
-    const inner = parameters(schema, kind).map((one) =>
-      fields.parameter({ label: one.name, ...one, value: value[one.name], change: this.#set(`${place}.${one.name}`) }));
-    return inner.length ? group(menu, more(place, `Parameters of ${kind}`, inner)) : menu;
+    const groups = [{ title: label, choices: choices(schema) }];
+    const menu = placed(place, fields.choice({ label, value: kind, groups, change: this.#set(place, true) }));
+    const inner = parameters(schema, kind).map((one) => placed(`${place}.${one.name}`,
+      fields.parameter({ label: one.name, ...one, value: value[one.name], change: this.#set(`${place}.${one.name}`) })));
+    return inner.length ? group(menu, more(`${place} more`, `Parameters of ${kind}`, inner)) : menu;
   }
 
   #flows(flows) {
@@ -66,29 +102,29 @@ export class Form {
   #flow(flow, number) {
     const place = `flows.${number}`;
     const schema = at(this.#schema, "flows.0");
-    const own = this.#own ? [{ name: this.#own, what: "the control that is written below" }] : [];
+    const own = this.#own ? [{ name: this.#own, shown: "Your own", what: "the class that is written below" }] : [];
     // Options belong to a control; others don't have them.
     const choose = (value) => this.#change([{ place: `${place}.options`, value: null }, { place: `${place}.cca`, value }], true);
-    const inner = options(schema, flow.cca).map((one) =>
-      fields.parameter({ label: one.name, ...one, value: flow.options?.[one.name], change: this.#set(`${place}.options.${one.name}`) }));
-    const text = (key) => fields.parameter({ label: key, schema: { type: "string", default: "path's" }, what: this.#what(`flows.0.${key}`), value: flow[key], change: this.#set(`${place}.${key}`) });
+    const inner = options(schema, flow.cca).map((one) => placed(`${place}.options.${one.name}`,
+      fields.parameter({ label: one.name, ...one, value: flow.options?.[one.name], change: this.#set(`${place}.options.${one.name}`) })));
+    const text = (key) => placed(`${place}.${key}`, fields.parameter({ label: key, schema: { type: "string", default: "path's" }, what: this.#what(`flows.0.${key}`), value: flow[key], change: this.#set(`${place}.${key}`) }));
     const ecn = fields.menu({ label: "ECN", what: this.#what("flows.0.ecn"), value: flow.ecn ?? "", change: (value) => this.#set(`${place}.ecn`)(value || null),
       choices: [{ name: "", shown: "default" }, ...choices(at(this.#schema, "flows.0.ecn"))] });
     const remove = made("button", { type: "button", className: "remove", textContent: "Remove", ariaLabel: `Remove flows ${number + 1}` });
     remove.addEventListener("click", () => this.#change([{ place, value: null }], true));
     return made("fieldset", {},
-      fields.menu({ label: "Congestion control", value: flow.cca, choices: [...choices(at(schema, "cca")), ...own], change: choose }),
-      fields.count({ label: "Number", value: flow.count ?? 1, most: 10000, change: this.#set(`${place}.count`) }),
-      fields.quantity({ label: "Starts at", what: this.#what("flows.0.start"), value: flow.start ?? "0s", units: UNITS.time, least: 0.01, most: 60, change: this.#set(`${place}.start`) }),
-      more(place, "More", [text("rtt"), text("size"), ecn, ...inner]),
+      placed(`${place}.cca`, fields.choice({ label: "Control", value: flow.cca, groups: grouped(this.#schema, this.#names, own), change: choose })),
+      placed(`${place}.count`, fields.count({ label: "Number", value: flow.count ?? 1, most: 10000, change: this.#set(`${place}.count`) })),
+      placed(`${place}.start`, fields.quantity({ label: "Starts at", what: this.#what("flows.0.start"), value: flow.start ?? "0s", units: UNITS.time, least: 0.01, most: 60, change: this.#set(`${place}.start`) })),
+      more(`${place} more`, "More", [text("rtt"), text("size"), placed(`${place}.ecn`, ecn), ...inner]),
       remove);
   }
 
   #run(run) {
     return section("Run",
-      fields.quantity({ label: "Duration", value: run.duration, units: UNITS.time, least: 1, most: 600, change: this.#set("run.duration") }),
-      fields.quantity({ label: "Warm-up", what: this.#what("run.warmup"), value: run.warmup ?? "0s", units: UNITS.time, least: 0.1, most: 100, change: this.#set("run.warmup") }),
-      fields.count({ label: "Seed", value: run.seed ?? 1, least: 0, most: 2 ** 32, change: this.#set("run.seed") }));
+      placed("run.duration", fields.quantity({ label: "Duration", value: run.duration, units: UNITS.time, least: 1, most: 600, change: this.#set("run.duration") })),
+      placed("run.warmup", fields.quantity({ label: "Warm-up", what: this.#what("run.warmup"), value: run.warmup ?? "0s", units: UNITS.time, least: 0.1, most: 100, change: this.#set("run.warmup") })),
+      placed("run.seed", fields.count({ label: "Seed", value: run.seed ?? 1, least: 0, most: 2 ** 32, change: this.#set("run.seed") })));
   }
 }
 

@@ -59,5 +59,5 @@ let module;
 
 self.onmessage = ({ data: { wasm, number, request } }) => {
   if (wasm) module = WebAssembly.compile(wasm);
-  else reply(number, () => answer(module, request, new Own()));
+  else reply(number, (progress) => answer(module, request, { own: new Own(), progress }));
 };

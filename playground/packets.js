@@ -1,17 +1,18 @@
 // The time-sequence view of a range of a flow: data sent, dropped and received, and ACKs.
-import { colour } from "./charts.js";
+import { colour } from "./colours.js";
 import { made } from "./fields.js";
 
 const HEIGHT = 320;
+/** What a row of the table of packets can be: its name, its colour, the shape of its mark. */
 const KINDS = [
-  { event: "sent", colour: "var(--link)", size: 4 },
-  { event: "forwarded", colour: "var(--faint)", size: 3 },
-  { event: "received", colour: "#009e73", size: 3 },
-  { event: "ack_received", colour: "var(--ink)", size: 3 },
-  { event: "dropped", colour: "var(--bad)", size: 8 },
-  { event: "lost", colour: "var(--bad)", size: 8 },
+  { shown: "sent", of: ({ event, again }) => event === "sent" && !again, colour: "var(--link)", shape: "square", size: 4 },
+  { shown: "retransmitted", of: ({ event, again }) => event === "sent" && again, colour: "var(--again)", shape: "diamond", size: 9 },
+  { shown: "left the bottleneck", of: ({ event }) => event === "forwarded", colour: "var(--faint)", shape: "square", size: 3 },
+  { shown: "received", of: ({ event }) => event === "received", colour: "var(--good)", shape: "square", size: 3 },
+  { shown: "ACK arrived", of: ({ event }) => event === "ack_received", colour: "var(--ink)", shape: "square", size: 3 },
+  { shown: "dropped by the queue", of: ({ event }) => event === "dropped", colour: "var(--bad)", shape: "cross", size: 9 },
+  { shown: "lost on the path", of: ({ event }) => event === "lost", colour: "var(--lost)", shape: "ring", size: 9 },
 ];
-const NAMES = { ack_received: "ACK arrived", sent: "sent", forwarded: "left the bottleneck", received: "received", dropped: "dropped by the queue", lost: "lost on the path" };
 
 export class Packets {
   #parts;
@@ -53,16 +54,63 @@ export class Packets {
     const { figure } = this.#parts;
     const ink = colour("var(--faint)");
     const axis = { stroke: ink, grid: { stroke: colour("var(--grid)"), width: 1 } };
-    const values = KINDS.map(({ event }) => rows.event.map((name, row) => (name === event ? rows.seq[row] : null)));
-    const points = KINDS.map(({ event, colour: written, size }) => ({
-      label: NAMES[event], stroke: colour(written), paths: () => null,
-      points: { show: true, size, fill: colour(written), width: 0 },
-    }));
+    const events = rows.event.map((event, row) => ({ event, again: rows.retransmission[row], seq: rows.seq[row] }));
+    const values = KINDS.map((kind) => events.map((one) => (kind.of(one) ? one.seq : null)));
+    const counts = values.map((column) => column.reduce((sum, value) => sum + (value !== null), 0));
+    const points = KINDS.map(() => ({ paths: () => null, points: { show: false } }));
     this.#chart?.destroy();
     this.#chart = new window.uPlot({
-      width: figure.clientWidth, height: HEIGHT, scales: { x: { time: false } }, legend: { live: false },
+      width: figure.clientWidth, height: HEIGHT, scales: { x: { time: false } }, legend: { show: false },
       axes: [axis, { ...axis, size: 64, label: "packet" }],
-      series: [{ label: "s" }, ...points],
+      series: [{}, ...points],
+      hooks: { draw: [(plot) => KINDS.forEach((kind, number) => drawMarks(plot, kind, values[number]))] },
     }, [rows.time_s, ...values], figure);
+    figure.querySelector("figcaption")?.remove();
+    figure.prepend(made("figcaption", {}, ...KINDS.flatMap((kind, number) => (counts[number] ? [key(kind, counts[number])] : []))));
   }
+}
+
+function key({ shown, colour: written, shape }, count) {
+  const sign = made("i", { className: `mark ${shape}` });
+  sign.style.color = colour(written);
+  return made("span", { className: "key" }, sign, `${shown} (${count.toLocaleString("en")})`);
+}
+
+function drawMarks(plot, { colour: written, shape, size }, values) {
+  const pen = plot.ctx;
+  const half = (size * (window.devicePixelRatio || 1)) / 2;
+  const { left, top, width, height } = plot.bbox;
+  pen.save();
+  pen.beginPath();
+  pen.rect(left, top, width, height);
+  pen.clip();
+  pen.fillStyle = pen.strokeStyle = colour(written);
+  pen.lineWidth = half / 2.2;
+  values.forEach((seq, row) => {
+    if (seq === null) return;
+    SHAPES[shape](pen, plot.valToPos(plot.data[0][row], "x", true), plot.valToPos(seq, "y", true), half);
+  });
+  pen.restore();
+}
+
+const SHAPES = {
+  square: (pen, x, y, half) => pen.fillRect(x - half, y - half, 2 * half, 2 * half),
+  diamond: (pen, x, y, half) => path(pen, [[x, y - half], [x + half, y], [x, y + half], [x - half, y]]).fill(),
+  cross: (pen, x, y, half) => {
+    path(pen, [[x - half, y - half], [x + half, y + half]]).stroke();
+    path(pen, [[x - half, y + half], [x + half, y - half]]).stroke();
+  },
+  ring: (pen, x, y, half) => {
+    pen.beginPath();
+    pen.arc(x, y, half, 0, 2 * Math.PI);
+    pen.stroke();
+  },
+};
+
+/** Begins a path through points; returns the pen. */
+function path(pen, points) {
+  pen.beginPath();
+  points.forEach(([x, y], at) => pen[at ? "lineTo" : "moveTo"](x, y));
+  if (points.length > 2) pen.closePath();
+  return pen;
 }

@@ -12,7 +12,7 @@ const text = async (name) => (await fetched(name)).text();
 export function startSandbox(source, { answered, failed }) {
   const { port1: port, port2: inner } = new MessageChannel();
   const frame = made("iframe", { hidden: true, sandbox: "allow-scripts", title: "The control of your own" });
-  port.onmessage = ({ data }) => ("failure" in data ? failed(located(data, source)) : answered(data));
+  port.onmessage = ({ data }) => ("failure" in data ? failed(...located(data, source)) : answered(traced(data, source)));
   const ready = open(frame, inner, source).then((wasm) => port.postMessage({ wasm }));
   ready.catch((error) => failed(error.message));
   return {
@@ -39,8 +39,17 @@ async function open(frame, port, source) {
   return wasm;
 }
 
-/** A message with the line of the control that it is about. */
+/** A message with the line of the control that it is about, and that line. */
 function located({ failure, line }, source) {
   const own = line - 1;
-  return own >= 1 && own <= source.split("\n").length ? `the control, line ${own}: ${failure}` : failure;
+  return own >= 1 && own <= source.split("\n").length ? [`the control, line ${own}: ${failure}`, own] : [failure];
+}
+
+/** An answer whose problem has the line of the control in which it was thrown. */
+function traced(data, source) {
+  const [problem] = data.said?.problems ?? [];
+  const [, line] = /blob:[^\s)]*:(\d+):\d+/.exec(problem?.stack ?? "") ?? [];
+  if (!line) return data;
+  const [text, own] = located({ failure: problem.text, line: Number(line) }, source);
+  return { ...data, said: { problems: [{ text, own }] } };
 }

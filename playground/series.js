@@ -2,7 +2,7 @@
 import { classes } from "./numbers.js";
 
 /** The rows of each flow or link, by number. */
-function rowsOf(keys) {
+export function rowsOf(keys) {
   const found = new Map();
   keys.forEach((key, row) => found.has(key) ? found.get(key).push(row) : found.set(key, [row]));
   return found;

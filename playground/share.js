@@ -6,8 +6,16 @@ export async function link(text, source) {
   const packed = await new Response(given.stream().pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer();
   const letters = btoa(String.fromCharCode(...new Uint8Array(packed)));
   const address = new URL(location.href);
+  address.search = "";
   address.hash = letters.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   return address.href;
+}
+
+/** HTML that shows a link's description in another page. */
+export function embedding(address) {
+  const shown = new URL(address);
+  shown.search = "?embed";
+  return `<iframe src="${shown.href}" width="720" height="640" title="narrows: flows at a bottleneck"></iframe>`;
 }
 
 /** The text and the control that an address holds; null if they can't be read. */

@@ -20,3 +20,11 @@ export function format(number, units) {
   const [unit, size] = units.findLast(([, size]) => number >= size * 0.9995) ?? units[0];
   return `${Number((number / size).toPrecision(2))}${unit}`;
 }
+
+const SIZES = { b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1048576, pkt: 1500 };
+
+/** The bytes of a text such as "600kb"; null if it is no such quantity. */
+export function bytes(text) {
+  const [, digits, unit] = /^\s*([\d.]+) ?([a-z]+)\s*$/.exec(text ?? "") ?? [];
+  return SIZES[unit] === undefined ? null : Number(digits) * SIZES[unit];
+}

@@ -11,5 +11,5 @@ async function load() {
 
 self.onmessage = ({ data: { number, request } }) => {
   module ??= load();
-  reply(number, () => answer(module, request));
+  reply(number, (progress) => answer(module, request, { progress }));
 };

@@ -1,8 +1,9 @@
 """Puts the playground together: its files, the simulator as WebAssembly, the colours of figures.
 
-    python tools/make_playground.py MODULE.wasm FOLDER
+    python tools/make_playground.py MODULE.wasm FOLDER [DOCUMENTATION]
 
-FOLDER is ready for any server of static files.
+FOLDER is ready for any server of static files. DOCUMENTATION is the address of the documentation's
+home page as seen from FOLDER; without it the pages have no links to the documentation.
 """
 
 from __future__ import annotations
@@ -13,12 +14,18 @@ import json
 import re
 import shutil
 import sys
+import tomllib
 from dataclasses import asdict
 from pathlib import Path
 
 from narrows.figures import palette
+from narrows.spec import registry
 
-SOURCE = Path(__file__).resolve().parents[1] / "playground"
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "playground"
+DOCUMENTATION = re.compile(r'<a class="documentation".*?</a>', re.DOTALL)
+"""A link to a page of the documentation."""
+PRESETS = ROOT / "crates" / "spec" / "src" / "presets.toml"
 
 
 def main() -> int:
@@ -28,7 +35,9 @@ def main() -> int:
     shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("README.md"))
     shutil.copyfile(module, folder / "narrows.wasm")
     frame_lessons(folder / "lessons")
+    link_documentation(folder, sys.argv[3] if len(sys.argv) > 3 else None)
     (folder / "looks.json").write_text(json.dumps(_looks()))
+    (folder / "presets.json").write_text(json.dumps(tomllib.loads(PRESETS.read_text("utf-8"))))
     allow_frame(folder)
     keep_offline(folder)
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
@@ -50,11 +59,22 @@ def frame_lessons(folder: Path) -> None:
         file.write_text(page, encoding="utf-8")
 
 
+def link_documentation(folder: Path, home: str | None) -> None:
+    """Completes the links to the documentation, or removes them."""
+    for file in folder.rglob("*.html"):
+        depth = "../" * (len(file.relative_to(folder).parts) - 1)
+        text = file.read_text(encoding="utf-8")
+        if home is None:
+            text = DOCUMENTATION.sub("", text)
+        file.write_text(text.replace('href="DOCS/', f'href="{depth}{home}'), encoding="utf-8")
+
+
 def _looks() -> dict[str, object]:
-    """The colours of controls, and those of whatever else is drawn."""
+    """The colours of controls and states, those of whatever else is drawn, and usual names."""
     return {
         "controls": {name: asdict(colour) for name, colour in palette.COLOURS.items()},
         "others": [asdict(colour) for colour in palette.SHADES],
+        "titles": {name: registry.title(name) for name in registry.ccas()},
     }
 
 

@@ -170,22 +170,3 @@ def test_it_fits_the_window(width: int, page: Browser, server: Server) -> None:
     page.wait(f"!!{DIGEST}")
     beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.value(beyond) <= 0
-
-
-@pytest.mark.parametrize(
-    "lesson", sorted(file.stem for file in (FOLDER / "lessons").glob("*.html"))
-)
-@pytest.mark.parametrize("width", [390, 1400])
-def test_a_lesson_runs_its_figure(lesson: str, width: int, page: Browser, server: Server) -> None:
-    page.visit(f"{server.address}lessons/{lesson}.html", width)
-    if lesson != "index":
-        digest = "document.querySelector('live-run').dataset.digest"
-        page.wait(f"!!{digest}")
-        before = page.value(digest)
-        page.value(
-            "(slide => { slide.value = 350; slide.dispatchEvent(new Event('input')); })"
-            "(document.querySelector('live-run input[type=range]'))"
-        )
-        page.wait(f"{digest} !== {json.dumps(before)}")
-    beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.value(beyond) <= 0

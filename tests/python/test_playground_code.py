@@ -182,11 +182,11 @@ def test_code_reaches_neither_origin_nor_network(
         "(async () => {"
         " const { Engine } = await import('./engine.js'); const engine = new Engine();"
         " new BroadcastChannel('narrows').onmessage = () => { window.heard = true; };"
-        f" const run = () => engine.run('x', {json.dumps(RUN)}, {source});"
+        f" const run = () => engine.run('x', {json.dumps(RUN)}, {{ source: {source} }});"
         " let said = await run(); while (!said.problems) said = await run();"
         " return said.problems[0].text; })()"
     )
-    probes = json.loads(found)
+    probes = json.loads(found[found.index("{") :])
     assert probes.pop("origin") == "null"
     assert len(probes) == 17
     assert {name for name, said in probes.items() if said != "refused"} == set()

@@ -51,4 +51,7 @@ node tests/wasm/digest.mjs "$module" "$directory/wrong.toml" | grep -q "line 3, 
 echo "wasm: digest $there, as here."
 
 "$python" tools/make_playground.py "$module" "$folder"
-"$python" -m pytest -q -p no:xdist tests/python/test_playground.py tests/python/test_playground_code.py
+command -v npm > /dev/null && npm ci --prefix tests/axe --ignore-scripts --no-audit --no-fund --silent ||
+    echo "playground: accessibility isn't tested: npm can't install tests/axe."
+"$python" -m pytest -q -p no:xdist tests/python/test_playground.py tests/python/test_playground_code.py \
+    tests/python/test_playground_views.py tests/python/test_playground_lessons.py

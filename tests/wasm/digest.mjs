@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 
 const [, , module, spec] = process.argv;
-const page = { control: () => { throw new Error("no control was given"); } };
+const page = { control: () => { throw new Error("no control was given"); }, progress: () => {} };
 const { instance } = await WebAssembly.instantiate(readFileSync(module), { page });
 const { memory, text, call, answer } = instance.exports;
 const request = { do: "run", text: readFileSync(spec, "utf8"), tables: [] };

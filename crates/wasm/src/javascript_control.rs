@@ -73,31 +73,6 @@ pub(crate) fn interface() -> Value {
     json!({ "events": events, "flags": flags, "words": words, "limits": limits })
 }
 
-#[cfg(target_arch = "wasm32")]
-#[allow(unsafe_code, reason = "JavaScript can only be called so")]
-mod page {
-    #[link(wasm_import_module = "page")]
-    unsafe extern "C" {
-        fn control(connection: u32, event: u32, fields: *const f64, answer: *mut f64);
-    }
-
-    /// Passes an event to the page's control of a connection; returns its window and rate.
-    pub(super) fn tell(connection: u32, event: u32, fields: &[f64]) -> [f64; 2] {
-        let mut answer = [f64::NAN; 2];
-        // SAFETY: JavaScript reads as many numbers as EVENTS names, and writes two.
-        unsafe { control(connection, event, fields.as_ptr(), answer.as_mut_ptr()) };
-        answer
-    }
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-mod page {
-    /// Outside a page there is no such control: this one keeps ten packets in flight.
-    pub(super) fn tell(_connection: u32, _event: u32, _fields: &[f64]) -> [f64; 2] {
-        [10.0, f64::NAN]
-    }
-}
-
 /// The page's control for a connection.
 pub(crate) fn control(config: CcConfig) -> Box<dyn CongestionControl> {
     thread_local! {
@@ -127,7 +102,7 @@ impl Own {
     fn tell(&mut self, event: Event, fields: &[f64]) {
         let event = event as u32;
         debug_assert_eq!(fields.len(), EVENTS[event as usize].1.len());
-        let [cwnd, rate] = page::tell(self.connection, event, fields);
+        let [cwnd, rate] = crate::page::tell(self.connection, event, fields);
         // The page has checked both by the limits of the interface.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
         let (cwnd, rate) = (cwnd as u32, (!rate.is_nan()).then(|| Rate::from_bps(rate as u64)));

@@ -1,6 +1,6 @@
 //! The simulator for WebAssembly: a request in, an answer out, both JSON.
 //!
-//! The playground runs this module in a worker, and `make playground` tests it in Node. A caller
+//! The playground runs this module in a worker, which gets a run's progress by `page.progress`, and `make playground` tests it in Node. A caller
 //! writes the request at the address that `text(length)` returns, calls `call()`, and reads as
 //! many bytes as `call` returned at the address that `answer()` returns.
 //!
@@ -10,10 +10,12 @@
 //! | `{"do": "control"}` | the events and fields of a control written in JavaScript |
 //! | `{"do": "read", "text": TOML}` | `document`: the specification as JSON |
 //! | `{"do": "edit", "text": TOML, "edits": [{"place", "value"}]}` | `text`: the edited TOML |
-//! | `{"do": "run", "text": TOML, "own": NAME?, "tables": [NAME], "capture": POINT?}` | `digest`, `end_s`, `packets`, `groups`, `scenario`, `document`, `tables` |
+//! | `{"do": "run", "text": TOML, "own": NAME?, "tables": [NAME], "packets": SPAN?, "capture": POINT?}` | `digest`, `end_s`, `packets`, `groups`, `scenario`, `document`, `tables` |
 //!
 //! With `capture` (`"sender"`, `"before-queue"`, `"after-queue"`, `"receiver"`) the answer has the
 //! length of a pcapng file, and `file()` returns its address.
+//!
+//! A span has `from_s`, `to_s` and perhaps a `flow`; the table of packets then has its events.
 //!
 //! Problems of a text are returned as `{"problems": [{"at", "place", "text"}]}`.
 
@@ -21,6 +23,7 @@ mod capture;
 mod edit;
 mod exports;
 mod javascript_control;
+mod page;
 mod request;
 mod run;
 mod stretch;

@@ -127,4 +127,18 @@ mod tests {
         let times: Vec<f64> = times.iter().filter_map(Value::as_f64).collect();
         assert!(times.len() > 100 && times.iter().all(|time| (0.5..=1.0).contains(time)));
     }
+
+    #[test]
+    fn packets_of_all_flows_if_none_is_named() {
+        let text = "[path]\nrate = \"1mbit\"\nrtt = \"20ms\"\nbuffer = \"1bdp\"\n\
+                    [[flows]]\ncca = \"reno\"\ncount = 2\n[run]\nduration = \"2s\"\n";
+        let flows = |packets: Value| {
+            let request = json!({ "do": "run", "text": text, "tables": [], "packets": packets });
+            let said: Value = serde_json::from_str(&answer(&request.to_string())).unwrap();
+            let flows = said["tables"]["packets"]["flow"].as_array().expect("the flows").clone();
+            flows.iter().filter_map(Value::as_u64).collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(flows(json!({ "from_s": 1.0, "to_s": 2.0 })), [0, 1].into());
+        assert_eq!(flows(json!({ "flow": 1, "from_s": 1.0, "to_s": 2.0 })), [1].into());
+    }
 }

@@ -11,14 +11,14 @@ use narrows_spec::{ControlFault, Files, Module, Node, Problems, Source, Surround
 use serde_json::{Map, Value, json};
 
 use crate::capture::{self, At};
-use crate::stretch::Stretch;
-use crate::{javascript_control, tables};
+use crate::stretch::{Stretch, Within};
+use crate::{javascript_control, page, tables};
 
 /// What to return of a run.
 pub(crate) struct Wanted {
     /// The names of tables.
     pub(crate) tables: Vec<String>,
-    /// A flow's packets; the run ends with them.
+    /// The span whose packets are wanted; the run ends with it.
     pub(crate) packets: Option<Stretch>,
     /// The point of a capture.
     pub(crate) capture: Option<At>,
@@ -33,24 +33,26 @@ pub(crate) fn run(text: &str, own: Option<&str>, wanted: &Wanted) -> Result<Valu
         stretch.shorten(&mut read.scenario);
     }
     let scenario = &read.scenario;
-    let warmup = Time::from_nanos(scenario.run.warmup_ns);
+    let [warmup, ends] = [scenario.run.warmup_ns, scenario.run.duration_ns].map(Time::from_nanos);
     let mut recorder = Recorder::new(scenario.run.record, warmup);
     let controls = own
         .map_or_else(Controls::new, |name| Controls::new().with(name, javascript_control::control));
-    let mut unheard = |_, _| ControlFlow::Continue(());
+    let mut heard = |at: Time, _| {
+        page::progress(at.as_secs_f64() / ends.as_secs_f64());
+        ControlFlow::Continue(())
+    };
+    let mut observer = Within { observer: &mut recorder, stretch: wanted.packets };
     let mut tap = wanted.capture.map(|at| capture::begin(at, scenario));
     let outcome = match &mut tap {
-        None => run_with(scenario, &controls, &mut recorder, &mut NullTap, &mut unheard),
-        Some(tap) => run_with(scenario, &controls, &mut recorder, tap, &mut unheard),
+        None => run_with(scenario, &controls, &mut observer, &mut NullTap, &mut heard),
+        Some(tap) => run_with(scenario, &controls, &mut observer, tap, &mut heard),
     }?;
     let length = tap.map(capture::end);
     let digest = recorder.digest().to_string();
     let mut found = Map::new();
     for table in recorder.into_tables() {
-        if let Some(stretch) = wanted.packets.as_ref().filter(|_| table.name == PACKETS.name) {
-            let rows = tables::packets(&table, stretch);
-            found.insert(table.name.into(), rows);
-        } else if wanted.tables.iter().any(|name| name == table.name) {
+        let of_packets = wanted.packets.is_some() && table.name == PACKETS.name;
+        if of_packets || wanted.tables.iter().any(|name| name == table.name) {
             found.insert(table.name.into(), tables::columns(&table));
         }
     }

@@ -1,16 +1,18 @@
 //! A part of a run whose packets are wanted.
 
-use narrows_base::Level;
+use narrows_base::{Histogram, Level, Time};
+use narrows_record::{Event, Kind, Observer, RttSample};
 use narrows_spec::scenario::Scenario;
 use serde::Deserialize;
 
-/// A flow's packets from one time to another, in seconds.
-#[derive(Deserialize)]
+/// The packets of a flow, or of all, from one time to another, in seconds.
+#[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stretch {
-    pub(crate) flow: u32,
-    pub(crate) from_s: f64,
-    pub(crate) to_s: f64,
+    #[serde(default)]
+    flow: Option<u32>,
+    from_s: f64,
+    to_s: f64,
 }
 
 impl Stretch {
@@ -22,5 +24,38 @@ impl Stretch {
         let ends = (self.to_s.max(0.001) * 1e9).min(1e18) as u64;
         let end_ns = ends.min(run.duration_ns);
         scenario.end_at(end_ns);
+    }
+}
+
+/// Passes on the events of a run, but of packets only those of a stretch: a run has millions.
+pub(crate) struct Within<'a, O> {
+    pub(crate) observer: &'a mut O,
+    pub(crate) stretch: Option<Stretch>,
+}
+
+impl<O: Observer> Observer for Within<'_, O> {
+    fn wants(&self, kind: Kind) -> bool {
+        self.observer.wants(kind)
+    }
+
+    fn on(&mut self, at: Time, event: &Event) {
+        let left_out = match (event, &self.stretch) {
+            (Event::Packet(packet), Some(stretch)) => {
+                let other = stretch.flow.is_some_and(|flow| packet.flow.index() != flow as usize);
+                other || !(stretch.from_s..=stretch.to_s).contains(&at.as_secs_f64())
+            }
+            _ => false,
+        };
+        if !left_out {
+            self.observer.on(at, event);
+        }
+    }
+
+    fn on_rtt(&mut self, at: Time, sample: RttSample) {
+        self.observer.on_rtt(at, sample);
+    }
+
+    fn on_queue(&mut self, link: u32, held: &Histogram) {
+        self.observer.on_queue(link, held);
     }
 }

@@ -7,33 +7,18 @@ use arrow_schema::DataType;
 use narrows_record::Table;
 use serde_json::{Map, Value};
 
-use crate::stretch::Stretch;
-
 /// The columns of a table by name; a null is null.
 pub(crate) fn columns(table: &Table) -> Value {
-    some(table, |_| true)
-}
-
-/// The rows of a flow's stretch in the table of packets.
-pub(crate) fn packets(table: &Table, stretch: &Stretch) -> Value {
-    let flows = table.batch["flow"].as_primitive::<UInt32Type>();
-    let times = table.batch["time_s"].as_primitive::<Float64Type>();
-    let within = stretch.from_s..=stretch.to_s;
-    some(table, |row| flows.value(row) == stretch.flow && within.contains(&times.value(row)))
-}
-
-/// The columns of the rows selected by `keep`.
-fn some(table: &Table, keep: impl Fn(usize) -> bool) -> Value {
-    let rows: Vec<usize> = (0..table.batch.num_rows()).filter(|&row| keep(row)).collect();
     let schema = table.batch.schema();
     let named = schema.fields().iter().zip(table.batch.columns());
-    let named = named.map(|(field, column)| (field.name().clone(), values(column, &rows)));
+    let named = named.map(|(field, column)| (field.name().clone(), values(column)));
     Value::Object(named.collect::<Map<_, _>>())
 }
 
-fn values(column: &ArrayRef, rows: &[usize]) -> Value {
+fn values(column: &ArrayRef) -> Value {
     let of = |get: &dyn Fn(usize) -> Value| {
-        rows.iter().map(|&row| if column.is_null(row) { Value::Null } else { get(row) }).collect()
+        let one = |row| if column.is_null(row) { Value::Null } else { get(row) };
+        (0..column.len()).map(one).collect()
     };
     match column.data_type() {
         DataType::Float64 => of(&|row| column.as_primitive::<Float64Type>().value(row).into()),
