@@ -24,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from narrows import user_code
 from narrows.errors import SpecError
 from narrows.files import read_limited
 from narrows.spec import permission
@@ -104,6 +105,7 @@ def load(cca: str, source: Source) -> Callable[..., object]:
     """The class, from a fresh execution of its module; raises SpecError."""
     from narrows._native import Patience
 
+    user_code.announce(cca)
     module_name, _, class_name = cca.partition(":")
     with _blamed(cca, source), Patience(f"{source.file}, the module of {quote(cca)},", PATIENCE_S):
         module = _execute(module_name, source)

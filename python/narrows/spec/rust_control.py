@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from narrows import user_code
 from narrows.cached import cache_directory
 from narrows.errors import InputError, SpecError
 from narrows.spec.python_control import Source
@@ -51,6 +52,7 @@ def load(cca: str, source: Source) -> RustControl:
     from narrows import _native
 
     library = _library(cca, source)
+    user_code.announce(cca)
     try:
         return _native.RustControl(library, source.file)
     except _native.ControlError as error:
