@@ -152,7 +152,7 @@ def test_runs_wait_for_workers_and_say_so(tmp_path: Path) -> None:
 
         jobs = [Job(cell, trial, made.backend) for cell, trial in made.runs]
         address = cluster.scheduler_address
-        pool = ClusterPool(jobs, store, address, patience_s=0.5, tell=tell)
+        pool = ClusterPool(jobs, store, address, wait_s=0.5, tell=tell)
         assert pool.run().new == 1
     assert len(told) == 1
     assert f"the scheduler at {address} has had no worker for 0.5 s; the runs wait" in told[0]

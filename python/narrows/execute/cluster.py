@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 LOCAL = "local"
 AHEAD = 3
 """Jobs sent in advance for every thread of the cluster."""
-PATIENCE = "distributed.comm.timeouts.connect"
+CONNECT_TIMEOUT = "distributed.comm.timeouts.connect"
 """The key of Dask's configuration for how long a scheduler or its workers are waited for."""
 _GRACE_S = 1.0
 """Dask itself reports a scheduler that can't be reached within this time after its own limit."""
@@ -101,7 +101,7 @@ class ClusterPool:
     """Sends jobs to a cluster as `narrows.execute.pool.Pool` gives them to threads.
 
     `address` is that of a Dask scheduler, or "local" for `workers` processes here. A scheduler that
-    doesn't answer within `patience_s`, by default what Dask's configuration says, is an error.
+    doesn't answer within `wait_s`, by default what Dask's configuration says, is an error.
     Runs wait for workers as long as it takes, as Dask's users expect; `tell` gets a sentence then.
     """
 
@@ -112,11 +112,11 @@ class ClusterPool:
         address: str,
         workers: int | None = None,
         *,
-        patience_s: float | None = None,
+        wait_s: float | None = None,
         tell: Callable[[str], object] = _to_standard_error,
     ) -> None:
         self._store, self._address, self._workers = store, address, workers
-        self._patience_s, self._tell = patience_s, tell
+        self._wait_s, self._tell = wait_s, tell
         place = str(store)
         self._place: Place = place if is_url(place) else Path(place).resolve()
         self._tally = Tally(wanted, store.keys())
@@ -127,7 +127,7 @@ class ClusterPool:
         Raises InputError if no scheduler answers or a worker has another engine.
         """
         if self._tally.waiting:
-            with _client(self._address, self._workers, self._patience_s) as client:
+            with _client(self._address, self._workers, self._wait_s) as client:
                 self._send(client, watcher)
             open_index(self._store)
         return self._tally.outcome()
@@ -137,7 +137,7 @@ class ClusterPool:
         rest = iter(self._tally.waiting)
         sent: dict[str, tuple[Any, Job]] = {}
         finished: SimpleQueue[str] = SimpleQueue()
-        absence = _Absence(self._address, _patience_s(self._patience_s), self._tell)
+        absence = _Absence(self._address, _waiting_time_s(self._wait_s), self._tell)
         try:
             while True:
                 threads = sum(client.nthreads().values())
@@ -177,8 +177,8 @@ class ClusterPool:
 class _Absence:
     """Tells, once, that a scheduler has been without workers for some time."""
 
-    def __init__(self, address: str, patience_s: float, tell: Callable[[str], object]) -> None:
-        self._address, self._patience_s, self._tell = address, patience_s, tell
+    def __init__(self, address: str, wait_s: float, tell: Callable[[str], object]) -> None:
+        self._address, self._wait_s, self._tell = address, wait_s, tell
         self._since: float | None = time.monotonic()
 
     def note(self, threads: int) -> None:
@@ -187,10 +187,10 @@ class _Absence:
             self._since = None
         elif self._since is None:
             self._since = time.monotonic()
-        elif time.monotonic() - self._since >= self._patience_s:
+        elif time.monotonic() - self._since >= self._wait_s:
             self._since = math.inf
             self._tell(
-                f"the scheduler at {self._address} has had no worker for {self._patience_s:g} s; "
+                f"the scheduler at {self._address} has had no worker for {self._wait_s:g} s; "
                 f"the runs wait for one (`dask worker {self._address}`), and Ctrl-C ends the wait"
             )
 
@@ -205,16 +205,16 @@ def _arrived(finished: SimpleQueue[str]) -> Iterator[str]:
         return
 
 
-def _patience_s(given: float | None) -> float:
+def _waiting_time_s(given: float | None) -> float:
     """How long to wait for a scheduler's answer, or until to say that it has no workers."""
     import dask.config
     from dask.utils import parse_timedelta
 
-    return given if given is not None else float(parse_timedelta(dask.config.get(PATIENCE)))
+    return given if given is not None else float(parse_timedelta(dask.config.get(CONNECT_TIMEOUT)))
 
 
 @contextmanager
-def _client(address: str, workers: int | None, patience_s: float | None) -> Iterator[Client]:
+def _client(address: str, workers: int | None, wait_s: float | None) -> Iterator[Client]:
     """A client of the cluster at `address`; "local" starts one here that ends with it."""
     try:
         import distributed  # noqa: F401 (the extra `cluster` has it)
@@ -225,11 +225,11 @@ def _client(address: str, workers: int | None, patience_s: float | None) -> Iter
         with _local(workers) as client:
             yield client
         return
-    with _connected(address, _patience_s(patience_s)) as client:
+    with _connect_to(address, _waiting_time_s(wait_s)) as client:
         yield client
 
 
-def _connected(address: str, patience_s: float) -> Client:
+def _connect_to(address: str, wait_s: float) -> Client:
     """A client of the scheduler at `address`; raises InputError if none answers in time.
 
     Dask's own limit doesn't cover a peer that accepts connections and stays silent.
@@ -241,16 +241,16 @@ def _connected(address: str, patience_s: float) -> Client:
 
     def connect() -> None:
         try:
-            limit = f"{patience_s}s"
+            limit = f"{wait_s}s"
             made.put(Client(address, timeout=limit, set_as_default=False, security=security))
         except Exception as error:
             made.put(error)
 
     threading.Thread(target=connect, daemon=True).start()
     try:
-        client = made.get(timeout=patience_s + _GRACE_S)
+        client = made.get(timeout=wait_s + _GRACE_S)
     except Empty:
-        client = TimeoutError(f"it accepts connections, but hasn't answered for {patience_s:g} s")
+        client = TimeoutError(f"it accepts connections, but hasn't answered for {wait_s:g} s")
     if isinstance(client, OSError | ValueError | TypeError):
         found = f'"{address}", where no scheduler answers ({client})'
         remedy = '"local", or the address of a Dask scheduler, such as tls://host:8786,'

@@ -15,10 +15,10 @@ from narrows.execute.job import Job, width
 from narrows.execute.processes import (
     LostProcessError,
     Peer,
-    ended_by,
-    fitting,
+    loss_of,
+    most_that_fit,
     has_own_code,
-    possible,
+    can_move,
     worth,
 )
 from narrows.execute.steps import Steps
@@ -83,8 +83,8 @@ class Pool:
         own_code = any(has_own_code(job) for job in jobs)
         work: Callable[[], None] = self._in_this_process
         shared = self._cache.shared()
-        if shared is not None and own_code and possible(jobs):
-            workers = fitting(jobs, workers)
+        if shared is not None and own_code and can_move(jobs):
+            workers = most_that_fit(jobs, workers)
             # Runs are on the disk before they are counted, as a process may end at any time.
             shared = replace(shared, together=False)
             own_code, work = False, partial(self._in_processes, shared, workers)
@@ -172,7 +172,7 @@ class Pool:
         if len(jobs) != 1:
             self._waiting.extend(jobs)
         elif has_own_code(jobs[0]):
-            error = ended_by(jobs[0], lost)
+            error = loss_of(jobs[0], lost)
             self._tally.failed(jobs[0], self._cache.fail(jobs[0], error))
         else:
             raise lost

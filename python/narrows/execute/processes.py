@@ -77,21 +77,21 @@ def has_own_code(job: Job) -> bool:
     return type(job.backend) is Simulator and "controls" in job.trial.scenario
 
 
-def ended_by(job: Job, lost: LostProcessError) -> SpecError:
+def loss_of(job: Job, lost: LostProcessError) -> SpecError:
     """The error of a run whose control ended the process."""
     controls = ", ".join(job.trial.scenario["controls"])
     remedy = "a control that returns, or raises an exception,"
     return SpecError.at(controls, f"code that ended its process {lost.how}", remedy)
 
 
-def possible(jobs: Sequence[Job]) -> bool:
+def can_move(jobs: Sequence[Job]) -> bool:
     """Whether other processes can do the jobs."""
     return bool(sys.executable) and all(type(job.backend) is Simulator for job in jobs)
 
 
 def worth(jobs: Sequence[Job], workers: int) -> bool:
     """Whether processes do the jobs sooner than threads, and can do them at all."""
-    if workers < 2 or not possible(jobs):
+    if workers < 2 or not can_move(jobs):
         return False
     locked_s = sum(_locked_s(job) for job in jobs)
     whole_s = locked_s + sum(job.load for job in jobs) / _PACKETS_PER_S
@@ -99,7 +99,7 @@ def worth(jobs: Sequence[Job], workers: int) -> bool:
     return (
         locked_s > WORTH_S
         and locked_s * workers > whole_s / 2
-        and fitting(jobs, workers) == workers
+        and most_that_fit(jobs, workers) == workers
     )
 
 
@@ -108,7 +108,7 @@ def _locked_s(job: Job) -> float:
     return _RUN_S + (_OWN_S * job.load if "controls" in job.trial.scenario else 0.0)
 
 
-def fitting(jobs: Sequence[Job], workers: int) -> int:
+def most_that_fit(jobs: Sequence[Job], workers: int) -> int:
     """How many processes, one to `workers`, have room for the largest runs at once.
 
     Threads wait for each other instead.
