@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import select
 import signal
 import sys
@@ -26,6 +27,8 @@ _ENDED = b"\0"
 """What a child writes when it ends by itself; names of controls come before, each on a line."""
 _SENT_BY_KERNEL = 1
 """The lowest `si_code` of a signal that no process sent, such as a terminal's Ctrl-C."""
+_CONTROL = re.compile(r":(?!//)|\.rs")
+"""A word that may name a control, such as "mine:Mine", but isn't a URL."""
 _PR_SET_PDEATHSIG = 1
 _OUTSIDE = (*ENDING, signal.SIGKILL)
 """Signals that come from others than the code itself."""
@@ -65,8 +68,7 @@ def note_end() -> None:
 def _may_run_code(arguments: Sequence[str]) -> bool:
     """Whether a command line names code, or allows some that a specification names."""
     named = any(
-        word.startswith(("--allow-code", "--module")) or ":" in word or ".rs" in word
-        for word in arguments
+        word.startswith(("--allow-code", "--module")) or _CONTROL.search(word) for word in arguments
     )
     file = user_code.configuration()
     return named or (file is not None and file.exists())

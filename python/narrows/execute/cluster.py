@@ -25,6 +25,7 @@ from narrows.errors import InputError, NarrowsError
 from narrows.execute.cache import StoreCache, words
 from narrows.execute.job import Job
 from narrows.execute.parcel import Parcel
+from narrows.execute.pool import THREAD
 from narrows.execute.steps import Steps
 from narrows.execute.tally import Done, Tally
 from narrows.execute.waiting import LATER_S
@@ -246,7 +247,7 @@ def _connect_to(address: str, wait_s: float) -> Client:
         except Exception as error:
             made.put(error)
 
-    threading.Thread(target=connect, daemon=True).start()
+    threading.Thread(target=connect, name=f"{THREAD}connection", daemon=True).start()
     try:
         client = made.get(timeout=wait_s + _GRACE_S)
     except Empty:

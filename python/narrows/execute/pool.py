@@ -15,10 +15,10 @@ from narrows.execute.job import Job, width
 from narrows.execute.processes import (
     LostProcessError,
     Peer,
+    can_move,
+    has_own_code,
     loss_of,
     most_that_fit,
-    has_own_code,
-    can_move,
     worth,
 )
 from narrows.execute.steps import Steps
@@ -31,7 +31,8 @@ _GRACE_S = 1.0
 """User code that doesn't stop within this time is interrupted."""
 _INSISTENCE = 10
 """How often it is interrupted before we give up."""
-_THREAD = "run-"
+THREAD = "run-"
+"""The beginning of the names of threads that may never end."""
 
 
 class Pool:
@@ -92,7 +93,7 @@ class Pool:
             work = partial(self._in_processes, shared, workers)
         threads = [
             # A thread that runs user code may never end; the program doesn't wait for it.
-            _Thread(target=self._guarded, args=[work], name=f"{_THREAD}{number}", daemon=own_code)
+            _Thread(target=self._guarded, args=[work], name=f"{THREAD}{number}", daemon=own_code)
             for number in range(workers)
         ]
         try:
@@ -228,4 +229,4 @@ def _interrupt(thread: threading.Thread) -> None:
 def is_stuck() -> bool:
     """Whether user code is still running that nothing could stop."""
     threads = threading.enumerate()
-    return any(thread.daemon and thread.name.startswith(_THREAD) for thread in threads)
+    return any(thread.daemon and thread.name.startswith(THREAD) for thread in threads)
