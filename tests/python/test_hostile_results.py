@@ -283,6 +283,44 @@ COMMANDS = (
 )
 
 
+@pytest.mark.parametrize(
+    ("file", "place", "value"),
+    [
+        ("manifest.json", "groups", 1e308),
+        ("manifest.json", "trials.0.number", "1"),
+        ("manifest.json", "trials.0.end_s", True),
+        ("manifest.json", "files", {"spec.toml": 1}),
+        ("trial-1/scenario.json", "path.queue", None),
+        ("trial-1/scenario.json", "flows.0.name", ["x"]),
+        ("trial-1/scenario.json", "run.duration_ns", 2.5),
+        ("summary.json", "runs.0.flows", {}),
+        ("summary.json", "runs.0.seed", 10**40),
+    ],
+)
+def test_a_value_of_another_type_is_named(
+    result: Path, capsys: Capture, file: str, place: str, value: object
+) -> None:
+    document = json.loads((result / file).read_text())
+    *parents, last = (int(word) if word.isdigit() else word for word in place.split("."))
+    inner = document
+    for word in parents:
+        inner = inner[word]
+    inner[last] = value
+    (result / file).write_text(json.dumps(document))
+    reseal(result)
+    if place == "files":  # which `reseal` makes anew
+        (result / file).write_text(json.dumps(document))
+    commands = [("report", str(result)), ("diff", str(result), str(result))]
+    for command in commands:
+        assert run_cli(*command) == 2
+        said = capsys.readouterr().err
+        assert str(result / file) in said
+        assert "can't be read" not in said
+        shown = place.replace(".0", "[0]")
+        assert place == "files" or f"{file}: {shown}: found " in said
+    assert run_cli("ls", str(result.parent)) == 0
+
+
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + ROUNDS))
 def test_random_damage_harms_nothing_and_is_told(
     made: Path, tmp_path: Path, victim: Path, capsys: Capture, seed: int
@@ -310,7 +348,9 @@ def attack(draw: random.Random, place: Path, victim: Path) -> str:
     """Changes something in a result or a store; returns what."""
     files = sorted(path for path in place.rglob("*") if path.is_file() and not path.is_symlink())
     folders = sorted(path for path in place.rglob("*") if path.is_dir() and not path.is_symlink())
-    kind = draw.choice(("link", "folder", "pipe", "cut", "bytes", "json", "swap", "gone", "digest"))
+    kind = draw.choice(
+        ("link", "folder", "pipe", "cut", "bytes", "json", "swap", "gone", *3 * ["digest"])
+    )
     path = draw.choice(files)
     match kind:
         case "link":

@@ -34,12 +34,14 @@ from narrows.errors import StoreError
 from narrows.files import open_regular, read_own
 from narrows.plan import Trial, canonical_json
 from narrows.spec.scenario import Scenario
+from narrows.store import shapes
 from narrows.store.atomic import flush, flush_all
 from narrows.store.locks import claim, free_locks
 from narrows.store.owned import remove_abandoned, workshop
 from narrows.store.parquet import parquet_files, read_parquet, read_schema, write_parquet
 from narrows.store.read import MOST, SCENARIO, StoredTrial
 from narrows.store.records import RunInfo
+from narrows.store.shapes import check_shape
 from narrows.store.slug import slug
 
 if TYPE_CHECKING:
@@ -110,11 +112,15 @@ class RunStore:
 
     def info(self, key: str) -> dict[str, Any]:
         """The contents of `run.json`: the engine, the digest, the cost of the run."""
-        return read_json(self.run_path(key) / RUN)
+        document = read_json(self.run_path(key) / RUN)
+        check_shape(document, shapes.RUN, self.run_path(key) / RUN)
+        return document
 
     def scenario(self, key: str) -> Scenario:
         """What ran, complete."""
-        return cast("Scenario", read_json(self.run_path(key) / SCENARIO))
+        document = read_json(self.run_path(key) / SCENARIO)
+        check_shape(document, shapes.SCENARIO, self.run_path(key) / SCENARIO)
+        return cast("Scenario", document)
 
     def stored(self, trial: Trial) -> StoredTrial:
         """A run with its tables, each read on first use."""
