@@ -283,6 +283,22 @@ COMMANDS = (
 )
 
 
+@pytest.mark.parametrize("name", ["summary.csv", "trial-1/captures/*.pcapng"])
+def test_a_truncated_file_is_not_complete(
+    made: Path, tmp_path: Path, capsys: Capture, name: str
+) -> None:
+    out = tmp_path / "out"
+    command = ["run", str(made / "good.toml"), *SHORT, "--pcap", "--out", str(out)]
+    assert run_cli(*command) == 0
+    capsys.readouterr()
+    assert run_cli(*command) == 0
+    assert "already complete" in capsys.readouterr().err
+    file = next(out.glob(name))
+    file.write_bytes(file.read_bytes()[:100])
+    run_cli(*command)
+    assert "already complete" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("file", "place", "value"),
     [

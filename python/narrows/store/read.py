@@ -13,7 +13,7 @@ from narrows.errors import StoreError
 from narrows.files import read_own
 from narrows.spec.scenario import Scenario
 from narrows.store import shapes
-from narrows.store.intact import FILES, check_intact
+from narrows.store.intact import FILES, check_captures, check_intact
 from narrows.store.parquet import SUFFIX, check_rows, read_columns, read_parquet
 from narrows.store.records import CaptureOptions, RunInfo
 from narrows.store.shapes import check_shape
@@ -194,6 +194,7 @@ def find_result(path: Path, key: str, version: str) -> Result | None:
     """The complete result at `path` if it has the hash `key` and came from this `version`."""
     try:
         result = open_result(path)
+        check_captures(result.manifest, path)
     except StoreError:
         return None
     same = result.manifest.get("hash") == key and result.manifest.get("version") == version
