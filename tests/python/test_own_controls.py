@@ -263,6 +263,32 @@ def test_a_module_that_is_wrong_names_the_place(tmp_path, source, message):
         load(written(tmp_path, source))
 
 
+@pytest.mark.parametrize("method", ["on_ack", "on_connect", "control"])
+def test_a_method_that_nobody_awaits_is_refused(tmp_path, method):
+    source = GOOD.replace(f"def {method}(", f"async def {method}(")
+    if source == GOOD:
+        source += f"    async def {method}(self, connection):\n        pass\n"
+    file = written(tmp_path, source)
+    with pytest.raises(SpecError, match=f"async def {method}, which nobody awaits"):
+        load(file)
+
+
+def test_a_complete_result_says_which_modules_it_did_not_compare(tmp_path, capsys):
+    (tmp_path / "helper.py").write_text("WINDOW = 10\n")
+    file = written(tmp_path, f"import sys\nimport helper\nfrom helper import WINDOW\n{GOOD}")
+    command = ["run", str(file), "--allow-code", str(tmp_path), "--out", str(tmp_path / "out")]
+    sys.path.insert(0, str(tmp_path))
+    try:
+        assert main(command) == 0
+        capsys.readouterr()
+        assert main(command) == 0
+    finally:
+        sys.path.remove(str(tmp_path))
+    said = capsys.readouterr().err
+    assert "was already complete" in said
+    assert "narrows: mine.py imports helper, whose changes aren't noticed\n" in said
+
+
 def test_names_and_options_that_are_wrong(tmp_path):
     spec = written(tmp_path)
     with pytest.raises(
