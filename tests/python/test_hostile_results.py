@@ -10,6 +10,7 @@ import json
 import os
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -241,6 +242,50 @@ def test_damaged_tables_of_a_store_are_told_and_mended(
     capsys.readouterr()
     assert run_cli("store", "check", str(store), "--remove") == 1
     assert "1 damaged" in capsys.readouterr().out
+    again = ["--set", 'path.buffer=["1bdp", "4bdp"]', "--out", str(store)]
+    assert run_cli("sweep", str(made / "good.toml"), *SHORT, *again) == 0
+    for command in (("export", str(store), "summary"), ("store", "ls", str(store))):
+        assert run_cli(*command) == 0
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5])
+
+
+def _file_instead(path: Path) -> None:
+    shutil.rmtree(path)
+    path.touch()
+
+
+def _folder_instead(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("store.json", _cut),
+        ("studies/good.json", _cut),
+        ("studies/good.json", lambda path: path.write_text('{"name": 3}')),
+        ("studies/good.parquet", _folder_instead),
+        ("index/part-*", _file_instead),
+        ("index/part-*/flows.parquet", _folder_instead),
+        ("failures", lambda path: (path / f"{'a' * 32}.json").write_text("{")),
+        ("failures", lambda path: (path / f"{'a' * 32}.json").write_text('{"error": null}')),
+        ("runs/run=*/run.json", lambda path: path.write_text("[]")),
+        ("runs/run=*/scenario.json", _cut),
+    ],
+)
+def test_every_kind_of_damage_is_found_and_mended(
+    store: Path, made: Path, capsys: Capture, name: str, damage: Callable[[Path], object]
+) -> None:
+    assert run_cli("export", str(store), "summary") == 0
+    damage(next(store.glob(name)))
+    assert run_cli("store", "check", str(store)) in (1, 2)
+    assert run_cli("store", "check", str(store), "--remove") == 1
+    assert "1 damaged" in capsys.readouterr().out
+    assert run_cli("store", "check", str(store)) == 0
     again = ["--set", 'path.buffer=["1bdp", "4bdp"]', "--out", str(store)]
     assert run_cli("sweep", str(made / "good.toml"), *SHORT, *again) == 0
     for command in (("export", str(store), "summary"), ("store", "ls", str(store))):

@@ -113,6 +113,17 @@ RUN: Shape = {
     "files": Each(str),
 }
 """What the record of every stored run has."""
+STUDY: Shape = {
+    "name": str,
+    "backend": str,
+    "engine": str,
+    "axes": [str],
+    "combinations": int,
+    "spec": str,
+}
+"""What the record of every study has."""
+FAILURE: Shape = {"run": str, "cell": str, "error": str}
+"""What the record of every failed run has."""
 SUMMARY: Shape = {
     "runs": [
         {
@@ -128,10 +139,14 @@ SUMMARY: Shape = {
 """What every summary has."""
 
 
-def check_shape(document: object, shape: Shape, file: Path) -> None:
-    """Raises StoreError for the first value of a document in `file` that hasn't its shape."""
+def check_shape(document: object, shape: Shape, file: Path, mend: str = "") -> None:
+    """Raises StoreError for the first value of a document in `file` that hasn't its shape.
+
+    `mend` is a remedy for the whole file.
+    """
     for place, found, wanted in _wrong(document, shape, ""):
-        raise StoreError.at(f"{file}: {place or 'document'}", found, wanted)
+        here = f"{file}: {place or 'document'}"
+        raise StoreError.at(here, found, f"{wanted} ({mend})" if mend else wanted)
 
 
 def _wrong(value: object, shape: Shape, place: str) -> Iterator[tuple[str, str, str]]:
