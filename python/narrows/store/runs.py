@@ -90,7 +90,7 @@ class RunStore:
     def failures(self) -> dict[str, dict[str, Any]]:
         """The records of failed runs by hash."""
         files = sorted((self.path / "failures").glob("*.json"))
-        return {file.stem: _checked(file, shapes.FAILURE) for file in files}
+        return {file.stem: _read_shaped(file, shapes.FAILURE) for file in files}
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
@@ -112,11 +112,11 @@ class RunStore:
 
     def info(self, key: str) -> dict[str, Any]:
         """The contents of `run.json`: the engine, the digest, the cost of the run."""
-        return _checked(self.run_path(key) / RUN, shapes.RUN)
+        return _read_shaped(self.run_path(key) / RUN, shapes.RUN)
 
     def scenario(self, key: str) -> Scenario:
         """What ran, complete."""
-        return cast("Scenario", _checked(self.run_path(key) / SCENARIO, shapes.SCENARIO))
+        return cast("Scenario", _read_shaped(self.run_path(key) / SCENARIO, shapes.SCENARIO))
 
     def stored(self, trial: Trial) -> StoredTrial:
         """A run with its tables, each read on first use."""
@@ -249,7 +249,7 @@ class RunStore:
     def studies(self) -> dict[str, dict[str, Any]]:
         """The records of all studies by the name of their files."""
         files = sorted((self.path / "studies").glob("*.json"))
-        return {file.stem: _checked(file, shapes.STUDY) for file in files}
+        return {file.stem: _read_shaped(file, shapes.STUDY) for file in files}
 
     def study_runs(self, stem: str) -> pl.DataFrame:
         """The runs of a study in their order, whether or not they are there."""
@@ -266,7 +266,7 @@ class RunStore:
         found = {}
         for file in sorted((self.path / "studies").glob("*.json")):
             try:
-                _checked(file, shapes.STUDY)
+                _read_shaped(file, shapes.STUDY)
                 self.study_runs(file.stem)
             except StoreError as error:
                 found[file.stem] = f"{Path(error.place).name}: {error.found}"
@@ -277,7 +277,7 @@ class RunStore:
         found = {}
         for file in sorted((self.path / "failures").glob("*.json")):
             try:
-                _checked(file, shapes.FAILURE)
+                _read_shaped(file, shapes.FAILURE)
             except StoreError as error:
                 found[file.stem] = error.found
         return found
@@ -316,7 +316,7 @@ def read_json(path: Path) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-def _checked(path: Path, shape: shapes.Shape) -> dict[str, Any]:
+def _read_shaped(path: Path, shape: shapes.Shape) -> dict[str, Any]:
     """The same, which also has a shape."""
     document = read_json(path)
     check_shape(document, shape, path, _MEND)

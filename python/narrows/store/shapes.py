@@ -61,7 +61,7 @@ MANIFEST: Shape = {
     "provenance": dict,
     "files": Each(str),
 }
-"""What every manifest has."""
+"""The keys of every manifest."""
 
 _FLOW: Shape = {
     "name": str,
@@ -99,7 +99,7 @@ SCENARIO: Shape = {
         "warmup_ns": int,
     },
 }
-"""What every scenario has."""
+"""The keys of every scenario."""
 RUN: Shape = {
     "run": str,
     "seed": int,
@@ -112,7 +112,7 @@ RUN: Shape = {
     "wall_s": NUMBER,
     "files": Each(str),
 }
-"""What the record of every stored run has."""
+"""The keys of the record of every stored run."""
 STUDY: Shape = {
     "name": str,
     "backend": str,
@@ -121,9 +121,9 @@ STUDY: Shape = {
     "combinations": int,
     "spec": str,
 }
-"""What the record of every study has."""
+"""The keys of the record of every study."""
 FAILURE: Shape = {"run": str, "cell": str, "error": str}
-"""What the record of every failed run has."""
+"""The keys of the record of every failed run."""
 SUMMARY: Shape = {
     "runs": [
         {
@@ -136,7 +136,7 @@ SUMMARY: Shape = {
         }
     ]
 }
-"""What every summary has."""
+"""The keys of every summary."""
 
 
 def check_shape(document: object, shape: Shape, file: Path, mend: str = "") -> None:
