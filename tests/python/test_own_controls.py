@@ -164,6 +164,8 @@ def wrong(**methods):
         (1e9, "a window of 1000000000"),
         ((1, 2, 3), "a tuple of 3"),
         ((10, -1), "a pacing rate of -1"),
+        ((10, 1e300), "a pacing rate of 1e300"),
+        (float("-inf"), "a window of -inf"),
         ((10, "fast"), "'fast', a str"),
         ({}, "{}, a dict"),
         (10**400, f"1{'0' * 59}..., an int"),
