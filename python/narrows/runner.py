@@ -13,6 +13,7 @@ from narrows.execute import Cache, Job, Made, Pool
 from narrows.execute.job import make
 from narrows.plan import Cell, Plan, plan
 from narrows.spec import Loaded, Override, Written, load
+from narrows.spec.located import with_lines
 from narrows.spec.registry import also_known
 from narrows.spec.values import values_in
 from narrows.store import (
@@ -82,7 +83,8 @@ def prepare(
     if loaded.spec.expect:
         from narrows.metrics.expect import applicable
 
-        applicable(loaded.spec.expect, [_case(experiment)])
+        with with_lines(spec):
+            applicable(loaded.spec.expect, [_case(experiment)])
     return experiment
 
 
