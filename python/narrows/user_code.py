@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 _listeners: list[Callable[[str], object]] = []
-_known: set[str] = set()
+_known: dict[str, None] = {}
 
 
 def configuration() -> Path | None:
@@ -28,6 +28,11 @@ def announce_to(listener: Callable[[str], object]) -> None:
 def announce(control: str) -> None:
     """Names a control whose code is about to run in this process."""
     if control not in _known:
-        _known.add(control)
+        _known[control] = None
         for listener in _listeners:
             listener(control)
+
+
+def names() -> list[str]:
+    """The controls whose code has run in this process, in the order of their beginning."""
+    return list(_known)

@@ -103,6 +103,13 @@ def test_a_module_that_leaves_while_it_is_read_is_named(tmp_path: Path) -> None:
     assert "mine:Mine: found code that ended narrows with status 0" in said
 
 
+def test_an_interrupt_that_a_control_raises_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(CONTROL.replace("END", "raise KeyboardInterrupt"))
+    status, _, said = ended(tmp_path, "run", one_run(tmp_path), "--allow-code", ".")
+    assert status == 2
+    assert "mine:Mine: found a KeyboardInterrupt that no signal caused" in said
+
+
 @pytest.mark.parametrize(
     ("code", "how"),
     [("std::process::exit(0)", "with status 0"), ("self.1 += endless(0) as u32;", "by signal ")],
