@@ -79,12 +79,12 @@ CASES = {
     "JSON": ('{"path": {"rate": "1mbit"}}', "no TOML, but JSON", "a line [path]"),
     "a metric that is none": (
         f'{GOOD}{EXPECT}metric = "utilisation"\nat_least = 0\n',
-        "good.toml:19:10: expect[1].metric",
+        "good.toml:20:10: expect[1].metric",
         '"utilization"',
     ),
     "a metric of no class": (
         f'{GOOD}{EXPECT}at_least = 0\nmetric = "bbr.share"\n',
-        "good.toml:20:10: expect[1].metric",
+        "good.toml:21:10: expect[1].metric",
         '"cubic.share"',
     ),
     "a unit in capitals": (changed("8mbit", "8Mbit"), "path.rate", '"8mbit"'),
