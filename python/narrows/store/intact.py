@@ -16,11 +16,11 @@ OWN = "digest"
 """Digest of the manifest itself, without this entry."""
 FILES = "files"
 _PATTERNS = (
-    *("spec.toml", "summary.json", "summary.csv"),
+    *("spec.toml", "summary.json"),
     *("trial-*/scenario.json", "trial-*/*.parquet", "trial-*/programs/**/*"),
 )
-_LARGE = "trial-*/captures/*"
-"""Files whose digests only `check_captures` compares, since reading them may take minutes."""
+_LARGE = ("trial-*/captures/*", "summary.csv")
+"""Files whose digests only `check_captures` compares: captures may take minutes to read."""
 LARGE = "capture_files"
 _FOLDERS = ("trial-*", "trial-*/captures", "trial-*/programs")
 
@@ -29,7 +29,7 @@ def sealed(manifest: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """A manifest with the digests of the files beside it, and of itself."""
     digests = {name: _digest_of(directory / name) for name in _files(directory)}
     whole = {**manifest, FILES: digests}
-    if large := {name: _digest_of(directory / name) for name in _files(directory, [_LARGE])}:
+    if large := {name: _digest_of(directory / name) for name in _files(directory, _LARGE)}:
         whole[LARGE] = large
     whole.pop(OWN, None)
     return {**whole, OWN: digest_of(whole)}
@@ -51,7 +51,7 @@ def check_intact(manifest: Mapping[str, Any], directory: Path, name: str) -> Non
 
 def check_captures(manifest: Mapping[str, Any], directory: Path) -> None:
     """Raises StoreError for a capture of a result that has changed since it was written."""
-    _check_files(manifest.get(LARGE, {}), directory, set(_files(directory, [_LARGE])))
+    _check_files(manifest.get(LARGE, {}), directory, set(_files(directory, _LARGE)))
 
 
 def _check_files(listed: Mapping[str, str], directory: Path, present: Set[str]) -> None:
