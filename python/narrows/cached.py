@@ -7,6 +7,9 @@ from pathlib import Path
 
 from narrows.errors import InputError
 
+_OTHERS = 0o022
+"""Rights of others to write."""
+
 
 def cache_directory(place: str = "--backend") -> Path:
     """`~/.cache/narrows`, or below XDG_CACHE_HOME; raises InputError at `place` without either."""
@@ -16,3 +19,27 @@ def cache_directory(place: str = "--backend") -> Path:
         remedy = "a directory in XDG_CACHE_HOME for the programs that are built"
         raise InputError.at(place, "nobody's home directory", remedy)
     return Path(root) / "narrows"
+
+
+def private_directory(folder: Path, place: str = "--backend") -> Path:
+    """A folder of the cache, made if it is missing, in which nobody else can write.
+
+    What is in it is loaded and executed. Raises InputError at `place` for somebody else's.
+    """
+    for part in (folder.parent, folder):
+        part.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mode = part.stat()
+        if mode.st_uid != os.getuid():
+            remedy = "a cache of your own (XDG_CACHE_HOME)"
+            raise InputError.at(place, f"{part}, a directory of somebody else", remedy)
+        if mode.st_mode & _OTHERS:
+            part.chmod(mode.st_mode & 0o777 & ~_OTHERS)
+    return folder
+
+
+def is_private(file: Path) -> bool:
+    """Whether a file is there that is ours and that nobody else can write."""
+    if not file.is_file():
+        return False
+    mode = file.stat()
+    return mode.st_uid == os.getuid() and not mode.st_mode & _OTHERS

@@ -150,6 +150,12 @@ def note_cached(result: Result) -> None:
     """Says on standard error that nothing ran."""
     note = "was already complete, so nothing ran; --force runs it again"
     print(f"narrows: {result.path} {note}", file=sys.stderr)
+    from narrows.spec.python_control import imported_by
+
+    controls = result.trials[0].scenario.get("controls", {})
+    for file, modules in imported_by(controls):
+        names = ", ".join(modules)
+        print(f"narrows: {file} imports {names}, whose changes aren't noticed", file=sys.stderr)
 
 
 def note_cost(job: Experiment) -> None:

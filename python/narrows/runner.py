@@ -16,6 +16,7 @@ from narrows.execute.job import make
 from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Plan, plan
 from narrows.spec import Loaded, Override, Written, load
+from narrows.spec.located import with_lines
 from narrows.spec.registry import also_known
 from narrows.spec.values import values_in
 from narrows.store import (
@@ -85,7 +86,8 @@ def prepare(
     if loaded.spec.expect:
         from narrows.metrics.expect import applicable
 
-        applicable(loaded.spec.expect, [_case(experiment)])
+        with with_lines(spec):
+            applicable(loaded.spec.expect, [_case(experiment)])
     return experiment
 
 

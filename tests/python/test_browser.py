@@ -106,6 +106,20 @@ def test_a_page_is_whole_and_says_nothing(
     assert browser.said == []
 
 
+def test_a_script_that_got_into_a_page_does_not_run(
+    pages: dict[str, Path], browser: Browser, tmp_path: Path
+) -> None:
+    """As if an escape had failed: the page's policy is the second line of defence."""
+    html = pages["run"].read_text()
+    nonce = html.partition("'nonce-")[2].partition("'")[0]
+    forged = tmp_path / "forged.html"
+    for attack, runs in (("<script>", False), (f'<script nonce="{nonce}">', True)):
+        forged.write_text(html.replace("<h1", f"{attack}window.taken = 1</script><h1", 1))
+        browser.open(forged)
+        assert browser.value("window.taken === 1") is runs
+    browser.said.clear()
+
+
 def test_a_figure_zooms_and_shows_values(pages: dict[str, Path], browser: Browser) -> None:
     browser.open(pages["run"])
     browser.wait("document.querySelector('#timeline-1 .main-svg') !== null")

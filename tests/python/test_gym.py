@@ -105,6 +105,20 @@ def test_an_episode_is_recorded_and_can_be_repeated() -> None:
     assert run.flow(0)["cwnd"] == made["changes"][-1]["window_packets"]
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_step_needs_an_episode_and_a_number(name: str) -> None:
+    for env, action in (
+        (gymnasium.make(f"narrows/{name}-v0").unwrapped, np.zeros(1)),
+        (gymnasium.make_vec(f"narrows/{name}-v0", num_envs=2).unwrapped, np.zeros((2, 1))),
+    ):
+        with pytest.raises(InputError, match="without an episode"):
+            env.step(action)
+        env.reset(seed=1)
+        with pytest.raises(InputError, match="found NaN; numbers from -1 to 1"):
+            env.step(action + np.nan)
+        env.step(action)
+
+
 def test_rewards_are_those_of_the_literature() -> None:
     one = np.ones(1)
     step = Step(

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -247,6 +248,50 @@ def test_damaged_tables_of_a_store_are_told_and_mended(
         assert run_cli(*command) == 0
 
 
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5])
+
+
+def _file_instead(path: Path) -> None:
+    shutil.rmtree(path)
+    path.touch()
+
+
+def _folder_instead(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("store.json", _cut),
+        ("studies/good.json", _cut),
+        ("studies/good.json", lambda path: path.write_text('{"name": 3}')),
+        ("studies/good.parquet", _folder_instead),
+        ("index/part-*", _file_instead),
+        ("index/part-*/flows.parquet", _folder_instead),
+        ("failures", lambda path: (path / f"{'a' * 32}.json").write_text("{")),
+        ("failures", lambda path: (path / f"{'a' * 32}.json").write_text('{"error": null}')),
+        ("runs/run=*/run.json", lambda path: path.write_text("[]")),
+        ("runs/run=*/scenario.json", _cut),
+    ],
+)
+def test_every_kind_of_damage_is_found_and_mended(
+    store: Path, made: Path, capsys: Capture, name: str, damage: Callable[[Path], object]
+) -> None:
+    assert run_cli("export", str(store), "summary") == 0
+    damage(next(store.glob(name)))
+    assert run_cli("store", "check", str(store)) in (1, 2)
+    assert run_cli("store", "check", str(store), "--remove") == 1
+    assert "1 damaged" in capsys.readouterr().out
+    assert run_cli("store", "check", str(store)) == 0
+    again = ["--set", 'path.buffer=["1bdp", "4bdp"]', "--out", str(store)]
+    assert run_cli("sweep", str(made / "good.toml"), *SHORT, *again) == 0
+    for command in (("export", str(store), "summary"), ("store", "ls", str(store))):
+        assert run_cli(*command) == 0
+
+
 def test_a_damaged_study_is_told_by_every_command(store: Path, capsys: Capture) -> None:
     path = store / "studies" / "good.parquet"
     path.write_bytes(path.read_bytes()[:50])
@@ -283,6 +328,60 @@ COMMANDS = (
 )
 
 
+@pytest.mark.parametrize("name", ["summary.csv", "trial-1/captures/*.pcapng"])
+def test_a_truncated_file_is_not_complete(
+    made: Path, tmp_path: Path, capsys: Capture, name: str
+) -> None:
+    out = tmp_path / "out"
+    command = ["run", str(made / "good.toml"), *SHORT, "--pcap", "--out", str(out)]
+    assert run_cli(*command) == 0
+    capsys.readouterr()
+    assert run_cli(*command) == 0
+    assert "already complete" in capsys.readouterr().err
+    file = next(out.glob(name))
+    file.write_bytes(file.read_bytes()[:100])
+    run_cli(*command)
+    assert "already complete" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "place", "value"),
+    [
+        ("manifest.json", "groups", 1e308),
+        ("manifest.json", "trials.0.number", "1"),
+        ("manifest.json", "trials.0.end_s", True),
+        ("manifest.json", "files", {"spec.toml": 1}),
+        ("trial-1/scenario.json", "path.queue", None),
+        ("trial-1/scenario.json", "flows.0.name", ["x"]),
+        ("trial-1/scenario.json", "run.duration_ns", 2.5),
+        ("summary.json", "runs.0.flows", {}),
+        ("summary.json", "runs.0.seed", 10**40),
+    ],
+)
+def test_a_value_of_another_type_is_named(
+    result: Path, capsys: Capture, file: str, place: str, value: object
+) -> None:
+    document = json.loads((result / file).read_text())
+    *parents, last = (int(word) if word.isdigit() else word for word in place.split("."))
+    inner = document
+    for word in parents:
+        inner = inner[word]
+    inner[last] = value
+    (result / file).write_text(json.dumps(document))
+    reseal(result)
+    if place == "files":  # which `reseal` makes anew
+        (result / file).write_text(json.dumps(document))
+    commands = [("report", str(result)), ("diff", str(result), str(result))]
+    for command in commands:
+        assert run_cli(*command) == 2
+        said = capsys.readouterr().err
+        assert str(result / file) in said
+        assert "can't be read" not in said
+        shown = place.replace(".0", "[0]")
+        assert place == "files" or f"{file}: {shown}: found " in said
+    assert run_cli("ls", str(result.parent)) == 0
+
+
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + ROUNDS))
 def test_random_damage_harms_nothing_and_is_told(
     made: Path, tmp_path: Path, victim: Path, capsys: Capture, seed: int
@@ -310,7 +409,9 @@ def attack(draw: random.Random, place: Path, victim: Path) -> str:
     """Changes something in a result or a store; returns what."""
     files = sorted(path for path in place.rglob("*") if path.is_file() and not path.is_symlink())
     folders = sorted(path for path in place.rglob("*") if path.is_dir() and not path.is_symlink())
-    kind = draw.choice(("link", "folder", "pipe", "cut", "bytes", "json", "swap", "gone", "digest"))
+    kind = draw.choice(
+        ("link", "folder", "pipe", "cut", "bytes", "json", "swap", "gone", *3 * ["digest"])
+    )
     path = draw.choice(files)
     match kind:
         case "link":

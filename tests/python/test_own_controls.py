@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -163,6 +164,8 @@ def wrong(**methods):
         (1e9, "a window of 1000000000"),
         ((1, 2, 3), "a tuple of 3"),
         ((10, -1), "a pacing rate of -1"),
+        ((10, 1e300), "a pacing rate of 1e300"),
+        (float("-inf"), "a window of -inf"),
         ((10, "fast"), "'fast', a str"),
         ({}, "{}, a dict"),
         (10**400, f"1{'0' * 59}..., an int"),
@@ -260,6 +263,32 @@ def test_runs_share_nothing(tmp_path):
 def test_a_module_that_is_wrong_names_the_place(tmp_path, source, message):
     with pytest.raises(SpecError, match=message):
         load(written(tmp_path, source))
+
+
+@pytest.mark.parametrize("method", ["on_ack", "on_connect", "control"])
+def test_a_method_that_nobody_awaits_is_refused(tmp_path, method):
+    source = GOOD.replace(f"def {method}(", f"async def {method}(")
+    if source == GOOD:
+        source += f"    async def {method}(self, connection):\n        pass\n"
+    file = written(tmp_path, source)
+    with pytest.raises(SpecError, match=f"async def {method}, which nobody awaits"):
+        load(file)
+
+
+def test_a_complete_result_says_which_modules_it_did_not_compare(tmp_path, capsys):
+    (tmp_path / "helper.py").write_text("WINDOW = 10\n")
+    file = written(tmp_path, f"import sys\nimport helper\nfrom helper import WINDOW\n{GOOD}")
+    command = ["run", str(file), "--allow-code", str(tmp_path), "--out", str(tmp_path / "out")]
+    sys.path.insert(0, str(tmp_path))
+    try:
+        assert main(command) == 0
+        capsys.readouterr()
+        assert main(command) == 0
+    finally:
+        sys.path.remove(str(tmp_path))
+    said = capsys.readouterr().err
+    assert "was already complete" in said
+    assert "narrows: mine.py imports helper, whose changes aren't noticed\n" in said
 
 
 def test_names_and_options_that_are_wrong(tmp_path):
@@ -430,7 +459,7 @@ def test_code_that_never_returns_is_named_and_ends_with_ctrl_c(tmp_path, source,
     try:
         line = child.stderr.readline()
         assert line.startswith(f"narrows: {said} hasn't returned for 0.5 s; Ctrl-C stops it"), line
-        assert f"kill -9 {child.pid}" in line
+        assert re.search(r"kill -9 \d+", line)
         child.send_signal(signal.SIGINT)
         assert child.wait(timeout=120) == 130
         assert child.stderr.read() == "narrows: interrupted\n"
@@ -454,8 +483,8 @@ def test_code_that_holds_the_interpreter_is_named_and_can_be_killed(tmp_path):
     with child, child.stderr:
         line = child.stderr.readline()
         assert 'flow "mine:Mine-1": its control Mine hasn\'t returned' in line
-        assert f"`kill -9 {child.pid}`" in line
-        child.kill()
+        os.kill(int(re.search(r"`kill -9 (\d+)`", line)[1]), signal.SIGKILL)
+    assert child.returncode == -signal.SIGKILL
     assert [path.suffix for path in tmp_path.iterdir() if path.name.startswith(".")] == [".partial"]
     written(tmp_path)
     with allowing([tmp_path]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -119,6 +120,38 @@ def test_a_rate_that_comes_late_is_refused(tmp_path):
     late = "if self.0 > 20 { return Control::window(9).with_pacing_rate(1_000_000); }"
     problem = refused(written(tmp_path, on_ack="self.0 += 1;", control=late))
     assert problem.found == "a pacing rate after none at first"
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('let _ = include!("FOLDER/window.txt");', "a source that includes FOLDER/window.txt"),
+        ('let _ = include_str!("FOLDER/window.txt");', "a source that includes FOLDER/window.txt"),
+        ('let _ = option_env!("WINDOW");', "the environment variable WINDOW in the source"),
+    ],
+)
+def test_a_source_that_reads_more_than_itself_is_refused(tmp_path, code, found):
+    """Only the file's content is recorded and decides whether a run is made again."""
+    (tmp_path / "window.txt").write_text("10")
+    file = written(tmp_path, control=code.replace("FOLDER", str(tmp_path)))
+    assert found.replace("FOLDER", str(tmp_path)) in str(refused(file))
+
+
+def test_only_a_library_that_nobody_else_can_write_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    file = written(tmp_path)
+    run(file, *SHORT)
+    (library,) = (tmp_path / "cache" / "narrows" / "controls").glob("*.so")
+    library.unlink()  # the old one is in use
+    library.write_bytes(b"somebody else's")
+    library.chmod(0o722)
+    library.parent.chmod(0o777)
+    run(file, *SHORT)
+    assert library.stat().st_mode & 0o777 == 0o700
+    assert library.parent.stat().st_mode & 0o777 == 0o755
+    if os.getuid() == 0:
+        os.chown(library.parent, 12345, -1)
+        assert "a directory of somebody else" in str(refused(file))
 
 
 def test_what_doesnt_compile_names_the_line(tmp_path, capsys):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
@@ -162,6 +164,23 @@ def test_names_cannot_break_the_page(tmp_path):
     assert name in Reader(html).words
 
 
+def test_only_scripts_of_the_page_itself_may_run(tmp_path):
+    nonces = []
+    for name in ("one", "two", "two"):
+        path = synthetic_result.write(tmp_path / f"run{len(nonces)}", duration_s=2.0, name=name)
+        write_report(path)
+        html = (path / "report.html").read_text()
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1]
+        (allowed,) = re.findall(r"script-src ([^;]*);", policy)
+        scripts = re.findall(r"<script\b([^>]*)>", html)
+        running = [script for script in scripts if "application/json" not in script]
+        (nonce,) = set(re.findall(r'nonce="(\w{32})"', " ".join(running)))
+        assert len(running) == len(re.findall("nonce=", html))
+        assert allowed == f"'nonce-{nonce}'"
+        nonces.append(nonce)
+    assert nonces[0] != nonces[1] == nonces[2]
+
+
 def test_a_run_without_samples_has_a_page_without_figures(tmp_path):
     path = synthetic_result.write(tmp_path / "run", duration_s=2.0, record="summary")
     written = write_report(path)
@@ -241,7 +260,7 @@ globalThis.Plotly = { react: (div, data, layout) => {
   drawn.push({ id: div.id, data, layout });
   return Promise.resolve();
 } };
-eval([...html.matchAll(/<script>(.*?)<\\/script>/gs)].at(-1)[1]);
+eval([...html.matchAll(/<script nonce="\\w+">(.*?)<\\/script>/gs)].at(-1)[1]);
 console.log(JSON.stringify(drawn));
 """
 """A browser as far as the page's own script needs one: it prints what plotly.js would get."""

@@ -44,7 +44,49 @@ FLOWLESS = changed('[[flows]]\ncca = "cubic"\n', "")
 RATE = 'rate = "8mbit"'
 BUFFER = 'buffer = "1bdp"'
 
+EXPECT = '\n[[expect]]\nmetric = "jain"\nat_least = 0\n\n[[expect]]\n'
+
 CASES = {
+    "Mbps": (changed("8mbit", "10Mbps"), "path.rate", '"10mbit"'),
+    "tera": (changed("8mbit", "10tbit"), "path.rate", "bit, kbit, mbit, gbit"),
+    "another name of Reno": (changed('"cubic"', '"newreno"'), "flows[0].cca", '"reno" would'),
+    "two controls in a text": (
+        changed('"cubic"', '"reno, cubic"'),
+        "flows[0].cca",
+        'a [[flows]] for each, or in a study a list, cca = ["reno", "cubic"],',
+    ),
+    "an option of another control": (
+        changed('"cubic"', '"reno"\noptions.cwnd_gain = 2'),
+        "flows[0].options.cwnd_gain",
+        "a control that has it, bbr or ",
+    ),
+    "an option of no control": (
+        changed('"cubic"', '"reno"\noptions.zzz = 2'),
+        "flows[0].options.zzz",
+        "one of its options, hystart",
+    ),
+    "the end of a flow that isn't there": (
+        flow('size = "1mb"\nrepeat_gap = "1s"\nwhile = "x"'),
+        "flows[0].while",
+        "another flow, with this name,",
+    ),
+    "a key twice": (
+        changed(RATE, f"{RATE}\n{RATE}"),
+        '"rate" for the second time',
+        "each key once",
+    ),
+    "a bracket that is missing": (changed("[path]", "[path"), "unclosed table", '"[path]"'),
+    "JSON": ('{"path": {"rate": "1mbit"}}', "no TOML, but JSON", "a line [path]"),
+    "a metric that is none": (
+        f'{GOOD}{EXPECT}metric = "utilisation"\nat_least = 0\n',
+        "good.toml:20:10: expect[1].metric",
+        '"utilization"',
+    ),
+    "a metric of no class": (
+        f'{GOOD}{EXPECT}at_least = 0\nmetric = "bbr.share"\n',
+        "good.toml:21:10: expect[1].metric",
+        '"cubic.share"',
+    ),
     "a unit in capitals": (changed("8mbit", "8Mbit"), "path.rate", '"8mbit"'),
     "a unit of something else": (changed("8mbit", "8ms"), "path.rate", "bit, kbit, mbit, gbit"),
     "no unit": (changed("8mbit", "8"), "path.rate", '"80mbit"'),
@@ -212,7 +254,6 @@ CASES = {
     "unknown socket buffers": (run('[host]\nsocket_buffers = "rised"'), "host", '"raised"'),
     "no quotes": ("[path]\nrate = 80mbit\n", ":2:8: found no TOML", 'rate = "80mbit"'),
     "no value": ("[path]\nrate =\n", ":2:7: found no TOML", "a line like"),
-    "a key twice": (changed(RATE, f"{RATE}\n{RATE}"), ":5:1: found no TOML", "a line like"),
     "no TOML": ("<spec><rate>80</rate></spec>", ":1:29: found no TOML", "a line like"),
     "an open bracket": ("x = [[[", "good.toml", "would be right"),
     "too many brackets": (f"x = {'[' * 5000}", "good.toml", "would be right"),
@@ -310,6 +351,19 @@ def test_malformed_numbers(
 ) -> None:
     status = run_cli("run", write(tmp_path), f"{option}={value}")
     refused(status, capsys, f"{option}: run.{option[2:]}", "a whole number")
+
+
+def test_an_option_beside_the_place_it_is_short_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for given in ("run.trials=3", "run.trials = 3"):
+        status = run_cli("run", write(tmp_path), "--trials", "2", "--set", given)
+        refused(status, capsys, f"--trials: found 2 beside --set {given}", "one of the two")
+
+
+def test_a_control_that_no_situation_knows(capsys: pytest.CaptureFixture[str]) -> None:
+    status = run_cli("evaluate", "bbbr")
+    refused(status, capsys, "CONTROL: flows[0].cca", '"bbr"')
 
 
 def test_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,6 +17,8 @@ from required import module, needs
 from specimens import GOOD, run_cli, write
 from waiting import HANG_S, await_that
 
+from narrows.execute import Job
+from narrows.store import create_store
 from narrows.sweeps import execute, prepare
 
 module("distributed")
@@ -32,6 +35,8 @@ if __name__ == "__main__":
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         sys.exit(main([*sys.argv[1:], "--cluster", cluster.scheduler_address]))
 """
+SOON = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "4s"}
+"""Dask's own setting for how long a scheduler is waited for."""
 Capture = pytest.CaptureFixture[str]
 
 
@@ -113,12 +118,50 @@ def test_an_address_where_nobody_answers(tmp_path: Path, capsys: Capture) -> Non
     assert "where no scheduler answers" in capsys.readouterr().err
 
 
+def test_a_silent_scheduler_is_an_error_in_time(tmp_path: Path) -> None:
+    """A port that accepts connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        done = subprocess.run(
+            [sys.executable, "-c", "import sys; from narrows.start import main; sys.exit(main())",
+             "sweep", write(tmp_path, GOOD), "--out", "out", "--cluster", address],
+            cwd=tmp_path, env=os.environ | SOON, capture_output=True, text=True, check=False,
+            timeout=HANG_S,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert f'--cluster: found "{address}", where no scheduler answers' in done.stderr
+    assert "hasn't answered for 4 s" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_runs_wait_for_workers_and_say_so(tmp_path: Path) -> None:
+    from distributed import LocalCluster
+
+    from narrows.execute.cluster import ClusterPool
+
+    made = prepare(write(tmp_path), out=tmp_path / "out")
+    store = create_store(tmp_path / "out")
+    with LocalCluster(
+        n_workers=0, processes=False, protocol="tcp", dashboard_address=None
+    ) as cluster:
+        told: list[str] = []
+
+        def tell(sentence: str) -> None:
+            told.append(sentence)
+            cluster.scale(1)
+
+        jobs = [Job(cell, trial, made.backend) for cell, trial in made.runs]
+        address = cluster.scheduler_address
+        pool = ClusterPool(jobs, store, address, wait_s=0.5, tell=tell)
+        assert pool.run().new == 1
+    assert len(told) == 1
+    assert f"the scheduler at {address} has had no worker for 0.5 s; the runs wait" in told[0]
+
+
 SECURE = """
 import os, sys
 from distributed import LocalCluster, Security
 from narrows.cli import main
-from narrows.execute import cluster as pool
-pool.PATIENCE = "4s"
 def files(name):
     return {f"tls_{name}_cert": "node.pem", f"tls_{name}_key": "node-key.pem"}
 if __name__ == "__main__":
@@ -152,7 +195,7 @@ def certificates(directory: Path) -> None:
 def configured(**files: str) -> dict[str, str]:
     known = {"CA_FILE": "ca.pem", "CLIENT__CERT": "node.pem", "CLIENT__KEY": "node-key.pem"}
     tls = {f"DASK_DISTRIBUTED__COMM__TLS__{k}": v for k, v in (known | files).items() if v}
-    return os.environ | tls
+    return os.environ | tls | SOON
 
 
 @needs("openssl")

@@ -198,8 +198,21 @@ fn split(
         return Ok((exact::parse_decimal(number).expect("it is a number"), *known));
     }
     let found = format!("the unit {} in {}", quote(unit), quote(text));
-    let close = nearest(unit, names()).map(|close| format!("\"{number}{close}\""));
+    let close = per_second(unit, units).or_else(|| similar(unit, units));
+    let close = close.map(|close| format!("\"{number}{close}\""));
     Err(Wrong::value(found, close.unwrap_or(wanted)))
+}
+
+/// The unit that "Mbps" and the like mean; none for bytes per second ("MBps").
+fn per_second(unit: &str, units: &[(&'static str, u64)]) -> Option<&'static str> {
+    let scale = unit.strip_suffix("bps")?.to_lowercase();
+    units.iter().map(|known| known.0).find(|known| *known == format!("{scale}bit"))
+}
+
+/// The unit with a similar spelling; its first letter is the scale, which is no slip.
+fn similar(unit: &str, units: &[(&'static str, u64)]) -> Option<&'static str> {
+    let first = unit.chars().next()?.to_ascii_lowercase();
+    nearest(unit, units.iter().map(|known| known.0).filter(|known| known.starts_with(first)))
 }
 
 /// A number, perhaps a space, and the letters of a unit, perhaps with "/s" behind them.

@@ -75,6 +75,28 @@ fn values_separated_by_commas_are_a_list() {
 }
 
 #[test]
+fn remedies_are_those_that_were_meant() {
+    for (cca, remedy) in [
+        ("\"newreno\"", "\"reno\""),
+        (
+            "\"reno, cubic\"",
+            "a [[flows]] for each, or in a study a list, cca = [\"reno\", \"cubic\"],",
+        ),
+        ("\"reno\"\noptions.cwnd_gain = 2", "a control that has it, bbr"),
+        ("\"reno\"\noptions.zzz = 2", "one of its options, hystart"),
+        ("\"reno\"\noptions.hystrat = 2", "\"hystart\""),
+        (
+            "\"reno\"\nsize = \"1mb\"\nrepeat_gap = \"1s\"\nwhile = \"x\"",
+            "another flow, with this name,",
+        ),
+    ] {
+        let found = problems(&GOOD.replace("\"cubic\"", cca), &[]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].remedy.starts_with(remedy), "{}", found[0].remedy);
+    }
+}
+
+#[test]
 fn every_problem_is_told_with_its_line() {
     let text = GOOD.replace("8mbit", "8ms").replace("\"cubic\"", "\"cubik\"");
     let told: Vec<_> = problems(&text, &[]).iter().map(ToString::to_string).collect();

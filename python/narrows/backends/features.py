@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from narrows.backends import NAMES, Backend, get_backend
+from narrows.backends.linux.tools import without_building
 from narrows.errors import InputError, SpecError
 from narrows.spec import Written, load, registry
 from narrows.spec.scenario import Scenario
@@ -148,13 +149,15 @@ _OTHERS = (
 def table() -> dict[str, Any]:
     """Which back end has which feature; a text is the reason for a refusal.
 
-    If a back end can't run on this machine at all, `backends` says why.
+    If a back end can't run on this machine at all, or its programs have yet to be built, `missing`
+    says why.
     """
     found: dict[str, Backend] = {}
     missing: dict[str, str] = {}
     for name in NAMES:
         try:
-            found[name] = get_backend(name)
+            with without_building():
+                found[name] = get_backend(name)
         except InputError as error:
             missing[name] = str(error)
     rows = [

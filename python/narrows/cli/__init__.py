@@ -16,7 +16,9 @@ import typer
 from narrows.cli.app import app
 from narrows.cli.begin import COMPLETE, asked_to_complete
 from narrows.cli.interrupts import leave_with, noted_interrupts
+from narrows.cli.output import reserve_output
 from narrows.cli.status import DONE, exit_status
+from narrows.cli.supervise import note_end, supervise
 from narrows.errors import InputError
 
 
@@ -29,10 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         gc.set_threshold(200_000, 20, 20)
+        if supervise(sys.argv[1:]) and "--json" in sys.argv:
+            reserve_output()
     with noted_interrupts() as interrupts:
         words = sys.argv[1:] if arguments is None else arguments
         status = exit_status(partial(_run, words), interrupts)
     if arguments is None:
+        note_end()
         leave_with(status)
     return status
 

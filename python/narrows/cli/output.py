@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
+from typing import TextIO
 
 from narrows.words import printable
+
+_documents: TextIO | None = None
+
+
+def reserve_output() -> None:
+    """Keeps the standard output for documents; what code of a user prints goes to the errors."""
+    global _documents
+    _documents = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
 
 
 def print_json(document: object) -> None:
     """Prints a document; refuses NaN and infinity, which JSON lacks."""
     import json
 
-    print(json.dumps(document, indent=1, allow_nan=False))
+    print(
+        json.dumps(document, indent=1, allow_nan=False),
+        file=_documents,
+        flush=_documents is not None,
+    )
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -22,8 +38,6 @@ def print_lines(lines: Iterable[str]) -> None:
 
 def hint(*commands: str) -> None:
     """Suggests the next commands on a terminal; a program that reads the output sees nothing."""
-    import sys
-
     if sys.stdout.isatty():
         for command in commands:
             print(f"next: {command}", file=sys.stderr)

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 
 import typer
 
+from narrows import user_code
 from narrows.errors import EngineError, InputError, InterruptedRunError, NarrowsError
 from narrows.version import __version__
 from narrows.words import printable
@@ -43,7 +44,14 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
     except InputError as error:
         _complain(str(problem) for problem in error.problems)
         return BAD_INPUT
-    except (InterruptedRunError, typer.Abort, KeyboardInterrupt):
+    except KeyboardInterrupt:
+        own = user_code.names()
+        if interrupts or not own:
+            return _stop(interrupts)
+        found = "a KeyboardInterrupt that no signal caused"
+        _complain([f"{', '.join(own)}: found {found}; another exception would be right"])
+        return BAD_INPUT
+    except (InterruptedRunError, typer.Abort):
         return _stop(interrupts)
     except NarrowsError as error:
         _complain([str(error)])

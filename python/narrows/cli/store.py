@@ -54,11 +54,13 @@ def check(
     remove: Annotated[bool, typer.Option("--remove", help="Remove what is damaged.")] = False,
 ) -> None:
     """Compare every stored run with its digests; exit status 1 if anything is damaged."""
-    from narrows.store import damage, open_store
+    from narrows.store import damage, mend_mark, open_store
 
     with reading(directory):
+        mark = mend_mark(directory, remove)
         found = open_store(directory)
-        damaged = list(damage(found, remove))
+        damaged = [("store.json", mark)] if mark is not None else []
+        damaged += damage(found, remove)
     print_lines(f"{key}: {wrong}" for key, wrong in damaged)
     print(f"{len(damaged)} damaged, {counted(len(found.keys()), 'run')} stored")
     raise typer.Exit(FAILED if damaged else DONE)

@@ -148,7 +148,7 @@ def _runs(
 ) -> tuple[tuple[Expect, ...], Plan]:
     """The expectations and the runs; raises SpecError if the back end can't run them."""
     changes = [
-        Override(f"flows.{at}.{change}")
+        Override(f"flows.{at}.{change}", "CONTROL")
         for at in situation.subjects
         for change in (f"cca={contestant.cca}", *(f"options.{one}" for one in contestant.options))
     ]

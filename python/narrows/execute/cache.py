@@ -33,6 +33,8 @@ class Shared:
     place: Path
     strict: bool
     without: tuple[str, ...]
+    together: bool = True
+    """Whether runs reach the disk a moment after they are counted."""
 
 
 class Cache(ABC):
@@ -76,6 +78,9 @@ class Cache(ABC):
         """Records a failed run and returns the reason, or raises, which ends everything."""
         del job
         raise error
+
+    def clean(self) -> None:  # noqa: B027 (most caches share nothing)
+        """Removes what a process that was lost has left."""
 
     def finish(self) -> None:  # noqa: B027 (most caches have nothing left to do)
         """Is called after the last run was kept."""
@@ -162,6 +167,11 @@ class StoreCache(Cache):
         text = str(error) if isinstance(error, NarrowsError) else words(error)
         self._store.fail(job.trial, str(job.cell), text)
         return text
+
+    def clean(self) -> None:
+        """Removes the lock and the unfinished files of a lost process."""
+        if isinstance(self._store, RunStore):
+            self._store.leftovers(remove=True)
 
     def finish(self) -> None:
         """Waits until all runs are on the disk, and adds the remaining ones to the index."""

@@ -7,11 +7,13 @@ If a worker dies, Dask gives its run to another one.
 
 from __future__ import annotations
 
+import math
 import os
 import signal
+import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -23,6 +25,7 @@ from narrows.errors import InputError, NarrowsError
 from narrows.execute.cache import StoreCache, words
 from narrows.execute.job import Job
 from narrows.execute.parcel import Parcel
+from narrows.execute.pool import THREAD
 from narrows.execute.steps import Steps
 from narrows.execute.tally import Done, Tally
 from narrows.execute.waiting import LATER_S
@@ -36,11 +39,17 @@ if TYPE_CHECKING:
 LOCAL = "local"
 AHEAD = 3
 """Jobs sent in advance for every thread of the cluster."""
-PATIENCE = "20s"
-"""A scheduler must answer within this time."""
+CONNECT_TIMEOUT = "distributed.comm.timeouts.connect"
+"""The key of Dask's configuration for how long a scheduler or its workers are waited for."""
+_GRACE_S = 1.0
+"""Dask itself reports a scheduler that can't be reached within this time after its own limit."""
 _ENCRYPTED = ("tls://", "wss://")
 _CONFIGURED = ("ca-file", "client.cert", "client.key")
 """Keys that Dask's configuration must have below `distributed.comm.tls` for a secure connection."""
+
+
+def _to_standard_error(sentence: str) -> None:
+    print(f"narrows: {sentence}", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
@@ -92,13 +101,23 @@ def work(place: Place, parcel: Parcel) -> Answer:
 class ClusterPool:
     """Sends jobs to a cluster as `narrows.execute.pool.Pool` gives them to threads.
 
-    `address` is that of a Dask scheduler, or "local" for `workers` processes here.
+    `address` is that of a Dask scheduler, or "local" for `workers` processes here. A scheduler that
+    doesn't answer within `wait_s`, by default what Dask's configuration says, is an error.
+    Runs wait for workers as long as it takes, as Dask's users expect; `tell` gets a sentence then.
     """
 
     def __init__(
-        self, wanted: Iterable[Job], store: Store, address: str, workers: int | None = None
+        self,
+        wanted: Iterable[Job],
+        store: Store,
+        address: str,
+        workers: int | None = None,
+        *,
+        wait_s: float | None = None,
+        tell: Callable[[str], object] = _to_standard_error,
     ) -> None:
         self._store, self._address, self._workers = store, address, workers
+        self._wait_s, self._tell = wait_s, tell
         place = str(store)
         self._place: Place = place if is_url(place) else Path(place).resolve()
         self._tally = Tally(wanted, store.keys())
@@ -109,7 +128,7 @@ class ClusterPool:
         Raises InputError if no scheduler answers or a worker has another engine.
         """
         if self._tally.waiting:
-            with _client(self._address, self._workers) as client:
+            with _client(self._address, self._workers, self._wait_s) as client:
                 self._send(client, watcher)
             open_index(self._store)
         return self._tally.outcome()
@@ -119,9 +138,12 @@ class ClusterPool:
         rest = iter(self._tally.waiting)
         sent: dict[str, tuple[Any, Job]] = {}
         finished: SimpleQueue[str] = SimpleQueue()
+        absence = _Absence(self._address, _waiting_time_s(self._wait_s), self._tell)
         try:
             while True:
-                room = AHEAD * max(sum(client.nthreads().values()), 1) - len(sent)
+                threads = sum(client.nthreads().values())
+                absence.note(threads)
+                room = AHEAD * max(threads, 1) - len(sent)
                 for job in islice(rest, max(room, 0)):
                     future = client.submit(work, self._place, Parcel.of(job), key=f"run-{job.key}")
                     sent[future.key] = (future, job)
@@ -153,6 +175,27 @@ class ClusterPool:
             self._tally.stored(job)
 
 
+class _Absence:
+    """Tells, once, that a scheduler has been without workers for some time."""
+
+    def __init__(self, address: str, wait_s: float, tell: Callable[[str], object]) -> None:
+        self._address, self._wait_s, self._tell = address, wait_s, tell
+        self._since: float | None = time.monotonic()
+
+    def note(self, threads: int) -> None:
+        """Notes how many threads all workers have now."""
+        if threads:
+            self._since = None
+        elif self._since is None:
+            self._since = time.monotonic()
+        elif time.monotonic() - self._since >= self._wait_s:
+            self._since = math.inf
+            self._tell(
+                f"the scheduler at {self._address} has had no worker for {self._wait_s:g} s; "
+                f"the runs wait for one (`dask worker {self._address}`), and Ctrl-C ends the wait"
+            )
+
+
 def _arrived(finished: SimpleQueue[str]) -> Iterator[str]:
     """The answers in the queue, after at most a tick."""
     try:
@@ -163,11 +206,19 @@ def _arrived(finished: SimpleQueue[str]) -> Iterator[str]:
         return
 
 
+def _waiting_time_s(given: float | None) -> float:
+    """How long to wait for a scheduler's answer, or until to say that it has no workers."""
+    import dask.config
+    from dask.utils import parse_timedelta
+
+    return given if given is not None else float(parse_timedelta(dask.config.get(CONNECT_TIMEOUT)))
+
+
 @contextmanager
-def _client(address: str, workers: int | None) -> Iterator[Client]:
+def _client(address: str, workers: int | None, wait_s: float | None) -> Iterator[Client]:
     """A client of the cluster at `address`; "local" starts one here that ends with it."""
     try:
-        from distributed import Client
+        import distributed  # noqa: F401 (the extra `cluster` has it)
     except ImportError:
         remedy = "`pip install narrows[cluster]`"
         raise InputError.at("--cluster", "no package distributed", remedy) from None
@@ -175,15 +226,39 @@ def _client(address: str, workers: int | None) -> Iterator[Client]:
         with _local(workers) as client:
             yield client
         return
-    security = _security(address)
-    try:
-        client = Client(address, timeout=PATIENCE, set_as_default=False, security=security)
-    except (OSError, ValueError, TypeError) as error:
-        found = f'"{address}", where no scheduler answers ({error})'
-        remedy = '"local", or the address of a Dask scheduler, such as tls://host:8786,'
-        raise InputError.at("--cluster", found, remedy) from None
-    with client:
+    with _connect_to(address, _waiting_time_s(wait_s)) as client:
         yield client
+
+
+def _connect_to(address: str, wait_s: float) -> Client:
+    """A client of the scheduler at `address`; raises InputError if none answers in time.
+
+    Dask's own limit doesn't cover a peer that accepts connections and stays silent.
+    """
+    from distributed import Client
+
+    security = _security(address)
+    made: SimpleQueue[Client | Exception] = SimpleQueue()
+
+    def connect() -> None:
+        try:
+            limit = f"{wait_s}s"
+            made.put(Client(address, timeout=limit, set_as_default=False, security=security))
+        except Exception as error:
+            made.put(error)
+
+    threading.Thread(target=connect, name=f"{THREAD}connection", daemon=True).start()
+    try:
+        client = made.get(timeout=wait_s + _GRACE_S)
+    except Empty:
+        client = TimeoutError(f"it accepts connections, but hasn't answered for {wait_s:g} s")
+    if isinstance(client, OSError | ValueError | TypeError):
+        found = f'"{address}", where no scheduler answers ({client})'
+        remedy = '"local", or the address of a Dask scheduler, such as tls://host:8786,'
+        raise InputError.at("--cluster", found, remedy)
+    if isinstance(client, Exception):
+        raise client
+    return client
 
 
 def _security(address: str) -> Security | None:

@@ -6,12 +6,21 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from narrows.errors import InterruptedRunError
 from narrows.execute.cache import Cache, Shared
 from narrows.execute.job import Job, width
-from narrows.execute.processes import Peer, worth
+from narrows.execute.processes import (
+    LostProcessError,
+    Peer,
+    can_move,
+    has_own_code,
+    loss_of,
+    most_that_fit,
+    worth,
+)
 from narrows.execute.steps import Steps
 from narrows.execute.tally import Done, Tally
 from narrows.execute.waiting import Waiting
@@ -22,7 +31,8 @@ _GRACE_S = 1.0
 """User code that doesn't stop within this time is interrupted."""
 _INSISTENCE = 10
 """How often it is interrupted before we give up."""
-_THREAD = "run-"
+THREAD = "run-"
+"""The beginning of the names of threads that may never end."""
 
 
 class Pool:
@@ -71,14 +81,19 @@ class Pool:
                 yield jobs, width(jobs[0].backend, self._jobs)
 
     def _work(self, jobs: Sequence[Job], workers: int, watcher: Watcher | None) -> None:
-        own_code = any("controls" in job.trial.scenario for job in jobs)
+        own_code = any(has_own_code(job) for job in jobs)
         work: Callable[[], None] = self._in_this_process
         shared = self._cache.shared()
-        if shared is not None and worth(jobs, workers):
-            own_code, work = False, partial(self._in_a_process, shared, workers)
+        if shared is not None and own_code and can_move(jobs):
+            workers = most_that_fit(jobs, workers)
+            # Runs are on the disk before they are counted, as a process may end at any time.
+            shared = replace(shared, together=False)
+            own_code, work = False, partial(self._in_processes, shared, workers)
+        elif shared is not None and worth(jobs, workers):
+            work = partial(self._in_processes, shared, workers)
         threads = [
             # A thread that runs user code may never end; the program doesn't wait for it.
-            _Thread(target=self._guarded, args=[work], name=f"{_THREAD}{number}", daemon=own_code)
+            _Thread(target=self._guarded, args=[work], name=f"{THREAD}{number}", daemon=own_code)
             for number in range(workers)
         ]
         try:
@@ -118,16 +133,50 @@ class Pool:
             if not self._steps.one(job):
                 self._waiting.later(job)
 
-    def _in_a_process(self, shared: Shared, workers: int) -> None:
-        """Has a process do jobs as long as there are any, and counts them."""
-        with Peer(Setup(shared, self._began_at), self._stop) as peer:
-            while jobs := self._waiting.several(workers):
-                for name, key, more in peer.do(jobs):
-                    if name == BUSY:
-                        self._waiting.later(jobs[key])
+    def _in_processes(self, shared: Shared, workers: int) -> None:
+        """Has a process do jobs as long as there are any; another one if own code ends it.
+
+        Jobs that a process left are tried one at a time, so that the guilty one is known.
+        """
+        setup, most = Setup(shared, self._began_at), None
+        while jobs := self._waiting.several(workers, most):
+            try:
+                self._in_a_process(setup, workers, jobs, most)
+            except LostProcessError as lost:
+                if shared.together or not lost.is_own:
+                    raise
+                self._blame(list(jobs.values()), lost)
+                most = 1
+
+    def _in_a_process(
+        self, setup: Setup, workers: int, jobs: dict[str, Job], most: int | None
+    ) -> None:
+        """Has a process do `jobs`, then others, and counts them; `jobs` are those left."""
+        with Peer(setup, self._stop) as peer:
+            while jobs:
+                for name, key, more in peer.do(dict(jobs)):
+                    if name == "note":
+                        self._tally.note(jobs[key], *more)
+                    elif name == BUSY:
+                        self._waiting.later(jobs.pop(key))
                     else:
-                        getattr(self._tally, name)(jobs[key], *more)
+                        getattr(self._tally, name)(jobs.pop(key), *more)
+                jobs.update(self._waiting.several(workers, most))
             peer.finish()
+
+    def _blame(self, jobs: Sequence[Job], lost: LostProcessError) -> None:
+        """Counts a job whose code ended a process as failed; of several, all wait again.
+
+        Raises `lost` if the only one left has no code of a user.
+        """
+        self._cache.clean()
+        if len(jobs) != 1:
+            self._waiting.extend(jobs)
+        elif has_own_code(jobs[0]):
+            error = loss_of(jobs[0], lost)
+            self._tally.failed(jobs[0], self._cache.fail(jobs[0], error))
+        else:
+            raise lost
 
 
 class _Thread(threading.Thread):
@@ -180,4 +229,4 @@ def _interrupt(thread: threading.Thread) -> None:
 def is_stuck() -> bool:
     """Whether user code is still running that nothing could stop."""
     threads = threading.enumerate()
-    return any(thread.daemon and thread.name.startswith(_THREAD) for thread in threads)
+    return any(thread.daemon and thread.name.startswith(THREAD) for thread in threads)

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from narrows.backends.sim import Simulator
-from narrows.errors import InterruptedRunError, NarrowsError
+from narrows.errors import InterruptedRunError, NarrowsError, SpecError
 from narrows.execute.job import Job
 from narrows.execute.memory import free_memory
 from narrows.execute.parcel import Parcel
@@ -45,19 +45,62 @@ _START = (
 )
 
 
+_OUTSIDE = (*ENDING, signal.SIGKILL)
+"""Signals that others send: a person, or a machine that is short of memory."""
+
+
 class LostProcessError(NarrowsError):
-    """A process ended before its work."""
+    """A process ended before its work, with a status or, if negative, by a signal."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        super().__init__(
+            f"a process that did some of the runs ended {self.how}, as it does if memory is short; "
+            "finished runs are kept, and the same command does the others"
+        )
+
+    @property
+    def how(self) -> str:
+        """How it ended, in words."""
+        if self.status >= 0:
+            return f"with status {self.status}"
+        return f"by signal {-self.status} ({signal.strsignal(-self.status)})"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether code in the process can have ended it."""
+        return -self.status not in _OUTSIDE
+
+
+def has_own_code(job: Job) -> bool:
+    """Whether code of a user runs in the process that does a job, and could end it."""
+    return type(job.backend) is Simulator and "controls" in job.trial.scenario
+
+
+def loss_of(job: Job, lost: LostProcessError) -> SpecError:
+    """The error of a run whose control ended the process."""
+    controls = ", ".join(job.trial.scenario["controls"])
+    remedy = "a control that returns, or raises an exception,"
+    return SpecError.at(controls, f"code that ended its process {lost.how}", remedy)
+
+
+def can_move(jobs: Sequence[Job]) -> bool:
+    """Whether other processes can do the jobs."""
+    return bool(sys.executable) and all(type(job.backend) is Simulator for job in jobs)
 
 
 def worth(jobs: Sequence[Job], workers: int) -> bool:
     """Whether processes do the jobs sooner than threads, and can do them at all."""
-    known = all(type(job.backend) is Simulator for job in jobs)
-    if workers < 2 or not known or not sys.executable:
+    if workers < 2 or not can_move(jobs):
         return False
     locked_s = sum(_locked_s(job) for job in jobs)
     whole_s = locked_s + sum(job.load for job in jobs) / _PACKETS_PER_S
     # With half as much, or less, threads keep all cores at work.
-    return locked_s > WORTH_S and locked_s * workers > whole_s / 2 and _fit(jobs, workers)
+    return (
+        locked_s > WORTH_S
+        and locked_s * workers > whole_s / 2
+        and most_that_fit(jobs, workers) == workers
+    )
 
 
 def _locked_s(job: Job) -> float:
@@ -65,12 +108,15 @@ def _locked_s(job: Job) -> float:
     return RUN_S + (_OWN_S * job.load if "controls" in job.trial.scenario else 0.0)
 
 
-def _fit(jobs: Sequence[Job], workers: int) -> bool:
-    """Whether the largest runs fit into memory at once; threads wait for each other instead."""
+def most_that_fit(jobs: Sequence[Job], workers: int) -> int:
+    """How many processes, one to `workers`, have room for the largest runs at once.
+
+    Threads wait for each other instead.
+    """
     free = free_memory()
     cells = {id(job.cell): job for job in jobs}.values()
     need = max(sum(part.bytes for part in demand(job.trial.scenario)) for job in cells)
-    return free is None or workers * (_BYTES + need) <= free
+    return workers if free is None else max(1, min(workers, free // (_BYTES + need)))
 
 
 class Peer:
@@ -140,12 +186,7 @@ class Peer:
             raise self._lost() from None
 
     def _lost(self) -> LostProcessError:
-        status = self._process.wait()
-        how = f"by signal {-status}" if status < 0 else f"with status {status}"
-        return LostProcessError(
-            f"a process that did some of the runs ended {how}, as it does if memory is short; "
-            "finished runs are kept, and the same command does the others"
-        )
+        return LostProcessError(self._process.wait())
 
 
 def _started(theirs: Connection) -> subprocess.Popen[bytes]:

@@ -51,15 +51,19 @@ class Waiting:
             item = self._items.popleft() if self._items else None
         return self._due(item)
 
-    def several(self, takers: int) -> dict[str, Job]:
-        """Jobs by key, a part of what is left for as many `takers`; none if none is left."""
+    def several(self, takers: int, most: int | None = None) -> dict[str, Job]:
+        """At `most` some jobs by key, a part of what is left for as many `takers`.
+
+        None if none is left.
+        """
         first = self.next()
         if first is None:
             return {}
         taken, work = {first.key: first}, first.load
         with self._lock:
-            most = len(self._items) // (2 * takers)
-            while len(taken) <= most and work < _SEVERAL and not self._items[0].delay_s():
+            share = len(self._items) // (2 * takers) + 1
+            most = share if most is None else min(share, most)
+            while len(taken) < most and work < _SEVERAL and not self._items[0].delay_s():
                 job = self._items.popleft().job
                 taken[job.key] = job
                 work += job.load

@@ -110,8 +110,12 @@ class _Worker:
         setup: Setup = connection.recv()
         self._stop, self._ended = threading.Event(), threading.Event()
         shared = setup.shared
-        store = open_store(shared.place)
-        self._cache = StoreCache(store, strict=shared.strict, without=shared.without)
+        self._cache = StoreCache(
+            open_store(shared.place),
+            strict=shared.strict,
+            without=shared.without,
+            together=shared.together,
+        )
         self._told = _Told(connection)
         self._steps = Steps(self._cache, self._told, self._stop, setup.began_at)
         self._parcels: SimpleQueue[list[Parcel] | None] = SimpleQueue()

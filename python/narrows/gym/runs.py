@@ -45,6 +45,7 @@ class Runs:
         self._random = [np.random.default_rng() for _ in range(count)]
         self._seen = np.zeros((count, len(COLUMNS)))
         self._windows = np.zeros(count)
+        self._begun = np.zeros(count, bool)
         self._rows = step_between(self._seen, self._seen).observation()
 
     def reset(self, place: int, seed: int | None) -> None:
@@ -52,6 +53,7 @@ class Runs:
         if seed is not None:
             self._random[place] = np.random.default_rng(seed)
         scenario = self._draw(self._random[place])
+        self._begun[place] = True
         own = scenario["flows"][0]
         rtt_ns = own["rtt_ns"] or scenario["path"]["rtt_ns"]
         start_ns = own["start_ns"] + ROUND_TRIPS * rtt_ns
@@ -63,7 +65,14 @@ class Runs:
         self._rows[place] = step_between(seen, seen).observation()[0]
 
     def step(self, actions: NDArray[np.float64]) -> Step:
-        """Changes each window, and lets all runs go on."""
+        """Changes each window, and lets all runs go on.
+
+        Raises InputError for an action that is no number, and before the first episode.
+        """
+        if not self._begun.all():
+            raise InputError.at("step", "an environment without an episode", "reset() before it")
+        if np.isnan(actions).any():
+            raise InputError.at("action", "NaN", "numbers from -1 to 1")
         factors = np.exp2(np.clip(actions, -1.0, 1.0))
         self._windows = np.clip(self._windows * factors, LEAST_WINDOW, MOST_WINDOW)
         seen = numbers(self._native.step(settings(self._windows), self._span_ns))

@@ -7,9 +7,11 @@ content security policy forbids any request.
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +133,20 @@ def _script(bundle: str) -> str:
     return script.read_text(encoding="utf-8").replace("</script", "<\\/script")
 
 
+class _Page(jinja2.Template):
+    """A template whose own scripts alone may run, by a nonce that no content can know.
+
+    It is a digest of the page, so that the same page has the same bytes.
+    """
+
+    def render(self, *args: Any, **values: Any) -> str:  # noqa: ANN401 (as the base class has it)
+        """Renders the page with `nonce`."""
+        mark = secrets.token_hex(16)
+        text = super().render(*args, nonce=mark, **values)
+        nonce = blake2b(text.replace(mark, "").encode(), digest_size=16).hexdigest()
+        return text.replace(mark, nonce)
+
+
 @cache
 def environment(*packages: str) -> jinja2.Environment:
     """The template environment: templates here and in other `packages`, with their functions."""
@@ -142,6 +158,7 @@ def environment(*packages: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.template_class = _Page
     environment.filters["num"] = number
     environment.filters["percent"] = percent
     environment.filters["cca"] = name

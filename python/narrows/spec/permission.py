@@ -17,6 +17,7 @@ from pathlib import Path
 
 from narrows.errors import InputError, SpecError
 from narrows.spec.suggest import quote
+from narrows.user_code import configuration
 
 OPTION = "--allow-code"
 EVERYTHING = Path("/")
@@ -74,16 +75,6 @@ def check(cca: str, file: Path) -> None:
     if not _is_allowed(cca, file):
         found = f"{quote(cca)}, code that nobody has allowed to run"
         raise SpecError.at(cca, found, f"{OPTION} {file}, if you trust it,")
-
-
-def configuration() -> Path | None:
-    """The file that lists what is always allowed: one path per line, `~` is the home directory.
-
-    None for a user without a home directory.
-    """
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    root = base if base.startswith("/") else os.path.expanduser("~/.config")  # noqa: PTH111
-    return Path(root) / "narrows" / "allow-code" if root.startswith("/") else None
 
 
 def _configured() -> list[Path]:

@@ -9,6 +9,7 @@ allowed it: see `narrows.spec.permission`.
 
 from __future__ import annotations
 
+import ast
 import importlib.machinery
 import importlib.util
 import inspect
@@ -17,13 +18,14 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from narrows import user_code
 from narrows.errors import SpecError
 from narrows.files import read_limited
 from narrows.spec import permission
@@ -104,6 +106,7 @@ def load(cca: str, source: Source) -> Callable[..., object]:
     """The class, from a fresh execution of its module; raises SpecError."""
     from narrows._native import Patience
 
+    user_code.announce(cca)
     module_name, _, class_name = cca.partition(":")
     with _blamed(cca, source), Patience(f"{source.file}, the module of {quote(cca)},", PATIENCE_S):
         module = _execute(module_name, source)
@@ -123,6 +126,9 @@ def _class_in(module: ModuleType, cca: str, class_name: str, source: Source) -> 
     for method in METHODS:
         if not callable(getattr(found, method, None)):
             raise SpecError.at(cca, f"a class without {method}", _METHODS_TEXT)
+    for method in (*METHODS, "on_connect"):
+        if inspect.iscoroutinefunction(getattr(found, method, None)):
+            raise SpecError.at(cca, f"async def {method}, which nobody awaits", f"def {method}")
     return found
 
 
@@ -186,3 +192,26 @@ def misfit(cca: str, source: Source, options: Mapping[str, object]) -> tuple[str
             names = ", ".join(signature.parameters) or "no options"
             return f"what {cca} doesn't take ({error})", names
     return None
+
+
+def imported_by(controls: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, list[str]]]:
+    """For each control's file of a scenario: the modules beside Python's own that it imports."""
+    for name, source in controls.items():
+        if is_own(name):
+            modules = {module.partition(".")[0] for module in _modules_in(source["text"])}
+            if others := sorted(modules - sys.stdlib_module_names):
+                yield source["file"], others
+
+
+def _modules_in(text: str) -> Iterator[str]:
+    """The modules that a source imports."""
+    with suppress(SyntaxError, ValueError, RecursionError):  # of a result from somebody else
+        for node in ast.walk(ast.parse(text)):
+            yield from _modules_of(node)
+
+
+def _modules_of(node: ast.AST) -> list[str]:
+    """The modules that a statement imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) and node.module else []

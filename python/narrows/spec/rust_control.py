@@ -19,7 +19,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from narrows.cached import cache_directory
+from narrows import user_code
+from narrows.cached import cache_directory, is_private, private_directory
 from narrows.errors import InputError, SpecError
 from narrows.spec.python_control import Source
 from narrows.spec.suggest import one_of, quote
@@ -51,6 +52,7 @@ def load(cca: str, source: Source) -> RustControl:
     from narrows import _native
 
     library = _library(cca, source)
+    user_code.announce(cca)
     try:
         return _native.RustControl(library, source.file)
     except _native.ControlError as error:
@@ -92,12 +94,11 @@ def _library(cca: str, source: Source) -> Path:
     crate = [part for file in crate_sources() for part in file]
     mark = _digest([source.file, source.text, *crate, *_OPTIONS, _version(cca)])
     try:
-        library = cache_directory(cca) / "controls" / f"{mark}.so"
+        library = private_directory(cache_directory(cca) / "controls", cca) / f"{mark}.so"
     except InputError as error:
         raise SpecError(error.problems) from None
     with _compiling:
-        if not library.is_file():
-            library.parent.mkdir(parents=True, exist_ok=True)
+        if not is_private(library):
             with tempfile.TemporaryDirectory(prefix="narrows-") as work:
                 built = _compile(cca, source, Path(work))
                 _put(built, library)
@@ -144,9 +145,25 @@ def _compile(cca: str, source: Source, work: Path) -> Path:
     (work / "own" / file).write_text(source.text, encoding="utf-8")
     # Run beside it, so that messages contain the file's name as the user knows it.
     named = [file if not file.startswith("-") else f"./{file}", "--crate-name", "control"]
-    extern = ["--crate-type", "cdylib", "--extern", f"{_CRATE}={library}", "-o", "../control.so"]
+    made = "link=../control.so,dep-info=../control.d"
+    extern = ["--crate-type", "cdylib", "--extern", f"{_CRATE}={library}", "--emit", made]
     _rustc(cca, [*named, *extern], work / "own")
+    _check_alone(cca, file, (work / "control.d").read_text(encoding="utf-8"))
     return work / "control.so"
+
+
+def _check_alone(cca: str, file: str, dependencies: str) -> None:
+    """Raises SpecError if a control was made from more than its file, which alone is recorded."""
+    remedy = "a control in a single file, which a run records whole,"
+    for line in dependencies.splitlines():
+        if line.startswith("# env-dep:"):
+            name = line.removeprefix("# env-dep:").partition("=")[0]
+            raise SpecError.at(cca, f"the environment variable {name} in the source", remedy)
+        needed = "" if line.startswith("#") else line.partition(": ")[2]
+        names = needed.replace("\\ ", "\0").split()
+        for name in (part.replace("\0", " ") for part in names):
+            if name.removeprefix("./") != file:
+                raise SpecError.at(cca, f"a source that includes {name}", remedy)
 
 
 def _rustc(cca: str, arguments: list[str], work: Path) -> None:
@@ -174,7 +191,8 @@ def _put(built: Path, library: Path) -> None:
     handle, beside = tempfile.mkstemp(dir=library.parent, suffix=".partial")
     os.close(handle)
     try:
-        shutil.copy(built, beside)
+        shutil.copyfile(built, beside)
+        Path(beside).chmod(0o700)
         Path(beside).replace(library)
     finally:
         Path(beside).unlink(missing_ok=True)

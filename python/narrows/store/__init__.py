@@ -19,7 +19,15 @@ from __future__ import annotations
 
 from narrows.store.frames import read_frames, write_frames
 from narrows.store.maintenance import Garbage, StudyState, collect, damage, states
-from narrows.store.open import Place, create_store, is_store, is_url, location, open_store
+from narrows.store.open import (
+    Place,
+    create_store,
+    is_store,
+    is_url,
+    location,
+    mend_mark,
+    open_store,
+)
 from narrows.store.protocol import Store
 from narrows.store.read import Result, StoredTrial, find_result, open_result
 from narrows.store.records import (
@@ -59,6 +67,7 @@ __all__ = [
     "is_store",
     "is_url",
     "location",
+    "mend_mark",
     "new_result",
     "open_result",
     "open_store",

@@ -194,7 +194,7 @@ def _is_readable(store: Store, part: str) -> bool:
     try:
         for name in TABLES:
             store.part(part, name)
-    except StoreError:
+    except (StoreError, NotADirectoryError):
         return False
     except FileNotFoundError:  # another process merges, or a table is missing
         return part not in store.parts()

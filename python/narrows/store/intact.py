@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
@@ -15,13 +15,22 @@ from narrows.files import open_regular
 OWN = "digest"
 """Digest of the manifest itself, without this entry."""
 FILES = "files"
-_PATTERNS = ("spec.toml", "summary.json", "trial-*/scenario.json", "trial-*/*.parquet")
+_PATTERNS = (
+    *("spec.toml", "summary.json"),
+    *("trial-*/scenario.json", "trial-*/*.parquet", "trial-*/programs/**/*"),
+)
+_LARGE = ("trial-*/captures/*", "summary.csv")
+"""Files whose digests only `check_captures` compares: captures may take minutes to read."""
+LARGE = "capture_files"
+_FOLDERS = ("trial-*", "trial-*/captures", "trial-*/programs")
 
 
 def sealed(manifest: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """A manifest with the digests of the files beside it, and of itself."""
     digests = {name: _digest_of(directory / name) for name in _files(directory)}
     whole = {**manifest, FILES: digests}
+    if large := {name: _digest_of(directory / name) for name in _files(directory, _LARGE)}:
+        whole[LARGE] = large
     whole.pop(OWN, None)
     return {**whole, OWN: digest_of(whole)}
 
@@ -37,7 +46,15 @@ def check_intact(manifest: Mapping[str, Any], directory: Path, name: str) -> Non
     listed = rest.get(FILES)
     if not isinstance(listed, dict):
         raise _damage_error(directory / name)
-    present = set(_files(directory))
+    _check_files(listed, directory, set(_files(directory)))
+
+
+def check_captures(manifest: Mapping[str, Any], directory: Path) -> None:
+    """Raises StoreError for a capture of a result that has changed since it was written."""
+    _check_files(manifest.get(LARGE, {}), directory, set(_files(directory, _LARGE)))
+
+
+def _check_files(listed: Mapping[str, str], directory: Path, present: Set[str]) -> None:
     for file in listed:
         if file not in present:
             raise StoreError.at(str(directory / file), "a result without this file", "a fresh run")
@@ -50,12 +67,13 @@ def check_intact(manifest: Mapping[str, Any], directory: Path, name: str) -> Non
             raise _damage_error(directory / file)
 
 
-def _files(directory: Path) -> list[str]:
-    """The names of a result's files, relative to it; raises StoreError for a linked trial."""
-    for trial in directory.glob("trial-*"):
-        if trial.is_symlink():
-            raise StoreError.at(str(trial), "a link", "a directory of the run")
-    found = (file for pattern in _PATTERNS for file in directory.glob(pattern))
+def _files(directory: Path, patterns: Iterable[str] = _PATTERNS) -> list[str]:
+    """The names of a result's files, relative to it; raises StoreError for a linked folder."""
+    for folder in (found for pattern in _FOLDERS for found in directory.glob(pattern)):
+        if folder.is_symlink():
+            raise StoreError.at(str(folder), "a link", "a directory of the run")
+    globbed = (file for pattern in patterns for file in directory.glob(pattern))
+    found = (file for file in globbed if file.is_symlink() or not file.is_dir())
     return sorted(file.relative_to(directory).as_posix() for file in found)
 
 

@@ -82,6 +82,10 @@ def damage(store: Store, remove: bool = False) -> Iterator[tuple[str, str]]:
             if remove:
                 store.drop_study(stem)
             yield f"study {stem}", wrong
+        for key, wrong in store.damaged_failures().items():
+            if remove:
+                store.forget_failures([key])
+            yield f"failures/{key}.json", wrong
     for part in drop_damaged(store, remove):
         yield f"index/{part}", "it can't be read"
 

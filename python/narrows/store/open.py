@@ -47,9 +47,7 @@ def create_store(path: Place) -> Store:
         for folder in FOLDERS:
             (directory / folder).mkdir(parents=True, exist_ok=True)
         remove_abandoned(directory / "tmp")
-        with owned_file(directory / "tmp" / MARK) as work:
-            work.write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8", newline="\n")
-        (directory / "tmp" / MARK).replace(directory / MARK)
+        _write_mark(directory)
     except OSError as error:
         raise unwritable(error, directory) from error
     return RunStore(directory)
@@ -72,6 +70,31 @@ def open_store(path: Place) -> Store:
         raise StoreError.at(str(path), "a store of another version of narrows", "a fresh sweep")
     _check_folders(directory)
     return RunStore(directory)
+
+
+def mend_mark(path: Place, remove: bool) -> str | None:
+    """Returns what is wrong with the file that names a store's format; with `remove` mends it.
+
+    Only a directory with all folders of a store counts as one.
+    """
+    directory = Path(location(path))
+    mark = directory / MARK
+    if is_url(path) or not mark.is_file() or not all((directory / n).is_dir() for n in FOLDERS):
+        return None
+    try:
+        read_json(mark)
+    except StoreError as error:
+        if remove:
+            _check_folders(directory)
+            _write_mark(directory)
+        return error.found
+    return None
+
+
+def _write_mark(directory: Path) -> None:
+    with owned_file(directory / "tmp" / MARK) as work:
+        work.write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8", newline="\n")
+    (directory / "tmp" / MARK).replace(directory / MARK)
 
 
 def _check_folders(directory: Path) -> None:

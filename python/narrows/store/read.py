@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from narrows.errors import StoreError
 from narrows.files import read_own
 from narrows.spec.scenario import Scenario
-from narrows.store.intact import FILES, check_intact
+from narrows.store import shapes
+from narrows.store.intact import FILES, check_captures, check_intact
 from narrows.store.parquet import SUFFIX, check_rows, read_columns, read_parquet
 from narrows.store.records import CaptureOptions, RunInfo
+from narrows.store.shapes import check_shape
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,7 +86,9 @@ class StoredTrial:
     @cached_property
     def scenario(self) -> Scenario:
         """What ran, complete."""
-        return cast("Scenario", _json(self.path / SCENARIO))
+        document = _json(self.path / SCENARIO)
+        check_shape(document, shapes.SCENARIO, self.path / SCENARIO)
+        return cast("Scenario", document)
 
     @cached_property
     def tables(self) -> StoredTables[pl.DataFrame]:
@@ -143,7 +147,9 @@ class Result:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The numbers of each trial, in `runs`, each with its scenario."""
-        return _json(self.path / SUMMARY)
+        document = _json(self.path / SUMMARY)
+        check_shape(document, shapes.SUMMARY, self.path / SUMMARY)
+        return document
 
     @cached_property
     def trials(self) -> list[StoredTrial]:
@@ -180,6 +186,7 @@ def open_result(path: str | Path) -> Result:
     if manifest.get("format") != FORMAT:
         raise StoreError.at(str(path), "a result of another version of narrows", "a fresh run")
     check_intact(manifest, directory, MANIFEST)
+    check_shape(manifest, shapes.MANIFEST, directory / MANIFEST)
     return Result(directory, manifest)
 
 
@@ -187,6 +194,7 @@ def find_result(path: Path, key: str, version: str) -> Result | None:
     """The complete result at `path` if it has the hash `key` and came from this `version`."""
     try:
         result = open_result(path)
+        check_captures(result.manifest, path)
     except StoreError:
         return None
     same = result.manifest.get("hash") == key and result.manifest.get("version") == version

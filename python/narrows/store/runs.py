@@ -34,12 +34,14 @@ from narrows.errors import StoreError
 from narrows.files import open_regular, read_own
 from narrows.plan import Trial, canonical_json
 from narrows.spec.scenario import Scenario
+from narrows.store import shapes
 from narrows.store.atomic import flush, flush_all
 from narrows.store.locks import claim, free_locks
 from narrows.store.owned import remove_abandoned, workshop
 from narrows.store.parquet import parquet_files, read_parquet, read_schema, write_parquet
 from narrows.store.read import MOST, SCENARIO, StoredTrial
 from narrows.store.records import RunInfo
+from narrows.store.shapes import check_shape
 from narrows.store.slug import slug
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ class RunStore:
     def failures(self) -> dict[str, dict[str, Any]]:
         """The records of failed runs by hash."""
         files = sorted((self.path / "failures").glob("*.json"))
-        return {file.stem: read_json(file) for file in files}
+        return {file.stem: _read_shaped(file, shapes.FAILURE) for file in files}
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
@@ -110,11 +112,11 @@ class RunStore:
 
     def info(self, key: str) -> dict[str, Any]:
         """The contents of `run.json`: the engine, the digest, the cost of the run."""
-        return read_json(self.run_path(key) / RUN)
+        return _read_shaped(self.run_path(key) / RUN, shapes.RUN)
 
     def scenario(self, key: str) -> Scenario:
         """What ran, complete."""
-        return cast("Scenario", read_json(self.run_path(key) / SCENARIO))
+        return cast("Scenario", _read_shaped(self.run_path(key) / SCENARIO, shapes.SCENARIO))
 
     def stored(self, trial: Trial) -> StoredTrial:
         """A run with its tables, each read on first use."""
@@ -177,7 +179,11 @@ class RunStore:
     def drop_parts(self, names: Iterable[str]) -> None:
         """Removes parts of the index."""
         for name in names:
-            shutil.rmtree(self.path / "index" / name, ignore_errors=True)
+            part = self.path / "index" / name
+            if part.is_dir() and not part.is_symlink():
+                shutil.rmtree(part, ignore_errors=True)
+            else:
+                part.unlink(missing_ok=True)
 
     def add(
         self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
@@ -243,7 +249,7 @@ class RunStore:
     def studies(self) -> dict[str, dict[str, Any]]:
         """The records of all studies by the name of their files."""
         files = sorted((self.path / "studies").glob("*.json"))
-        return {file.stem: read_json(file) for file in files}
+        return {file.stem: _read_shaped(file, shapes.STUDY) for file in files}
 
     def study_runs(self, stem: str) -> pl.DataFrame:
         """The runs of a study in their order, whether or not they are there."""
@@ -260,10 +266,20 @@ class RunStore:
         found = {}
         for file in sorted((self.path / "studies").glob("*.json")):
             try:
-                read_json(file)
+                _read_shaped(file, shapes.STUDY)
                 self.study_runs(file.stem)
             except StoreError as error:
                 found[file.stem] = f"{Path(error.place).name}: {error.found}"
+        return found
+
+    def damaged_failures(self) -> dict[str, str]:
+        """The records of failures that can't be read, by the runs' hashes, with the reason."""
+        found = {}
+        for file in sorted((self.path / "failures").glob("*.json")):
+            try:
+                _read_shaped(file, shapes.FAILURE)
+            except StoreError as error:
+                found[file.stem] = error.found
         return found
 
     def drop_study(self, stem: str) -> None:
@@ -295,9 +311,16 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(read_own(path, MOST))
     except (OSError, ValueError, RecursionError) as error:
-        remedy = f'{{"format": {FORMAT}}}' if path.name == MARK else _MEND
+        remedy = "`narrows store check --remove`" if path.name == MARK else _MEND
         raise StoreError.at(str(path), f"an unreadable file ({error})", remedy) from None
     return document if isinstance(document, dict) else {}
+
+
+def _read_shaped(path: Path, shape: shapes.Shape) -> dict[str, Any]:
+    """The same, which also has a shape."""
+    document = read_json(path)
+    check_shape(document, shape, path, _MEND)
+    return document
 
 
 def json_lines(record: Mapping[str, Any]) -> str:

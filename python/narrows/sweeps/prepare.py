@@ -10,6 +10,7 @@ from narrows.backends import Backend, get_backend
 from narrows.errors import InputError
 from narrows.plan import Cell, Grid, Trial, grid
 from narrows.spec import Override, Written, load_study
+from narrows.spec.located import with_lines
 from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of, quote
 from narrows.spec.values import exact_value, spelled
@@ -62,7 +63,8 @@ def prepare(
     if not runs:
         remedy = "a filter that some combination meets"
         raise InputError.at(asked, "no combination that meets all", remedy)
-    check_promises(cells)
+    with with_lines(spec):
+        check_promises(cells)
     directory = location(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.sweep"
     return SweepJob(cells, engine, directory, runs, tuple(filters))
 

@@ -275,7 +275,7 @@ fn read(answer: &Bound<'_, PyAny>) -> Result<(u32, Option<Rate>), String> {
 fn window(value: &Bound<'_, PyAny>) -> Result<u32, String> {
     let packets = number(value)?;
     let fits = OWN_WINDOWS.contains(&packets);
-    if fits { Ok(packets as u32) } else { Err(format!("a window of {packets}")) }
+    if fits { Ok(packets as u32) } else { Err(format!("a window of {}", short(packets))) }
 }
 
 #[expect(
@@ -286,7 +286,16 @@ fn window(value: &Bound<'_, PyAny>) -> Result<u32, String> {
 fn pacing(value: &Bound<'_, PyAny>) -> Result<Rate, String> {
     let bits = number(value)?;
     let fits = OWN_RATES.contains(&bits);
-    if fits { Ok(Rate::from_bps(bits as u64)) } else { Err(format!("a pacing rate of {bits}")) }
+    if fits {
+        Ok(Rate::from_bps(bits as u64))
+    } else {
+        Err(format!("a pacing rate of {}", short(bits)))
+    }
+}
+
+/// A number with few digits.
+fn short(value: f64) -> String {
+    if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") }
 }
 
 /// A number that isn't a bool.

@@ -235,8 +235,11 @@ impl Checker<'_> {
         let Some(called) = self.names.called(name).cloned() else {
             let others = flows.iter().enumerate().filter(|(index, _)| Some(*index) != without);
             let names = others.map(|(_, flow)| flow.name.as_str());
-            let names = also.iter().copied().chain(names).take(MOST_NAMES);
-            let remedy = one_of(name, names);
+            let mut names = also.iter().copied().chain(names).take(MOST_NAMES).peekable();
+            let remedy = match names.peek() {
+                Some(_) => one_of(name, names),
+                None => "another flow, with this name,".into(),
+            };
             self.wrong(at, format!("{}, which is no flow", quote(name)), remedy);
             return;
         };

@@ -6,6 +6,7 @@ use ::toml::de::{DeTable, DeValue};
 use super::node::{Entry, Node, Table, Value};
 use crate::place::Place;
 use crate::problem::{Position, Problem, ProblemKind, Problems};
+use crate::text::quote;
 
 /// The document in `text`.
 pub(super) fn read(text: &str) -> Result<Node, Problems> {
@@ -13,10 +14,10 @@ pub(super) fn read(text: &str) -> Result<Node, Problems> {
     match DeTable::parse(text) {
         Ok(table) => Ok(lines.table(table.into_inner(), Some(Position { line: 1, column: 1 }))),
         Err(error) => {
-            let at = lines.position(error.span().map_or(0, |span| span.start));
-            let found = format!("no TOML ({})", error.message().trim());
-            let mut problem =
-                Problem::new(ProblemKind::Syntax, Place::default(), found, lines.hint(at.line));
+            let start = error.span().map_or(0, |span| span.start);
+            let at = lines.position(start);
+            let (found, remedy) = lines.explain(error.message().trim(), start, at.line);
+            let mut problem = Problem::new(ProblemKind::Syntax, Place::default(), found, remedy);
             problem.at = Some(at);
             Err(problem.into())
         }
@@ -49,6 +50,28 @@ impl<'a> Lines<'a> {
         let start = self.starts[line - 1];
         let column = offset - start - (inside(offset) - inside(start)) + 1;
         Position { line, column }
+    }
+
+    /// An error of the parser in words, and its remedy.
+    fn explain(&self, message: &str, start: usize, line: usize) -> (String, String) {
+        let text = self.text.lines().nth(line - 1).unwrap_or("").trim();
+        if self.text.trim_start().starts_with('{') {
+            let remedy = "TOML, such as a line [path] and below it rate = \"80mbit\",";
+            return (format!("no TOML, but JSON ({message})"), remedy.into());
+        }
+        if message == "duplicate key" {
+            let rest = self.text.get(start..).unwrap_or("");
+            let end = rest.find(|c: char| !(c.is_alphanumeric() || "_-\"'".contains(c)));
+            let key = rest[..end.unwrap_or(rest.len())].trim_matches(['"', '\'']);
+            return (format!("{} for the second time", quote(key)), "each key once".into());
+        }
+        if let Some(name) = text.strip_prefix('[').filter(|_| message.starts_with("unclosed")) {
+            let name = name.trim_matches(['[', ']', ' ']);
+            let closed =
+                if text.starts_with("[[") { format!("[[{name}]]") } else { format!("[{name}]") };
+            return (format!("no TOML ({message})"), quote(&closed));
+        }
+        (format!("no TOML ({message})"), self.hint(line))
     }
 
     /// A hint for the most common mistake: a quantity without quotes.
@@ -133,6 +156,15 @@ mod tests {
         assert_eq!(unquoted.at.unwrap().line, 2);
         assert_eq!(unquoted.remedy, "rate = \"80mbit\"");
         assert_eq!(problem("a = 1\na = 2").at.unwrap().line, 2);
+        let twice = problem("[path]\nrate = \"1mbit\"\n\"rate\" = \"2mbit\"");
+        assert_eq!(
+            (twice.found.as_str(), twice.at.unwrap().line),
+            ("\"rate\" for the second time", 3)
+        );
+        assert_eq!(problem("a = 1\n[path]\n[path]").found, "\"path\" for the second time");
+        assert_eq!(problem("[path\nrate = 1").remedy, "\"[path]\"");
+        assert_eq!(problem("[[flows]\ncca = \"bbr\"").remedy, "\"[[flows]]\"");
+        assert!(problem(" {\"path\": {}}").found.contains("but JSON"));
         assert!(problem("x = \"\0\"").found.starts_with("no TOML"));
         for text in ["x = [[[".to_owned(), format!("x = {}", "[".repeat(5000)), "a.".repeat(9999)] {
             assert!(problem(&text).found.starts_with("no TOML"), "{text:.20}");

@@ -1,6 +1,6 @@
 //! Reads the name of a flow's control, and its options.
 
-use narrows_base::registry::{Info, Value, Values};
+use narrows_base::registry::{Info, Value, Values, nearest};
 use narrows_cc::CONTROLS;
 
 use crate::around::Surroundings;
@@ -48,7 +48,24 @@ pub(super) fn name(node: &Node, around: &dyn Surroundings, expects: &str) -> Res
         return Ok(name.into());
     }
     let found = format!("{}, which is no congestion control", quote(name));
-    Err(Wrong::value(found, one_of(name, known())))
+    let remedy = match ALIASES.iter().find(|alias| name.eq_ignore_ascii_case(alias.0)) {
+        Some((_, today)) => quote(today),
+        None => several(name, &|part| known().any(|known| known == part))
+            .unwrap_or_else(|| one_of(name, known())),
+    };
+    Err(Wrong::value(found, remedy))
+}
+
+/// Names that other programs and documents have for controls, and ours.
+const ALIASES: &[(&str, &str)] =
+    &[("newreno", "reno"), ("new_reno", "reno"), ("new-reno", "reno"), ("bbr1", "bbr")];
+
+/// The remedy for the names of several controls in one text, such as "reno,cubic".
+fn several(name: &str, known: &dyn Fn(&str) -> bool) -> Option<String> {
+    let parts: Vec<&str> = name.split(',').map(str::trim).collect();
+    let all = parts.len() > 1 && parts.iter().all(|part| known(part));
+    let list = parts.iter().map(|part| quote(part)).collect::<Vec<_>>().join(", ");
+    all.then(|| format!("a [[flows]] for each, or in a study a list, cca = [{list}],"))
 }
 
 fn is_identifier(text: &str) -> bool {
@@ -114,6 +131,13 @@ fn option(
 
 fn unknown(cca: &str, name: &str, known: &[&str]) -> Wrong {
     let found = format!("{}, which is no option of {cca}", quote(name));
-    let known = one_of(name, known.iter().copied());
-    Wrong { kind: ProblemKind::UnknownKey, ..Wrong::value(found, known) }
+    let owners = CONTROLS.iter().filter(|entry| entry.info.parameter(name).is_some());
+    let owners: Vec<&str> = owners.map(|entry| entry.info.name).collect();
+    let remedy = match nearest(name, known.iter().copied()) {
+        Some(close) => quote(close),
+        None if owners.is_empty() && known.is_empty() => "no options".into(),
+        None if owners.is_empty() => format!("one of its options, {},", known.join(", ")),
+        None => format!("a control that has it, {},", owners.join(" or ")),
+    };
+    Wrong { kind: ProblemKind::UnknownKey, ..Wrong::value(found, remedy) }
 }

@@ -11,17 +11,31 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
-from narrows.cached import cache_directory
+from narrows.cached import cache_directory, is_private, private_directory
 from narrows.errors import InputError, NarrowsError
 from narrows.store.owned import owned_file
 
 _PREFIX = "narrows-"
 _TRAFFIC = f"{_PREFIX}traffic"
 _ROUTER = f"{_PREFIX}router"
+_may_build: ContextVar[bool] = ContextVar("may_build", default=True)
 INSTALLED = Path(__file__).resolve().parents[2] / "programs"
 """Where a wheel contains them."""
+
+
+@contextmanager
+def without_building() -> Iterator[None]:
+    """Programs that would have to be built are missing until the end of the block."""
+    token = _may_build.set(False)
+    try:
+        yield
+    finally:
+        _may_build.reset(token)
 
 
 def traffic_tool(backend: str = "uml") -> Path:
@@ -47,8 +61,13 @@ def _tool(name: str, backend: str) -> Path:
         if found is None:
             raise InputError.at("--backend", f'"{backend}", which needs {name}', _remedy(name))
         return Path(found)
-    built = cache_directory() / "tools" / f"{name}-{fingerprint(sources, name)}"
-    if not built.exists():
+    folder = private_directory(cache_directory() / "tools")
+    built = folder / f"{name}-{fingerprint(sources, name)}"
+    if not is_private(built):
+        if not _may_build.get():
+            raise InputError.at(
+                "--backend", f'"{backend}" without {name}', "`make setup`, which builds it,"
+            )
         _build(sources, name, built, backend)
     return built
 
@@ -109,9 +128,9 @@ def _build(workspace: Path, name: str, built: Path, backend: str) -> None:
     )
     if done.returncode:
         raise NarrowsError(f"{name} can't be built: {done.stderr.strip()[-2000:]}")
-    built.parent.mkdir(parents=True, exist_ok=True)
     with owned_file(built) as work:
-        shutil.copy2(target / "release" / name, work)
+        shutil.copyfile(target / "release" / name, work)
+        work.chmod(0o700)
 
 
 if __name__ == "__main__":

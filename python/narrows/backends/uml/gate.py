@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from narrows.backends.uml.origin import call
-from narrows.cached import cache_directory
+from narrows.cached import cache_directory, is_private, private_directory
 from narrows.store.owned import owned_file
 
 
@@ -33,9 +33,9 @@ def _library(name: str) -> Path:
     """A library, which is built if it doesn't exist."""
     source = resources.files("narrows.backends.uml").joinpath(f"{name}.c")
     mark = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
-    library = cache_directory() / "tools" / f"{name}-{mark}.so"
-    if not library.exists():
-        library.parent.mkdir(parents=True, exist_ok=True)
+    library = private_directory(cache_directory() / "tools") / f"{name}-{mark}.so"
+    if not is_private(library):
         with resources.as_file(source) as code, owned_file(library) as work:
             call(["gcc", "-O2", "-shared", "-fPIC", "-o", str(work), str(code)], f"{name}.c")
+            work.chmod(0o700)
     return library

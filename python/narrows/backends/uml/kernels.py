@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from narrows.backends.uml.module_tree import ARCHIVE
-from narrows.cached import cache_directory
+from narrows.cached import cache_directory, private_directory
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 
@@ -124,6 +124,7 @@ def get_kernel(name: str | None = None, place: str = "--backend") -> Kernel:
             '"kernel" (this machine\'s Linux, in real time) or "sim",'
         )
         raise InputError.at("--backend", found, remedy)
+    private_directory(kernels_directory(), place)
     if name is None:
         return max(known.values(), key=lambda kernel: (kernel.is_stock, kernel.built))
     if name not in known:
