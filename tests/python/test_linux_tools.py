@@ -41,8 +41,8 @@ def test_a_listing_builds_nothing(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("PATH", str(tmp_path))  # without cargo
-    monkeypatch.setattr(tools, "_sources", lambda: tmp_path)
-    monkeypatch.setattr(tools, "_fingerprint", lambda *_: "0")
+    monkeypatch.setattr(tools, "rust_sources", lambda: tmp_path)
+    monkeypatch.setattr(tools, "fingerprint", lambda *_: "0")
     assert run_cli("list", "backends") == 0
     assert "`make setup`, which builds it, would be right" in capsys.readouterr().out
     with pytest.raises(InputError, match="no cargo"):

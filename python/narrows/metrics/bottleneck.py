@@ -103,7 +103,7 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
         capacity = max(float(offer.until(end_s * 1e9) - offer.until(warmup_s * 1e9)), 0.0)
         ahead = _LARGEST + offer.burst_bytes + capacity * offer.margin
     return {
-        "loss_rate": _lost(counted["dropped_packets"], counted["arrived_packets"]),
+        "loss_rate": _loss_rate(counted["dropped_packets"], counted["arrived_packets"]),
         "utilization": _used(counted["forwarded_bytes"], capacity, ahead),
         "queue_bdp": queue_bdp(scenario, tables["distributions"], number),
         "queue_ms": queue_ms(scenario, tables, end_s, number),
@@ -112,7 +112,7 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
     }
 
 
-def _lost(dropped: float | None, arrived: float | None) -> float | None:
+def _loss_rate(dropped: float | None, arrived: float | None) -> float | None:
     """The part of arriving packets that was dropped.
 
     Packets that arrived before the warm-up's end may be dropped after it; it is 1 at most.
