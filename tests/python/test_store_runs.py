@@ -152,7 +152,7 @@ def test_what_a_killed_process_left_of_a_run_goes_with_the_next(tmp_path: Path) 
         (lambda run: (run / "flow_samples.parquet").write_bytes(b"x"), "has changed"),
         (lambda run: (run / "summary.parquet").unlink(), "is missing"),
         (lambda run: (run / "run.json").write_text("{"), "run.json: an unreadable file"),
-        (lambda run: (run / "run.json").write_text("{}"), "hash of its scenario"),
+        (lambda run: (run / "run.json").write_text("{}"), "run.json: run: nothing"),
         (lambda run: (run / "scenario.json").unlink(), "scenario.json: an unreadable file"),
         (lambda run: run.rename(run.with_name("run=" + "0" * 32)), "hash of its scenario"),
     ],
