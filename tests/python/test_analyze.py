@@ -218,7 +218,7 @@ def test_the_time_sequence_graph_is_on_the_page(analysis):
     kinds = set(graph["kind"].unique())
     assert {"data", "retransmission", "ack", "window", "sack"} <= kinds
     page = (analysis.result.path / "report.html").read_text()
-    assert "time and sequence" in page
+    assert "Time-sequence graph of captured flows" in page
     assert "Rate, delay, buffer and queue of the path are estimates" in page
     assert "trial-1/capture.json" in page
     assert not (analysis.result.path / "sequence.png").exists()

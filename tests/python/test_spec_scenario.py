@@ -37,6 +37,7 @@ SELDOM = [
         {at="2s", rtt="30ms", loss=0.01},
         {at="3s", flow="told", window=10, pacing_rate="1mbit"},
         {at="4s", flow="told", stop=true},
+        {at="5s", end=true},
     ]""",
 ]
 """What a scenario holds only if it was asked for."""

@@ -40,7 +40,20 @@ FLOW = {
     "rtt_ms": {"min": 20.0, "mean": None},
     "share": 1.0,
 }
-SUMMARY = {"runs": [{"seed": 1, "flows": [FLOW]}]}
+SCENARIO = plan(spec_of(GOOD), "1").trials[0].scenario
+LINK: dict[str, dict[str, float]] = {"queue_bdp": {}, "queue_ms": {}}
+SUMMARY = {
+    "runs": [
+        {
+            "scenario": SCENARIO,
+            "backend": "sim",
+            "seed": 1,
+            "flows": [FLOW],
+            "bottleneck": LINK,
+            "perf": {},
+        }
+    ]
+}
 FRAME = pl.DataFrame({"time_s": [0.0, 1.0], "sent": [0, 9]})
 
 

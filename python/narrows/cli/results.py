@@ -261,7 +261,7 @@ def import_(
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Make results of files of iperf3, flent, mahimahi and ss, or of CSV."""
+    """Make results of files of iperf3, flent, mahimahi, ss or CSV."""
     from narrows.console import print_summary
     from narrows.exchange import import_files
 

@@ -39,13 +39,14 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
 
     `interrupts` are the ending signals so far; an error after one is attributed to it.
     """
+    earlier = len(user_code.names())
     try:
         return command()
     except InputError as error:
         _complain(str(problem) for problem in error.problems)
         return BAD_INPUT
     except KeyboardInterrupt:
-        own = user_code.names()
+        own = user_code.names()[earlier:]
         if interrupts or not own:
             return _stop(interrupts)
         found = "a KeyboardInterrupt that no signal caused"
