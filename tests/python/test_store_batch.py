@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -68,3 +69,24 @@ def test_a_full_disk_is_told_and_frees_what_waits(
     with pytest.raises(OSError, match="No space"):
         batch.close()
     assert (kept, store.keys()) == ([], set())
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_while_the_disk_is_awaited_leaves_nothing_behind(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Held(store, monkeypatch)
+    batch, freed = Batch(store), []
+    batch.add(a_trial(), a_result(), {"summary": FRAME}, lambda _: None)
+    batch.after(a_trial().hash, lambda: freed.append("lock"))
+    main = threading.main_thread().ident or 0
+    interrupt = threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT))
+    release = threading.Timer(0.6, held.go.set)
+    interrupt.start()
+    release.start()
+    with pytest.raises(KeyboardInterrupt):
+        batch.close()
+    interrupt.join()
+    release.join()
+    assert (store.keys(), freed) == ({a_trial().hash}, ["lock"])
+    assert list((store.path / "tmp").iterdir()) == []

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from narrows.store.signals import uninterrupted
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -78,12 +80,16 @@ class Batch:
         call()
 
     def close(self) -> None:
-        """Waits until all runs have their names; raises OSError if that fails."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-        self._thread.join()
-        self._stack.close()
+        """Waits until all runs have their names; raises OSError if that fails.
+
+        A signal that ends the command waits as well, so that nothing is left behind.
+        """
+        with uninterrupted():
+            with self._changed:
+                self._closed = True
+                self._changed.notify_all()
+            self._thread.join()
+            self._stack.close()
         self._raise()
 
     def _raise(self) -> None:
