@@ -18,6 +18,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "python"))
 import required
 
+from narrows.store.signals import ENDING
+
 GROUPS = {
     "test_kernel": "real kernels",
     "test_kernel_captures": "real kernels",
@@ -100,10 +102,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Ctrl-C reaches this process and its children, also if whoever started it ignores it.
+    """Ending signals reach this process and its children, also if whoever started it ignores them.
 
-    A shell starts background jobs with SIGINT ignored, and children inherit that.
+    A shell starts background jobs with SIGINT ignored, nohup ignores SIGHUP, and children inherit
+    that.
     """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in ENDING}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
