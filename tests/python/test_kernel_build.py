@@ -112,6 +112,16 @@ def test_controls_that_patches_add_are_built_in(tree: Path) -> None:
     assert builder._own_controls(tree) == "CONFIG_TCP_CONG_CUBIC=y\nCONFIG_TCP_CONG_MINE=y\n"
 
 
+@pytest.mark.parametrize(
+    ("mounts", "option"),
+    [("void mount_root(void)", "CONFIG_BLOCK=y\n"), ("int mount_nodev_root(char *name)", "")],
+)
+def test_kernels_that_need_blocks_for_a_root_get_them(tree: Path, mounts: str, option: str) -> None:
+    (tree / "init").mkdir()
+    (tree / "init" / "do_mounts.c").write_text(mounts)
+    assert builder._root_support(tree) == option
+
+
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """An empty cache, and the names that were built without compiling anything."""

@@ -152,6 +152,7 @@ def _configure(tree: Path, objects: Path, config: Path | None) -> None:
     """Configures the smallest kernel with our fragment; fails if a needed part was dropped."""
     objects.mkdir()
     fragment = _resource("kernel.config").read_text(encoding="utf-8") + _own_controls(tree)
+    fragment += _root_support(tree)
     if config is not None:
         fragment += "\n" + config.read_text(encoding="utf-8")
     (objects / "fragment").write_text(fragment, encoding="utf-8")
@@ -169,6 +170,15 @@ def _own_controls(tree: Path) -> str:
     options = (tree / "net" / "ipv4" / "Kconfig").read_text(encoding="utf-8")
     names = re.findall(r"^config (TCP_CONG_\w+)$", options, re.MULTILINE)
     return "".join(f"CONFIG_{name}=y\n" for name in names)
+
+
+def _root_support(tree: Path) -> str:
+    """The option without which old kernels, such as 5.10, mount no root at all.
+
+    Later ones mount a root without a block device by `mount_nodev_root`.
+    """
+    mounts = (tree / "init" / "do_mounts.c").read_text(encoding="utf-8")
+    return "" if "mount_nodev_root" in mounts else "CONFIG_BLOCK=y\n"
 
 
 def _kconfig(tree: Path) -> str:
