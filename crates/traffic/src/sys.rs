@@ -18,9 +18,10 @@ use std::process::Command;
 use libc::{c_int, c_void, socklen_t};
 
 mod clock;
+mod events;
 
-use clock::timespec;
 pub use clock::{monotonic_ns, realtime_ns, sleep_until, tick_after};
+pub use events::wait;
 
 fn check(result: c_int) -> Result<c_int> {
     if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
@@ -233,29 +234,6 @@ pub fn watch(epoll: RawFd, fd: RawFd, events: c_int, token: u64, modify: bool) -
     let mut event = libc::epoll_event { events: events.cast_unsigned(), u64: token };
     // SAFETY: `event` outlives the call.
     check(unsafe { libc::epoll_ctl(epoll, op, fd, &raw mut event) }).map(drop)
-}
-
-/// Waits up to `timeout_ns`; returns (token, events) pairs. Nanosecond time-outs need
-/// `epoll_pwait2`, Linux 5.11.
-///
-/// # Errors
-/// Any except an interruption by a signal.
-pub fn wait(epoll: RawFd, timeout_ns: u64) -> Result<Vec<(u64, c_int)>> {
-    const MOST: usize = 64;
-    let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST];
-    let timeout = timespec(timeout_ns);
-    // SAFETY: the array has MOST entries, the time-out outlives the call, no signal mask.
-    let n = unsafe {
-        let to = events.as_mut_ptr();
-        let no_mask = std::ptr::null::<c_void>();
-        let t = &raw const timeout;
-        libc::syscall(libc::SYS_epoll_pwait2, epoll, to, MOST as c_int, t, no_mask, 0_usize)
-    };
-    match usize::try_from(n) {
-        Ok(n) => Ok(events[..n].iter().map(|e| (e.u64, e.events.cast_signed())).collect()),
-        Err(_) if Error::last_os_error().raw_os_error() == Some(libc::EINTR) => Ok(Vec::new()),
-        Err(_) => Err(Error::last_os_error()),
-    }
 }
 
 /// The index of a network device in the current namespace.
