@@ -238,7 +238,7 @@ impl<'a> Session<'a> {
         Sample { instance: self.number, info, totals }
     }
 
-    /// What its application tells of itself, until it is stopped, and of the transfer under way.
+    /// Shows the internals of its application, until it is stopped, and of the transfer under way.
     pub fn inspect(&self, now: u64, visit: &mut dyn FnMut(&'static str, f64)) {
         if let App::Video(player) = &self.app
             && self.start.is_none()

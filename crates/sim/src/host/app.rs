@@ -62,7 +62,7 @@ impl App {
         }
     }
 
-    /// Whether it sends answers or chunks, which are complete some time.
+    /// Returns whether it makes transfers that complete: answers or chunks.
     pub(super) const fn transfers(&self) -> bool {
         !matches!(self, Self::OnOff { .. })
     }

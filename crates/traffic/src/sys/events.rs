@@ -43,8 +43,8 @@ fn epoll_pwait2(epoll: RawFd, events: &mut Events, timeout: &libc::timespec) -> 
     usize::try_from(n).map_err(|_| Error::last_os_error())
 }
 
-/// The same on older kernels: `ppoll(2)` has time-outs in ns, too, and an epoll instance can be
-/// polled.
+/// Waits by `ppoll(2)` on the instance, for kernels without `epoll_pwait2`; returns the number of
+/// events. Its time-out is in ns, too.
 fn poll_epoll(epoll: RawFd, events: &mut Events, timeout: &libc::timespec) -> Result<usize> {
     let mut polled = libc::pollfd { fd: epoll, events: libc::POLLIN, revents: 0 };
     // SAFETY: one entry, and the time-out outlives the call; no signal mask.
