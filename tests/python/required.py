@@ -18,7 +18,7 @@ import pytest
 from browser import CHROMIUM
 
 from narrows.backends import get_backend
-from narrows.backends.uml import kernels
+from narrows.backends.uml import get_kernel, kernels
 from narrows.errors import InputError
 
 VARIABLE = "NARROWS_REQUIRE"
@@ -55,7 +55,7 @@ def playground_missing() -> str:
 
 def modules_missing() -> str:
     """What `uml` lacks to load kernel modules; empty if nothing."""
-    able = any(one.module_tree.is_file() for one in kernels())
+    able = bool(kernels()) and get_kernel().module_tree.is_file()
     return "" if able else "no User-Mode Linux kernel with what modules need"
 
 

@@ -13,7 +13,7 @@ from specimens import GOOD
 from narrows.backends import get_backend
 from narrows.backends.kernel import backend as kernel_backend
 from narrows.backends.sim import Simulator
-from narrows.backends.uml import Uml, get_kernel, kernels, module_tree, modules
+from narrows.backends.uml import Uml, get_kernel, module_tree, modules
 from narrows.errors import InputError, SpecError
 from narrows.metrics import summarise
 from narrows.spec import load
@@ -92,7 +92,7 @@ def test_a_kernel_without_what_modules_need_says_how_to_get_it(
 @needs("uml-modules")
 def test_the_same_control_in_python_and_as_a_module_behaves_alike() -> None:
     """The example beside Reno, in a kernel and in the simulator."""
-    uml = Uml(next(kernel.name for kernel in kernels() if kernel.module_tree.is_file()))
+    uml = Uml(get_kernel().name)
     scenario = example()
     first, again = uml.run(scenario), uml.run(scenario)
     assert first.info.digest == again.info.digest
@@ -124,7 +124,7 @@ def test_the_same_control_in_python_and_as_a_module_behaves_alike() -> None:
 def test_a_module_that_is_none_is_refused_with_the_reason(
     tmp_path: Path, text: str, said: str
 ) -> None:
-    uml = Uml(next(kernel.name for kernel in kernels() if kernel.module_tree.is_file()))
+    uml = Uml(get_kernel().name)
     with pytest.raises(SpecError) as caught:
         uml.run(of(tmp_path, text))
     assert said in str(caught.value)

@@ -14,7 +14,7 @@ from narrows.backends.linux.tables import packets, received_bytes
 from narrows.backends.uml import build, builder, get_kernel, kernels, packages
 from narrows.backends.uml.backend import _interval
 from narrows.backends.uml.checks import crosses_router
-from narrows.backends.uml.kernels import Kernel
+from narrows.backends.uml.kernels import DEFAULT_PROFILE, Kernel
 from narrows.backends.uml.network import network_script, tool_config
 from narrows.backends.uml.qdiscs import dscp_bits
 from narrows.cli import main
@@ -63,16 +63,22 @@ def test_the_commands_for_kernels(
     assert "--source" in capsys.readouterr().err
 
 
-def test_a_kernel_is_found_by_name_or_as_the_latest(tmp_path: Path) -> None:
-    for name, built in (("a", "2026-01-02"), ("b", "2026-01-01")):
+def test_a_kernel_is_found_by_name_or_as_the_latest_of_the_default_profile(tmp_path: Path) -> None:
+    for name, release, built in (
+        ("a", "6.12.1", "2026-01-02"),
+        ("b", "6.12.1", "2026-01-01"),
+        ("older", "5.10.1", "2026-01-03"),
+    ):
         directory = tmp_path / "narrows" / "kernels" / name
         directory.mkdir(parents=True)
-        install(Kernel(name, "6.12.1", "00", ("cubic",), (), "tree", built), directory)
+        source = "x.tar.xz" if name == "older" else "tree"
+        install(Kernel(name, release, "00", ("cubic",), (), source, built), directory)
     (tmp_path / "narrows" / "kernels" / "b" / "kernel.json").touch()
     broken = tmp_path / "narrows" / "kernels" / "c"
     broken.mkdir()
     (broken / "kernel.json").write_text(json.dumps({"name": "c"}))
-    assert [kernel.name for kernel in kernels()] == ["a", "b"]
+    assert [kernel.name for kernel in kernels()] == ["a", "b", "older"]
+    assert scenario_of(GOOD)["host"]["profile"] == DEFAULT_PROFILE
     assert get_kernel().name == "a"
     assert get_kernel("b").profile == "linux-6.12"
     with pytest.raises(InputError):

@@ -64,8 +64,8 @@ DATE = "2030-01-01"
 class Uml:
     """A Linux kernel as a User-Mode Linux program, in virtual time.
 
-    Without a `kernel` name the one built last is taken, and it must be the
-    kernel that the scenario's profile names.
+    Without a `kernel` name the one with the default profile is taken
+    (`get_kernel`), and it must be the kernel that the scenario's profile names.
     """
 
     name = "uml"

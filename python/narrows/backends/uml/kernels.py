@@ -15,6 +15,8 @@ from narrows.spec.suggest import one_of
 METADATA = "kernel.json"
 BINARY = "linux"
 LIBRARY = "host.so"
+DEFAULT_PROFILE = "linux-6.12"
+"""`host.profile` of a specification that gives none."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,10 @@ def kernels() -> list[Kernel]:
 
 
 def get_kernel(name: str | None = None, place: str = "--backend") -> Kernel:
-    """The kernel of that name; without one the one built last, a distribution's own before others.
+    """The kernel of that name; without one the one that specifications get without a profile.
 
-    Raises InputError at `place` if there is none.
+    That is the one built last of those with `DEFAULT_PROFILE`, a distribution's own before others;
+    where none has it, the same choice among all. Raises InputError at `place` if there is none.
     """
     known = {kernel.name: kernel for kernel in kernels()}
     if not known:
@@ -126,10 +129,14 @@ def get_kernel(name: str | None = None, place: str = "--backend") -> Kernel:
         raise InputError.at("--backend", found, remedy)
     private_directory(kernels_directory(), place)
     if name is None:
-        return max(known.values(), key=lambda kernel: (kernel.is_stock, kernel.built))
+        return max(known.values(), key=_preference)
     if name not in known:
         raise InputError.at(place, f'the kernel "{name}", unknown', one_of(name, known))
     return known[name]
+
+
+def _preference(kernel: Kernel) -> tuple[bool, bool, str]:
+    return kernel.profile == DEFAULT_PROFILE, kernel.is_stock, kernel.built
 
 
 def kernel_of_profile(profile: str, place: str) -> Kernel:
@@ -142,4 +149,4 @@ def kernel_of_profile(profile: str, place: str) -> Kernel:
         have = ", ".join(sorted({kernel.profile for kernel in kernels()})) or "none"
         remedy = f"a profile whose kernel was built (`narrows kernel build`; here: {have})"
         raise InputError.at(place, f'"{profile}"', remedy)
-    return max(fitting, key=lambda kernel: (kernel.is_stock, kernel.built))
+    return max(fitting, key=_preference)
