@@ -3,7 +3,7 @@
 use narrows_base::{Duration, Time};
 
 use super::state::{AckPhase, Mode, Signals};
-use super::{Bbr3, MIN_PIPE, UNBOUNDED, part};
+use super::{Bbr3, UNBOUNDED, part};
 use crate::bbr::units::UNIT;
 use crate::samples::AckSample;
 
@@ -44,7 +44,7 @@ impl Bbr3 {
         self.mode = Mode::Drain;
         self.window.ssthresh = self.inflight(self.max_bw(), UNIT);
         self.drain_start_round = self.round.count;
-        if self.is_linux() {
+        if self.version.rules.drain_forgets_losses {
             self.loss_round.reset();
         }
     }
@@ -72,9 +72,9 @@ impl Bbr3 {
         self.enter(Mode::Down);
     }
 
-    /// `StartProbeBW_CRUISE`; the code lets the short-term volume follow the long-term one down.
+    /// `StartProbeBW_CRUISE`.
     fn start_cruise(&mut self) {
-        if self.is_linux() && self.bounds.short != UNBOUNDED {
+        if self.version.rules.cruise_lowers_short && self.bounds.short != UNBOUNDED {
             self.bounds.short = self.bounds.short.min(self.bounds.long);
         }
         self.enter(Mode::Cruise);
@@ -140,7 +140,7 @@ impl Bbr3 {
     /// `IsTimeToProbeBW`.
     fn is_time_to_probe(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight().min(RENO_ROUNDS);
-        let waited = if self.is_linux() {
+        let waited = if self.version.rules.kernel_clock {
             self.phase_us(now) > self.probe.wait.as_micros()
         } else {
             now > self.probe.began + self.probe.wait
@@ -148,9 +148,9 @@ impl Bbr3 {
         waited || self.probe.rounds >= reno_rounds
     }
 
-    /// Microseconds since the phase began; the code's clock has whole ones.
+    /// Microseconds since the phase began.
     fn phase_us(&self, now: Time) -> u64 {
-        if self.is_linux() {
+        if self.version.rules.kernel_clock {
             return now.as_micros().saturating_sub(self.probe.began.as_micros());
         }
         now.saturating_since(self.probe.began).as_micros()
@@ -161,14 +161,14 @@ impl Bbr3 {
         in_flight <= self.with_headroom() && in_flight <= self.inflight(self.max_bw(), UNIT)
     }
 
-    /// `IsTimeToGoDown`; version 2 goes down at 1.25 BDP.
+    /// `IsTimeToGoDown`.
     fn is_time_to_go_down(&mut self, sample: &AckSample, signals: &Signals) -> bool {
         let in_network = self.in_network(sample.prior_in_flight, sample);
         if self.probe.too_high && in_network >= self.bounds.long {
             self.probe.precautionary = true;
             return true;
         }
-        if self.version.is_2 {
+        if self.version.rules.up_ends_at_volume {
             let elapsed = self.phase_us(sample.now) > self.min_rtt.us.into();
             return elapsed && in_network >= self.inflight(self.max_bw(), UP_GAIN);
         }
@@ -191,8 +191,7 @@ impl Bbr3 {
             if self.probe.is_sample {
                 let Signals { tx_in_flight, app_limited, .. } = *signals;
                 self.handle_too_high(sample.now, sample.delivered, tx_in_flight, app_limited);
-                // The code goes on with the phase that this may have begun.
-                return !self.is_linux();
+                return !self.version.rules.goes_on_after_loss;
             }
         } else if self.bounds.long != UNBOUNDED {
             self.bounds.long = self.bounds.long.max(signals.tx_in_flight);
@@ -232,8 +231,7 @@ impl Bbr3 {
         self.probe.is_sample = false;
         if !app_limited {
             let floor = part(self.target_inflight(), self.settings.beta);
-            let least = if self.is_linux() { 0 } else { MIN_PIPE };
-            self.bounds.long = in_flight.max(floor).max(least);
+            self.bounds.long = in_flight.max(floor).max(self.version.rules.least_long);
         }
         if self.mode == Mode::Up {
             self.saved.mode = Some(Mode::Up);
@@ -250,7 +248,9 @@ impl Bbr3 {
     /// `ProbeInflightLongtermUpward`.
     pub(super) fn probe_upward(&mut self, sample: &AckSample) {
         if !sample.cwnd_limited || self.window.cwnd < self.bounds.long {
-            self.probe.up_acked *= u32::from(!self.is_linux_2());
+            if self.version.rules.unused_window_restarts_growth {
+                self.probe.up_acked = 0;
+            }
             return;
         }
         let probe = &mut self.probe;
@@ -258,7 +258,7 @@ impl Bbr3 {
         let steps = probe.up_acked / probe.acked_per_step;
         probe.up_acked -= steps * probe.acked_per_step;
         self.bounds.long = self.bounds.long.saturating_add(steps);
-        self.settled &= steps == 0 || self.is_linux_2();
+        self.settled &= steps == 0 || self.version.rules.settled_through_growth;
         if self.round.start {
             self.raise_slope();
         }
@@ -268,8 +268,7 @@ impl Bbr3 {
     pub(super) fn check_probe_rtt(&mut self, sample: &AckSample) {
         let wanted = !self.settings.probe_rtt_time.is_zero() && !self.idle_restart;
         if wanted && self.min_rtt.expired && self.mode != Mode::ProbeRtt {
-            // The code has entered it already, and forgets no larger window.
-            self.window.save(self.is_linux());
+            self.window.save(self.version.rules.probe_rtt_keeps_saved_window);
             self.mode = Mode::ProbeRtt;
             self.min_rtt.done = None;
             self.probe.ack_phase = AckPhase::Stopping;

@@ -3,7 +3,7 @@
 //!
 //! Losses bound the model: a long-term volume that probing found to be too much, and short-term
 //! bounds between probes. Names follow the draft; volumes are in packets, bandwidths and gains in
-//! the fixed point of version 1. `Rules` says where the two texts differ.
+//! the fixed point of version 1. `versions` lists what the versions and their texts do differently.
 
 mod cycle;
 mod model;
@@ -19,7 +19,7 @@ use narrows_base::{Duration, Rate, Stream, Time};
 
 use self::settings::{OPTIONS, Settings};
 use self::state::{FullPipe, LossRound, MinRtt, Mode, Probe, Round, Signals, since};
-use self::versions::{Rules, V2, V2_DRAFT, V3, V3_DRAFT, Version};
+use self::versions::{V2, V2_DRAFT, V3, V3_DRAFT, Version};
 use crate::bbr::aggregation::Aggregation;
 use crate::bbr::pacing::Pacing;
 use crate::bbr::units::{self, UNIT};
@@ -133,7 +133,7 @@ impl Bbr3 {
     fn new(config: CcConfig, version: Version) -> Self {
         let mut bbr = Self {
             version,
-            settings: Settings::new(config.options, version.rules),
+            settings: Settings::new(config.options, &version.rules),
             mss: config.mss,
             initial_cwnd: config.initial_cwnd,
             mode: Mode::Startup,
@@ -161,19 +161,9 @@ impl Bbr3 {
         bbr
     }
 
-    /// Whether Google's code counts, not the draft's text.
-    fn is_linux(&self) -> bool {
-        self.version.rules == Rules::Linux
-    }
-
-    /// Whether the code of version 2 counts.
-    fn is_linux_2(&self) -> bool {
-        self.is_linux() && self.version.is_2
-    }
-
-    /// The time by which the lowest RTT ages: the code reads it in ticks (`tcp_jiffies32`).
+    /// The time by which the lowest RTT ages.
     fn coarse(&self, now: Time) -> Time {
-        if !self.is_linux() {
+        if !self.version.rules.kernel_clock {
             return now;
         }
         let tick = self.tick.as_nanos();
@@ -195,14 +185,16 @@ impl Bbr3 {
         self.saved = Saved { bounds: self.bounds, mode: None };
     }
 
-    /// `OnEnterFastRecovery`; the code remembers here what an undo returns to, and heeds a
-    /// tail loss that its probe repaired (`bbr_ssthresh`, `bbr_run_loss_probe_recovery`).
+    /// `OnEnterFastRecovery`.
     fn begin_episode(&mut self, event: &CongestionEvent) {
-        if !self.is_linux() {
+        let rules = self.version.rules;
+        if !rules.saves_at_recovery {
             return self.window.save(self.mode == Mode::ProbeRtt);
         }
-        self.end_timeout(event.state);
-        if event.kind == Congestion::TailLoss && !self.is_linux_2() {
+        if rules.only_timeouts_cut {
+            self.end_timeout(event.state);
+        }
+        if event.kind == Congestion::TailLoss && rules.heeds_tail_loss {
             self.note_loss(event.delivered);
             let in_flight = self.loss_round.volume + 1;
             if self.probe.is_sample && self.exceeds_threshold(1, in_flight) {
@@ -232,7 +224,7 @@ impl Bbr3 {
             self.update_state(sample, signals);
             true
         };
-        if let Some(signals) = signals.filter(|_| !self.is_linux_2()) {
+        if let Some(signals) = signals.filter(|_| !self.version.rules.latest_in_model) {
             self.loss_round.advance(signals);
         }
         changed
@@ -242,38 +234,38 @@ impl Bbr3 {
     fn begin_ack(&mut self, sample: &AckSample, signals: Option<&Signals>) {
         self.round.start = false;
         self.loss_round.start = false;
-        if sample.lost > 0 && !self.is_linux() {
+        if sample.lost > 0 && !self.version.rules.losses_in_model {
             self.note_loss(sample.delivered);
             self.loss_round.events += 1;
         }
         if let Some(signals) = signals {
             self.update_round(signals, sample.delivered);
-            if !self.is_linux_2() {
+            if !self.version.rules.latest_in_model {
                 self.update_latest(signals, sample.delivered);
             }
         }
     }
 
-    /// Whether the sample tells nothing of the path, by the code: the flow has too little to
-    /// send, loses nothing, and its window stands at the target (`bbr_run_fast_path`).
+    /// Whether the sample tells nothing of the path: the flow has too little to send, loses
+    /// nothing, and its window stands at the target (`bbr_run_fast_path`).
     fn may_rest(&self, signals: Option<&Signals>) -> bool {
         let tells_nothing = |s: &Signals| s.app_limited && s.bw < self.max_bw();
-        self.is_linux()
+        self.version.rules.fast_path
             && self.settled
             && !self.loss_round.is_lossy
             && signals.is_some_and(tells_nothing)
     }
 
-    /// Updates the model of the path. The code counts the losses of an ACK without a sample, too.
+    /// Updates the model of the path.
     fn update_path(&mut self, sample: &AckSample, signals: Option<&Signals>) {
-        if self.is_linux() && sample.lost > 0 {
+        if self.version.rules.losses_in_model && sample.lost > 0 {
             self.loss_round.is_lossy |= signals.is_some();
             self.loss_round.events += u32::from(!self.full_pipe.reached);
         }
         let Some(signals) = signals else { return };
         self.update_congestion(signals, sample.delivered);
         self.update_aggregation(sample);
-        if self.is_linux() {
+        if self.version.rules.startup_loss_first {
             self.check_startup_loss(sample, signals);
             self.check_full_pipe(signals);
         } else {
@@ -282,11 +274,11 @@ impl Bbr3 {
         }
     }
 
-    /// The state machine. The code goes on in its cycle at an ACK without a sample, too.
+    /// The state machine.
     fn update_state(&mut self, sample: &AckSample, signals: Option<&Signals>) {
         self.check_startup_done();
         self.check_drain_done(sample);
-        let nothing = self.is_linux().then_some(&Signals::NONE);
+        let nothing = self.version.rules.cycle_without_sample.then_some(&Signals::NONE);
         if let Some(signals) = signals.or(nothing) {
             self.update_cycle(sample, signals);
         }
@@ -317,10 +309,11 @@ impl CongestionControl for Bbr3 {
     fn on_ack(&mut self, sample: &AckSample) {
         self.start(sample.now);
         self.mss = sample.mss;
-        if self.is_linux() {
+        let rules = &self.version.rules;
+        let signals = sample.rate.map(|rate| Signals::new(&rate, sample, rules.rounds_up));
+        if rules.only_timeouts_cut {
             self.end_timeout(sample.state);
         }
-        let signals = sample.rate.map(|rate| Signals::new(&rate, sample, self.is_linux()));
         if self.update_model(sample, signals.as_ref()) {
             self.gain = self.pacing_gain();
             self.set_pacing_rate(self.gain, Some(sample.srtt));
@@ -350,20 +343,22 @@ impl CongestionControl for Bbr3 {
         }
         let mut window = self.window.cwnd;
         self.window.collapse(event.in_flight);
-        if self.is_linux() {
+        if self.version.rules.timeout_restarts_full_pipe {
             self.full_pipe.reset(0);
+        }
+        if self.version.rules.short_from_collapsed {
             window = self.window.cwnd;
         }
         if !self.is_probing() && self.bounds.short == UNBOUNDED {
-            // The short-term bound starts from the window before the timeout.
             self.bounds.short = window.max(self.window.prior_cwnd);
         }
     }
 
     /// `HandleSpuriousLossDetection`.
     fn on_undo(&mut self, event: &UndoEvent) {
-        self.settled &= self.is_linux_2();
-        if self.is_linux() && self.window.prior_cwnd > 0 {
+        let rules = self.version.rules;
+        self.settled &= rules.settled_through_growth;
+        if rules.undo_takes_saved_window && self.window.prior_cwnd > 0 {
             self.window.cwnd = self.window.prior_cwnd;
         } else {
             self.window.restore();
@@ -376,7 +371,7 @@ impl CongestionControl for Bbr3 {
             short: now.short.max(then.short),
             long: now.long.max(then.long),
         };
-        if !self.is_linux() {
+        if rules.undo_returns_to_probing {
             self.return_to_probing(event.delivered);
         }
     }

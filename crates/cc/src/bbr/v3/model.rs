@@ -4,6 +4,7 @@
 use narrows_base::Duration;
 
 use super::state::{Mode, Signals};
+use super::versions::Growth;
 use super::{Bbr3, Bounds, UNBOUNDED, part};
 use crate::bbr::units::{self, UNIT};
 use crate::samples::{AckSample, RecoveryState};
@@ -35,7 +36,7 @@ impl Bbr3 {
     pub(super) fn note_loss(&mut self, delivered: u64) {
         if !self.loss_round.is_lossy {
             self.loss_round.ends_at = delivered;
-            if !self.is_linux() {
+            if !self.version.rules.saves_at_recovery {
                 self.save_state();
             }
         }
@@ -56,7 +57,8 @@ impl Bbr3 {
     /// `UpdateCongestionSignals`.
     pub(super) fn update_congestion(&mut self, signals: &Signals, delivered: u64) {
         self.update_max_bw(signals);
-        if self.is_linux_2() {
+        let rules = self.version.rules;
+        if rules.latest_in_model {
             self.update_latest(signals, delivered);
         }
         if !self.loss_round.start {
@@ -65,7 +67,7 @@ impl Bbr3 {
         if self.loss_round.is_lossy && !self.is_probing() {
             self.lower_bounds();
         }
-        if self.is_linux_2() {
+        if rules.latest_in_model {
             self.loss_round.advance(signals);
         }
         self.loss_round.is_lossy = false;
@@ -104,13 +106,13 @@ impl Bbr3 {
         self.bounds.short = UNBOUNDED;
     }
 
-    /// `CheckFullBWReached`. Google's code takes the growth that any ACK shows, the draft that
-    /// of the first ACK of a round.
+    /// `CheckFullBWReached`.
     pub(super) fn check_full_pipe(&mut self, signals: &Signals) {
-        if self.is_linux_2() {
+        let growth = self.version.rules.growth;
+        if growth == Growth::Maximum {
             return self.check_full_pipe_by_maximum(signals.app_limited);
         }
-        let waits = !self.is_linux() && !self.round.start;
+        let waits = growth == Growth::RoundStart && !self.round.start;
         let full = &mut self.full_pipe;
         if full.now || waits || signals.app_limited {
             return;
@@ -149,7 +151,7 @@ impl Bbr3 {
 
     /// `CheckStartupHighLoss`.
     pub(super) fn check_startup_loss(&mut self, sample: &AckSample, signals: &Signals) {
-        if self.mode != Mode::Startup && !self.is_linux() {
+        if self.mode != Mode::Startup && self.version.rules.loss_events_in_startup_only {
             self.loss_round.events = 0;
             return;
         }
@@ -160,7 +162,8 @@ impl Bbr3 {
         if lossy && !self.full_pipe.reached {
             self.saved.mode = Some(Mode::Startup);
             self.full_pipe.reached = true;
-            let volume = if self.version.is_2 { 0 } else { self.loss_round.volume };
+            let is_bdp = self.version.rules.startup_bound_is_bdp;
+            let volume = if is_bdp { 0 } else { self.loss_round.volume };
             self.bounds.long = self.inflight(self.max_bw(), UNIT).max(volume);
         }
         if self.loss_round.start {
@@ -192,19 +195,19 @@ impl Bbr3 {
 
     /// `UpdateMinRTT`.
     pub(super) fn update_min_rtt(&mut self, sample: &AckSample) {
-        let (renews, now) = (self.is_linux(), self.coarse(sample.now));
-        let renews_probe = self.is_linux_2();
+        let (rules, now) = (self.version.rules, self.coarse(sample.now));
         let rtt = &mut self.min_rtt;
         rtt.expired = now > rtt.probe_stamp + self.settings.probe_rtt_interval;
         if let Some(us) = sample.rtt.map(units::micros)
             && (us < rtt.probe_us
-                || (renews_probe && us == rtt.probe_us)
+                || (rules.probe_rtt_ties_refresh && us == rtt.probe_us)
                 || (rtt.expired && !sample.ack_delayed))
         {
             rtt.probe_us = us;
             rtt.probe_stamp = now;
         }
-        let as_low = rtt.probe_us < rtt.us || (renews && rtt.probe_us == rtt.us);
+        let as_low =
+            rtt.probe_us < rtt.us || (rules.min_rtt_ties_refresh && rtt.probe_us == rtt.us);
         if as_low || now > rtt.stamp + MIN_RTT_WINDOW {
             rtt.us = rtt.probe_us;
             rtt.stamp = rtt.probe_stamp;

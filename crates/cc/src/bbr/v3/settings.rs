@@ -47,13 +47,14 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    pub(super) fn new(options: &Values, rules: Rules) -> Self {
+    pub(super) fn new(options: &Values, rules: &Rules) -> Self {
         let share = |name| share_in_units(options.number(name));
         Self {
             loss_thresh: share("loss_thresh"),
-            beta: match rules {
-                Rules::Linux => UNIT - cut_in_units(options.number("beta")),
-                Rules::Draft => share("beta"),
+            beta: if rules.rounds_up {
+                UNIT - cut_in_units(options.number("beta"))
+            } else {
+                share("beta")
             },
             headroom: share("headroom"),
             probe_rtt_interval: options.duration("probe_rtt_interval"),

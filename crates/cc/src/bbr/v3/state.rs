@@ -104,7 +104,7 @@ impl Signals {
     };
 
     /// A rate sample. If the sender keeps no state per packet, the volume in flight now stands for
-    /// that at sending, and this ACK's losses for those since. Google's code rounds bandwidths up.
+    /// that at sending, and this ACK's losses for those since.
     pub(super) fn new(rate: &RateSample, sample: &AckSample, rounds_up: bool) -> Self {
         let (tx_in_flight, lost) = match rate.at_send {
             Some(then) => (then.in_flight, since(sample.lost_total, then.lost)),

@@ -25,7 +25,7 @@ impl Bbr3 {
 
     /// Packets of a burst (`bbr_tso_segs_goal`).
     fn burst(&self) -> u32 {
-        if self.is_linux() {
+        if self.version.rules.bursts_by_rtt {
             let least = self.least_burst(self.pacing.bytes_per_sec());
             self.pacing.tso_segs_near(self.mss, self.min_rtt.us).max(least)
         } else {
@@ -33,15 +33,15 @@ impl Bbr3 {
         }
     }
 
-    /// The fewest packets of a burst at a rate in bytes/s; version 3 never sends a single packet.
+    /// The fewest packets of a burst at a rate in bytes/s.
     pub(super) fn least_burst(&self, rate: u64) -> u32 {
-        if self.is_linux() && !self.version.is_2 { 2 } else { units::min_tso_segs(rate) }
+        units::min_tso_segs(rate).max(self.version.rules.least_burst)
     }
 
     /// What will be in the network when the next burst leaves, given what is in flight now
-    /// (`bbr_packets_in_net_at_edt`); the draft takes what is in flight.
+    /// (`bbr_packets_in_net_at_edt`), or that itself.
     pub(super) fn in_network(&self, in_flight: u32, sample: &AckSample) -> u32 {
-        if !self.is_linux() {
+        if !self.version.rules.departure_times {
             return in_flight;
         }
         let wait = sample.departure.saturating_since(sample.now).as_micros();
@@ -59,7 +59,7 @@ impl Bbr3 {
     /// `TargetInflight`.
     pub(super) fn target_inflight(&self) -> u32 {
         let bdp = self.bdp(self.bw(), UNIT);
-        let wanted = if self.is_linux() { self.with_budget(bdp) } else { bdp };
+        let wanted = if self.version.rules.target_has_budget { self.with_budget(bdp) } else { bdp };
         wanted.min(self.window.cwnd)
     }
 
@@ -79,7 +79,7 @@ impl Bbr3 {
 
     /// `SetCwnd`.
     pub(super) fn set_cwnd(&mut self, sample: &AckSample) {
-        if !self.is_linux() && self.leaves_recovery(sample.state) {
+        if !self.version.rules.only_timeouts_cut && self.leaves_recovery(sample.state) {
             self.window.restore();
         }
         if sample.acked > 0 {
@@ -91,12 +91,11 @@ impl Bbr3 {
         self.bound_cwnd();
     }
 
-    /// Whether the window returns to its saved value: the code doesn't cut it in Recovery, and has
-    /// nothing to return to after that.
+    /// Whether the window returns to its saved value.
     pub(super) fn leaves_recovery(&self, state: RecoveryState) -> bool {
         use RecoveryState::{Loss, Recovery};
         let cut = self.window.prior_state;
-        if self.is_linux() {
+        if self.version.rules.only_timeouts_cut {
             cut == Loss && state != Loss
         } else {
             cut >= Recovery && state < Recovery
@@ -108,7 +107,7 @@ impl Bbr3 {
         let bw = self.bw();
         let extra = self.aggregation.allowance(bw);
         let target = self.with_budget(self.bdp(bw, self.cwnd_gain()).saturating_add(extra));
-        let starts = if self.is_linux() {
+        let starts = if self.version.rules.starts_by_window {
             self.window.cwnd < 2 * self.initial_cwnd
         } else {
             sample.delivered < u64::from(self.initial_cwnd)
