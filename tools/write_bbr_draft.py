@@ -34,12 +34,13 @@ HEAD = f"""\
 
 The appendix "BBR Example Test Cases" of draft-ietf-ccwg-bbr (its source of 3 August 2026) has
 22 cases. `narrows evaluate {DRAFT} {CODE} --suite bbr-draft` runs them with the states and
-variables of the model as expectations, three trials each; case 7 has two situations, for STARTUP
-and for PROBE_UP. `{CODE}` is Google's `tcp_bbr.c`, which isn't the draft in all places
-([tcp.md](tcp.md#bbr-versions-2-and-3-and-how-googles-code-differs)); with `rules = "draft"` it is
-the draft's pseudocode. The table has both verdicts, and what the draft's rules gave: the mean of
-each expectation with its 95 % interval. `tools/write_bbr_draft.py` makes this page from the
-results. Specifications: `python/narrows/evaluate/suites/bbr-draft`.
+variables of the model as expectations, three trials each, twelve for case 16; case 7 has two
+situations, for STARTUP and for PROBE_UP. `{CODE}` is Google's `tcp_bbr.c`, which isn't the draft
+in all places ([tcp.md](tcp.md#bbr-versions-2-and-3-and-how-googles-code-differs)); with
+`rules = "draft"` it is the draft's pseudocode. The table has both verdicts, and what the draft's
+rules gave: the mean of each expectation with its 95 % interval.
+`tools/write_bbr_draft.py` makes this page from the results.
+Specifications: `python/narrows/evaluate/suites/bbr-draft`.
 
 """
 CODES = """

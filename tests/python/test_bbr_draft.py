@@ -67,3 +67,24 @@ def test_every_difference_names_a_function_that_exists() -> None:
     for one in write_bbr_draft.differences():
         assert f"fn {one['function']}(" in (ROOT / one["file"]).read_text(encoding="utf-8")
         assert one["words"] in text
+
+
+def test_quotations_are_looked_for_in_the_section_that_they_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import check_quotations as check
+
+    quoted = [
+        quotation
+        for path in check.SOURCES.glob("*.rs")
+        for quotation in check.find_quotations(path.read_text(encoding="utf-8"))
+    ]
+    assert len(quoted) >= 30
+    draft = "# Abstract\n--- middle\n# One\n## Two\nPace at\nhalf {{X}} of it.\n## Three\nno\n"
+    (tmp_path / "a.rs").write_text('    // 1.1: "Pace at half\n    // of it"\n')
+    monkeypatch.setattr(check, "SOURCES", tmp_path)
+    assert list(check.find_faults(draft)) == []
+    (fault,) = check.find_faults(draft.replace("half", "a third"))
+    assert fault == 'a.rs: 1.1: "Pace at half of it" isn\'t in that section'
+    (tmp_path / "a.rs").write_text('    // 1.2: "Pace at half\n    // of it"\n')
+    assert len(list(check.find_faults(draft))) == 1

@@ -41,7 +41,9 @@ impl Bbr3 {
 
     /// `EnterDrain`.
     pub(super) fn enter_drain(&mut self) {
-        self.mode = Mode::Drain;
+        // 5.3.2: "switching to a pacing_gain well below 1.0, until any estimated queue has been
+        // drained"
+        self.enter(Mode::Drain);
         self.window.ssthresh = self.inflight(self.max_bw(), UNIT);
         self.drain_start_round = self.round.count;
         if self.version.rules.drain_forgets_losses {
@@ -51,6 +53,7 @@ impl Bbr3 {
 
     /// `CheckDrainDone`.
     pub(super) fn check_drain_done(&mut self, sample: &AckSample) {
+        // 5.3.2: "In that case, BBR enters ProbeBW after 3 round-trips"
         let patience = self.drain_start_round.saturating_add(self.version.drain_rounds);
         let drained =
             self.in_network(sample.in_flight, sample) <= self.inflight(self.max_bw(), UNIT);
@@ -63,13 +66,15 @@ impl Bbr3 {
     fn start_down(&mut self, now: Time, delivered: u64) {
         self.loss_round.reset();
         self.probe.acked_per_step = UNBOUNDED;
+        // 5.3.3.8.2: "We randomize both the T_bbr and T_reno parameters, for better mixing and
+        // fairness convergence."
         self.probe.rounds = u32::from(self.random.chance(0.5));
         let spread = self.random.below(1_000_000);
         self.probe.wait = Duration::from_micros(2_000_000 + spread);
         self.probe.began = now;
         self.probe.ack_phase = AckPhase::Stopping;
         self.round.restart(delivered);
-        self.enter(Mode::Down);
+        self.enter_phase(Mode::Down);
     }
 
     /// `StartProbeBW_CRUISE`.
@@ -77,24 +82,31 @@ impl Bbr3 {
         if self.version.rules.cruise_lowers_short && self.bounds.short != UNBOUNDED {
             self.bounds.short = self.bounds.short.min(self.bounds.long);
         }
-        self.enter(Mode::Cruise);
+        self.enter_phase(Mode::Cruise);
     }
 
-    /// Enters a phase of the cycle; window and rate follow.
-    fn enter(&mut self, phase: Mode) {
-        self.mode = phase;
+    /// Every transition.
+    fn enter(&mut self, next: Mode) {
+        debug_assert!(self.mode.may_become(next), "from {:?} to {next:?}", self.mode);
+        self.mode = next;
+    }
+
+    /// Enters a phase of PROBE_BW; window and rate follow.
+    fn enter_phase(&mut self, phase: Mode) {
+        self.enter(phase);
         self.settled = false;
     }
 
     /// `StartProbeBW_REFILL`.
     fn start_refill(&mut self, delivered: u64) {
+        // 5.3.3.3: "the flow pivots, discarding its short-term model"
         self.reset_short_term();
         self.probe.up_rounds = 0;
         self.probe.up_acked = 0;
         self.probe.precautionary = false;
         self.probe.ack_phase = AckPhase::Init;
         self.round.restart(delivered);
-        self.enter(Mode::Refill);
+        self.enter_phase(Mode::Refill);
     }
 
     /// `StartProbeBW_UP`.
@@ -104,7 +116,7 @@ impl Bbr3 {
         self.probe.began = now;
         self.round.restart(delivered);
         self.full_pipe.reset(bw);
-        self.enter(Mode::Up);
+        self.enter_phase(Mode::Up);
         self.raise_slope();
     }
 
@@ -117,11 +129,11 @@ impl Bbr3 {
             Mode::Down | Mode::Cruise if self.is_time_to_probe(sample.now) => {
                 self.start_refill(sample.delivered);
             }
-            Mode::Down
-                if self.is_time_to_cruise(self.in_network(sample.prior_in_flight, sample)) =>
-            {
+            Mode::Down if self.is_time_to_cruise(self.cycle_in_flight(sample)) => {
                 self.start_cruise();
             }
+            // 5.3.3.3: "to send at a rate that matches the current estimated available bandwidth,
+            // for one packet-timed round trip"
             Mode::Refill if self.round.start => {
                 self.start_up(sample.now, sample.delivered, signals.bw);
             }
@@ -139,6 +151,7 @@ impl Bbr3 {
 
     /// `IsTimeToProbeBW`.
     fn is_time_to_probe(&self, now: Time) -> bool {
+        // 5.3.3.8.2: "T_probe = min(T_bbr, T_reno)"
         let reno_rounds = self.target_inflight().min(RENO_ROUNDS);
         let waited = if self.version.rules.kernel_clock {
             self.phase_us(now) > self.probe.wait.as_micros()
@@ -156,14 +169,23 @@ impl Bbr3 {
         now.saturating_since(self.probe.began).as_micros()
     }
 
+    /// The volume in flight by which PROBE_BW's phases end.
+    fn cycle_in_flight(&self, sample: &AckSample) -> u32 {
+        let prior = self.version.rules.prior_in_flight;
+        self.in_network(if prior { sample.prior_in_flight } else { sample.in_flight }, sample)
+    }
+
     /// `IsTimeToCruise`.
     fn is_time_to_cruise(&self, in_flight: u32) -> bool {
+        // 5.3.3.1: "enters CRUISE when the flow estimates that both of the following conditions
+        // have been met"
         in_flight <= self.with_headroom() && in_flight <= self.inflight(self.max_bw(), UNIT)
     }
 
     /// `IsTimeToGoDown`.
     fn is_time_to_go_down(&mut self, sample: &AckSample, signals: &Signals) -> bool {
-        let in_network = self.in_network(sample.prior_in_flight, sample);
+        let in_network = self.cycle_in_flight(sample);
+        // 5.3.3.7: "the flow stops the bandwidth probe early"
         if self.probe.too_high && in_network >= self.bounds.long {
             self.probe.precautionary = true;
             return true;
@@ -172,6 +194,8 @@ impl Bbr3 {
             let elapsed = self.phase_us(sample.now) > self.min_rtt.us.into();
             return elapsed && in_network >= self.inflight(self.max_bw(), UP_GAIN);
         }
+        // 5.3.3.7: "the flow cannot fully explore the available bandwidth, and so it resets the
+        // \"full pipe\" estimator"
         if sample.cwnd_limited && self.window.cwnd >= self.bounds.long {
             self.full_pipe.reset(signals.bw);
         }
@@ -188,10 +212,10 @@ impl Bbr3 {
             return true;
         }
         if self.is_too_high(signals) {
-            if self.probe.is_sample {
+            // The ACK takes part in the phase that this begins.
+            if self.version.rules.acks_end_probe && self.probe.is_sample {
                 let Signals { tx_in_flight, app_limited, .. } = *signals;
                 self.handle_too_high(sample.now, sample.delivered, tx_in_flight, app_limited);
-                return !self.version.rules.goes_on_after_loss;
             }
         } else if self.bounds.long != UNBOUNDED {
             self.bounds.long = self.bounds.long.max(signals.tx_in_flight);
@@ -212,6 +236,7 @@ impl Bbr3 {
         if !signals.app_limited {
             self.advance_max_bw();
         }
+        // 5.3.3.6: "the flow immediately returns to ProbeBW_REFILL to probe for bandwidth again"
         let again = self.probe.precautionary && !self.probe.too_high;
         if again {
             self.start_refill(sample.delivered);
@@ -230,6 +255,8 @@ impl Bbr3 {
         self.probe.too_high = true;
         self.probe.is_sample = false;
         if !app_limited {
+            // 5.5.10.2: "the BBR.Beta (0.7x) bound is to try to ensure that BBR does not react
+            // more dramatically than CUBIC's 0.7x multiplicative decrease factor"
             let floor = part(self.target_inflight(), self.settings.beta);
             self.bounds.long = in_flight.max(floor).max(self.version.rules.least_long);
         }
@@ -239,8 +266,10 @@ impl Bbr3 {
         }
     }
 
-    /// `RaiseInflightLongtermSlope`: 1, 2, 4, ... packets a round.
+    /// `RaiseInflightLongtermSlope`.
     pub(super) fn raise_slope(&mut self) {
+        // 5.3.3.5: "BBR.inflight_longterm grows (in units of C.SMSS) by 1, 2, 4, 8, 16, etc, with
+        // the increases spread uniformly across the entire round trip"
         self.probe.acked_per_step = (self.window.cwnd >> self.probe.up_rounds).max(1);
         self.probe.up_rounds = (self.probe.up_rounds + 1).min(30);
     }
@@ -266,10 +295,12 @@ impl Bbr3 {
 
     /// `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, sample: &AckSample) {
+        // 5.3.4.2: "when restarting from idle and finding that the BBR.probe_rtt_min_delay has
+        // expired, BBR does not enter ProbeRTT"
         let wanted = !self.settings.probe_rtt_time.is_zero() && !self.idle_restart;
         if wanted && self.min_rtt.expired && self.mode != Mode::ProbeRtt {
             self.window.save(self.version.rules.probe_rtt_keeps_saved_window);
-            self.mode = Mode::ProbeRtt;
+            self.enter(Mode::ProbeRtt);
             self.min_rtt.done = None;
             self.probe.ack_phase = AckPhase::Stopping;
             self.round.restart(sample.delivered);
@@ -285,6 +316,8 @@ impl Bbr3 {
 
     /// `HandleProbeRTT`.
     fn run_probe_rtt(&mut self, sample: &AckSample) {
+        // 5.3.4.1: "for at least BBR.ProbeRTTDuration (200 ms) and at least one packet-timed round
+        // trip"
         if self.min_rtt.done.is_some() {
             self.min_rtt.round_done |= self.round.start;
             if self.min_rtt.round_done {
@@ -305,12 +338,16 @@ impl Bbr3 {
         }
         self.min_rtt.probe_stamp = coarse;
         self.window.restore();
+        // 5.3.4.4: "any congestion encountered in ProbeRTT may have pulled it far below the
+        // capacity of the path"
         self.reset_short_term();
         if self.full_pipe.reached {
+            // 5.3.4.4: "the algorithm resets the bandwidth-probing clock by starting the cycle at
+            // ProbeBW_DOWN()"
             self.start_down(now, delivered);
             self.start_cruise();
         } else {
-            self.mode = Mode::Startup;
+            self.enter(Mode::Startup);
         }
     }
 
@@ -321,12 +358,13 @@ impl Bbr3 {
         if !away {
             return;
         }
+        // 5.5.11.2: "BBR returns to the state it was in before the loss recovery episode"
         if back == Some(Mode::Startup) {
             self.full_pipe.reached = false;
         }
         match (self.mode, back) {
             (Mode::ProbeRtt, _) => {}
-            (_, Some(Mode::Startup)) => self.mode = Mode::Startup,
+            (_, Some(Mode::Startup)) => self.enter(Mode::Startup),
             _ => self.start_refill(delivered),
         }
     }

@@ -3,7 +3,9 @@
 //!
 //! Losses bound the model: a long-term volume that probing found to be too much, and short-term
 //! bounds between probes. Names follow the draft; volumes are in packets, bandwidths and gains in
-//! the fixed point of version 1. `versions` lists what the versions and their texts do differently.
+//! the fixed point of version 1. Sentences in quotation marks behind a section's number are the
+//! draft's (`tools/check_quotations.py` finds them there). `versions` lists what the versions and
+//! their texts do differently.
 
 mod cycle;
 mod model;
@@ -71,8 +73,6 @@ fn by_the_code(config: &CcConfig) -> bool {
 
 /// No bound.
 const UNBOUNDED: u32 = u32::MAX;
-/// Fewest packets in flight (`BBR.MinPipeCwnd`).
-const MIN_PIPE: u32 = 4;
 
 /// Upper bounds of the model; [`UNBOUNDED`] without losses.
 #[derive(Clone, Copy, Debug)]
@@ -292,7 +292,8 @@ impl Bbr3 {
             return;
         }
         if self.round.start {
-            // In STARTUP one round is remembered, later five to ten.
+            // 5.5.9: "the windowed maximum over 1 round trip during STARTUP and 10 round trips
+            // after exiting STARTUP"; the filter has two halves.
             self.aggregation.begin_round_of(if self.full_pipe.reached { 5 } else { 1 });
         }
         let delivered_us = sample.delivered_at.as_micros();
@@ -341,16 +342,13 @@ impl CongestionControl for Bbr3 {
         if reduce {
             self.save_state();
         }
-        let mut window = self.window.cwnd;
         self.window.collapse(event.in_flight);
         if self.version.rules.timeout_restarts_full_pipe {
             self.full_pipe.reset(0);
         }
-        if self.version.rules.short_from_collapsed {
-            window = self.window.cwnd;
-        }
-        if !self.is_probing() && self.bounds.short == UNBOUNDED {
-            self.bounds.short = window.max(self.window.prior_cwnd);
+        let bounds_short = self.version.rules.timeout_bounds_short && !self.is_probing();
+        if bounds_short && self.bounds.short == UNBOUNDED {
+            self.bounds.short = self.window.cwnd.max(self.window.prior_cwnd);
         }
     }
 
@@ -365,6 +363,8 @@ impl CongestionControl for Bbr3 {
         }
         self.loss_round.is_lossy = false;
         self.full_pipe.reset(0);
+        // 5.5.11.2: "restores the short-term and long-term model parameters to be at least the
+        // values saved before the loss episode"
         let (now, then) = (self.bounds, self.saved.bounds);
         self.bounds = Bounds {
             bw_short: now.bw_short.max(then.bw_short),
@@ -382,6 +382,8 @@ impl CongestionControl for Bbr3 {
         if !event.app_limited {
             return;
         }
+        // 5.4.1: "paces packets at exactly BBR.bw, aiming to return as quickly as possible to its
+        // target operating point"
         self.idle_restart = true;
         self.aggregation.begin_epoch(event.now.as_micros());
         if self.mode.is_probe_bw() {

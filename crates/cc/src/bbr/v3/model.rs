@@ -64,6 +64,7 @@ impl Bbr3 {
         if !self.loss_round.start {
             return;
         }
+        // 5.5.10.3: "Upon the ACK at the end of each round that encountered a newly-marked loss"
         if self.loss_round.is_lossy && !self.is_probing() {
             self.lower_bounds();
         }
@@ -85,6 +86,8 @@ impl Bbr3 {
 
     /// `UpdateMaxBw`.
     fn update_max_bw(&mut self, signals: &Signals) {
+        // 5.5.4: "the estimator does use application-limited samples if the measured delivery rate
+        // happens to be larger than the current BBR.max_bw estimate"
         if signals.bw >= self.max_bw() || !signals.app_limited {
             self.cycles[1] = self.cycles[1].max(signals.bw);
         }
@@ -123,6 +126,7 @@ impl Bbr3 {
         if !self.round.start {
             return;
         }
+        // 5.3.1.2: "BBR waits three packet-timed round trips to have reasonable evidence"
         full.rounds += 1;
         full.now = full.rounds >= FULL_ROUNDS;
         full.reached |= full.now;
@@ -155,6 +159,7 @@ impl Bbr3 {
             self.loss_round.events = 0;
             return;
         }
+        // 5.3.1.3: "if the following criteria are all met"
         let lossy = self.loss_round.start
             && sample.state == RecoveryState::Recovery
             && self.loss_round.events >= self.version.full_loss_events
@@ -162,6 +167,7 @@ impl Bbr3 {
         if lossy && !self.full_pipe.reached {
             self.saved.mode = Some(Mode::Startup);
             self.full_pipe.reached = true;
+            // 5.3.1.3: "max(BBR.bdp, BBR.inflight_latest)"
             let is_bdp = self.version.rules.startup_bound_is_bdp;
             let volume = if is_bdp { 0 } else { self.loss_round.volume };
             self.bounds.long = self.inflight(self.max_bw(), UNIT).max(volume);
@@ -201,11 +207,13 @@ impl Bbr3 {
         if let Some(us) = sample.rtt.map(units::micros)
             && (us < rtt.probe_us
                 || (rules.probe_rtt_ties_refresh && us == rtt.probe_us)
-                || (rtt.expired && !sample.ack_delayed))
+                || (rtt.expired && !(rules.min_rtt_skips_delayed_acks && sample.ack_delayed)))
         {
             rtt.probe_us = us;
             rtt.probe_stamp = now;
         }
+        // 5.3.4.1: "allows the flow's BBR.min_rtt filter window to generally include RTT samples
+        // from two ProbeRTT episodes"
         let as_low =
             rtt.probe_us < rtt.us || (rules.min_rtt_ties_refresh && rtt.probe_us == rtt.us);
         if as_low || now > rtt.stamp + MIN_RTT_WINDOW {

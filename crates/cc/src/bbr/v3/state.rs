@@ -39,6 +39,21 @@ impl Mode {
         }
     }
 
+    /// Whether the state machine may go from here to `next`: the diagram of section 5.1.1, and the
+    /// ways back of an undo (5.5.11.2).
+    pub(super) const fn may_become(self, next: Self) -> bool {
+        use Mode::{Cruise, Down, Drain, ProbeRtt, Refill, Startup, Up};
+        match (self, next) {
+            (Startup, Drain) | (Drain, Down) => true,
+            (Down, Cruise) | (Down | Cruise, Refill) | (Refill, Up) | (Up, Down) => true,
+            (ProbeRtt, Startup | Down) => true,
+            (ProbeRtt, _) => false,
+            // Undone losses had ended STARTUP or a probe.
+            (Drain | Down | Cruise | Refill | Up, Startup) | (Refill, Refill) => true,
+            (_, next) => matches!(next, ProbeRtt),
+        }
+    }
+
     /// `IsInAProbeBWState`.
     pub(super) const fn is_probe_bw(self) -> bool {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)

@@ -68,17 +68,69 @@ fn more_than_two_percent_lost_is_too_much() {
 }
 
 #[test]
-fn a_probe_that_loses_sets_the_volume_and_goes_down() {
+fn by_the_code_an_ack_with_too_many_losses_sets_the_volume_and_goes_down() {
+    let full = AckSample { prior_in_flight: 150, ..ack(1) };
+    let mut bbr = linux(Mode::Up);
+    bbr.probe.is_sample = true;
+    bbr.update_cycle(&full, &signals(120, 10));
+    assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Down, 120));
+    bbr.update_cycle(&full, &signals(90, 20));
+    assert_eq!(bbr.bounds.long, 120, "once a probe");
+    let mut low = linux(Mode::Up);
+    low.probe.is_sample = true;
+    low.update_cycle(&full, &signals(20, 10));
+    assert_eq!(low.bounds.long, 71, "not below 0.7 BDP, which a probe exceeds by 2 packets");
+}
+
+#[test]
+fn by_the_draft_only_a_lost_packet_ends_a_probe() {
     let mut bbr = knowing(Mode::Up);
     bbr.probe.is_sample = true;
     bbr.update_cycle(&ack(1), &signals(120, 10));
-    assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Down, 120));
-    bbr.update_cycle(&ack(1), &signals(90, 20));
-    assert_eq!(bbr.bounds.long, 120, "once a probe");
-    let mut low = knowing(Mode::Up);
-    low.probe.is_sample = true;
-    low.update_cycle(&ack(1), &signals(20, 10));
-    assert_eq!(low.bounds.long, 69, "not below 0.7 BDP");
+    assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Up, UNBOUNDED));
+    bbr.on_lost(&lost_packet(20, 10));
+    assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Down, 69), "not below 0.7 BDP");
+}
+
+#[test]
+fn by_the_draft_the_phase_ends_by_what_the_ack_left_in_flight() {
+    for (version, mode) in [(V3, Mode::Down), (V3_DRAFT, Mode::Cruise)] {
+        let mut bbr = knowing_by(version, Mode::Down);
+        let drained = AckSample { prior_in_flight: 101, in_flight: 99, ..ack(2) };
+        bbr.update_cycle(&drained, &signals(100, 0));
+        assert_eq!(bbr.mode, mode, "{version:?}");
+    }
+}
+
+#[test]
+fn by_the_draft_a_delayed_ack_replaces_an_expired_rtt_and_a_timeout_bounds_nothing() {
+    let later = Time::ZERO + Duration::from_secs(11);
+    let rtt = Some(Duration::from_millis(60));
+    for (version, us, bounded) in [(V3, 40_000, true), (V3_DRAFT, 60_000, false)] {
+        let mut bbr = knowing_by(version, Mode::Cruise);
+        bbr.update_min_rtt(&AckSample { now: later, rtt, ack_delayed: true, ..ack(1) });
+        assert_eq!(bbr.min_rtt.us, us, "{version:?}");
+        bbr.on_congestion(&timeout());
+        assert_eq!(bbr.bounds.short != UNBOUNDED, bounded, "{version:?}");
+    }
+}
+
+fn timeout() -> CongestionEvent {
+    CongestionEvent { kind: Congestion::Timeout { reduce: true }, ..tail_loss() }
+}
+
+fn tail_loss() -> CongestionEvent {
+    CongestionEvent {
+        now: Time::ZERO,
+        kind: Congestion::TailLoss,
+        state: RecoveryState::Open,
+        cwnd: 100,
+        in_flight: 0,
+        mss: 1448,
+        delivered: 1_000,
+        lost_total: 0,
+        progress: crate::progress::Progress::new(1_000, 1_000),
+    }
 }
 
 #[test]
@@ -178,9 +230,8 @@ fn version_2_goes_down_at_a_quarter_above_the_bdp() {
 fn undo_returns_to_the_probe_and_its_bounds() {
     let mut bbr = knowing(Mode::Up);
     bbr.probe.is_sample = true;
-    bbr.note_loss(1_000);
-    bbr.update_cycle(&ack(1), &signals(120, 10));
-    assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Down, 120));
+    (1..=4).for_each(|nth| bbr.on_lost(&lost_packet(200, nth)));
+    assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Down, 200));
     bbr.on_undo(&UndoEvent { now: Time::ZERO, cwnd: 100, delivered: 1_000, lost_total: 10 });
     assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Refill, UNBOUNDED));
 }
@@ -239,7 +290,7 @@ fn by_the_code_cruising_starts_with_the_lower_of_both_volumes() {
     for (version, short) in [(V3, 60), (V3_DRAFT, 80)] {
         let mut bbr = knowing_by(version, Mode::Down);
         (bbr.bounds.short, bbr.bounds.long) = (80, 60);
-        let drained = AckSample { prior_in_flight: 10, ..ack(1) };
+        let drained = AckSample { prior_in_flight: 10, in_flight: 10, ..ack(1) };
         bbr.update_cycle(&drained, &signals(10, 0));
         assert_eq!((bbr.mode, bbr.bounds.short), (Mode::Cruise, short), "{version:?}");
     }
@@ -250,17 +301,7 @@ fn by_the_code_a_tail_that_a_probe_repaired_is_a_loss() {
     let mut bbr = linux(Mode::Up);
     bbr.probe.is_sample = true;
     bbr.update_latest(&Signals { delivered: 30, ..signals(30, 0) }, 1_000);
-    bbr.on_congestion(&CongestionEvent {
-        now: Time::ZERO,
-        kind: Congestion::TailLoss,
-        state: RecoveryState::Open,
-        cwnd: 100,
-        in_flight: 0,
-        mss: 1448,
-        delivered: 1_000,
-        lost_total: 0,
-        progress: crate::progress::Progress::new(1_000, 1_000),
-    });
+    bbr.on_congestion(&tail_loss());
     assert_eq!((bbr.mode, bbr.bounds.long), (Mode::Down, 71), "one of 31 is over 2 %");
 }
 

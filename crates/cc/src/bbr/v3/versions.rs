@@ -4,8 +4,10 @@
 //! of google/bbr, `tcp_bbr.c` of branch v3 or `tcp_bbr2.c` of v2alpha; the draft is
 //! draft-ietf-ccwg-bbr-06.
 
-use super::MIN_PIPE;
 use crate::bbr::units::{self, UNIT};
+
+/// Fewest packets in flight (`BBR.MinPipeCwnd`).
+pub(super) const MIN_PIPE: u32 = 4;
 
 /// A version by one of its texts; gains in 1/256.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +50,8 @@ pub(super) struct Rules {
     pub(super) growth: Growth,
     /// A sample equal to the lowest RTT renews it.
     pub(super) min_rtt_ties_refresh: bool,
+    /// An expired lowest RTT isn't replaced by a suspected delayed ACK's.
+    pub(super) min_rtt_skips_delayed_acks: bool,
     /// A sample equal to PROBE_RTT's lowest RTT puts the next PROBE_RTT off.
     pub(super) probe_rtt_ties_refresh: bool,
     /// ACKs of a flow with little to send leave a settled model alone (`bbr_run_fast_path`).
@@ -76,8 +80,8 @@ pub(super) struct Rules {
     pub(super) only_timeouts_cut: bool,
     /// A timeout begins a new attempt to fill the pipe.
     pub(super) timeout_restarts_full_pipe: bool,
-    /// After a timeout, the short-term volume starts from the collapsed window.
-    pub(super) short_from_collapsed: bool,
+    /// A timeout outside of a probe sets the short-term volume (`bbr_set_state`).
+    pub(super) timeout_bounds_short: bool,
     /// An undo takes the saved window as it is; otherwise the larger one.
     pub(super) undo_takes_saved_window: bool,
     /// An undo returns to the probing that losses ended.
@@ -92,8 +96,10 @@ pub(super) struct Rules {
     pub(super) cruise_lowers_short: bool,
     /// PROBE_UP ends at 1.25 BDP; otherwise when bandwidth stops growing.
     pub(super) up_ends_at_volume: bool,
-    /// An ACK whose losses end a probe takes part in the phase that this begins.
-    pub(super) goes_on_after_loss: bool,
+    /// An ACK with too many losses ends a probe, as a lost packet does.
+    pub(super) acks_end_probe: bool,
+    /// The cycle asks for what was in flight before the ACK; otherwise for what is since.
+    pub(super) prior_in_flight: bool,
     /// Least long-term volume after losses.
     pub(super) least_long: u32,
     /// A window that isn't used up restarts the count of ACKs of PROBE_UP's growth.
@@ -120,6 +126,7 @@ const CODE: Rules = Rules {
     rounds_up: true,
     growth: Growth::AnyAck,
     min_rtt_ties_refresh: true,
+    min_rtt_skips_delayed_acks: true,
     probe_rtt_ties_refresh: false,
     fast_path: true,
     settled_through_growth: false,
@@ -132,14 +139,15 @@ const CODE: Rules = Rules {
     saves_at_recovery: true,
     only_timeouts_cut: true,
     timeout_restarts_full_pipe: true,
-    short_from_collapsed: true,
+    timeout_bounds_short: true,
     undo_takes_saved_window: true,
     undo_returns_to_probing: false,
     cycle_without_sample: true,
     drain_forgets_losses: true,
     cruise_lowers_short: true,
     up_ends_at_volume: false,
-    goes_on_after_loss: true,
+    acks_end_probe: true,
+    prior_in_flight: true,
     least_long: 0,
     unused_window_restarts_growth: false,
     probe_rtt_keeps_saved_window: true,
@@ -155,6 +163,7 @@ const DRAFT: Rules = Rules {
     rounds_up: false,
     growth: Growth::RoundStart,
     min_rtt_ties_refresh: false,
+    min_rtt_skips_delayed_acks: false,
     probe_rtt_ties_refresh: false,
     fast_path: false,
     settled_through_growth: false,
@@ -167,14 +176,15 @@ const DRAFT: Rules = Rules {
     saves_at_recovery: false,
     only_timeouts_cut: false,
     timeout_restarts_full_pipe: false,
-    short_from_collapsed: false,
+    timeout_bounds_short: false,
     undo_takes_saved_window: false,
     undo_returns_to_probing: true,
     cycle_without_sample: false,
     drain_forgets_losses: false,
     cruise_lowers_short: false,
     up_ends_at_volume: false,
-    goes_on_after_loss: false,
+    acks_end_probe: false,
+    prior_in_flight: false,
     least_long: MIN_PIPE,
     unused_window_restarts_growth: false,
     probe_rtt_keeps_saved_window: false,

@@ -3,7 +3,8 @@
 use narrows_base::Duration;
 
 use super::state::Mode;
-use super::{Bbr3, MIN_PIPE, UNBOUNDED, part};
+use super::versions::MIN_PIPE;
+use super::{Bbr3, UNBOUNDED, part};
 use crate::bbr::units::{self, UNIT};
 use crate::samples::{AckSample, RecoveryState};
 
@@ -18,6 +19,8 @@ impl Bbr3 {
 
     /// `QuantizationBudget`: room for whole bursts, and for probing a tiny path.
     fn with_budget(&self, volume: u32) -> u32 {
+        // 5.6.4.2: "enough quanta in flight on the sending and receiving hosts to reach high
+        // throughput even in environments using offload mechanisms"
         let bursts = 3 * self.burst();
         let probes = if self.mode == Mode::Up { 2 } else { 0 };
         volume.max(bursts).max(MIN_PIPE).saturating_add(probes)
@@ -86,6 +89,7 @@ impl Bbr3 {
             self.approach_target(sample);
         }
         if self.mode == Mode::ProbeRtt {
+            // 5.6.4.5: "its goal is to quickly reduce C.inflight and drain the bottleneck queue"
             self.window.cwnd = self.window.cwnd.min(self.probe_rtt_cwnd());
         }
         self.bound_cwnd();
@@ -112,6 +116,7 @@ impl Bbr3 {
         } else {
             sample.delivered < u64::from(self.initial_cwnd)
         };
+        // 5.6.4.6: "increasing C.cwnd by no more than the amount of data acknowledged"
         let full = self.full_pipe.reached;
         let grown = self.window.cwnd.saturating_add(sample.acked);
         self.settled = if full { grown >= target } else { self.window.cwnd >= target && !starts };
@@ -123,6 +128,7 @@ impl Bbr3 {
     /// follows the text.
     fn bound_cwnd(&mut self) {
         let long = match self.mode {
+            // 5.6.4.7: "BBR bounds C.cwnd based on recent congestion"
             Mode::Down | Mode::Refill | Mode::Up => self.bounds.long,
             Mode::Cruise | Mode::ProbeRtt => self.with_headroom(),
             Mode::Startup | Mode::Drain => UNBOUNDED,
