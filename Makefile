@@ -61,7 +61,7 @@ rust-lint: $(BIN)/python
 # Without the examples, which clippy has looked at: each has the whole engine to compile. The four
 # targets of crates/fuzz share their seconds.
 rust-test: $(BIN)/python
-	NARROWS_FUZZ_SECONDS=240 $(CARGO) test --locked --workspace --tests --no-fail-fast
+	NARROWS_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace --tests --no-fail-fast
 	$(CARGO) test --locked --workspace --doc
 
 python-lint: $(VENV)/.built
