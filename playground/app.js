@@ -36,7 +36,7 @@ const motion = new Motion({ canvas: element("network"), button: element("play"),
 const charts = new Charts(element("charts"), look, (time) => motion.seek(time));
 const packets = new Packets({ box: element("packets"), flow: element("packet-flow"), from: element("packet-from"), span: element("packet-span"), said: element("packet-said"), figure: element("sequence") }, run);
 const sweep = new Sweep(engine, run);
-const curve = new Curve(element("curve"), element("curve-said"), look.look, (buffer) => edit([{ place: "path.buffer", value: `${buffer}bdp` }], true));
+const curve = new Curve(element("curve"), element("curve-said"), (buffer) => edit([{ place: "path.buffer", value: `${buffer}bdp` }], true));
 const ghost = new Ghost();
 let shown = null;
 let wait = null;
@@ -135,12 +135,13 @@ async function compare({ byClass, bottleneck }, { scenario }) {
   const panel = element("comparison");
   panel.hidden = byClass.length < 2;
   if (panel.hidden) return sweep.stop();
-  const names = byClass.map(({ name }) => name);
+  // As of now: another run may be shown when the first of these comes.
+  const coloured = byClass.map(({ name }, number) => ({ name, colour: look.look(name, number).colour }));
   const buffer = scenario.path.buffer.bytes;
   let begun = false;
   const begin = () => {
     begun = true;
-    curve.begin(names);
+    curve.begin(coloured);
   };
   curve.mark(buffer ? buffer / bottleneck.bdp : null);
   const seconds = await sweep.start(text(), source() ?? "", (at, shares) => {

@@ -9,7 +9,6 @@ const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 export class Curve {
   #root;
   #said;
-  #look;
   #drag;
   #chart = null;
   #names = [];
@@ -17,20 +16,20 @@ export class Curve {
   #mark = made("div", { className: "pointer grip" });
 
   /** `drag` gets the buffer in BDP to which the reader drags. */
-  constructor(root, said, look, drag) {
+  constructor(root, said, drag) {
     this.#root = root;
     this.#said = said;
-    this.#look = look;
     this.#drag = drag;
     new ResizeObserver(() => this.#chart && root.clientWidth && this.#chart.setSize({ width: root.clientWidth, height: HEIGHT })).observe(root);
   }
 
-  /** Begins an empty chart for classes of these names. */
-  begin(names) {
+  /** Begins an empty chart for classes with a name and a colour. */
+  begin(classes) {
+    const names = classes.map(({ name }) => name);
     this.#names = names;
     this.#chart?.destroy();
     const axis = { stroke: colour("var(--faint)"), grid: { stroke: colour("var(--grid)"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
-    const series = names.map((name, number) => ({ stroke: colour(this.#look(name, number).colour), width: 1.8, dash: DASHES[number % DASHES.length], spanGaps: true, points: { show: true, size: 6 } }));
+    const series = classes.map((one, number) => ({ stroke: colour(one.colour), width: 1.8, dash: DASHES[number % DASHES.length], spanGaps: true, points: { show: true, size: 6 } }));
     this.#chart = new window.uPlot({
       width: this.#root.clientWidth, height: HEIGHT, legend: { show: false }, cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
       scales: { x: { time: false, distr: 3, log: 2, range: [BUFFERS[0], BUFFERS.at(-1)] }, y: { range: [0, 100] } },
