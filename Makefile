@@ -121,6 +121,7 @@ playground: setup ## build the page that runs the simulator in a browser, and te
 	tests/wasm/check.sh $(BIN)/python target/playground
 
 reference: setup ## regenerate files made from the sources: Python classes, reference, notebooks
+	$(BIN)/python tools/generate_samples.py
 	$(BIN)/python tools/generate_scenario.py
 	$(BIN)/python tools/generate_tables.py
 	$(BIN)/python tools/generate_elements.py

@@ -10,9 +10,10 @@ class Own {
     this.spoken = spoken;
     this.memory = memory;
     this.made = complete(evaluate());
+    this.methods = spoken.events.reduce((bits, { name }, at) => bits + (this.made.prototype[name] ? 2 ** at : 0), 0);
   }
 
-  /** Passes an event to the control of a connection, and its window and rate to the module. */
+  /** Passes an event to the control of a connection; its window, its rate and what it has methods for to the module. */
   tell(connection, event, fields, answer) {
     const { name, fields: names } = this.spoken.events[event];
     const numbers = new Float64Array(this.memory.buffer, fields, names.length);
@@ -21,7 +22,7 @@ class Own {
     const control = this.#connections.get(connection);
     control[name]?.(told);
     const [window, rate] = read(control.control(), this.spoken.limits);
-    new Float64Array(this.memory.buffer, answer, 2).set([window, rate ?? NaN]);
+    new Float64Array(this.memory.buffer, answer, 3).set([window, rate ?? NaN, this.methods]);
   }
 
   #value(field, number) {

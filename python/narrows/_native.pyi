@@ -17,81 +17,103 @@ class ControlError(ValueError):
     would be right; `__cause__` is the exception that the control raised, if it did.
     """
 
+# Samples.
 @final
 class AckSample:
-    """What one ACK tells a control, after loss detection and the recovery state machine."""
+    """The information of one ACK, after loss detection and the recovery state machine."""
 
     @property
     def now_s(self) -> float:
-        """When the ACK arrived, in seconds."""
+        """When the ACK arrived."""
     @property
     def mss(self) -> int:
         """Payload bytes of a full packet."""
     @property
     def acked(self) -> int:
-        """Packets newly acknowledged or SACKed by this ACK."""
+        """Packets newly delivered: acknowledged or SACKed (`rs.acked_sacked`)."""
     @property
     def lost(self) -> int:
-        """Packets newly found lost."""
+        """Packets newly marked lost by this ACK (`rs.losses`)."""
     @property
     def in_flight(self) -> int:
-        """Packets in flight now."""
+        """Packets in flight now (`tcp_packets_in_flight`)."""
     @property
     def prior_in_flight(self) -> int:
         """Packets in flight before this ACK."""
     @property
     def delivered(self) -> int:
-        """Packets delivered since the flow began."""
+        """Packets delivered since the flow began (`tp->delivered`); the handshake counts as one."""
+    @property
+    def delivered_at_s(self) -> float:
+        """When `delivered` last grew (`tp->delivered_mstamp`)."""
     @property
     def lost_total(self) -> int:
-        """Packets found lost since the flow began."""
-    @property
-    def rtt_s(self) -> float | None:
-        """RTT sample of this ACK in seconds."""
-    @property
-    def srtt_s(self) -> float | None:
-        """Smoothed RTT in seconds."""
-    @property
-    def min_rtt_s(self) -> float | None:
-        """Lowest RTT over the last 300 s, in seconds."""
+        """Packets marked lost since the flow began (`tp->lost`)."""
     @property
     def delivery_rate_bps(self) -> float | None:
-        """Delivery rate in payload bits per second, where the ACK gives a sample."""
+        """Delivery rate, if the ACK gives a valid sample."""
+    @property
+    def rate_interval_s(self) -> float | None:
+        """Time over which it was measured: the longer of the send and the ACK interval."""
+    @property
+    def prior_delivered(self) -> int | None:
+        """`delivered` when the sampled packet was sent."""
     @property
     def app_limited(self) -> bool:
         """Whether the sampled packet left while the sender had too little to send."""
+    @property
+    def in_flight_at_send(self) -> int | None:
+        """Packets in flight when it was sent, with it; none without `on_lost`."""
+    @property
+    def lost_at_send(self) -> int | None:
+        """Packets marked lost before it was sent, modulo 2^32; none without `on_lost`."""
+    @property
+    def rtt_s(self) -> float | None:
+        """RTT sample of this ACK (`rs.rtt_us`)."""
+    @property
+    def srtt_s(self) -> float | None:
+        """Smoothed RTT."""
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Lowest RTT over the last 300 s."""
+    @property
+    def ack_delayed(self) -> bool:
+        """Whether the RTT sample may contain a receiver's delay (`is_ack_delayed`)."""
     @property
     def round_start(self) -> bool:
         """Whether a round trip has passed since the last ACK for which this was true."""
     @property
     def state(self) -> str:
-        """The recovery state: "open", "disorder", "cwr", "recovery" or "loss"."""
+        """The recovery state after this ACK: "open", "disorder", "cwr", "recovery" or "loss"."""
     @property
     def may_grow(self) -> bool:
-        """Whether a loss-based control may grow on this ACK."""
+        """Whether a loss-based control may grow now: not reducing, and `tcp_may_raise_cwnd`."""
     @property
     def cwnd_limited(self) -> bool:
-        """Whether the window limits the flow."""
+        """Whether the window limits the flow (`tcp_is_cwnd_limited`)."""
+    @property
+    def departure_s(self) -> float:
+        """The departure clock (`tcp_wstamp_ns`): when the last paced packet leaves."""
 
 @final
 class CongestionEvent:
-    """Why the window should shrink; told once for each episode."""
+    """The start of a congestion episode; the window must shrink."""
 
     @property
     def now_s(self) -> float:
-        """When it was noticed, in seconds."""
+        """When it was noticed."""
     @property
     def kind(self) -> str:
-        """One of "loss", "ecn", "tail_loss" or "timeout"."""
+        """The reason: "loss", "ecn", "tail_loss" or "timeout"."""
     @property
     def first(self) -> bool:
         """False for a timeout that only repeats one, or comes within an episode."""
     @property
     def state(self) -> str:
-        """The state just before: "open", "disorder", "cwr", "recovery" or "loss"."""
+        """The sender's state just before: "open", "disorder", "cwr", "recovery" or "loss"."""
     @property
     def cwnd(self) -> int:
-        """The window in force just before, in packets."""
+        """The window in force just before; within an episode PRR's, not the control's."""
     @property
     def in_flight(self) -> int:
         """Packets in flight."""
@@ -103,18 +125,107 @@ class CongestionEvent:
         """Packets delivered since the flow began."""
     @property
     def lost_total(self) -> int:
-        """Packets found lost since the flow began."""
+        """Packets marked lost since the flow began."""
 
 @final
 class UndoEvent:
-    """The last reduction was spurious."""
+    """The last reduction was spurious (`tcp_undo_cwnd_reduction`)."""
 
     @property
     def now_s(self) -> float:
-        """When it was noticed, in seconds."""
+        """When it was noticed."""
     @property
     def cwnd(self) -> int:
-        """The window in force just before, in packets."""
+        """The window in force just before."""
+    @property
+    def delivered(self) -> int:
+        """Packets delivered since the flow began."""
+    @property
+    def lost_total(self) -> int:
+        """Packets marked lost since the flow began."""
+
+@final
+class DeliveredSample:
+    """The RTT information of an ACK, before the recovery state machine (Linux `pkts_acked`)."""
+
+    @property
+    def now_s(self) -> float:
+        """When the ACK arrived."""
+    @property
+    def acked(self) -> int:
+        """Packets newly acknowledged cumulatively."""
+    @property
+    def rtt_s(self) -> float | None:
+        """RTT of the newest packet that the ACK covers and that was never retransmitted."""
+    @property
+    def in_flight(self) -> int:
+        """Packets in flight after the ACK was processed."""
+    @property
+    def sacked(self) -> int:
+        """Packets SACKed and not yet acknowledged cumulatively (`tp->sacked_out`)."""
+    @property
+    def cwnd_limited(self) -> bool:
+        """Whether growth was cwnd-limited in this window (`tcp_is_cwnd_limited`)."""
+    @property
+    def ece(self) -> bool:
+        """Whether the ACK echoes congestion experienced (ECE)."""
+    @property
+    def delivered_ce(self) -> int:
+        """Packets newly delivered by ACKs that carry ECE, since the flow began."""
+    @property
+    def delivered(self) -> int:
+        """Packets delivered since the flow began."""
+    @property
+    def prior_delivered(self) -> int:
+        """The same when the newest of the delivered packets left; zero if the ACK delivers none."""
+    @property
+    def prr_cwnd(self) -> int | None:
+        """PRR's window while it is in force instead of the control's."""
+
+@final
+class LostPacket:
+    """A packet, or its retransmission, was marked lost; called before its episode or ACK."""
+
+    @property
+    def now_s(self) -> float:
+        """When it was noticed."""
+    @property
+    def in_flight_at_send(self) -> int:
+        """Packets in flight when it was sent, with it."""
+    @property
+    def lost_at_send(self) -> int:
+        """Packets marked lost before it was sent, modulo 2^32."""
+    @property
+    def app_limited(self) -> bool:
+        """Whether the sender had too little to send when it left."""
+    @property
+    def lost_total(self) -> int:
+        """Packets marked lost since the flow began, including this one."""
+    @property
+    def delivered(self) -> int:
+        """Packets delivered since the flow began."""
+
+@final
+class StartEvent:
+    """The flow starts to send with nothing in flight (`CA_EVENT_TX_START`)."""
+
+    @property
+    def now_s(self) -> float:
+        """When the packet leaves."""
+    @property
+    def last_sent_s(self) -> float | None:
+        """When the one before it left; none for the first packet of the flow."""
+    @property
+    def app_limited(self) -> bool:
+        """Whether the flow had too little to send (`tp->app_limited != 0`)."""
+    @property
+    def mss(self) -> int:
+        """Payload bytes of a full packet."""
+    @property
+    def delivered(self) -> int:
+        """Packets delivered since the flow began."""
+
+# End of samples.
 
 @final
 class Connection:

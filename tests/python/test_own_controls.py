@@ -122,6 +122,45 @@ def test_a_control_is_told_what_the_sender_sees():
     assert 'kind: "loss"' in repr(events[0])
 
 
+class Witness(Recorder):
+    """A control with every method."""
+
+    def on_delivered(self, sample):
+        self.told.append(sample)
+
+    def on_lost(self, packet):
+        self.told.append(packet)
+
+    def on_start(self, event):
+        self.told.append(event)
+
+    def on_undo(self, event):
+        self.told.append(event)
+
+
+def test_a_control_with_every_method_hears_of_each_lost_packet_and_of_its_start():
+    told = []
+    result = native(type("Told", (Witness,), {"told": told}))
+    by_kind = {}
+    for one in told:
+        by_kind.setdefault(type(one).__name__, []).append(one)
+    lost, acks = by_kind["LostPacket"], by_kind["AckSample"]
+    assert [packet.lost_total for packet in lost] == list(range(1, len(lost) + 1))
+    assert len(lost) == acks[-1].lost_total > 0
+    assert all(0 < packet.in_flight_at_send <= 200 for packet in lost)
+    sampled = [ack for ack in acks if ack.delivery_rate_bps is not None]
+    assert all(ack.in_flight_at_send > 0 and ack.rate_interval_s > 0 for ack in sampled)
+    assert all(ack.delivered_at_s <= ack.now_s <= ack.departure_s + 1 for ack in acks)
+    (start,) = by_kind["StartEvent"]
+    assert start.last_sent_s is None
+    assert start.now_s <= acks[0].now_s - acks[0].rtt_s
+    delivered = by_kind["DeliveredSample"]
+    assert sum(sample.acked for sample in delivered) <= acks[-1].delivered
+    without = []
+    assert native(type("Told", (Recorder,), {"told": without})).digest == result.digest
+    assert {type(one).__name__ for one in without} == {"Connection", "AckSample", "CongestionEvent"}
+
+
 def test_a_pacing_rate_spaces_packets():
     class Paced(Recorder):
         told: list = []  # noqa: RUF012
@@ -265,7 +304,7 @@ def test_a_module_that_is_wrong_names_the_place(tmp_path, source, message):
         load(written(tmp_path, source))
 
 
-@pytest.mark.parametrize("method", ["on_ack", "on_connect", "control"])
+@pytest.mark.parametrize("method", ["on_ack", "on_connect", "on_lost", "control"])
 def test_a_method_that_nobody_awaits_is_refused(tmp_path, method):
     source = GOOD.replace(f"def {method}(", f"async def {method}(")
     if source == GOOD:

@@ -151,3 +151,10 @@ def test_there_are_notebooks_and_they_are_small() -> None:
     assert SCRIPTS
     for script in SCRIPTS:
         assert script.with_suffix(".ipynb").stat().st_size < 400_000
+
+
+def test_samples_of_controls_are_made_from_their_declaration() -> None:
+    import generate_samples
+
+    for path, text in generate_samples.generate().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path}: `make reference` renews it"

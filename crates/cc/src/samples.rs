@@ -21,6 +21,9 @@ pub enum RecoveryState {
 }
 
 impl RecoveryState {
+    /// The names of all states, in their order.
+    pub const NAMES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
+
     /// Whether PRR governs the window (Linux `tcp_in_cwnd_reduction`).
     #[must_use]
     pub const fn is_reducing(self) -> bool {
@@ -30,13 +33,7 @@ impl RecoveryState {
     /// The name in tables and logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Disorder => "disorder",
-            Self::Cwr => "cwr",
-            Self::Recovery => "recovery",
-            Self::Loss => "loss",
-        }
+        Self::NAMES[self as usize]
     }
 }
 
@@ -214,6 +211,34 @@ pub enum Congestion {
         /// Whether this timeout begins a new reduction.
         reduce: bool,
     },
+}
+
+impl Congestion {
+    /// The names of all reasons.
+    pub const NAMES: [&str; 4] = ["loss", "ecn", "tail_loss", "timeout"];
+
+    /// The name for controls in other languages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        Self::NAMES[self.number()]
+    }
+
+    /// Its place among [`Congestion::NAMES`].
+    #[must_use]
+    pub const fn number(self) -> usize {
+        match self {
+            Self::Loss => 0,
+            Self::Ecn => 1,
+            Self::TailLoss => 2,
+            Self::Timeout { .. } => 3,
+        }
+    }
+
+    /// Whether a reduction begins, which a timeout that only repeats one doesn't.
+    #[must_use]
+    pub const fn is_first(self) -> bool {
+        !matches!(self, Self::Timeout { reduce: false })
+    }
 }
 
 /// The start of a congestion episode.

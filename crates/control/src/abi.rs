@@ -12,10 +12,10 @@ use std::slice;
 use std::sync::Once;
 
 use crate::control::{CongestionControl, Control};
-use crate::samples::{
-    AckSample, CongestionEvent, Connection, DeliveredSample, LostPacket, Maybe, StartEvent,
-    UndoEvent, Unused,
+use crate::events::{
+    AckSample, CongestionEvent, DeliveredSample, LostPacket, StartEvent, UndoEvent,
 };
+use crate::samples::{Connection, Maybe, Unused};
 
 /// The version of this interface; a table of another version isn't read any further.
 pub const VERSION: u64 = 1;

@@ -1,9 +1,9 @@
 //! The trait of a control, and its output.
 
-use crate::samples::{
-    AckSample, CongestionEvent, Connection, DeliveredSample, LostPacket, Maybe, StartEvent,
-    UndoEvent, Unused,
+use crate::events::{
+    AckSample, CongestionEvent, DeliveredSample, LostPacket, StartEvent, UndoEvent,
 };
+use crate::samples::{Connection, Maybe, Unused};
 
 /// An infinite slow-start threshold (Linux `TCP_INFINITE_SSTHRESH`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;

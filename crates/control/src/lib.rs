@@ -27,19 +27,19 @@
 
 pub mod abi;
 mod control;
+mod events;
 mod samples;
 
 pub use control::{CongestionControl, Control, INFINITE_SSTHRESH};
-pub use samples::{
-    AckSample, AtSend, Congestion, CongestionEvent, Connection, DeliveredSample, LostPacket, Maybe,
-    RateSample, RecoveryState, StartEvent, UndoEvent, Unused,
-};
+pub use events::{AckSample, CongestionEvent, DeliveredSample, LostPacket, StartEvent, UndoEvent};
+pub use samples::{AtSend, Congestion, Connection, Maybe, RateSample, RecoveryState, Unused};
 
 /// The files of this crate, which are compiled again with a user's control.
-pub const SOURCES: [(&str, &str); 4] = [
+pub const SOURCES: [(&str, &str); 5] = [
     ("lib.rs", include_str!("lib.rs")),
     ("abi.rs", include_str!("abi.rs")),
     ("control.rs", include_str!("control.rs")),
+    ("events.rs", include_str!("events.rs")),
     ("samples.rs", include_str!("samples.rs")),
 ];
 

@@ -29,7 +29,8 @@ mod _native {
     use super::analyze::{CaptureError, CaptureOutput, analyze};
     #[pymodule_export]
     use super::control::{
-        AckSample, CongestionEvent, Connection, ControlError, Patience, RustControl, UndoEvent,
+        AckSample, CongestionEvent, Connection, ControlError, DeliveredSample, LostPacket,
+        Patience, RustControl, StartEvent, UndoEvent,
     };
     #[pymodule_export]
     use super::environments::Environments;

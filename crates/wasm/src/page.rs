@@ -21,10 +21,11 @@ mod here {
         }
     }
 
-    /// Passes an event to the page's control of a connection; returns its window and rate.
-    pub(crate) fn tell(connection: u32, event: u32, fields: &[f64]) -> [f64; 2] {
-        let mut answer = [f64::NAN; 2];
-        // SAFETY: JavaScript reads as many numbers as EVENTS names, and writes two.
+    /// Passes an event to the page's control of a connection; returns its window and rate, and a
+    /// bit for each event for which it has a method.
+    pub(crate) fn tell(connection: u32, event: u32, fields: &[f64]) -> [f64; 3] {
+        let mut answer = [f64::NAN; 3];
+        // SAFETY: JavaScript reads as many numbers as EVENTS names, and writes three.
         unsafe { page::control(connection, event, fields.as_ptr(), answer.as_mut_ptr()) };
         answer
     }
@@ -38,8 +39,8 @@ mod here {
 #[cfg(not(target_arch = "wasm32"))]
 mod nowhere {
     /// Outside a page there is no such control: this one keeps ten packets in flight.
-    pub(crate) fn tell(_connection: u32, _event: u32, _fields: &[f64]) -> [f64; 2] {
-        [10.0, f64::NAN]
+    pub(crate) fn tell(_connection: u32, _event: u32, _fields: &[f64]) -> [f64; 3] {
+        [10.0, f64::NAN, 0.0]
     }
 
     /// Outside a page nobody waits.

@@ -32,6 +32,7 @@ from narrows.spec import permission
 from narrows.spec.suggest import one_of, quote
 
 METHODS = ("on_ack", "on_congestion", "control")
+_OPTIONAL = ("on_connect", "on_delivered", "on_lost", "on_start", "on_undo")
 """Methods that a control must have."""
 MAX_SOURCE_BYTES = 1_000_000
 PATIENCE_S = 10.0
@@ -126,7 +127,7 @@ def _class_in(module: ModuleType, cca: str, class_name: str, source: Source) -> 
     for method in METHODS:
         if not callable(getattr(found, method, None)):
             raise SpecError.at(cca, f"a class without {method}", _METHODS_TEXT)
-    for method in (*METHODS, "on_connect"):
+    for method in (*METHODS, *_OPTIONAL):
         if inspect.iscoroutinefunction(getattr(found, method, None)):
             raise SpecError.at(cca, f"async def {method}, which nobody awaits", f"def {method}")
     return found

@@ -4,9 +4,10 @@
 //! engine: an error is noted in [`Trouble`], the object isn't called any more, and the run ends at
 //! its next report of progress.
 
+mod connection;
+mod events;
 mod patience;
 mod rust;
-mod samples;
 mod trouble;
 
 use std::collections::BTreeMap;
@@ -22,10 +23,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
 use crate::spec::around::keywords;
+pub use connection::Connection;
+pub use events::{AckSample, CongestionEvent, DeliveredSample, LostPacket, StartEvent, UndoEvent};
 pub use patience::{Calls, Patience, Watch};
 use rust::Loaded;
 pub use rust::RustControl;
-pub use samples::{AckSample, CongestionEvent, Connection, UndoEvent};
 pub use trouble::{ControlError, Trouble};
 use trouble::{raised, wrong};
 
@@ -82,8 +84,9 @@ struct PythonControl {
     place: usize,
     control: Control,
     paces: bool,
-    owns_recovery: bool,
+    needs: Needs,
     has_undo: bool,
+    has_start: bool,
     rounds: RoundTrips,
 }
 
@@ -115,8 +118,9 @@ impl PythonControl {
                 app_limited: false,
             },
             paces: true,
-            owns_recovery: false,
+            needs: Needs { deliveries: false, ..Needs::LOSS_BASED },
             has_undo: false,
+            has_start: false,
             rounds: RoundTrips::default(),
         }
     }
@@ -143,8 +147,11 @@ impl PythonControl {
                 return Err(wrong(&format!("{}.{method}", self.class), "no such method", need));
             }
         }
-        self.owns_recovery = truth(&object, "owns_recovery");
+        self.needs.own_recovery = truth(&object, "owns_recovery");
+        self.needs.deliveries = self.has(&object, "on_delivered")?;
+        self.needs.packets = self.has(&object, "on_lost")?;
         self.has_undo = self.has(&object, "on_undo")?;
+        self.has_start = self.has(&object, "on_start")?;
         let greeted = self.has(&object, "on_connect")?;
         self.object = Some(object.unbind());
         if greeted {
@@ -220,7 +227,11 @@ impl PythonControl {
 
 impl CongestionControl for PythonControl {
     fn needs(&self) -> Needs {
-        Needs { own_recovery: self.owns_recovery, ..Needs::LOSS_BASED }
+        self.needs
+    }
+
+    fn on_delivered(&mut self, sample: &cc::DeliveredSample) {
+        self.tell("on_delivered", DeliveredSample::new(sample));
     }
 
     fn on_ack(&mut self, sample: &cc::AckSample) {
@@ -238,6 +249,16 @@ impl CongestionControl for PythonControl {
         if self.has_undo {
             self.tell("on_undo", UndoEvent::new(event));
         }
+    }
+
+    fn on_start(&mut self, event: &cc::StartEvent) {
+        if self.has_start {
+            self.tell("on_start", StartEvent::new(event));
+        }
+    }
+
+    fn on_lost(&mut self, packet: &cc::LostPacket) {
+        self.tell("on_lost", LostPacket::new(packet));
     }
 
     fn control(&self) -> Control {

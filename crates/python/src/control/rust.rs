@@ -2,6 +2,7 @@
 
 mod convert;
 mod library;
+mod parts;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -198,28 +199,32 @@ impl CongestionControl for Loaded {
     }
 
     fn on_delivered(&mut self, sample: &cc::DeliveredSample) {
-        self.tell("on_delivered", self.library.table.on_delivered, &convert::delivered(sample));
+        self.tell("on_delivered", self.library.table.on_delivered, &convert::delivered_of(sample));
     }
 
     fn on_ack(&mut self, sample: &cc::AckSample) {
         let round_start = self.rounds.start(sample);
-        self.tell("on_ack", self.library.table.on_ack, &convert::ack(sample, round_start));
+        self.tell("on_ack", self.library.table.on_ack, &convert::ack_of(sample, round_start));
     }
 
     fn on_congestion(&mut self, event: &cc::CongestionEvent) {
-        self.tell("on_congestion", self.library.table.on_congestion, &convert::congestion(event));
+        self.tell(
+            "on_congestion",
+            self.library.table.on_congestion,
+            &convert::congestion_of(event),
+        );
     }
 
     fn on_undo(&mut self, event: &cc::UndoEvent) {
-        self.tell("on_undo", self.library.table.on_undo, &convert::undo(event));
+        self.tell("on_undo", self.library.table.on_undo, &convert::undo_of(event));
     }
 
     fn on_start(&mut self, event: &cc::StartEvent) {
-        self.tell("on_start", self.library.table.on_start, &convert::start(event));
+        self.tell("on_start", self.library.table.on_start, &convert::start_of(event));
     }
 
     fn on_lost(&mut self, packet: &cc::LostPacket) {
-        self.tell("on_lost", self.library.table.on_lost, &convert::lost(packet));
+        self.tell("on_lost", self.library.table.on_lost, &convert::lost_of(packet));
     }
 
     fn on_threshold(&mut self, ssthresh: u32) {
@@ -233,7 +238,7 @@ impl CongestionControl for Loaded {
     }
 
     fn on_unused(&mut self, unused: cc::Unused) {
-        self.tell("on_unused", self.library.table.on_unused, &convert::unused(unused));
+        self.tell("on_unused", self.library.table.on_unused, &parts::unused(unused));
     }
 
     fn control(&self) -> cc::Control {
