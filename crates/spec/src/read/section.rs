@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
             Kind::Command => self.command(key, node, &here),
             Kind::Sysctls => self.sysctls(key, node, &here),
             Kind::Where => self.places(key, node, &here),
-            Kind::Zip | Kind::Axes => Some(Read::Raw(node.clone())),
+            Kind::Zip | Kind::Axes | Kind::Cases => Some(Read::Raw(node.clone())),
             _ => {
                 let read = self.single(key, node);
                 self.or_problem(read, &here)
