@@ -150,7 +150,7 @@ def test_an_evaluation_goes_on_without_the_runs_that_were_lost(tmp_path: Path) -
     assert status == 1
     for situation in ("tail-drop", "high-loss"):
         assert f"Mine: {situation}: 5 of 5 runs failed: mine:Mine: found code that ended" in printed
-    assert "CUBIC: 2 kept" in printed
+    assert "CUBIC: 2 met" in printed
 
 
 def test_what_a_control_prints_stays_out_of_a_document(tmp_path: Path) -> None:

@@ -75,9 +75,9 @@ def test_is_a_control_safe(place: Path) -> None:
     [file] = (place / "narrows-results" / "evaluate" / "quick").glob("site/*/evaluation.json")
     situations = json.loads(file.read_text(encoding="utf-8"))["situations"]
     mine = {one["situation"]: one for one in situations if one["control"].startswith("mycontrol")}
-    kept = sum(one["verdict"] == "kept" for one in mine.values())
-    assert f"keeps {kept} of {len(mine)} situations" in WORDS
-    assert [name for name, one in mine.items() if one["verdict"] == "broken"] == ["bufferbloat"]
+    met = sum(one["verdict"] == "met" for one in mine.values())
+    assert f"meets {met} of {len(mine)} situations" in WORDS
+    assert [name for name, one in mine.items() if one["verdict"] == "not met"] == ["bufferbloat"]
     [queue] = [
         one for one in mine["bufferbloat"]["expectations"] if one["metric"] == "queue_mean_ms"
     ]
