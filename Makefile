@@ -134,6 +134,7 @@ reference: setup ## regenerate files made from the sources: Python classes, refe
 	$(BIN)/python tools/generate_commands.py
 	$(BIN)/python tools/generate_requirements.py
 	$(BIN)/python tools/generate_specification.py
+	$(BIN)/python tools/generate_agreement.py
 	$(BIN)/python tools/write_bbr_draft.py
 	$(BIN)/python tools/make_notebooks.py
 

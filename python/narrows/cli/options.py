@@ -27,6 +27,10 @@ Sets = Annotated[
         "--set", metavar="PLACE=VALUE", help="Change a value: path.buffer=4bdp, flows.0.cca=reno."
     ),
 ]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option("--filter", metavar="AXIS=VALUE", help="Only these: path.buffer=1bdp,2bdp."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -12,6 +12,7 @@ from narrows.cli.options import (
     AllowCode,
     AsJson,
     Backend,
+    Filters,
     Jobs,
     Out,
     Png,
@@ -126,12 +127,7 @@ def _run(
 def sweep(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="A specification with lists.")],
     sets: Sets = None,
-    filters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter", metavar="AXIS=VALUE", help="Run only these: path.buffer=1bdp,2bdp."
-        ),
-    ] = None,
+    filters: Filters = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say how much there is to run.")
     ] = False,
@@ -174,10 +170,9 @@ def sweep(
 
 
 def compare(
-    scenario: Annotated[
-        Path, typer.Argument(metavar="SCENARIO", help="A specification, or a directory of them.")
-    ],
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="A specification, or a study.")],
     sets: Sets = None,
+    filters: Filters = None,
     backends: Annotated[
         str,
         typer.Option(
@@ -196,21 +191,23 @@ def compare(
     as_json: AsJson = False,
     out: Out = None,
     table: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write every cell there, as Markdown.")
+        Path | None, typer.Option(metavar="FILE", help="Write every cell there, as CSV.")
     ] = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Judge whether simulator and Linux agree on a scenario.
+    """Judge whether simulator and Linux agree on a specification, or a study.
 
     The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
     """
-    from narrows.compare import UNTIL_DECIDED, Verdict, study
+    from narrows.compare import UNTIL_DECIDED, Verdict
+    from narrows.compare import compare as compare_all
     from narrows.console import ProgressBar
 
     with permission(allow_code, sets), ProgressBar() as bar:
-        made = study(
-            scenario,
+        made = compare_all(
+            source(spec),
             sets or (),
+            filters=filters or (),
             backends=[_analysed(label) for label in backends.split(",")],
             trials=trials,
             max_trials=UNTIL_DECIDED if until_decided and max_trials is None else max_trials,
@@ -218,7 +215,7 @@ def compare(
             watcher=bar,
         )
     if table is not None:
-        made.write_table(table)
+        made.write_cells(table)
     if as_json:
         print_json(made.document())
     else:
