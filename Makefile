@@ -77,7 +77,7 @@ python-test: setup
 tools: $(VENV)/.programs ## build the programs of the back ends uml and kernel, for Linux
 
 bench: setup ## packets per CPU second, and the engine alone
-	$(BIN)/narrows bench
+	$(BIN)/python tools/bench.py
 	$(CARGO) bench --locked -p narrows-bench
 
 fuzz: setup ## an hour of mutated inputs, by libFuzzer if it is installed

@@ -136,7 +136,7 @@ def test_the_specification_runs_again(analysis):
 
 
 def test_the_page_can_be_made_again(analysis, capsys):
-    assert cli.main(["report", str(analysis.result.path)]) == 0
+    assert cli.main(["open", "--no-show", "--rebuild", str(analysis.result.path)]) == 0
     assert "report.html" in capsys.readouterr().out
 
 

@@ -121,7 +121,7 @@ def test_it_fits_a_screen_and_names_what_there_is() -> None:
     assert "Python 3.11+" in first
     assert "Rust 1.88+" in first
     commands = {step.words[0] for step in steps(README) if isinstance(step, Command)}
-    assert commands >= {"sweep", "figure", "evaluate", "search", "analyze", "diff", "reproduce"}
+    assert commands >= {"run", "figure", "evaluate", "search", "analyze", "diff", "reproduce"}
     for word in ("quinn", "noq", "Gymnasium", "`narrows kernel build`", "Playground", "ns-3"):
         assert word in WORDS
 

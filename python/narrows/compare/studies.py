@@ -121,9 +121,11 @@ def _specs(study: Study, wanted: set[int]) -> list[Spec]:
     specs: list[Spec] = []
     problems: dict[Problem, None] = {}
     for number, (_, spec) in enumerate(study.specs(), 1):
-        if number in wanted and isinstance(spec, SpecError):
+        if number not in wanted:
+            continue
+        if isinstance(spec, SpecError):
             problems.update(dict.fromkeys(spec.problems))
-        elif number in wanted:
+        else:
             specs.append(spec)
     if problems:
         raise SpecError(list(problems)[:MOST_PROBLEMS])

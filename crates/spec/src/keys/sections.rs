@@ -34,7 +34,7 @@ pub static SPECIFICATION: Section = Section {
             "expect",
             Kind::Tables(&EXPECT),
             Empty,
-            "Bounds for results; beyond them `narrows run` and `narrows sweep` end with status 1.",
+            "Bounds for results; beyond them `narrows run` ends with status 1.",
         ),
     ],
 };

@@ -1,16 +1,22 @@
-"""`narrows bench --against`: another simulator beside narrows."""
+"""`make bench`: packets per CPU second, also of another simulator."""
 
 from __future__ import annotations
 
 import json
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
-from specimens import run_cli
 
-from narrows.bench import against
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+try:
+    import bench
+    import bench_against
+    import bench_loads
+finally:
+    sys.path.pop(0)
 
 Capture = pytest.CaptureFixture[str]
 PEER = """#!/bin/sh
@@ -21,7 +27,7 @@ echo '{answer}'
 
 @pytest.fixture(autouse=True)
 def hundredths(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(against, "QUICK", 100)
+    monkeypatch.setattr(bench_against, "QUICK", 100)
 
 
 def peer(folder: Path, answer: str) -> Path:
@@ -34,7 +40,7 @@ def peer(folder: Path, answer: str) -> Path:
 
 def test_another_simulator_runs_the_same_loads(tmp_path: Path, capsys: Capture) -> None:
     program = peer(tmp_path, '{"packets": 1000, "cpu_s": 0.02}')
-    assert run_cli("bench", "--quick", "--json", "--against", str(program)) == 0
+    assert bench.main(["--quick", "--json", "--against", str(program)]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["against"] == str(program)
     for entry in document["scenarios"]:
@@ -42,28 +48,28 @@ def test_another_simulator_runs_the_same_loads(tmp_path: Path, capsys: Capture) 
         low, high = entry["ratio_range"]
         assert 0 < low <= entry["ratio"] <= high
     asked = (tmp_path / "log").read_text().splitlines()
-    assert len(asked) == 4 * against.PAIRS
-    second = asked[against.PAIRS]
+    assert len(asked) == 4 * bench_against.PAIRS
+    second = asked[bench_against.PAIRS]
     flows = "--flows=bbr,bbr,cubic,cubic"
     assert second == f"--rate=80000000 --rtt=25000000 --buffer=437500 {flows} --duration=600000000"
 
 
 def test_each_load_gets_a_line(tmp_path: Path, capsys: Capture) -> None:
     program = peer(tmp_path, '{"packets": 1000, "cpu_s": 0.02}')
-    assert run_cli("bench", "--quick", "--against", str(program)) == 0
+    assert bench.main(["--quick", "--against", str(program)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 4
     assert all("peer 50,000" in line and "times" in line for line in lines)
 
 
 def test_an_unknown_peer(capsys: Capture) -> None:
-    assert run_cli("bench", "--against", "ns4") == 2
+    assert bench.main(["--against", "ns4"]) == 2
     assert "the path of a program" in capsys.readouterr().err
 
 
 def test_ns3_that_is_not_there(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(against, "LIBRARIES", ("ns3-of-no-machine",))
-    assert run_cli("bench", "--against", "ns3") == 2
+    monkeypatch.setattr(bench_against, "LIBRARIES", ("ns3-of-no-machine",))
+    assert bench.main(["--against", "ns3"]) == 2
     assert "libns3-dev" in capsys.readouterr().err
 
 
@@ -79,31 +85,59 @@ def test_the_compilers_first_error_is_shown(
         (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    assert run_cli("bench", "--against", "ns3") == 1
+    assert bench.main(["--against", "ns3"]) == 1
     error = capsys.readouterr().err
-    assert "Compiling ns3.cc" in error
+    assert "Compiling bench_ns3.cc" in error
     assert "a.h:3: fatal error: gsl.h" in error
     assert "-I/opt/ns3" in error
 
 
 def test_each_line_appears_when_its_load_is_measured(tmp_path: Path) -> None:
     program = peer(tmp_path, '{"packets": 1000, "cpu_s": 0.02}')
-    results = against.compare(program, quick=True)
+    results = bench_against.compare(program, quick=True)
     assert next(results)["name"] == "S1"
-    assert len((tmp_path / "log").read_text().splitlines()) == against.PAIRS
+    assert len((tmp_path / "log").read_text().splitlines()) == bench_against.PAIRS
 
 
 @pytest.mark.parametrize("answer", ["no JSON", "{}", "[]", '{"packets": 1, "cpu_s": 0}'])
 def test_a_peer_that_answers_something_else(tmp_path: Path, capsys: Capture, answer: str) -> None:
     program = peer(tmp_path, answer)
-    assert run_cli("bench", "--quick", "--against", str(program)) == 2
+    assert bench.main(["--quick", "--against", str(program)]) == 2
     assert '"cpu_s"' in capsys.readouterr().err
 
 
 def test_a_peer_that_fails(tmp_path: Path, capsys: Capture) -> None:
     program = peer(tmp_path, "")
     program.write_text("#!/bin/sh\necho no such rate >&2\nexit 3\n")
-    assert run_cli("bench", "--quick", "--against", str(program)) == 1
+    assert bench.main(["--quick", "--against", str(program)]) == 1
     error = capsys.readouterr().err
     assert "--rate=10000000" in error
     assert "status 3: no such rate" in error
+
+
+def test_bench(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_loads, "QUICK", 100)
+    assert bench.main(["--quick", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["quick"] is True
+    assert [entry["name"] for entry in document["scenarios"]] == ["S1", "S2", "S3", "S4"]
+    for entry in document["scenarios"]:
+        rate = entry["packets"] / entry["cpu_s"]
+        assert entry["packets_per_cpu_s"] == pytest.approx(rate)
+        assert entry["packets"] > 100
+    assert [entry["duration_s"] for entry in document["scenarios"]] == [0.6, 0.6, 0.2, 0.2]
+
+
+def test_bench_says_what_it_shortened(capsys: Capture) -> None:
+    result = {
+        "name": "S1",
+        "title": "1 CUBIC",
+        "buffer": "1bdp",
+        "packets": 1000,
+        "cpu_s": 0.5,
+        "packets_per_cpu_s": 2000.0,
+    }
+    bench_loads.print_measurements([result], quick=True)
+    quick, line = capsys.readouterr().out.splitlines()
+    assert "a tenth" in quick
+    assert "2,000 packets per CPU second" in line

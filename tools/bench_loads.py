@@ -1,4 +1,4 @@
-"""`narrows bench`: data packets through the bottleneck per second of CPU time.
+"""The loads of tools/bench.py, and their data packets per second of CPU time.
 
 Four scenarios from one flow to a hundred. Each runs once to warm up and then
 three times; the median counts. CPU time is that of the simulating thread, so other programs affect

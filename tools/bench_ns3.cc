@@ -1,4 +1,4 @@
-// The loads of `narrows bench` in ns-3: flows through one drop-tail bottleneck.
+// The loads of tools/bench.py in ns-3: flows through one drop-tail bottleneck.
 //
 //   sender -- (10 x rate) -- router == (rate, the buffer) == router -- (10 x rate) -- receiver
 //

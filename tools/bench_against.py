@@ -1,8 +1,8 @@
-"""`narrows bench --against`: the same loads in another simulator, in turns with narrows.
+"""The loads of tools/bench.py in another simulator, in turns with narrows.
 
-A peer is a program with the options of `ns3.cc` beside this file. It prints the packets that left
-the bottleneck and the CPU time of the simulation as a line of JSON. So one for another simulator
-needs no change here.
+A peer is a program with the options of `bench_ns3.cc` beside this file. It prints the packets that
+left the bottleneck and the CPU time of the simulation as a line of JSON. So one for another
+simulator needs no change here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from narrows.bench import QUICK, SCENARIOS, Scenario, cpu_seconds, planned
+from bench_loads import QUICK, SCENARIOS, Scenario, cpu_seconds, planned
+
 from narrows.errors import InputError, NarrowsError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ NS3 = "ns3"
 COMPILER = "g++"
 PARTS = ("applications", "point-to-point", "internet", "network", "core")
 LIBRARIES = tuple(f"ns3-{part}" for part in PARTS)
-SOURCE = Path(__file__).with_name("ns3.cc")
+SOURCE = Path(__file__).with_name("bench_ns3.cc")
 
 
 @contextmanager
