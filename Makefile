@@ -77,7 +77,7 @@ python-test: setup
 tools: $(VENV)/.programs ## build the programs of the back ends uml and kernel, for Linux
 
 bench: setup ## packets per CPU second, and the engine alone
-	$(BIN)/narrows bench
+	$(BIN)/python tools/bench.py
 	$(CARGO) bench --locked -p narrows-bench
 
 fuzz: setup ## an hour of mutated inputs, by libFuzzer if it is installed
@@ -134,6 +134,7 @@ reference: setup ## regenerate files made from the sources: Python classes, refe
 	$(BIN)/python tools/generate_commands.py
 	$(BIN)/python tools/generate_requirements.py
 	$(BIN)/python tools/generate_specification.py
+	$(BIN)/python tools/generate_agreement.py
 	$(BIN)/python tools/write_bbr_draft.py
 	$(BIN)/python tools/make_notebooks.py
 

@@ -12,9 +12,9 @@ from narrows import _native
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "specification.md"
 HEAD = """# Specifications
 
-`make reference` makes this page from the keys declared in `crates/spec/src/keys`; `narrows schema`
-prints them as a JSON Schema for editors ([editors.md](../how-to/editors.md)). A specification is
-TOML. Anywhere in it a list in place of a value, or a range, is an axis of a study
+`make reference` makes this page from the keys declared in `crates/spec/src/keys`; `narrows list
+schema` prints them as a JSON Schema for editors ([editors.md](../how-to/editors.md)). A
+specification is TOML. Anywhere in it a list in place of a value, or a range, is an axis of a study
 ([sweep.md](../how-to/sweep.md)). Quantities carry units as in tc: `"80mbit"`, `"25ms"`, `"250kb"`;
 `bdp` is the bandwidth-delay product of the path, `pkt` a packet of 1500 bytes.
 

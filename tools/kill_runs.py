@@ -76,8 +76,8 @@ COMMANDS = (
     ),
     Command(
         "sweep",
-        ("sweep", "study.toml", "--out", "sweep"),
-        ("sweep", "short.toml", "--out", "sweep"),
+        ("run", "study.toml", "--out", "sweep"),
+        ("run", "short.toml", "--out", "sweep"),
     ),
     Command(
         "reproduce",

@@ -101,7 +101,7 @@ class Entry:
     def commands(self) -> list[list[str]]:
         """The words of the commands that give its results and the figure."""
         if self.sweep is not None:
-            run = ["sweep", f"{self.name}.toml", *as_sets(self.sweep), "--out", self.name]
+            run = ["run", f"{self.name}.toml", *as_sets(self.sweep), "--out", self.name]
         else:
             pcap = ["--pcap"] if self.capture else []
             run = ["run", f"{self.name}.toml", *as_sets(self.sets), *pcap, "--out", self.name]

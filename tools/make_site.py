@@ -11,6 +11,7 @@ into the playground then lead to the page that says how to build it.
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -28,6 +29,8 @@ VERSION = re.findall(
 )[0]
 PROJECT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
 HOW_TO_PLAY = PurePosixPath("docs/how-to/playground.md")
+CELLS = "cells.csv"
+"""The table of an agreement study."""
 LIVE = re.compile(r'<a class="live".*</a>\n')
 LINK = re.compile(r"(\]\()([^)#\s:]+)((?:#[^)]*)?\))")
 
@@ -88,6 +91,9 @@ def put(page: PurePosixPath, folder: Path, live: bool) -> None:
         target = found(page, match[2])
         if target.parts[0] == "playground":
             target = target if live else HOW_TO_PLAY
+        elif target.name == CELLS:
+            put_table(target, folder)
+            target = target.with_suffix(".md")
         elif target.suffix != ".md" and str(target) != "README.md":
             copy(target, folder)
         there = os.path.relpath(place(target), place(page).parent)
@@ -97,6 +103,17 @@ def put(page: PurePosixPath, folder: Path, live: bool) -> None:
     target = folder / place(page)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(LINK.sub(moved, text), encoding="utf-8")
+
+
+def put_table(file: PurePosixPath, folder: Path) -> None:
+    """Puts a table of cells into the site as a page."""
+    with (ROOT / file).open(encoding="utf-8", newline="") as lines:
+        head, *rows = csv.reader(lines)
+    table = [head, ["---"] * len(head), *rows]
+    text = "\n".join(f"| {' | '.join(row)} |" for row in table)
+    target = folder / place(file.with_suffix(".md"))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(f"# All cells of {file.parent.name}\n\n{text}\n", encoding="utf-8")
 
 
 def put_gallery(gallery: Path, folder: Path, live: bool) -> None:

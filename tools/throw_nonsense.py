@@ -118,7 +118,7 @@ class Kinds:
         """A specification that is planned, not run."""
         file = self.place / "case.toml"
         file.write_bytes(mutated(moves.choice(self.specs), moves, lines=True))
-        command = ["sweep", str(file), "--dry-run"]
+        command = ["run", str(file), "--dry-run"]
         if moves.random() < 0.2:
             keys = ("path.rate", "run.seed", "flows.0.cca", "flows.0.workload", "path.queue", "x")
             command += ["--set", f"{moves.choice(keys)}={moves.choice(WORDS)}"]
@@ -147,7 +147,12 @@ class Kinds:
         shutil.copytree(self.out, broken, ignore=_LEFT_OUT)
         file = broken / moves.choice(self.files).relative_to(self.out)
         file.write_bytes(mutated(file.read_bytes(), moves))
-        return moves.choice([["report", str(broken)], ["export", str(broken), "flow_samples"]])
+        return moves.choice(
+            [
+                ["open", "--no-show", "--rebuild", str(broken)],
+                ["export", str(broken), "flow_samples"],
+            ]
+        )
 
 
 def mutated(content: bytes, moves: random.Random, *, lines: bool = False) -> bytes:

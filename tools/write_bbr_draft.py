@@ -47,7 +47,7 @@ CODES = """
 ## What Google's code does otherwise
 
 Every expectation that Google's code doesn't keep, with what it gave. The bounds are those of
-the draft's text, so that a broken one is a difference, not a fault.
+the draft's text, so that one that isn't met is a difference, not a fault.
 
 """
 MIDDLE = """
@@ -110,7 +110,7 @@ def _codes(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         held = code[situation.name]["expectations"]
         trials = max(len(one["values"]) for one in held)
         for one in held:
-            if one["verdict"] != "kept":
+            if one["verdict"] != "met":
                 without = trials - len(one["values"])
                 told = f"{one['verdict']}, no value in {without} of {trials} trials"
                 measured = f"{interval(one['values'])} ({told if without else one['verdict']})"

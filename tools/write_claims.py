@@ -13,7 +13,7 @@ import json
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -316,10 +316,10 @@ def shipped_judgements(judged: Sequence[Judgement]) -> str:
     """The judgements that the package includes: those on whole grids that a verdict rests on."""
     kept = [
         asdict(replace(one, checks=_brief(one.checks)))
-        for one in judged
+        for one in sorted(judged, key=lambda one: one.key)
         if not one.quick and not one.change.startswith("seeds ")
     ]
-    return json.dumps({"judgements": kept}, separators=(",", ":"), ensure_ascii=False) + "\n"
+    return a_line_each("judgements", kept)
 
 
 def _brief(checks: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
@@ -335,8 +335,14 @@ def whole(entries: Sequence[Entry]) -> list[Entry]:
 
 def shipped(entries: Sequence[Entry]) -> str:
     """The ledger that the package includes, without the rules, which it contains anyway."""
-    short = [asdict(_short(entry)) for entry in entries]
-    return json.dumps({"entries": short}, separators=(",", ":"), ensure_ascii=False) + "\n"
+    in_order = sorted(entries, key=lambda entry: entry.key)
+    return a_line_each("entries", [asdict(_short(entry)) for entry in in_order])
+
+
+def a_line_each(key: str, items: Iterable[Mapping[str, Any]]) -> str:
+    """A JSON document with a line for each item, so that a diff shows which changed."""
+    lines = [json.dumps(one, separators=(",", ":"), ensure_ascii=False) for one in items]
+    return f'{{"{key}":[\n' + ",\n".join(lines) + "\n]}\n"
 
 
 def _short(entry: Entry) -> Entry:

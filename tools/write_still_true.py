@@ -1,4 +1,4 @@
-"""Writes docs/reference/still-true.md from the table of `narrows still-true` in a directory.
+"""Writes docs/reference/still-true.md from the table that was made in a directory.
 
     python tools/write_still_true.py OUT
 
@@ -19,8 +19,8 @@ HEAD = """\
 This page tests the problems that four documents found in BBR between 2017 and 2019 in every later
 version and with every proposed change. "Yes" means that the version has the problem: the whole 95 %
 interval of the mean over {trials} trials lies beyond the limit. "No" means that all of it lies on
-the other side. `narrows still-true` makes the table, with real kernels where they are built, and
-`tools/write_still_true.py` this page from it. Problems, versions and limits are data:
+the other side. `narrows reproduce still-true` makes the table, with real kernels where they are
+built, and `tools/write_still_true.py` this page from it. Problems, versions and limits are data:
 `python/narrows/reproduce/data/problems.toml`. Versions without a kernel's name run in that of 6.12;
 "real" is the kernel itself, in virtual time.
 

@@ -53,7 +53,7 @@ harm.group_by("path.buffer", maintain_order=True).agg(pl.col("harm").mean())
 #
 # ## Guarding a change
 #
-# An expectation is a bound on a metric. The command `narrows sweep` ends with
+# An expectation is a bound on a metric. The command `narrows run` ends with
 # status 1 if a combination doesn't keep it; here they are listed.
 
 # %%

@@ -382,4 +382,6 @@ def _units(node: Node) -> list[str]:
 @cache
 def schema() -> Node:
     found: Node = json.loads(_native.schema())
+    for name, needs in found["else"]["properties"].items():  # but for studies with cases
+        found["properties"][name] |= needs
     return found

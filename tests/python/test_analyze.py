@@ -136,7 +136,7 @@ def test_the_specification_runs_again(analysis):
 
 
 def test_the_page_can_be_made_again(analysis, capsys):
-    assert cli.main(["report", str(analysis.result.path)]) == 0
+    assert cli.main(["open", "--no-show", "--rebuild", str(analysis.result.path)]) == 0
     assert "report.html" in capsys.readouterr().out
 
 
@@ -228,13 +228,13 @@ def test_the_time_sequence_graph_is_on_the_page(analysis):
 
 def test_a_capture_is_compared_with_its_simulation(analysis, tmp_path):
     place = str(analysis.result.path)
-    made = compare(
+    (made,) = compare(
         f"{place}/spec.toml",
         backends=["sim", f"capture:{place}"],
         trials=3,
         max_trials=3,
         out=tmp_path / "out",
-    )
+    ).made
     rows = {(row.cell.quantity, row.cell.flows): row for row in made.rows}
     goodput = rows["goodput", "10.0.0.1:10000>10.128.0.1:5001"]
     assert made.reference == f"capture:{place}"

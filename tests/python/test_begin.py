@@ -31,12 +31,8 @@ def test_every_starting_point_is_right(
     assert paths == [starter.spec, *starter.files]
     assert all((tmp_path / path).is_file() for path in paths)
     code = [word for name in starter.files for word in ("--allow-code", name)]
-    assert run_cli("validate", starter.spec, *code) == 0
+    assert run_cli("run", "--check", starter.spec, *code) == 0
     assert "right" in capsys.readouterr().out
-    # The first command is a run of one combination, or a sweep of several.
-    assert run_cli("validate", starter.spec, "--json", *code) == 0
-    [found] = json.loads(capsys.readouterr().out)["right"]
-    assert ("sweep" in starter.command) == (found["combinations"] > 1)
 
 
 def test_a_file_is_not_replaced_unless_told(
@@ -55,7 +51,7 @@ def test_a_file_is_not_replaced_unless_told(
 def test_validate_tells_every_problem_and_runs_nothing(tmp_path: Path, capsys: Capture) -> None:
     right = write(tmp_path)
     wrong = write(tmp_path, GOOD.replace("8mbit", "8mbps?"), "wrong.toml")
-    assert run_cli("validate", right, wrong, wrong) == 2
+    assert run_cli("run", "--check", right, wrong, wrong) == 2
     captured = capsys.readouterr()
     assert "good.toml: right; runs: 1, combinations: 1" in captured.out
     assert captured.err.count("path.rate") == 2
@@ -98,15 +94,15 @@ def test_watching_runs_again_after_a_change_and_survives_a_mistake(tmp_path: Pat
 
 
 def test_a_shell_completes_commands(capsys: Capture) -> None:
-    assert run_cli("completion", "bash") == 0
+    assert run_cli("--completion", "bash") == 0
     assert "_NARROWS_COMPLETE" in capsys.readouterr().out
-    asked = {"_NARROWS_COMPLETE": "complete_bash", "COMP_WORDS": "narrows val", "COMP_CWORD": "1"}
+    asked = {"_NARROWS_COMPLETE": "complete_bash", "COMP_WORDS": "narrows rep", "COMP_CWORD": "1"}
     code = "import sys; from narrows.start import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | asked, capture_output=True, text=True,
         check=True, timeout=120,
     )  # fmt: skip
-    assert done.stdout.split() == ["validate"]
+    assert done.stdout.split() == ["reproduce"]
 
 
 def test_help_is_short_for_h(capsys: Capture) -> None:
@@ -163,4 +159,4 @@ def test_next_steps_are_for_people_only(
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr("sys.stdout", terminal)
     assert run_cli("init", "aqm") == 0
-    assert "next: narrows sweep aqm.toml" in capsys.readouterr().err
+    assert "next: narrows run aqm.toml" in capsys.readouterr().err

@@ -90,7 +90,7 @@ def test_a_sweep_goes_on_and_leaves_one_for_the_first(
     )
     (tmp_path / "study.toml").write_text(STUDY)
     out = tmp_path / "store"
-    assert main(["sweep", str(tmp_path / "study.toml"), "--out", str(out)]) == 1
+    assert main(["run", str(tmp_path / "study.toml"), "--out", str(out)]) == 1
     printed = capsys.readouterr().out
     file = tmp_path / "store-broken.toml"
     assert "6 new, 0 stored before, 2 failed" in printed

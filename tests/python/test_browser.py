@@ -37,7 +37,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     commands = [
         ["run", str(spec), "--out", str(shelf / "a")],
         ["run", str(spec), "--set", "flows[0].cca=reno", "--out", str(shelf / "b")],
-        ["sweep", str(spec), *axes, "--out", store],
+        ["run", str(spec), *axes, "--out", store],
         ["diff", str(shelf / "a"), str(shelf / "b"), "--out", str(shelf / "d")],
         ["figure", str(shelf / "a"), "timeline", "--format", "html", "--out", str(folder / "t")],
         ["figure", store, "lines", "--format", "html", "--out", str(folder / "l")],
@@ -144,7 +144,7 @@ def test_a_figure_zooms_and_shows_values(pages: dict[str, Path], browser: Browse
 def test_a_sweep_is_sorted_filtered_and_drawn_otherwise(
     pages: dict[str, Path], browser: Browser
 ) -> None:
-    browser.open(pages["sweep"])
+    browser.open(pages["run"])
     browser.wait("document.querySelectorAll('#table tbody tr').length === 4")
     column = "[...document.querySelectorAll('#table tbody tr')].map(r => r.children[0].textContent)"
     press = "document.querySelector('#table th button').click()"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -134,6 +135,9 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     assert "1 of 1 verdicts change with the seeds" in text
     kept = write_claims.shipped([ENTRY])
     assert '"rule":""' in kept
+    first = replace(ENTRY, claim="a/first")
+    _, *lines, _ = write_claims.shipped([ENTRY, first]).splitlines()
+    assert [json.loads(line.rstrip(","))["claim"] for line in lines] == ["a/first", ENTRY.claim]
     assert "7 %" in kept
     shipped = write_claims.shipped_judgements(seeded)
     assert "seeds 1" not in shipped

@@ -21,6 +21,7 @@ import narrows
 from narrows import console, runner
 from narrows.cli import status as statuses
 from narrows.cli.app import app
+from narrows.cli.help import RENAMED, SECTIONS
 from narrows.errors import NarrowsError
 from narrows.execute import State
 
@@ -54,8 +55,55 @@ def test_lists_need_nothing_heavy() -> None:
 def test_help(capsys: Capture) -> None:
     assert run_cli("--help") == 0
     said = capsys.readouterr().out
-    for command in ("run", "list", "report", "reproduce", "bench"):
+    for command in ("run", "list", "open", "reproduce", "verify"):
         assert re.search(rf"^  {command} ", said, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("former", "present"), RENAMED.items())
+def test_a_former_name_leads_to_the_present_one(former: str, present: str, capsys: Capture) -> None:
+    assert run_cli(former, "good.toml") == 2
+    assert f"found narrows {former}; `narrows {present}` would be right" in capsys.readouterr().err
+    first = present.split()[0]
+    assert first.startswith("--") or first in [
+        name for names in SECTIONS.values() for name in names
+    ]
+
+
+def test_there_are_few_commands() -> None:
+    assert sum(map(len, SECTIONS.values())) <= 17
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["run", "SPEC", "--set", "path.rate=8mbit,9mbit", "--qlog"],
+            "run: found --qlog for a study",
+        ),
+        (["run", "SPEC", "--jobs", "2", "--force"], "run: found --force for a study"),
+        (["run", "SPEC", "SPEC"], "SPEC: found 2 specifications; one, or --check"),
+        (["figure", "SPEC", "--metric", "jain"], "figure: found --metric for a specification"),
+        (["figure", "."], "NAME: found nothing; a figure"),
+        (["figure", ".", "share", "--set", "path.rate=1mbit"], "figure: found --set for results"),
+        (["search", "cubic", "--trials", "3"], "search: found --trials without --for"),
+    ],
+)
+def test_an_option_of_another_use_is_refused(
+    arguments: list[str], said: str, tmp_path: Path, capsys: Capture
+) -> None:
+    spec = write(tmp_path)
+    assert run_cli(*[spec if word == "SPEC" else word for word in arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_study_read_from_a_pipe_runs(tmp_path: Path) -> None:
+    code = "import sys; from narrows.start import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "run", "-", "--set", "path.rate=8mbit,9mbit", "--json"]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "out")], input=GOOD, capture_output=True, text=True,
+        check=True, timeout=120,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["combinations"] == 2
 
 
 def test_version(capsys: Capture) -> None:
@@ -223,51 +271,19 @@ def test_report_makes_the_page_again(tmp_path: Path, capsys: Capture) -> None:
     assert run_cli("run", write(tmp_path), "--out", str(out)) == 0
     (out / "report.html").unlink()
     capsys.readouterr()
-    assert run_cli("report", str(out)) == 0
+    assert run_cli("open", "--no-show", "--rebuild", str(out)) == 0
     assert capsys.readouterr().out.splitlines()[0] == str(out / "report.html")
     assert (out / "report.html").is_file()
 
 
 def test_report_of_nothing(tmp_path: Path, capsys: Capture) -> None:
-    assert run_cli("report", str(tmp_path)) == 2
+    assert run_cli("open", "--no-show", "--rebuild", str(tmp_path)) == 2
     assert "manifest.json" in capsys.readouterr().err
 
 
 def test_an_unknown_figure(capsys: Capture) -> None:
     assert run_cli("reproduce", "panaderia/fig99") == 2
     assert "panaderia/fig9" in capsys.readouterr().err
-
-
-def test_bench(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    from narrows import bench
-
-    monkeypatch.setattr(bench, "QUICK", 100)
-    assert run_cli("bench", "--quick", "--json") == 0
-    document = json.loads(capsys.readouterr().out)
-    assert document["quick"] is True
-    assert [entry["name"] for entry in document["scenarios"]] == ["S1", "S2", "S3", "S4"]
-    for entry in document["scenarios"]:
-        rate = entry["packets"] / entry["cpu_s"]
-        assert entry["packets_per_cpu_s"] == pytest.approx(rate)
-        assert entry["packets"] > 100
-    assert [entry["duration_s"] for entry in document["scenarios"]] == [0.6, 0.6, 0.2, 0.2]
-
-
-def test_bench_says_what_it_shortened(capsys: Capture) -> None:
-    from narrows import bench
-
-    result = {
-        "name": "S1",
-        "title": "1 CUBIC",
-        "buffer": "1bdp",
-        "packets": 1000,
-        "cpu_s": 0.5,
-        "packets_per_cpu_s": 2000.0,
-    }
-    bench.print_measurements([result], quick=True)
-    quick, line = capsys.readouterr().out.splitlines()
-    assert "a tenth" in quick
-    assert "2,000 packets per CPU second" in line
 
 
 def test_our_own_mistakes_keep_their_traceback(
@@ -443,9 +459,7 @@ def test_figures_are_called_by_their_study(
 ) -> None:
     spec = write(tmp_path, GOOD)
     assert (
-        run_cli(
-            "sweep", spec, "--set", 'path.buffer=["1bdp", "2bdp"]', "--out", str(tmp_path / "s")
-        )
+        run_cli("run", spec, "--set", 'path.buffer=["1bdp", "2bdp"]', "--out", str(tmp_path / "s"))
         == 0
     )
     capsys.readouterr()

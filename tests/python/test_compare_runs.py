@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,17 +15,22 @@ from specimens import GOOD, run_cli, write
 
 from narrows.backends import Progress, get_backend
 from narrows.backends.sim import Simulator
+from narrows.compare import Comparison
+from narrows.compare import compare as compare_all
 from narrows.compare import run as compare_run
-from narrows.compare import studies
-from narrows.compare import table as page
-from narrows.compare.run import compare
-from narrows.errors import InputError
+from narrows.compare.table import COLUMNS
 from narrows.store import RunResult, RunStore
 
 Capture = pytest.CaptureFixture[str]
 LOSSY = GOOD.replace('buffer = "1bdp"', 'buffer = "1bdp"\nloss = 0.01').replace(
     'duration = "2s"', 'duration = "5s"'
 )
+
+
+def compare(*arguments: Any, **options: Any) -> Comparison:
+    """The comparison of a plain specification."""
+    (made,) = compare_all(*arguments, **options).made
+    return made
 
 
 class StandIn(Simulator):
@@ -175,30 +181,48 @@ def test_a_specification_may_want_more_trials(kernel: type[StandIn], tmp_path: P
     assert (more.trials, kernel.runs) == (4, 5)  # one more to see what seeds do
 
 
-@pytest.mark.usefixtures("kernel")
-def test_a_directory_and_its_table(tmp_path: Path, capsys: Capture) -> None:
-    study, table = tmp_path / "study", tmp_path / "table.md"
-    study.mkdir()
-    write(study, name="a.toml")
-    write(study, GOOD.replace('"good"', '"other"').replace("cubic", "reno"), name="b.toml")
-    (study / page.README).write_text("# Agreement of two\n\nText.\n", encoding="utf-8")
-    (study / page.CAUSES).write_text("Nothing differs.\n", encoding="utf-8")
-    options = ("--trials", "3", "--max-trials", "3", "--out", str(tmp_path / "out"))
-    assert run_cli("compare", str(study), "--table", str(table), *options) == 0
+CASES = """
+[[sweep.cases]]
+name = "one"
+
+[[sweep.cases]]
+name = "other"
+flows = [{ cca = "reno" }]
+"""
+
+
+def test_a_study_and_its_table(kernel: type[StandIn], tmp_path: Path, capsys: Capture) -> None:
+    spec, table, out = write(tmp_path, GOOD + CASES), tmp_path / "cells.csv", tmp_path / "out"
+    options = ("--trials", "3", "--max-trials", "3", "--out", str(out))
+    assert run_cli("compare", spec, "--table", str(table), *options) == 0
     assert "12 cells: 12 agree, 0 differ, 0 undecided" in capsys.readouterr().out
-    text = table.read_text(encoding="utf-8")
-    assert text.startswith("# Agreement of two\n\nMade by")
-    for part in (
-        "**Of 12 cells 12 agree, 0 differ, 0 undecided.**",
-        "Of the 6 cells",
-        "### other",
-        "Nothing differs.",
-    ):
-        assert part in text
-    assert "`linux-6.12`" in text
-    assert "Processor time of all runs: 0." in text
-    assert run_cli("compare", str(study), "--table", str(table), *options) == 0
-    assert table.read_text(encoding="utf-8") == text
+    assert sorted(place.name for place in out.iterdir()) == ["01-one", "02-other"]
+    text, made_by = table.read_text(encoding="utf-8"), table.with_suffix(".json")
+    head, *lines = csv.reader(text.splitlines())
+    assert head == list(COLUMNS)
+    found = [dict(zip(head, line, strict=True)) for line in lines]
+    assert [(row["case"], row["flows"]) for row in found[:2]] == [
+        ("one", "cubic"),
+        ("one", "cubic"),
+    ]
+    assert {row["case"] for row in found[6:]} == {"other"}
+    assert {row["verdict"] for row in found} == {"agree"}
+    assert json.loads(made_by.read_text(encoding="utf-8"))["reference"] == "uml"
+    runs = kernel.runs
+    assert run_cli("compare", spec, "--table", str(table), *options) == 0
+    assert (table.read_text(encoding="utf-8"), kernel.runs) == (text, runs)
+
+
+@pytest.mark.usefixtures("kernel")
+def test_a_filter_chooses_combinations(tmp_path: Path, capsys: Capture) -> None:
+    spec = write(tmp_path, GOOD.replace('buffer = "1bdp"', 'buffer = ["1bdp", "2bdp"]') + CASES)
+    chosen = ("--filter", "case=other", "--filter", "path.buffer=2bdp")
+    options = ("--trials", "2", "--max-trials", "2", "--json", "--out", str(tmp_path / "out"))
+    run_cli("compare", spec, *chosen, *options)
+    assert json.loads(capsys.readouterr().out)["name"] == "other, path.buffer=2bdp"
+    assert run_cli("compare", spec, "--filter", "case=another", *options) == 2
+    said = capsys.readouterr().err
+    assert '--filter: found "another", which is no value of case; "other"' in said
 
 
 @pytest.mark.usefixtures("kernel")
@@ -210,6 +234,8 @@ def test_a_directory_and_its_table(tmp_path: Path, capsys: Capture) -> None:
         (["--backends", "sim,nonsense"], '--backends: found "nonsense", which is no back end'),
         (["--trials", "1"], "--trials: found 1; 2 or more"),
         (["--trials", "5", "--max-trials", "3"], "--max-trials: found 3; 5"),
+        (["--max-trials", "1000000"], "--max-trials: found 1000000; 4"),
+        (["--set", f"run.seed={2**64 - 3}"], "run.seed: found"),
         (["--set", "run.record=summary"], 'run.record: found "summary"; "samples"'),
     ],
 )
@@ -231,11 +257,6 @@ def test_no_kernel_is_said_in_a_sentence(
     said = capsys.readouterr().err
     assert said.startswith('narrows: error: --backends: found "uml", for which no kernel')
     assert "narrows kernel build" in said
-
-
-def test_an_empty_directory(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="without"):
-        studies.study(tmp_path)
 
 
 @pytest.mark.usefixtures("kernel")

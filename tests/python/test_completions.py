@@ -113,7 +113,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spec = folder / "web.toml"
     spec.write_text(text(WEB))
     axis = 'path.buffer=["1bdp", "4bdp"]'
-    assert main(["sweep", str(spec), "--set", axis, "--out", str(folder / "out")]) == 0
+    assert main(["run", str(spec), "--set", axis, "--out", str(folder / "out")]) == 0
     return folder / "out"
 
 

@@ -32,7 +32,7 @@ RUN = {
 """Pages whose commands are run one after the other, as short as they can be, and the page whose
 files they use. test_readme.py runs those of the README as they are printed."""
 NOT_RUN = re.compile(
-    r"--backend|--cluster|--watch|^(bench|compare|evaluate|kernel|open|reproduce|search|still-true)\b"
+    r"--backend|--cluster|--watch|^(compare|evaluate|kernel|open|reproduce|search)\b"
 )
 """Real kernels, networks and browsers; and what has tests of its own that take long."""
 ROOT_COMMAND: Any = typer.main.get_command(app)
@@ -77,7 +77,7 @@ def test_the_commands_of_a_page_work(
 
 def shortened(words: list[str], page: str) -> list[str]:
     """A run as short as the flows' starts allow."""
-    if words[0] not in ("run", "sweep"):
+    if words[0] != "run":
         return words
     few = [] if page in LATE else ["--set", "run.trials=1"]
     duration = "12s" if page in LATE else "2s"
@@ -122,4 +122,4 @@ def test_a_line_is_read_as_a_shell_reads_it() -> None:
     ]  # fmt: skip
     read = command("narrows export DIR summary > table.csv")
     assert (read.words, read.to) == (["export", "DIR", "summary"], "table.csv")
-    assert command("narrows schema | head").words == ["schema"]
+    assert command("narrows list schema | head").words == ["list", "schema"]

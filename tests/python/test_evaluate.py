@@ -216,7 +216,7 @@ def test_a_control_with_a_fault_breaks_what_others_keep(
     document = json.loads(capsys.readouterr().out)
     verdicts = {entry["control"]: entry["verdict"] for entry in document["situations"]}
     assert status == 1
-    assert verdicts == {"lazy:Lazy": "broken", "reno": "kept", "cubic": "kept"}
+    assert verdicts == {"lazy:Lazy": "not met", "reno": "met", "cubic": "met"}
     folder = tmp_path / "out" / "site" / "lazy-Lazy-reno"
     assert document["page"] == str((folder / "index.html").relative_to(tmp_path))
     assert "alone: utilization is" in (folder / "index.html").read_text(encoding="utf-8")
@@ -244,7 +244,7 @@ def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
     assert (first.done.new, first.good) == (3, True)
     again = evaluate(["reno"], suite=folder, beside=["cubic"], out=out)
     assert (again.done.new, again.done.stored) == (3, 3)
-    assert again.lines()[:2] == ["      Reno      CUBIC", "alone kept      kept"]
+    assert again.lines()[:2] == ["      Reno      CUBIC", "alone met       met"]
 
 
 def judged(values: list[float | None], trials: int | None = None) -> Verdict:
@@ -271,18 +271,18 @@ def judged(values: list[float | None], trials: int | None = None) -> Verdict:
 
 
 def test_verdicts_come_from_the_whole_interval() -> None:
-    assert judged([0.95, 0.96, 0.94]) is Verdict.KEPT
-    assert judged([0.5, 0.51, 0.52]) is Verdict.BROKEN
+    assert judged([0.95, 0.96, 0.94]) is Verdict.MET
+    assert judged([0.5, 0.51, 0.52]) is Verdict.NOT_MET
     assert judged([0.85, 0.95, 0.99]) is Verdict.UNDECIDED
     assert judged([0.99, 0.99]) is Verdict.UNDECIDED  # two trials decide nothing
-    assert judged([0.95, None, 0.95]) is Verdict.BROKEN  # what never came
+    assert judged([0.95, None, 0.95]) is Verdict.NOT_MET  # what never came
     assert judged([0.95, 0.95], trials=3) is Verdict.UNDECIDED  # a run failed
 
 
-def test_one_broken_expectation_breaks_a_situation() -> None:
-    assert together([Verdict.KEPT, Verdict.UNDECIDED, Verdict.BROKEN]) is Verdict.BROKEN
-    assert together([Verdict.KEPT, Verdict.UNDECIDED]) is Verdict.UNDECIDED
-    assert together([Verdict.KEPT]) is Verdict.KEPT
+def test_one_unmet_expectation_decides_a_situation() -> None:
+    assert together([Verdict.MET, Verdict.UNDECIDED, Verdict.NOT_MET]) is Verdict.NOT_MET
+    assert together([Verdict.MET, Verdict.UNDECIDED]) is Verdict.UNDECIDED
+    assert together([Verdict.MET]) is Verdict.MET
 
 
 def test_code_of_a_person_runs_only_if_it_is_named(
@@ -366,9 +366,9 @@ def test_a_page_says_where_a_control_differs_from_those_beside(tmp_path: Path) -
         for one in made.contestants
     })  # fmt: skip
     verdicts = {one.attempt.contestant.title: one.verdict for one in made.judged}
-    assert verdicts["Reno"] is Verdict.BROKEN
-    kept = [name for name, verdict in verdicts.items() if verdict is Verdict.KEPT]
-    assert told["Reno"] == [f"It breaks what {name} keeps in: alone." for name in kept]
+    assert verdicts["Reno"] is Verdict.NOT_MET
+    kept = [name for name, verdict in verdicts.items() if verdict is Verdict.MET]
+    assert told["Reno"] == [f"It doesn't meet what {name} meets in: alone." for name in kept]
 
 
 @pytest.mark.parametrize(
@@ -385,4 +385,4 @@ def test_a_planted_fault_is_caught(
             [f"faulty:{fault}"], suite="rfc9743", only=[situation], beside=["reno"], trials=3
         )
     verdicts = {one.attempt.contestant.title: one.verdict for one in made.judged}
-    assert verdicts == {fault: Verdict.BROKEN, "Reno": Verdict.KEPT}
+    assert verdicts == {fault: Verdict.NOT_MET, "Reno": Verdict.MET}

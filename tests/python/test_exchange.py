@@ -258,9 +258,8 @@ def test_an_import_is_the_reference_of_a_comparison(tmp_path: Path, capsys: Capt
     log = file(tmp_path, "ss.log", ss_log("epoch", 20))
     place = import_files([log], out=tmp_path / "measured").path
     spec = file(tmp_path, "link.toml", SIMULATED)
-    made = compare(
-        spec, backends=["sim", f"import:{place}"], trials=3, max_trials=3, out=tmp_path / "out"
-    )
+    backends = ["sim", f"import:{place}"]
+    (made,) = compare(spec, backends=backends, trials=3, max_trials=3, out=tmp_path / "out").made
     assert made.reference == f"import:{place}"
     rows = {row.cell.quantity: row for row in made.rows}
     assert rows["goodput"].reference[0] == pytest.approx(2.0, rel=1e-3)

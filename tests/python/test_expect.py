@@ -56,7 +56,7 @@ def test_the_smallest_value_that_meets_all_is_told_and_on_the_page(
     assert text != TWO
     text = expecting('metric = "queue_max_bdp"\nat_least = 0.3', text)
     out = tmp_path / "out"
-    assert run_cli("sweep", write(tmp_path, text), "--out", str(out)) == 1
+    assert run_cli("run", write(tmp_path, text), "--out", str(out)) == 1
     told = capsys.readouterr().out
     assert "8 of 12 combinations met all expectations" in told
     assert (
@@ -112,7 +112,7 @@ def test_a_sweep_names_the_combinations_that_fail(tmp_path: Path, capsys: Captur
     )
     text += '[[expect]]\nmetric = "bbr.goodput_mbps"\nat_least = 100\n'
     spec, out = write(tmp_path, text), str(tmp_path / "out")
-    assert run_cli("sweep", spec, "--out", out, "--json") == 1
+    assert run_cli("run", spec, "--out", out, "--json") == 1
     unmet = json.loads(capsys.readouterr().out)["unmet"]
     assert [(one["cell"], one["metric"]) for one in unmet] == [
         (2, "bbr.goodput_mbps"),
@@ -121,7 +121,7 @@ def test_a_sweep_names_the_combinations_that_fail(tmp_path: Path, capsys: Captur
         (4, "bbr.goodput_mbps"),
     ]
     assert unmet[0]["values"] == {"path.rate": "4mbit", "flows[0].cca": "bbr"}
-    assert run_cli("sweep", spec, "--out", out, "--filter", "flows[0].cca=cubic") == 1
+    assert run_cli("run", spec, "--out", out, "--filter", "flows[0].cca=cubic") == 1
     said = capsys.readouterr().out
     assert "not met: path.rate=8mbit, flows[0].cca=cubic: queue_max_bdp is" in said
     assert said.count("not met") == 1
@@ -205,7 +205,7 @@ def test_trials_go_on_until_the_interval_is_narrow(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_says_how_many_may_follow(tmp_path: Path, capsys: Capture) -> None:
-    command = ("sweep", write(tmp_path, until(0.02)), "--out", str(tmp_path / "out"), "--dry-run")
+    command = ("run", write(tmp_path, until(0.02)), "--out", str(tmp_path / "out"), "--dry-run")
     assert run_cli(*command) == 0
     assert "then up to 24 more, until the interval is narrow enough" in capsys.readouterr().out
 

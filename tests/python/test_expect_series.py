@@ -226,6 +226,6 @@ def test_a_run_and_a_sweep_keep_expectations_of_series_or_fail(
     assert said.count("not met") == 1
     assert "good: highest cubic.cwnd is" in said
     swept = write(tmp_path, broken.replace('"8mbit"', '["4mbit", "8mbit"]'))
-    assert run_cli("sweep", swept, "--out", str(tmp_path / "sweep")) == 1
+    assert run_cli("run", swept, "--out", str(tmp_path / "sweep")) == 1
     assert capsys.readouterr().out.count("not met") == 2
     assert run_cli("run", write(tmp_path, expecting(KEPT)), "--out", str(tmp_path / "kept")) == 0

@@ -87,7 +87,7 @@ def test_a_run_and_its_page_load_neither_polars_nor_matplotlib(tmp_path: Path) -
     without(heavy, "run", str(spec), "--trials", "2", "--out", result)
     page = (tmp_path / "r" / "report.html").read_text()
     (tmp_path / "r" / "report.html").unlink()
-    without(heavy, "report", result)
+    without(heavy, "open", "--no-show", "--rebuild", result)
     assert (tmp_path / "r" / "report.html").read_text() == page
 
 
@@ -96,7 +96,7 @@ def test_a_plain_installation_sweeps_draws_and_compares(tmp_path: Path) -> None:
     absent = ",".join(sorted(name.partition("[")[0] for name in extras()["all"]))
     spec, store, result = tmp_path / "good.toml", str(tmp_path / "s"), str(tmp_path / "r")
     spec.write_text(GOOD)
-    without(absent, "sweep", str(spec), "--set", 'path.buffer=["1bdp", "2bdp"]', "--out", store)
+    without(absent, "run", str(spec), "--set", 'path.buffer=["1bdp", "2bdp"]', "--out", store)
     metric = ("--metric", "utilization")
     without(absent, "figure", store, "lines", *metric, "--out", str(tmp_path / "lines"))
     without(absent, "run", str(spec), "--out", result, "--png", "--pcap")

@@ -70,11 +70,11 @@ def test_the_command_prints_it_or_writes_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spec = ELEMENTS / "parking-lot.toml"
-    assert main(["draw", str(spec)]) == 0
+    assert main(["figure", str(spec)]) == 0
     printed = capsys.readouterr().out
     assert words(printed)[0] == "parking-lot"
     file = tmp_path / "net.svg"
-    assert main(["draw", str(spec), "--set", "path.rate=7mbit", "--out", str(file)]) == 0
+    assert main(["figure", str(spec), "--set", "path.rate=7mbit", "--out", str(file)]) == 0
     assert "7 Mbit/s" in words(file.read_text())
-    assert main(["draw", str(spec), "--out", str(tmp_path / "no" / "net.svg")]) == 2
-    assert main(["draw", str(tmp_path / "missing.toml")]) == 2
+    assert main(["figure", str(spec), "--out", str(tmp_path / "no" / "net.svg")]) == 2
+    assert main(["figure", str(tmp_path / "missing.toml")]) == 2

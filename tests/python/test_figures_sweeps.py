@@ -327,7 +327,7 @@ def test_the_command_draws_sweeps_and_runs(tmp_path: Path, capsys: Capture) -> N
     text = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]') + "\n"
     text = text.replace("[run]", '[[flows]]\ncca = "bbr"\n\n[run]')
     out = str(tmp_path / "out")
-    assert run_cli("sweep", write(tmp_path, text), "--out", out) == 0
+    assert run_cli("run", write(tmp_path, text), "--out", out) == 0
     stem = str(tmp_path / "share")
     assert run_cli("figure", out, "share", "--out", stem, "--format", "png,svg,html") == 0
     assert sorted(p.suffix for p in tmp_path.glob("share.*")) == [".html", ".png", ".svg"]

@@ -34,7 +34,7 @@ def fifo(tmp_path: Path) -> Path:
     return tmp_path / "pipe.toml"
 
 
-@pytest.mark.parametrize("command", ["run", "analyze", "sweep", "import"])
+@pytest.mark.parametrize("command", ["run", "analyze", "import"])
 def test_only_regular_files_are_read(command: str, fifo: Path, capsys: Capture) -> None:
     for file in ("/dev/zero", str(fifo)):
         assert run_cli(command, file) == 2
@@ -120,12 +120,12 @@ def test_an_export_that_finds_no_room_or_no_reader(tmp_path: Path) -> None:
         assert (form, done.returncode, done.stderr) == (form, 0, "")
 
 
-@pytest.mark.parametrize("command", ["run", "sweep"])
-def test_a_disk_without_room_is_one_sentence(command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [(), ("--jobs", "2")])
+def test_a_disk_without_room_is_one_sentence(options: tuple[str, ...], tmp_path: Path) -> None:
     """No file may have more than 3,000 bytes, which stands for a full disk."""
     spec, out = write(tmp_path), tmp_path / "out"
     most = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)); "
-    code = [sys.executable, "-c", most + MAIN, command, spec, "--out", str(out)]
+    code = [sys.executable, "-c", most + MAIN, "run", spec, *options, "--out", str(out)]
     done = subprocess.run(code, capture_output=True, text=True, timeout=HANG_S)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].endswith("that can be written (--out DIR) would be right")
@@ -137,7 +137,7 @@ def test_what_is_no_file_stays_what_it_is(fifo: Path, tmp_path: Path, capsys: Ca
     """A file that appears at once takes the place of what had its name: never of a device."""
     spec, out = write(tmp_path), str(tmp_path / "out")
     assert run_cli("run", spec, "--out", out) == 0
-    for command in (("draw", spec), ("export", out, "flows")):
+    for command in (("figure", spec), ("export", out, "flows")):
         for place in (str(fifo), "/", str(tmp_path)):
             assert run_cli(*command, "--out", place) == 2
             assert f"{place}: found no regular file" in capsys.readouterr().err
@@ -154,7 +154,7 @@ def test_what_is_no_file_stays_what_it_is(fifo: Path, tmp_path: Path, capsys: Ca
 def test_places_where_nothing_can_be_written(place: str, tmp_path: Path, capsys: Capture) -> None:
     spec, out = write(tmp_path), str(tmp_path / "out")
     assert run_cli("run", spec, "--out", out) == 0
-    for command in (("draw", spec), ("export", out, "flows"), ("figure", out, "timeline")):
+    for command in (("figure", spec), ("export", out, "flows"), ("figure", out, "timeline")):
         with contextlib.chdir(tmp_path):
             assert run_cli(*command, "--out", place) == 2
         said = capsys.readouterr().err
@@ -167,7 +167,10 @@ def test_places_where_nothing_can_be_written(place: str, tmp_path: Path, capsys:
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"])
 def test_inputs_and_outputs_that_are_closed(closed: str, tmp_path: Path) -> None:
     code = "import sys; from narrows.start import main; sys.exit(main())"
-    for arguments, status in ((["validate", write(tmp_path)], 0), (["validate", "nothing"], 2)):
+    for arguments, status in (
+        (["run", "--check", write(tmp_path)], 0),
+        (["run", "--check", "nothing"], 2),
+    ):
         command = ["sh", "-c", f'exec "$0" "$@" {closed}', sys.executable, "-c", code, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S)
         assert (done.returncode, "Traceback" in done.stderr) == (status, False)
@@ -212,7 +215,10 @@ def test_damaged_results_are_refused(tmp_path: Path, capsys: Capture) -> None:
         damage(file, moves)
         changed = file.read_bytes() != before
         capsys.readouterr()
-        for command in (["report", str(out)], ["export", str(out), "flow_samples"]):
+        for command in (
+            ["open", "--no-show", "--rebuild", str(out)],
+            ["export", str(out), "flow_samples"],
+        ):
             status = run_cli(*command)
             said = capsys.readouterr().err
             if changed and file.name != "manifest.json":
@@ -222,7 +228,7 @@ def test_damaged_results_are_refused(tmp_path: Path, capsys: Capture) -> None:
             assert status in (0, 2), (file, command, said)
         file.write_bytes(before)
     (out / "trial-1" / "internals.parquet").unlink()
-    assert run_cli("report", str(out)) == 2
+    assert run_cli("open", "--no-show", "--rebuild", str(out)) == 2
     assert "internals.parquet" in capsys.readouterr().err
 
 
@@ -235,7 +241,7 @@ def test_the_manifest_names_what_it_covers(tmp_path: Path) -> None:
 def test_what_is_read_is_not_overwritten(tmp_path: Path, capsys: Capture) -> None:
     spec, out = write(tmp_path), tmp_path / "out"
     assert run_cli("run", spec, "--out", str(out)) == 0
-    assert run_cli("draw", spec, "--out", spec) == 2
+    assert run_cli("figure", spec, "--out", spec) == 2
     assert "the specification itself" in capsys.readouterr().err
     assert run_cli("export", str(out), "flows", "--out", str(out / "summary.json")) == 2
     assert "a file of the results" in capsys.readouterr().err

@@ -35,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spec.write_text(GOOD)
     assert run_cli("run", str(spec), *SHORT, "--out", str(place / "result")) == 0
     axis = ["--set", 'path.buffer=["1bdp", "4bdp"]']
-    assert run_cli("sweep", str(spec), *SHORT, *axis, "--out", str(place / "store")) == 0
+    assert run_cli("run", str(spec), *SHORT, *axis, "--out", str(place / "store")) == 0
     return place
 
 
@@ -83,7 +83,9 @@ def link(place: Path, target: Path) -> None:
 @pytest.mark.parametrize(
     "folder", ["locks", "runs", "tmp", "index", "studies", "failures", "pages"]
 )
-@pytest.mark.parametrize("command", [("store", "gc", "--dry-run"), ("store", "gc"), ("report",)])
+@pytest.mark.parametrize(
+    "command", [("store", "gc", "--dry-run"), ("store", "gc"), ("open", "--no-show", "--rebuild")]
+)
 def test_a_linked_folder_of_a_store_is_refused(
     store: Path, victim: Path, capsys: Capture, folder: str, command: tuple[str, ...]
 ) -> None:
@@ -97,9 +99,9 @@ def test_a_sweep_into_a_store_with_a_linked_folder_is_refused(
     store: Path, made: Path, victim: Path
 ) -> None:
     link(store / "locks", victim)
-    assert run_cli("sweep", str(made / "good.toml"), *SHORT, "--out", str(store)) == 2
+    assert run_cli("run", str(made / "good.toml"), *SHORT, "--jobs", "2", "--out", str(store)) == 2
     (store / "store.json").unlink()
-    assert run_cli("sweep", str(made / "good.toml"), *SHORT, "--out", str(store)) == 2
+    assert run_cli("run", str(made / "good.toml"), *SHORT, "--jobs", "2", "--out", str(store)) == 2
     assert untouched(victim)
 
 
@@ -119,13 +121,13 @@ def test_a_page_replaces_a_link_instead_of_following_it(
     result: Path, victim: Path, page: str
 ) -> None:
     link(result / page, victim / "thesis.tex")
-    run_cli("report", str(result), "--png")
+    run_cli("open", "--no-show", "--rebuild", str(result), "--png")
     assert untouched(victim)
 
 
 def test_a_page_of_a_study_replaces_a_link(store: Path, victim: Path) -> None:
     link(store / "good.html", victim / "thesis.tex")
-    assert run_cli("report", str(store)) == 0
+    assert run_cli("open", "--no-show", "--rebuild", str(store)) == 0
     assert untouched(victim)
     assert not (store / "good.html").is_symlink()
 
@@ -145,7 +147,7 @@ def test_a_manifest_names_only_files_of_the_layout(
         more = {"export": ["summary"], "figure": ["timeline"]}.get(command[0], [])
         assert run_cli(*command, str(result), *more) == 2
     assert "x" in capsys.readouterr().err or "without this file"
-    assert run_cli("ls", str(result.parent)) == 0
+    assert run_cli("list", "results", str(result.parent)) == 0
     assert "unreadable" in capsys.readouterr().out
 
 
@@ -177,7 +179,7 @@ def test_a_table_with_more_rows_than_a_run_can_give_is_refused(
     assert file.stat().st_size < 2_000_000
     manifest = json.loads((result / "manifest.json").read_text())
     (result / "manifest.json").write_text(json.dumps(sealed(manifest, result)))
-    assert run_cli("report", str(result)) == 2
+    assert run_cli("open", "--no-show", "--rebuild", str(result)) == 2
     assert "20,000,000 rows" in capsys.readouterr().err
 
 
@@ -243,7 +245,7 @@ def test_damaged_tables_of_a_store_are_told_and_mended(
     assert run_cli("store", "check", str(store), "--remove") == 1
     assert "1 damaged" in capsys.readouterr().out
     again = ["--set", 'path.buffer=["1bdp", "4bdp"]', "--out", str(store)]
-    assert run_cli("sweep", str(made / "good.toml"), *SHORT, *again) == 0
+    assert run_cli("run", str(made / "good.toml"), *SHORT, "--jobs", "2", *again) == 0
     for command in (("export", str(store), "summary"), ("store", "ls", str(store))):
         assert run_cli(*command) == 0
 
@@ -287,7 +289,7 @@ def test_every_kind_of_damage_is_found_and_mended(
     assert "1 damaged" in capsys.readouterr().out
     assert run_cli("store", "check", str(store)) == 0
     again = ["--set", 'path.buffer=["1bdp", "4bdp"]', "--out", str(store)]
-    assert run_cli("sweep", str(made / "good.toml"), *SHORT, *again) == 0
+    assert run_cli("run", str(made / "good.toml"), *SHORT, "--jobs", "2", *again) == 0
     for command in (("export", str(store), "summary"), ("store", "ls", str(store))):
         assert run_cli(*command) == 0
 
@@ -295,7 +297,7 @@ def test_every_kind_of_damage_is_found_and_mended(
 def test_a_damaged_study_is_told_by_every_command(store: Path, capsys: Capture) -> None:
     path = store / "studies" / "good.parquet"
     path.write_bytes(path.read_bytes()[:50])
-    for command in (("store", "ls"), ("store", "gc"), ("report",)):
+    for command in (("store", "ls"), ("store", "gc"), ("open", "--no-show", "--rebuild")):
         assert run_cli(*command, str(store)) == 2
         error = capsys.readouterr().err
         assert "good.parquet: found a damaged table" in error
@@ -303,7 +305,7 @@ def test_a_damaged_study_is_told_by_every_command(store: Path, capsys: Capture) 
 
 
 @pytest.mark.parametrize(
-    "command", [["run", "--out"], ["ls"], ["open"], ["verify"], ["store", "ls"]]
+    "command", [["run", "--out"], ["list", "results"], ["open"], ["verify"], ["store", "ls"]]
 )
 def test_names_that_are_too_long_are_told(made: Path, capsys: Capture, command: list[str]) -> None:
     spec = [str(made / "good.toml")] if command[0] == "run" else []
@@ -371,7 +373,7 @@ def test_a_value_of_another_type_is_named(
     reseal(result)
     if place == "files":  # which `reseal` makes anew
         (result / file).write_text(json.dumps(document))
-    commands = [("report", str(result)), ("diff", str(result), str(result))]
+    commands = [("open", "--no-show", "--rebuild", str(result)), ("diff", str(result), str(result))]
     for command in commands:
         assert run_cli(*command) == 2
         said = capsys.readouterr().err
@@ -379,7 +381,7 @@ def test_a_value_of_another_type_is_named(
         assert "can't be read" not in said
         shown = place.replace(".0", "[0]")
         assert place == "files" or f"{file}: {shown}: found " in said
-    assert run_cli("ls", str(result.parent)) == 0
+    assert run_cli("list", "results", str(result.parent)) == 0
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + ROUNDS))

@@ -140,7 +140,7 @@ def test_a_sweep_that_was_killed_is_cleaned_up_by_the_next(tmp_path: Path) -> No
     write(tmp_path, LONG, name="long.toml")
     out = tmp_path / "out"
     code = "import sys; from narrows.cli import main; sys.exit(main(sys.argv[1:]))"
-    arguments = ["sweep", "long.toml", "--set", "run.trials=2", "--out", "out"]
+    arguments = ["run", "long.toml", "--set", "run.trials=2", "--jobs", "2", "--out", "out"]
     child = subprocess.Popen([sys.executable, "-c", code, *arguments], cwd=tmp_path)
     await_that(lambda: (out / "locks").is_dir() and any((out / "locks").iterdir()))
     child.kill()

@@ -13,7 +13,7 @@ from specimens import GOOD, run_cli, scenario_of, write
 
 from narrows.compare.judge import Comparison
 from narrows.compare.quantities import Cell
-from narrows.compare.table import markdown
+from narrows.compare.table import write_cells
 from narrows.exchange import export_run, table
 from narrows.figures import interactive
 from narrows.figures.model import Figure, Guide, Line, Panel, Stack
@@ -168,19 +168,15 @@ def test_markup_in_a_name_means_nothing_to_plotly() -> None:
     assert "<" not in plot.json()
 
 
-def test_a_name_ends_no_cell_of_a_table_in_markdown(tmp_path: Path) -> None:
-    name = f"a | b {TAGS}"
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_name_is_no_formula_in_the_cells_of_a_comparison(name: str, tmp_path: Path) -> None:
     measured = dict.fromkeys(("sim", "uml"), [{Cell("share", name): 0.5}] * 3)
     engines = {"sim": "1", "uml": "2"}
-    scenario = scenario_of()
-    made = Comparison(name, "a path", scenario, (name,), engines, measured)
-    page = markdown(tmp_path, [made], tmp_path / "table.md")
-    text = page[page.index("## Scenarios") :]
-    _, details = text.split("## Cells")
-    rows = [line for line in details.splitlines() if line.startswith("|")]
-    assert len(rows) == 3
-    assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
-    assert "<" not in text
+    made = Comparison(name, "a path", scenario_of(), (name,), engines, measured)
+    write_cells([made], tmp_path / "cells.csv")
+    with (tmp_path / "cells.csv").open(encoding="utf-8", newline="") as file:
+        _, (case, *rest) = csv.reader(file)
+    assert (case, rest[4]) == ("'" + name, "'" + name)
 
 
 def test_a_name_cannot_swallow_the_page_of_a_result(attacked: Path) -> None:

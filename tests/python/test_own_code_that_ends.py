@@ -127,7 +127,7 @@ def test_a_control_in_rust_that_leaves_or_crashes_is_named(
 @pytest.mark.parametrize("end", [LEAVE, "os.abort()"])
 def test_a_sweep_loses_only_the_run_whose_control_ends_it(end: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(CONTROL.replace("END", end))
-    command = ["sweep", write(tmp_path, SPEC), "--allow-code", ".", "--out", "out", "--json"]
+    command = ["run", write(tmp_path, SPEC), "--allow-code", ".", "--out", "out", "--json"]
     for new, stored in ((3, 0), (0, 3)):
         status, printed, _ = ended(tmp_path, *command)
         found = json.loads(printed)
@@ -150,12 +150,12 @@ def test_an_evaluation_goes_on_without_the_runs_that_were_lost(tmp_path: Path) -
     assert status == 1
     for situation in ("tail-drop", "high-loss"):
         assert f"Mine: {situation}: 5 of 5 runs failed: mine:Mine: found code that ended" in printed
-    assert "CUBIC: 2 kept" in printed
+    assert "CUBIC: 2 met" in printed
 
 
 def test_what_a_control_prints_stays_out_of_a_document(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(CONTROL.replace("END", "print('hello')"))
-    for command in (["run", one_run(tmp_path)], ["sweep", write(tmp_path, SPEC, "study.toml")]):
+    for command in (["run", one_run(tmp_path)], ["run", write(tmp_path, SPEC, "study.toml")]):
         status, printed, said = ended(tmp_path, *command, "--json", "--allow-code", ".")
         assert status == 0, said
         json.loads(printed)

@@ -368,7 +368,7 @@ def marked(directory):
     return written(directory, source), mark
 
 
-@pytest.mark.parametrize("command", [["run"], ["sweep", "--dry-run"], ["sweep"]])
+@pytest.mark.parametrize("command", [["run"], ["run", "--dry-run"]])
 def test_nobodys_code_runs_because_a_specification_names_it(tmp_path, capsys, command):
     spec, mark = marked(tmp_path)
     assert main([*command, str(spec), "--out", str(tmp_path / "out")]) == 2
@@ -398,7 +398,7 @@ def test_code_runs_once_it_is_named(tmp_path, monkeypatch):
 
     def runs(*arguments):
         mark.unlink(missing_ok=True)
-        status = main(["sweep", "--dry-run", str(spec), *arguments])
+        status = main(["run", "--dry-run", str(spec), *arguments])
         assert mark.exists() == (status == 0)
         return status == 0
 

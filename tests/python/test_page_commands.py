@@ -50,7 +50,7 @@ def stored(directory: Path, capsys: Capture, command: list[str], patch: Patch) -
 def store(tmp_path: Path, monkeypatch: Patch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("a study.toml").write_text(GOOD.replace('"good"', '"called otherwise"'))
-    typed(["sweep", "a study.toml", *SETS, *FILTER, "--out", "store"], monkeypatch)
+    typed(["run", "a study.toml", *SETS, *FILTER, "--out", "store"], monkeypatch)
     return tmp_path / "store"
 
 
@@ -59,7 +59,7 @@ def test_the_page_of_a_sweep_names_what_was_typed(
 ) -> None:
     [page] = store.glob("*.html")
     first, second = commands(page)
-    assert first == ["narrows", "sweep", "a study.toml", *SETS, *FILTER, "--out", "store"]
+    assert first == ["narrows", "run", "a study.toml", *SETS, *FILTER, "--out", "store"]
     first = first[: first.index("--out")]
     made = set(open_store(store).keys())
     assert len(made) == 4
@@ -88,7 +88,7 @@ def test_the_page_of_a_run_of_a_designed_study(
     spec = tmp_path / "good.toml"
     spec.write_text(f"{GOOD}\n[sweep]\n{table}\n")
     sets = ["--set", 'flows[0].cca=["bbr", "reno"]', "--set", 'path.queue=["codel", "pie"]']
-    typed(["sweep", str(spec), *sets, "--out", str(tmp_path / "store")], monkeypatch)
+    typed(["run", str(spec), *sets, "--out", str(tmp_path / "store")], monkeypatch)
     pages = sorted((tmp_path / "store" / "pages").glob("*.html"))
     [command] = commands(pages[0])
     assert stored(pages[0].parent, capsys, command, monkeypatch) == {pages[0].stem}

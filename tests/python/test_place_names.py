@@ -32,7 +32,7 @@ def test_a_result_is_read_from_its_directory_alone(
     run(spec, out="o1x")
     run(spec, ["path.buffer=4bdp"], out=name)
     expected, other = (open_result(place).trials[0] for place in ("o1x", name))
-    assert main(["report", name]) == 0
+    assert main(["open", "--no-show", "--rebuild", name]) == 0
     for table in ("flow_samples", "queue_samples", "distributions"):
         assert len(rows_of(Path(name), table)) == other.tables[table].height
     assert not other.tables["queue_samples"].equals(expected.tables["queue_samples"])

@@ -35,7 +35,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out = ["--trials", "3", "--out", str(results / name)]
         assert main(["run", str(spec), *out, *more]) == 0
     for name, more in (("s", []), ("t", ["--set", 'path.rate="4mbit"'])):
-        assert main(["sweep", str(spec), *AXES, *more, "--out", str(results / name)]) == 0
+        assert main(["run", str(spec), *AXES, *more, "--out", str(results / name)]) == 0
     return results
 
 
@@ -101,7 +101,7 @@ def test_a_directory_is_listed_and_has_a_page(
     addresses = re.findall(r'href="([^"]+)"', page.read_text())
     assert {"a/report.html", "s/good.html"} <= set(addresses)
     assert all((shelf / address).is_file() for address in addresses)
-    assert main(["ls", str(shelf), "--json"]) == 0
+    assert main(["list", "results", str(shelf), "--json"]) == 0
     assert {item["path"] for item in json.loads(capsys.readouterr().out)} >= set("abst")
     assert main(["open", str(shelf / "a"), "--no-show"]) == 0
     assert capsys.readouterr().out.strip() == str(shelf / "a" / "report.html")

@@ -22,7 +22,10 @@ from narrows.store import CaptureOptions
 pytestmark = NEEDED
 EXAMPLES = [one["name"] for one in json.loads((FOLDER / "examples" / "index.json").read_text())] \
     if (FOLDER / "examples").exists() else []  # fmt: skip
-WRITTEN = sorted((ROOT / "experiments").glob("agreement*/*.toml"))[::25][:5]
+WRITTEN = [
+    ROOT / "experiments" / "workloads" / f"{name}.toml"
+    for name in ("media", "requests", "udp", "video", "web")
+]
 
 
 @pytest.fixture

@@ -75,9 +75,9 @@ def test_is_a_control_safe(place: Path) -> None:
     [file] = (place / "narrows-results" / "evaluate" / "quick").glob("site/*/evaluation.json")
     situations = json.loads(file.read_text(encoding="utf-8"))["situations"]
     mine = {one["situation"]: one for one in situations if one["control"].startswith("mycontrol")}
-    kept = sum(one["verdict"] == "kept" for one in mine.values())
-    assert f"keeps {kept} of {len(mine)} situations" in WORDS
-    assert [name for name, one in mine.items() if one["verdict"] == "broken"] == ["bufferbloat"]
+    met = sum(one["verdict"] == "met" for one in mine.values())
+    assert f"meets {met} of {len(mine)} situations" in WORDS
+    assert [name for name, one in mine.items() if one["verdict"] == "not met"] == ["bufferbloat"]
     [queue] = [
         one for one in mine["bufferbloat"]["expectations"] if one["metric"] == "queue_mean_ms"
     ]
@@ -121,7 +121,7 @@ def test_it_fits_a_screen_and_names_what_there_is() -> None:
     assert "Python 3.11+" in first
     assert "Rust 1.88+" in first
     commands = {step.words[0] for step in steps(README) if isinstance(step, Command)}
-    assert commands >= {"sweep", "figure", "evaluate", "search", "analyze", "diff", "reproduce"}
+    assert commands >= {"run", "figure", "evaluate", "search", "analyze", "diff", "reproduce"}
     for word in ("quinn", "noq", "Gymnasium", "`narrows kernel build`", "Playground", "ns-3"):
         assert word in WORDS
 

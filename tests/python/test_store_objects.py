@@ -117,7 +117,7 @@ def test_a_run_without_its_mark_is_not_there(url: str, tmp_path: Path) -> None:
 def test_the_commands_take_urls(s3: str, tmp_path: Path, capsys: Capture) -> None:
     url = f"{s3}/{secrets.token_hex(4)}"
     spec = write(tmp_path, SMALL)
-    assert run_cli("sweep", spec, "--out", url) == 0
+    assert run_cli("run", spec, "--out", url) == 0
     assert run_cli("store", "ls", url) == 0
     assert "good: 4 of 4 runs" in capsys.readouterr().out
     assert run_cli("store", "check", url) == 0

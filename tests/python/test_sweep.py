@@ -169,7 +169,7 @@ def test_the_command_says_what_failed(
 ) -> None:
     module = sys.modules["narrows.sweeps.prepare"]
     monkeypatch.setattr(module, "get_backend", lambda _: Flaky(RuntimeError("a bug")))
-    command = ("sweep", write(tmp_path, SMALL), "--out", str(tmp_path / "out"))
+    command = ("run", write(tmp_path, SMALL), "--out", str(tmp_path / "out"))
     assert run_cli(*command) == 1
     said = capsys.readouterr().out
     assert "8 runs of 4 combinations: 4 new, 0 stored before, 4 failed" in said
@@ -192,14 +192,14 @@ def test_the_command_says_why_when_all_runs_fail(
     module = sys.modules["narrows.sweeps.prepare"]
     monkeypatch.setattr(module, "get_backend", lambda _: Flaky(RuntimeError("a bug")))
     spec = write(tmp_path, SMALL.replace("8mbit", "4mbit"))
-    assert run_cli("sweep", spec, "--out", str(tmp_path / "out")) == 1
+    assert run_cli("run", spec, "--out", str(tmp_path / "out")) == 1
     told = capsys.readouterr()
     assert "RuntimeError: a bug" in told.out
     assert told.err == ""
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
-    command = ("sweep", write(tmp_path, SMALL), "--out", str(tmp_path / "out"), "--dry-run")
+    command = ("run", write(tmp_path, SMALL), "--out", str(tmp_path / "out"), "--dry-run")
     assert run_cli(*command, "--jobs", "2") == 0
     said = capsys.readouterr().out
     assert "8 runs of 4 combinations: 0 already stored, 8 to do" in said
@@ -266,7 +266,7 @@ LONGER = SMALL.replace('"2s"', '"60s"').replace('"4mbit"', '"40mbit"').replace("
 
 
 def start(directory: Path, spec: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", CHILD, "sweep", spec, "--json", "--out", str(directory)]
+    command = [sys.executable, "-c", CHILD, "run", spec, "--json", "--out", str(directory)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -342,7 +342,7 @@ def test_a_study_with_other_classes_has_its_own_runs(tmp_path: Path) -> None:
     )
     kept = entries + '[[expect]]\nmetric = "x-1.share"\nat_least = 0.01\n'
     for text in (counted, kept):
-        words = ["sweep", write(tmp_path, text), "--out", str(tmp_path / "s")]
+        words = ["run", write(tmp_path, text), "--jobs", "2", "--out", str(tmp_path / "s")]
         assert run_cli(*words) == 0
     names = open_index(open_store(tmp_path / "s")).table("summary").columns
     assert {"x.share", "x-1.share", "x-2.share"} <= set(names)

@@ -308,7 +308,7 @@ def test_malformed_axes_end_with_their_place_and_a_remedy(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text, place, remedy = MALFORMED[case]
-    assert run_cli("sweep", write(tmp_path, text), "--out", str(tmp_path / "out")) == 2
+    assert run_cli("run", write(tmp_path, text), "--out", str(tmp_path / "out")) == 2
     said = capsys.readouterr().err
     assert f"{place}: found" in said
     assert remedy in said
@@ -321,9 +321,3 @@ def test_problems_of_many_combinations_are_told_once() -> None:
     with pytest.raises(SpecError) as caught:
         grid(study(rates('["8mbit", "9mbt"]').replace(BUFFER, 'buffer = ["1bdp", "2bdp"]')), "1")
     assert [problem.place for problem in caught.value.problems] == ["path.rate"]
-
-
-@pytest.mark.parametrize("text", [rates('["8mbit", "9mbit"]'), swept("budget = 3")])
-def test_run_points_to_sweep(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_cli("run", write(tmp_path, text)) == 2
-    assert "`narrows sweep`" in capsys.readouterr().err

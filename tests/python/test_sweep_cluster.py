@@ -52,7 +52,7 @@ def start(directory: Path, script: str, *more: str) -> subprocess.Popen[bytes]:
     file = directory / "start.py"
     file.write_text(script)
     spec, out = write(directory, STUDY), str(directory / "out")
-    command = [sys.executable, str(file), "sweep", spec, "--json", "--out", out, *more]
+    command = [sys.executable, str(file), "run", spec, "--json", "--out", out, *more]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -113,7 +113,7 @@ def test_a_killed_worker_loses_only_its_run(tmp_path: Path, alone: dict[str, byt
 
 
 def test_an_address_where_nobody_answers(tmp_path: Path, capsys: Capture) -> None:
-    command = ("sweep", write(tmp_path, STUDY), "--out", str(tmp_path / "out"))
+    command = ("run", write(tmp_path, STUDY), "--out", str(tmp_path / "out"))
     assert run_cli(*command, "--cluster", "gopher://nowhere") == 2
     assert "where no scheduler answers" in capsys.readouterr().err
 
@@ -124,7 +124,7 @@ def test_a_silent_scheduler_is_an_error_in_time(tmp_path: Path) -> None:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         done = subprocess.run(
             [sys.executable, "-c", "import sys; from narrows.start import main; sys.exit(main())",
-             "sweep", write(tmp_path, GOOD), "--out", "out", "--cluster", address],
+             "run", write(tmp_path, GOOD), "--out", "out", "--cluster", address],
             cwd=tmp_path, env=os.environ | SOON, capture_output=True, text=True, check=False,
             timeout=HANG_S,
         )  # fmt: skip
@@ -206,7 +206,7 @@ def test_an_encrypted_cluster_and_who_is_kept_out(tmp_path: Path) -> None:
 
     def swept(protocol: str, environment: dict[str, str]) -> tuple[int, str]:
         done = subprocess.run(
-            [sys.executable, "start.py", protocol, "sweep", study, "--out", "out"],
+            [sys.executable, "start.py", protocol, "run", study, "--out", "out"],
             cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert "Traceback" not in done.stderr
@@ -239,7 +239,7 @@ def test_ctrl_c_of_a_terminal_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "start.py").write_text(f'if __name__ == "__main__":\n    {LOCAL}\n')
     endless = write(tmp_path, GOOD.replace('"2s"', '"100000s"'))
     child = subprocess.Popen(
-        [sys.executable, "start.py", "sweep", endless, "--cluster", "local", "--out", "out"],
+        [sys.executable, "start.py", "run", endless, "--cluster", "local", "--out", "out"],
         cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     await_that(lambda: list(tmp_path.glob("out/locks/*")), "no worker is at work")

@@ -165,7 +165,7 @@ def test_a_process_that_dies_ends_the_sweep_and_loses_only_its_run(tmp_path: Pat
 
 
 def start(directory: Path, spec: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", COMMAND, "sweep", spec, "--json", "--jobs", "2"]
+    command = [sys.executable, "-c", COMMAND, "run", spec, "--json", "--jobs", "2"]
     return subprocess.Popen(
         [*command, "--out", str(directory)],
         stdout=subprocess.PIPE,

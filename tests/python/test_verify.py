@@ -127,7 +127,7 @@ def store(tmp_path: Path) -> Path:
     spec, out = tmp_path / "good.toml", tmp_path / "store"
     spec.write_text(GOOD)
     axis = ["--set", 'path.buffer=["1bdp", "4bdp"]']
-    assert main(["sweep", str(spec), *SHORT, *axis, "--out", str(out)]) == 0
+    assert main(["run", str(spec), *SHORT, *axis, "--out", str(out)]) == 0
     return out
 
 
@@ -224,7 +224,7 @@ def test_a_sweep_is_verified_in_part(tmp_path: Path, capsys: Any) -> None:
     spec, out = tmp_path / "good.toml", tmp_path / "store"
     spec.write_text(GOOD)
     axis = ["--set", 'path.buffer=["1bdp", "2bdp", "4bdp"]']
-    assert main(["sweep", str(spec), *SHORT, *axis, "--out", str(out)]) == 0
+    assert main(["run", str(spec), *SHORT, *axis, "--out", str(out)]) == 0
     capsys.readouterr()
     assert main(["verify", str(out), "--sample", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -1,4 +1,4 @@
-//! The engine on the four scenarios of `narrows bench`, shortened.
+//! The engine on the four scenarios of `make bench`, shortened.
 //!
 //! For instruction counts, which don't depend on the machine's load:
 //! `valgrind --tool=callgrind target/release/examples/run_scenario SCENARIO.json`.

@@ -8,7 +8,7 @@ python=$1 program=$2 pin=${3:-}
 tracked=$(dirname "$0")/instructions.txt
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-"$python" -c 'import pathlib, sys; from narrows.bench import write_scenarios; write_scenarios(pathlib.Path(sys.argv[1]))' "$dir" > /dev/null
+"$python" -c 'import pathlib, sys; sys.path.insert(0, "tools"); from bench_loads import write_scenarios; write_scenarios(pathlib.Path(sys.argv[1]))' "$dir" > /dev/null
 
 mkdir "$dir/packets"
 

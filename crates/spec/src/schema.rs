@@ -21,10 +21,28 @@ pub fn schema() -> Value {
     whole["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     whole["title"] = "A specification or a study of narrows".into();
     whole["properties"]["sweep"] = section(&SWEEP);
+    let complete = complete(&mut whole["properties"]);
+    whole["if"] =
+        json!({ "required": ["sweep"], "properties": { "sweep": { "required": ["cases"] } } });
+    whole["else"] = complete;
     // The name of the file replaces a missing name.
-    whole["required"] = json!(["path", "flows"]);
+    whole["required"] = json!([]);
     whole["$defs"] = json!({ "range": range() });
     whole
+}
+
+/// Moves out of the sections' schemas what they need where no case adds to them.
+fn complete(sections: &mut Value) -> Value {
+    let mut parts = Map::new();
+    for (name, section) in sections.as_object_mut().into_iter().flatten() {
+        let mut needs = Map::new();
+        for key in ["required", "anyOf"] {
+            let found = section.as_object_mut().and_then(|section| section.remove(key));
+            needs.extend(found.map(|found| (key.to_owned(), found)));
+        }
+        parts.insert(name.clone(), needs.into());
+    }
+    json!({ "required": ["path", "flows"], "properties": parts })
 }
 
 fn section(section: &Section) -> Value {
@@ -88,6 +106,10 @@ fn kind(key: &Key) -> Value {
         Kind::Names(..) => return json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Options | Kind::Sysctls | Kind::Where | Kind::Axes => {
             return json!({ "type": "object" });
+        }
+        Kind::Cases => {
+            let case = json!({ "type": "object", "required": ["name"] });
+            return json!({ "type": "array", "items": case });
         }
         Kind::Zip => {
             let places = json!({ "type": "array", "items": { "type": "string" }, "minItems": 2 });

@@ -8,7 +8,7 @@ use crate::around::{Module, Surroundings};
 use crate::build::{Built, build};
 use crate::canonical::canonical_json;
 use crate::check::check;
-use crate::document::{Change, Node, apply};
+use crate::document::{Change, Node, override_all};
 use crate::expect::Expect;
 use crate::keys::SPECIFICATION;
 use crate::limits::MAX_FLOWS;
@@ -55,7 +55,7 @@ impl Source {
         name: &str,
         file: Option<&str>,
     ) -> Result<Self, Problems> {
-        let mut changed = apply(document, &changes)?;
+        let mut changed = override_all(document, &changes)?;
         if let crate::document::Value::Table(table) = &mut changed.value
             && !table.has("name")
         {

@@ -263,3 +263,93 @@ fn a_key_that_json_has_twice_is_refused() {
     let told = Node::from_json(r#"{"run": {"seed": 1}, "run": {"seed": 2}}"#).expect_err("twice");
     assert!(told.0[0].found.starts_with("no JSON (the key \"run\" twice at line 1"), "{told:?}");
 }
+
+const CASES: &str = r#"
+name = "study"
+path = { rate = "8mbit", rtt = "20ms", buffer = "1bdp" }
+run = { duration = "2s" }
+
+[[sweep.cases]]
+name = "alone"
+flows = [{ cca = "reno" }]
+
+[[sweep.cases]]
+name = "together"
+path = { buffer = "4bdp" }
+flows = [{ cca = "cubic" }, { cca = "bbr" }]
+"#;
+
+/// The name, delay in ms and controls of each combination of `CASES` with these changes.
+fn cases(changes: &[&str]) -> Vec<(String, u64, Vec<String>)> {
+    let study = Study::read(&source(CASES, changes)).expect("it has cases");
+    let points = study.points().expect("there are few");
+    let read = |point| study.specification(point, &Files::default()).expect("it is right");
+    let told = |read: Specification| {
+        let controls = read.scenario.flows.iter().map(|flow| flow.cca.clone()).collect();
+        (read.name, read.scenario.path.rtt_ns / 1_000_000, controls)
+    };
+    points.iter().map(read).map(told).collect()
+}
+
+#[test]
+fn a_case_sets_its_own_places() {
+    let study = Study::read(&source(CASES, &[])).expect("it has cases");
+    let axes: Vec<_> = study.groups.iter().flatten().map(|axis| axis.place.to_string()).collect();
+    assert_eq!(axes, ["case"]);
+    let deep = |point| {
+        let read = study.specification(point, &Files::default()).expect("it is right");
+        read.canonical(1).contains(r#""buffer":{"bytes":80000}"#)
+    };
+    let deep: Vec<_> = study.points().expect("there are few").iter().map(deep).collect();
+    assert_eq!(deep, [false, true]);
+    assert_eq!(
+        cases(&[]),
+        [
+            ("alone".to_owned(), 20, vec!["reno".to_owned()]),
+            ("together".to_owned(), 20, vec!["cubic".to_owned(), "bbr".to_owned()]),
+        ]
+    );
+}
+
+#[test]
+fn an_option_is_stronger_than_a_case() {
+    let found = cases(&["flows.0.cca=vegas", "path.rtt=40ms", "name=other"]);
+    assert_eq!(
+        found,
+        [
+            ("alone".to_owned(), 40, vec!["vegas".to_owned()]),
+            ("together".to_owned(), 40, vec!["vegas".to_owned(), "bbr".to_owned()]),
+        ]
+    );
+    let study = Study::read(&source(CASES, &["path.buffer=2bdp"])).expect("it has cases");
+    for point in study.points().unwrap() {
+        let read = study.specification(&point, &Files::default()).unwrap();
+        assert!(read.canonical(1).contains(r#""buffer":{"bytes":40000}"#), "{}", read.name);
+    }
+}
+
+#[test]
+fn cases_and_axes_are_combined() {
+    let study = Study::read(&source(CASES, &["path.rate=8mbit,9mbit"])).expect("it has axes");
+    let read = |point| study.specification(point, &Files::default()).expect("it is right");
+    let points = study.points().expect("there are few");
+    let found =
+        points.iter().map(read).map(|one| (one.name, one.scenario.path.rate_bps / 1_000_000));
+    let expected = [("alone", 8), ("alone", 9), ("together", 8), ("together", 9)];
+    assert!(found.eq(expected.map(|(name, rate)| (name.to_owned(), rate))));
+}
+
+#[test]
+fn a_wrong_case_is_told_with_its_line() {
+    for (from, to, told) in [
+        ("\"together\"", "\"alone\"", "11:8: sweep.cases[1].name: found \"alone\" a second time"),
+        ("name = \"alone\"\n", "", "sweep.cases[0].name: found nothing; a name"),
+        ("buffer = \"4bdp\"", "bufer = \"4bdp\"", "12:18: path.bufer: found an unknown key"),
+    ] {
+        let source = source(&CASES.replacen(from, to, 1), &[]);
+        let problems = Study::read(&source)
+            .and_then(|study| study.specification(&study.points()?[1], &Files::default()).map(drop))
+            .unwrap_err();
+        assert!(problems.to_string().contains(told), "{problems}");
+    }
+}

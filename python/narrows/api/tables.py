@@ -565,8 +565,7 @@ class Scenario(Table):
         host: TCP of the end hosts.
         run: How long, how often, and what to keep.
         changes: What changes in the course of the run, in the order of the times.
-        expect: Bounds for results; beyond them `narrows run` and `narrows sweep` end with
-            status 1.
+        expect: Bounds for results; beyond them `narrows run` ends with status 1.
         sweep: Designs, zipped axes and further axes of a sweep.
     """
 
@@ -583,6 +582,6 @@ class Scenario(Table):
     changes: Sequence[Change] | None = None
     """What changes in the course of the run, in the order of the times."""
     expect: Sequence[Expect] | None = None
-    """Bounds for results; beyond them `narrows run` and `narrows sweep` end with status 1."""
+    """Bounds for results; beyond them `narrows run` ends with status 1."""
     sweep: Sweep | None = None
     """Designs, zipped axes and further axes of a sweep."""

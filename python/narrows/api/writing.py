@@ -75,6 +75,8 @@ class Sweep(Table):
     """Places that go together, value by value."""
     axes: Mapping[str, object] | None = None
     """Axes that don't fit in their place: {"path.loss": [0, 0.01]}."""
+    cases: Sequence[Mapping[str, object]] | None = None
+    """Named cases with their places: [{"name": "deep", "path": {"buffer": "8bdp"}}]."""
     until: Mapping[str, object] | None = None
     """As many trials as needed: {"metric": "bbr.share", "within": 0.02, "max_trials": 30}."""
 

@@ -1,4 +1,4 @@
-"""Commands for a start: `narrows demo`, `init`, `validate` and `completion`."""
+"""Commands for a start: `narrows demo`, `init` and `--completion`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from narrows.cli.options import AllowCode, AsJson, Backend, Out, Sets, permission, source
+from narrows.cli.options import AsJson, Out
 from narrows.cli.output import hint, print_json, print_lines
 from narrows.cli.places import Show, has_display, show_page
 
@@ -20,7 +20,7 @@ COMPLETE = "_NARROWS_COMPLETE"
 
 def add(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
-    for command in (demo, init, validate, completion):
+    for command in (demo, init):
         app.command()(command)
 
 
@@ -79,52 +79,13 @@ def init(
     hint(starter.command)
 
 
-def validate(
-    specs: Annotated[
-        list[str],
-        typer.Argument(metavar="SPEC...", help='Specifications or studies; "-" is standard input.'),
-    ],
-    sets: Sets = None,
-    backend: Backend = "sim",
-    as_json: AsJson = False,
-    allow_code: AllowCode = None,
-) -> None:
-    """Check specifications, and count the runs that they mean."""
-    from narrows.errors import InputError, Problem
+def print_completion(shell: Shell | None) -> None:
+    """Prints a script with which a shell completes commands, if one is asked for."""
+    if shell is not None:
+        from typer._completion_shared import get_completion_script
 
-    found: list[dict[str, Any]] = []
-    problems: list[Problem] = []
-    with permission(allow_code, sets):
-        for spec in specs:
-            try:
-                found.append(_checked(spec, sets or [], backend))
-            except InputError as error:
-                problems += error.problems
-    if as_json:
-        print_json({"right": found, "wrong": [str(problem) for problem in problems]})
-    else:
-        for one in found:
-            count, runs = one["combinations"], one["runs"]
-            print(f"{one['spec']}: right; runs: {runs}, combinations: {count}")
-    if problems:
-        raise InputError(problems)
-
-
-def _checked(spec: str, sets: list[str], backend: str) -> dict[str, Any]:
-    from narrows.sweeps import prepare
-
-    job = prepare(source(spec), sets, backend=backend)
-    count = len(job.cells)
-    return {"spec": spec, "name": job.name, "combinations": count, "runs": len(job.runs)}
-
-
-def completion(
-    shell: Annotated[Shell, typer.Argument(help="The shell.")],
-) -> None:
-    """Print a script for a shell: eval "$(narrows completion bash)"."""
-    from typer._completion_shared import get_completion_script
-
-    print(get_completion_script(prog_name="narrows", complete_var=COMPLETE, shell=shell.value))
+        print(get_completion_script(prog_name="narrows", complete_var=COMPLETE, shell=shell.value))
+        raise typer.Exit
 
 
 def asked_to_complete() -> bool:

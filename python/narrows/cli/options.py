@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,19 +27,33 @@ Sets = Annotated[
         "--set", metavar="PLACE=VALUE", help="Change a value: path.buffer=4bdp, flows.0.cca=reno."
     ),
 ]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option("--filter", metavar="AXIS=VALUE", help="Only these: path.buffer=1bdp,2bdp."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def _directory(out: str | None) -> str | None:
+def check_directory(out: str | None) -> str | None:
+    """Returns the directory; raises InputError for a URL."""
     if out is not None and "://" in out:
-        found, remedy = f'"{out}", a URL', "a directory (only `narrows sweep` takes a URL)"
+        found, remedy = f'"{out}", a URL', "a directory (only the results of a study go to a URL)"
         raise InputError.at("--out", found, remedy)
     return out
 
 
+def refuse_options(context: typer.Context, command: str, names: Iterable[str], beside: str) -> None:
+    """Raises InputError if an option was given that doesn't apply."""
+    spelled = {parameter.name: parameter.opts[0] for parameter in context.command.params}
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise InputError.at(command, f"{spelled[name]} {beside}", "the command without it")
+
+
 Out = Annotated[
     str | None,
-    typer.Option(metavar="DIR", help="Where the results go.", callback=_directory),
+    typer.Option(metavar="DIR", help="Where the results go.", callback=check_directory),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace other results there.")]
 Png = Annotated[bool, typer.Option("--png", help="Also draw the figure as PNG and SVG, for paper.")]

@@ -1,4 +1,4 @@
-"""Commands on directories of results: `narrows ls`, `narrows open`, `narrows diff`."""
+"""Commands on directories of results: `narrows open`, `narrows diff`."""
 
 from __future__ import annotations
 
@@ -9,29 +9,23 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli.options import AsJson, Out
+from narrows.cli.options import AsJson, Out, Png
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import reading
 from narrows.words import printable
 
-_RESULTS = "narrows-results"
+RESULTS = "narrows-results"
 Show = Annotated[bool, typer.Option("--show/--no-show", help="Show the page in a browser.")]
 
 
 def add(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
-    for command in (ls, diff):
-        app.command()(command)
+    app.command()(diff)
     app.command("open")(open_)
 
 
-def ls(
-    directory: Annotated[
-        str, typer.Argument(metavar="[DIR]", help="A directory of results.")
-    ] = _RESULTS,
-    as_json: AsJson = False,
-) -> None:
-    """List the results in a directory, the latest first."""
+def list_results(directory: str, as_json: bool) -> None:
+    """Lists the results in a directory, the latest first."""
     from narrows.report.shelf import items
 
     found = items(directory)
@@ -48,20 +42,34 @@ def ls(
 def open_(
     place: Annotated[
         str, typer.Argument(metavar="[DIR]", help="Results, or a directory of results.")
-    ] = _RESULTS,
+    ] = RESULTS,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make the page of results again.")
+    ] = False,
+    png: Png = False,
+    runs: Annotated[
+        bool, typer.Option("--runs", help="For a sweep, also make the page of every run.")
+    ] = False,
     show: Show = True,
 ) -> None:
     """Show results in a browser, one or a whole directory of them."""
     from narrows.cli.results import write_pages
+    from narrows.console import print_paths
     from narrows.report.shelf import page_of, write_index
     from narrows.store import is_store, location
 
     single = is_store(place) or (location(place) / "manifest.json").is_file()  # type: ignore[operator]
     with reading(place):
-        page = (page_of(place) or write_pages(place)[0]) if single else write_index(place)
-    print(page)
+        if rebuild or png or runs:
+            pages = write_pages(place, png, runs)
+        elif single:
+            known = page_of(place)
+            pages = [known] if known is not None else write_pages(place)
+        else:
+            pages = [write_index(place)]
+    print_paths(pages)
     if show:
-        show_page(page)
+        show_page(pages[0])
 
 
 def has_display() -> bool:

@@ -8,33 +8,29 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli.options import AllowCode, AsJson, Force, Jobs, Out, Png, Sets, permission
+from narrows.cli.options import (
+    AllowCode,
+    AsJson,
+    Force,
+    Jobs,
+    Out,
+    Sets,
+    permission,
+    refuse_options,
+)
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import reading
 from narrows.errors import InputError
 
+_OF_RESULTS = ("metric", "x", "y", "by", "where", "ylim", "xscale", "trial", "form", "width")
+"""Options of a figure of results."""
+
 
 def add(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
-    for command in (report, verify, claims, analyze, export, figure, draw):
+    for command in (verify, analyze, export, figure):
         app.command()(command)
     app.command("import")(import_)
-
-
-def report(
-    directory: Annotated[
-        str, typer.Argument(metavar="DIR", help="Results of a run or of a sweep.")
-    ],
-    png: Png = False,
-    runs: Annotated[
-        bool, typer.Option("--runs", help="For a sweep, also make the page of every run.")
-    ] = False,
-) -> None:
-    """Rebuild the page of results."""
-    from narrows.console import print_paths
-
-    with reading(directory):
-        print_paths(write_pages(directory, png, runs))
 
 
 def write_pages(place: str, png: bool = False, runs: bool = False) -> list[Path]:
@@ -72,27 +68,6 @@ def verify(
         print_lines(lines(found, beside))
     if beside.differs or not all(one.same for one in found):
         raise typer.Exit(FAILED)
-
-
-def claims(
-    as_json: AsJson = False,
-    out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Where `narrows reproduce` put its results.")
-    ] = None,
-) -> None:
-    """List every claim of the documents with its verdict."""
-    from narrows.reproduce import judgements, ledger
-    from narrows.reproduce.make import OUT
-    from narrows.reproduce.site import own_profiles
-    from narrows.reproduce.text import ledger_lines
-
-    place = Path(out) if out is not None else OUT
-    here, recorded = ledger.known(place)
-    found = ledger.lines([*here, *recorded], own_profiles(), judgements.known(place))
-    if as_json:
-        print_json(ledger.document(found, here))
-    else:
-        print_lines(ledger_lines(found, here))
 
 
 def analyze(
@@ -151,8 +126,18 @@ def export(
 
 
 def figure(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="Results of a sweep or a run.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="share, heatmap, timeline, ...")],
+    context: typer.Context,
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR|SPEC", help="Results, or a specification, whose network is drawn as SVG."
+        ),
+    ],
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Of results: share, heatmap, timeline, ..."),
+    ] = None,
+    sets: Sets = None,
     metric: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="A column of summary or flows.")
     ] = None,
@@ -182,7 +167,9 @@ def figure(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="STEM", help="Path of the files without suffix; by default STUDY-NAME."
+            metavar="STEM",
+            help="Path of the files without suffix, by default STUDY-NAME; of a specification the "
+            "SVG file, by default standard output.",
         ),
     ] = None,
     width: Annotated[
@@ -190,14 +177,21 @@ def figure(
         typer.Option(metavar="INCHES", min=1.5, max=40, help="For a paper: this wide, no title."),
     ] = None,
 ) -> None:
-    """Draw a figure of stored results."""
+    """Draw a figure of stored results, or the network of a specification."""
+    if name in (None, "network") and not Path(place).is_dir() and "://" not in place:
+        refuse_options(context, "figure", _OF_RESULTS, "for a specification")
+        _draw_network(place, sets or [], out)
+        return
+    refuse_options(context, "figure", ("sets",), "for results")
+    if name is None:
+        raise InputError.at("NAME", "nothing", "a figure (`narrows list figures`)")
     from narrows.console import print_paths
     from narrows.store import slug, unwritable
     from narrows.sweeps.figure import described, save
 
-    with reading(directory):
+    with reading(place):
         made = described(
-            directory, name, metric=metric, x=x, y=y, by=by, where=where or (), trial=trial,
+            place, name, metric=metric, x=x, y=y, by=by, where=where or (), trial=trial,
             ylim=ylim, xscale=xscale,
         )  # fmt: skip
     formats = [kind.strip() for kind in form.split(",")]
@@ -217,22 +211,15 @@ def figure(
         raise unwritable(error, stem, remedy) from error
 
 
-def draw(
-    spec: Annotated[str, typer.Argument(metavar="SPEC", help="The specification, a TOML file.")],
-    sets: Sets = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where to write; by default standard output."),
-    ] = None,
-) -> None:
-    """Draw the network of a specification as SVG."""
+def _draw_network(spec: str, sets: list[str], out: Path | None) -> None:
+    """Draws the network of a specification as SVG."""
     from narrows.figures.network import svg
     from narrows.plan import plan
     from narrows.spec import load
     from narrows.store import unwritable
     from narrows.store.atomic import write_text
 
-    drawn = svg(plan(load(spec, sets or ()).spec, "").trials[0].scenario)
+    drawn = svg(plan(load(spec, sets).spec, "").trials[0].scenario)
     if out is None:
         print_lines([drawn.rstrip()])
         return

@@ -6,14 +6,22 @@ from typing import Annotated
 
 import typer
 
-from narrows.cli.options import AllowCode, AsJson, Backend, Jobs, Out, Sets, permission, source
+from narrows.cli.options import (
+    AllowCode,
+    AsJson,
+    Backend,
+    Jobs,
+    Out,
+    Sets,
+    permission,
+    refuse_options,
+    source,
+)
 from narrows.cli.output import hint, print_json, print_lines
 from narrows.cli.status import DONE, FAILED
-from narrows.errors import InputError
 
 _OF_A_QUESTION = ("sets", "trials", "max_trials", "precision", "backend")
 _OF_A_CONTROL = ("objective", "beside", "than", "tries", "most", "confirm")
-_NAMES = {"sets": "--set", "most": "--findings", "max_trials": "--max-trials"}
 
 
 def add(app: typer.Typer) -> None:
@@ -85,8 +93,10 @@ def search(
     allow_code: AllowCode = None,
 ) -> None:
     """Find where a control fails, or the value that a study asks for."""
-    _refuse(context, question is not None)
-    if question is not None:
+    if question is None:
+        refuse_options(context, "search", _OF_A_QUESTION, "without --for")
+    else:
+        refuse_options(context, "search", _OF_A_CONTROL, "with --for")
         with permission(allow_code, sets):
             _answer(
                 subject, question, sets or [], (trials, max_trials), precision, backend, jobs,
@@ -113,16 +123,6 @@ def search(
     else:
         print_lines(made.lines())
     raise typer.Exit(FAILED if made.findings else DONE)
-
-
-def _refuse(context: typer.Context, asks: bool) -> None:
-    """Raises InputError for an option of the other kind of search."""
-    for name in _OF_A_CONTROL if asks else _OF_A_QUESTION:
-        given = context.get_parameter_source(name)
-        if given is not None and given.name == "COMMANDLINE":
-            option = _NAMES.get(name, f"--{name}")
-            found = f"{option} {'with' if asks else 'without'} --for"
-            raise InputError.at("search", found, f"a search {'without' if asks else 'with'} it")
 
 
 def _answer(

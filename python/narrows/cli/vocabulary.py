@@ -1,4 +1,4 @@
-"""Commands on the vocabulary of specifications: `narrows list` and `narrows schema`."""
+"""The command that lists: the vocabulary of specifications, its schema, results."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import typer
 
 from narrows.cli.options import AsJson, Backend
 from narrows.cli.output import print_json
+from narrows.cli.places import RESULTS, list_results
 
 
 def add(app: typer.Typer) -> None:
     """Adds the commands to the command line."""
     app.command("list")(list_)
-    app.command()(schema)
 
 
 class Kind(StrEnum):
@@ -32,18 +32,33 @@ class Kind(StrEnum):
     FIGURES = "figures"
     METRICS = "metrics"
     BACKENDS = "backends"
+    RESULTS = "results"
+    SCHEMA = "schema"
 
 
 def list_(
     kind: Annotated[Kind, typer.Argument(metavar="KIND", help=f"What to list: {', '.join(Kind)}.")],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME...]", help="Only these, or those with this in their name."),
+        typer.Argument(
+            metavar="[NAME...]",
+            help="Only these, or those with this in their name; a directory of results.",
+        ),
     ] = None,
     backend: Backend = "sim",
     as_json: AsJson = False,
 ) -> None:
-    """List controls, queues, workloads and all else that has a name."""
+    """List controls, queues and all else that has a name; results; the JSON Schema."""
+    if kind is Kind.RESULTS:
+        list_results(names[0] if names else RESULTS, as_json)
+        return
+    if kind is Kind.SCHEMA:
+        import json
+
+        from narrows import _native
+
+        print_json(json.loads(_native.schema()))
+        return
     from narrows.console import print_list
     from narrows.listing import as_json as document
     from narrows.listing import listing
@@ -52,12 +67,3 @@ def list_(
         print_json(document(kind.value, backend, names or ()))
     else:
         print_list(listing(kind.value, backend, names or ()))
-
-
-def schema() -> None:
-    """Print the JSON Schema with which editors check specifications."""
-    import json
-
-    from narrows import _native
-
-    print_json(json.loads(_native.schema()))

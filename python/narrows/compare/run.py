@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from narrows._native import MAX_TRIALS as LIMIT
 from narrows.backends import Backend, get_backend
 from narrows.compare.judge import Comparison
 from narrows.compare.trials import Engine, Trials
@@ -14,8 +16,7 @@ from narrows.errors import InputError
 from narrows.execute import Watcher
 from narrows.figures import frames
 from narrows.plan import content_hash, plan
-from narrows.spec import Override, load
-from narrows.spec.registry import also_known
+from narrows.spec import Spec
 from narrows.store.slug import slug
 from narrows.store.write import RESULTS
 
@@ -25,38 +26,68 @@ UNTIL_DECIDED = 200
 """The ceiling of `--until-decided`."""
 
 
-def compare(
-    spec: str | Path,
-    overrides: Iterable[str | Override] = (),
-    *,
-    backends: Sequence[str] = ("sim", "uml"),
-    trials: int = TRIALS,
-    max_trials: int | None = None,
-    out: str | Path | None = None,
+@dataclass(frozen=True)
+class Participant:
+    """A back end and the specification as it reads it."""
+
+    label: str
+    backend: Backend
+    spec: Spec
+
+
+@dataclass(frozen=True)
+class Options:
+    """The back ends of a comparison, and how often each runs."""
+
+    backends: Sequence[str] = ("sim", "uml")
+    trials: int = TRIALS
+    max_trials: int | None = None
+    """By default 12, or `trials` if that is more."""
+
+    @property
+    def most(self) -> int:
+        """The most trials, unless a specification asks for more."""
+        return max(MAX_TRIALS, self.trials) if self.max_trials is None else self.max_trials
+
+    def find(self) -> Mapping[str, Backend]:
+        """The back ends by label; raises InputError if an option is out of its range."""
+        names = self.backends
+        if len(set(names)) != len(names) or not 2 <= len(names) <= 3:
+            found = f'"{",".join(names)}"'
+            raise InputError.at("--backends", found, 'two or three, such as "sim,uml",')
+        if self.trials < 2:
+            raise InputError.at("--trials", str(self.trials), "2 or more, for a spread,")
+        if not self.trials <= self.most <= LIMIT:
+            remedy = f"{self.trials} (--trials) or more, and at most {LIMIT:,},"
+            raise InputError.at("--max-trials", str(self.most), remedy)
+        return {name: _backend(name) for name in names}
+
+
+def compare_participants(
+    participants: Sequence[Participant],
+    options: Options,
+    name: str | None = None,
+    out: Path | None = None,
     watcher: Watcher | None = None,
 ) -> Comparison:
-    """Compares the back ends on the specification in the file `spec`.
+    """Compares back ends on one scenario, which is called `name`.
 
     Each runs `trials` times (or as often as the specification says, if that is more), with
     consecutive seeds and slightly different buffers and delays. (An observation has one path; the
     runs it is held against keep theirs, unless the seed makes no difference.) More runs follow
     until every quantity is decided, `max_trials` is reached, or no feasible number of trials would
     decide the rest. Runs, figure and page go into the directory `out`; existing runs aren't
-    repeated. Invalid runs are named and left out, and the next call repeats them. Raises
-    InputError for bad input or a back end that can't run here.
+    repeated. Invalid runs are named and left out, and the next call repeats them.
     """
-    most = max(MAX_TRIALS, trials) if max_trials is None else max_trials
-    _check(backends, trials, most)
-    changes, found = list(overrides), [_backend(label) for label in backends]
-    trials = max(trials, _own_trials(spec, changes, found[0]))
-    most = max(most, trials)
-    engines = [_engine(*pair, spec, changes, most) for pair in zip(backends, found, strict=True)]
+    trials = max(options.trials, participants[0].spec.trials)
+    most = max(options.most, trials)
+    engines = [_engine(one, most) for one in participants]
     first = engines[0].plan
-    directory = Path(out) if out is not None else _default(engines)
+    directory = out or _default(engines)
     scenario = first.trials[0].scenario
     made = Trials(engines, directory, watcher)
     comparison = Comparison(
-        name=first.name,
+        name=name or first.name,
         conditions=frames.conditions(scenario, first.groups),
         scenario=scenario,
         groups=first.groups,
@@ -77,16 +108,6 @@ def compare(
     return write(comparison, directory, made.drawn())
 
 
-def _check(backends: Sequence[str], trials: int, max_trials: int) -> None:
-    if len(set(backends)) != len(backends) or not 2 <= len(backends) <= 3:
-        found = f'"{",".join(backends)}"'
-        raise InputError.at("--backends", found, 'two or three, such as "sim,uml",')
-    if trials < 2:
-        raise InputError.at("--trials", str(trials), "2 or more, for a spread,")
-    if max_trials < trials:
-        raise InputError.at("--max-trials", str(max_trials), f"{trials} (--trials) or more")
-
-
 def _backend(label: str) -> Backend:
     try:
         return get_backend(label)
@@ -94,26 +115,15 @@ def _backend(label: str) -> Backend:
         raise InputError.at("--backends", error.found, error.remedy) from None
 
 
-def _own_trials(spec: str | Path, overrides: Sequence[str | Override], backend: Backend) -> int:
-    """How many trials the specification itself asks for: some vary more than others."""
-    with also_known(backend.capabilities().ccas):
-        return load(spec, overrides).spec.trials
-
-
-def _engine(
-    label: str,
-    backend: Backend,
-    spec: str | Path,
-    overrides: Sequence[str | Override],
-    trials: int,
-) -> Engine:
-    changes = [*overrides, Override(f"run.trials={trials}", "--max-trials")]
-    with also_known(backend.capabilities().ccas):
-        loaded = load(spec, changes)
-    if loaded.spec.scenario["run"]["record"] == "summary":
+def _engine(one: Participant, trials: int) -> Engine:
+    spec, backend = one.spec, one.backend
+    if spec.scenario["run"]["record"] == "summary":
         remedy = '"samples", which the smoothed RTT is taken from,'
-        raise InputError.at("run.record", '"summary"', remedy, str(spec))
-    return Engine(label, backend, plan(loaded.spec, backend.engine_of, backend.name))
+        raise InputError.at("run.record", '"summary"', remedy)
+    if (seed := spec.scenario["seed"]) > 2**64 - trials:
+        remedy = f"a seed with room for {trials} trials after it"
+        raise InputError.at("run.seed", str(seed), remedy)
+    return Engine(one.label, backend, plan(spec, backend.engine_of, backend.name, trials))
 
 
 def _default(engines: Sequence[Engine]) -> Path:

@@ -1,34 +1,37 @@
-"""Comparisons of all scenarios in a directory."""
+"""Comparisons of the combinations of a study."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from narrows.compare.judge import Comparison, Counts, Row
-from narrows.compare.run import TRIALS, compare
-from narrows.compare.table import markdown
+from narrows.compare.run import TRIALS, Options, Participant, compare_participants
+from narrows.compare.table import write_cells
 from narrows.compare.text import lines
 from narrows.compare.write import document
-from narrows.errors import InputError, StoreError
+from narrows.errors import Problem, SpecError
 from narrows.execute import State, Watcher
-from narrows.spec import Override
+from narrows.plan import MOST_PROBLEMS, Selection
+from narrows.spec import Override, Spec, Study, load_study
+from narrows.spec.registry import also_known
+from narrows.store.slug import slug
 from narrows.store.write import RESULTS
 
 
 @dataclass(frozen=True)
-class Study:
-    """The comparisons of a directory, or the one of a single file."""
+class Comparisons:
+    """The comparisons of a study's combinations, which a plain specification has one of."""
 
-    source: Path
-    comparisons: tuple[Comparison, ...]
+    name: str
+    made: tuple[Comparison, ...]
 
     @property
     def rows(self) -> list[Row]:
         """All cells of all scenarios."""
-        return [row for comparison in self.comparisons for row in comparison.rows]
+        return [row for comparison in self.made for row in comparison.rows]
 
     @property
     def counts(self) -> Counts:
@@ -37,74 +40,102 @@ class Study:
 
     def lines(self) -> Iterator[str]:
         """What to print: every table, the files, and the totals."""
-        for comparison in self.comparisons:
+        for comparison in self.made:
             yield from lines(comparison)
             yield from comparison.files.values()
             yield ""
-        if len(self.comparisons) > 1:
+        if len(self.made) > 1:
             yield f"{len(self.rows)} cells: {self.counts}"
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints: one comparison, or all of a directory as `comparisons`."""
-        documents = [document(comparison) for comparison in self.comparisons]
-        if not self.source.is_dir():
+        """What `--json` prints: one comparison, or all as `comparisons`."""
+        documents = [document(comparison) for comparison in self.made]
+        if len(documents) == 1:
             return documents[0]
-        counts = self.counts
-        whole = {"verdict": str(counts.verdict), **asdict(counts)}
+        whole = {"verdict": str(self.counts.verdict), **asdict(self.counts)}
         return {**whole, "comparisons": documents}
 
-    def write_table(self, path: Path) -> None:
+    def write_cells(self, path: Path) -> None:
         """Writes the table of all cells; raises StoreError if that fails."""
-        try:
-            path.write_text(
-                markdown(self.source, self.comparisons, path), encoding="utf-8", newline="\n"
-            )
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise StoreError.at(str(path), reason, "a file that can be written") from error
+        write_cells(self.made, path)
 
 
-def study(
+@dataclass(frozen=True)
+class _Combination:
+    """One combination of the study, as each back end reads it."""
+
+    number: int
+    name: str
+    participants: tuple[Participant, ...]
+
+
+def compare(
     source: str | Path,
     overrides: Iterable[str | Override] = (),
     *,
+    filters: Sequence[str] = (),
     backends: Sequence[str] = ("sim", "uml"),
     trials: int = TRIALS,
     max_trials: int | None = None,
     out: str | Path | None = None,
     watcher: Watcher | None = None,
-) -> Study:
-    """Compares the back ends on a specification, or on every one (`*.toml`) of a directory.
+) -> Comparisons:
+    """Compares the back ends on a specification, or on every combination of a study.
 
-    See `narrows.compare.run.compare`. The results of a directory go into one
-    directory each. Raises InputError if there is no specification.
+    `filters` choose combinations; `narrows.compare.run` says how each is compared. Their results go
+    into one directory each. Raises InputError for bad input or a back end that can't run here.
     """
-    place, changes, made = Path(source), list(overrides), []
-    places = _places(place, out)
-    for number, (file, directory) in enumerate(places):
-        comparison = compare(
-            file,
-            changes,
-            backends=backends,
-            trials=trials,
-            max_trials=max_trials,
-            out=directory,
-            watcher=_part(watcher, file.stem, number, len(places)),
+    options = Options(backends, trials, max_trials)
+    study = load_study(source, overrides)
+    combinations = _combinations(study, options, filters)
+    base = Path(out) if out is not None else None
+    whole = base or Path(RESULTS) / f"compare-{slug(study.name, 40, 'study')}"
+    made = []
+    for place, one in enumerate(combinations):
+        inner = whole / f"{one.number:02}-{slug(one.name, 60, 'run')}"
+        part = _part(watcher, one.name, place, len(combinations))
+        made.append(
+            compare_participants(
+                one.participants, options, one.name, inner if study.axes else base, part
+            )
         )
-        made.append(comparison)
-    return Study(place, tuple(made))
+    return Comparisons(study.name, tuple(made))
 
 
-def _places(source: Path, out: str | Path | None) -> list[tuple[Path, Path | None]]:
-    """Every specification and the directory of its results."""
-    if not source.is_dir():
-        return [(source, Path(out) if out is not None else None)]
-    files = sorted(source.glob("*.toml"))
-    if not files:
-        found = "a directory without *.toml"
-        raise InputError.at(str(source), found, "one with specifications")
-    base = Path(out) if out is not None else Path(RESULTS) / f"compare-{source.resolve().name}"
-    return [(file, base / file.stem) for file in files]
+def _combinations(study: Study, options: Options, filters: Sequence[str]) -> list[_Combination]:
+    wanted = Selection(study, filters)
+    chosen = [(n, point) for n, point in enumerate(study.points(), 1) if wanted.takes(point)]
+    if not chosen:
+        raise wanted.none()
+    participants: list[list[Participant]] = []
+    for label, backend in options.find().items():
+        with also_known(backend.capabilities().ccas):
+            specs = _specs(study, {number for number, _ in chosen})
+        participants.append([Participant(label, backend, spec) for spec in specs])
+    each = zip(chosen, zip(*participants, strict=True), strict=True)
+    return [_Combination(n, _name(both[0].spec, point), both) for (n, point), both in each]
+
+
+def _specs(study: Study, wanted: set[int]) -> list[Spec]:
+    """The wanted combinations; raises SpecError with the problems of all, each once."""
+    specs: list[Spec] = []
+    problems: dict[Problem, None] = {}
+    for number, (_, spec) in enumerate(study.specs(), 1):
+        if number not in wanted:
+            continue
+        if isinstance(spec, SpecError):
+            problems.update(dict.fromkeys(spec.problems))
+        else:
+            specs.append(spec)
+    if problems:
+        raise SpecError(list(problems)[:MOST_PROBLEMS])
+    return specs
+
+
+def _name(spec: Spec, point: Mapping[str, object]) -> str:
+    """The name of a combination: its case's or the study's, and the values of its other axes."""
+    values = [f"{place}={value}" for place, value in point.items() if place != "case"]
+    return ", ".join([spec.name, *values])
 
 
 def _part(watcher: Watcher | None, name: str, number: int, count: int) -> Watcher | None:

@@ -58,7 +58,7 @@ class Evaluation:
     def good(self) -> bool:
         """Whether every control under test ran and broke nothing."""
         return not any(
-            one.verdict is Verdict.BROKEN or (one.verdict is Verdict.UNDECIDED and one.trouble)
+            one.verdict is Verdict.NOT_MET or (one.verdict is Verdict.UNDECIDED and one.trouble)
             for one in self.judged
             if one.attempt.contestant.tested
         )
@@ -82,7 +82,7 @@ class Evaluation:
 
     def lines(self) -> list[str]:
         """What a terminal shows: a row for each situation, counts, and what broke or failed."""
-        told = [*_counts(self), *_broken(self), *_failed(self)]
+        told = [*_counts(self), *_not_met(self), *_failed(self)]
         return [*_matrix(self), "", *told, f"page: {self.page}"]
 
 
@@ -171,7 +171,7 @@ def _counts(made: Evaluation) -> list[str]:
     return lines
 
 
-def _broken(made: Evaluation) -> list[str]:
+def _not_met(made: Evaluation) -> list[str]:
     return [
         f"{contestant.title}: {line}"
         for contestant in made.contestants

@@ -65,7 +65,7 @@ def write(
         contestants=contestants,
         rows=rows,
         failures={name: failures(mine) for name, mine in mine_of.items()},
-        strengths={name: kept(mine) for name, mine in mine_of.items()},
+        strengths={name: situations_met(mine) for name, mine in mine_of.items()},
         compared=differences(contestants, mine_of),
         pages={row.situation.name: row.page for row in rows},
         shelf="../../index.html" if asked.only else "../index.html",
@@ -76,19 +76,19 @@ def write(
 
 
 def failures(judged: Iterable[Judged]) -> list[str]:
-    """A sentence for each broken expectation, made from its rule."""
+    """A sentence for each expectation that isn't met, made from its rule."""
     return [
         f"{one.attempt.situation.name}: {held.expected.name} is {interval(held.values)}, "
         f"{held.expected.bound} expected. {held.because}"
         for one in judged
         for held in one.held
-        if held.verdict is Verdict.BROKEN
+        if held.verdict is Verdict.NOT_MET
     ]
 
 
-def kept(judged: Iterable[Judged]) -> list[str]:
-    """The situations in which every expectation is kept."""
-    return [one.attempt.situation.name for one in judged if one.verdict is Verdict.KEPT]
+def situations_met(judged: Iterable[Judged]) -> list[str]:
+    """The situations in which every expectation is met."""
+    return [one.attempt.situation.name for one in judged if one.verdict is Verdict.MET]
 
 
 def differences(
@@ -106,15 +106,15 @@ def differences(
 
 
 def _only(one: Judged, other: Judged) -> bool:
-    """Whether one is kept where the other is broken."""
-    return one.verdict is Verdict.KEPT and other.verdict is Verdict.BROKEN
+    """Whether one is met where the other isn't."""
+    return one.verdict is Verdict.MET and other.verdict is Verdict.NOT_MET
 
 
 def _against(title: str, better: Sequence[str], worse: Sequence[str]) -> Iterator[str]:
     if better:
-        yield f"It keeps what {title} breaks in: {', '.join(better)}."
+        yield f"It meets what {title} doesn't meet in: {', '.join(better)}."
     if worse:
-        yield f"It breaks what {title} keeps in: {', '.join(worse)}."
+        yield f"It doesn't meet what {title} meets in: {', '.join(worse)}."
 
 
 def _alt(situation: Situation) -> str:

@@ -1,7 +1,7 @@
 """Verdicts on whether a control meets the expectations of a situation.
 
-An expectation is kept only if the whole 95 % interval of the mean lies within its bounds,
-and broken only if all of it lies outside. Otherwise it is undecided.
+An expectation is met only if the whole 95 % interval of the mean lies within its bounds,
+and not met only if all of it lies outside. Otherwise it is undecided.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from narrows.spec import Expect
 class Verdict(StrEnum):
     """The verdict on an expectation, or on all of a situation."""
 
-    KEPT = "kept"
-    BROKEN = "broken"
+    MET = "met"
+    NOT_MET = "not met"
     UNDECIDED = "undecided"
     REFUSED = "refused"
 
@@ -86,15 +86,15 @@ def by_situation(judged: Iterable[Judged]) -> Iterator[tuple[Situation, list[Jud
 
 
 def together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Broken if any is, else undecided if any is, else refused if any is, else kept."""
-    for verdict in (Verdict.BROKEN, Verdict.UNDECIDED, Verdict.REFUSED):
+    """Not met if any isn't, else undecided if any is, else refused if any is, else met."""
+    for verdict in (Verdict.NOT_MET, Verdict.UNDECIDED, Verdict.REFUSED):
         if verdict in verdicts:
             return verdict
-    return Verdict.KEPT
+    return Verdict.MET
 
 
 def _held(expected: Expect, because: str, runs: Sequence[Measured], stack: str | None) -> Held:
-    """A metric without a value in some trial, such as a time that never came, is broken.
+    """A metric without a value in some trial, such as a time that never came, isn't met.
 
     But what another project's stack shows in no trial, as its control's state, says nothing.
     """
@@ -104,11 +104,11 @@ def _held(expected: Expect, because: str, runs: Sequence[Measured], stack: str |
     found = [one.value for one in readings if one.value is not None]
     if len(found) < len(runs):
         why = next(one.why for one in readings if one.value is None)
-        return Held(expected, because, tuple(found), Verdict.BROKEN, 0, why)
+        return Held(expected, because, tuple(found), Verdict.NOT_MET, 0, why)
     low = -float("inf") if expected.at_least is None else expected.at_least
     high = float("inf") if expected.at_most is None else expected.at_most
     decision = decide(found, low, high)
-    names = {True: Verdict.KEPT, False: Verdict.BROKEN, None: Verdict.UNDECIDED}
+    names = {True: Verdict.MET, False: Verdict.NOT_MET, None: Verdict.UNDECIDED}
     return Held(expected, because, tuple(found), names[decision.passed], decision.more)
 
 

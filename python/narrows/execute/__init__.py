@@ -1,6 +1,6 @@
 """Runs jobs on all cores or on a cluster, and keeps each as soon as it is done.
 
-`narrows run`, `sweep`, `compare`, `evaluate` and `reproduce` differ in what they run and where they
+`narrows run`, `compare`, `evaluate` and `reproduce` differ in what they run and where they
 keep it; they share this way of running.
 """
 

@@ -1,7 +1,7 @@
 """Lists a directory of results: runs, sweeps, diffs, comparisons, published figures.
 
-narrows ls       prints it
-narrows open     makes a page of it, from which every other page can be reached
+narrows list results   prints it
+narrows open           makes a page of it, from which every other page can be reached
 """
 
 from __future__ import annotations

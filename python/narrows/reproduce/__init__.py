@@ -2,7 +2,7 @@
 
     narrows reproduce panaderia/fig9      one figure, with the claims that it decides
     narrows reproduce panaderia | all     a document, or all four
-    narrows claims                        the ledger
+    narrows reproduce                     the ledger
 
 A package for each document lists its figures; a module for each figure has the
 four functions that `narrows.reproduce.exhibit` describes. `narrows.reproduce.make` runs them; this

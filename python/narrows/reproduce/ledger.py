@@ -222,7 +222,7 @@ def in_words(told: dict[str, int]) -> str:
 
 
 def document(found: Sequence[Line], here: Sequence[Entry] = ()) -> dict[str, Any]:
-    """What `narrows claims --json` prints; findings say whether they were made `here`."""
+    """What `narrows reproduce --json` prints; findings say whether they were made `here`."""
     return {
         "counts": counts_by_kind(found),
         "claims": [

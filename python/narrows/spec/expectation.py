@@ -118,8 +118,8 @@ _WORDS = {
 class Expect:
     """A bound on a metric or a series: the mean over the trials of a combination must keep it.
 
-    A specification with expectations guards a change: `narrows run` and `narrows
-    sweep` end with status 1 if one isn't met.
+    A specification with expectations guards a change: `narrows run` ends with status 1 if one
+    isn't met.
     """
 
     metric: str | None

@@ -27,9 +27,9 @@ class Starter:
 
 STARTERS = (
     Starter("fair", "do two controls share fairly?", "narrows run fair.toml"),
-    Starter("aqm", "what does a queue discipline change?", "narrows sweep aqm.toml"),
-    Starter("web", "how long do web pages take beside a download?", "narrows sweep web.toml"),
-    Starter("cellular", "does a film over LTE stop for a download?", "narrows sweep cellular.toml"),
+    Starter("aqm", "what does a queue discipline change?", "narrows run aqm.toml"),
+    Starter("web", "how long do web pages take beside a download?", "narrows run web.toml"),
+    Starter("cellular", "does a film over LTE stop for a download?", "narrows run cellular.toml"),
     Starter("video", "does a film stop beside downloads?", "narrows run video.toml"),
     Starter(
         "own-control",

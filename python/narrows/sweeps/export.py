@@ -198,7 +198,7 @@ def _single(path: Place, table: str) -> Iterator[_Part]:
 
 def _refuse(table: str, known: set[str]) -> None:
     if known == {RUNS} and table in TABLES:
-        raise InputError.at("DIR", "a store without a complete run", "`narrows sweep` first")
+        raise InputError.at("DIR", "a store without a complete run", "`narrows run` first")
     raise InputError.at("TABLE", f'"{table}", which no run has', one_of(table, sorted(known)))
 
 

@@ -65,7 +65,7 @@ def render(store: RunStore, stem: str, record: Mapping[str, Any]) -> str:
 
 def _command(stem: str, record: Mapping[str, Any]) -> str:
     """How to repeat the study: as it was typed, and from the file beside the page."""
-    words = ["narrows", "sweep", f"{stem}.toml", "--backend", str(record["backend"])]
+    words = ["narrows", "run", f"{stem}.toml", "--backend", str(record["backend"])]
     for one in record.get("filters", []):
         words += ["--filter", str(one)]
     return both_ways(record.get("command", []), shlex.join(words))

@@ -74,11 +74,11 @@ def _page(store: RunStore, stem: str, record: Mapping[str, Any], row: Mapping[st
 def _command(stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     """The command for this run alone, from the file beside the study's page.
 
-    `narrows run` refuses a study with a table `sweep`; of it, the command is for all trials.
+    Of a study with a table `sweep` the command is for all trials.
     """
     alone = "sweep" not in tomllib.loads(str(record["spec"]))
-    command, option = ("run", "--set") if alone else ("sweep", "--filter")
-    words = ["narrows", command, f"../{stem}.toml", "--backend", str(record["backend"])]
+    option = "--set" if alone else "--filter"
+    words = ["narrows", "run", f"../{stem}.toml", "--backend", str(record["backend"])]
     for axis in record["axes"]:
         words += [option, f"{axis}={_as_text(row[axis])}"]
     return shlex.join([*words, *(["--trials", "1", "--seed", str(row["seed"])] if alone else [])])

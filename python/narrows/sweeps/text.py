@@ -1,4 +1,4 @@
-"""What `narrows sweep` and `narrows store` print."""
+"""What `narrows run` and `narrows store` print."""
 
 from __future__ import annotations
 

@@ -88,6 +88,46 @@ pub(crate) fn apply(document: &Node, changes: &[Change]) -> Result<Node, Problem
     Ok(changed)
 }
 
+/// The document with the values changed, in each case of a study as well that sets the same place.
+pub(crate) fn override_all(document: &Node, changes: &[Change]) -> Result<Node, Problems> {
+    let mut changed = document.clone();
+    for change in changes {
+        let mut set_by_all = false;
+        if let Some(Value::List(cases)) = cases_of(&mut changed) {
+            let count = cases.len();
+            let setting: Vec<_> =
+                cases.iter_mut().filter(|case| sets(case, &change.place)).collect();
+            set_by_all = count > 0 && setting.len() == count;
+            setting.into_iter().try_for_each(|case| put(case, change))?;
+        }
+        if !set_by_all {
+            put(&mut changed, change)?;
+        }
+    }
+    Ok(changed)
+}
+
+/// The value of `sweep.cases`, if there is one.
+fn cases_of(document: &mut Node) -> Option<&mut Value> {
+    let mut here = document;
+    for key in ["sweep", "cases"] {
+        let Value::Table(Table(entries)) = &mut here.value else { return None };
+        here = entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)?;
+    }
+    Some(&mut here.value)
+}
+
+/// Whether a case sets the value at a place or one that contains it; its name stays its own.
+fn sets(case: &Node, place: &Place) -> bool {
+    let [Step::Key(first), rest @ ..] = place.0.as_slice() else { return false };
+    let node = case.table().and_then(|table| table.get(first)).filter(|_| first != "name");
+    match (node, rest) {
+        (None, _) => false,
+        (Some(node), [Step::Key(key), ..]) => node.table().is_none_or(|table| table.has(key)),
+        _ => true,
+    }
+}
+
 fn put(document: &mut Node, change: &Change) -> Result<(), Problems> {
     let steps = &change.place.0;
     let mut here = document;

@@ -7,7 +7,7 @@ mod toml;
 mod write;
 
 pub use change::Change;
-pub(crate) use change::apply;
+pub(crate) use change::{apply, override_all};
 pub use node::Node;
 pub(crate) use node::{Entry, Table, Value};
 pub use write::inline;

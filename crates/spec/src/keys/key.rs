@@ -150,6 +150,8 @@ pub enum Kind {
     Zip,
     /// A table of places and their values, from which combinations are made.
     Axes,
+    /// A list of tables, each with a name and the values of some places.
+    Cases,
     /// A table.
     Table(&'static Section),
     /// A list of tables.
@@ -225,6 +227,7 @@ impl Kind {
             Self::Within => "within",
             Self::Zip => "zip",
             Self::Axes => "axes",
+            Self::Cases => "cases",
             Self::Table(_) => "table",
             Self::Tables(_) => "tables",
         }
@@ -272,6 +275,7 @@ impl Kind {
                 "a list of lists of places, such as [[\"path.rate\", \"path.rtt\"]],".into()
             }
             Self::Axes => "a table, [sweep.axes],".into(),
+            Self::Cases => "a list of tables, [[sweep.cases]],".into(),
             Self::Options | Self::Table(_) => format!("a table, [{key}],"),
             Self::Tables(_) => format!("a list of tables, [[{key}]],"),
         }

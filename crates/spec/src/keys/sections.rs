@@ -34,7 +34,7 @@ pub static SPECIFICATION: Section = Section {
             "expect",
             Kind::Tables(&EXPECT),
             Empty,
-            "Bounds for results; beyond them `narrows run` and `narrows sweep` end with status 1.",
+            "Bounds for results; beyond them `narrows run` ends with status 1.",
         ),
     ],
 };
@@ -407,6 +407,7 @@ pub static SWEEP: Section = Section {
         ),
         Key::new("zip", Kind::Zip, Empty, "Axes that vary together, value by value."),
         Key::new("axes", Kind::Axes, Empty, "Axes given here instead of in their places."),
+        Key::new("cases", Kind::Cases, Empty, "Named cases, each with places that it sets."),
         Key::new(
             "until",
             Kind::Table(&UNTIL),

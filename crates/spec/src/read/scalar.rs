@@ -10,7 +10,7 @@ use crate::units::{
     Counted, Size, format_duration, format_rate, parse_duration, parse_rate, parse_size,
 };
 
-const SWEEP: &str = "which makes a sweep (`narrows sweep` runs it; here one value counts)";
+const SWEEP: &str = "which makes a sweep (`narrows run` runs it; here one value counts)";
 
 /// Refuses anything that only a study may have instead of a value.
 pub(super) fn single(node: &Node, expects: &str) -> Result<(), Wrong> {

@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
             Kind::Command => self.command(key, node, &here),
             Kind::Sysctls => self.sysctls(key, node, &here),
             Kind::Where => self.places(key, node, &here),
-            Kind::Zip | Kind::Axes => Some(Read::Raw(node.clone())),
+            Kind::Zip | Kind::Axes | Kind::Cases => Some(Read::Raw(node.clone())),
             _ => {
                 let read = self.single(key, node);
                 self.or_problem(read, &here)
@@ -250,9 +250,9 @@ impl<'a> Reader<'a> {
     fn unknown(&mut self, section: &'static Section, name: &str, place: &Place) {
         let here = place.key(name);
         if name == "sweep" && place.0.is_empty() {
-            let found = "a table that makes a sweep (`run` takes one combination)";
+            let found = "a table that makes a sweep (here one combination counts)";
             let kind = ProblemKind::UnknownKey;
-            self.problems.push(Problem::new(kind, here, found, "`narrows sweep`"));
+            self.problems.push(Problem::new(kind, here, found, "no such table"));
             return;
         }
         let remedy = known_key(section, name);

@@ -14,9 +14,14 @@
 //!
 //! [sweep.axes]                        # axes that don't fit in their place
 //! "path.loss" = {from = 1e-5, to = 0.1, count = 9, scale = "log"}
+//!
+//! [[sweep.cases]]                     # named cases, which together are the axis `case`
+//! name = "deep"
+//! path = { buffer = "8bdp" }
 //! ```
 
 mod axes;
+mod cases;
 mod design;
 mod groups;
 mod range;
@@ -29,6 +34,7 @@ use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Problems};
 use crate::read::{Reader, Values};
 use crate::specification::{Source, Specification};
+use cases::Case;
 
 pub use axes::Axis;
 pub use design::{Design, Point};
@@ -46,6 +52,7 @@ pub struct Study {
     pub seed: u64,
     /// The rule for enough trials.
     pub until: Option<Until>,
+    cases: Vec<Case>,
     base: Source,
 }
 
@@ -68,6 +75,20 @@ impl Study {
             .map_err(|problems| self.base.located(problems.0))
     }
 
+    /// The changes that a combination makes, those of its case first.
+    fn changes(&self, point: &Point) -> Vec<Change> {
+        let (mut chosen, mut values) = (Vec::new(), Vec::new());
+        for (place, value) in point.iter().cloned() {
+            let case = cases::changes_of(&self.cases, &value).filter(|_| place == cases::place());
+            match case {
+                Some(changes) => chosen.extend_from_slice(changes),
+                None => values.push(Change { place, value, origin: None }),
+            }
+        }
+        chosen.extend(values);
+        chosen
+    }
+
     /// The specification of a combination.
     ///
     /// # Errors
@@ -77,12 +98,7 @@ impl Study {
         point: &Point,
         around: &dyn Surroundings,
     ) -> Result<Specification, Problems> {
-        let change = |(place, value): &(Place, Node)| Change {
-            place: place.clone(),
-            value: value.clone(),
-            origin: None,
-        };
-        let chosen: Vec<_> = point.iter().map(change).collect();
+        let chosen = self.changes(point);
         let located = |problems: Problems| self.base.located(problems.0);
         let document = apply(self.base.document(), &chosen).map_err(located)?;
         let base = self.base.with(document);
@@ -104,8 +120,11 @@ fn read(source: &Source) -> Result<Study, Vec<Problem>> {
     let rest = whole.0.into_iter().filter(|entry| entry.key != "sweep");
     let base = Table(rest.collect());
     let elsewhere = values.some_raw("axes");
+    let (cases, wrong) = cases::read(values.some_raw("cases").as_ref());
+    problems.extend(wrong);
     let (axes, wrong) = axes::read(&base, elsewhere.as_ref(), source.changes());
     problems.extend(wrong);
+    let axes: Vec<_> = cases::axis(&cases).into_iter().chain(axes).collect();
     problems.extend(axes.iter().filter_map(|axis| undrawn(axis, design)));
     let (groups, wrong) = groups::read(axes, values.some_raw("zip").as_ref());
     problems.extend(wrong);
@@ -116,7 +135,7 @@ fn read(source: &Source) -> Result<Study, Vec<Problem>> {
     let seed = values.whole("seed");
     let until = values.some_table("until").map(|until| Until::new(&until));
     let base = source.with(Node { value: Value::Table(base), at: source.document().at });
-    Ok(Study { name, groups, design, seed, until, base })
+    Ok(Study { name, groups, design, seed, until, cases, base })
 }
 
 /// The table `[sweep]`, its values, and their problems.

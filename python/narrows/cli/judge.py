@@ -1,0 +1,221 @@
+"""Commands that compare with kernels and with papers: `narrows compare` and `reproduce`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from narrows.cli.options import (
+    AllowCode,
+    AsJson,
+    Backend,
+    Filters,
+    Jobs,
+    Out,
+    Sets,
+    permission,
+    source,
+)
+from narrows.cli.output import print_json, print_lines
+from narrows.cli.status import DONE, FAILED
+
+STILL_TRUE = "still-true"
+"""Reproduces the table of the problems that versions of BBR still have."""
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the commands to the command line."""
+    for command in (compare, reproduce):
+        app.command()(command)
+
+
+def compare(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="A specification, or a study.")],
+    sets: Sets = None,
+    filters: Filters = None,
+    backends: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Two or three: sim, uml, uml:NAME, kernel, capture:FILE, import:DIR.",
+        ),
+    ] = "sim,uml",
+    trials: Annotated[int, typer.Option(metavar="N", help="Minimum number of runs of each.")] = 4,
+    max_trials: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Maximum number; by default 12, or --trials if more."),
+    ] = None,
+    until_decided: Annotated[
+        bool, typer.Option("--until-decided", help="Short for --max-trials 200.")
+    ] = False,
+    as_json: AsJson = False,
+    out: Out = None,
+    table: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every cell there, as CSV.")
+    ] = None,
+    allow_code: AllowCode = None,
+) -> None:
+    """Judge whether simulator and Linux agree on a specification, or a study.
+
+    The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
+    """
+    from narrows.compare import UNTIL_DECIDED, Verdict
+    from narrows.compare import compare as compare_all
+    from narrows.console import ProgressBar
+
+    with permission(allow_code, sets), ProgressBar() as bar:
+        made = compare_all(
+            source(spec),
+            sets or (),
+            filters=filters or (),
+            backends=[_analysed(label) for label in backends.split(",")],
+            trials=trials,
+            max_trials=UNTIL_DECIDED if until_decided and max_trials is None else max_trials,
+            out=out,
+            watcher=bar,
+        )
+    if table is not None:
+        made.write_cells(table)
+    if as_json:
+        print_json(made.document())
+    else:
+        print_lines(made.lines())
+    raise typer.Exit(DONE if made.counts.verdict is Verdict.AGREE else FAILED)
+
+
+def _analysed(label: str) -> str:
+    """The name of a back end; a file of a measurement is read first and named by its results."""
+    backend, _, file = label.partition(":")
+    if backend not in ("capture", "import") or not Path(file).is_file():
+        return label
+    if backend == "import":
+        from narrows.exchange import import_files
+
+        return f"import:{import_files([file]).path}"
+    from narrows.analyze import analyze
+
+    return f"capture:{analyze([file]).result.path}"
+
+
+def reproduce(
+    wanted: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ID]",
+            help='A figure (`narrows list figures`), a claim, a document, "all", or "still-true", '
+            'the problems that versions of BBR still have; "claim:ID" for a claim that is called '
+            "like its figure.",
+        ),
+    ] = None,
+    backend: Backend = "sim",
+    profile: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The kernel to follow; by default the document's."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid, marked as such.")] = False,
+    mutations: Annotated[
+        bool,
+        typer.Option(
+            "--mutations", help="Run the negative controls: conditions in which claims must fail."
+        ),
+    ] = False,
+    testbeds: Annotated[
+        bool,
+        typer.Option("--testbeds", help="Judge the claims on every possible testbed."),
+    ] = False,
+    rivals: Annotated[
+        bool,
+        typer.Option("--rivals", help="Judge them with other controls in BBR's place."),
+    ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=2, max=100, help="Judge them with N disjoint sets of seeds."),
+    ] = None,
+    vary_paths: Annotated[
+        bool,
+        typer.Option(
+            "--vary-paths", help="Its own buffer and delay for each trial (up to 3 and 1 %)."
+        ),
+    ] = False,
+    trials: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="At most this many trials of each condition."),
+    ] = None,
+    kernels: Annotated[
+        bool,
+        typer.Option(
+            "--kernels/--no-kernels", help="For still-true: also on the kernels set up here."
+        ),
+    ] = True,
+    jobs: Jobs = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Without ID: print JSON.")] = False,
+    out: Out = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print every check, its rule and its history.")
+    ] = False,
+) -> None:
+    """Reproduce published figures and judge their claims; without ID, list the verdicts."""
+    if wanted is None:
+        _list_claims(out, as_json)
+        return
+    if wanted == STILL_TRUE:
+        _still_true(kernels, jobs, out)
+        return
+    from narrows.console import ProgressBar
+    from narrows.reproduce import make, text
+    from narrows.reproduce.elsewhere import Elsewhere, judge_elsewhere
+    from narrows.reproduce.judgements import only_simulated
+
+    elsewhere = Elsewhere(mutations, testbeds, rivals, seeds)
+    if elsewhere.asked:
+        only_simulated(backend, vary_paths=vary_paths, trials=trials)
+        with ProgressBar() as bar:
+            report = judge_elsewhere(
+                wanted, elsewhere, quick=quick, profile=profile, out=out, jobs=jobs, watcher=bar
+            )
+        print_lines(report.lines)
+        raise typer.Exit(DONE if report.good else FAILED)
+    with ProgressBar() as bar:
+        done = make.reproduce(
+            wanted,
+            backend=backend,
+            profile=profile,
+            quick=quick,
+            vary_paths=vary_paths,
+            trials=trials,
+            out=out,
+            jobs=jobs,
+            watcher=bar,
+        )
+    print_lines(text.reproduction_lines(done, verbose=verbose))
+    raise typer.Exit(DONE if done.passed else FAILED)
+
+
+def _list_claims(out: str | None, as_json: bool) -> None:
+    """Lists every claim of the documents with its verdict."""
+    from narrows.reproduce import judgements, ledger
+    from narrows.reproduce.make import OUT
+    from narrows.reproduce.site import own_profiles
+    from narrows.reproduce.text import ledger_lines
+
+    place = Path(out) if out is not None else OUT
+    here, recorded = ledger.known(place)
+    found = ledger.lines([*here, *recorded], own_profiles(), judgements.known(place))
+    if as_json:
+        print_json(ledger.document(found, here))
+    else:
+        print_lines(ledger_lines(found, here))
+
+
+def _still_true(kernels: bool, jobs: int | None, out: str | None) -> None:
+    """Tests every version of BBR for the problems found in it."""
+    from narrows.console import ProgressBar
+    from narrows.reproduce.make import OUT
+    from narrows.reproduce.today import page, table
+
+    with ProgressBar() as bar:
+        made = table.make(kernels=kernels, out=out, jobs=jobs, watcher=bar)
+    print_lines(table.text(made))
+    print_lines([f"page: {page.write(made, Path(out) if out is not None else OUT)}"])

@@ -1,0 +1,244 @@
+"""The command that runs: a specification, or every combination of a study."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from narrows.cli.options import (
+    AllowCode,
+    AsJson,
+    Backend,
+    Filters,
+    Jobs,
+    Png,
+    Sets,
+    overrides,
+    permission,
+    refuse_options,
+)
+from narrows.cli.output import hint, print_json, print_lines
+from narrows.cli.status import DONE, FAILED
+from narrows.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from narrows.runner import Experiment
+    from narrows.spec import Override, Written
+    from narrows.store import CaptureOptions
+    from narrows.sweeps import SweepJob
+
+_OF_ONE_RUN = ("force", "pcap", "snaplen", "ipv6", "qlog", "png", "watched")
+"""Options that don't apply to a study, nor to a specification that is run as one."""
+
+
+def add(app: typer.Typer) -> None:
+    """Adds the command to the command line."""
+    app.command()(run)
+
+
+def run(
+    context: typer.Context,
+    specs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SPEC",
+            help='A specification, or a study: one with lists or cases. "-" is standard input; '
+            "--check takes several.",
+        ),
+    ],
+    sets: Sets = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only check, and count the runs that are meant.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say how much there is to run.")
+    ] = False,
+    as_json: AsJson = False,
+    backend: Backend = "sim",
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Where the results go; for a study also a URL."),
+    ] = None,
+    trials: Annotated[
+        str | None, typer.Option(metavar="N", help="Short for --set run.trials=N.")
+    ] = None,
+    seed: Annotated[
+        str | None, typer.Option(metavar="N", help="Short for --set run.seed=N.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Run again, replacing results.")] = False,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Write captures of the packets.")] = False,
+    snaplen: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Bytes to keep of each packet; by default its headers."),
+    ] = None,
+    ipv6: Annotated[bool, typer.Option("--ipv6", help="Write IPv6 headers.")] = False,
+    qlog: Annotated[bool, typer.Option("--qlog", help="Write a qlog of each sender.")] = False,
+    png: Png = False,
+    watched: Annotated[
+        bool, typer.Option("--watch", help="Run again whenever the specification changes.")
+    ] = False,
+    filters: Filters = None,
+    jobs: Jobs = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help='Run as a study: a Dask scheduler, or "local" for processes here.',
+        ),
+    ] = None,
+    allow_code: AllowCode = None,
+) -> None:
+    """Run a specification, or every combination of a study; resume where it stopped."""
+    from narrows.runner import prepare
+    from narrows.store import CaptureOptions
+
+    if check:
+        _check(specs, sets or [], backend, as_json, allow_code)
+        return
+    if len(specs) > 1:
+        raise InputError.at("SPEC", f"{len(specs)} specifications", "one, or --check")
+    given, changes = _readable(specs[0]), overrides(sets or [], trials, seed)
+    as_study = dry_run or filters or jobs or cluster or (out is not None and "://" in out)
+    if as_study or (not watched and is_study(given, changes)):
+        from narrows.sweeps import prepare as prepare_study
+
+        refuse_options(context, "run", _OF_ONE_RUN, "for a study")
+        with permission(allow_code, sets):
+            study = prepare_study(given, changes, filters=filters or (), backend=backend, out=out)
+        if dry_run:
+            raise typer.Exit(_estimate(study, jobs, as_json))
+        raise typer.Exit(_run_study(study, jobs, cluster, as_json))
+    captures = CaptureOptions(pcap=pcap, qlog=qlog, snaplen=snaplen, ipv6=ipv6)
+
+    def once(place: str | None = out, again: bool = force) -> bool:
+        with permission(allow_code, sets):
+            job = prepare(given, changes, backend)
+        return _run(job, place, again, png, as_json, captures)
+
+    if watched:
+        from narrows.cli.watch import place_of, watch
+
+        watch(specs[0], lambda: once(out or place_of(specs[0]), again=True))
+    raise typer.Exit(DONE if once() else FAILED)
+
+
+def _readable(spec: str) -> str | Written:
+    """The path of a specification, or its text if it can be read only once."""
+    from narrows.spec import Written
+    from narrows.spec.reading import read_file
+
+    path = Path("/dev/stdin" if spec == "-" else spec)
+    if path.is_file() or path.is_dir() or not path.exists():
+        return spec
+    return Written(read_file(path), path.stem)
+
+
+def is_study(given: str | Written, changes: list[Override]) -> bool:
+    """Returns whether a specification has axes, cases, or a rule for enough trials."""
+    from narrows.spec import load_study
+
+    study = load_study(given, changes)
+    return bool(study.axes or study.until)
+
+
+def _check(
+    specs: list[str], sets: list[str], backend: str, as_json: bool, allow_code: list[str] | None
+) -> None:
+    """Checks specifications and studies; raises InputError with the problems of all."""
+    from narrows.sweeps import prepare
+
+    found: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    with permission(allow_code, sets):
+        for spec in specs:
+            try:
+                job = prepare(_readable(spec), sets, backend=backend)
+            except InputError as error:
+                problems += error.problems
+                continue
+            counts = {"combinations": len(job.cells), "runs": len(job.runs)}
+            found.append({"spec": spec, "name": job.name, **counts})
+    if as_json:
+        print_json({"right": found, "wrong": [str(problem) for problem in problems]})
+    else:
+        for one in found:
+            count, runs = one["combinations"], one["runs"]
+            print(f"{one['spec']}: right; runs: {runs}, combinations: {count}")
+    if problems:
+        raise InputError(problems)
+
+
+def _estimate(job: SweepJob, jobs: int | None, as_json: bool) -> int:
+    """Says how much there is to run; returns the exit status."""
+    from narrows.sweeps import estimate
+    from narrows.sweeps.text import estimate_lines
+
+    expected = estimate(job, jobs)
+    if as_json:
+        print_json(expected.document())
+    else:
+        print_lines(estimate_lines(expected))
+    return DONE
+
+
+def _run_study(job: SweepJob, jobs: int | None, cluster: str | None, as_json: bool) -> int:
+    """Does the missing runs of a study and shows the outcome; returns the exit status."""
+    from narrows.console import ProgressBar
+    from narrows.sweeps import execute
+    from narrows.sweeps.page import write_pages
+    from narrows.sweeps.text import outcome_lines
+
+    with ProgressBar() as bar:
+        outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar, command=sys.argv)
+    pages = write_pages(job.directory, job.name) if outcome.new or outcome.stored else []
+    if as_json:
+        print_json(outcome.document() | {"pages": [str(page) for page in pages]})
+    else:
+        print_lines([*outcome_lines(outcome), *map(str, pages)])
+        hint(*(f"narrows open {job.directory}" for _ in pages[:1]), "narrows list figures")
+    return DONE if outcome.good else FAILED
+
+
+def _run(
+    job: Experiment,
+    out: str | None,
+    force: bool,
+    png: bool,
+    as_json: bool,
+    captures: CaptureOptions,
+) -> bool:
+    """Runs a checked specification and shows the results; returns whether expectations are met."""
+    from narrows.console import ProgressBar, note_cached, note_cost, print_summary
+    from narrows.runner import execute, unmet
+
+    with ProgressBar() as bar:
+        outcome = execute(
+            job,
+            out=out,
+            force=force,
+            watcher=bar,
+            command=sys.argv,
+            captures=captures,
+            begins=lambda: note_cost(job),
+        )
+    if outcome.cached:
+        note_cached(outcome.result)
+    if png:
+        from narrows.report import write_report
+
+        write_report(outcome.result.path, pictures=True)
+    broken = [str(one) for one in unmet(job, outcome.result)]
+    if as_json:
+        from narrows.metrics.trials import join_trials
+
+        more = {"unmet": broken} if job.loaded.spec.expect else {}
+        found = join_trials(outcome.result.summary["runs"], job.plan.groups)
+        print_json({**found, **more, "directory": str(outcome.result.path)})
+    else:
+        print_summary(outcome.result)
+        print_lines(f"not met: {one}" for one in broken)
+        hint(f"narrows open {outcome.result.path}", "narrows list results")
+    return not broken
