@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,23 +22,6 @@ pytestmark = NEEDED
 EXAMPLES = [one["name"] for one in json.loads((FOLDER / "examples" / "index.json").read_text())] \
     if (FOLDER / "examples").exists() else []  # fmt: skip
 WRITTEN = sorted((ROOT / "experiments").glob("agreement*/*.toml"))[::25][:5]
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    found = Server(FOLDER)
-    yield found
-    found.stop()
-
-
-@pytest.fixture
-def page(server: Server, tmp_path: Path) -> Iterator[Browser]:
-    """The playground with its first run."""
-    with Browser(tmp_path) as browser:
-        browser.visit(server.address)
-        browser.wait(f"!!{DIGEST}")
-        yield browser
-        assert browser.said == []
 
 
 def test_descriptions_give_the_digest_of_the_command(page: Browser) -> None:

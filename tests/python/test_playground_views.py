@@ -7,8 +7,6 @@ import json
 import struct
 import time
 import tomllib
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,23 +40,6 @@ PIXELS = """(name => {
 SCENE = "document.getElementById('network').dataset"
 TEXT = "document.getElementById('text').value"
 BEYOND = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    found = Server(FOLDER)
-    yield found
-    found.stop()
-
-
-@pytest.fixture
-def page(server: Server, tmp_path: Path) -> Iterator[Browser]:
-    """The playground with its first run."""
-    with Browser(tmp_path) as browser:
-        browser.visit(server.address)
-        browser.wait(f"!!{DIGEST}")
-        yield browser
-        assert browser.said == []
 
 
 def show(page: Browser, text: str) -> None:
