@@ -222,20 +222,25 @@ def draw(
     sets: Sets = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where to write; by default standard output."),
+        typer.Option(
+            metavar="FILE",
+            help="Where to write; by default NAME-network.svg on a terminal, else standard output.",
+        ),
     ] = None,
 ) -> None:
     """Draw the network of a specification as SVG."""
     from narrows.figures.network import svg
     from narrows.plan import plan
     from narrows.spec import load
-    from narrows.store import unwritable
+    from narrows.store import slug, unwritable
     from narrows.store.atomic import write_text
 
-    drawn = svg(plan(load(spec, sets or ()).spec, "").trials[0].scenario)
-    if out is None:
+    scenario = plan(load(spec, sets or ()).spec, "").trials[0].scenario
+    drawn = svg(scenario)
+    if out is None and not sys.stdout.isatty():
         print_lines([drawn.rstrip()])
         return
+    out = out or Path(f"{slug(scenario['name'], 40, 'scenario')}-network.svg")
     if out.exists() and Path(spec).exists() and out.samefile(spec):
         raise InputError.at("--out", f'"{out}", the specification itself', "another file")
     try:
