@@ -109,7 +109,8 @@ WITHOUT = {"completions", "applications", "tails"}
 def test_the_page_holds_the_figures_of_every_trial(reader):
     drawn = [entry.name for entry in figures.of("run") if entry.name not in WITHOUT]
     assert {"timeline", "cwnd", "sequence", "internals"} <= set(drawn)
-    assert set(reader.data) == {f"{name}-{trial}-data" for name in drawn for trial in (1, 2)}
+    each = {f"{name}-{trial}-data" for name in drawn for trial in (1, 2)}
+    assert set(reader.data) == {*each, "timeline-all-data"}
     throughput = next(t for t in reader.data["timeline-1-data"]["data"] if t.get("name") == "BBR")
     assert len(throughput["x"]) == len(throughput["y"]) == 121
 

@@ -197,9 +197,14 @@ class Panel:
         return (None if np.any(pool[np.isfinite(pool)] < 0) else low, high)
 
     def limits(self, x_range: tuple[float, float] = (-np.inf, np.inf)) -> tuple[float, float]:
-        """The ends of a y axis that shows all lines and guides in an interval of x."""
+        """The ends of a y axis that shows all lines, spreads and guides in an interval of x."""
         start, end = x_range
-        shown = [line.y[(line.x >= start) & (line.x <= end)] for line in self.lines]
+        shown = [
+            values[(line.x >= start) & (line.x <= end)]
+            for line in self.lines
+            for values in (line.y, line.low, line.high)
+            if values is not None
+        ]
         pool = np.concatenate([*shown, [guide.value for guide in self.guides]])
         pool = pool[np.isfinite(pool)]
         least, most = (float(pool.min()), float(pool.max())) if pool.size else (0.0, 0.0)
