@@ -40,11 +40,11 @@ def _panel(panels: Sequence[Panel]) -> Panel:
     for panel in panels:
         for line in panel.lines:
             lines.setdefault(line.label, []).append(line)
-    return replace(panels[0], marks=tuple(_joined(own) for own in lines.values()), spans=())
+    return replace(panels[0], marks=tuple(join(own) for own in lines.values()), spans=())
 
 
-def _joined(lines: Sequence[Line]) -> Line:
-    """The mean and the range of lines, at the times of the longest one."""
+def join(lines: Sequence[Line]) -> Line:
+    """The mean and the range of at least one line, at the times of the longest one."""
     first, times = lines[0], max((line.x for line in lines), key=len)
     values = np.array([_at(line, times) for line in lines])
     known = np.isfinite(values)
