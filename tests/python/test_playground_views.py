@@ -182,6 +182,23 @@ def test_a_share_of_the_curve_is_that_of_its_run(page: Browser) -> None:
     assert found["2"] == pytest.approx([flow["share"] for flow in flows], rel=1e-9)
 
 
+def test_means_are_the_exact_ones_of_the_run(page: Browser) -> None:
+    found = page.value(
+        "(async () => { const { numbers } = await import('./numbers.js');"
+        " const { Engine } = await import('./engine.js');"
+        f" const request = {{ do: 'run', text: {json.dumps(QUEUE)}, tables: ['flow_samples',"
+        " 'queue_samples', 'distributions', 'completions'] };"
+        " return numbers(await new Engine().run('x', request)); })()"
+    )
+    scenario = parse(QUEUE, "playground").spec.scenario
+    result = Simulator().run(scenario)
+    summary = summarise(scenario, result.tables, result.info)
+    queue = summary["bottleneck"]["queue_bdp"]["mean"]
+    assert found["bottleneck"]["queue"] == pytest.approx(queue, rel=1e-9)
+    means = [flow["rtt_ms"]["mean"] for flow in summary["flows"]]
+    assert [one["rtt"] for one in found["byClass"]] == pytest.approx(means, rel=1e-9)
+
+
 def test_charts_mark_probes_losses_and_states(page: Browser) -> None:
     show(page, QUEUE)
     found = page.value(
