@@ -268,12 +268,16 @@ class Figure:
         return replace(self, paper_in=width_in, columns=min(self.columns, fitting))
 
     def legend(self) -> dict[str, Mark]:
-        """The first mark of every entry, in the order of appearance."""
+        """The first mark of every entry, in the order of appearance.
+
+        Lines of one entry in several colours, such as those of one of two runs, are shown in ink.
+        """
         first: dict[str, Mark] = {}
-        for panel in self.panels:
-            for mark in panel.marks:
-                if entry_of(mark):
-                    first.setdefault(entry_of(mark), mark)
+        for mark in (mark for panel in self.panels for mark in panel.marks):
+            shown = first.setdefault(entry_of(mark), mark)
+            if isinstance(shown, Line) and isinstance(mark, Line) and shown.colour != mark.colour:
+                first[entry_of(mark)] = replace(shown, colour="ink")
+        first.pop("", None)
         return first
 
     def span_legend(self) -> list[Span]:
