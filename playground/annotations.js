@@ -41,10 +41,12 @@ export function drawGhost(plot, times, lines) {
   });
 }
 
-/** PROBE_RTT as bands in the colour of their class, named once in the chart that has `named`. */
+/** PROBE_RTT as bands in the colour of their class, named in the chart that has `named` where the name fits. */
 export function drawProbes(plot, { probes }, byClass, { look }, named) {
-  within(plot, (pen, { top, height }, x) => {
+  within(plot, (pen, { left: start, top, width, height }, x) => {
     pen.font = `${scaled(10)}px system-ui, sans-serif`;
+    const wide = pen.measureText("PROBE_RTT").width + scaled(3);
+    const ends = [...probes.flat().map(({ from }) => x(from)), start + width];
     let free = -Infinity;
     probes.forEach((spans, number) => {
       const tint = look(byClass[number].name, number).colour;
@@ -53,11 +55,12 @@ export function drawProbes(plot, { probes }, byClass, { look }, named) {
         pen.globalAlpha = 0.22;
         pen.fillStyle = tint;
         pen.fillRect(left, top, right - left, height);
-        if (!named || left < free) continue;
+        const fits = ends.every((end) => end <= right || end >= right + wide);
+        if (!named || left < free || !(fits || free === -Infinity)) continue;
         pen.globalAlpha = 1;
         pen.fillStyle = colour("var(--faint)");
         pen.fillText("PROBE_RTT", right + scaled(3), top + scaled(10));
-        free = right + scaled(90);
+        free = right + Math.max(scaled(90), wide);
       }
     });
   });

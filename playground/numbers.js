@@ -22,9 +22,15 @@ function histogram(table, kind, ids) {
   return mine.map((row) => [table.value[row], table.weight[row]]).sort(([a], [b]) => a - b);
 }
 
-function mean(buckets) {
-  const weight = buckets.reduce((sum, [, w]) => sum + w, 0);
-  return weight ? buckets.reduce((sum, [v, w]) => sum + v * w, 0) / weight : null;
+/** The mean of what flows or a link measured: the exact mean of each, by its weight. */
+function mean(table, kind, exact, ids) {
+  const mine = rows(table.kind, (name, row) => name === exact && ids.includes(table.id[row]));
+  const sums = mine.map((row) => {
+    const weight = histogram(table, kind, [table.id[row]]).reduce((sum, [, w]) => sum + w, 0);
+    return { weight, total: weight * table.value[row] };
+  });
+  const weight = sums.reduce((sum, one) => sum + one.weight, 0);
+  return weight ? sums.reduce((sum, one) => sum + one.total, 0) / weight : null;
 }
 
 function quantile(buckets, part) {
@@ -66,7 +72,7 @@ export function numbers(result) {
     return {
       name, flows,
       goodput: sum(flows, "mbps"), share: all ? sum(flows, "bytes") / all : null,
-      rtt: mean(rtts), rtt95: quantile(rtts, 0.95),
+      rtt: mean(tables.distributions, "rtt_ms", "rtt_mean_ms", flows), rtt95: quantile(rtts, 0.95),
       completions: times(tables.completions, flows),
     };
   });
@@ -84,7 +90,7 @@ function bottleneck({ scenario, end_s: end, tables }) {
   return {
     utilization: (grown("forwarded_bytes") * 8) / (rate * (end - warmup)),
     loss: arrived ? grown("dropped_packets") / arrived : null,
-    queue: mean(histogram(tables.distributions, "queue_bytes", [0])) / bdp,
+    queue: mean(tables.distributions, "queue_bytes", "queue_mean_bytes", [0]) / bdp,
     bdp,
   };
 }

@@ -20,6 +20,9 @@ import required
 
 from narrows.store.signals import ENDING
 
+pytest_plugins = ["playing"]
+"""The fixtures `server` and `page` of the playground."""
+
 GROUPS = {
     "test_kernel": "real kernels",
     "test_kernel_captures": "real kernels",

@@ -34,6 +34,19 @@ CELLS = "cells.csv"
 LIVE = re.compile(r'<a class="live".*</a>\n')
 LINK = re.compile(r"(\]\()([^)#\s:]+)((?:#[^)]*)?\))")
 
+KEYWORDS = {
+    "docs/reference/glossary.md": ["BDP", "bandwidth-delay product", "cwnd", "AQM"],
+    "docs/cookbook/which-queue.md": ["bufferbloat"],
+    "docs/cookbook/round-trip-times.md": ["RTT fairness"],
+    "docs/cookbook/how-much-buffer.md": ["buffer size"],
+    "docs/cookbook/notebook.md": ["Jupyter"],
+    "docs/how-to/install.md": ["Windows", "WSL", "macOS", "pip"],
+    "docs/how-to/captures.md": ["pcap", "Wireshark", "tshark", "tcpdump"],
+}
+"""Words by which the search finds a page before all others."""
+LAST = ("docs/results/", "docs/decisions/", "docs/reference/agreement", "experiments/", *PROJECT)
+"""The beginnings of paths that the search shows last: measurements, the laboratory notebook."""
+
 
 def main() -> int:
     """Makes the folder anew, and the configuration with all pages beside it."""
@@ -102,7 +115,17 @@ def put(page: PurePosixPath, folder: Path, live: bool) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     target = folder / place(page)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(LINK.sub(moved, text), encoding="utf-8")
+    target.write_text(findable(page, LINK.sub(moved, text)), encoding="utf-8")
+
+
+def findable(page: PurePosixPath, text: str) -> str:
+    """The text with what the search has to know in the page's front matter."""
+    known: dict[str, object] = {}
+    if words := KEYWORDS.get(str(page)):
+        known["tags"] = words
+    if str(page).startswith(LAST):
+        known["search"] = {"boost": 0.1}
+    return f"---\n{yaml.safe_dump(known)}---\n\n{text}" if known else text
 
 
 def put_table(file: PurePosixPath, folder: Path) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from browser import Browser
 from required import needs
+from serving import Server
 
 from narrows.backends.sim import Simulator
 from narrows.spec import parse
@@ -25,6 +28,24 @@ AIMD = """class {
   on_congestion(event) { this.cwnd = event.kind === "timeout" ? 1 : Math.max(2, event.cwnd * 0.5); }
   control() { return this.cwnd; }
 }"""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Serves the playground."""
+    found = Server(FOLDER)
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def page(server: Server, tmp_path: Path) -> Iterator[Browser]:
+    """The playground with its first run; it may not have written to the console."""
+    with Browser(tmp_path) as browser:
+        browser.visit(server.address)
+        browser.wait(f"!!{DIGEST}")
+        yield browser
+        assert browser.said == []
 
 
 def put(page: Browser, name: str, text: str) -> None:

@@ -12,6 +12,7 @@ from specimens import GOOD
 from test_evaluate import suite
 
 from narrows.cli import main
+from narrows.figures.palette import colour
 
 pytestmark = needs("chromium")
 WEB = """[[flows]]
@@ -20,7 +21,7 @@ cca = "cubic"
 workload = { kind = "requests", size = "20kb", think = "50ms" }
 
 """
-KINDS = ("run", "sweep", "run of a sweep", "figure", "grid", "diff", "shelf")
+KINDS = ("run", "sweep", "run of a sweep", "figure", "grid", "diff", "shelf", "trials")
 SITES = ("comparison", "evaluation", "situation", "evaluations", "ledger", "published figure")
 PLOTLESS = ("shelf", *SITES)
 
@@ -42,12 +43,23 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ["figure", str(shelf / "a"), "timeline", "--format", "html", "--out", str(folder / "t")],
         ["figure", store, "lines", "--format", "html", "--out", str(folder / "l")],
         ["open", str(shelf), "--no-show"],
+        [
+            "run",
+            str(spec),
+            "--set",
+            "run.trials=3",
+            "--set",
+            "host.jitter=1ms",
+            "--out",
+            str(folder / "trials"),
+        ],
     ]
     for command in commands:
-        assert main(command) == 0
+        assert main(command) == 0, command
     runs = sorted((shelf / "s" / "pages").glob("*.html"))
     files = (shelf / "a" / "report.html", shelf / "s" / "good.html", runs[0], folder / "t.html",
-             folder / "l.html", shelf / "d" / "diff.html", shelf / "index.html")  # fmt: skip
+             folder / "l.html", shelf / "d" / "diff.html", shelf / "index.html",
+             folder / "trials" / "report.html")  # fmt: skip
     return dict(zip(KINDS, files, strict=True))
 
 
@@ -141,6 +153,31 @@ def test_a_figure_zooms_and_shows_values(pages: dict[str, Path], browser: Browse
     assert browser.said == []
 
 
+def rgb(code: str) -> str:
+    """A colour as a browser writes it."""
+    parts = (str(int(code[at : at + 2], 16)) for at in (1, 3, 5))
+    return f"rgb({', '.join(parts)})"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_band_over_trials_goes_with_its_line(
+    scheme: str, pages: dict[str, Path], browser: Browser
+) -> None:
+    browser.prefer(scheme)
+    try:
+        browser.open(pages["trials"])
+        browser.wait("document.querySelector('#timeline-all .main-svg') !== null")
+        fills = "[...document.querySelectorAll('#timeline-all .js-fill')].map(p => p.style.fill)"
+        shown = browser.value(fills)
+        assert colour("cubic").light != colour("cubic").dark
+        assert rgb(getattr(colour("cubic"), scheme)) in shown
+        browser.value("document.querySelector('.legend button').click()")
+        browser.wait(f"{fills}.length < {len(shown)}")
+    finally:
+        browser.prefer("light")
+    assert browser.said == []
+
+
 def test_a_sweep_is_sorted_filtered_and_drawn_otherwise(
     pages: dict[str, Path], browser: Browser
 ) -> None:
@@ -156,9 +193,74 @@ def test_a_sweep_is_sorted_filtered_and_drawn_otherwise(
     search = "const s = document.getElementById('search'); s.value = 'codel'; "
     browser.value(f"(() => {{ {search} s.dispatchEvent(new Event('input')); }})()")
     assert len(browser.value(column)) == 2
-    choose = "const s = document.getElementById('facet'); s.value = '1'; "
+    choose = "const s = document.getElementById('panels'); s.value = '1'; "
     browser.value(f"(() => {{ {choose} s.dispatchEvent(new Event('change')); }})()")
     browser.wait("document.querySelectorAll('#charts .main-svg').length >= 2")
+    assert browser.said == []
+
+
+VIEW = """JSON.stringify([
+  ...[...document.querySelectorAll("#choices select, #filters select, #search")].map(s => s.value),
+  document.querySelector("#charts .gtitle, #charts .ytitle")?.textContent,
+  [...document.querySelectorAll("#table tr")].map(row => row.textContent),
+  [...document.querySelectorAll("#table th")].map(th => th.getAttribute("aria-sort")),
+])"""
+
+
+def choose(browser: Browser, field: str, value: str) -> None:
+    """Changes a field of a page as a person does."""
+    browser.value(
+        f"(field => {{ field.value = {value!r}; for (const kind of ['input', 'change'])"
+        " field.dispatchEvent(new Event(kind, { bubbles: true })); })"
+        f"(document.querySelector({field!r}))"
+    )
+
+
+def test_a_link_shows_the_same_view_of_a_sweep(pages: dict[str, Path], browser: Browser) -> None:
+    rows = "document.querySelectorAll('#table tbody tr').length"
+    browser.open(pages["sweep"])
+    browser.wait(f"{rows} === 4")
+    plain = browser.value(VIEW)
+    assert browser.value("location.hash") == ""
+    choose(browser, "#metric", "loss_rate")
+    choose(browser, "#x", "1")
+    choose(browser, "#colour", "-1")
+    choose(browser, "#panels", "-1")
+    choose(browser, "#filters select", "1")
+    choose(browser, "#search", "codel")
+    choose(browser, "#add", "rtt_min_ms")
+    for _ in range(2):
+        browser.value("document.querySelector('#table th button').click()")
+    view, address = browser.value(VIEW), browser.value("location.href")
+    assert view != plain
+    for field, value in (("y", "loss_rate"), ("x", "path.queue"), ("colour", "none")):
+        assert f"{field}={value}" in address
+    browser.visit("about:blank")
+    browser.visit(address)
+    browser.wait(f"{rows} === 2")
+    assert browser.value(VIEW) == view
+    browser.value("location.hash = ''")
+    browser.wait(f"{rows} === 4")
+    assert browser.value(VIEW) == plain
+    assert browser.said == []
+
+
+def test_a_wrong_link_shows_the_usual_view_of_a_sweep(
+    pages: dict[str, Path], browser: Browser
+) -> None:
+    browser.open(pages["sweep"])
+    heads = "[...document.querySelectorAll('#table th')].map(head => head.textContent)"
+    metric = "document.getElementById('metric').value"
+    usual, first = browser.value(heads), browser.value(metric)
+    wrong = (
+        "y=constructor&x=none&colour=toString&panels=7&only.path.queue=red&sort=-length&column=at"
+    )
+    browser.visit("about:blank")
+    browser.visit(f"{pages['sweep'].resolve().as_uri()}#{wrong}")
+    browser.wait("document.querySelectorAll('#table tbody tr').length === 4")
+    assert browser.value(metric) == first
+    assert browser.value("document.getElementById('x').value") == "0"
+    assert browser.value(heads) == usual
     assert browser.said == []
 
 

@@ -214,6 +214,13 @@ def test_legend_names_every_entry_once():
     assert legend["BBR"] is line
 
 
+def test_an_entry_with_lines_in_several_colours_is_in_ink():
+    bbr = Line("run B", np.zeros(2), np.zeros(2), "bbr")
+    panels = tuple(Panel("", "", (replace(bbr, colour=hue),)) for hue in ("bbr", "cubic", "bbr"))
+    [(entry, shown)] = Figure("f", "", panels, "").legend().items()
+    assert (entry, shown.colour) == ("run B", "ink")
+
+
 def luminance(colour):
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]

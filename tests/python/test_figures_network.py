@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -64,6 +65,16 @@ def test_hosts_stand_on_the_side_from_which_they_send() -> None:
     assert place["BBR"] < place["bottleneck"] < place["CUBIC"] == place["from 2 s"]
     assert "reverse link" in place
     assert "receivers" not in place
+
+
+def test_on_a_terminal_the_command_writes_a_file_and_says_which(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["figure", str(ELEMENTS / "parking-lot.toml")]) == 0
+    assert capsys.readouterr().out == "parking-lot-network.svg\n"
+    assert words((tmp_path / "parking-lot-network.svg").read_text())[0] == "parking-lot"
 
 
 def test_the_command_prints_it_or_writes_it(

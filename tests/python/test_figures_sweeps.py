@@ -18,8 +18,9 @@ from narrows.errors import InputError
 from narrows.figures import CATALOGUE, interactive, static
 from narrows.figures.axes import axis
 from narrows.figures.model import Cloud, Heat, Line, heights
-from narrows.figures.names import setting
+from narrows.figures.names import setting, settings
 from narrows.figures.shapes import ellipse
+from narrows.figures.static.grid import thin_ticks
 from narrows.figures.sweeps.panels import pages
 from narrows.figures.sweeps.view import View
 from narrows.report.single import page
@@ -440,3 +441,21 @@ def test_distributions_share_their_axes() -> None:
     assert len(panels) == 2
     assert len({panel.x_range for panel in panels}) == 1
     assert panels[0].x_range[1] > 7.0
+
+
+def test_a_setting_that_all_flows_share_is_named_once():
+    counts = [("flows[0].count", 2), ("flows[1].count", 2)]
+    assert settings([*counts, ("path.rate", "40mbit")]) == [
+        "Number of flows 2 each", "Rate 40 Mbit/s",
+    ]  # fmt: skip
+    assert settings([counts[0], ("flows[1].count", 4)]) == [
+        "Number of flows 2", "Number of flows 4 (flow 2)",
+    ]  # fmt: skip
+    assert settings([("flows[0].cca", "bbr"), ("flows[1].cca", "bbr")]) == ["BBR"]
+    assert settings(counts[1:]) == ["Number of flows 2 (flow 2)"]
+
+
+def test_labels_of_a_narrow_logarithmic_axis_do_not_touch():
+    ticks = tuple((at, f"{at:g}") for at in (0.25, 0.5, 0.75, 1, 1.5, 2, 4, 8))
+    assert [words for _, words in thin_ticks(ticks, 200)] == [words for _, words in ticks]
+    assert [words for _, words in thin_ticks(ticks, 24)] == ["0.25", "0.5", "1", "2", "4", "8"]

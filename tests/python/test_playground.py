@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,23 +25,6 @@ WRITTEN = [
     ROOT / "experiments" / "workloads" / f"{name}.toml"
     for name in ("media", "requests", "udp", "video", "web")
 ]
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    found = Server(FOLDER)
-    yield found
-    found.stop()
-
-
-@pytest.fixture
-def page(server: Server, tmp_path: Path) -> Iterator[Browser]:
-    """The playground with its first run."""
-    with Browser(tmp_path) as browser:
-        browser.visit(server.address)
-        browser.wait(f"!!{DIGEST}")
-        yield browser
-        assert browser.said == []
 
 
 def test_descriptions_give_the_digest_of_the_command(page: Browser) -> None:

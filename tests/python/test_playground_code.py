@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser import Browser
-from playing import AIMD, DIGEST, FOLDER, NEEDED, native, put, share
+from playing import AIMD, DIGEST, NEEDED, native, put, share
 from serving import Server
 
 pytestmark = NEEDED
@@ -89,13 +89,6 @@ PROBES = """(() => {
     on_ack() {} on_congestion() {} control() { return 10; }
   };
 })()"""
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    found = Server(FOLDER)
-    yield found
-    found.stop()
 
 
 @pytest.fixture

@@ -31,13 +31,6 @@ MEASURES: dict[str, Callable[[Any], float]] = {
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    found = Server(FOLDER)
-    yield found
-    found.stop()
-
-
-@pytest.fixture
 def browser(tmp_path: Path) -> Iterator[Browser]:
     with Browser(tmp_path) as found:
         yield found

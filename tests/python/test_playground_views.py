@@ -7,8 +7,6 @@ import json
 import struct
 import time
 import tomllib
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,23 +40,6 @@ PIXELS = """(name => {
 SCENE = "document.getElementById('network').dataset"
 TEXT = "document.getElementById('text').value"
 BEYOND = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    found = Server(FOLDER)
-    yield found
-    found.stop()
-
-
-@pytest.fixture
-def page(server: Server, tmp_path: Path) -> Iterator[Browser]:
-    """The playground with its first run."""
-    with Browser(tmp_path) as browser:
-        browser.visit(server.address)
-        browser.wait(f"!!{DIGEST}")
-        yield browser
-        assert browser.said == []
 
 
 def show(page: Browser, text: str) -> None:
@@ -199,6 +180,23 @@ def test_a_share_of_the_curve_is_that_of_its_run(page: Browser) -> None:
     result = Simulator().run(scenario)
     flows = summarise(scenario, result.tables, result.info)["flows"]
     assert found["2"] == pytest.approx([flow["share"] for flow in flows], rel=1e-9)
+
+
+def test_means_are_the_exact_ones_of_the_run(page: Browser) -> None:
+    found = page.value(
+        "(async () => { const { numbers } = await import('./numbers.js');"
+        " const { Engine } = await import('./engine.js');"
+        f" const request = {{ do: 'run', text: {json.dumps(QUEUE)}, tables: ['flow_samples',"
+        " 'queue_samples', 'distributions', 'completions'] };"
+        " return numbers(await new Engine().run('x', request)); })()"
+    )
+    scenario = parse(QUEUE, "playground").spec.scenario
+    result = Simulator().run(scenario)
+    summary = summarise(scenario, result.tables, result.info)
+    queue = summary["bottleneck"]["queue_bdp"]["mean"]
+    assert found["bottleneck"]["queue"] == pytest.approx(queue, rel=1e-9)
+    means = [flow["rtt_ms"]["mean"] for flow in summary["flows"]]
+    assert [one["rtt"] for one in found["byClass"]] == pytest.approx(means, rel=1e-9)
 
 
 def test_charts_mark_probes_losses_and_states(page: Browser) -> None:

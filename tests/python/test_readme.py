@@ -10,8 +10,9 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from documented import Command, File, run_command, steps
+from documented import Command, File, blocks, run_command, steps
 
+from narrows.cli.help import SECTIONS
 from narrows.listing import listing
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +51,16 @@ def of_sweep(place: Path, name: str, axis: str, *columns: str) -> dict[str, list
         value: [sum(column) / len(column) for column in zip(*found, strict=True)]
         for value, found in rows.items()
     }
+
+
+def test_every_command_runs_here_or_begins_a_session() -> None:
+    lines = [line for kind, body in blocks(README) if kind == "bash" for line in body]
+    others = [line.split("  ")[0] for line in lines if not line.startswith("narrows ")]
+    assert others == ["make demo", ". .venv/bin/activate"]
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert set(re.findall(r"\bmake ([a-z-]+)`", WORDS)) | {"demo"} <= set(targets)
+    names = {word for words in SECTIONS.values() for word in words}
+    assert set(re.findall(r"`narrows ([a-z-]+)", WORDS)) <= names
 
 
 def test_who_wins(place: Path) -> None:

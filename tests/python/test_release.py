@@ -12,6 +12,8 @@ from types import ModuleType
 
 import pytest
 
+from narrows.spec import parse
+
 ROOT = Path(__file__).parents[2]
 FILES = (
     "Cargo.toml",
@@ -28,6 +30,15 @@ def release() -> Iterator[ModuleType]:
     import release
 
     yield release
+    sys.path.remove(str(ROOT / "tools"))
+
+
+@pytest.fixture
+def try_wheel() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(ROOT / "tools"))
+    import try_wheel
+
+    yield try_wheel
     sys.path.remove(str(ROOT / "tools"))
 
 
@@ -97,3 +108,10 @@ def test_libraries_are_published_and_programs_are_not(release: ModuleType) -> No
         package = tomllib.loads(file.read_text())["package"]
         assert ("publish" not in package) == (file.parent.name in release.CRATES), file
         assert "publish" in package or package["description"].endswith("."), file
+
+
+def test_a_wheel_is_tried_with_the_example_of_the_readme(try_wheel: ModuleType) -> None:
+    example = try_wheel.example((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert parse(example, "README.md").spec.scenario["name"] == "bbr-and-cubic-take-turns"
+    with pytest.raises(SystemExit, match="no fig9"):
+        try_wheel.example("# narrows\n")

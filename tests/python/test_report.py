@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import synthetic_result
+import synthetic_run
 from required import needs
 from synthetic_result import CHECKS
 
@@ -18,6 +19,7 @@ from narrows import figures
 from narrows.errors import StoreError
 from narrows.figures.model import Figure, Line, Panel, Stack
 from narrows.report import Check, Verdicts, page, single, write_report
+from narrows.report.conditions import conditions
 from narrows.store.intact import sealed
 
 
@@ -109,7 +111,8 @@ WITHOUT = {"completions", "applications", "tails"}
 def test_the_page_holds_the_figures_of_every_trial(reader):
     drawn = [entry.name for entry in figures.of("run") if entry.name not in WITHOUT]
     assert {"timeline", "cwnd", "sequence", "internals"} <= set(drawn)
-    assert set(reader.data) == {f"{name}-{trial}-data" for name in drawn for trial in (1, 2)}
+    each = {f"{name}-{trial}-data" for name in drawn for trial in (1, 2)}
+    assert set(reader.data) == {*each, "timeline-all-data"}
     throughput = next(t for t in reader.data["timeline-1-data"]["data"] if t.get("name") == "BBR")
     assert len(throughput["x"]) == len(throughput["y"]) == 121
 
@@ -152,6 +155,13 @@ def test_verdicts_are_shown_and_kept(tmp_path):
 )
 def test_a_verdict_in_words(passed, verdict):
     assert Check("", "", "", "", passed).verdict == verdict
+
+
+def test_parameters_of_a_queue_are_in_words_and_units():
+    scenario = synthetic_run.scenario(20.0, synthetic_result.CCAS)
+    scenario["path"]["queue"] = {"kind": "pie", "ecn": False, "target_ns": 15_000_000, "alpha": 2}
+    rows = dict(conditions(scenario, synthetic_result.CCAS))
+    assert rows["Queue discipline"] == "pie (ecn off, target 15 ms, alpha 2)"
 
 
 def test_names_cannot_break_the_page(tmp_path):

@@ -126,14 +126,33 @@ def test_a_page_fits_and_asks_nobody_else(
     assert browser.said == []
 
 
-def test_a_word_is_found(browser: Browser, server: Server) -> None:
+@pytest.mark.parametrize(
+    ("words", "answers"),
+    [
+        ("bufferbloat", ("reference/glossary/", "cookbook/which-queue/")),
+        ("rtt fairness", ("cookbook/round-trip-times/",)),
+        ("windows", ("how-to/install/",)),
+        ("macos", ("how-to/install/",)),
+        ("BDP", ("reference/glossary/",)),
+        ("notebook", ("cookbook/notebook/",)),
+        ("pcap", ("how-to/captures/",)),
+        ("wireshark", ("how-to/captures/",)),
+        ("buffer size", ("cookbook/how-much-buffer/",)),
+    ],
+)
+def test_the_search_finds_the_page_that_answers_first(
+    words: str, answers: tuple[str, ...], browser: Browser, server: Server
+) -> None:
     browser.visit(server.address)
     browser.value("document.querySelector('input[name=query]').focus()")
     browser.value(
-        "(field => { field.value = 'bufferbloat'; field.dispatchEvent(new Event('keyup'));"
+        f"(field => {{ field.value = {words!r}; field.dispatchEvent(new Event('keyup'));"
         " field.dispatchEvent(new Event('input')); })(document.querySelector('input[name=query]'))"
     )
-    browser.wait("document.querySelectorAll('.md-search-result__item').length > 0")
+    found = "document.querySelector('.md-search-result__item a')"
+    browser.wait(f"{found} !== null")
+    page = browser.value(f"new URL({found}.href).pathname.slice(1)")
+    assert page in answers
 
 
 @needs("playground")

@@ -169,7 +169,7 @@ def figure(
         typer.Option(
             metavar="STEM",
             help="Path of the files without suffix, by default STUDY-NAME; of a specification the "
-            "SVG file, by default standard output.",
+            "SVG file, by default NAME-network.svg on a terminal, else standard output.",
         ),
     ] = None,
     width: Annotated[
@@ -216,13 +216,15 @@ def _draw_network(spec: str, sets: list[str], out: Path | None) -> None:
     from narrows.figures.network import svg
     from narrows.plan import plan
     from narrows.spec import load
-    from narrows.store import unwritable
+    from narrows.store import slug, unwritable
     from narrows.store.atomic import write_text
 
-    drawn = svg(plan(load(spec, sets).spec, "").trials[0].scenario)
-    if out is None:
+    scenario = plan(load(spec, sets).spec, "").trials[0].scenario
+    drawn = svg(scenario)
+    if out is None and not sys.stdout.isatty():
         print_lines([drawn.rstrip()])
         return
+    out = out or Path(f"{slug(scenario['name'], 40, 'scenario')}-network.svg")
     if out.exists() and Path(spec).exists() and out.samefile(spec):
         raise InputError.at("--out", f'"{out}", the specification itself', "another file")
     try:

@@ -123,7 +123,7 @@ def evaluate(
     folder = folder_of(place / "site", tested, backend)
     made = Evaluation(asked, entrants, judged, backend, done, folder / ONLY if only else folder)
     how = Asked(controls, str(suite), only, beside, trials, backend, stack, command)
-    site.write(made.out, asked, entrants, judged, how)
+    site.write(made.out, asked, entrants, judged, how, found.of)
     write_text(made.out / RECORD, json.dumps(made.document(), indent=1) + "\n")
     write_index(place / "site", asked)
     return made

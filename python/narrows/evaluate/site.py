@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from narrows.evaluate.commands import Asked
+from narrows.evaluate.failure import colour_of, over_time, quantity
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
 from narrows.evaluate.verdicts import Judged, Verdict, by_situation, of_contestant
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
 from narrows.figures.network import svg
-from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.view import interval_of
+from narrows.metrics.expect import Measured
 from narrows.metrics.intervals import interval, mean
+from narrows.plan import Plan, Trial
 from narrows.report.page import environment
 from narrows.spec.reading import read_file
 from narrows.store.atomic import write_text
@@ -37,21 +39,26 @@ def write(
     contestants: Sequence[Contestant],
     judged: Sequence[Judged],
     asked: Asked,
+    found: Callable[[Plan, Trial], Measured | None],
 ) -> None:
-    """Writes all pages into `folder`."""
+    """Writes all pages into `folder`; `found` gives each run."""
     folder.mkdir(parents=True, exist_ok=True)
     command, rows = asked.whole(), []
     for situation, mine in by_situation(judged):
-        page = f"{situation.path.stem}.html"
+        stem = situation.path.stem
+        page = f"{stem}.html"
         rows.append(Row(situation, page, mine))
-        pictured = _draw(folder / situation.path.stem, situation, mine)
-        drawn = _draw_network(folder / f"{situation.path.stem}-network.svg", mine)
+        pictured = _draw(folder / stem, situation, mine)
+        failed = _draw_failure(folder / f"{stem}-over-time", situation, mine, found)
+        drawn = _draw_network(folder / f"{stem}-network.svg", mine)
         text = environment().get_template("evaluate-situation.html.jinja").render(
             suite=suite,
             situation=situation,
             judged=mine,
             pictured=pictured,
             alt=_alt(situation),
+            failed=failed,
+            quantity=quantity,
             specification=read_file(situation.path),
             command=command,
             commands={one.key: asked.cell(one, situation) for one in contestants},
@@ -71,6 +78,7 @@ def write(
         shelf="../../index.html" if asked.only else "../index.html",
         command=command,
         interval=interval,
+        quantity=quantity,
     )  # fmt: skip
     write_text(folder / "index.html", overview)
 
@@ -137,6 +145,22 @@ def _draw(stem: Path, situation: Situation, judged: Sequence[Judged]) -> bool:
     return True
 
 
+def _draw_failure(
+    stem: Path,
+    situation: Situation,
+    judged: Sequence[Judged],
+    found: Callable[[Plan, Trial], Measured | None],
+) -> str:
+    """Draws what is not met over time; returns the picture in words, empty if there is none."""
+    figure = over_time(f"{situation.section} {situation.name}", judged, found)
+    if figure is None:
+        return ""
+    from narrows.figures import static
+
+    static.save(figure, stem, ["svg"])
+    return figure.alt
+
+
 def _draw_network(file: Path, judged: Sequence[Judged]) -> str:
     """Draws the network of the first control that runs; returns its name, or nothing."""
     for one in judged:
@@ -161,7 +185,7 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
                 one.attempt.contestant.title,
                 np.array([float(at)]),
                 np.array([mean(held.values)]),
-                _colour(one.attempt.contestant),
+                colour_of(one.attempt.contestant),
                 low=np.array([low]),
                 high=np.array([high]),
                 marker="o",
@@ -176,7 +200,7 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
         for word, value in zip(words, bounds, strict=False)
         if value is not None
     )
-    label = "" if expected is None else expected.brief
+    label = "" if expected is None else quantity(expected)
     tops = [float(line.high[0]) for line in lines if line.high is not None]
     tops += [guide.value for guide in guides]
     top = max([0.0, *tops]) or 1.0
@@ -185,7 +209,3 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
         x_range=(-0.5, len(judged) - 0.5), y_range=(0.0, HEADROOM * top),
         guides=guides, ticks=tuple(ticks),
     )  # fmt: skip
-
-
-def _colour(contestant: Contestant) -> str:
-    return contestant.cca if contestant.cca in COLOURS and contestant.stack is None else "neutral"

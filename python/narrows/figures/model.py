@@ -197,9 +197,14 @@ class Panel:
         return (None if np.any(pool[np.isfinite(pool)] < 0) else low, high)
 
     def limits(self, x_range: tuple[float, float] = (-np.inf, np.inf)) -> tuple[float, float]:
-        """The ends of a y axis that shows all lines and guides in an interval of x."""
+        """The ends of a y axis that shows all lines, spreads and guides in an interval of x."""
         start, end = x_range
-        shown = [line.y[(line.x >= start) & (line.x <= end)] for line in self.lines]
+        shown = [
+            values[(line.x >= start) & (line.x <= end)]
+            for line in self.lines
+            for values in (line.y, line.low, line.high)
+            if values is not None
+        ]
         pool = np.concatenate([*shown, [guide.value for guide in self.guides]])
         pool = pool[np.isfinite(pool)]
         least, most = (float(pool.min()), float(pool.max())) if pool.size else (0.0, 0.0)
@@ -263,12 +268,16 @@ class Figure:
         return replace(self, paper_in=width_in, columns=min(self.columns, fitting))
 
     def legend(self) -> dict[str, Mark]:
-        """The first mark of every entry, in the order of appearance."""
+        """The first mark of every entry, in the order of appearance.
+
+        Lines of one entry in several colours, such as those of one of two runs, are shown in ink.
+        """
         first: dict[str, Mark] = {}
-        for panel in self.panels:
-            for mark in panel.marks:
-                if entry_of(mark):
-                    first.setdefault(entry_of(mark), mark)
+        for mark in (mark for panel in self.panels for mark in panel.marks):
+            shown = first.setdefault(entry_of(mark), mark)
+            if isinstance(shown, Line) and isinstance(mark, Line) and shown.colour != mark.colour:
+                first[entry_of(mark)] = replace(shown, colour="ink")
+        first.pop("", None)
         return first
 
     def span_legend(self) -> list[Span]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from narrows.spec import registry
 from narrows.spec.values import measure
@@ -32,6 +33,7 @@ _UNITS = {
 }
 """For each kind of quantity, the unit in figures and its size in the unit of specifications."""
 _FLOW = re.compile(r"flows\[(\d+)\]")
+_OF_FLOW = re.compile(r" \(flow \d+\)$")
 
 
 def quantity(value: object) -> tuple[float, str] | None:
@@ -80,6 +82,17 @@ def setting(place: str, value: object) -> str:
     else:
         told = f"{title} {words}"
     return told if flow is None or flow[1] == "0" else f"{told} (flow {int(flow[1]) + 1})"
+
+
+def settings(values: Iterable[tuple[str, object]]) -> list[str]:
+    """Values with their places, each once: "Number of flows 2 each" for the same in all classes."""
+    found: dict[str, set[str]] = {}
+    for place, value in values:
+        words = setting(place, value)
+        found.setdefault(_OF_FLOW.sub("", words), set()).add(words)
+    return [
+        next(iter(words)) if len(words) == 1 else f"{plain} each" for plain, words in found.items()
+    ]
 
 
 def _key(place: str) -> str:

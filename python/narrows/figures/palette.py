@@ -77,6 +77,7 @@ COLOURS: dict[str, Colour] = {
     "queue": INK,
     "loss": INK,
     "neutral": GREY,
+    "ink": INK,
     **{f"flow:{i}": c for i, c in enumerate((BLUE, VERMILION, GREEN, PURPLE, OCHRE, SKY, GREY))},
     **{f"step:{i}": shade for i, shade in enumerate(SHADES)},
     "span": Colour("#c9a227", "#c9a227"),

@@ -85,6 +85,8 @@ def _parameter(key: str, value: object) -> str:
             words = key.removesuffix(ending).replace("_", " ")
             return f"{words} {value / scale:g} {unit}"
     shown = f"{value:g}" if isinstance(value, float) else value
+    if isinstance(value, bool):
+        shown = "on" if value else "off"
     return f"{key.replace('_', ' ')} {shown}"
 
 

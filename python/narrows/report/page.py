@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
@@ -23,6 +23,7 @@ from narrows.columns import Tables
 from narrows.figures import frames, interactive
 from narrows.figures.model import Box, Figure, Heat
 from narrows.figures.palette import colour, name
+from narrows.figures.trials import over_trials
 from narrows.metrics.completions import SIZES
 from narrows.report.conditions import conditions
 from narrows.report.numbers import cards, number, percent
@@ -34,6 +35,8 @@ MOST_RUNS = 4
 """More runs than this are listed in the tables but not drawn."""
 MOST_PANELS = 8
 """A figure with more panels is collapsed until it is opened."""
+JOINT = "Lines are means of the trials, bands reach from the lowest to the highest of them"
+"""The end of the caption of a figure of all trials."""
 MOST_FLOWS = 50
 """More flows than this, such as those of a long chain, are only in summary.csv."""
 
@@ -100,7 +103,7 @@ class Study:
 
 def render(study: Study) -> str:
     """The page as HTML."""
-    drawn = [_drawings(run, study) for run in study.runs[:MOST_RUNS]] if study.drawable else []
+    drawn = [*_all_trials(study), *_each_trial(study)] if study.drawable else []
     return (
         environment()
         .get_template("report.html.jinja")
@@ -110,6 +113,7 @@ def render(study: Study) -> str:
             subtitle=frames.conditions(study.runs[0].scenario, study.groups),
             cards=cards(study.runs, study.groups),
             drawn=drawn,
+            each=min(len(study.runs), MOST_RUNS),
             thinned=any(
                 plot.thinned for run in drawn for d in run["drawings"] for plot in d["plots"]
             ),
@@ -173,15 +177,45 @@ def with_code(text: str) -> Markup:
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 (escaped)
 
 
-def _drawings(run: Run, study: Study) -> dict[str, Any]:
-    drawings: list[dict[str, Any]] = []
-    for entry in figures.of("run"):
-        figure = figures.describe(entry.name, run.scenario, run.tables, study.groups)
-        if figure.panels:
-            shown = figure.between(*study.show) if study.show else figure
-            folded = len(shown.panels) > MOST_PANELS
-            caption = entry.summary[0].upper() + entry.summary[1:]
-            plots = interactive.plots(shown)
-            drawings.append({"figure": shown, "plots": plots, "folded": folded, "caption": caption})
-    thinned = any(plot.thinned for drawing in drawings for plot in drawing["plots"])
-    return {"label": run.label, "drawings": drawings, "thinned": thinned}
+def _all_trials(study: Study) -> Iterator[dict[str, Any]]:
+    """The timeline of all valid trials together, if there are several."""
+    if (figure := joint_timeline(study.runs, study.groups)) is not None:
+        caption = f"{_caption('timeline')}. {JOINT}"
+        drawing = _drawing(figure, study, caption)
+        yield {"key": "all", "label": "all trials", "drawings": [drawing], "invalid": False}
+
+
+def joint_timeline(runs: Sequence[Run], groups: Sequence[str]) -> Figure | None:
+    """The timeline of all valid trials as means and ranges; None for fewer than two."""
+    valid = [run for run in runs if "invalid" not in run.summary]
+    if len(valid) < 2:
+        return None
+    return over_trials(
+        [figures.describe("timeline", run.scenario, run.tables, groups) for run in valid]
+    )
+
+
+def _each_trial(study: Study) -> Iterator[dict[str, Any]]:
+    for at, run in enumerate(study.runs[:MOST_RUNS], start=1):
+        made = (
+            (figures.describe(entry.name, run.scenario, run.tables, study.groups), entry.name)
+            for entry in figures.of("run")
+        )
+        drawings = [
+            _drawing(figure, study, _caption(name)) for figure, name in made if figure.panels
+        ]
+        invalid = "invalid" in run.summary
+        yield {"key": at, "label": run.label, "drawings": drawings, "invalid": invalid}
+
+
+def _drawing(figure: Figure, study: Study, caption: str) -> dict[str, Any]:
+    shown = figure.between(*study.show) if study.show else figure
+    folded = len(shown.panels) > MOST_PANELS
+    plots = interactive.plots(shown)
+    return {"figure": shown, "plots": plots, "folded": folded, "caption": caption}
+
+
+def _caption(name: str) -> str:
+    """The summary of a figure in the catalogue, as a sentence without its end."""
+    summary = figures.CATALOGUE[name].summary
+    return summary[0].upper() + summary[1:]

@@ -11,7 +11,7 @@ from typing import Any
 from narrows import figures
 from narrows.errors import StoreError
 from narrows.report.commands import as_typed, both_ways
-from narrows.report.page import Check, Run, Study, render
+from narrows.report.page import Check, Run, Study, joint_timeline, render
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
 
@@ -51,7 +51,7 @@ def write_report(
 ) -> Report:
     """Writes the page, replacing an older one.
 
-    With `pictures` the first trial's timeline is also drawn as an image; that takes longer than
+    With `pictures` the timeline of all trials is also drawn as an image; that takes longer than
     many a run. Existing pictures are drawn again.
 
     Verdicts given once are kept in the directory and appear again when the
@@ -79,7 +79,9 @@ def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
     from narrows.figures import static
 
     first = result.trials[0]
-    figure = figures.describe("timeline", first.scenario, first.columns, result.groups)
+    figure = joint_timeline(_runs(result), result.groups)
+    if figure is None:
+        figure = figures.describe("timeline", first.scenario, first.columns, result.groups)
     drawn = static.save(figure.between(*show) if show else figure, result.path / PICTURE)
     graph = figures.describe("sequence", first.scenario, first.columns, result.groups)
     return [*drawn, *(static.save(graph, result.path / GRAPH) if graph.panels else [])]
@@ -87,11 +89,6 @@ def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
 
 def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study:
     manifest = result.manifest
-    summaries: list[dict[str, Any]] = result.summary["runs"]
-    runs = [
-        Run(f"trial {t.number}, seed {t.scenario['seed']}", t.scenario, t.columns, summary)
-        for t, summary in zip(result.trials, summaries, strict=True)
-    ]
     return Study(
         title=result.name,
         version=str(manifest["version"]),
@@ -99,13 +96,21 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study
         command=_command(manifest["command"], str(manifest["backend"])),
         spec=result.spec.strip(),
         groups=tuple(result.groups),
-        runs=runs,
+        runs=_runs(result),
         drawable=has_samples(result),
         links=_links(result, pictures),
         checks=verdicts.checks,
         lead=verdicts.lead,
         show=verdicts.show,
     )
+
+
+def _runs(result: Result) -> list[Run]:
+    summaries: list[dict[str, Any]] = result.summary["runs"]
+    return [
+        Run(f"trial {t.number}, seed {t.scenario['seed']}", t.scenario, t.columns, summary)
+        for t, summary in zip(result.trials, summaries, strict=True)
+    ]
 
 
 def _command(words: Sequence[str], backend: str) -> str:

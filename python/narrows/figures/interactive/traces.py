@@ -9,7 +9,7 @@ import numpy as np
 
 from narrows.figures import shapes
 from narrows.figures.interactive.plot import exactly, numbers, words
-from narrows.figures.model import Bar, Box, Cloud, Heat, Line, Mark, entry_of
+from narrows.figures.model import Bar, Box, Cloud, Floats, Heat, Kind, Line, Mark, entry_of
 
 DASHES = {"solid": "solid", "dash": "8px,4px", "dot": "2px,3px"}
 
@@ -18,7 +18,10 @@ def traces(mark: Mark) -> list[dict[str, Any]]:
     """The traces of one mark, with its entry in the legend as their group."""
     if isinstance(mark, Heat):
         return [_heat(mark)]
-    made = _cloud(mark) if isinstance(mark, Cloud) else [_one(mark)]
+    if isinstance(mark, Cloud):
+        made = _cloud(mark)
+    else:
+        made = [*(_band(mark) if isinstance(mark, Line) and mark.band else []), _one(mark)]
     shared = {"name": words(mark.label), "legendgroup": entry_of(mark)}
     return [shared | trace for trace in made]
 
@@ -58,10 +61,34 @@ def _line(line: Line) -> dict[str, Any]:
 
 
 def _spread(line: Line) -> dict[str, Any]:
-    if line.low is None or line.high is None:
+    if line.low is None or line.high is None or line.band:
         return {}
     above, below = numbers(line.high - line.y), numbers(line.y - line.low)
     return {"error_y": {"type": "data", "array": above, "arrayminus": below, "width": 3}}
+
+
+def _band(line: Line) -> list[dict[str, Any]]:
+    """A band as one filled outline, which is interrupted where values are missing."""
+    if line.low is None or line.high is None:
+        return []
+    known = np.isfinite(line.low) & np.isfinite(line.high)
+    borders = np.flatnonzero(np.diff(known, prepend=False, append=False))
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for start, end in borders.reshape(-1, 2):
+        part = slice(start, end)
+        along, low = _corners(line.x[part], line.low[part], line.kind)
+        _, high = _corners(line.x[part], line.high[part], line.kind)
+        x += [*exactly(np.concatenate([along, along[::-1]])), None]
+        y += [*numbers(np.concatenate([low, high[::-1]])), None]
+    outline = {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": {"width": 0}}
+    shade = f"@{line.colour}/0.18"
+    return [outline | {"fill": "toself", "fillcolor": shade, "hoverinfo": "skip"}]
+
+
+def _corners(x: Floats, y: Floats, kind: Kind) -> tuple[Floats, Floats]:
+    """The points of an edge; a step has two for each value but the last."""
+    return (np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]) if kind == "step" else (x, y)
 
 
 def _box(box: Box) -> dict[str, Any]:

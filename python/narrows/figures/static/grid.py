@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -112,9 +114,10 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axis.set_minor_formatter(NullFormatter())
     if panel.ticks:
-        axes.set_xticks([at for at, _ in panel.ticks], [words for _, words in panel.ticks])
-        letters = sum(len(words) + 1 for _, words in panel.ticks)
         room = AXIS * room_in / LETTER_IN
+        shown = thin_ticks(panel.ticks, room) if panel.x_scale == "log" else panel.ticks
+        axes.set_xticks([at for at, _ in shown], [words for _, words in shown])
+        letters = sum(len(words) + 1 for _, words in shown)
         if letters > room:
             axes.tick_params(axis="x", labelsize=max(8.5 * room / letters, 5.5))
         axes.minorticks_off()
@@ -125,3 +128,17 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
     axes.set_ylim(None if panel.y_scale == "log" and floor == 0 else floor, top)
     for guide in panel.guides:
         marks.draw_guide(axes, guide)
+
+
+def thin_ticks(ticks: Sequence[tuple[float, str]], room: float) -> list[tuple[float, str]]:
+    """The ticks of a logarithmic axis with room for so many letters whose labels don't touch."""
+    places = np.log([at for at, _ in ticks])
+    letters = room / max(float(places.max() - places.min()), 1e-9)
+    kept: list[int] = []
+    for number, (_, words) in enumerate(ticks):
+        if kept:
+            before = ticks[kept[-1]][1]
+            if (places[number] - places[kept[-1]]) * letters < (len(before) + len(words)) / 2 + 1:
+                continue
+        kept.append(number)
+    return [ticks[number] for number in kept]

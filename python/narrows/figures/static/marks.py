@@ -111,7 +111,12 @@ def _bar(axes: Axes, bar: Bar) -> None:
 def draw_guide(axes: Axes, guide: Guide) -> None:
     """A dashed line with its label at the right end, or at the top of an upright one."""
     rule = {"color": FAINT, "linewidth": 0.9, "linestyle": DASHES["dash"], "zorder": 1.5}
-    words: dict[str, Any] = {"color": FAINT, "size": 7.5, "textcoords": "offset points"}
+    words: dict[str, Any] = {
+        "color": FAINT,
+        "size": 7.5,
+        "textcoords": "offset points",
+        "zorder": 1.6,
+    }
     words["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
     if guide.upright:
         axes.axvline(guide.value, **rule)

@@ -19,7 +19,7 @@ from narrows.errors import InputError
 from narrows.figures.axes import Axis, axis
 from narrows.figures.looks import DASHES, HUES, Look, looks_of, told_apart, words
 from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel, Scale, heights
-from narrows.figures.names import setting
+from narrows.figures.names import setting, settings
 from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.panels import shared
 from narrows.metrics.catalogue import find
@@ -190,13 +190,12 @@ def bounds_of(view: View, columns: Iterable[str]) -> tuple[Guide, ...]:
 
 def _title(places: Sequence[str], values: Sequence[object]) -> str:
     """The values of a panel; zipped axes with equal values are named once."""
-    words = (setting(place, value) for place, value in zip(places, values, strict=True))
-    return ", ".join(dict.fromkeys(words))
+    return ", ".join(settings(zip(places, values, strict=True)))
 
 
 def _subtitle(frame: pl.DataFrame, view: View, what: str) -> str:
     fixed = [p for p in view.axes if frame[p].n_unique() == 1]
-    words = dict.fromkeys(setting(place, frame[place][0]) for place in fixed)
+    words = settings((place, frame[place][0]) for place in fixed)
     count = runs_in(frame)
     runs = f"{count} of {view.runs} runs" if view.runs > count else counted(count, "run")
     return "; ".join([what, *words, runs])

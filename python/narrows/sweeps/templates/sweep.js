@@ -23,12 +23,14 @@
   const shown = [...columns];
   const judged = cells.some((cell) => cell.unmet);
   const sorting = { key: null, down: false };
+  const drawable = axes.length > 0 && Object.keys(metrics).length > 0;
 
   // The selection: an axis by its number, or -1 for none.
   const largest = axes.map((axis, i) => [axis.place === "path.buffer" ? Infinity : axis.words.length, i])
     .sort((a, b) => b[0] - a[0] || a[1] - b[1]).map((pair) => pair[1]);
   const pick = (id) => Number(by(id).value);
-  const used = () => [pick("x"), pick("colour"), pick("facet")];
+  const AXES = ["x", "colour", "panels"];
+  const used = () => AXES.map(pick);
   const kept = () => [...by("filters").querySelectorAll("select")].map((s) => [Number(s.dataset.axis), Number(s.value)]);
   const name = (i, value) => axes[i].hues ? axes[i].words[value] : `${axes[i].label.replace(/ \(.*/, "")}: ${axes[i].words[value]}`;
 
@@ -186,16 +188,62 @@
     options(by("add"), [["", `${shown.length} of ${Object.keys(metrics).length}`], ...rest.map((m) => [m, `+ ${metrics[m]}`])], "");
   };
 
-  const numbered = axes.map((axis, i) => [i, axis.label]);
-  options(by("metric"), Object.entries(metrics), opens ?? Object.keys(metrics)[0]);
-  table();
-  if (axes.length && Object.keys(metrics).length) {
+  // The address holds the view, so that a link shows the same one.
+  const placeOf = (i) => (i < 0 ? "none" : axes[i].place);
+  const remember = () => {
+    const view = new URLSearchParams();
+    if (drawable) {
+      view.set("y", by("metric").value);
+      AXES.forEach((id) => view.set(id, placeOf(pick(id))));
+      kept().forEach(([i, value]) => view.set(`only.${axes[i].place}`, axes[i].words[value]));
+    }
+    if (by("search").value) view.set("rows", by("search").value);
+    if (judged && by("verdict").value) view.set("verdict", by("verdict").value);
+    const { key, down } = sorting;
+    if (key) view.set("sort", `${down ? "-" : ""}${key.metric ?? placeOf(key.axis)}`);
+    shown.filter((metric) => !columns.includes(metric)).forEach((metric) => view.append("column", metric));
+    history.replaceState(null, "", `#${view}`);
+  };
+
+  const choose = (select, value) => {
+    if ([...select.options].some((option) => option.value === String(value))) select.value = String(value);
+  };
+  const axisAt = (name) => axes.findIndex((axis) => axis.place === name);
+  const recall = () => {
+    const view = new URLSearchParams(location.hash.slice(1));
+    if (drawable) {
+      choose(by("metric"), view.get("y") ?? first);
+      AXES.forEach((id, n) => choose(by(id), view.has(id) ? axisAt(view.get(id)) : largest[n] ?? -1));
+      filters();
+      by("filters").querySelectorAll("select").forEach((select) => {
+        const axis = axes[select.dataset.axis];
+        choose(select, Math.max(0, axis.words.indexOf(view.get(`only.${axis.place}`))));
+      });
+    }
+    by("search").value = view.get("rows") ?? "";
+    if (judged) choose(by("verdict"), view.get("verdict") ?? "");
+    const [, down, name] = /^(-?)(.*)$/s.exec(view.get("sort") ?? "");
+    const axis = axisAt(name);
+    sorting.down = down === "-";
+    sorting.key = axis >= 0 ? { axis } : Object.hasOwn(metrics, name) ? { metric: name } : null;
+    const more = view.getAll("column").filter((metric) => Object.hasOwn(metrics, metric));
+    shown.splice(0, shown.length, ...new Set([...columns, ...more]));
+  };
+
+  const first = opens ?? Object.keys(metrics)[0];
+  const show = () => {
+    recall();
+    table();
+    if (drawable) draw();
+  };
+
+  options(by("metric"), Object.entries(metrics), first);
+  if (drawable) {
+    const numbered = axes.map((axis, i) => [i, axis.label]);
     options(by("x"), numbered, largest[0]);
     options(by("colour"), [[-1, "one"], ...numbered], largest[1] ?? -1);
-    options(by("facet"), [[-1, "one"], ...numbered], largest[2] ?? -1);
-    filters();
-    draw();
-    ["x", "colour", "facet"].forEach((id) => by(id).addEventListener("change", () => { filters(); draw(); }));
+    options(by("panels"), [[-1, "one"], ...numbered], largest[2] ?? -1);
+    AXES.forEach((id) => by(id).addEventListener("change", () => { filters(); draw(); }));
     by("metric").addEventListener("change", draw);
     dark.addEventListener("change", draw);
     window.addEventListener("beforeprint", () => { paper(true); if (dark.matches) draw(); });
@@ -203,8 +251,13 @@
   } else {
     by("what").textContent = "Nothing varies, or nothing has run yet.";
   }
+  show();
   by("search").addEventListener("input", table);
   if (judged) by("verdict").addEventListener("change", table);
   by("add").addEventListener("change", () => { if (by("add").value) shown.push(by("add").value); table(); });
+  ["input", "change", "click"].forEach((kind) => document.querySelector("main").addEventListener(kind, (event) => {
+    if (event.target.closest("form, th")) remember();
+  }));
+  window.addEventListener("hashchange", show);
   document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
 })();

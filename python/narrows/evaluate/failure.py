@@ -1,0 +1,217 @@
+"""Broken expectations over time: the quantity that each bounds, for every control, with the bound.
+
+Each control's line is the mean of its trials and its band their range, in windows. A quantity that
+is a word, such as a state, is drawn for the first trial of the controls that break it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from narrows.evaluate.runs import Contestant
+from narrows.evaluate.verdicts import Judged, Verdict
+from narrows.figures.frames import TIME
+from narrows.figures.model import HEADROOM, Figure, Floats, Guide, Line, Panel
+from narrows.figures.palette import COLOURS
+from narrows.figures.sweeps.view import label_of
+from narrows.figures.trials import join
+from narrows.metrics.expect import Measured
+from narrows.metrics.fairness import jain
+from narrows.metrics.series import BOTTLENECK, COMPLETION, RunSeries, Samples
+from narrows.plan import Plan, Trial
+from narrows.spec import Expect
+
+WINDOWS = 150
+"""A run is drawn in so many windows, or in the expectation's own if they are longer."""
+_OVER: Mapping[str, Callable[[Floats], Floats]] = {
+    "mean": lambda values: np.mean(values, axis=0),
+    "min": lambda values: np.min(values, axis=0),
+    "max": lambda values: np.max(values, axis=0),
+    "sum": lambda values: np.sum(values, axis=0),
+}
+_OF_CLASS = {"share": "share", "goodput_mbps": "goodput_mbps", "throughput_mbps": "throughput_mbps",
+             "rtt_mean_ms": "rtt_ms", "rtt_p95_ms": "rtt_ms"}  # fmt: skip
+"""The series of a class by the metric that is taken from it."""
+_BOUNDED = ("mean", "min", "max", "first", "last", "p1", "p5", "p50", "p95", "p99")
+"""Numbers with the unit of their series, beside which a bound can be drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """A series: of what, how the flows of a class become one, and its factor."""
+
+    owner: str
+    name: str
+    over: str = "mean"
+    scale: float = 1.0
+
+
+def over_time(
+    title: str, judged: Sequence[Judged], found: Callable[[Plan, Trial], Measured | None]
+) -> Figure | None:
+    """A panel for each expectation with a series that a control does not meet; None without."""
+    unmet = {
+        number: held.expected
+        for one in judged
+        for number, held in enumerate(one.held)
+        if held.verdict is Verdict.NOT_MET
+    }
+    made = (_panel(number, unmet[number], judged, found) for number in sorted(unmet))
+    panels = tuple(panel for panel in made if panel is not None)
+    if not panels:
+        return None
+    alt = "Over time, with the bounds: " + ", ".join(panel.title for panel in panels) + "."
+    return Figure(title, "", panels, alt, columns=1, height=3.0)
+
+
+def quantity(expected: Expect) -> str:
+    """The bounded quantity for people: "Queue mean (ms)"."""
+    return expected.brief if expected.metric is None else label_of(expected.metric)
+
+
+def colour_of(contestant: Contestant) -> str:
+    """The colour of a control; neutral for one of a user or of another project."""
+    return contestant.cca if contestant.cca in COLOURS and contestant.stack is None else "neutral"
+
+
+def _panel(
+    number: int,
+    expected: Expect,
+    judged: Sequence[Judged],
+    found: Callable[[Plan, Trial], Measured | None],
+) -> Panel | None:
+    lines, states, ends = [], list[str](), list[float]()
+    for one in judged:
+        if one.attempt.cell is None or number >= len(one.held):
+            continue
+        plan = one.attempt.cell.plan
+        runs = [run.series() for trial in plan.trials if (run := found(plan, trial)) is not None]
+        ends += [run.scenario["run"]["warmup_ns"] / 1e9 for run in runs]
+        drawn = [line for run in runs for line in _lines(expected, run, states)]
+        if states:
+            drawn = drawn[:1] if one.held[number].verdict is Verdict.NOT_MET else []
+        if drawn:
+            who = one.attempt.contestant
+            lines.append(replace(join(drawn), label=who.title, colour=colour_of(who)))
+    if not lines:
+        return None
+    label = quantity(expected)
+    guides = () if states else tuple(_bounds(expected))
+    begin = [Guide(max(ends), "counts from here", upright=True)] if max(ends) > 0 else []
+    return Panel(
+        TIME, "" if states else label, tuple(lines), f"{label}: {expected.bound} expected",
+        x_range=(0.0, None), y_range=(-0.5, len(states) - 0.5) if states else _ends(lines, guides),
+        guides=(*guides, *begin),
+        y_ticks=tuple((float(at), state) for at, state in enumerate(states)),
+    )  # fmt: skip
+
+
+def _ends(lines: Sequence[Line], guides: Sequence[Guide]) -> tuple[float, float]:
+    values = [np.array([0.0, *(guide.value for guide in guides)])]
+    values += [part for one in lines for part in (one.y, one.low, one.high) if part is not None]
+    pool = np.concatenate(values)
+    pool = pool[np.isfinite(pool)]
+    return HEADROOM * float(pool.min()), (HEADROOM * float(pool.max())) or 1.0
+
+
+def _bounds(expected: Expect) -> Iterator[Guide]:
+    """The bounds of the quantity itself, or those that a condition sets."""
+    taken = expected.taken
+    ends: list[tuple[float | None, str]] = []
+    if taken is not None and taken.condition.asks:
+        ends = [(taken.condition.above, "above"), (taken.condition.below, "below")]
+    elif taken is None or taken.take in _BOUNDED:
+        ends = [(expected.at_least, "at least"), (expected.at_most, "at most")]
+    for value, word in ends:
+        if value is not None:
+            yield Guide(value, f"{word} {value:g}", below=word in ("at most", "below"))
+
+
+def _lines(expected: Expect, run: RunSeries, states: list[str]) -> Iterator[Line]:
+    """The line of a run, if its quantity has a series; words are numbered in `states`."""
+    if expected.metric == "jain":
+        yield from _fairness(run)
+        return
+    behind = _series_of(expected, run)
+    if behind is None:
+        return
+    series = [one for one in run.read(behind.owner, behind.name) if one.known]
+    if not series:
+        return
+    if behind.name == COMPLETION:
+        yield _points(series)
+    elif series[0].values.dtype.kind != "f":
+        yield _states(series[0], states)
+    else:
+        times = series[0].time_s
+        values = np.array([np.interp(times, one.time_s, one.values) for one in series])
+        window_s = expected.taken.window_s if expected.taken is not None else None
+        yield _windows(times, _OVER[behind.over](values) * behind.scale, run, window_s or 0.0)
+
+
+def _series_of(expected: Expect, run: RunSeries) -> _Series | None:
+    """The series behind an expectation; None for a metric that has none."""
+    if expected.taken is not None:
+        asked = expected.taken.condition
+        return _Series(asked.owner, asked.name, expected.taken.over or "mean")
+    owner, _, name = str(expected.metric).rpartition(".")
+    if not owner:
+        return _of_bottleneck(name, run)
+    if name.startswith(("slowdown", "completion")):
+        return _Series(owner, COMPLETION) if name.startswith("completion") else None
+    if name not in _OF_CLASS:
+        return None
+    return _Series(owner, _OF_CLASS[name], "sum" if name.endswith("mbps") else "mean")
+
+
+def _of_bottleneck(name: str, run: RunSeries) -> _Series | None:
+    if name in ("utilization", "loss_rate"):
+        return _Series(BOTTLENECK, name)
+    if not name.startswith("queue_"):
+        return None
+    rtt_ms = run.scenario["path"]["rtt_ns"] / 1e6
+    return _Series(BOTTLENECK, "queue_ms", scale=1 / rtt_ms if name.endswith("_bdp") else 1.0)
+
+
+def _fairness(run: RunSeries) -> Iterator[Line]:
+    """Jain's index of the flows' goodputs in each window."""
+    names = [str(flow["name"]) for flow in run.scenario["flows"]]
+    series = [one for name in names for one in run.read(name, "goodput_mbps")]
+    every = [_windows(one.time_s, one.values, run) for one in series]
+    amounts = np.nan_to_num(np.array([one.y for one in every]))
+    index = [jain(column) for column in amounts.T.tolist()]
+    if every:
+        yield replace(every[0], y=np.array([np.nan if one is None else one for one in index]))
+
+
+def _windows(times: Floats, values: Floats, run: RunSeries, least_s: float = 0.0) -> Line:
+    """The means over windows, as steps that begin with each."""
+    end_s = run.scenario["run"]["duration_ns"] / 1e9
+    window_s = max(end_s / WINDOWS, run.scenario["run"]["sample_interval_ns"] / 1e9, least_s)
+    count = max(int(np.ceil(end_s / window_s - 1e-9)), 1)
+    at = np.clip(np.ceil(times / window_s - 1e-9).astype(int) - 1, 0, count - 1)
+    known = np.isfinite(values)
+    total = np.bincount(at[known], values[known], count)
+    number = np.bincount(at[known], minlength=count)
+    means = np.full(count, np.nan)
+    np.divide(total, number, out=means, where=number > 0)
+    begins: Floats = window_s * np.arange(count, dtype=np.float64)
+    return Line("", begins, means, "neutral", kind="step", width=1.4)
+
+
+def _points(series: Sequence[Samples]) -> Line:
+    """Transfers by the times at which they began."""
+    times = np.concatenate([one.time_s for one in series])
+    values = np.concatenate([one.values for one in series])
+    order = np.argsort(times, kind="stable")
+    return Line("", times[order], values[order], "neutral", kind="points")
+
+
+def _states(series: Samples, states: list[str]) -> Line:
+    """A series of words as steps; `states` gets those that it didn't have."""
+    states += [word for word in dict.fromkeys(series.values.tolist()) if word not in states]
+    at = np.array([float(states.index(word)) for word in series.values.tolist()])
+    return Line("", series.time_s, at, "neutral", kind="step", width=1.4)

@@ -1,0 +1,123 @@
+"""An expectation that is not met, over time, on the page of its situation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_evaluate import INDEX, SPECIFICATION, suite
+
+from narrows.evaluate import evaluate
+from narrows.evaluate.failure import over_time
+from narrows.evaluate.found import Found
+from narrows.evaluate.make import Evaluation
+from narrows.evaluate.verdicts import Verdict, judge
+from narrows.figures.model import Figure, Panel
+from narrows.spec import Condition, Expect, Taken
+from narrows.store import RunStore
+
+QUEUE = Expect("queue_mean_ms", None, 5.0, {})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    """CUBIC breaks one of two expectations, Reno too."""
+    folder = tmp_path_factory.mktemp("suite")
+    more = '[[expect]]\nmetric = "queue_mean_ms"\nat_most = 5.0\n'
+    index = INDEX.replace('["It is alone."]', '["It is alone.", "The queue must be short."]')
+    mine = suite(folder, index, SPECIFICATION + more)
+    return evaluate(["cubic"], suite=mine, beside=["reno"], out=folder / "out")
+
+
+def drawn(made: Evaluation, *expected: Expect) -> Figure | None:
+    """The figure for other expectations about the same runs."""
+    found = Found(RunStore(made.out.parents[1] / "runs"))
+    because = replace(made.judged[0].attempt.situation, because=tuple("x" for _ in expected))
+    tried = [replace(one.attempt, expected=expected, situation=because) for one in made.judged]
+    return over_time("t", [judge(one, found.of) for one in tried], found.of)
+
+
+def only(figure: Figure | None) -> Panel:
+    assert figure is not None
+    [panel] = figure.panels
+    return panel
+
+
+def taken(take: str, condition: Condition, at_most: float, window_s: float | None = None) -> Expect:
+    return Expect(None, None, at_most, {}, Taken(condition, take, window_s=window_s))
+
+
+def test_the_page_shows_what_is_not_met_and_not_what_is_met(made: Evaluation) -> None:
+    page = (made.out / "alone.html").read_text()
+    assert 'src="alone-over-time.svg"' in page
+    text = (made.out / "alone-over-time.svg").read_text()
+    assert "Queue mean (ms): at most 5 expected" in text
+    assert "CUBIC" in text
+    assert "Reno" in text
+    assert "counts from here" in text
+    assert "Utilization" not in text
+
+
+def test_a_page_without_a_failure_shows_none(tmp_path: Path) -> None:
+    kept = evaluate(["cubic"], suite=suite(tmp_path), beside=[], out=tmp_path / "out")
+    assert kept.judged[0].verdict is Verdict.MET
+    assert "over-time" not in (kept.out / "alone.html").read_text()
+
+
+def test_the_line_has_the_mean_of_the_metric_and_the_bound(made: Evaluation) -> None:
+    panel = only(drawn(made, QUEUE))
+    [bound, begin] = panel.guides
+    assert (bound.value, bound.label) == (5.0, "at most 5")
+    assert (begin.value, begin.upright) == (1.0, True)
+    [cubic, _] = made.judged
+    measured = cubic.held[1].values
+    line = panel.lines[0]
+    counted = line.y[line.x >= 1.0]
+    assert (line.label, line.colour, line.band) == ("CUBIC", "cubic", True)
+    assert np.nanmean(counted) == pytest.approx(sum(measured) / len(measured), rel=0.05)
+    low, high = panel.y_ends
+    assert low == 0
+    assert high is not None
+    assert high > 5.0
+
+
+def test_a_bdp_is_the_scale_of_a_queue_in_bdp(made: Evaluation) -> None:
+    ms, bdp = (
+        only(drawn(made, replace(QUEUE, metric=f"queue_p50_{unit}", at_most=0.001))).lines[0].y
+        for unit in ("ms", "bdp")
+    )
+    np.testing.assert_allclose(bdp * 20.0, ms)
+
+
+def test_goodput_and_fairness_are_those_of_the_windows(made: Evaluation) -> None:
+    rate = only(drawn(made, Expect("subject.goodput_mbps", None, 1.0, {}))).lines[0].y
+    assert np.nanmean(rate[15:]) == pytest.approx(7.7, rel=0.05)
+    fair = only(drawn(made, Expect("jain", None, 0.5, {}))).lines[0].y
+    np.testing.assert_allclose(fair[15:], 1.0)
+
+
+def test_a_series_has_its_own_windows_and_a_condition_its_own_bound(made: Evaluation) -> None:
+    cwnd = Condition("subject.cwnd")
+    panel = only(drawn(made, taken("max", cwnd, 2.0, window_s=0.5)))
+    assert panel.lines[0].x.tolist() == [0.5 * at for at in range(8)]
+    assert panel.guides[0].value == 2.0
+    above = replace(cwnd, above=3.0)
+    panel = only(drawn(made, taken("share", above, 0.1)))
+    assert (panel.guides[0].value, panel.guides[0].label) == (3.0, "above 3")
+    growth = only(drawn(made, taken("growth", cwnd, 0.1)))
+    assert [guide.upright for guide in growth.guides] == [True]
+
+
+def test_states_are_steps_through_their_names(made: Evaluation) -> None:
+    state = Condition("subject.state", is_=("open",))
+    panel = only(drawn(made, taken("share", state, 0.01)))
+    names = [word for _, word in panel.y_ticks]
+    assert "open" in names
+    values = {value for line in panel.lines for value in line.y}
+    assert values <= {float(at) for at in range(len(names))}
+
+
+def test_a_metric_without_a_series_has_no_panel(made: Evaluation) -> None:
+    assert drawn(made, Expect("subject.retransmits", None, -1.0, {})) is None
