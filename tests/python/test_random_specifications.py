@@ -31,7 +31,9 @@ from relations import (
     flows_of,
     is_ordered,
     other_order,
+    packets_too,
     sampled,
+    share_an_instant,
 )
 
 from narrows.backends import get_backend
@@ -106,11 +108,14 @@ def test_an_idle_element_and_a_late_flow_change_no_flow(
 @batches
 def test_the_order_of_flows_changes_none_of_them(files: Path, seeds: range) -> None:
     for seed in seeds[::2]:
-        document = apart(random_trial(seed, files)[0])
+        document = packets_too(apart(random_trial(seed, files)[0]))
         made, other = (trial(one, files) for one in (document, other_order(document)))
-        before, after = run(made)[1], run(other)[1]
-        if not is_ordered(made.scenario, before) or described(made) != described(other):
+        result, before = run(made)
+        if not is_ordered(made.scenario, before) or share_an_instant(result.tables["packets"]):
+            continue
+        if described(made) != described(other):
             continue  # names such as "bbr-2" have moved to other flows
+        after = run(other)[1]
         wrong = differing(flows_of(before), flows_of(after))
         assert not wrong, told(seed, document, wrong)
 
