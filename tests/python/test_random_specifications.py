@@ -130,34 +130,6 @@ def with_samples(document: Document) -> Document:
     return {**document, "run": {**document["run"], "record": "samples"}}
 
 
-@pytest.mark.parametrize("factor", [2, 4])
-def test_datagrams_fare_the_same_where_everything_is_faster(factor: int) -> None:
-    """Rates times a factor and times divided by it: the same packets, each sooner."""
-    slow, fast = (run_datagrams(scale) for scale in (1, factor))
-    for flow, other in zip(slow["flows"], fast["flows"], strict=True):
-        assert other["goodput_mbps"] == pytest.approx(factor * flow["goodput_mbps"], rel=1e-9)
-        assert other["share"] == pytest.approx(flow["share"], rel=1e-9)
-    for name in ("drops", "forwarded"):
-        assert slow["bottleneck"][name] == fast["bottleneck"][name] > 0
-    for name, value in slow["bottleneck"]["queue_ms"].items():
-        assert fast["bottleneck"]["queue_ms"][name] == pytest.approx(value / factor, rel=1e-6)
-
-
-def run_datagrams(factor: int) -> dict[str, Any]:
-    """The summary of two flows of datagrams that fill a queue."""
-    flows = [
-        {
-            "cca": "none",
-            "start": f"{start / factor}ms",
-            "workload": {"kind": "udp", "rate": f"{rate * factor}kbit", "size": f"{size}b"},
-        }
-        for start, rate, size in ((0, 2600, 1200), (12, 1800, 500))
-    ]
-    path = {"rate": f"{4 * factor}mbit", "rtt": f"{40 / factor}ms", "buffer": "30pkt"}
-    length = {"duration": f"{2000 / factor}ms", "warmup": f"{400 / factor}ms"}
-    return run(trial({"name": "scaled", "path": path, "flows": flows, "run": length}, Path()))[1]
-
-
 def test_each_declared_key_has_its_turn(files: Path) -> None:
     """A new key or kind is drawn without a change here; some need others that may not come up."""
     keys = declared()
