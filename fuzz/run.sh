@@ -27,6 +27,8 @@ NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_SEEDS=$((share / 3)) \
     "$python" -m pytest -q tests/python/test_workloads_behind_queues.py
 NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_SEEDS=$((4 * share)) \
     "$python" -m pytest -q tests/python/test_recompute.py
+NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_SEEDS=$((share / 2)) \
+    "$python" -m pytest -q tests/python/test_recompute_*.py
 NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_HOSTILE=$share \
     "$python" -m pytest -q tests/python/test_hostile_results.py -k random
 NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_SEEDS=$((2 * share)) \

@@ -29,7 +29,7 @@ PAGE = """{head}
 A class of flows has the name of its entry in the specification or, without one, of its control and,
 where flows of a control differ, of the difference: `cubic-20ms` and `cubic-80ms`. Its columns are
 named `bbr.share` and so on. The successive flows of a chain count as one flow with their mean
-goodput.
+goodput, and their shares count what arrived from the warm-up on.
 
 {of_class}
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import polars as pl
 from physics import leaves, links_of
 
 from narrows.spec.registry import impairments
@@ -73,7 +74,8 @@ def is_ordered(scenario: Mapping[str, Any], summary: Summary) -> bool:
     """Whether only the times of events decide their order.
 
     Where several flows wait for one instant, their numbers do: a batch, a grant, the end of a delay
-    that got shorter, a timer that is late, and after losses a slot of the kernel's timers.
+    that got shorter, a timer that is late, and after losses a slot of the kernel's timers. Without
+    losses loss probes can share such a slot, too: see `share_an_instant`.
     """
     lost = any(flow["retransmits"] for flow in summary["flows"]) or summary["bottleneck"]["drops"]
     path, host = scenario["path"], scenario["host"]
@@ -81,6 +83,12 @@ def is_ordered(scenario: Mapping[str, Any], summary: Summary) -> bool:
     late = host["timer_lateness_ns"] or host["gro_ns"] or host["jitter_ns"]
     varied = path["impairments"] or path["loss"] or scenario.get("changes")
     return services == {"constant"} and not (late or varied or lost)
+
+
+def share_an_instant(packets: pl.DataFrame) -> bool:
+    """Whether two flows ever send in the same instant."""
+    sent = packets.filter(pl.col("event") == "sent")
+    return not sent.group_by("time_s").n_unique().filter(pl.col("flow") > 1).is_empty()
 
 
 def apart(document: Document) -> Document:

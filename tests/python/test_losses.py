@@ -131,3 +131,14 @@ def test_a_lost_super_packet_is_several_packets() -> None:
     assert packets.max() > 1
     last = result.tables["flow_samples"].filter(flow=0)["dropped"].last()
     assert last == packets.sum()
+
+
+def test_a_run_that_ends_in_its_warm_up_counts_no_loss() -> None:
+    reverse = 'reverse = { rate = "500kbit", buffer = "1pkt" }\nloss = 0.3\n'
+    text = TEXT.format(path=reverse, flow="") + '[[changes]]\nat = "1s"\nend = true\n'
+    scenario = plan(parse(text, "test").spec, "test").trials[0].scenario
+    result = Simulator().run(scenario)
+    assert result.tables["packets"].filter(pl.col("event") == "lost").height > 0
+    losses = summarise(scenario, result.tables, result.info)["losses"]
+    assert (losses["dropped"], losses["queues"], losses["elsewhere"]) == (0, 0, 0)
+    assert [place["dropped"] for place in losses["places"]] == [0]

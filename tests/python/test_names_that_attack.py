@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +22,7 @@ from narrows.figures import interactive
 from narrows.figures.model import Figure, Guide, Line, Panel, Stack
 from narrows.report.single import page
 from narrows.store.cells import as_written, harmless, harmless_frame
+from narrows.store.intact import sealed
 from narrows.store.slug import slug, slugs
 
 FORMULAS = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "-", "\t=1", '=HYPERLINK("x")')
@@ -184,3 +188,31 @@ def test_a_name_cannot_swallow_the_page_of_a_result(attacked: Path) -> None:
     assert "<!--<script>alert" not in html
     assert "&lt;!--&lt;script&gt;alert(1)" in html
     assert Tags(html).tags.count("main") == 1
+
+
+def test_no_escape_of_a_terminal_reaches_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    attack = "\x1b]0;pwned\x07\x1b[2J"
+    unknown = GOOD.replace("[run]", f"[run]\n{json.dumps(attack)} = 1")
+    assert run_cli("validate", write(tmp_path, unknown, "unknown.toml")) == 2
+    assert is_harmless(capsys.readouterr())
+    place = tmp_path / "shelf" / attack
+    place.mkdir(parents=True)
+    short = ["--set", "run.duration=1s", "--set", "run.warmup=0.2s"]
+    assert run_cli("run", write(tmp_path, GOOD), *short, "--out", str(place / "result")) == 0
+    shutil.move(place / "result", place.parent / f"{attack}result")
+    manifest = place.parent / f"{attack}result" / "manifest.json"
+    document = json.loads(manifest.read_text())
+    document["groups"] = [attack]
+    manifest.write_text(json.dumps(sealed(document, manifest.parent)))
+    capsys.readouterr()
+    for command in ("ls", "verify"):
+        run_cli(command, str(place.parent))
+        assert is_harmless(capsys.readouterr()), command
+
+
+def is_harmless(said: Any) -> bool:
+    """Whether something was said, without a character that a terminal obeys."""
+    text = said.out + said.err
+    return bool(text) and all(char.isprintable() or char == "\n" for char in text)

@@ -51,6 +51,13 @@ impl CongestionControl for Mine {
 narrows_control::export!(Mine);
 """
 LEAVE = "os._exit(0)"
+LEAVE_LATER = """
+def leave():
+    from pathlib import Path
+    logs = list(Path.cwd().rglob("tries.jsonl"))
+    if Path("leave").exists() and any(log.read_bytes().count(b"\\n") > 8 for log in logs):
+        os._exit(0)
+"""
 
 
 def narrows(folder: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -151,6 +158,25 @@ def test_an_evaluation_goes_on_without_the_runs_that_were_lost(tmp_path: Path) -
     for situation in ("tail-drop", "high-loss"):
         assert f"Mine: {situation}: 5 of 5 runs failed: mine:Mine: found code that ended" in printed
     assert "CUBIC: 2 met" in printed
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_search_that_its_control_ends_keeps_its_log(jobs: str, tmp_path: Path) -> None:
+    """The control leaves in the second batch of tries, as long as there is the file `leave`."""
+    text = CONTROL.replace("END", "self.acks = -(10**9); leave()") + LEAVE_LATER
+    (tmp_path / "mine.py").write_text(text)
+    (tmp_path / "leave").touch()
+    command = ["search", "mine:Mine", "--objective", "loss", "--tries", "12", "--jobs", jobs]
+    status, printed, said = ended(tmp_path, *command, "--out", "searched")
+    assert (status, printed) == (2, "")
+    assert "mine:Mine: found code that ended" in said
+    log = next((tmp_path / "searched").rglob("tries.jsonl"))
+    kept = log.read_text().splitlines()
+    assert len(kept) == 1 + 8
+    (tmp_path / "leave").unlink()
+    assert ended(tmp_path, *command, "--out", "searched")[0] in (0, 1)
+    assert log.read_text().splitlines()[:9] == kept
+    assert len(log.read_text().splitlines()) == 1 + 12
 
 
 def test_what_a_control_prints_stays_out_of_a_document(tmp_path: Path) -> None:

@@ -138,3 +138,43 @@ def test_a_file_url_is_a_directory(tmp_path: Path) -> None:
     execute(prepare(write(tmp_path, SMALL), out=f"file://{tmp_path}/out"))
     assert (tmp_path / "out" / "store.json").is_file()
     assert len(open_store(f"file://{tmp_path}/out").keys()) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("store.json", b"{", "an unreadable object"),
+        ("store.json", b"[" * 100_000, "an unreadable object"),
+        ("studies/good.json", b"{", "good.json: an unreadable object"),
+        ("studies/good.json", b'{"name": 3}', "good.json: name: a whole number"),
+        ("studies/good.parquet", b"PAR1", "good.parquet: a damaged table"),
+        ("studies/good.parquet", None, "good.parquet: no table"),
+        ("failures/FAILED.json", b'{"error": null}', "FAILED.json: run: nothing"),
+        ("runs/run=KEY/run.json", b"[]", "run.json: document: a list"),
+        ("runs/run=KEY/scenario.json", b'{"name": 1}', "scenario.json: name: a whole number"),
+        ("index/PART/flows.parquet", b"PAR1", "index/PART: it can't be read"),
+    ],
+)
+def test_damage_there_is_named_and_mended_as_on_a_disk(
+    tmp_path: Path, capsys: Capture, name: str, content: bytes | None, said: str
+) -> None:
+    url, spec = f"memory://{secrets.token_hex(4)}", write(tmp_path, SMALL)
+    assert run_cli("sweep", spec, "--out", url) == 0
+    bucket, store = Bucket(url), open_store(url)
+    places = {"KEY": min(store.keys()), "PART": store.parts()[0], "FAILED": "a" * 32}
+    for word, place in places.items():
+        name, said = name.replace(word, place), said.replace(word, place)
+    bucket.remove([name])
+    if content is not None:
+        bucket.put(name, content)
+    capsys.readouterr()
+    for command in ("check", "ls", "gc --dry-run"):
+        assert run_cli("store", *command.split(), url) in (0, 1, 2)
+    capsys.readouterr()
+    assert run_cli("store", "check", url, "--remove") == 1
+    printed = capsys.readouterr().out
+    assert said in printed
+    assert "1 damaged" in printed
+    assert run_cli("store", "check", url) == 0
+    assert run_cli("sweep", spec, "--out", url) == 0
+    assert run_cli("export", url, "summary") == 0

@@ -310,8 +310,9 @@ WORKLOAD: tuple[Metric, ...] = (
     _seen("still_s", "still at the end", "s",
           "how long a video call's encoder went on after the last frame that was shown, which no "
           "freeze of `freezes` counts", "less"),
-    _seen("lost_frames", "lost frames", "", "frames of a video call that were never shown", "less",
-          whole=True),
+    _seen("lost_frames", "lost frames", "",
+          "frames of a video call that were never shown; `still_s` tells of those after the last "
+          "one that was", "less", whole=True),
     _seen("media_mbps", "media rate", "Mbit/s", "mean rate of a video call's encoder", "more"),
     _seen("rate_changes", "rate changes", "",
           "changes of a video call's encoder by more than 10 % since the change before", "less",

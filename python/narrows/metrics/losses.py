@@ -34,29 +34,24 @@ def loss_summary(scenario: Scenario, tables: Tables, info: RunInfo) -> dict[str,
     ):
         return None
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
-    end_s = info.end_s
+    end_s, losses = info.end_s, info.losses
+    if losses is not None and end_s <= warmup_s:  # only a warm-up's end resets a back end's counts
+        losses = dict.fromkeys(losses, 0)
     grown = Counters(tables["flow_samples"], "flow").growth(("sent", "dropped"), warmup_s, end_s)
     sent, dropped = total(grown.values(), "sent"), total(grown.values(), "dropped")
     elsewhere = None
     if sent is not None and dropped is not None:
-        elsewhere = _elsewhere(scenario, tables, info, dropped)
+        queues = _queue_drops(scenario, tables, warmup_s, end_s) if losses is None else None
+        known = None if queues is None else max(dropped - queues, 0)
+        elsewhere = known if losses is None else sum(losses.values())
     return {
         "sent": sent,
         "dropped": dropped,
         "loss_rate": dropped / sent if dropped is not None and sent else None,
         "queues": None if dropped is None or elsewhere is None else dropped - elsewhere,
         "elsewhere": elsewhere,
-        "places": None if info.losses is None else _places(path, info.losses),
+        "places": None if losses is None else _places(path, losses),
     }
-
-
-def _elsewhere(scenario: Scenario, tables: Tables, info: RunInfo, dropped: int) -> int | None:
-    """Of so many lost data packets those that no queue dropped; None if that isn't known."""
-    if info.losses is not None:
-        return sum(info.losses.values())
-    warmup_s = scenario["run"]["warmup_ns"] / 1e9
-    queues = _queue_drops(scenario, tables, warmup_s, info.end_s)
-    return None if queues is None else max(dropped - queues, 0)
 
 
 def _places(path: Path, losses: Mapping[str, int]) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,6 @@ from narrows.plan import trial_of
 from narrows.spec.scenario import Scenario
 from narrows.store.index import drop_damaged, forget
 from narrows.store.protocol import Store
-from narrows.store.runs import RunStore
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,17 +76,28 @@ def damage(store: Store, remove: bool = False) -> Iterator[tuple[str, str]]:
     With `remove` it is removed, and the next sweep or reader makes it again.
     """
     yield from _damaged_runs(store, remove)
-    if isinstance(store, RunStore):
-        for stem, wrong in store.damaged_studies().items():
+    for stem in store.study_stems():
+        if wrong := _damage_found_by(store.study, store.study_runs, name=stem):
             if remove:
                 store.drop_study(stem)
             yield f"study {stem}", wrong
-        for key, wrong in store.damaged_failures().items():
+    for key in store.failure_keys():
+        if wrong := _damage_found_by(store.failure, name=key):
             if remove:
                 store.forget_failures([key])
             yield f"failures/{key}.json", wrong
     for part in drop_damaged(store, remove):
         yield f"index/{part}", "it can't be read"
+
+
+def _damage_found_by(*readers: Callable[[str], object], name: str) -> str | None:
+    """The file that one of the readers refuses, with the reason; None if all can read theirs."""
+    try:
+        for read in readers:
+            read(name)
+    except StoreError as error:
+        return f"{Path(error.place).name}: {error.found}"
+    return None
 
 
 def _damaged_runs(store: Store, remove: bool) -> Iterator[tuple[str, str]]:
@@ -101,10 +111,9 @@ def _damaged_runs(store: Store, remove: bool) -> Iterator[tuple[str, str]]:
 
 
 def _damage_of(store: Store, key: str) -> str | None:
-    try:
-        record, scenario = store.info(key), store.scenario(key)
-    except StoreError as error:
-        return f"{Path(error.place).name}: {error.found}"
+    if wrong := _damage_found_by(store.info, store.scenario, name=key):
+        return wrong
+    record, scenario = store.info(key), store.scenario(key)
     for name, digest in record.get("files", {}).items():
         found = store.digest(key, name)
         if found is None:

@@ -15,6 +15,7 @@ configuration from the environment (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT 
 
 from __future__ import annotations
 
+import errno
 import json
 import secrets
 import time
@@ -27,9 +28,11 @@ from typing import TYPE_CHECKING, Any, cast
 from narrows.errors import StoreError
 from narrows.plan import Trial
 from narrows.spec.scenario import Scenario
-from narrows.store.parquet import parquet_bytes
-from narrows.store.read import SCENARIO
-from narrows.store.runs import FORMAT, MARK, RUN, digest_of, failure_of, record_of, run_files
+from narrows.store import shapes
+from narrows.store.parquet import damage_of, parquet_bytes
+from narrows.store.read import MOST, SCENARIO
+from narrows.store.runs import FORMAT, MARK, MEND, RUN, digest_of, failure_of, record_of, run_files
+from narrows.store.shapes import check_shape
 from narrows.store.slug import slug
 
 if TYPE_CHECKING:
@@ -49,11 +52,14 @@ class Bucket:
         self.url = url
         self._store = _connect(url)
 
-    def get(self, name: str) -> bytes:
-        """The content; raises FileNotFoundError if there is none."""
+    def get(self, name: str, most: int | None = None) -> bytes:
+        """The content; raises FileNotFoundError if there is none, OSError if it exceeds `most`."""
         import obstore
 
-        return bytes(obstore.get(self._store, name).bytes())
+        found = obstore.get(self._store, name)
+        if most is not None and found.meta["size"] > most:
+            raise OSError(errno.EFBIG, f"more than {most:,} bytes")
+        return bytes(found.bytes())
 
     def put(self, name: str, content: bytes) -> None:
         """Writes an object atomically, replacing an older one."""
@@ -168,11 +174,11 @@ class ObjectStore:
 
     def info(self, key: str) -> dict[str, Any]:
         """The contents of `run.json`: the engine, the digest, the cost of the run."""
-        return self._document(f"runs/run={key}/{RUN}")
+        return self._document(f"runs/run={key}/{RUN}", shapes.RUN)
 
     def scenario(self, key: str) -> Scenario:
         """What ran, complete."""
-        return cast("Scenario", self._document(f"runs/run={key}/{SCENARIO}"))
+        return cast("Scenario", self._document(f"runs/run={key}/{SCENARIO}", shapes.SCENARIO))
 
     def tables_of(self, key: str) -> set[str]:
         """The names of the tables of a run."""
@@ -183,13 +189,14 @@ class ObjectStore:
         """The columns of a table that the run has."""
         import polars as pl
 
-        content = self._bucket.get(f"runs/run={key}/{name}.parquet")
-        return pl.read_parquet_schema(BytesIO(content))
+        place = f"runs/run={key}/{name}.parquet"
+        with damage_of(f"{self}/{place}"):
+            return pl.read_parquet_schema(BytesIO(self._bucket.get(place)))
 
     def table(self, key: str, name: str) -> pl.DataFrame | None:
         """A table of a run; None if the run hasn't got it."""
         try:
-            return _frame(self._bucket.get(f"runs/run={key}/{name}.parquet"))
+            return self._frame(f"runs/run={key}/{name}.parquet")
         except FileNotFoundError:
             return None
 
@@ -212,14 +219,20 @@ class ObjectStore:
 
     def failures(self) -> dict[str, dict[str, Any]]:
         """The records of failed runs by hash."""
-        names = self._bucket.names("failures")
-        return {n.removesuffix(".json"): self._document(f"failures/{n}") for n in names}
+        return {key: self.failure(key) for key in self.failure_keys()}
+
+    def failure_keys(self) -> list[str]:
+        """The hashes of failed runs, ascending."""
+        return [name.removesuffix(".json") for name in self._bucket.names("failures")]
+
+    def failure(self, key: str) -> dict[str, Any]:
+        """The record of a failed run."""
+        return self._document(f"failures/{key}.json", shapes.FAILURE)
 
     def failure_since(self, key: str, moment: float) -> str | None:
         """Why a run failed, if it failed after a moment of the clock (seconds)."""
-        name = f"failures/{key}.json"
-        when = self._bucket.modified(name)
-        return None if when is None or when < moment else str(self._document(name)["error"])
+        when = self._bucket.modified(f"failures/{key}.json")
+        return None if when is None or when < moment else str(self.failure(key)["error"])
 
     def forget_failures(self, keys: Iterable[str]) -> None:
         """Removes the records of failures."""
@@ -253,12 +266,30 @@ class ObjectStore:
 
     def studies(self) -> dict[str, dict[str, Any]]:
         """The records of all studies by the name of their files."""
-        names = [name for name in self._bucket.names("studies") if name.endswith(".json")]
-        return {n.removesuffix(".json"): self._document(f"studies/{n}") for n in names}
+        return {stem: self.study(stem) for stem in self.study_stems()}
+
+    def study_stems(self) -> list[str]:
+        """The names of the files of all studies, ascending."""
+        names = self._bucket.names("studies")
+        return [name.removesuffix(".json") for name in names if name.endswith(".json")]
+
+    def study(self, stem: str) -> dict[str, Any]:
+        """The record of a study."""
+        return self._document(f"studies/{stem}.json", shapes.STUDY)
 
     def study_runs(self, stem: str) -> pl.DataFrame:
         """The runs of a study in their order, whether or not they are there."""
-        return _frame(self._bucket.get(f"studies/{stem}.parquet"))
+        place = f"studies/{stem}.parquet"
+        try:
+            return self._frame(place)
+        except FileNotFoundError:
+            raise StoreError.at(f"{self}/{place}", "no table", MEND) from None
+        except StoreError as error:
+            raise StoreError.at(error.place, error.found, MEND) from None
+
+    def drop_study(self, stem: str) -> None:
+        """Removes the record and the table of a study; its runs stay."""
+        self._bucket.remove([f"studies/{stem}.json", f"studies/{stem}.parquet"])
 
     def parts(self) -> list[str]:
         """The names of the index's parts."""
@@ -266,7 +297,7 @@ class ObjectStore:
 
     def part(self, name: str, table: str, columns: list[str] | None = None) -> pl.DataFrame:
         """A table of a part; raises FileNotFoundError if another process removed it."""
-        frame = _frame(self._bucket.get(f"index/{name}/{table}.parquet"))
+        frame = self._frame(f"index/{name}/{table}.parquet")
         return frame.select(columns) if columns else frame
 
     def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
@@ -283,14 +314,21 @@ class ObjectStore:
             files = self._bucket.names(f"index/{part}")
             self._bucket.remove([f"index/{part}/{name}" for name in files])
 
-    def _document(self, name: str) -> dict[str, Any]:
+    def _document(self, name: str, shape: shapes.Shape) -> dict[str, Any]:
+        """The object of JSON with a name; raises StoreError if it hasn't its shape."""
+        place = f"{self}/{name}"
         try:
-            document = json.loads(self._bucket.get(name))
-        except (OSError, ValueError) as error:
-            remedy = "`narrows store check --remove` and another sweep"
-            place = f"{self._bucket.url}/{name}"
-            raise StoreError.at(place, f"an unreadable object ({error})", remedy) from None
-        return document if isinstance(document, dict) else {}
+            document = json.loads(self._bucket.get(name, MOST))
+        except (OSError, ValueError, RecursionError) as error:
+            raise StoreError.at(place, f"an unreadable object ({error})", MEND) from None
+        check_shape(document, shape, place, MEND)
+        return cast("dict[str, Any]", document)
+
+    def _frame(self, name: str) -> pl.DataFrame:
+        import polars as pl
+
+        with damage_of(f"{self}/{name}"):
+            return pl.read_parquet(BytesIO(self._bucket.get(name)))
 
 
 def create(url: str) -> ObjectStore:
@@ -298,7 +336,7 @@ def create(url: str) -> ObjectStore:
     if is_there(url):
         return open_there(url)
     bucket = Bucket(url)
-    bucket.put(MARK, _json({"format": FORMAT}))
+    _write_mark(bucket)
     return ObjectStore(bucket)
 
 
@@ -307,9 +345,36 @@ def open_there(url: str) -> ObjectStore:
     if not is_there(url):
         raise StoreError.at(url, f"no {MARK} there", "the URL of a sweep's results")
     bucket = Bucket(url)
-    if json.loads(bucket.get(MARK)).get("format") != FORMAT:
+    if _format_of(bucket) != FORMAT:
         raise StoreError.at(url, "a store of another version of narrows", "a fresh sweep")
     return ObjectStore(bucket)
+
+
+def mend_mark(url: str, remove: bool) -> str | None:
+    """Returns what is wrong with the object that names a store's format; with `remove` mends it."""
+    bucket = Bucket(url)
+    if not is_there(url) or not bucket.names("complete"):
+        return None
+    try:
+        _format_of(bucket)
+    except StoreError as error:
+        if remove:
+            _write_mark(bucket)
+        return error.found
+    return None
+
+
+def _write_mark(bucket: Bucket) -> None:
+    bucket.put(MARK, _json({"format": FORMAT}))
+
+
+def _format_of(bucket: Bucket) -> object:
+    try:
+        document = json.loads(bucket.get(MARK, MOST))
+    except (OSError, ValueError, RecursionError) as error:
+        place, remedy = f"{bucket.url}/{MARK}", "`narrows store check --remove`"
+        raise StoreError.at(place, f"an unreadable object ({error})", remedy) from None
+    return document.get("format") if isinstance(document, dict) else None
 
 
 def is_there(url: str) -> bool:
@@ -325,9 +390,3 @@ def is_there(url: str) -> bool:
 
 def _json(document: Mapping[str, Any]) -> bytes:
     return (json.dumps(document, indent=1) + "\n").encode()
-
-
-def _frame(content: bytes) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.read_parquet(BytesIO(content))

@@ -75,11 +75,15 @@ def open_store(path: Place) -> Store:
 def mend_mark(path: Place, remove: bool) -> str | None:
     """Returns what is wrong with the file that names a store's format; with `remove` mends it.
 
-    Only a directory with all folders of a store counts as one.
+    Only a directory with all folders of a store counts as one, and a URL with a complete run.
     """
+    if is_url(path):
+        from narrows.store import objects
+
+        return objects.mend_mark(str(path), remove)
     directory = Path(location(path))
     mark = directory / MARK
-    if is_url(path) or not mark.is_file() or not all((directory / n).is_dir() for n in FOLDERS):
+    if not mark.is_file() or not all((directory / n).is_dir() for n in FOLDERS):
         return None
     try:
         read_json(mark)

@@ -91,24 +91,24 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     """The table in a file, or some columns of it."""
     import polars as pl
 
-    with _damage_of(path), open_regular(path, follow=False) as file:
+    with damage_of(str(path)), open_regular(path, follow=False) as file:
         return pl.read_parquet(file, columns=columns)
 
 
 @contextmanager
-def _damage_of(path: Path) -> Iterator[None]:
+def damage_of(place: str) -> Iterator[None]:
     """Turns what reading a damaged table raises, or a link or a pipe, into a StoreError."""
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.EISDIR, errno.ELOOP):
             raise
-        raise StoreError.at(str(path), str(error.strerror), "a table of narrows") from None
+        raise StoreError.at(place, str(error.strerror), "a table of narrows") from None
     except Exception as error:
         if not type(error).__module__.startswith("polars"):
             raise
         first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise StoreError.at(str(path), f"a damaged table ({first})", "a fresh run") from None
+        raise StoreError.at(place, f"a damaged table ({first})", "a fresh run") from None
 
 
 def check_rows(path: Path, most: int) -> None:
@@ -117,7 +117,7 @@ def check_rows(path: Path, most: int) -> None:
     A column of equal values takes nearly no bytes, so a small file from somebody else could fill
     the memory.
     """
-    with _damage_of(path), open_regular(path, follow=False) as file:
+    with damage_of(str(path)), open_regular(path, follow=False) as file:
         rows = _rows(path, file)
     if rows > max(most, _ROWS + _ROWS_PER_BYTE * path.stat().st_size):
         raise StoreError.at(str(path), f"{rows:,} rows", "a table that its run can give")
@@ -149,7 +149,7 @@ def read_schema(path: Path) -> Mapping[str, pl.DataType]:
     """The columns of the table in a file."""
     import polars as pl
 
-    with _damage_of(path), open_regular(path, follow=False) as file:
+    with damage_of(str(path)), open_regular(path, follow=False) as file:
         return pl.read_parquet_schema(file)
 
 

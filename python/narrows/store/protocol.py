@@ -61,6 +61,12 @@ class Store(Protocol):
     def failures(self) -> dict[str, dict[str, Any]]:
         """The records of failed runs by hash."""
 
+    def failure_keys(self) -> list[str]:
+        """The hashes of failed runs, ascending."""
+
+    def failure(self, key: str) -> dict[str, Any]:
+        """The record of a failed run; raises StoreError for one that can't be read."""
+
     def failure_since(self, key: str, moment: float) -> str | None:
         """Why a run failed, if it failed after a moment of the system's clock (seconds)."""
 
@@ -76,8 +82,17 @@ class Store(Protocol):
     def studies(self) -> dict[str, dict[str, Any]]:
         """The records of all studies by the name of their files."""
 
+    def study_stems(self) -> list[str]:
+        """The names of the files of all studies, ascending."""
+
+    def study(self, stem: str) -> dict[str, Any]:
+        """The record of a study; raises StoreError for one that can't be read."""
+
     def study_runs(self, stem: str) -> pl.DataFrame:
         """The runs of a study in their order, whether or not they are there."""
+
+    def drop_study(self, stem: str) -> None:
+        """Removes the record and the table of a study; its runs stay."""
 
     def parts(self) -> list[str]:
         """The names of the index's parts."""

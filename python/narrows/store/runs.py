@@ -57,7 +57,7 @@ FOLDERS = ("runs", "studies", "failures", "index", "locks", "tmp")
 PAGES = "pages"
 """The folder of the pages of single runs."""
 _PREFIX = "run="
-_MEND = "`narrows store check --remove` and another sweep"
+MEND = "`narrows store check --remove` and another sweep"
 
 
 class RunStore:
@@ -89,8 +89,15 @@ class RunStore:
 
     def failures(self) -> dict[str, dict[str, Any]]:
         """The records of failed runs by hash."""
-        files = sorted((self.path / "failures").glob("*.json"))
-        return {file.stem: _read_shaped(file, shapes.FAILURE) for file in files}
+        return {key: self.failure(key) for key in self.failure_keys()}
+
+    def failure_keys(self) -> list[str]:
+        """The hashes of failed runs, ascending."""
+        return sorted(file.stem for file in (self.path / "failures").glob("*.json"))
+
+    def failure(self, key: str) -> dict[str, Any]:
+        """The record of a failed run."""
+        return _read_shaped(self.failure_path(key), shapes.FAILURE)
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
@@ -248,8 +255,15 @@ class RunStore:
 
     def studies(self) -> dict[str, dict[str, Any]]:
         """The records of all studies by the name of their files."""
-        files = sorted((self.path / "studies").glob("*.json"))
-        return {file.stem: _read_shaped(file, shapes.STUDY) for file in files}
+        return {stem: self.study(stem) for stem in self.study_stems()}
+
+    def study_stems(self) -> list[str]:
+        """The names of the files of all studies, ascending."""
+        return sorted(file.stem for file in (self.path / "studies").glob("*.json"))
+
+    def study(self, stem: str) -> dict[str, Any]:
+        """The record of a study."""
+        return _read_shaped(self.path / "studies" / f"{stem}.json", shapes.STUDY)
 
     def study_runs(self, stem: str) -> pl.DataFrame:
         """The runs of a study in their order, whether or not they are there."""
@@ -257,30 +271,9 @@ class RunStore:
         try:
             return read_parquet(file)
         except OSError as error:
-            raise StoreError.at(str(file), f"no table ({error.strerror})", _MEND) from None
+            raise StoreError.at(str(file), f"no table ({error.strerror})", MEND) from None
         except StoreError as error:
-            raise StoreError.at(str(file), error.found, _MEND) from None
-
-    def damaged_studies(self) -> dict[str, str]:
-        """The studies that can't be read, by the names of their files, with the reason."""
-        found = {}
-        for file in sorted((self.path / "studies").glob("*.json")):
-            try:
-                _read_shaped(file, shapes.STUDY)
-                self.study_runs(file.stem)
-            except StoreError as error:
-                found[file.stem] = f"{Path(error.place).name}: {error.found}"
-        return found
-
-    def damaged_failures(self) -> dict[str, str]:
-        """The records of failures that can't be read, by the runs' hashes, with the reason."""
-        found = {}
-        for file in sorted((self.path / "failures").glob("*.json")):
-            try:
-                _read_shaped(file, shapes.FAILURE)
-            except StoreError as error:
-                found[file.stem] = error.found
-        return found
+            raise StoreError.at(str(file), error.found, MEND) from None
 
     def drop_study(self, stem: str) -> None:
         """Removes the record and the table of a study; its runs stay."""
@@ -311,7 +304,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         document = json.loads(read_own(path, MOST))
     except (OSError, ValueError, RecursionError) as error:
-        remedy = "`narrows store check --remove`" if path.name == MARK else _MEND
+        remedy = "`narrows store check --remove`" if path.name == MARK else MEND
         raise StoreError.at(str(path), f"an unreadable file ({error})", remedy) from None
     return document if isinstance(document, dict) else {}
 
@@ -319,7 +312,7 @@ def read_json(path: Path) -> dict[str, Any]:
 def _read_shaped(path: Path, shape: shapes.Shape) -> dict[str, Any]:
     """The same, which also has a shape."""
     document = read_json(path)
-    check_shape(document, shape, path, _MEND)
+    check_shape(document, shape, path, MEND)
     return document
 
 

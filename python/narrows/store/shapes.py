@@ -139,8 +139,10 @@ SUMMARY: Shape = {
 """The keys of every summary."""
 
 
-def check_shape(document: object, shape: Shape, file: Path, mend: str = "") -> None:
+def check_shape(document: object, shape: Shape, file: Path | str, mend: str = "") -> None:
     """Raises StoreError for the first value of a document in `file` that hasn't its shape.
+
+    `file` is a path, or the URL of an object.
 
     `mend` is a remedy for the whole file.
     """
