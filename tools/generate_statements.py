@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from narrows.reproduce.claims import DOCUMENTS
+from narrows.reproduce.library import DOCUMENTS
 from narrows.reproduce.statements import STATUSES, Statement, statements
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "statements.md"

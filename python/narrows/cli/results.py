@@ -75,24 +75,28 @@ def verify(
 
 
 def claims(
+    paper: Annotated[
+        str | None,
+        typer.Argument(metavar="[FOLDER]", help="An own paper; without it our documents."),
+    ] = None,
     as_json: AsJson = False,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Where `narrows reproduce` put its results.")
     ] = None,
 ) -> None:
-    """List every claim of the documents with its verdict."""
+    """List every claim of the documents, or of an own paper, with its verdict."""
     from narrows.reproduce import judgements, ledger
-    from narrows.reproduce.make import OUT
+    from narrows.reproduce.own import open_to_read
     from narrows.reproduce.site import own_profiles
     from narrows.reproduce.text import ledger_lines
 
-    place = Path(out) if out is not None else OUT
-    here, recorded = ledger.known(place)
-    found = ledger.lines([*here, *recorded], own_profiles(), judgements.known(place))
-    if as_json:
-        print_json(ledger.document(found, here))
-    else:
-        print_lines(ledger_lines(found, here))
+    with open_to_read(paper, out) as place:
+        here, recorded = ledger.known(place)
+        found = ledger.lines([*here, *recorded], own_profiles(), judgements.known(place))
+        if as_json:
+            print_json(ledger.document(found, here))
+        else:
+            print_lines(ledger_lines(found, here))
 
 
 def analyze(

@@ -246,7 +246,8 @@ def reproduce(
         typer.Argument(
             metavar="ID",
             help='A figure (`narrows list figures`), a claim, a document, or "all"; '
-            '"claim:ID" for a claim that is called like its figure.',
+            '"claim:ID" for a claim that is called like its figure. Or the folder of an own paper, '
+            "such as ./my-paper, and ./my-paper:CLAIM.",
         ),
     ],
     backend: Backend = "sim",
@@ -283,6 +284,7 @@ def reproduce(
         int | None,
         typer.Option(metavar="N", min=1, help="At most this many trials of each condition."),
     ] = None,
+    allow_code: AllowCode = None,
     jobs: Jobs = None,
     out: Out = None,
     verbose: Annotated[
@@ -294,29 +296,38 @@ def reproduce(
     from narrows.reproduce import make, text
     from narrows.reproduce.elsewhere import Elsewhere, judge_elsewhere
     from narrows.reproduce.judgements import only_simulated
+    from narrows.reproduce.own import open_library
 
     elsewhere = Elsewhere(mutations, testbeds, rivals, seeds)
     if elsewhere.asked:
         only_simulated(backend, vary_paths=vary_paths, trials=trials)
+    with permission(allow_code, None), open_library(wanted, out) as paper:
+        if elsewhere.asked:
+            with ProgressBar() as bar:
+                report = judge_elsewhere(
+                    paper.wanted,
+                    elsewhere,
+                    quick=quick,
+                    profile=profile,
+                    out=paper.out,
+                    jobs=jobs,
+                    watcher=bar,
+                )
+            print_lines(report.lines)
+            raise typer.Exit(DONE if report.good else FAILED)
         with ProgressBar() as bar:
-            report = judge_elsewhere(
-                wanted, elsewhere, quick=quick, profile=profile, out=out, jobs=jobs, watcher=bar
+            done = make.reproduce(
+                paper.wanted,
+                backend=backend,
+                profile=profile,
+                quick=quick,
+                vary_paths=vary_paths,
+                trials=trials,
+                out=paper.out,
+                jobs=jobs,
+                watcher=bar,
             )
-        print_lines(report.lines)
-        raise typer.Exit(DONE if report.good else FAILED)
-    with ProgressBar() as bar:
-        done = make.reproduce(
-            wanted,
-            backend=backend,
-            profile=profile,
-            quick=quick,
-            vary_paths=vary_paths,
-            trials=trials,
-            out=out,
-            jobs=jobs,
-            watcher=bar,
-        )
-    print_lines(text.reproduction_lines(done, verbose=verbose))
+        print_lines(text.reproduction_lines(done, verbose=verbose))
     raise typer.Exit(DONE if done.passed else FAILED)
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
-from narrows.reproduce.study_files import studies
+from narrows.reproduce.study_files import Table, studies
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     Frames: TypeAlias = Mapping[str, pl.DataFrame]
 
 STUDY = "study.method"
-"""The module of an exhibit that is a study in `data/studies`."""
+"""The module of an exhibit that is a file."""
+PROFILE = "linux-6.12"
+"""The kernel of a document that names none."""
 
 Key: TypeAlias = Mapping[str, str | int | float]
 
@@ -199,6 +201,11 @@ class Document:
             self.choices + choices,
         )
 
+    @classmethod
+    def from_table(cls, key: str, table: Table) -> Self:
+        """The document that a file describes."""
+        return cls(key, table["paper"], table.get("profile", PROFILE), table.get("choices", ""))
+
     def studies(self) -> list[Exhibit]:
         """The figures of this document that are files."""
         return [
@@ -206,7 +213,7 @@ class Document:
                 name,
                 study["title"],
                 f"{study['source']} of {self.called}",
-                tuple(f"{self.key}/{claim['id']}" for claim in study["claim"]),
+                tuple(f"{self.key}/{claim['id']}" for claim in study.get("claim", ())),
                 STUDY,
                 self.profile,
                 tuple(study.get("also", ())),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from narrows.reproduce.claims import DATA, DOCUMENTS
+from narrows.reproduce.library import DATA, DOCUMENTS
 
 STATUSES = {
     "tested": "judged by claims of the ledger",
