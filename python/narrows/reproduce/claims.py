@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from typing import Any
 
-from narrows.reproduce.library import DATA, OURS, documents, library, per_library
+from narrows.reproduce.library import DATA, OURS, Table, documents, library, per_library
 from narrows.reproduce.study_files import claim_tables
 
 RIVALS = {name: f"{name}-for-bbr" for name in ("reno", "cubic", "vegas", "copa", "bbr3")}
@@ -65,7 +64,7 @@ def claims() -> dict[str, Claim]:
     return {claim.identifier: claim for claim in found}
 
 
-def _claim(entry: dict[str, Any]) -> Claim:
+def _claim(entry: Table) -> Claim:
     fails_under = tuple(entry.get("fails_under", ()))
     where, setup, expect = entry["where"], entry.get("setup", ""), entry["expect"]
     quote, about = entry.get("quote", ""), entry.get("about", "bbr")

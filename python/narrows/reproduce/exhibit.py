@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
-from narrows.reproduce.study_files import Table, studies
+from narrows.reproduce.library import Table
+from narrows.reproduce.study_files import studies
 
 if TYPE_CHECKING:
     import polars as pl

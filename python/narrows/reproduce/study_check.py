@@ -32,7 +32,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
     },
     "figure": {
         "title": TEXT, "kind": TEXT, "x": TEXT, "y": TEXT, "by": TEXT, "where": TABLE,
-        "y_to": NUMBER, "guides": TABLE, "x_scale": TEXT, "y_scale": TEXT,
+        "y_to": NUMBER, "guides": TABLE, "x_scale": TEXT, "y_scale": TEXT, "x_label": TEXT,
     },
     "claim": {
         "id": TEXT, "kind": TEXT, "about": TEXT, "fails_under": LIST, "where": TEXT,

@@ -18,9 +18,9 @@ from narrows.reproduce import run_frames
 from narrows.reproduce.changes import put
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import Samples, held, interval, noted
-from narrows.reproduce.library import library
+from narrows.reproduce.library import Table, library
 from narrows.reproduce.study import measures, own_measures, picture
-from narrows.reproduce.study_files import Table, studies
+from narrows.reproduce.study_files import studies
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial

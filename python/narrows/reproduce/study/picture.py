@@ -10,9 +10,11 @@ from narrows.figures.model import Bar, Figure, Guide, Panel
 from narrows.figures.palette import COLOURS
 from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Data, Picture
-from narrows.reproduce.study_files import Table
+from narrows.reproduce.library import Table
 
 NUMBER = re.compile(r"\d+(\.\d+)?")
+MOST_TICKS = 6
+"""A line with more places has numbers on its axis instead of their labels."""
 WIDTH = 0.8
 """Of all bars at one place; places are 1 apart."""
 
@@ -58,7 +60,7 @@ def _lines(figure: Table, study: Table, data: Data) -> Panel:
     kinds = rows[by].unique(maintain_order=True).to_list() if by else [None]
     marks = []
     for place, kind in enumerate(kinds):
-        mine = rows if kind is None else rows.filter(pl.col(by) == kind)
+        mine = rows if by is None else rows.filter(pl.col(by) == kind)
         found = spread.over(mine.drop_nulls(figure["y"]), "at", figure["y"])
         label = "" if kind is None else str(kind)
         marks.append(spread.line(found, "at", label, _colour(kind, place)))
@@ -66,11 +68,11 @@ def _lines(figure: Table, study: Table, data: Data) -> Panel:
     ticks = tuple((place, str(label)) for label, place in places.items() if place is not None)
     logarithmic = figure.get("y_scale") == "log"
     return Panel(
-        x,
+        figure.get("x_label", x),
         unit.rstrip(")"),
         tuple(marks),
         title=_title(figure, what),
-        ticks=ticks,
+        ticks=ticks if len(ticks) <= MOST_TICKS else (),
         y_range=(None if logarithmic else 0, figure.get("y_to")),
         x_scale=figure.get("x_scale", "linear"),
         y_scale=figure.get("y_scale", "linear"),
