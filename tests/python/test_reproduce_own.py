@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from documented import Command, File, run_command, shows, steps
 from specimens import run_cli
 from test_own_code_that_ends import ended
 
@@ -62,6 +63,7 @@ quote = "losses cost throughput"
 why = "The buffer isn't said."
 set = { "path.buffer" = "4bdp" }
 """
+PAGE = Path(__file__).parents[2] / "docs/how-to/own-paper.md"
 PYTHON = STUDY.replace('metric = "tcp.goodput_mbps"', 'python = "rate"')
 MEASURES = """
 def rate(trial):
@@ -250,3 +252,24 @@ def test_a_measure_that_leaves_is_no_success(tmp_path) -> None:
         "narrows: error: law/measures.py: found code that ended narrows with status 0; "
         "code that returns, or raises an exception, would be right"
     )
+
+
+def test_the_how_to_goes_from_a_sentence_to_a_verdict(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    folder = tmp_path / "buffers"
+    folder.mkdir()
+    compared = 0
+    for step in steps(PAGE):
+        if isinstance(step, File):
+            (folder / step.name).write_text(step.text)
+        elif isinstance(step, Command) and step.output is not None:
+            status, printed = run_command(step.words)
+            assert status == 0, step.words
+            assert shows(step.output, printed), printed
+            compared += 1
+    assert compared == 2
+    study = (folder / "study.toml").read_text()
+    own = study.replace('metric = "utilization"', 'python = "longest_queue"')
+    (folder / "study.toml").write_text(own)
+    assert run_cli("reproduce", "./buffers", "--trials", "1", "--allow-code", "buffers") in (0, 1)
+    assert "measured" in capsys.readouterr().out
