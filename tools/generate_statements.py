@@ -16,7 +16,7 @@ HEAD = """\
 This page lists what the four documents state, sentence by sentence and in our words, with what
 answers it: claims, whose verdicts are in [claims.md](claims.md), a page, or a command. "Tested"
 says that a claim judges the statement as it is written, not that the statement was confirmed.
-`make reference` makes this page from `python/narrows/reproduce/data/statements`.
+`make reference` makes this page from `studies/DOCUMENT/statements.toml`.
 """
 
 

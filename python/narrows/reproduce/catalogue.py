@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 from narrows.errors import InputError
 from narrows.reproduce import study_files
 from narrows.reproduce.exhibit import Document, Exhibit
-from narrows.reproduce.library import DATA, OURS, STUDY, documents, library, per_library
+from narrows.reproduce.library import STUDY, documents, library, per_library
 from narrows.spec.suggest import one_of
 
 CLAIM_ALONE = "claim:"
@@ -24,10 +22,7 @@ def exhibits() -> dict[str, Exhibit]:
 
 
 def _of_document(document: str) -> list[Exhibit]:
-    if library() is not OURS:
-        return Document.from_table(document, library().description).studies()
-    package = import_module(f"narrows.reproduce.{document}")
-    return [*package.EXHIBITS, *package.DOCUMENT.studies()]
+    return Document.from_table(document, library().description(document)).studies()
 
 
 def select(wanted: str) -> list[Exhibit]:
@@ -72,14 +67,7 @@ def _claim(wanted: str) -> str:
 @per_library
 def lessons() -> dict[str, str]:
     """What each figure shows and why, by its id."""
-    of_studies = {
-        name: text for doc in documents() for name, text in study_files.lessons(doc).items()
-    }
-    if library() is not OURS:
-        return of_studies
-    apart = tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))
-    of_modules = {f"{doc}/{name}": text for doc, its in apart.items() for name, text in its.items()}
-    return of_modules | of_studies
+    return {name: text for doc in documents() for name, text in study_files.lessons(doc).items()}
 
 
 def listing() -> Iterator[tuple[str, str]]:

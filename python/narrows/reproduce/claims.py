@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 
-from narrows.reproduce.library import DATA, OURS, Table, documents, library, per_library
+from narrows.reproduce.library import Table, documents, per_library
 from narrows.reproduce.study_files import claim_tables
 
 RIVALS = {name: f"{name}-for-bbr" for name in ("reno", "cubic", "vegas", "copa", "bbr3")}
@@ -54,13 +53,7 @@ class Claim:
 @per_library
 def claims() -> dict[str, Claim]:
     """All statements by id, in the order of the documents."""
-    entries = [entry for document in documents() for entry in claim_tables(document)]
-    if library() is OURS:
-        text = (DATA / "claims.toml").read_text(encoding="utf-8")
-        entries = [*tomllib.loads(text)["claim"], *entries]
-    found = [_claim(entry) for entry in entries]
-    order = list(documents())
-    found.sort(key=lambda claim: order.index(claim.document))
+    found = [_claim(entry) for document in documents() for entry in claim_tables(document)]
     return {claim.identifier: claim for claim in found}
 
 

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,16 +25,37 @@ from narrows.errors import InputError
 T = TypeVar("T")
 Table = Mapping[str, Any]
 
-DATA = Path(__file__).parent / "data"
-STUDY, DOCUMENT, MEASURES = "study.toml", "document.toml", "measures.py"
-DOCUMENTS = {
-    "panaderia": "Sharing but not Caring: Performance of TCP BBR and TCP CUBIC at the Network "
-    "Bottleneck (Claypool, Claypool, Chung, Li; AICT 2019)",
-    "mixed": "Impact of TCP BBR on CUBIC Traffic: A Mixed Workload Evaluation (Haile et al., 2018)",
-    "ietf98": "BBR Congestion Control: An Update (Cardwell et al.; ICCRG, IETF 98, March 2017)",
-    "cs244": "CS 244 '17: Congestion-Based Congestion Control with BBR (Girardeau, Steele)",
-}
-"""Our four documents by the first part of an id."""
+HERE = Path(__file__).parent
+DATA = HERE / "data"
+STUDY, DOCUMENT, MEASURES, STATEMENTS = (
+    "study.toml",
+    "document.toml",
+    "measures.py",
+    "statements.toml",
+)
+OUR_DOCUMENTS = ("panaderia", "mixed", "ietf98", "cs244")
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """The tables of a file; raises InputError for one that isn't TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError.at("", f"bytes that aren't UTF-8 ({error})", "TOML", str(path)) from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError.at("", f"what isn't TOML ({error})", "TOML", str(path)) from error
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise InputError.at("", found, "a file that can be read", str(path)) from error
+
+
+def _studies() -> Path:
+    """The folder of our documents: in an installed package, or at the top of the repository."""
+    installed = HERE.parent / "studies"
+    return installed if installed.is_dir() else HERE.parents[2] / "studies"
+
+
+STUDIES = _studies()
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +68,6 @@ class Library:
     documents: Mapping[str, str]
     folders: Mapping[str, Path]
     home: Path | None = None
-    description: Table = field(default_factory=dict)
-    """The keys of that file."""
 
     @property
     def near(self) -> str | None:
@@ -62,15 +81,28 @@ class Library:
         return file if file is not None and file.is_file() else None
 
     def files(self, document: str) -> dict[str, Path]:
-        """The files of a document's studies by id, in the order of their names."""
+        """The files of a document's studies by id; those that it lists come first."""
         folder = self.folders[document]
         if (folder / STUDY).is_file():
             return {document: folder / STUDY}
-        paths = sorted(path for path in folder.glob("*.toml") if path.name != DOCUMENT)
+        first = self.description(document).get("figures", ())
+        place = {name: number for number, name in enumerate(first)}
+        paths = [path for path in folder.glob("*.toml") if path.name not in (DOCUMENT, STATEMENTS)]
+        paths.sort(key=lambda path: (place.get(path.stem, len(place)), path.stem))
         return {f"{document}/{path.stem}": path for path in paths}
 
+    def description(self, document: str) -> Table:
+        """The keys that describe a document: those of its document.toml, or of its only study."""
+        folder = self.folders[document]
+        if (folder / DOCUMENT).is_file():
+            return read_table(folder / DOCUMENT)
+        only = read_table(folder / STUDY)
+        return {key: only[key] for key in ("paper", "profile") if key in only}
 
-OURS = Library(DOCUMENTS, {key: DATA / "studies" / key for key in DOCUMENTS})
+
+DOCUMENTS = {key: read_table(STUDIES / key / DOCUMENT)["paper"] for key in OUR_DOCUMENTS}
+"""The titles of our documents by the first part of an id."""
+OURS = Library(DOCUMENTS, {key: STUDIES / key for key in DOCUMENTS})
 _current: ContextVar[Library] = ContextVar("library", default=OURS)
 
 
@@ -106,16 +138,3 @@ def per_library(function: Callable[..., T]) -> Callable[..., T]:
         return found[arguments]
 
     return look_up
-
-
-def read_table(path: Path) -> dict[str, Any]:
-    """The tables of a file; raises InputError for one that isn't TOML."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError.at("", f"bytes that aren't UTF-8 ({error})", "TOML", str(path)) from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError.at("", f"what isn't TOML ({error})", "TOML", str(path)) from error
-    except OSError as error:
-        found = error.strerror or str(error)
-        raise InputError.at("", found, "a file that can be read", str(path)) from error

@@ -119,9 +119,7 @@ def _library(file: Path) -> Library:
         found = "nothing" if title is None else quote(str(title))
         remedy = "the title of the paper with its authors and the year"
         raise InputError.at("paper", found, remedy, str(file))
-    about = ("paper", "profile", *(["choices"] if file.name == DOCUMENT else []))
-    about_it = {key: table[key] for key in about if key in table}
-    return Library({name: title}, {name: file.parent}, file, about_it)
+    return Library({name: title}, {name: file.parent}, file)
 
 
 def _name(path: Path, claim: str) -> str:

@@ -9,11 +9,10 @@ had been seen by then.
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass
 from typing import Any
 
-from narrows.reproduce.library import DATA, OURS, documents, library, per_library
+from narrows.reproduce.library import documents, per_library
 from narrows.reproduce.study_files import rule_tables
 
 SEEN = ("before", "after", "not recorded")
@@ -75,21 +74,9 @@ def rules() -> dict[tuple[str, str], Rule]:
     """Every rule by claim and check, in the order of the files."""
     found = {}
     for document in documents():
-        for claim, checks in _written_apart(document).items():
-            for check, entry in checks.items():
-                rule = _rule(f"{document}/{claim}", check, entry)
-                found[rule.claim, rule.check] = rule
         for claim, check, entry in rule_tables(document):
             found[claim, check] = _rule(claim, check, entry)
     return found
-
-
-def _written_apart(document: str) -> dict[str, dict[str, dict[str, Any]]]:
-    """The rules of our exhibits that are modules, by claim and check."""
-    path = DATA / "rules" / f"{document}.toml"
-    if library() is not OURS or not path.is_file():
-        return {}
-    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def rule(claim: str, check: str) -> Rule:

@@ -8,7 +8,7 @@ from typing import Any
 from narrows.errors import InputError, Problem
 from narrows.reproduce.changes import shared_changes
 from narrows.reproduce.claims import KINDS
-from narrows.reproduce.library import Table, documents, library, read_table
+from narrows.reproduce.library import OURS, Table, documents, library, read_table
 from narrows.reproduce.rules import SEEN
 from narrows.reproduce.study_files import studies
 from narrows.reproduce.study_places import labels_of, wrong_places
@@ -61,6 +61,11 @@ NEEDED: Mapping[str, Sequence[str]] = {
     "history": ("since", "why", "results"),
     "testbed": ("why", "set"),
 }
+OF_MODULES = frozenset(
+    ("title", "source", "called", "module", "profile", "also", "choices", "choices_instead",
+     "lesson", "claim")
+)  # fmt: skip
+"""The keys of one of our studies whose conditions, measurements and checks are code."""
 Found = Iterator[tuple[str, str, str]]
 """Problems: the place, what was found, what would be right."""
 
@@ -89,14 +94,21 @@ def _check_functions(study: Table) -> None:
     from narrows.reproduce.study import own_measures
     from narrows.reproduce.study.measures import FUNCTIONS
 
-    names = [one["python"] for one in study["measures"].values() if "python" in one]
+    names = [one["python"] for one in study.get("measures", {}).values() if "python" in one]
     for name in names:
         if name not in FUNCTIONS:
             own_measures.check(name)
 
 
 def wrong(study: Table) -> Found:
-    """The problems of a study: first those of its form, and only without them the others."""
+    """The problems of a study: first those of its form, and only without them the others.
+
+    Of ours whose conditions and checks are code, only the keys are checked here.
+    """
+    if library() is OURS and "module" in study:
+        for key in set(study) - OF_MODULES:
+            yield key, "an unknown key", one_of(key, OF_MODULES)
+        return
     problems = list(_form(study))
     yield from problems or _content(study)
 

@@ -15,14 +15,24 @@ also               profiles under which it is made beside the document's
                    beside an own study; `times` multiplies it; `label`, `unit`
 [[figure]]         a panel: measure `y` over the axis `x`, a bar for each label of the axis `by`;
                    with `kind = "lines"` a line for each, over the numbers that labels begin with
-[[claim]]          as in claims.toml, with an id inside the document, and below it
-[[claim.check]]    a rule as in data/rules, and the `statement`, `measure` and `where` (labels
+[[claim]]          an `id` inside the document; `kind`, one of `claims.KINDS`; `where` it stands,
+                   the `setup`, what it lets one `expect` in our words, and the document's own
+                   `quote`; `about`, "bbr" unless given: a control, the "path", the "laboratory"
+                   or a "part" of BBR; `fails_under`, controls of data/changes.toml; and below it
+[[claim.check]]    its rule: `low` and `high` with their `unit`, what the document `says`, its
+                   number if it gives one (`stated`), the `basis` of the limits and their `history`;
+                   and what they apply to: a `statement`, a `measure` and `where` (labels
                    by axis); with `ratio` or `difference`, an axis and two of its labels; with
                        `best` ("highest" or "lowest"), that of the conditions in each trial
 [[claim.note]]     a measurement that decides nothing: `statement`, `measure`, `where`
 [[claim.control]]  a change under which the claim must fail: `name`, `words` and, as in
                    data/changes.toml, `replace`, `set`, `options` and `where`
 [testbeds.NAME]    what the document leaves open: `why`, and the values to `set`
+
+One of our studies whose conditions and checks need code has a `module` in place of the tables from
+`spec` to `figure`; its checks are rules with a `name`. document.toml describes a document: `name`,
+`paper`, `called`, `profile`, `choices`, the `figures` that come first, and claims that no study
+decides.
 """
 
 from __future__ import annotations
@@ -58,9 +68,9 @@ def fill_in(study: dict[str, Any]) -> Table:
 
 
 def claim_tables(document: str) -> Iterator[Table]:
-    """The claims of a document's studies, as in claims.toml, with whole ids."""
-    for study in studies(document).values():
-        for claim in study.get("claim", ()):
+    """The claims of a document's studies with whole ids, then those that no study decides."""
+    for table in (*studies(document).values(), library().description(document)):
+        for claim in table.get("claim", ()):
             entry = {key: value for key, value in claim.items() if key not in BELOW}
             own = [control["name"] for control in claim.get("control", ())]
             names = [*claim.get("fails_under", ()), *own]
@@ -68,7 +78,7 @@ def claim_tables(document: str) -> Iterator[Table]:
 
 
 def rule_tables(document: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The rules of a document's studies: the claim, the check, and the rule as in data/rules."""
+    """The rules of a document's studies: the claim, the check, and the rule."""
     for study in studies(document).values():
         for claim in study.get("claim", ()):
             for check in claim.get("check", ()):
