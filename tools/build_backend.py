@@ -43,6 +43,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("narrows-router", "narrows-traffic")
 PLACE = Path("python", "narrows", "programs")
 """Where the package looks for them, and what `tool.maturin.include` of pyproject.toml names."""
+STUDIES = Path("python", "narrows", "studies")
+"""The same for the studies, which are at the top of the repository."""
 
 
 def build_wheel(
@@ -51,7 +53,7 @@ def build_wheel(
     metadata_directory: str | None = None,
 ) -> str:
     """Builds a wheel into a directory; returns its name."""
-    with known_sources(), built_programs():
+    with known_sources(), packaged_studies(), built_programs():
         name: str = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
     return name
 
@@ -67,6 +69,16 @@ def known_sources() -> Iterator[None]:
         yield
     finally:
         shutil.rmtree(file.parent)
+
+
+@contextmanager
+def packaged_studies() -> Iterator[None]:
+    """Puts the studies into the package while the wheel is made."""
+    shutil.copytree(ROOT / "studies", ROOT / STUDIES)
+    try:
+        yield
+    finally:
+        shutil.rmtree(ROOT / STUDIES)
 
 
 @contextmanager

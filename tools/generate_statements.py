@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from narrows.reproduce.claims import DOCUMENTS
+from narrows.reproduce.library import DOCUMENTS
 from narrows.reproduce.statements import STATUSES, Statement, statements
 
 TARGET = Path(__file__).parents[1] / "docs" / "reference" / "statements.md"
@@ -16,7 +16,7 @@ HEAD = """\
 This page lists what the four documents state, sentence by sentence and in our words, with what
 answers it: claims, whose verdicts are in [claims.md](claims.md), a page, or a command. "Tested"
 says that a claim judges the statement as it is written, not that the statement was confirmed.
-`make reference` makes this page from `python/narrows/reproduce/data/statements`.
+`make reference` makes this page from `studies/DOCUMENT/statements.toml`.
 """
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from build_backend import PLACE, PROGRAMS, ROOT, known_sources
+from build_backend import PLACE, PROGRAMS, ROOT, known_sources, packaged_studies
 
 KINDS = {
     "manylinux-x86_64": ("x86_64-unknown-linux-gnu", "manylinux_2_17"),
@@ -51,7 +51,7 @@ def main() -> int:
 def wheel(folder: Path, target: str, libc: str) -> None:
     """Builds one wheel."""
     run("rustup", "target", "add", target, f"{target.split('-')[0]}-unknown-linux-musl")
-    with known_sources(), programs(target):
+    with known_sources(), packaged_studies(), programs(target):
         run("maturin", "build", "--release", "--locked", "--zig", "--target", target,
             "--compatibility", libc, "--out", str(folder))  # fmt: skip
 

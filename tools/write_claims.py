@@ -21,9 +21,10 @@ from typing import Any
 from narrows.reproduce import fit, judgements, ledger, negative, rivals, seeds, testbeds
 from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.changes import changes
-from narrows.reproduce.claims import DATA, DOCUMENTS, KINDS, claims
+from narrows.reproduce.claims import KINDS, claims
 from narrows.reproduce.judgements import Judgement
 from narrows.reproduce.ledger import Entry, Line
+from narrows.reproduce.library import DATA, DOCUMENTS
 from narrows.reproduce.site import own_profiles
 from narrows.store.atomic import write_text
 

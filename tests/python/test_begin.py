@@ -30,6 +30,9 @@ def test_every_starting_point_is_right(
     paths = capsys.readouterr().out.split()
     assert paths == [starter.spec, *starter.files]
     assert all((tmp_path / path).is_file() for path in paths)
+    if starter.folder:
+        assert run_cli(*starter.command.split()[1:], "--quick") == 0
+        return
     code = [word for name in starter.files for word in ("--allow-code", name)]
     assert run_cli("run", "--check", starter.spec, *code) == 0
     assert "right" in capsys.readouterr().out

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -26,6 +28,8 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     package = Path("python", "narrows")
     (tmp_path / package).mkdir(parents=True)
     shutil.copy(REPOSITORY / package / "provenance.py", tmp_path / package)
+    (tmp_path / "studies" / "panaderia").mkdir(parents=True)
+    (tmp_path / "studies" / "panaderia" / "document.toml").touch()
     (tmp_path / "Cargo.lock").write_text("version = 4\n")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
@@ -50,12 +54,17 @@ def test_the_programs_stand_in_the_package_while_the_wheel_is_made(
 
     def make(*_arguments: object) -> str:
         seen.extend(sorted(file.name for file in place.iterdir()))
+        studies = tmp_path / backend.STUDIES
+        seen.extend(str(file.relative_to(studies)) for file in studies.rglob("*.toml"))
         return "narrows.whl"
 
     monkeypatch.setattr(backend.maturin, "build_wheel", make)
     assert backend.build_wheel("dist") == "narrows.whl"
-    assert seen == ["build.json", "narrows-router", "narrows-traffic"]
+    assert seen == [
+        "build.json", "narrows-router", "narrows-traffic", "panaderia/document.toml",
+    ]  # fmt: skip
     assert not place.exists()
+    assert not (tmp_path / backend.STUDIES).exists()
 
 
 def test_an_archive_of_the_sources_gives_a_wheel_without_programs(
@@ -76,11 +85,26 @@ def test_an_archive_of_the_sources_gives_a_wheel_without_programs(
     assert list(sources["locks"]) == ["Cargo.lock"]
 
 
-def test_the_wheel_includes_the_place_where_the_package_looks() -> None:
+def test_the_wheel_includes_the_place_where_the_package_looks(backend: ModuleType) -> None:
     import tomllib
 
     from narrows.backends.linux import tools
 
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = [i["path"] for i in project["tool"]["maturin"]["include"] if i["format"] == "wheel"]
-    assert wheel == [f"{tools.INSTALLED.relative_to(REPOSITORY)}/*"]
+    assert wheel == [f"{tools.INSTALLED.relative_to(REPOSITORY)}/*", f"{backend.STUDIES}/**/*"]
+
+
+def test_an_installed_package_reads_the_studies_in_it(tmp_path: Path) -> None:
+    place = tmp_path / "narrows"
+    place.mkdir()
+    for file in (REPOSITORY / "python" / "narrows").iterdir():
+        (place / file.name).symlink_to(file)
+    shutil.copytree(REPOSITORY / "studies", place / "studies")
+    code = "from narrows.reproduce import library as l; print(l.STUDIES, *l.OURS.files('cs244'))"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found, *figures = done.stdout.split()
+    assert found == str(place / "studies")
+    assert figures[:2] == ["cs244/fig5", "cs244/fig6"]

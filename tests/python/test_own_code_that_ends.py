@@ -99,7 +99,7 @@ def test_a_control_that_leaves_is_no_success(command: list[str], tmp_path: Path)
     assert (status, printed) == (2, "")
     assert said.splitlines()[-1] == (
         "narrows: error: mine:Mine: found code that ended narrows with status 0; "
-        "a control that returns, or raises an exception, would be right"
+        "code that returns, or raises an exception, would be right"
     )
 
 

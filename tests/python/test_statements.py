@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from narrows.reproduce.claims import DOCUMENTS, claims
+from narrows.reproduce.claims import claims
+from narrows.reproduce.library import DOCUMENTS
 from narrows.reproduce.statements import STATUSES, _statement, statements
 
 ROOT = Path(__file__).parents[2]

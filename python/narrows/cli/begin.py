@@ -50,16 +50,26 @@ def init(
     kind: Annotated[
         str | None,
         typer.Argument(
-            metavar="[KIND]", help="fair, aqm, web, cellular, video, own-control or paper."
+            metavar="[KIND]",
+            help="fair, aqm, web, cellular, video, own-control or paper; or one of our exhibits "
+            "(`narrows list figures`) as a study, such as panaderia/fig10.",
+        ),
+    ] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="PLACE=VALUE", help="For an exhibit: change a value: path.rtt=50ms."
         ),
     ] = None,
     out: Annotated[str, typer.Option(metavar="DIR", help="Where the files go.")] = ".",
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a specification to start from; without a kind, list them."""
+    """Write a specification or a study to start from; without a kind, list them."""
     from narrows import starters
     from narrows.console import print_list
+    from narrows.errors import InputError
+    from narrows.spec.suggest import quote
 
     if kind is None:
         rows = [(starter.name, starter.question) for starter in starters.STARTERS]
@@ -69,14 +79,28 @@ def init(
         print_list(rows)
         hint("narrows init fair")
         return
-    starter = starters.find(kind)
-    paths = [str(path) for path in starters.write(starter, Path(out), force)]
+    if "/" in kind:
+        from narrows.reproduce import copies
+
+        file = copies.write(kind, sets or [], Path(out), force=force)
+        paths, command = [str(file)], f"narrows reproduce {_as_path(file.parent)}"
+    else:
+        starter = starters.find(kind)
+        if sets:
+            remedy = f"--set of the next command, `{starter.command}`,"
+            raise InputError.at("--set", quote(sets[0]), remedy)
+        paths, command = list(map(str, starters.write(starter, Path(out), force))), starter.command
     if as_json:
-        print_json({"files": paths, "next": starter.command})
+        print_json({"files": paths, "next": command})
         return
     for path in paths:
         print(path)
-    hint(starter.command)
+    hint(command)
+
+
+def _as_path(folder: Path) -> str:
+    """A folder as a word that no id can be."""
+    return str(folder) if folder.is_absolute() or str(folder).startswith(".") else f"./{folder}"
 
 
 def print_completion(shell: Shell | None) -> None:

@@ -106,7 +106,8 @@ def reproduce(
             metavar="[ID]",
             help='A figure (`narrows list figures`), a claim, a document, "all", or "still-true", '
             'the problems that versions of BBR still have; "claim:ID" for a claim that is called '
-            "like its figure.",
+            "like its figure. Or the folder of an own paper, such as ./my-paper, and "
+            "./my-paper:CLAIM.",
         ),
     ] = None,
     backend: Backend = "sim",
@@ -149,16 +150,20 @@ def reproduce(
             "--kernels/--no-kernels", help="For still-true: also on the kernels set up here."
         ),
     ] = True,
+    allow_code: AllowCode = None,
     jobs: Jobs = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Without ID: print JSON.")] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Only list the verdicts, of ID or of our documents.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
     out: Out = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Print every check, its rule and its history.")
     ] = False,
 ) -> None:
     """Reproduce published figures and judge their claims; without ID, list the verdicts."""
-    if wanted is None:
-        _list_claims(out, as_json)
+    if wanted is None or listed:
+        _list_claims(wanted, out, as_json)
         return
     if wanted == STILL_TRUE:
         _still_true(kernels, jobs, out)
@@ -167,46 +172,55 @@ def reproduce(
     from narrows.reproduce import make, text
     from narrows.reproduce.elsewhere import Elsewhere, judge_elsewhere
     from narrows.reproduce.judgements import only_simulated
+    from narrows.reproduce.own import open_library
 
     elsewhere = Elsewhere(mutations, testbeds, rivals, seeds)
     if elsewhere.asked:
         only_simulated(backend, vary_paths=vary_paths, trials=trials)
+    with permission(allow_code, None), open_library(wanted, out) as paper:
+        if elsewhere.asked:
+            with ProgressBar() as bar:
+                report = judge_elsewhere(
+                    paper.wanted,
+                    elsewhere,
+                    quick=quick,
+                    profile=profile,
+                    out=paper.out,
+                    jobs=jobs,
+                    watcher=bar,
+                )
+            print_lines(report.lines)
+            raise typer.Exit(DONE if report.good else FAILED)
         with ProgressBar() as bar:
-            report = judge_elsewhere(
-                wanted, elsewhere, quick=quick, profile=profile, out=out, jobs=jobs, watcher=bar
+            done = make.reproduce(
+                paper.wanted,
+                backend=backend,
+                profile=profile,
+                quick=quick,
+                vary_paths=vary_paths,
+                trials=trials,
+                out=paper.out,
+                jobs=jobs,
+                watcher=bar,
             )
-        print_lines(report.lines)
-        raise typer.Exit(DONE if report.good else FAILED)
-    with ProgressBar() as bar:
-        done = make.reproduce(
-            wanted,
-            backend=backend,
-            profile=profile,
-            quick=quick,
-            vary_paths=vary_paths,
-            trials=trials,
-            out=out,
-            jobs=jobs,
-            watcher=bar,
-        )
-    print_lines(text.reproduction_lines(done, verbose=verbose))
+        print_lines(text.reproduction_lines(done, verbose=verbose))
     raise typer.Exit(DONE if done.passed else FAILED)
 
 
-def _list_claims(out: str | None, as_json: bool) -> None:
-    """Lists every claim of the documents with its verdict."""
+def _list_claims(paper: str | None, out: str | None, as_json: bool) -> None:
+    """Lists every claim of the documents, or of an own paper, with its verdict."""
     from narrows.reproduce import judgements, ledger
-    from narrows.reproduce.make import OUT
+    from narrows.reproduce.own import open_to_read
     from narrows.reproduce.site import own_profiles
     from narrows.reproduce.text import ledger_lines
 
-    place = Path(out) if out is not None else OUT
-    here, recorded = ledger.known(place)
-    found = ledger.lines([*here, *recorded], own_profiles(), judgements.known(place))
-    if as_json:
-        print_json(ledger.document(found, here))
-    else:
-        print_lines(ledger_lines(found, here))
+    with open_to_read(paper, out) as place:
+        here, recorded = ledger.known(place)
+        found = ledger.lines([*here, *recorded], own_profiles(), judgements.known(place))
+        if as_json:
+            print_json(ledger.document(found, here))
+        else:
+            print_lines(ledger_lines(found, here))
 
 
 def _still_true(kernels: bool, jobs: int | None, out: str | None) -> None:

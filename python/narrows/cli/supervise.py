@@ -126,7 +126,7 @@ def _end_as(code: int, words: bytes) -> None:
             f"by signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"with status {code}"
         )
         found = f"code that ended narrows {how}"
-        remedy = "a control that returns, or raises an exception,"
+        remedy = "code that returns, or raises an exception,"
         print(
             f"narrows: error: {', '.join(controls)}: found {found}; {remedy} would be right",
             file=sys.stderr,

@@ -12,8 +12,9 @@ package only lists them.
 from __future__ import annotations
 
 from narrows.reproduce.catalogue import exhibits, listing, select
-from narrows.reproduce.claims import DOCUMENTS, Claim, claims
+from narrows.reproduce.claims import Claim, claims
 from narrows.reproduce.exhibit import Exhibit, Finding
+from narrows.reproduce.library import DOCUMENTS
 
 __all__ = [
     "DOCUMENTS",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from functools import cache
-from importlib import import_module
+from pathlib import Path
 
 from narrows.errors import InputError
 from narrows.reproduce import study_files
-from narrows.reproduce.claims import DATA, DOCUMENTS
-from narrows.reproduce.exhibit import Exhibit
+from narrows.reproduce.exhibit import Document, Exhibit
+from narrows.reproduce.library import STUDY, documents, library, per_library
 from narrows.spec.suggest import one_of
 
 CLAIM_ALONE = "claim:"
@@ -19,12 +17,12 @@ CLAIM_ALONE = "claim:"
 
 def exhibits() -> dict[str, Exhibit]:
     """All figures by id, document by document."""
-    found: dict[str, Exhibit] = {}
-    for document in DOCUMENTS:
-        package = import_module(f"narrows.reproduce.{document}")
-        listed: list[Exhibit] = [*package.EXHIBITS, *package.DOCUMENT.studies()]
-        found.update({exhibit.identifier: exhibit for exhibit in listed})
-    return found
+    listed = [exhibit for document in documents() for exhibit in _of_document(document)]
+    return {exhibit.identifier: exhibit for exhibit in listed}
+
+
+def _of_document(document: str) -> list[Exhibit]:
+    return Document.from_table(document, library().description(document)).studies()
 
 
 def select(wanted: str) -> list[Exhibit]:
@@ -36,10 +34,12 @@ def select(wanted: str) -> list[Exhibit]:
     chosen = [exhibit for exhibit in known.values() if _means(exhibit, wanted)]
     if not chosen:
         stated = [claim for exhibit in known.values() for claim in exhibit.claims]
-        names = [*known, *stated, *DOCUMENTS, "all"]
+        names = [*known, *stated, *documents(), "all"]
         if wanted.startswith(CLAIM_ALONE):
             names = [f"{CLAIM_ALONE}{claim}" for claim in stated]
         remedy = one_of(wanted, list(dict.fromkeys(names)))
+        if (Path(wanted) / STUDY).is_file():
+            remedy = f'"./{wanted}"'
         raise InputError.at("reproduce", f'"{wanted}"', remedy)
     return chosen
 
@@ -64,14 +64,10 @@ def _claim(wanted: str) -> str:
     return wanted.removeprefix(CLAIM_ALONE)
 
 
-@cache
+@per_library
 def lessons() -> dict[str, str]:
     """What each figure shows and why, by its id."""
-    found = tomllib.loads((DATA / "lessons.toml").read_text(encoding="utf-8"))
-    told = {f"{doc}/{figure}": text for doc, its in found.items() for figure, text in its.items()}
-    return told | {
-        name: text for doc in DOCUMENTS for name, text in study_files.lessons(doc).items()
-    }
+    return {name: text for doc in documents() for name, text in study_files.lessons(doc).items()}
 
 
 def listing() -> Iterator[tuple[str, str]]:

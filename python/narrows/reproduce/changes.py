@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from narrows.reproduce.claims import DATA
 from narrows.reproduce.exhibit import Case
+from narrows.reproduce.library import DATA, per_library
+from narrows.reproduce.study_files import control_tables
 
 Spec = dict[str, Any]
 
@@ -81,16 +82,29 @@ def put(spec: Spec, place: str, value: Any) -> None:  # noqa: ANN401 (a value of
 def _tables(spec: Spec, table: str, path: list[str]) -> Iterator[Spec]:
     """The tables that a place refers to: one, or those of some flows."""
     if table != "flows":
-        yield spec[table]
+        yield _below(spec, [table, *path[:-1]])
         return
     for flow in spec["flows"]:
         if path[0] in ("*", flow.get("name")):
-            yield flow
+            yield _below(flow, path[1:-1])
+
+
+def _below(table: Spec, names: list[str]) -> Spec:
+    """The table below another by the names on the way; a missing one is made."""
+    for name in names:
+        table = table.setdefault(name, {})
+    return table
+
+
+@per_library
+def changes() -> dict[str, Change]:
+    """Those of negative controls and rivals, by name, and those that studies write below claims."""
+    return shared_changes() | {own["name"]: Change(**own) for own in control_tables()}
 
 
 @cache
-def changes() -> dict[str, Change]:
-    """Those of negative controls and rivals, by name."""
+def shared_changes() -> dict[str, Change]:
+    """Those that every study can name."""
     entries = tomllib.loads((DATA / "changes.toml").read_text(encoding="utf-8"))
     return {name: Change(name, **entry) for name, entry in entries.items()}
 

@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
 
+from narrows.reproduce.library import Table, documents, per_library
 from narrows.reproduce.study_files import claim_tables
-
-DATA = Path(__file__).parent / "data"
-
-DOCUMENTS = {
-    "panaderia": "Sharing but not Caring: Performance of TCP BBR and TCP CUBIC at the Network "
-    "Bottleneck (Claypool, Claypool, Chung, Li; AICT 2019)",
-    "mixed": "Impact of TCP BBR on CUBIC Traffic: A Mixed Workload Evaluation (Haile et al., 2018)",
-    "ietf98": "BBR Congestion Control: An Update (Cardwell et al.; ICCRG, IETF 98, March 2017)",
-    "cs244": "CS 244 '17: Congestion-Based Congestion Control with BBR (Girardeau, Steele)",
-}
-"""The four documents by the first part of an id."""
 
 RIVALS = {name: f"{name}-for-bbr" for name in ("reno", "cubic", "vegas", "copa", "bbr3")}
 """The controls that take BBR's place for every claim about it, and the changes that do so."""
@@ -60,23 +46,19 @@ class Claim:
 
     @property
     def document(self) -> str:
-        """The key of its document in `DOCUMENTS`."""
+        """The key of its document."""
         return self.identifier.partition("/")[0]
 
 
-@cache
+@per_library
 def claims() -> dict[str, Claim]:
     """All statements by id, in the order of the documents."""
-    entries = tomllib.loads((DATA / "claims.toml").read_text(encoding="utf-8"))["claim"]
-    entries += [entry for document in DOCUMENTS for entry in claim_tables(document)]
-    found = [_claim(entry) for entry in entries]
-    order = list(DOCUMENTS)
-    found.sort(key=lambda claim: order.index(claim.document))
+    found = [_claim(entry) for document in documents() for entry in claim_tables(document)]
     return {claim.identifier: claim for claim in found}
 
 
-def _claim(entry: dict[str, Any]) -> Claim:
+def _claim(entry: Table) -> Claim:
     fails_under = tuple(entry.get("fails_under", ()))
-    where, setup, expect = (entry[key] for key in ("where", "setup", "expect"))
+    where, setup, expect = entry["where"], entry.get("setup", ""), entry["expect"]
     quote, about = entry.get("quote", ""), entry.get("about", "bbr")
     return Claim(entry["id"], entry["kind"], where, setup, expect, fails_under, quote, about)

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
+from narrows.reproduce.library import Table
 from narrows.reproduce.study_files import studies
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     Frames: TypeAlias = Mapping[str, pl.DataFrame]
 
 STUDY = "study.method"
-"""The module of an exhibit that is a study in `data/studies`."""
+"""The module of an exhibit that is a file."""
+PROFILE = "linux-6.12"
+"""The kernel of a document that names none."""
 
 Key: TypeAlias = Mapping[str, str | int | float]
 
@@ -178,39 +181,25 @@ class Document:
     profile: str
     choices: str
 
-    def exhibit(
-        self,
-        figure: str,
-        title: str,
-        source: str,
-        *claims: str,
-        also: tuple[str, ...] = (),
-        choices: str = "",
-    ) -> Exhibit:
-        """A figure, which decides the claim of its own name if no others are given."""
-        return Exhibit(
-            f"{self.key}/{figure}",
-            title,
-            f"{source} of {self.called}",
-            tuple(f"{self.key}/{claim}" for claim in claims or (figure,)),
-            f"{self.key}.{figure.replace('-', '_')}",
-            self.profile,
-            also,
-            self.choices + choices,
-        )
+    @classmethod
+    def from_table(cls, key: str, table: Table) -> Self:
+        """The document that a file describes."""
+        called = table.get("called", table["paper"])
+        return cls(key, called, table.get("profile", PROFILE), table.get("choices", ""))
 
     def studies(self) -> list[Exhibit]:
-        """The figures of this document that are files."""
-        return [
-            Exhibit(
-                name,
-                study["title"],
-                f"{study['source']} of {self.called}",
-                tuple(f"{self.key}/{claim['id']}" for claim in study["claim"]),
-                STUDY,
-                self.profile,
-                tuple(study.get("also", ())),
-                f"{self.choices} {study.get('choices', '')}".strip(),
-            )
-            for name, study in studies(self.key).items()
-        ]
+        """The figures of this document."""
+        return [self._exhibit(name, study) for name, study in studies(self.key).items()]
+
+    def _exhibit(self, name: str, study: Table) -> Exhibit:
+        chosen = f"{self.choices} {study.get('choices', '')}".strip()
+        return Exhibit(
+            name,
+            study["title"],
+            f"{study['source']} of {study.get('called', self.called)}",
+            tuple(f"{self.key}/{claim['id']}" for claim in study.get("claim", ())),
+            f"{self.key}.{study['module']}" if "module" in study else STUDY,
+            study.get("profile", self.profile),
+            tuple(study.get("also", ())),
+            study.get("choices_instead", chosen),
+        )

@@ -19,8 +19,10 @@ from narrows.errors import InputError, NarrowsError, SpecError
 from narrows.execute import Done, Job, Watcher, run_all
 from narrows.plan import Cell, Plan, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
-from narrows.spec import Written, load
+from narrows.reproduce.library import library
+from narrows.spec import Written
 from narrows.spec.host import MODELLED
+from narrows.spec.reading import written
 from narrows.store import RunStore, read_frames, write_frames
 from narrows.store.slug import slug
 
@@ -142,7 +144,8 @@ def _called(runs: Plan, meant: Plan) -> tuple[str, ...]:
 
 
 def _plan(case: Case, engine: Backend) -> Plan:
-    spec = load(Written.document(_possible(case.spec, engine))).spec
+    document = Written.document(_possible(case.spec, engine))
+    spec = written(document, (), library().near).spec()
     return plan(spec, engine.engine_of, engine.name)
 
 

@@ -17,9 +17,10 @@ from narrows.execute import Watcher
 from narrows.report import Check
 from narrows.reproduce.catalogue import asked, select
 from narrows.reproduce.changes import Change, merges
-from narrows.reproduce.claims import DATA, claims
+from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, missing, work
+from narrows.reproduce.library import DATA, OURS, library
 from narrows.reproduce.records import OUT, read_list, write_list
 from narrows.reproduce.settle import LOOKS, Outcome, settle, verdict
 
@@ -138,8 +139,8 @@ def read(out: Path) -> list[Judgement]:
 
 
 def recorded() -> list[Judgement]:
-    """Those that are shipped with the package."""
-    return read(DATA)
+    """Those that are shipped with the package; none of an own paper."""
+    return read(DATA) if library() is OURS else []
 
 
 def known(out: Path) -> list[Judgement]:

@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from narrows.reproduce.claims import DATA, KINDS, Claim, claims
+from narrows.reproduce.claims import KINDS, Claim, claims
 from narrows.reproduce.exhibit import Exhibit, Finding
 from narrows.reproduce.judgements import Judgement
+from narrows.reproduce.library import DATA, OURS, library
 from narrows.reproduce.records import read_list, write_list
 from narrows.reproduce.standing import NOT_SPECIFIC, Standing, standing
 from narrows.words import counted
@@ -112,8 +113,8 @@ def read(out: Path) -> list[Entry]:
 
 
 def recorded() -> list[Entry]:
-    """The entries shipped with the package: the verdicts when it was made."""
-    return read(DATA)
+    """The entries shipped with the package, when it was made; none of an own paper."""
+    return read(DATA) if library() is OURS else []
 
 
 def known(out: Path) -> tuple[list[Entry], list[Entry]]:

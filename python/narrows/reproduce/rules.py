@@ -9,12 +9,10 @@ had been seen by then.
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from narrows.reproduce.claims import DATA, DOCUMENTS
+from narrows.reproduce.library import documents, per_library
 from narrows.reproduce.study_files import rule_tables
 
 SEEN = ("before", "after", "not recorded")
@@ -71,18 +69,11 @@ class Rule:
         ).strip()
 
 
-@cache
+@per_library
 def rules() -> dict[tuple[str, str], Rule]:
     """Every rule by claim and check, in the order of the files."""
     found = {}
-    for document in DOCUMENTS:
-        path = DATA / "rules" / f"{document}.toml"
-        if not path.is_file():
-            continue
-        for claim, checks in tomllib.loads(path.read_text(encoding="utf-8")).items():
-            for check, entry in checks.items():
-                rule = _rule(f"{document}/{claim}", check, entry)
-                found[rule.claim, rule.check] = rule
+    for document in documents():
         for claim, check, entry in rule_tables(document):
             found[claim, check] = _rule(claim, check, entry)
     return found

@@ -15,9 +15,10 @@ from typing import Any
 
 from narrows.reproduce import judgements, ledger
 from narrows.reproduce.catalogue import exhibits, lessons
-from narrows.reproduce.claims import DOCUMENTS, KINDS, claims
+from narrows.reproduce.claims import KINDS, claims
 from narrows.reproduce.exhibit import Data, Exhibit, Picture
 from narrows.reproduce.gather import Work
+from narrows.reproduce.library import documents, library
 from narrows.reproduce.records import read_list, write_list
 from narrows.words import counted
 
@@ -139,7 +140,18 @@ def _page(
 
 
 def _command(figure: str, backend: str) -> str:
-    return f"narrows reproduce {figure}{'' if backend == 'sim' else f' --backend {backend}'}"
+    on = "" if backend == "sim" else f" --backend {backend}"
+    return f"narrows reproduce {_words(figure)}{on}"
+
+
+def _words(figure: str) -> str:
+    """The words by which a command means a figure: its id, or the path of an own paper."""
+    home, own = library().home, library().own_measures
+    if home is None:
+        return figure
+    _, _, name = figure.partition("/")
+    allowed = f" --allow-code {own}" if own else ""
+    return f"{home.parent / f'{name}.toml' if name else home.parent}{allowed}"
 
 
 def _options(ways: Sequence[ledger.Way]) -> str:
@@ -215,7 +227,7 @@ def _index(out: Path, entries: Sequence[ledger.Entry], plates: Sequence[Plates])
             [_row(line, thumbs) for line in here if line.entries and _is_of(line, document)],
             [_plain_row(line) for line in kept if _is_of(line, document)],
         )
-        for document, title in DOCUMENTS.items()
+        for document, title in documents().items()
     ]
     shown = [mine if mine.decisive else old for mine, old in zip(here, recorded, strict=True)]
     kinds = ledger.counts_by_kind(shown)

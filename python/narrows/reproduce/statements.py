@@ -1,17 +1,16 @@
 """Every statement of the four documents, and what answers it: a claim, a page, a command.
 
 The claims are those that an experiment decides; a statement may need several, and some have their
-answer elsewhere or can't be tested. `data/statements` has a file for each document.
+answer elsewhere or can't be tested. Each document has a file statements.toml.
 """
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from narrows.reproduce.claims import DATA, DOCUMENTS
+from narrows.reproduce.library import DOCUMENTS, STATEMENTS, STUDIES, read_table
 
 STATUSES = {
     "tested": "judged by claims of the ledger",
@@ -53,8 +52,8 @@ def statements() -> tuple[Statement, ...]:
     """All of them, document by document, in the order of the text."""
     found = []
     for document in DOCUMENTS:
-        text = (DATA / "statements" / f"{document}.toml").read_text(encoding="utf-8")
-        found += [_statement(document, entry) for entry in tomllib.loads(text)["statement"]]
+        table = read_table(STUDIES / document / STATEMENTS)
+        found += [_statement(document, entry) for entry in table["statement"]]
     return tuple(found)
 
 

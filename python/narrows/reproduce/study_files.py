@@ -1,5 +1,6 @@
-"""The files of studies, as tables.
+"""The files of studies, as tables; `study_check` checks them.
 
+name, paper        of an own paper: the first part of its ids, and its title; `profile`, its kernel
 title, source      the title, and the place in the document
 lesson             what the figure shows and why
 choices            what the document leaves open, and what was chosen
@@ -10,57 +11,76 @@ also               profiles under which it is made beside the document's
                    NAME is a place
 [quick]            the labels of an axis on the small grid; `set` changes values there
 [measures.NAME]    what [[expect]] takes (`metric`, or `series` with `take` and others), or a
-                   function of `study.measures` as `python`; `times` multiplies it; `label`, `unit`
-[[figure]]         a panel: measure `y` over the axis `x`, a bar for each label of the axis `by`
-[[claim]]          as in claims.toml, with an id inside the document, and below it
-[[claim.check]]    a rule as in data/rules, and the `statement`, `measure` and `where` (labels
+                   function as `python`: of `study.measures`, or of measures.py
+                   beside an own study; `times` multiplies it; `label`, `unit`
+[[figure]]         a panel: measure `y` over the axis `x`, a bar for each label of the axis `by`;
+                   with `kind = "lines"` a line for each, over the numbers that labels begin with
+[[claim]]          an `id` inside the document; `kind`, one of `claims.KINDS`; `where` it stands,
+                   the `setup`, what it lets one `expect` in our words, and the document's own
+                   `quote`; `about`, "bbr" unless given: a control, the "path", the "laboratory"
+                   or a "part" of BBR; `fails_under`, controls of data/changes.toml; and below it
+[[claim.check]]    its rule: `low` and `high` with their `unit`, what the document `says`, its
+                   number if it gives one (`stated`), the `basis` of the limits and their `history`;
+                   and what they apply to: a `statement`, a `measure` and `where` (labels
                    by axis); with `ratio` or `difference`, an axis and two of its labels; with
                        `best` ("highest" or "lowest"), that of the conditions in each trial
 [[claim.note]]     a measurement that decides nothing: `statement`, `measure`, `where`
+[[claim.control]]  a change under which the claim must fail: `name`, `words` and, as in
+                   data/changes.toml, `replace`, `set`, `options` and `where`
 [testbeds.NAME]    what the document leaves open: `why`, and the values to `set`
+
+One of our studies whose conditions and checks need code has a `module` in place of the tables from
+`spec` to `figure`; its checks are rules with a `name`. document.toml describes a document: `name`,
+`paper`, `called`, `profile`, `choices`, the `figures` that come first, and claims that no study
+decides.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-STUDIES = Path(__file__).parent / "data" / "studies"
+from narrows.reproduce.library import Table, documents, library, per_library, read_table
+
 RULE = ("low", "high", "unit", "says", "stated", "basis", "history")
 """The keys of a check that are its rule."""
+BELOW = ("check", "note", "control")
+"""The tables below a claim."""
 
-Table = Mapping[str, Any]
 
-
-@cache
+@per_library
 def studies(document: str) -> dict[str, Table]:
     """The studies of a document by id, in the order of their names."""
-    paths = sorted((STUDIES / document).glob("*.toml"))
-    return {f"{document}/{path.stem}": _table(path) for path in paths}
+    return {name: fill_in(read_table(path)) for name, path in library().files(document).items()}
 
 
-def _table(path: Path) -> Table:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path.name}: {error}") from error
+def fill_in(study: dict[str, Any]) -> Table:
+    """A study with what its claims may leave out: names, the place, and what a check quotes."""
+    for claim in study.get("claim", ()):
+        claim.setdefault("where", study.get("source", ""))
+        claim.setdefault("expect", claim.get("quote", study["title"]))
+        for number, check in enumerate(claim.get("check", ()), start=1):
+            check.setdefault("name", f"check {number}")
+            check.setdefault("says", claim.get("quote", claim["expect"]))
+        for number, control in enumerate(claim.get("control", ()), start=1):
+            control.setdefault("name", f"{claim['id']}, control {number}")
+    return study
 
 
 def claim_tables(document: str) -> Iterator[Table]:
-    """The claims of a document's studies, as in claims.toml, with whole ids."""
-    for study in studies(document).values():
-        for claim in study["claim"]:
-            entry = {key: value for key, value in claim.items() if key not in ("check", "note")}
-            yield {**entry, "id": f"{document}/{claim['id']}"}
+    """The claims of a document's studies with whole ids, then those that no study decides."""
+    for table in (*studies(document).values(), library().description(document)):
+        for claim in table.get("claim", ()):
+            entry = {key: value for key, value in claim.items() if key not in BELOW}
+            own = [control["name"] for control in claim.get("control", ())]
+            names = [*claim.get("fails_under", ()), *own]
+            yield {**entry, "id": f"{document}/{claim['id']}", "fails_under": names}
 
 
 def rule_tables(document: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The rules of a document's studies: the claim, the check, and the rule as in data/rules."""
+    """The rules of a document's studies: the claim, the check, and the rule."""
     for study in studies(document).values():
-        for claim in study["claim"]:
+        for claim in study.get("claim", ()):
             for check in claim.get("check", ()):
                 entry = {key: check[key] for key in RULE if key in check}
                 yield f"{document}/{claim['id']}", check["name"], entry
@@ -68,4 +88,12 @@ def rule_tables(document: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 def lessons(document: str) -> dict[str, str]:
     """The lesson of each study's figure, by its id."""
-    return {name: study["lesson"] for name, study in studies(document).items()}
+    return {name: study.get("lesson", "") for name, study in studies(document).items()}
+
+
+def control_tables() -> Iterator[dict[str, Any]]:
+    """The negative controls that are written below claims, as in data/changes.toml, with `name`."""
+    for document in documents():
+        for study in studies(document).values():
+            for claim in study.get("claim", ()):
+                yield from (dict(control) for control in claim.get("control", ()))

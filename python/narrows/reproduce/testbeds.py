@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -19,6 +18,7 @@ from narrows.reproduce.changes import Change, put
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Exhibit
 from narrows.reproduce.judgements import AS_WRITTEN, Judgement
+from narrows.reproduce.library import OURS, documents, library, per_library
 from narrows.reproduce.study_files import studies
 
 DESCRIBED = "as chosen"
@@ -279,7 +279,7 @@ AXES: Mapping[str, tuple[Axis, ...]] = {
 """What each document leaves open."""
 
 
-@cache
+@per_library
 def axes(document: str) -> tuple[Axis, ...]:
     """The open properties of a document, in general and of the studies that are files."""
     own = [
@@ -287,7 +287,8 @@ def axes(document: str) -> tuple[Axis, ...]:
         for figure, study in studies(document).items()
         for name, level in study.get("testbeds", {}).items()
     ]
-    return (*AXES[document], *own)
+    general = AXES[document] if library() is OURS else ()
+    return (*general, *own)
 
 
 def _setting(values: Mapping[str, Any]) -> Edit:
@@ -358,7 +359,7 @@ class Matrix:
 def matrices(judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> Iterator[Matrix]:
     """A matrix for every document that was judged on more than the chosen testbed."""
     figures = {claim: exhibit for exhibit in exhibits for claim in exhibit.claims}
-    for document in AXES:
+    for document in documents():
         mine = [one for one in judged if claims()[one.claim].document == document]
         order = tuple(dict.fromkeys(one.claim for one in mine))
         found = {claim: on_testbeds(claim, mine) for claim in order}

@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from narrows.reproduce.claims import DOCUMENTS, KINDS
+from narrows.reproduce.claims import KINDS
 from narrows.reproduce.ledger import Entry, Line, counts_by_kind, in_words
+from narrows.reproduce.library import documents
 from narrows.words import counted
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _wrapped(text: str, indent: int = 0) -> list[str]:
 
 def ledger_lines(found: Sequence[Line], here: Sequence[Entry] = ()) -> Iterator[str]:
     """Every claim by document: the verdict, the claim, what was measured, and whether `here`."""
-    for document, title in DOCUMENTS.items():
+    for document, title in documents().items():
         yield title
         for line in found:
             if line.claim.document == document:

@@ -18,11 +18,12 @@ class Starter:
     question: str
     command: str
     files: tuple[str, ...] = ()
+    folder: str = ""
 
     @property
     def spec(self) -> str:
-        """The file of its specification."""
-        return f"{self.name}.toml"
+        """The file of its specification, or of its study in a folder."""
+        return f"{self.folder}/study.toml" if self.folder else f"{self.name}.toml"
 
 
 STARTERS = (
@@ -37,7 +38,12 @@ STARTERS = (
         "narrows run own-control.toml --allow-code mycontrol.py",
         ("mycontrol.py",),
     ),
-    Starter("paper", "a published figure made again", "narrows run paper.toml"),
+    Starter(
+        "paper",
+        "a published figure made again, with a claim that is judged",
+        "narrows reproduce ./paper",
+        folder="paper",
+    ),
 )
 
 
@@ -66,8 +72,8 @@ def write(starter: Starter, directory: Path, force: bool = False) -> list[Path]:
         if path.exists() and not force:
             raise InputError.at(str(path), "a file of that name", "another --out, or --force")
     try:
-        directory.mkdir(parents=True, exist_ok=True)
         for name, path in zip(names, paths, strict=True):
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(_kept(name).read_text(encoding="utf-8"), encoding="utf-8")
     except OSError as error:
         reason = error.strerror or str(error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.model import Figure, Guide
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.ietf98 import improved_path, improvements
+from narrows.reproduce.ietf98 import improved_path
 from narrows.reproduce.judging import held, interval, ratios
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
@@ -56,7 +56,7 @@ def draw(data: Data) -> list[Picture]:
     )  # fmt: skip
     figure = Figure(
         "A model of the buffer that grows",
-        f"{improvements.PATH}, mean and range of the trials; {data.scope.profile}",
+        f"{improved_path.PATH}, mean and range of the trials; {data.scope.profile}",
         panels,
         "Loss of BBR alone and its share beside CUBIC: as it is, with a model, with one that "
         "grows.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.model import Figure, Guide
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.ietf98 import improved_path, improvements
+from narrows.reproduce.ietf98 import improved_path
 from narrows.reproduce.judging import held
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
@@ -57,7 +57,7 @@ def draw(data: Data) -> list[Picture]:
     )  # fmt: skip
     figure = Figure(
         "A model of the buffer",
-        f"{improvements.PATH}, mean and range of the trials; {data.scope.profile}",
+        f"{improved_path.PATH}, mean and range of the trials; {data.scope.profile}",
         panels,
         "Less loss and a shorter queue alone; beside loss-based flows BBR's share turns around.",
         columns=2,

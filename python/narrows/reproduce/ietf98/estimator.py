@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures.model import Bar, Figure, Guide, Panel
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.ietf98 import improved_path, improvements, testbed
+from narrows.reproduce.ietf98 import improved_path, testbed
 from narrows.reproduce.judging import held, interval, ratios
 from narrows.reproduce.proposals import TESTED
 
@@ -51,7 +51,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     model = run_frames.internal(trial, "bw_mbps").filter(pl.col("flow").is_in(tested))
     sums = model.group_by("time_s").agg(pl.col("value").sum())
     believed = testbed.number(sums["value"].mean())
-    rate = 1448 / 1500 * improvements.RATE_MBPS
+    rate = 1448 / 1500 * improved_path.RATE_MBPS
     got = float(run_frames.summary(trial)[f"{TESTED}.goodput_mbps"][0])
     pauses = any(flow["workload"] for flow in flows)
     return {"outcome": pl.DataFrame({"believed": [100 * believed / (rate if pauses else got)]})}
@@ -70,7 +70,7 @@ def draw(data: Data) -> list[Picture]:
                   y_range=(0, None), guides=(Guide(100, "exact"),))  # fmt: skip
     figure = Figure(
         "The bandwidth estimator",
-        f"{improvements.PATH}, {ROOM:g} BDP, mean and range of the trials; {data.scope.profile}",
+        f"{improved_path.PATH}, {ROOM:g} BDP, mean and range of the trials; {data.scope.profile}",
         (panel,),
         "What flows believe to have, in percent of what they have, for two versions of BBR.",
         height=3.2,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.model import Figure
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.ietf98 import improved_path, improvements
+from narrows.reproduce.ietf98 import improved_path
 from narrows.reproduce.judging import held
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
@@ -52,7 +52,7 @@ def draw(data: Data) -> list[Picture]:
     )
     figure = Figure(
         "Quicker exits, gentler recovery, more draining",
-        f"{improvements.PATH}, mean and range of the trials; {data.scope.profile}",
+        f"{improved_path.PATH}, mean and range of the trials; {data.scope.profile}",
         panels,
         "Loss and mean queue by the buffer for BBR and three changes of it.",
         columns=2,

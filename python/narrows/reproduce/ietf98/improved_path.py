@@ -6,9 +6,10 @@ from typing import Any
 
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Scope
-from narrows.reproduce.ietf98.improvements import RATE_MBPS, RTT_MS
 from narrows.reproduce.proposals import Make
 
+RATE_MBPS, RTT_MS = 40, 40
+PATH = f"{RATE_MBPS} Mbit/s, {RTT_MS} ms"
 TRIALS = 3
 
 

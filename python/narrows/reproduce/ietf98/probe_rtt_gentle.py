@@ -11,7 +11,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.reproduce import proposals, run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.ietf98 import improved_path, improvements
+from narrows.reproduce.ietf98 import improved_path
 from narrows.reproduce.judging import held, interval, noted, ratios
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
@@ -78,7 +78,7 @@ def draw(data: Data) -> list[Picture]:
     )
     figure = Figure(
         "PROBE_RTT at 0.75 BDP",
-        f"{improvements.PATH}, {BUFFERS[0]:g} BDP; {data.scope.profile}",
+        f"{improved_path.PATH}, {BUFFERS[0]:g} BDP; {data.scope.profile}",
         panels,
         "The dip of throughput in PROBE_RTT is smaller; beside CUBIC RTprop is lost.",
         height=2.4,
@@ -95,7 +95,7 @@ def _lines(data: Data, frame: str, time: str, value: str, label: str, mix: str) 
         rows = rows.filter(pl.col("flow") == 0) if "flow" in rows.columns else rows
         x, y = frames.column(rows.sort(time), time), frames.column(rows.sort(time), value)
         lines.append(Line(variant.label, x, y, variant.colour, kind="step", width=1.2))
-    guides = (Guide(improvements.RTT_MS, "the path's delay"),) if frame == "rtprop" else ()
+    guides = (Guide(improved_path.RTT_MS, "the path's delay"),) if frame == "rtprop" else ()
     return Panel("Time (s)", label, tuple(lines), title=mix, guides=guides)
 
 
@@ -174,7 +174,7 @@ def beside_bulk(data: Data) -> Check:
 
 def _high(data: Data, variant: str, mix: str) -> list[float]:
     """Part of the time, in percent, with an RTprop above 1.1 times the path's delay."""
-    flag = (pl.col("value") > 1.1 * improvements.RTT_MS).cast(pl.Float64) * 100
+    flag = (pl.col("value") > 1.1 * improved_path.RTT_MS).cast(pl.Float64) * 100
     rows = _of(data, "rtprop", variant, mix).group_by("trial", maintain_order=True)
     return [float(v) for v in rows.agg(part=flag.mean())["part"].to_list()]
 

@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.ietf98 import improved_path, improvements, probe_rtt_gentle
+from narrows.reproduce.ietf98 import improved_path, probe_rtt_gentle
 from narrows.reproduce.judging import held, interval, ratios
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
@@ -45,7 +45,7 @@ def draw(data: Data) -> list[Picture]:
     )
     figure = Figure(
         "PROBE_RTT scaled to what it needs",
-        f"{improvements.PATH}, {ROOM:g} BDP, {BULK}, first trial; {data.scope.profile}",
+        f"{improved_path.PATH}, {ROOM:g} BDP, {BULK}, first trial; {data.scope.profile}",
         panels,
         "Throughput of all flows and RTprop of one over 25 s, with BBR and with BBRv3.",
         height=2.4,
@@ -62,7 +62,7 @@ def _panel(data: Data, frame: str, time: str, value: str, label: str) -> Panel:
         rows = rows.filter(pl.col("flow") == 0) if "flow" in rows.columns else rows
         x, y = frames.column(rows.sort(time), time), frames.column(rows.sort(time), value)
         lines.append(Line(variant.label, x, y, variant.colour, kind="step", width=1.2))
-    guides = (Guide(improvements.RTT_MS, "the path's delay"),) if frame == "rtprop" else ()
+    guides = (Guide(improved_path.RTT_MS, "the path's delay"),) if frame == "rtprop" else ()
     return Panel("Time (s)", label, tuple(lines), guides=guides)
 
 
@@ -115,7 +115,7 @@ def latency(data: Data) -> Check:
 
 def found(data: Data) -> Check:
     """RTprop among such flows."""
-    flag = (pl.col("value") > 1.1 * improvements.RTT_MS).cast(pl.Float64) * 100
+    flag = (pl.col("value") > 1.1 * improved_path.RTT_MS).cast(pl.Float64) * 100
     rows = _of(data, "rtprop", SCALED, BULK).group_by("trial", maintain_order=True)
     return held(
         CLAIM,

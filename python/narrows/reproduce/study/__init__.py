@@ -1,6 +1,6 @@
 """Studies that are data: a file gives conditions, measures, figures and claims with their rules.
 
-    data/studies/DOCUMENT/NAME.toml
+    studies/DOCUMENT/NAME.toml
 
 Each is an exhibit like those with a module of their own. `narrows.reproduce.study_files` says what
 a file holds; `method.Study` has the four functions of an exhibit.

@@ -13,6 +13,7 @@ from narrows.metrics.expect import Measured
 from narrows.metrics.series import RunSeries
 from narrows.reproduce import run_frames
 from narrows.reproduce.measure import stretches
+from narrows.reproduce.study import own_measures
 from narrows.spec import Expect, Written, load
 
 if TYPE_CHECKING:
@@ -30,13 +31,18 @@ LEAST_S = 2.0
 
 def value(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
     """The value of a measure in a run; None if the run has none."""
-    found = FUNCTIONS[measure["python"]](trial) if "python" in measure else _take(measure, trial)
+    found = _call(measure["python"], trial) if "python" in measure else _take(measure, trial)
     return None if found is None else found * measure.get("times", 1)
+
+
+def _call(name: str, trial: StoredTrial) -> float | None:
+    """The value of a function: one of ours, or of the paper's own measures."""
+    return FUNCTIONS[name](trial) if name in FUNCTIONS else own_measures.call(name, trial)
 
 
 def _take(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
     """Takes a number as `[[expect]]` does; None for a metric or an owner that the run lacks."""
-    asked = _expect(measure)
+    asked = expectation(measure)
     row = run_frames.summary(trial).row(0, named=True)
     series = RunSeries(trial.scenario, _classes(trial), trial.columns)
     if asked.taken is not None and asked.taken.condition.owner not in _owners(trial):
@@ -44,7 +50,8 @@ def _take(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
     return Measured(row, lambda: series).value(asked).value
 
 
-def _expect(measure: Mapping[str, Any]) -> Expect:
+def expectation(measure: Mapping[str, Any]) -> Expect:
+    """A measure as `[[expect]]` reads it; raises InputError if it can't."""
     entry = {key: part for key, part in measure.items() if key not in SHOWN}
     bounded = {
         "name": "measure",

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from narrows.errors import InputError
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.changes import put
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import Samples, held, interval, noted
-from narrows.reproduce.study import measures, picture
-from narrows.reproduce.study_files import Table, studies
+from narrows.reproduce.library import Table, library
+from narrows.reproduce.study import measures, own_measures, picture
+from narrows.reproduce.study_files import studies
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
@@ -46,7 +48,9 @@ class StudyMethod:
 
     def sources(self) -> list[str]:
         """The texts that decide what is measured."""
-        return [json.dumps(self.table["measures"], sort_keys=True), inspect.getsource(measures)]
+        own = own_measures.text()
+        ours = [json.dumps(self.table["measures"], sort_keys=True), inspect.getsource(measures)]
+        return ours if own is None else [*ours, own]
 
     def cases(self, scope: Scope) -> Iterator[Case]:
         """Every combination of the axes' labels."""
@@ -72,7 +76,8 @@ class StudyMethod:
     def _spec(self, scope: Scope) -> dict[str, Any]:
         own = self.table.get("own_host", {}) if scope.profile == self.profile else {}
         spec = copy.deepcopy({"name": self.document, **self.table["spec"]})
-        return {**spec, "host": {"profile": scope.profile, **spec.get("host", {}), **own}}
+        host = {"profile": scope.profile, **spec.get("host", {}), **own}
+        return {**spec, "host": host, "run": spec.get("run", {})}
 
     def measure(self, trial: StoredTrial) -> dict[str, pl.DataFrame]:
         """One row with every measure, and one by which runs differ whose measures are equal."""
@@ -85,8 +90,21 @@ class StudyMethod:
         return [picture.draw(self.table, data)]
 
     def judge(self, data: Data) -> list[Finding]:
-        """A finding for each claim; checks of conditions that weren't run are left out."""
-        return [self._finding(claim, data) for claim in self.table["claim"]]
+        """A finding for each claim; checks of conditions that weren't run are left out.
+
+        Raises InputError for a measure of an own study that no run has.
+        """
+        self._check_measured(data)
+        return [self._finding(claim, data) for claim in self.table.get("claim", ())]
+
+    def _check_measured(self, data: Data) -> None:
+        home = library().home
+        for name in self.table["measures"] if home is not None else ():
+            if data["outcome"][name].null_count() == data["outcome"].height:
+                remedy = "a metric of the bottleneck, or of a flow or a control that is there,"
+                raise InputError.at(
+                    f"measures.{name}", "a value that no run has", remedy, str(home)
+                )
 
     def _finding(self, claim: Table, data: Data) -> Finding:
         identifier = f"{self.document}/{claim['id']}"

@@ -1,14 +1,20 @@
-"""The picture of a study: a panel of bars for each of its figures."""
+"""The picture of a study: a panel of bars or of lines for each of its figures."""
 
 from __future__ import annotations
+
+import re
 
 import polars as pl
 
 from narrows.figures.model import Bar, Figure, Guide, Panel
 from narrows.figures.palette import COLOURS
+from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Data, Picture
-from narrows.reproduce.study_files import Table
+from narrows.reproduce.library import Table
 
+NUMBER = re.compile(r"\d+(\.\d+)?")
+MOST_TICKS = 6
+"""A line with more places has numbers on its axis instead of their labels."""
 WIDTH = 0.8
 """Of all bars at one place; places are 1 apart."""
 
@@ -17,12 +23,13 @@ def draw(study: Table, data: Data) -> Picture:
     """Every figure as a panel: means of the trials, with their range."""
     panels = tuple(_panel(figure, study, data) for figure in study["figure"])
     words = "; ".join(panel.title.lower() for panel in panels)
-    conditions = study["conditions"]
+    conditions = study.get("conditions", study["source"])
+    lines = all(one.get("kind") == "lines" for one in study["figure"])
     figure = Figure(
         study["title"],
         f"{conditions[0].upper()}{conditions[1:]}; mean and range of trials; {data.scope.profile}",
         panels,
-        f"Bars: {words}.",
+        f"{'Lines' if lines else 'Bars'}: {words}.",
         columns=min(len(panels), 2),
         height=2.6,
     )
@@ -38,6 +45,56 @@ def matching(data: Data, where: Table) -> pl.DataFrame:
 
 
 def _panel(figure: Table, study: Table, data: Data) -> Panel:
+    """A panel: `kind` says whether with bars or with lines."""
+    return (
+        _lines(figure, study, data) if figure.get("kind") == "lines" else _bars(figure, study, data)
+    )
+
+
+def _lines(figure: Table, study: Table, data: Data) -> Panel:
+    """A measure over the numbers of one axis, with a line for each label of another, or one."""
+    x, by = figure["x"], figure.get("by")
+    rows = matching(data, figure.get("where", {}))
+    places = {label: number(label) for label in rows[x].unique(maintain_order=True)}
+    rows = rows.with_columns(at=pl.col(x).replace_strict(places, return_dtype=pl.Float64))
+    kinds = rows[by].unique(maintain_order=True).to_list() if by else [None]
+    marks = []
+    for place, kind in enumerate(kinds):
+        mine = rows if by is None else rows.filter(pl.col(by) == kind)
+        found = spread.over(mine.drop_nulls(figure["y"]), "at", figure["y"])
+        label = "" if kind is None else str(kind)
+        marks.append(spread.line(found, "at", label, _colour(kind, place)))
+    what, _, unit = study["measures"][figure["y"]]["label"].partition(" (")
+    ticks = tuple((place, str(label)) for label, place in places.items() if place is not None)
+    logarithmic = figure.get("y_scale") == "log"
+    return Panel(
+        figure.get("x_label", x),
+        unit.rstrip(")"),
+        tuple(marks),
+        title=_title(figure, what),
+        ticks=ticks if len(ticks) <= MOST_TICKS else (),
+        y_range=(None if logarithmic else 0, figure.get("y_to")),
+        x_scale=figure.get("x_scale", "linear"),
+        y_scale=figure.get("y_scale", "linear"),
+        guides=_guides(figure),
+    )
+
+
+def number(label: object) -> float | None:
+    """The number with which a label begins: 0.5 of "0.5bdp"; None if it has none."""
+    found = NUMBER.match(str(label))
+    return float(found[0]) if found else None
+
+
+def _title(figure: Table, what: str) -> str:
+    return f"{figure['title']}: {what}" if "title" in figure else what
+
+
+def _guides(figure: Table) -> tuple[Guide, ...]:
+    return tuple(Guide(value, words) for words, value in figure.get("guides", {}).items())
+
+
+def _bars(figure: Table, study: Table, data: Data) -> Panel:
     """The places of one axis with a bar for each label of another, or one bar."""
     x, by = figure["x"], figure.get("by")
     rows = matching(data, figure.get("where", {}))
@@ -58,10 +115,10 @@ def _panel(figure: Table, study: Table, data: Data) -> Panel:
         "",
         unit.rstrip(")"),
         tuple(marks),
-        title=f"{figure['title']}: {what}" if "title" in figure else what,
+        title=_title(figure, what),
         ticks=tuple((float(place), str(label)) for place, label in enumerate(places)),
         y_range=(0, figure.get("y_to")),
-        guides=tuple(Guide(value, words) for words, value in figure.get("guides", {}).items()),
+        guides=_guides(figure),
     )
 
 

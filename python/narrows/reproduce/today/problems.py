@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from narrows.reproduce.claims import DATA
 from narrows.reproduce.exhibit import Case
+from narrows.reproduce.library import DATA
 
 TRIALS = 4
 RUN = {"duration": "60s", "warmup": "20s"}

@@ -1,0 +1,178 @@
+"""Our exhibits as studies to start from: `narrows init panaderia/fig10` writes one.
+
+A study that is a file is copied. Of an exhibit that is a module, the conditions become axes, and
+metrics take the place of its own measurements; its claims stay behind, as code judges them.
+"""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from narrows.errors import InputError
+from narrows.reproduce.catalogue import exhibits
+from narrows.reproduce.changes import put
+from narrows.reproduce.conditions_as_axes import axes_of, varied_places
+from narrows.reproduce.exhibit import STUDY as IS_FILE
+from narrows.reproduce.exhibit import Case, Exhibit, Scope
+from narrows.reproduce.library import DOCUMENTS, STUDY, Table
+from narrows.reproduce.study.picture import number
+from narrows.reproduce.study_files import studies
+from narrows.reproduce.study_places import TABLES
+from narrows.reproduce.toml_text import study_text
+from narrows.spec.suggest import one_of, quote
+
+MOST_CLASSES = 4
+"""With more classes of flows, their shares aren't measured."""
+METRICS = {
+    "utilization": ("Utilisation (percent)", 100, " %"),
+    "queue_mean_bdp": ("Mean queue (BDP)", 1, " BDP"),
+    "loss_rate": ("Loss (percent)", 100, " %"),
+}
+
+
+def write(identifier: str, sets: Sequence[str], out: Path, *, force: bool = False) -> Path:
+    """Writes an exhibit as a folder with a study, with values set by place; returns the file.
+
+    Raises InputError for an unknown exhibit, one that can't be written as a study, a place that it
+    varies, or a file that exists unless `force` is set.
+    """
+    known = exhibits()
+    if identifier not in known:
+        raise InputError.at("KIND", quote(identifier), one_of(identifier, known))
+    exhibit = known[identifier]
+    text = study_text(study_of(exhibit, dict(map(_assignment, sets))))
+    file = out / exhibit.identifier.partition("/")[2] / STUDY
+    if file.exists() and not force:
+        raise InputError.at(str(file), "a file of that name", "another --out, or --force")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{_comment(exhibit)}\n\n{text}", "utf-8")
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError.at(str(file), reason, "a directory that can be written") from error
+    return file
+
+
+def _comment(exhibit: Exhibit) -> str:
+    said = f"# {exhibit.identifier} of narrows, as a study to change."
+    if exhibit.module == IS_FILE or not exhibit.claims:
+        return said
+    return f"{said} Code judges its claims, which aren't here:\n# {', '.join(exhibit.claims)}."
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    """A place and its value, which is a text if it isn't TOML."""
+    place, equals, value = text.partition("=")
+    if not equals or "." not in place:
+        raise InputError.at("--set", quote(text), "PLACE=VALUE, such as path.rtt=50ms,")
+    try:
+        return place.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return place.strip(), value.strip()
+
+
+def study_of(exhibit: Exhibit, values: Table) -> Table:
+    """An exhibit as a study of its own paper."""
+    document, _, figure = exhibit.identifier.partition("/")
+    head = {"name": figure, "paper": DOCUMENTS[document], "profile": exhibit.profile}
+    if exhibit.module == IS_FILE:
+        table = copy.deepcopy(dict(studies(document)[exhibit.identifier]))
+        _set_in_study(table, values)
+        return {**head, **table, "choices": exhibit.choices}
+    return {**head, **_from_cases(exhibit, values)}
+
+
+def _set_in_study(study: dict[str, Any], values: Table) -> None:
+    varied = {place for labels in study["axes"].values() if isinstance(labels, dict)
+              for each in labels.values() for place in each}  # fmt: skip
+    for place, value in values.items():
+        if place in varied or place in study["axes"]:
+            raise InputError.at(f"--set {place}", "a place that the study varies", _REMEDY)
+        _put(study["spec"], place, value)
+
+
+_REMEDY = "a place that is the same in all of its conditions (or change its axes in the file)"
+
+
+def _put(spec: dict[str, Any], place: str, value: object) -> None:
+    if place.split(".")[0] not in TABLES:
+        raise InputError.at(f"--set {place}", "no such place", "one such as path.rtt")
+    put(spec, place, value)
+    table, *path = place.split(".")
+    named = [one for one in spec["flows"] if path[0] in ("*", one.get("name"))]
+    if table == "flows" and not named:
+        names = [f"flows.{one['name']}" for one in spec["flows"] if "name" in one]
+        raise InputError.at(f"--set {place}", "no such flow", one_of(place, [*names, "flows.*"]))
+
+
+def _from_cases(exhibit: Exhibit, values: Table) -> dict[str, Any]:
+    cases = _cases(exhibit)
+    for place, value in values.items():
+        if any(place.startswith(one) for one in varied_places([case.spec for case in cases])):
+            raise InputError.at(f"--set {place}", "a place that the study varies", _REMEDY)
+        for case in cases:
+            _put(dict(case.spec), place, value)
+    spec, axes = axes_of(cases)
+    measures = _measures(cases)
+    names = sorted(axes, key=lambda name: -len(axes[name]))
+    return {
+        "title": exhibit.title,
+        "source": exhibit.source.partition(" of ")[0],
+        "choices": exhibit.choices,
+        "spec": spec,
+        "axes": axes,
+        "measures": measures,
+        "figure": [_figure(name, names, axes) for name in measures],
+    }
+
+
+def _cases(exhibit: Exhibit) -> list[Case]:
+    """The conditions of an exhibit; raises InputError if they can't be those of a study."""
+    made = exhibit.method().cases(Scope(exhibit.profile))
+    cases = [replace(case, spec=copy.deepcopy(dict(case.spec))) for case in made if not case.aside]
+    others = {key for case in cases for key in case.spec} - {"name", "path", "flows", "host", "run"}
+    profiles = {case.spec.get("host", {}).get("profile") for case in cases}
+    if any(case.backend for case in cases):
+        _refuse(exhibit, "a figure that compares back ends")
+    if others:
+        _refuse(exhibit, f"conditions with {', '.join(sorted(others))}")
+    whole = "host" in varied_places([case.spec for case in cases])
+    if profiles == {exhibit.profile} and not whole:
+        for case in cases:
+            case.spec["host"].pop("profile")
+    return cases
+
+
+def _refuse(exhibit: Exhibit, found: str) -> NoReturn:
+    known = [name for name, one in exhibits().items() if one.module == IS_FILE]
+    remedy = f"an exhibit that is a study, such as {', '.join(known[:3])},"
+    raise InputError.at(exhibit.identifier, found, remedy)
+
+
+def _measures(cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
+    """Metrics of the bottleneck, and the share of each class but the last one."""
+    found: dict[str, dict[str, Any]] = {}
+    flows = [flow for case in cases for flow in case.spec["flows"]]
+    classes = list(dict.fromkeys(str(flow.get("name", flow["cca"])) for flow in flows))
+    if len(classes) <= MOST_CLASSES:
+        for name in classes[:-1]:
+            label = f"Share of {name} (percent)"
+            found[f"share of {name}"] = {
+                "metric": f"{name}.share", "times": 100, "label": label, "unit": " %",
+            }  # fmt: skip
+    return found | {
+        name: {"metric": name, "times": times, "label": label, "unit": unit}
+        for name, (label, times, unit) in METRICS.items()
+    }
+
+
+def _figure(measure: str, names: Sequence[str], axes: Table) -> dict[str, Any]:
+    x, *others = names
+    numbers = len(axes[x]) > 2 and all(number(label) is not None for label in axes[x])
+    made = {"kind": "lines" if numbers else "bars", "x": x, "y": measure}
+    return made | ({"by": others[0]} if others else {})

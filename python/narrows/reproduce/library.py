@@ -1,0 +1,140 @@
+"""Libraries of studies: ours, or the folder of somebody's paper.
+
+A command works on one library, which gives the documents, their claims, rules, figures and
+testbeds. So ids of two libraries never meet, and each has a ledger of its own.
+
+    FOLDER/study.toml                       a paper with one study
+    FOLDER/document.toml, FOLDER/NAME.toml  a paper with several
+    FOLDER/measures.py                      measures that no metric gives; code of its author
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from narrows.errors import InputError
+
+T = TypeVar("T")
+Table = Mapping[str, Any]
+
+HERE = Path(__file__).parent
+DATA = HERE / "data"
+STUDY, DOCUMENT, MEASURES, STATEMENTS = (
+    "study.toml",
+    "document.toml",
+    "measures.py",
+    "statements.toml",
+)
+OUR_DOCUMENTS = ("panaderia", "mixed", "ietf98", "cs244")
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """The tables of a file; raises InputError for one that isn't TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError.at("", f"bytes that aren't UTF-8 ({error})", "TOML", str(path)) from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError.at("", f"what isn't TOML ({error})", "TOML", str(path)) from error
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise InputError.at("", found, "a file that can be read", str(path)) from error
+
+
+def _studies() -> Path:
+    """The folder of our documents: in an installed package, or at the top of the repository."""
+    installed = HERE.parent / "studies"
+    return installed if installed.is_dir() else HERE.parents[2] / "studies"
+
+
+STUDIES = _studies()
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """Documents by key, and the folder of each one's files.
+
+    `home` is the file that describes an own paper, study.toml or document.toml; ours has none.
+    """
+
+    documents: Mapping[str, str]
+    folders: Mapping[str, Path]
+    home: Path | None = None
+
+    @property
+    def near(self) -> str | None:
+        """The file that names the own code of a paper, which is beside it; ours names none."""
+        return None if self.home is None else str(self.home)
+
+    @property
+    def own_measures(self) -> Path | None:
+        """The file of the paper's own measures, if it has one."""
+        file = None if self.home is None else self.home.parent / MEASURES
+        return file if file is not None and file.is_file() else None
+
+    def files(self, document: str) -> dict[str, Path]:
+        """The files of a document's studies by id; those that it lists come first."""
+        folder = self.folders[document]
+        if (folder / STUDY).is_file():
+            return {document: folder / STUDY}
+        first = self.description(document).get("figures", ())
+        place = {name: number for number, name in enumerate(first)}
+        paths = [path for path in folder.glob("*.toml") if path.name not in (DOCUMENT, STATEMENTS)]
+        paths.sort(key=lambda path: (place.get(path.stem, len(place)), path.stem))
+        return {f"{document}/{path.stem}": path for path in paths}
+
+    def description(self, document: str) -> Table:
+        """The keys that describe a document: those of its document.toml, or of its only study."""
+        folder = self.folders[document]
+        if (folder / DOCUMENT).is_file():
+            return read_table(folder / DOCUMENT)
+        only = read_table(folder / STUDY)
+        return {key: only[key] for key in ("paper", "profile") if key in only}
+
+
+DOCUMENTS = {key: read_table(STUDIES / key / DOCUMENT)["paper"] for key in OUR_DOCUMENTS}
+"""The titles of our documents by the first part of an id."""
+OURS = Library(DOCUMENTS, {key: STUDIES / key for key in DOCUMENTS})
+_current: ContextVar[Library] = ContextVar("library", default=OURS)
+
+
+def library() -> Library:
+    """The library that the command works on."""
+    return _current.get()
+
+
+def documents() -> Mapping[str, str]:
+    """The titles of its documents by key."""
+    return library().documents
+
+
+@contextmanager
+def using(chosen: Library) -> Iterator[None]:
+    """Works on a library while the block runs."""
+    token = _current.set(chosen)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def per_library(function: Callable[..., T]) -> Callable[..., T]:
+    """Keeps the results of a function for each library, by its arguments."""
+    kept: WeakKeyDictionary[Library, dict[tuple[Any, ...], T]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def look_up(*arguments: Any) -> T:  # noqa: ANN401 (those of the function)
+        found = kept.setdefault(library(), {})
+        if arguments not in found:
+            found[arguments] = function(*arguments)
+        return found[arguments]
+
+    return look_up

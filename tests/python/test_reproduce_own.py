@@ -1,0 +1,276 @@
+"""Papers of anyone: a folder with a study is run, drawn and judged like our documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from documented import Command, File, run_command, shows, steps
+from specimens import run_cli
+from test_own_code_that_ends import ended
+
+from narrows.reproduce.catalogue import exhibits
+from narrows.reproduce.library import DOCUMENTS, OURS, library
+from narrows.reproduce.own import open_library, open_to_read
+
+STUDY = """
+name = "law"
+paper = "A Law (Somebody, 2026)"
+title = "Goodput by the losses"
+source = "Section 2"
+
+[spec]
+path = { rate = "10mbit", rtt = "20ms", buffer = "2bdp" }
+run = { duration = "4s", warmup = "1s", trials = 3, record = "summary" }
+flows = [{ name = "tcp", cca = "reno" }]
+
+[axes]
+"path.loss" = [0.0, 0.05]
+
+[quick]
+"path.loss" = [0.0]
+
+[measures.rate]
+metric = "tcp.goodput_mbps"
+label = "Goodput (Mbit/s)"
+
+[[figure]]
+kind = "lines"
+x = "path.loss"
+y = "rate"
+
+[[claim]]
+id = "less"
+kind = "number"
+about = "reno"
+quote = "losses cost throughput"
+
+  [[claim.check]]
+  statement = "With losses of 5 % it is at most half."
+  measure = "rate"
+  ratio = { "path.loss" = [0.05, 0.0] }
+  high = 0.5
+  basis = "Our choice: half."
+  history = [{ since = "2026-11-25", why = "the text has no number", results = "before" }]
+
+  [[claim.control]]
+  name = "bbr-for-reno"
+  words = "BBR in Reno's place"
+  replace = { reno = "bbr" }
+
+[testbeds."a deep buffer"]
+why = "The buffer isn't said."
+set = { "path.buffer" = "4bdp" }
+"""
+PAGE = Path(__file__).parents[2] / "docs/how-to/own-paper.md"
+PYTHON = STUDY.replace('metric = "tcp.goodput_mbps"', 'python = "rate"')
+MEASURES = """
+def rate(trial):
+    return trial.tables["summary"]["tcp.goodput_mbps"].item()
+"""
+
+
+def paper(folder: Path, text: str = STUDY, measures: str | None = None, name: str = "law") -> str:
+    """A folder with a study, as a command names it from the directory above."""
+    (folder / name).mkdir()
+    (folder / name / "study.toml").write_text(text)
+    if measures is not None:
+        (folder / name / "measures.py").write_text(measures)
+    return f"./{name}"
+
+
+@pytest.fixture(autouse=True)
+def _there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_paper_is_run_drawn_and_judged(tmp_path, capsys) -> None:
+    assert run_cli("reproduce", paper(tmp_path)) == 0
+    assert "confirmed: law/less: 1 of 1 check confirmed" in capsys.readouterr().out
+    out = Path("narrows-results/law.study")
+    (entry,) = json.loads((out / "ledger.json").read_text())["entries"]
+    assert (entry["claim"], entry["figure"], entry["verdict"]) == ("law/less", "law", "confirmed")
+    page = (out / "site/law.html").read_text()
+    assert "narrows reproduce law" in page
+    assert "losses cost throughput" in page
+    assert "A Law (Somebody, 2026)" in (out / "site/index.html").read_text()
+    assert "Recorded verdicts" not in (out / "site/index.html").read_text()
+    assert (out / "site/law-linux-6.12-sim.svg").is_file()
+    assert run_cli("claims", "./law") == 0
+    told = capsys.readouterr().out
+    assert "law/less: losses cost throughput" in told
+    assert not any(title in told for title in DOCUMENTS.values())
+
+
+def test_its_controls_and_testbeds_are_judged(tmp_path, capsys) -> None:
+    folder = paper(tmp_path)
+    assert run_cli("reproduce", folder, "--mutations", "--testbeds", "--seeds", "2") == 0
+    told = capsys.readouterr().out
+    assert "noticed: law/less, with BBR in Reno's place" in told
+    assert "| `law/less` | confirmed | confirmed | confirmed |" in told
+    assert "0 of 1 verdicts change with the seeds" in told
+
+
+def test_a_control_that_changes_nothing_is_not_noticed(tmp_path, capsys) -> None:
+    idle = STUDY.replace('replace = { reno = "bbr" }', 'set = { "path.rate" = "10mbit" }')
+    assert run_cli("reproduce", paper(tmp_path, idle), "--mutations") == 1
+    assert "NOT NOTICED: law/less" in capsys.readouterr().out
+
+
+def test_a_claim_alone_and_a_folder_of_studies(tmp_path, capsys) -> None:
+    folder = Path(paper(tmp_path))
+    assert run_cli("reproduce", "./law:less", "--quick") == 0
+    both = Path("several")
+    both.mkdir()
+    (both / "document.toml").write_text('name = "several"\npaper = "Two Laws"\n')
+    text = STUDY.replace('name = "law"\npaper = "A Law (Somebody, 2026)"\n', "")
+    for name in ("one", "two"):
+        (both / f"{name}.toml").write_text(text.replace('"less"', f'"{name}"'))
+    assert run_cli("reproduce", "./several/two.toml", "--quick") == 0
+    told = capsys.readouterr().out
+    assert "several/two: Section 2 of Two Laws" in told
+    assert "several/one" not in told
+    with open_to_read("./several", None):
+        assert list(exhibits()) == ["several/one", "several/two"]
+    assert run_cli("reproduce", "./law:more") == 2
+    assert folder.is_dir()
+
+
+def test_a_library_is_left_as_it_was_found(tmp_path) -> None:
+    with open_library(paper(tmp_path), None) as own:
+        assert library() is not OURS
+        assert own.out == Path("narrows-results/law.study")
+        assert list(exhibits()) == ["law"]
+    assert library() is OURS
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('name = "law"', 'name = "mixed"', 'name: found "mixed", the name of one of the documents'),
+        ('name = "law"', 'name = "../law"', 'name: found "../law"; small letters'),
+        ('paper = "A Law (Somebody, 2026)"', "", "paper: found nothing; the title of the paper"),
+        ("title =", "titel =", 'titel: found an unknown key; "title" would be right'),
+        ('label = "Goodput (Mbit/s)"', "", "measures.rate.label: found nothing; text would"),
+        ('metric = "tcp.goodput_mbps"', 'metrics = "x"', "measures.rate"),
+        ('x = "path.loss"', 'x = "path.los"', 'figure[0].x: found "path.los"; "path.loss" would'),
+        ('y = "rate"', 'y = "rat"', 'figure[0].y: found "rat"; "rate" would be right'),
+        ('kind = "number"', 'kind = "numbr"', 'claim[0].kind: found "numbr"; "number" would'),
+        ("  high = 0.5", "", "claim[0].check[0].low: found no bounds; low, high, or both"),
+        ("  high = 0.5", "  high = 0.5\n  low = 1", "claim[0].check[0].low: found [1, 0.5]"),
+        ('  basis = "Our choice: half."', "", "claim[0].check[0].basis: found nothing; text"),
+        ("[0.05, 0.0]", "[0.05, 0.1]", "claim[0].check[0].ratio.path.loss: found [0.05, 0.1]"),
+        ('  words = "BBR in Reno\'s place"', "", "claim[0].control[0].words: found nothing; text"),
+        ('"bbr-for-reno"', '"reno-for-bbr"', 'claim[0].control[0].name: found "reno-for-bbr" a'),
+        ('results = "before"', 'results = "befor"', 'claim[0].check[0].history[0].results: found'),
+        ('"path.loss" = [0.0]', '"path.loss" = [0.2]', "quick.path.loss: found [0.2]; labels of"),
+        ('"path.buffer" = "4bdp"', '"flows.udp.size" = "1mb"', 'a deep buffer.set: found no flow'),
+        ('rate = "10mbit"', 'rate = "10mbot"', 'path.rate: found the unit "mbot"'),
+        ('cca = "reno"', 'cca = "rono"', 'flows[0].cca: found "rono", which is no congestion'),
+        ("[axes]", "[axes", "found what isn't TOML"),
+    ],
+)  # fmt: skip
+def test_an_error_names_the_file_and_the_place(tmp_path, capsys, old, new, said) -> None:
+    assert old in STUDY
+    assert run_cli("reproduce", paper(tmp_path, STUDY.replace(old, new, 1))) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("narrows: error: law/study.toml: ")
+    assert said in told
+    assert not Path("narrows-results").exists()
+
+
+def test_a_measure_that_no_run_has_is_an_error(tmp_path, capsys) -> None:
+    text = STUDY.replace('metric = "tcp.', 'metric = "udp.')
+    assert run_cli("reproduce", paper(tmp_path, text), "--quick") == 2
+    told = capsys.readouterr().err
+    assert "law/study.toml: measures.rate: found a value that no run has" in told
+
+
+def test_a_folder_without_a_study_and_a_name_without_a_path(tmp_path, capsys) -> None:
+    (tmp_path / "empty").mkdir()
+    assert run_cli("reproduce", "./empty") == 2
+    assert "empty: found a folder without study.toml" in capsys.readouterr().err
+    paper(tmp_path)
+    assert run_cli("reproduce", "law") == 2
+    assert '"./law" would be right' in capsys.readouterr().err
+
+
+def test_findings_of_two_papers_are_not_mixed(tmp_path, capsys) -> None:
+    assert run_cli("reproduce", paper(tmp_path), "--quick", "--out", "all") == 0
+    assert run_cli("reproduce", "mixed/fig2", "--quick", "--out", "all") == 2
+    other = paper(tmp_path, STUDY.replace('"law"', '"other"'), name="other")
+    assert run_cli("reproduce", other, "--quick", "--out", "all") == 2
+    assert "--out: found all, which has findings of law" in capsys.readouterr().err
+
+
+def test_own_measures_run_only_if_allowed(tmp_path, capsys) -> None:
+    folder = paper(tmp_path, PYTHON, MEASURES)
+    assert run_cli("reproduce", folder) == 2
+    assert "--allow-code law/measures.py, if you trust it," in capsys.readouterr().err
+    assert run_cli("claims", folder) == 0
+    assert run_cli("reproduce", folder, "--allow-code", "law/measures.py") == 0
+    assert "confirmed: law/less" in capsys.readouterr().out
+    page = Path("narrows-results/law.study/site/law.html").read_text()
+    assert "narrows reproduce law --allow-code law/measures.py" in page
+
+
+def test_a_changed_measure_measures_again(tmp_path, capsys) -> None:
+    folder = paper(tmp_path, PYTHON, MEASURES)
+    allowed = ("--allow-code", folder, "--trials", "3")
+    assert run_cli("reproduce", folder, *allowed) == 0
+    (tmp_path / "law/measures.py").write_text("def rate(trial):\n    return 1.0\n")
+    capsys.readouterr()
+    assert run_cli("reproduce", folder, *allowed) == 0
+    assert "measured 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("def rat(trial): ...", 'measure rate: found no such function; "rat" would be right'),
+        ("def rate(trial):\n    return {}['x']", "KeyError: 'x' in line 2; code that returns"),
+        ("def rate(trial):\n    return 'x'", "measure rate: found 'x' as its value; a number, or"),
+        ("def rate(trial):\n    return float('nan')", "found nan as its value; a number, or None"),
+        ("def rate(trial):\n    raise SystemExit(0)", "found SystemExit: 0 in line 2"),
+        ("1 / 0", "found ZeroDivisionError: division by zero in line 1"),
+        ("def (", "found SyntaxError"),
+    ],
+)
+def test_an_error_of_a_measure_names_its_line(tmp_path, capsys, code, said) -> None:
+    folder = paper(tmp_path, PYTHON, code)
+    assert run_cli("reproduce", folder, "--quick", "--allow-code", folder) == 2
+    told = capsys.readouterr().err
+    assert "law/measures.py: " in told
+    assert said in told
+
+
+def test_a_measure_that_leaves_is_no_success(tmp_path) -> None:
+    folder = paper(tmp_path, PYTHON, "import os\ndef rate(trial):\n    os._exit(0)\n")
+    status, printed, said = ended(tmp_path, "reproduce", folder, "--allow-code", folder)
+    assert (status, printed) == (2, "")
+    assert said.splitlines()[-1] == (
+        "narrows: error: law/measures.py: found code that ended narrows with status 0; "
+        "code that returns, or raises an exception, would be right"
+    )
+
+
+def test_the_how_to_goes_from_a_sentence_to_a_verdict(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    folder = tmp_path / "buffers"
+    folder.mkdir()
+    compared = 0
+    for step in steps(PAGE):
+        if isinstance(step, File):
+            (folder / step.name).write_text(step.text)
+        elif isinstance(step, Command) and step.output is not None:
+            status, printed = run_command(step.words)
+            assert status == 0, step.words
+            assert shows(step.output, printed), printed
+            compared += 1
+    assert compared == 2
+    study = (folder / "study.toml").read_text()
+    own = study.replace('metric = "utilization"', 'python = "longest_queue"')
+    (folder / "study.toml").write_text(own)
+    assert run_cli("reproduce", "./buffers", "--trials", "1", "--allow-code", "buffers") in (0, 1)
+    assert "measured" in capsys.readouterr().out
