@@ -169,7 +169,7 @@ impl World {
             fq: case.fq,
             timer_lateness: Duration::ZERO,
             limits: case.limits,
-            unsent_low_water: 256 * 1024,
+            notsent_lowat: None,
             size: Some(case.size),
             ecn: case.ecn,
             gso: case.gso,

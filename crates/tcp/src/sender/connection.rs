@@ -93,7 +93,7 @@ impl Connection {
             heard: SackBlocks::default(),
             send_buffer: SendBuffer::new(
                 config.limits.send(profile),
-                config.unsent_low_water,
+                config.notsent_lowat,
                 control.needs().send_buffer_windows,
             ),
             control,
