@@ -2,7 +2,7 @@
 
 /// Bytes of a socket buffer beside its payload: `SKB_TRUESIZE` of an empty buffer for TCP, in a
 /// kernel without tunnels and wireless devices.
-const BUFFER_OVERHEAD: u64 = 832;
+pub(super) const BUFFER_OVERHEAD: u64 = 832;
 /// Bytes that the buffer grows by for a packet of the window: the next power of two above packet,
 /// headers and `skb_shared_info`, and `struct sk_buff` (`tcp_sndbuf_expand`, in such a kernel).
 const BYTES_PER_PACKET: u64 = 2_304;
