@@ -38,9 +38,10 @@ def program(directory: Path, text: str) -> Path:
     return file
 
 
-def test_iperf3_has_no_receive_window() -> None:
-    flows = scenario_of(GOOD, ["flows.0.receive_window=10kb"])["flows"]
-    with pytest.raises(SpecError, match="kernel:own"):
+@pytest.mark.parametrize("limit", ["receive_window", "notsent_lowat"])
+def test_iperf3_has_no_limits_of_a_socket(limit: str) -> None:
+    flows = scenario_of(GOOD, [f"flows.0.{limit}=10kb"])["flows"]
+    with pytest.raises(SpecError, match=rf"{limit}.*kernel:own"):
         IPERF3.check(flows)
 
 

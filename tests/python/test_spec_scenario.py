@@ -29,6 +29,7 @@ WHOLE = [
 SELDOM = [
     'flows.0.deadline="1s"',
     'flows.0.dscp="ef"',
+    'flows.1.notsent_lowat="128kb"',
     'flows.0.stack="quinn"',
     'flows.2.cca="fixed"',
     'flows.2.name="told"',

@@ -4,7 +4,6 @@ use narrows_base::{Duration, FlowId, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_spec::Names;
 use narrows_spec::law::Draws;
-use narrows_spec::low_water;
 use narrows_spec::scenario::{Flow, Level, Media, Scenario, SocketBuffers, Workload};
 use narrows_spec::text::quote;
 use narrows_spec::{Place, Problem, ProblemKind, Problems};
@@ -86,7 +85,7 @@ pub(crate) fn hosts<'a>(
             fq: flow.fq.unwrap_or(scenario.host.fq),
             timer_lateness: Duration::from_nanos(scenario.host.timer_lateness_ns),
             limits,
-            unsent_low_water: low_water::of_bulk(scenario.path.rate_bps),
+            notsent_lowat: flow.notsent_lowat(),
             size: flow.size_bytes,
             closes: true,
             ecn: flow.ecn,

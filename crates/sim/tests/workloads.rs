@@ -179,6 +179,27 @@ fn a_small_receive_window_limits_the_rate() {
     assert!(log.flow(1).iter().all(|(_, row)| row.in_flight <= 10));
 }
 
+/// Without a low-water mark it has written a window ahead, as iperf3 does; with one, little more
+/// than the mark is sent after the stop.
+#[test]
+fn a_flow_sends_after_its_stop_what_it_keeps_unsent() {
+    let sent_after_stop = |notsent_lowat_bytes| {
+        let mut case = scenario(20, 40, bdp(20, 40, 200), &["cubic"]);
+        case.run.duration_ns = 6 * SECOND;
+        case.run.warmup_ns = 0;
+        case.flows[0].stop_ns = Some(5 * SECOND);
+        case.flows[0].notsent_lowat_bytes = notsent_lowat_bytes;
+        let rows = crate::common::run(&case).flow(0);
+        let at_stop = rows.iter().rfind(|(at, _)| *at <= 5.0).expect("a row").1;
+        (rows.last().expect("a row").1.sent - at_stop.sent, u64::from(at_stop.cwnd))
+    };
+    let (written_ahead, window) = sent_after_stop(None);
+    assert!(written_ahead > window * 3 / 4, "{written_ahead} packets, window {window}");
+    let (marked, _) = sent_after_stop(Some(15_000));
+    // The mark may be passed by one socket buffer, which has up to 45 packets.
+    assert!(marked <= 15_000 / 1_448 + 46, "{marked} packets");
+}
+
 #[test]
 fn impossible_workloads_are_refused() {
     let error = |workload: Workload| {

@@ -242,6 +242,7 @@ fn flow(name: String, entry: &Values, host: &Values) -> Flow {
         workload: entry.some_workload("workload"),
         deadline_ns: entry.some_whole("deadline"),
         receive_window_bytes: window.or_else(|| host.some_whole("receive_window")),
+        notsent_lowat_bytes: entry.some_whole("notsent_lowat"),
         rtt_ns: entry.some_whole("rtt"),
         reverse: entry.flag("reverse"),
         links: entry.some_names("links"),

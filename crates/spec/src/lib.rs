@@ -18,7 +18,6 @@ pub mod keys;
 pub mod ladder;
 pub mod law;
 pub mod limits;
-pub mod low_water;
 mod names;
 pub mod open_transfers;
 mod place;

@@ -93,7 +93,19 @@ impl Scenario {
     }
 }
 
+/// Unsent data from which on an application that pauses writes no more, in bytes: little, so that
+/// it is silent soon.
+const LOWAT_OF_PAUSING: u64 = 32 * 1024;
+
 impl Flow {
+    /// Unsent data from which on the application writes no more (`TCP_NOTSENT_LOWAT`), in bytes;
+    /// none for what only the send buffer limits.
+    #[must_use]
+    pub fn notsent_lowat(&self) -> Option<u64> {
+        let pauses = self.workload.as_ref().is_some_and(Workload::pauses);
+        self.notsent_lowat_bytes.or(pauses.then_some(LOWAT_OF_PAUSING))
+    }
+
     /// Whether programs make its packets, instead of a sender with data.
     #[must_use]
     pub const fn has_programs(&self) -> bool {
@@ -136,6 +148,10 @@ pub struct Flow {
     pub deadline_ns: Option<u64>,
     /// The largest receive window that its receiver advertises, in bytes; unlimited if none.
     pub receive_window_bytes: Option<u64>,
+    /// Unsent data from which on its application writes no more (`TCP_NOTSENT_LOWAT`), in bytes; as
+    /// much as the send buffer takes if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notsent_lowat_bytes: Option<u64>,
     /// Its own two-way delay in ns, instead of the path's.
     pub rtt_ns: Option<u64>,
     /// Whether it is reversed: its data cross the reverse link, its ACKs the links.
@@ -326,6 +342,11 @@ impl Workload {
     #[must_use]
     pub const fn is_of_datagrams(&self) -> bool {
         matches!(self, Self::Udp { .. } | Self::Ping { .. } | Self::Media(_))
+    }
+
+    /// Whether its application goes on writing to a connection after a pause.
+    fn pauses(&self) -> bool {
+        !self.is_of_datagrams() && !matches!(self, Self::Arrivals { .. })
     }
 }
 

@@ -94,6 +94,11 @@ const EDGES: &[Edge] = &[
         told: r#"flows[1].receive_window: found "1499b"; room for a packet ("1500b") or more"#,
     },
     Edge {
+        right: "flows.1.notsent_lowat=1500b",
+        wrong: "flows.1.notsent_lowat=1499b",
+        told: r#"flows[1].notsent_lowat: found "1499b"; room for a packet ("1500b") or more"#,
+    },
+    Edge {
         right: "flows.1.rtt=1ns",
         wrong: "flows.1.rtt=0s",
         told: r#"flows[1].rtt: found "0s"; a duration above zero"#,

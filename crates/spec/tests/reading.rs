@@ -54,6 +54,29 @@ fn a_specification_becomes_one_text() {
 }
 
 #[test]
+fn only_applications_that_pause_keep_little_unsent() {
+    let lowat = |changes: &[&str]| {
+        read(GOOD, changes).scenario.flows.first().expect("a flow").notsent_lowat()
+    };
+    let workload = |kind: &str| lowat(&[&format!("flows.0.workload={{kind = {kind}}}")]);
+    assert_eq!(lowat(&[]), None);
+    assert_eq!(lowat(&["flows.0.size=1mb"]), None);
+    assert_eq!(workload(r#""arrivals", gap = "1s", size = "1mb""#), None);
+    assert_eq!(workload(r#""on_off", on = "1s", off = "1s""#), Some(32_768));
+    assert_eq!(lowat(&["flows.0.notsent_lowat=128kb"]), Some(128_000));
+    let pausing = r#"flows.0.workload={kind = "on_off", on = "1s", off = "1s"}"#;
+    assert_eq!(lowat(&[pausing, "flows.0.notsent_lowat=4kb"]), Some(4_000));
+    for other in ["flows.0.cca=none", "flows.0.stack=quinn"] {
+        let udp = r#"flows.0.workload={kind = "udp", rate = "1mbit"}"#;
+        let changes = [other, "flows.0.notsent_lowat=128kb", udp];
+        let given = if other.ends_with("none") { &changes[..] } else { &changes[..2] };
+        let found = problems(GOOD, given);
+        let is_named = |one: &Problem| one.place.to_string() == "flows[0].notsent_lowat";
+        assert!(found.iter().any(is_named), "{other}: {found:?}");
+    }
+}
+
+#[test]
 fn a_run_lasts_30_s_unless_it_says_otherwise() {
     let end = GOOD.find("[run]").expect("it has the section");
     let read = read(&GOOD[..end], &[]);

@@ -55,6 +55,21 @@ impl Outbox {
         self.packets.push(self.envelope.seal(kind));
     }
 
+    /// Packets that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Takes back the packets from the `first` on.
+    pub(crate) fn take_from(&mut self, first: usize) -> impl Iterator<Item = Packet<Segment>> + '_ {
+        self.packets.drain(first..)
+    }
+
+    /// Adds packets in their final form.
+    pub(crate) fn extend(&mut self, packets: impl Iterator<Item = Packet<Segment>>) {
+        self.packets.extend(packets);
+    }
+
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Packet<Segment>> {
         let packet = *self.packets.get(self.taken)?;

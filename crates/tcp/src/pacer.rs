@@ -6,6 +6,8 @@ use crate::profile::TcpProfile;
 
 /// Largest burst in bytes (`sk_gso_max_size`, legacy limit).
 pub(crate) const GSO_MAX_BYTES: u64 = 65_536;
+/// How late the timer of `fq` fires (`timer_slack`, `fq_init`).
+const FQ_TIMER_SLACK: Duration = Duration::from_micros(10);
 /// Packets that leave unpaced at the start of a flow.
 const UNPACED_PACKETS: u64 = 10;
 
@@ -22,6 +24,8 @@ struct Charge {
 pub(crate) struct Pacer {
     /// Whether departures are delayed (`sk_pacing_status`).
     enforced: bool,
+    /// Whether bursts wait in the host's queue, instead of in TCP.
+    queues: bool,
     /// `sk_pacing_rate`: payload bits per second; `None` before the first estimate.
     rate: Option<Rate>,
     /// `tcp_wstamp_ns`.
@@ -43,10 +47,11 @@ impl Pacer {
             Charge { per_packet, per_burst: 0, catches_up: true }
         } else {
             let per_burst = u64::from(pacing.internal_header);
-            Charge { per_packet: 0, per_burst, catches_up: pacing.internal_catches_up }
+            Charge { per_packet: 0, per_burst, catches_up: pacing.departure_times }
         };
         let rtt_bonus = profile.tso_rtt_bonus;
-        Self { enforced, rate: None, clock: Time::ZERO, charge, lateness, rtt_bonus }
+        let queues = fq && pacing.departure_times;
+        Self { enforced, queues, rate: None, clock: Time::ZERO, charge, lateness, rtt_bonus }
     }
 
     /// Whether departures are delayed.
@@ -69,10 +74,20 @@ impl Pacer {
         self.clock
     }
 
-    /// When the next burst leaves, if it must wait (`tcp_pacing_check`), that is, when its timer
-    /// fires, which may be late.
+    /// Whether bursts wait in the host's queue.
+    pub(crate) fn queues(&self) -> bool {
+        self.queues
+    }
+
+    /// When the timer of a departure fires, which may be late.
+    pub(crate) fn fires_at(&self, departure: Time) -> Time {
+        departure + self.lateness + if self.queues { FQ_TIMER_SLACK } else { Duration::ZERO }
+    }
+
+    /// When the next burst may leave TCP, if it must wait (`tcp_pacing_check`).
     pub(crate) fn wait_until(&self, now: Time) -> Option<Time> {
-        (self.enforced && self.clock > now).then(|| self.clock + self.lateness)
+        let waits = self.enforced && !self.queues && self.clock > now;
+        waits.then(|| self.fires_at(self.clock))
     }
 
     /// Time until the departure clock (`tcp_pacing_delay`).

@@ -115,9 +115,10 @@ pub struct Pacing {
     /// isn't `fq` (`tcp_internal_pacing`, commit 218af599fa63, since 4.13). Earlier kernels used
     /// the rate only to size bursts.
     pub internal: bool,
-    /// Whether internal pacing makes up for a late timer (since 4.20); before, each
-    /// burst's gap began when the burst really left.
-    pub internal_catches_up: bool,
+    /// Whether TCP fixes when each burst leaves (since 4.20): a host's `fq` only releases it, and
+    /// internal pacing makes up for a late timer. Before, `fq` spaced bursts at the rate of the
+    /// moment when they left, and with internal pacing each burst's gap began then.
+    pub departure_times: bool,
 }
 
 /// Limits of the socket buffers.
@@ -166,7 +167,7 @@ const LINUX_6_12: TcpProfile = TcpProfile {
     sack_compression: true,
     ack_on_psh: true,
     tso_rtt_bonus: true,
-    pacing: Pacing { fq_header: 0, internal_header: 0, internal: true, internal_catches_up: true },
+    pacing: Pacing { fq_header: 0, internal_header: 0, internal: true, departure_times: true },
     linear_syn_timeouts: 4,
     keeps_ssthresh: false,
     receive: ReceiveWindow {
@@ -213,12 +214,7 @@ const LINUX_4_17: TcpProfile = TcpProfile {
     timeout_keeps_pipe: false,
     sack_compression: false,
     keeps_ssthresh: true,
-    pacing: Pacing {
-        fq_header: 66,
-        internal_header: 32,
-        internal: true,
-        internal_catches_up: false,
-    },
+    pacing: Pacing { fq_header: 66, internal_header: 32, internal: true, departure_times: false },
     receive: ReceiveWindow { initial_buffer: 87_380, initial_packets: 20, ..LINUX_5_10.receive },
     cc: narrows_cc::LINUX_4_17,
     ..LINUX_5_10

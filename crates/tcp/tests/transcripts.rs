@@ -58,6 +58,7 @@ transcripts! {
     fack_old
     first_ten_unpaced
     fq_paces_all
+    fq_queues_ahead
     frto_no_new_data
     frto_real
     frto_spurious

@@ -5,15 +5,14 @@ use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use narrows_base::Dscp;
-use narrows_spec::low_water;
 
 use crate::info::{self, TcpInfo};
 use crate::stage::Watched;
 use crate::sys;
 
 /// A low-water mark as the socket option takes it.
-fn as_option(low_water: u64) -> i32 {
-    i32::try_from(low_water).unwrap_or(i32::MAX)
+fn as_option(bytes: u64) -> i32 {
+    i32::try_from(bytes).unwrap_or(i32::MAX)
 }
 
 /// How a connection is opened.
@@ -25,8 +24,8 @@ pub struct Connection<'a> {
     pub to: SocketAddrV4,
     /// What the sysctl `tcp_ecn` is while it connects, and afterwards; untouched if none.
     pub tcp_ecn: Option<[u8; 2]>,
-    /// Unsent data kept in the socket of a flow that sends all it can, bytes.
-    pub bulk_low_water: u64,
+    /// Unsent data from which on the socket takes no more, bytes; untouched if none.
+    pub notsent_lowat: Option<u64>,
     /// The DSCP of what it sends; untouched if none.
     pub dscp: Option<Dscp>,
 }
@@ -38,7 +37,7 @@ impl Connection<'_> {
     /// # Errors
     /// If the kernel lacks the congestion control or refuses the connection.
     pub fn open(&self, watched: Watched<'_>, events: i32) -> Result<OwnedFd> {
-        self.connect(watched, events, low_water::OF_APPLICATIONS, true)
+        self.connect(watched, events, true)
     }
 
     /// Connects a socket that is watched for room to write.
@@ -46,17 +45,19 @@ impl Connection<'_> {
     /// # Errors
     /// As `open`.
     pub fn open_for_bulk(&self, watched: Watched<'_>) -> Result<OwnedFd> {
-        self.connect(watched, libc::EPOLLOUT, self.bulk_low_water, false)
+        self.connect(watched, libc::EPOLLOUT, false)
     }
 
-    fn connect(&self, watched: Watched<'_>, events: i32, low: u64, tells: bool) -> Result<OwnedFd> {
+    fn connect(&self, watched: Watched<'_>, events: i32, tells: bool) -> Result<OwnedFd> {
         let fd = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
         let raw = fd.as_raw_fd();
         // Before connect: the pacing that BBR asks for would stay with the socket.
         let cca = self.cca.as_bytes();
         sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
-        let low = as_option(low).to_ne_bytes();
-        sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &low)?;
+        if let Some(bytes) = self.notsent_lowat {
+            let lowat = as_option(bytes).to_ne_bytes();
+            sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &lowat)?;
+        }
         if let Some(dscp) = self.dscp {
             let field = i32::from(dscp.bits() << 2).to_ne_bytes();
             sys::set_option(raw, libc::IPPROTO_IP, libc::IP_TOS, &field)?;
@@ -114,8 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_path_is_too_fast_for_the_low_water_mark() {
-        assert_eq!(as_option(low_water::of_bulk(100_000_000)), 262_144);
-        assert_eq!(as_option(low_water::of_bulk(u64::MAX)), i32::MAX);
+    fn no_low_water_mark_is_too_large_for_the_option() {
+        assert_eq!([as_option(262_144), as_option(u64::MAX)], [262_144, i32::MAX]);
     }
 }

@@ -11,7 +11,6 @@ use narrows_base::Point;
 use narrows_pcapng::{Ending, file_name};
 use narrows_spec::Names;
 use narrows_spec::law::Draws;
-use narrows_spec::low_water;
 use narrows_spec::scenario::{EcnMode, Flow, Program};
 
 use crate::capture::Capture;
@@ -237,7 +236,7 @@ fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Run
         cca: &flow.cca,
         to: SocketAddrV4::new(host, port),
         tcp_ecn: tcp_ecn(config, flow.ecn),
-        bulk_low_water: low_water::of_bulk(config.scenario.path.rate_bps),
+        notsent_lowat: flow.notsent_lowat(),
         dscp: flow.dscp,
     };
     let draws = Draws { seed: config.scenario.seed, flow: &flow.name };

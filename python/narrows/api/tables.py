@@ -133,6 +133,9 @@ class Flow(Table):
             changes nothing else. Takes a duration with its unit, such as "10s".
         receive_window: The largest receive window, in bytes; by default the hosts'. Takes a
             size in bytes, such as "30mb".
+        notsent_lowat: Unsent data from which on its application writes no more
+            (`TCP_NOTSENT_LOWAT`); by default what the send buffer takes, and for applications
+            that pause 32 KiB. Takes a size in bytes, such as "30mb".
         rtt: Its own two-way delay instead of the path's. Takes a duration with its unit, such
             as "25ms".
         reverse: Whether its data go over the reverse link and its ACKs over the others. Takes
@@ -202,6 +205,11 @@ class Flow(Table):
     receive_window: Values[str] | None = None
     """The largest receive window, in bytes; by default the hosts'. Takes a size in bytes, such
     as "30mb".
+    """
+    notsent_lowat: Values[str] | None = None
+    """Unsent data from which on its application writes no more (`TCP_NOTSENT_LOWAT`); by
+    default what the send buffer takes, and for applications that pause 32 KiB. Takes a size
+    in bytes, such as "30mb".
     """
     rtt: Values[str] | None = None
     """Its own two-way delay instead of the path's. Takes a duration with its unit, such as

@@ -90,6 +90,7 @@ _FLOWS = (
     Feature("chain", "one flow after the other", flow='size = "1mb"\nrepeat_gap = "1s"'),
     Feature("rtt", "a delay of its own for a flow", flow='rtt = "50ms"'),
     Feature("receive window", "a limit of the receiver", flow='receive_window = "64kb"'),
+    Feature("unsent data", "a low-water mark of a flow", flow='notsent_lowat = "128kb"'),
     Feature("own profile", "another kernel's TCP for a flow", flow='profile = "linux-5.15"'),
     Feature("own fq", "pacing by fq for a flow alone", flow="fq = true"),
     Feature("own kernel", "a kernel for a flow", flow='kernel = "linux-6.12"'),

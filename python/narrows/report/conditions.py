@@ -134,6 +134,8 @@ def _words(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
         yield f"DSCP {first['dscp'].upper()}"
     if first["receive_window_bytes"] is not None:
         yield f"receive window {number(first['receive_window_bytes'])} bytes"
+    if "notsent_lowat_bytes" in first:
+        yield f"at most {number(first['notsent_lowat_bytes'])} bytes unsent"
     yield from _own_hosts(first)
     yield f"from {_span(sorted({flow['start_ns'] / 1e9 for flow in flows}))} s"
     if first["stop_ns"] is not None:

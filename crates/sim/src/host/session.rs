@@ -1,7 +1,7 @@
 //! A sender that keeps its connection, and whose application writes now and then.
 
 use narrows_base::{FlowId, Packet, Time};
-use narrows_spec::{low_water, open_transfers};
+use narrows_spec::open_transfers;
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats};
 
 use super::app::App;
@@ -40,12 +40,7 @@ impl Session {
     pub(super) fn new(chain: Chain, app: App) -> Self {
         let (plan, config, factory) = chain.into_parts();
         Self {
-            config: SenderConfig {
-                size: Some(0),
-                closes: false,
-                unsent_low_water: low_water::OF_APPLICATIONS,
-                ..config
-            },
+            config: SenderConfig { size: Some(0), closes: false, ..config },
             factory,
             start: Some(plan.start),
             stop: plan.stop,

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use narrows_base::{Duration, FlowId, Packet, Stream, Time};
 use narrows_spec::law::{Draw, Draws};
+use narrows_spec::open_transfers;
 use narrows_spec::scenario::Workload;
-use narrows_spec::{low_water, open_transfers};
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::chain::{Chain, ControlFactory};
@@ -141,13 +141,7 @@ impl Web {
             references: Stream::new(draws.seed, &format!("workload/{}/references", draws.flow)),
         };
         Self {
-            config: SenderConfig {
-                size: Some(0),
-                closes: false,
-                note_lost: false,
-                unsent_low_water: low_water::OF_APPLICATIONS,
-                ..config
-            },
+            config: SenderConfig { size: Some(0), closes: false, note_lost: false, ..config },
             factory,
             page,
             think: draws.of(think_ns, "think"),

@@ -29,6 +29,7 @@ pub fn scenario(mbps: u64, rtt_ms: u64, buffer: u64, ccas: &[&str]) -> Scenario 
         size_bytes: None,
         workload: None,
         receive_window_bytes: None,
+        notsent_lowat_bytes: None,
         rtt_ns: None,
         reverse: false,
         links: None,

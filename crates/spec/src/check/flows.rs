@@ -65,12 +65,24 @@ impl Checker<'_> {
             let remedy = format!("room for a packet (\"{PACKET_BYTES}b\") or more");
             self.wrong(place.key("receive_window_bytes"), format!("\"{window}b\""), remedy);
         }
+        self.lowat(flow, datagrams, place);
         if flow.rtt_ns.is_some() {
             self.span(place.key("rtt_ns"), flow.rtt_ns.unwrap_or_default());
         }
         self.times(flow, place);
         self.size(flow, place);
         self.way(flow, place);
+    }
+
+    fn lowat(&mut self, flow: &Flow, datagrams: bool, place: &Place) {
+        let Some(bytes) = flow.notsent_lowat_bytes else { return };
+        let place = place.key("notsent_lowat_bytes");
+        if datagrams {
+            self.wrong(place, "a mark of TCP for datagrams", "none");
+        } else if bytes < PACKET_BYTES {
+            let remedy = format!("room for a packet (\"{PACKET_BYTES}b\") or more");
+            self.wrong(place, format!("\"{bytes}b\""), remedy);
+        }
     }
 
     /// A flow with a stack of another project, which has few of the keys.
@@ -96,6 +108,7 @@ impl Checker<'_> {
             ("repeat_gap_ns", flow.repeat_gap_ns.is_some()),
             ("profile", flow.profile.is_some()),
             ("fq", flow.fq.is_some()),
+            ("notsent_lowat_bytes", flow.notsent_lowat_bytes.is_some()),
         ];
         for (key, _) in given.into_iter().filter(|(_, given)| *given) {
             let found = "what only the simulator's own TCP has";
@@ -129,6 +142,7 @@ impl Checker<'_> {
             ("workload", flow.workload.is_some()),
             ("deadline_ns", flow.deadline_ns.is_some()),
             ("receive_window_bytes", flow.receive_window_bytes.is_some()),
+            ("notsent_lowat_bytes", flow.notsent_lowat_bytes.is_some()),
             ("repeat_gap_ns", flow.repeat_gap_ns.is_some()),
             ("reverse", flow.reverse),
         ];

@@ -151,6 +151,14 @@ pub static FLOW: Section = Section {
             "The largest receive window, in bytes; by default the hosts'.",
         )
         .becomes("receive_window_bytes"),
+        Key::new(
+            "notsent_lowat",
+            Kind::Volume,
+            Off,
+            "Unsent data from which on its application writes no more (`TCP_NOTSENT_LOWAT`); by \
+             default what the send buffer takes, and for applications that pause 32 KiB.",
+        )
+        .becomes("notsent_lowat_bytes"),
         Key::new("rtt", Kind::Span, Off, "Its own two-way delay instead of the path's.")
             .becomes("rtt_ns"),
         Key::new(

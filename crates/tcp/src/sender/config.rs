@@ -31,8 +31,8 @@ pub struct SenderConfig {
     /// Limit of the send buffer.
     pub limits: BufferLimits,
     /// Unsent payload from which on the application writes no more, in bytes
-    /// (`TCP_NOTSENT_LOWAT`).
-    pub unsent_low_water: u64,
+    /// (`TCP_NOTSENT_LOWAT`); none if only the send buffer limits it.
+    pub notsent_lowat: Option<u64>,
     /// Payload bytes to send; endless if none.
     pub size: Option<u64>,
     /// Explicit congestion notification.

@@ -80,6 +80,7 @@ impl Connection {
         let paces_itself = profile.pacing.internal && control.pacing_rate().is_some();
         let enforced = config.fq || paces_itself;
         let ecn = SenderEcn::new(config.ecn);
+        let pacer = Pacer::new(profile, config.fq, enforced, config.timer_lateness);
         let mut connection = Self {
             profile,
             mss,
@@ -93,19 +94,19 @@ impl Connection {
             heard: SackBlocks::default(),
             send_buffer: SendBuffer::new(
                 config.limits.send(profile),
-                config.unsent_low_water,
+                config.notsent_lowat,
                 control.needs().send_buffer_windows,
             ),
             control,
             rack: Rack::default(),
             rtt: RttEstimator::new(clock),
             rate: RateSampler::new(now.as_micros()),
-            pacer: Pacer::new(profile, config.fq, enforced, config.timer_lateness),
+            output: Output::new(envelope, ecn, mss, (config.gso, pacer.queues())),
+            pacer,
             timers,
             unsent: Unsent::new(config.size, mss, config.closes),
             window: SendWindow::new(mss, window),
             usage: CwndUse::new(now),
-            output: Output::new(envelope, ecn, mss, config.gso),
             counters: Counters::default(),
             latest: Latest::default(),
             completed_at: None,
@@ -221,6 +222,8 @@ impl Connection {
         {
             self.completed_at = Some(now);
             self.timers.clear();
+            // A needless retransmission, which nobody waits for.
+            self.output.release(Time::MAX);
         }
     }
 

@@ -10,6 +10,7 @@ mod cwnd_use;
 mod episode;
 mod findings;
 mod handshake;
+mod host_queue;
 mod losses;
 mod output;
 mod probe;

@@ -2,6 +2,7 @@
 
 use narrows_base::{Duration, Packet, Time};
 
+use super::host_queue::{HostQueue, WaitingBurst};
 use super::unsent::Unsent;
 use crate::ecn::SenderEcn;
 use crate::outbox::{Envelope, Outbox};
@@ -17,6 +18,9 @@ const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
 pub(super) struct Burst {
     pub(super) first: Seq,
     pub(super) packets: u32,
+    pub(super) payload: u64,
+    /// When they leave.
+    pub(super) departure: Time,
     /// Whether they were sent before.
     pub(super) again: bool,
     /// Whether the last of them ends a socket buffer that is marked.
@@ -34,6 +38,8 @@ struct Last {
 #[derive(Debug)]
 pub(super) struct Output {
     queue: Outbox,
+    /// Bursts that wait in the host's `fq`, if it has one.
+    host_queue: Option<Box<HostQueue>>,
     pub(super) ecn: SenderEcn,
     /// The receiver's newest timestamp in ms, which is echoed.
     ts_recent: u32,
@@ -45,8 +51,48 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn new(envelope: Envelope, ecn: SenderEcn, mss: u32, gso: bool) -> Self {
-        Self { queue: Outbox::new(envelope), ecn, ts_recent: 0, challenged_at: None, mss, gso }
+    pub(super) fn new(
+        envelope: Envelope,
+        ecn: SenderEcn,
+        mss: u32,
+        (gso, fq): (bool, bool),
+    ) -> Self {
+        let host_queue = fq.then(Box::default);
+        let queue = Outbox::new(envelope);
+        Self { queue, host_queue, ecn, ts_recent: 0, challenged_at: None, mss, gso }
+    }
+
+    /// The bursts that wait in the host's queue.
+    #[inline]
+    pub(super) fn host_queue(&self) -> Option<&HostQueue> {
+        self.host_queue.as_deref()
+    }
+
+    #[inline]
+    pub(super) fn host_queue_mut(&mut self) -> Option<&mut HostQueue> {
+        self.host_queue.as_deref_mut()
+    }
+
+    /// The bursts whose time has come leave the host's queue.
+    pub(super) fn release(&mut self, now: Time) {
+        let Some(host_queue) = &mut self.host_queue else { return };
+        while let Some(segments) = host_queue.pop(now) {
+            self.queue.extend(segments);
+        }
+    }
+
+    /// A burst whose first packet is the `first` in the outbox waits in the host's queue, unless it
+    /// passes it at once (`fq_fastpath_check`).
+    #[inline(never)] // most hosts have no such queue
+    fn enqueue(&mut self, burst: Burst, first: usize, now: Time) {
+        let Some(host_queue) = &mut self.host_queue else { return };
+        if burst.departure <= now && host_queue.is_empty() {
+            return;
+        }
+        let segments = self.queue.len() - first;
+        let Burst { departure, first: seq, packets, payload, .. } = burst;
+        let burst = WaitingBurst { departure, first: seq, packets, payload, segments };
+        host_queue.push(burst, self.queue.take_from(first));
     }
 
     /// Ends the handshake.
@@ -93,12 +139,21 @@ impl Output {
 
     /// Sends packets of the scoreboard.
     pub(super) fn send(&mut self, burst: Burst, board: &Scoreboard, unsent: &Unsent, now: Time) {
+        let waiting = self.queue.len();
+        self.seal(burst, board, unsent);
+        if self.host_queue.is_some() {
+            self.enqueue(burst, waiting, now);
+        }
+    }
+
+    #[inline(always)] // it has one caller, and every burst comes by
+    fn seal(&mut self, burst: Burst, board: &Scoreboard, unsent: &Unsent) {
         let end = burst.first + burst.packets;
         // Whether it includes the last packet.
         let ends = unsent.is_finished() && end == board.next();
         let psh = ends || burst.pushed || burst.packets > 1;
         let last = Last { psh, fin: ends && unsent.closes() };
-        let ts = timestamp_ms(now);
+        let ts = timestamp_ms(burst.departure);
         if self.gso {
             self.send_super(burst, board, last, ts);
             return;

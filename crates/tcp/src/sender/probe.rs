@@ -53,7 +53,7 @@ impl Connection {
                 if self.board.packets_out() > out {
                     self.note_probe(false);
                 }
-            } else {
+            } else if !self.is_in_host_queue(self.board.next() - 1) {
                 self.resend_burst(self.board.next() - 1, 1, now);
                 self.note_probe(true);
             }

@@ -36,6 +36,10 @@ impl Connection {
             let Some(seq) = self.board.next_lost() else { break };
             let max_burst = *max_burst.get_or_insert_with(|| self.max_burst());
             let burst = self.board.lost_burst(seq, room.min(max_burst));
+            let payload = u64::from(burst) * u64::from(self.mss);
+            if self.is_throttled(payload, 1) || self.is_in_host_queue(seq) {
+                break;
+            }
             self.retransmit_burst(seq, burst, now);
             if self.episode.state().is_reducing() {
                 self.prr.sent(burst);
@@ -53,11 +57,18 @@ impl Connection {
 
     /// Retransmits `packets` packets from `first` on (`tcp_retransmit_skb`).
     pub(super) fn retransmit_burst(&mut self, first: Seq, packets: u32, now: Time) {
+        let stamp = timestamp_ms(self.pacer.departure(now));
+        self.undo.count_retransmission(packets, stamp);
         self.resend_burst(first, packets, now);
         for seq in first..first + packets {
             self.board.mark_retransmitted(seq);
         }
-        self.undo.count_retransmission(packets, timestamp_ms(now));
+    }
+
+    /// Whether a packet is still in the host's queue (`skb_still_in_host_queue`).
+    #[inline]
+    pub(super) fn is_in_host_queue(&mut self, seq: Seq) -> bool {
+        self.output.host_queue_mut().is_some_and(|queue| queue.holds(seq))
     }
 
     /// The same, but counted neither as in flight again nor for undo, for a loss probe
@@ -65,7 +76,7 @@ impl Connection {
     pub(super) fn resend_burst(&mut self, first: Seq, packets: u32, now: Time) {
         self.tell_start(now);
         let mut payload = 0;
-        let departure_us = self.pacer.departure(now).as_micros();
+        let departure = self.pacer.departure(now);
         let out = self.board.packets_out();
         let pipe = self.board.pipe();
         for at in 0..packets {
@@ -73,7 +84,7 @@ impl Connection {
             let sent = self.board.get_mut(seq);
             payload += u64::from(sent.len);
             sent.marks.set(Marks::EVER_RETRANS);
-            self.rate.sent(sent, departure_us, out);
+            self.rate.sent(sent, departure.as_micros(), out);
             self.board.sent_now(seq);
             if self.control.needs().packets {
                 self.board.note_sent(seq, pipe + at + 1);
@@ -81,8 +92,7 @@ impl Connection {
         }
         self.counters.sent += u64::from(packets);
         self.counters.retransmitted += u64::from(packets);
-        let burst = Burst { first, packets, again: true, pushed: false };
-        self.output.send(burst, &self.board, &self.unsent, now);
+        self.emit(Burst { first, packets, payload, departure, again: true, pushed: false }, now);
         self.board.start_burst(first);
         self.pacer.depart(payload, packets, self.counters.sent, now);
     }

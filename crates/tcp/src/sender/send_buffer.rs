@@ -2,10 +2,12 @@
 
 /// Bytes of a socket buffer beside its payload: `SKB_TRUESIZE` of an empty buffer for TCP, in a
 /// kernel without tunnels and wireless devices.
-const BUFFER_OVERHEAD: u64 = 832;
+pub(super) const BUFFER_OVERHEAD: u64 = 832;
 /// Bytes that the buffer grows by for a packet of the window: the next power of two above packet,
 /// headers and `skb_shared_info`, and `struct sk_buff` (`tcp_sndbuf_expand`, in such a kernel).
 const BYTES_PER_PACKET: u64 = 2_304;
+/// Unsent payload that only the send buffer limits (`tcp_notsent_lowat`).
+const NO_LOWAT: u64 = u32::MAX as u64;
 /// Packets that it has room for at least (`TCP_INIT_CWND`).
 const LEAST_PACKETS: u32 = 10;
 
@@ -38,7 +40,7 @@ pub(super) struct SendBuffer {
     /// Below so much memory in use a third is free, in bytes.
     roomy: u64,
     /// Unsent payload from which on no buffer is added (`TCP_NOTSENT_LOWAT`), in bytes.
-    low_water: u64,
+    lowat: u64,
     /// Windows that it has room for.
     windows: u64,
     /// Whether the application waits (`SOCK_NOSPACE`).
@@ -47,9 +49,10 @@ pub(super) struct SendBuffer {
 
 impl SendBuffer {
     /// An empty buffer; the control wants room for so many windows.
-    pub(super) fn new(max: u32, low_water: u64, windows: u32) -> Self {
+    pub(super) fn new(max: u32, lowat: Option<u64>, windows: u32) -> Self {
         let (max, windows) = (u64::from(max), u64::from(windows));
-        Self { size: 0, max, packets: 0, roomy: 0, low_water, windows, waits: false }
+        let lowat = lowat.unwrap_or(NO_LOWAT);
+        Self { size: 0, max, packets: 0, roomy: 0, lowat, windows, waits: false }
     }
 
     /// Grows with the window, and with the reordering degree, in packets (`tcp_sndbuf_expand`).
@@ -72,7 +75,7 @@ impl SendBuffer {
 
     /// Whether another socket buffer may be added (`sk_stream_memory_free`).
     pub(super) fn has_room(&self, used: InUse) -> bool {
-        used.memory() < self.size && used.unsent < self.low_water
+        used.memory() < self.size && used.unsent < self.lowat
     }
 
     /// The application found no room.
@@ -89,7 +92,7 @@ impl SendBuffer {
     /// (`sk_stream_write_space`).
     pub(super) fn wake(&mut self, used: InUse) {
         let free = used.memory() < self.roomy;
-        self.waits = !(free && 2 * used.unsent < self.low_water);
+        self.waits = !(free && 2 * used.unsent < self.lowat);
     }
 }
 
@@ -109,7 +112,7 @@ mod tests {
 
     #[test]
     fn it_grows_with_the_window_up_to_its_largest_size() {
-        let mut buffer = SendBuffer::new(1 << 20, 1 << 20, 2);
+        let mut buffer = SendBuffer::new(1 << 20, None, 2);
         buffer.expand(4, 3);
         assert_eq!(buffer.size, 46_080, "what a new socket has");
         buffer.expand(100, 3);
@@ -124,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_application_fills_it_and_waits_until_a_third_is_free() {
-        let mut buffer = SendBuffer::new(1 << 20, 1 << 20, 2);
+        let mut buffer = SendBuffer::new(1 << 20, None, 2);
         buffer.expand(10, 3);
         assert!(buffer.has_room(used(46_080 - 833, 0)));
         assert!(!buffer.has_room(used(46_080 - 832, 0)), "its own overhead counts");
@@ -147,7 +150,7 @@ mod tests {
 
     #[test]
     fn few_unsent_data_are_kept() {
-        let mut buffer = SendBuffer::new(1 << 20, 10_000, 2);
+        let mut buffer = SendBuffer::new(1 << 20, Some(10_000), 2);
         buffer.expand(100, 3);
         assert!(buffer.has_room(used(10_000, 9_999)));
         assert!(!buffer.has_room(used(10_000, 10_000)));

@@ -3,6 +3,7 @@
 use narrows_base::Time;
 
 use super::connection::Connection;
+use super::host_queue::HostQueue;
 use super::send_buffer::InUse;
 use super::transmit::Push;
 
@@ -77,7 +78,8 @@ impl Connection {
     fn check_app_limited(&mut self) {
         let pipe = self.board.pipe();
         let repaired = self.board.lost_out() <= self.board.retrans_out();
-        if self.unsent.is_short() && pipe < self.cwnd && repaired {
+        let is_gone = self.output.host_queue().is_none_or(HostQueue::is_empty);
+        if self.unsent.is_short() && is_gone && pipe < self.cwnd && repaired {
             self.rate.set_app_limited(pipe);
         }
     }

@@ -3,13 +3,14 @@
 use narrows_base::Time;
 
 use super::connection::Connection;
+use super::host_queue::HostQueue;
 use super::timers::Pending;
 
 impl Connection {
     #[inline(never)] // so that asking for a packet stays small
     pub(super) fn fire_timers(&mut self, now: Time) {
-        if self.timers.take_paced(now) {
-            // `tcp_tsq_handler`: lost packets first, then new ones.
+        if self.timers.take_paced(now) && self.goes_on(now) {
+            // `tcp_tsq_write`: lost packets first, then new ones.
             if self.board.lost_out() > self.board.retrans_out() {
                 self.retransmit_lost(now);
             }
@@ -24,6 +25,14 @@ impl Connection {
                 self.on_retransmission_timeout(now);
             }
         }
+    }
+
+    /// Lets bursts leave the host's queue, if it has one; returns whether TCP waited for that, or for
+    /// its own timer.
+    fn goes_on(&mut self, now: Time) -> bool {
+        self.output.release(now);
+        self.await_departure();
+        self.output.host_queue_mut().is_none_or(HostQueue::take_throttled)
     }
 
     /// Starts the timer after progress: a probe if one is due first, else the RTO
@@ -70,7 +79,10 @@ impl Connection {
         self.counters.timeouts += 1;
         self.enter_loss(now);
         self.episode.count_timeout();
-        self.retransmit_burst(self.board.una(), 1, now);
+        let head = self.board.una();
+        if !self.is_in_host_queue(head) {
+            self.retransmit_burst(head, 1, now);
+        }
         self.rtt.back_off();
         self.restart_rto(now);
     }

@@ -4,6 +4,7 @@ use narrows_base::{Duration, Time};
 use narrows_cc::{RecoveryState, StartEvent, Unused};
 
 use super::connection::Connection;
+use super::host_queue::HostQueue;
 use super::output::Burst;
 use super::timers::Pending;
 use crate::scoreboard::Sent;
@@ -75,6 +76,9 @@ impl Connection {
             let Some(burst) = self.size_burst(quota) else { break };
             if push == Push::All && self.should_defer(max_burst, now) {
                 cwnd_limited = self.window_limits_head();
+                break;
+            }
+            if self.is_throttled(self.unsent.payload(burst), 0) {
                 break;
             }
             self.send_burst(burst, push, now);
@@ -184,12 +188,11 @@ impl Connection {
         self.tell_start(now);
         let was_empty = self.board.packets_out() == 0;
         let first = self.board.next();
-        let departure_us = self.pacer.departure(now).as_micros();
+        let departure = self.pacer.departure(now);
         let pushed = self.unsent.is_pushed(packets);
-        let payload = self.register(packets, departure_us);
+        let payload = self.register(packets, departure.as_micros());
         self.counters.sent += u64::from(packets);
-        let burst = Burst { first, packets, again: false, pushed };
-        self.output.send(burst, &self.board, &self.unsent, now);
+        self.emit(Burst { first, packets, payload, departure, again: false, pushed }, now);
         self.pacer.depart(payload, packets, self.counters.sent, now);
         self.window.send(payload);
         // A loss probe scheduled after the last burst replaces this timer.
@@ -197,6 +200,32 @@ impl Connection {
         if starts_rto && !(push == Push::All && self.may_probe()) {
             self.rearm_rto(now);
         }
+    }
+
+    /// Hands a burst over, and plans when it leaves the host's queue, if it waits there.
+    #[inline(always)] // every burst comes by
+    pub(super) fn emit(&mut self, burst: Burst, now: Time) {
+        self.output.send(burst, &self.board, &self.unsent, now);
+        self.await_departure();
+    }
+
+    /// Sets the timer of the burst that leaves the host's queue next.
+    #[inline]
+    pub(super) fn await_departure(&mut self) {
+        if let Some(departure) = self.output.host_queue().and_then(HostQueue::next_departure) {
+            self.timers.pace(self.pacer.fires_at(departure));
+        }
+    }
+
+    /// Whether a burst with that payload waits until others leave the host's queue
+    /// (`tcp_small_queue_check`).
+    #[inline]
+    pub(super) fn is_throttled(&mut self, payload: u64, factor: u32) -> bool {
+        let rate = self.pacer.rate().unwrap_or_default();
+        let bursts = self.board.bursts();
+        let Some(queue) = self.output.host_queue_mut() else { return false };
+        // With one burst out, or none, the next always follows.
+        bursts > 1 && queue.throttle(payload, rate, factor)
     }
 
     /// Puts the packets of a burst on the scoreboard with their snapshots; returns their payload.

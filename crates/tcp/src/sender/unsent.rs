@@ -174,6 +174,12 @@ impl Unsent {
         self.packets
     }
 
+    /// Payload of a burst of so many packets of the first buffer.
+    #[inline]
+    pub(super) fn payload(&self, packets: u32) -> u64 {
+        (u64::from(packets) * u64::from(self.mss)).min(u64::from(self.head.bytes))
+    }
+
     /// Payload in the first buffer.
     pub(super) fn head_bytes(&self) -> u32 {
         self.head.bytes

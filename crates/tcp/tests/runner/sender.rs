@@ -44,7 +44,7 @@ impl SenderEnd {
             fq: settings.flag("fq"),
             timer_lateness: Duration::ZERO,
             limits: settings.limits()?,
-            unsent_low_water: 256 * 1024,
+            notsent_lowat: None,
             size: settings.get("size").map(size).transpose()?,
             ecn: settings.ecn()?,
             gso: false,

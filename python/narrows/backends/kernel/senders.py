@@ -49,10 +49,10 @@ class Senders:
             raise SpecError.at("flows", f"{len(theirs)}", remedy)
 
         for i in theirs:
-            if flows[i]["receive_window_bytes"] is not None:
-                found = f"{flows[i]['receive_window_bytes']} bytes"
-                remedy = "none for what iperf3 sends, or --backend kernel:own,"
-                raise SpecError.at(f"flows[{i}].receive_window", found, remedy)
+            for key in ("receive_window", "notsent_lowat"):
+                if (limit := flows[i].get(f"{key}_bytes")) is not None:
+                    remedy = "none for what iperf3 sends, or --backend kernel:own,"
+                    raise SpecError.at(f"flows[{i}].{key}", f"{limit} bytes", remedy)
         if len({flows[i]["ecn"] for i in theirs}) > 1:
             remedy = "the same for all that iperf3 sends, or --backend kernel:own,"
             raise SpecError.at("flows", "different settings of ecn", remedy)
