@@ -76,10 +76,10 @@ KINDS = {
     "duration?": _MAYBE,
     "measured": Kind(
         "Maybe<u64>",
-        "measured({}).map(Duration::as_nanos).into()",
+        "drop_placeholder({}).map(Duration::as_nanos).into()",
         "Option<f64>",
-        "measured({}).map(Duration::as_secs_f64)",
-        "measured({}).map_or(f64::NAN, Duration::as_secs_f64)",
+        "drop_placeholder({}).map(Duration::as_secs_f64)",
+        "drop_placeholder({}).map_or(f64::NAN, Duration::as_secs_f64)",
         "float | None",
         "s",
     ),
@@ -322,7 +322,7 @@ def write_conversions(samples: Sequence[Sample]) -> str:
         f"//!\n//! {NOTE}",
         "",
         "use narrows_base::{Duration, Time};",
-        "use narrows_cc::{self as cc, measured};",
+        "use narrows_cc::{self as cc, drop_placeholder};",
         "use narrows_control as own;",
         "",
         "use super::parts::{at_send, congestion, rate, state};",
@@ -346,7 +346,7 @@ def write_classes(samples: Sequence[Sample]) -> str:
         f"//!\n//! {NOTE}",
         "",
         "use narrows_base::{Duration, Time};",
-        "use narrows_cc::{self as cc, measured};",
+        "use narrows_cc::{self as cc, drop_placeholder};",
         "use pyo3::prelude::*;",
     ]
     for sample in samples:
@@ -377,9 +377,7 @@ def write_arrays(samples: Sequence[Sample]) -> str:
         '#![expect(clippy::cast_precision_loss, reason = "counters stay far below 2^53")]',
         "",
         "use narrows_base::{Duration, Time};",
-        "use narrows_cc::{self as cc, measured};",
-        "",
-        "use super::flag;",
+        "use narrows_cc::{self as cc, drop_placeholder};",
         "",
         "/// The events and their fields, in the order of the numbers.",
         f"pub(super) const EVENTS: [(&str, &[&str]); {len(samples) + 1}] = [",
@@ -402,6 +400,7 @@ def write_arrays(samples: Sequence[Sample]) -> str:
         parts += ["", head, "    ["]
         parts += [f"        {field.number}," for field in fields]
         parts += ["    ]", "}"]
+    parts += ["", "fn flag(holds: bool) -> f64 {", "    f64::from(u8::from(holds))", "}"]
     return "\n".join(parts) + "\n"
 
 

@@ -48,7 +48,7 @@ pub use config::{CcConfig, Entry};
 pub use control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
 pub use filter::WindowedMax;
 pub use fixed::{Setting, set_fixed};
-pub use own_control::{OWN_RATES, OWN_WINDOWS, RoundTrips, measured};
+pub use own_control::{OWN_RATES, OWN_WINDOWS, RoundTrips, drop_placeholder};
 pub use pcc::exponential;
 pub use profile::{
     BbrProfile, CcProfile, CubicProfile, HystartClock, LINUX_4_9, LINUX_4_11, LINUX_4_17,

@@ -13,7 +13,7 @@ pub const OWN_RATES: RangeInclusive<f64> = 8.0..=1e13;
 
 /// A duration, unless it is the placeholder of one that wasn't measured yet: zero or endless.
 #[must_use]
-pub fn measured(duration: Duration) -> Option<Duration> {
+pub fn drop_placeholder(duration: Duration) -> Option<Duration> {
     (!duration.is_zero() && duration < Duration::MAX).then_some(duration)
 }
 

@@ -3,7 +3,7 @@
 //! tools/generate_samples.py makes this file from crates/control/samples.toml.
 
 use narrows_base::{Duration, Time};
-use narrows_cc::{self as cc, measured};
+use narrows_cc::{self as cc, drop_placeholder};
 use pyo3::prelude::*;
 
 /// The information of one ACK, after loss detection and the recovery state machine.
@@ -79,8 +79,8 @@ impl AckSample {
             in_flight_at_send: sample.rate.and_then(|rate| rate.at_send).map(|then| then.in_flight),
             lost_at_send: sample.rate.and_then(|rate| rate.at_send).map(|then| then.lost),
             rtt_s: sample.rtt.map(Duration::as_secs_f64),
-            srtt_s: measured(sample.srtt).map(Duration::as_secs_f64),
-            min_rtt_s: measured(sample.min_rtt).map(Duration::as_secs_f64),
+            srtt_s: drop_placeholder(sample.srtt).map(Duration::as_secs_f64),
+            min_rtt_s: drop_placeholder(sample.min_rtt).map(Duration::as_secs_f64),
             ack_delayed: sample.ack_delayed,
             round_start,
             state: sample.state.name(),

@@ -5,9 +5,7 @@
 #![expect(clippy::cast_precision_loss, reason = "counters stay far below 2^53")]
 
 use narrows_base::{Duration, Time};
-use narrows_cc::{self as cc, measured};
-
-use super::flag;
+use narrows_cc::{self as cc, drop_placeholder};
 
 /// The events and their fields, in the order of the numbers.
 pub(super) const EVENTS: [(&str, &[&str]); 7] = [
@@ -91,8 +89,8 @@ pub(super) fn ack(sample: &cc::AckSample, round_start: bool) -> [f64; 24] {
         sample.rate.and_then(|rate| rate.at_send).map_or(f64::NAN, |then| then.in_flight.into()),
         sample.rate.and_then(|rate| rate.at_send).map_or(f64::NAN, |then| then.lost.into()),
         sample.rtt.map_or(f64::NAN, Duration::as_secs_f64),
-        measured(sample.srtt).map_or(f64::NAN, Duration::as_secs_f64),
-        measured(sample.min_rtt).map_or(f64::NAN, Duration::as_secs_f64),
+        drop_placeholder(sample.srtt).map_or(f64::NAN, Duration::as_secs_f64),
+        drop_placeholder(sample.min_rtt).map_or(f64::NAN, Duration::as_secs_f64),
         flag(sample.ack_delayed),
         flag(round_start),
         f64::from(sample.state as u8),
@@ -155,4 +153,8 @@ pub(super) fn start(event: &cc::StartEvent) -> [f64; 5] {
         event.mss.into(),
         event.delivered as f64,
     ]
+}
+
+fn flag(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
 }

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use narrows_base::{Duration, Rate};
 use narrows_cc::{
     self as cc, CcConfig, Congestion, CongestionControl, Control, INFINITE_SSTHRESH, Needs,
-    OWN_RATES, OWN_WINDOWS, RecoveryState, RoundTrips, measured,
+    OWN_RATES, OWN_WINDOWS, RecoveryState, RoundTrips, drop_placeholder,
 };
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ pub(crate) fn control(config: CcConfig) -> Box<dyn CongestionControl> {
         app_limited: false,
     };
     let mut made = Own { connection, control, has: 0, rounds: RoundTrips::default() };
-    let rtt = config.initial_rtt.and_then(measured);
+    let rtt = config.initial_rtt.and_then(drop_placeholder);
     let rtt = rtt.map_or(f64::NAN, Duration::as_secs_f64);
     made.tell("on_connect", &[config.mss.into(), config.initial_cwnd.into(), rtt]);
     Box::new(made)
@@ -119,8 +119,4 @@ impl CongestionControl for Own {
 fn place_of(name: &str) -> u32 {
     let found = EVENTS.iter().position(|(event, _)| *event == name);
     found.and_then(|at| u32::try_from(at).ok()).expect("an event of the declaration")
-}
-
-fn flag(holds: bool) -> f64 {
-    f64::from(u8::from(holds))
 }

@@ -3,7 +3,7 @@
 //! tools/generate_samples.py makes this file from crates/control/samples.toml.
 
 use narrows_base::{Duration, Time};
-use narrows_cc::{self as cc, measured};
+use narrows_cc::{self as cc, drop_placeholder};
 use narrows_control as own;
 
 use super::parts::{at_send, congestion, rate, state};
@@ -21,8 +21,8 @@ pub(super) fn ack_of(sample: &cc::AckSample, round_start: bool) -> own::AckSampl
         lost_total: sample.lost_total,
         rate: sample.rate.map(rate).into(),
         rtt_ns: sample.rtt.map(Duration::as_nanos).into(),
-        srtt_ns: measured(sample.srtt).map(Duration::as_nanos).into(),
-        min_rtt_ns: measured(sample.min_rtt).map(Duration::as_nanos).into(),
+        srtt_ns: drop_placeholder(sample.srtt).map(Duration::as_nanos).into(),
+        min_rtt_ns: drop_placeholder(sample.min_rtt).map(Duration::as_nanos).into(),
         ack_delayed: sample.ack_delayed,
         round_start,
         state: state(sample.state),
