@@ -95,7 +95,7 @@ def test_what_is_measured_of_a_run(tmp_path) -> None:
     (row,) = outcome(next(ran.stored(RunStore(tmp_path / "runs")))).to_dicts()
     assert row["share"] + row["others_share"] == pytest.approx(100)
     assert 50 < row["share"] < 100
-    assert 0.08 < row["--completion"] < 5
+    assert 0.08 < row["completion"] < 5
     assert 90 < row["utilization"] <= 100
     assert 0 < row["swing"] <= 100
     assert 0 <= row["dip"] < 100
