@@ -255,6 +255,26 @@ def test_a_measure_that_leaves_is_no_success(tmp_path) -> None:
     )
 
 
+def test_a_study_finds_an_own_control_beside_it(tmp_path, capsys) -> None:
+    control = """
+class Mine:
+    def on_ack(self, sample):
+        pass
+
+    def on_congestion(self, event):
+        pass
+
+    def control(self):
+        return 10
+"""
+    folder = paper(tmp_path, STUDY.replace('cca = "reno"', 'cca = "mine:Mine"'))
+    (tmp_path / "law/mine.py").write_text(control)
+    assert run_cli("reproduce", folder, "--quick") == 2
+    assert "--allow-code law/mine.py, if you trust it," in capsys.readouterr().err
+    assert run_cli("reproduce", folder, "--quick", "--allow-code", folder) == 0
+    assert "Goodput by the losses" in capsys.readouterr().out
+
+
 def test_the_how_to_goes_from_a_sentence_to_a_verdict(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     folder = tmp_path / "buffers"
