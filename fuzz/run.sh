@@ -33,5 +33,6 @@ NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_HOSTILE=$share \
     "$python" -m pytest -q tests/python/test_hostile_results.py -k random
 NARROWS_FUZZ_FIRST=$RANDOM$RANDOM NARROWS_SEEDS=$((2 * share)) \
     "$python" -m pytest -q tests/python/test_random_specifications.py
+NARROWS_FUZZ_FIRST=$RANDOM "$python" -m pytest -q tests/python/test_schema_agrees.py
 "$python" tools/kill_runs.py --kills $((share / 160 + 1)) --seed $RANDOM --signals INT,TERM,HUP,KILL
 "$python" tools/throw_nonsense.py --seconds "$share" --seed $RANDOM$RANDOM

@@ -126,9 +126,9 @@ class Drawing:
     def draw(self, node: Node, place: Place, key: str) -> Any:
         """Draws a value for a place, whose key with the kinds around it is `key`."""
         self.nodes[place] = (node, key)
-        keys = [part for part in place if isinstance(part, str)]
-        hint = HINTS.get(".".join(keys)) or WORDS.get(keys[-1])
-        if hint is not None and not node.keys() & {"items", "properties"}:
+        hint = hint_of(place)
+        pairs = "prefixItems" in node.get("items", {})
+        if hint is not None and (pairs or not node.keys() & {"items", "properties"}):
             return hint(self.chance)
         if "properties" in node:
             return self._table(node, place, key)
@@ -185,7 +185,7 @@ class Drawing:
             return self._whole(node)
         if kind == "number":
             return self._number(node)
-        if units := _units(node):
+        if units := units_of(node):
             return _quantity_of(self.chance, units)
         if kind == ["integer", "string"]:
             return f"{self.chance.randint(3, 400)}pkt"
@@ -216,26 +216,28 @@ class Drawing:
         if found is None:
             return
         self.refusals[place] += 1
-        there, often = self._is_there(place), self.refusals[place]
+        there, often = self.has(place), self.refusals[place]
         if often <= 2 or len(place) == 1:
-            self._holder(place)[place[-1]] = self.draw(found[0], place, found[1])
+            self.holder(place)[place[-1]] = self.draw(found[0], place, found[1])
         elif often <= 4 and there and not self._needed(place):
-            del self._holder(place)[place[-1]]
+            del self.holder(place)[place[-1]]
         else:
             self.refusals[place] = 0
             self.mend(place[:-1])
 
-    def _is_there(self, place: Place) -> bool:
-        holder = self._holder(place)
-        return place[-1] in (range(len(holder)) if isinstance(holder, list) else holder)
+    def has(self, place: Place) -> bool:
+        """Whether the document has a value at a place."""
+        holder = self.holder(place)
+        inside = range(len(holder)) if isinstance(holder, list) else holder or ()
+        return place[-1] in inside
 
     def _node(self, place: Place) -> tuple[Node, str] | None:
         """The schema and the key of a place; None for what isn't declared."""
-        holder = self._holder(place)
+        holder = self.holder(place)
         if not place or not isinstance(holder, (dict, list)):
             return None
         if isinstance(holder, list) or place[-1] in holder:
-            return self.nodes.get(place) if self._is_there(place) else None
+            return self.nodes.get(place) if self.has(place) else None
         around, key = self.nodes.get(place[:-1], ({}, ""))
         for node in (around, *alternatives(around)):
             kind = node.get("properties", {}).get("kind", {"const": holder.get("kind")})
@@ -245,12 +247,12 @@ class Drawing:
 
     def _needed(self, place: Place) -> bool:
         """Whether the table around a place isn't valid without it."""
-        if isinstance(self._holder(place), list):
-            return len(self._holder(place)) == 1
+        if isinstance(self.holder(place), list):
+            return len(self.holder(place)) == 1
         node, _ = self.nodes[place[:-1]]
         return any(place[-1] in other.get("required", ()) for other in (node, *alternatives(node)))
 
-    def _holder(self, place: Place) -> Any:
+    def holder(self, place: Place) -> Any:
         """The table or list around a place; None if there is none."""
         holder: Any = self.document
         for part in place[:-1]:
@@ -262,17 +264,29 @@ class Drawing:
         return holder
 
 
+def hint_of(place: Place) -> Draw | None:
+    """How values of a place are drawn, if the schema leaves too much open."""
+    keys = [part for part in place if isinstance(part, str)]
+    return HINTS.get(".".join(keys)) or WORDS.get(keys[-1])
+
+
 def random_trial(seed: int, directory: Path, attempts: int = 12) -> tuple[dict[str, Any], Trial]:
     """A specification that narrows accepts, and its scenario; each key has its turn.
 
     `directory` holds the files of `FILES`. Raises ValueError if narrows refuses every attempt.
     """
+    drawing, made = random_drawing(seed, directory, attempts)
+    return drawing.document, made
+
+
+def random_drawing(seed: int, directory: Path, attempts: int = 12) -> tuple[Drawing, Trial]:
+    """The same, with the schema of each place."""
     wanted, refusal = declared()[seed % len(declared())], ""
     for attempt in range(attempts):
         drawing = Drawing(f"{seed}-{attempt}", wanted if attempt < attempts // 2 else "")
         for _ in range(40):
             try:
-                return drawing.document, trial(drawing.document, directory)
+                return drawing, trial(drawing.document, directory)
             except InputError as error:
                 refusal = str(error)
                 for problem in error.problems:
@@ -369,11 +383,11 @@ def alternatives(node: Node) -> list[Node]:
         if "anyOf" in inner and "properties" not in inner:
             every += alternatives(inner)
         elif "$ref" not in inner and inner not in axes:
-            every += [inner] if "pattern" not in inner or _units(inner) else []
+            every += [inner] if "pattern" not in inner or units_of(inner) else []
     return every
 
 
-def _units(node: Node) -> list[str]:
+def units_of(node: Node) -> list[str]:
     """The units of a quantity; none for another text."""
     found = _UNITS.search(str(node.get("pattern", "")))
     return found[1].split("|") if found else []

@@ -3,12 +3,12 @@
 //! It is made from the declared keys and the registries. Only reading finds problems that a schema
 //! can't express (relations between values, files, names of flows).
 
-use narrows_base::registry::{Bounds, Fallback, Info, Parameter, Unit};
+use narrows_base::registry::{Bounds, Fallback, Info, Parameter, Room, Unit};
 use narrows_cc::CONTROLS;
 use serde_json::{Map, Value, json};
 
 use crate::keys::{self, Elements, Key, Kind, SPECIFICATION, SWEEP, Section};
-use crate::limits::MAX_NAME;
+use crate::limits::{MAX_NAME, MAX_POINTS};
 use crate::read::presets;
 use crate::scenario::NO_CONTROL;
 use crate::units::{DURATION_UNITS, RATE_UNITS, SIZE_UNITS};
@@ -119,7 +119,7 @@ fn kind(key: &Key) -> Value {
         Kind::Rate => quantity(RATE_UNITS),
         Kind::Duration | Kind::Span => quantity(DURATION_UNITS),
         Kind::Room => quantity(SIZE_UNITS),
-        Kind::Volume => quantity(&SIZE_UNITS[..BYTES]),
+        Kind::Volume => quantity(BYTE_UNITS),
         Kind::Probability => json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1 }),
         Kind::Number => json!({ "type": "number" }),
         Kind::Flag => json!({ "type": "boolean" }),
@@ -135,8 +135,22 @@ fn kind(key: &Key) -> Value {
     axis(one)
 }
 
-/// The units of [`SIZE_UNITS`] that count bytes come first.
-const BYTES: usize = 7;
+/// The units of bytes, which come first, and that of packets.
+const BYTE_UNITS: &[(&str, u64)] = SIZE_UNITS.split_at(7).0;
+const PACKET_UNIT: &[(&str, u64)] = SIZE_UNITS.split_at(7).1.split_at(1).0;
+/// Parameters of workloads whose quantity isn't that of a distribution.
+const ANY: Forms = Forms { distributed: &Value::Bool(true), counts: false };
+/// Parameters of elements and controls.
+const COUNTS: Forms = Forms { counts: true, ..ANY };
+
+/// The forms that values of parameters have in a table.
+#[derive(Clone, Copy)]
+struct Forms<'a> {
+    /// A value of the distributed quantity.
+    distributed: &'a Value,
+    /// Whether a plain number counts packets or bytes.
+    counts: bool,
+}
 
 fn name(key: &Key) -> Value {
     if key.name == "preset" {
@@ -197,22 +211,24 @@ fn options(info: &Info) -> Value {
             "required": ["cca"],
             "not": { "required": ["stack"] },
         },
-        "then": { "properties": { "options": parameters(info.parameters, &[], &json!(true)) } },
+        "then": { "properties": { "options": parameters(info.parameters, &[], COUNTS) } },
     })
 }
 
 fn element(elements: Elements) -> Value {
-    let names: Vec<_> = elements.registry().iter().map(|info| info.name).collect();
+    let alone =
+        |info: &&&Info| info.parameters.iter().all(|one| one.fallback != Fallback::Required);
+    let names: Vec<_> = elements.registry().iter().filter(alone).map(|info| info.name).collect();
     let table = |info: &&Info| {
         let mut further = vec![("kind", json!({ "const": info.name }))];
-        if info.room().is_some() {
-            further.push(("limit", json!({ "type": ["integer", "string"] })));
+        if let Some(room) = info.room() {
+            further.push(("limit", axis(limit(room))));
         }
         if elements == Elements::Impairment {
-            further.push(("direction", json!({ "enum": ["forward", "backward"] })));
-            further.push(("at", json!({ "enum": ["behind", "before"] })));
+            further.push(("direction", axis(json!({ "enum": ["forward", "backward"] }))));
+            further.push(("at", axis(json!({ "enum": ["behind", "before"] }))));
         }
-        let mut made = parameters(info.parameters, &further, &json!(true));
+        let mut made = parameters(info.parameters, &further, COUNTS);
         made["description"] = info.summary.into();
         made
     };
@@ -224,15 +240,23 @@ fn element(elements: Elements) -> Value {
     json!({ "anyOf": all })
 }
 
-/// A table of parameters, with further keys; `one` is a value of the distributed quantity.
-fn parameters(parameters: &[Parameter], further: &[(&str, Value)], one: &Value) -> Value {
+/// The limit of a queue; a plain number only if the discipline has a unit of its own.
+fn limit(room: Room) -> Value {
+    match room {
+        Room::Either => quantity(SIZE_UNITS),
+        _ => json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, quantity(SIZE_UNITS)] }),
+    }
+}
+
+/// A table of parameters, with further keys.
+fn parameters(parameters: &[Parameter], further: &[(&str, Value)], forms: Forms) -> Value {
     let mut properties: Map<_, _> =
         further.iter().map(|(key, made)| ((*key).to_owned(), made.clone())).collect();
     let mut required: Vec<&str> =
         further.iter().map(|(key, _)| *key).filter(|key| *key == "kind").collect();
     for parameter in parameters {
-        let value = unit(parameter, one);
-        let is_list = matches!(parameter.unit, Unit::Tables(_));
+        let value = unit(parameter, forms);
+        let is_list = matches!(parameter.unit, Unit::Tables(_) | Unit::RateList | Unit::Quantiles);
         let mut made = if is_list { value } else { axis(value) };
         made["description"] = parameter.what.into();
         properties.insert(parameter.name.into(), made);
@@ -248,7 +272,7 @@ fn parameters(parameters: &[Parameter], further: &[(&str, Value)], one: &Value) 
     })
 }
 
-fn unit(parameter: &Parameter, one: &Value) -> Value {
+fn unit(parameter: &Parameter, forms: Forms) -> Value {
     let bounded = |kind: &str| match parameter.bounds {
         Bounds::Whole { least, most, .. } => {
             json!({ "type": kind, "minimum": least, "maximum": most })
@@ -259,7 +283,9 @@ fn unit(parameter: &Parameter, one: &Value) -> Value {
     };
     match parameter.unit {
         Unit::Packets | Unit::Bytes => {
-            json!({ "anyOf": [bounded("integer"), quantity(SIZE_UNITS)] })
+            let packets = parameter.unit == Unit::Packets;
+            let text = quantity(if packets { PACKET_UNIT } else { BYTE_UNITS });
+            if forms.counts { json!({ "anyOf": [bounded("integer"), text] }) } else { text }
         }
         Unit::Duration => quantity(DURATION_UNITS),
         Unit::Rate => quantity(RATE_UNITS),
@@ -270,20 +296,31 @@ fn unit(parameter: &Parameter, one: &Value) -> Value {
         Unit::Rates => timed(quantity(RATE_UNITS)),
         Unit::Delays | Unit::Spans => timed(quantity(DURATION_UNITS)),
         Unit::RateList => json!({ "type": "array", "items": quantity(RATE_UNITS), "minItems": 1 }),
-        Unit::Opportunities | Unit::Frequency => json!({ "type": "string" }),
-        Unit::QuantileFile => json!({ "type": "string" }),
+        Unit::Opportunities | Unit::QuantileFile => json!({ "type": "string" }),
+        Unit::Frequency => json!({ "type": "string", "pattern": FREQUENCY }),
         Unit::Durations => law(&quantity(DURATION_UNITS)),
-        Unit::Sizes => law(&quantity(&SIZE_UNITS[..BYTES])),
-        Unit::Distributed => one.clone(),
+        Unit::Sizes => law(&quantity(BYTE_UNITS)),
+        Unit::Distributed => forms.distributed.clone(),
         Unit::Tables(own) => {
-            json!({ "type": "array", "items": parameters(own, &[], one), "minItems": 1 })
+            json!({ "type": "array", "items": parameters(own, &[], forms), "minItems": 1 })
         }
         Unit::Quantiles => json!({
             "type": "array",
-            "items": { "type": "array", "prefixItems": [one, { "type": "number" }] },
+            "items": {
+                "type": "array",
+                "prefixItems": [forms.distributed, { "type": "number", "minimum": 0, "maximum": 1 }],
+                "minItems": 2,
+                "maxItems": 2,
+            },
+            "minItems": 1,
+            "maxItems": MAX_POINTS,
         }),
     }
 }
+
+/// A number of flows in a time, such as "5/s".
+const FREQUENCY: &str =
+    r"^\s*\+?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*/\s*(s|min|h)\s*$";
 
 /// A table of times, each with a value.
 fn timed(one: Value) -> Value {
@@ -292,18 +329,18 @@ fn timed(one: Value) -> Value {
 
 /// A quantity, or a distribution of it.
 fn law(one: &Value) -> Value {
-    let tables = DISTRIBUTIONS.iter().map(|info| kind_of(info, one));
+    let tables = DISTRIBUTIONS.iter().map(|info| kind_of(info, Forms { distributed: one, ..ANY }));
     json!({ "anyOf": std::iter::once(one.clone()).chain(tables).collect::<Vec<_>>() })
 }
 
 fn workload() -> Value {
-    let tables = WORKLOADS.iter().map(|info| kind_of(info, &json!(true)));
+    let tables = WORKLOADS.iter().map(|info| kind_of(info, ANY));
     json!({ "anyOf": tables.collect::<Vec<_>>() })
 }
 
-/// A table with a kind and its parameters; `one` is a value of the distributed quantity.
-fn kind_of(info: &Info, one: &Value) -> Value {
-    let mut made = parameters(info.parameters, &[("kind", json!({ "const": info.name }))], one);
+/// A table with a kind and its parameters.
+fn kind_of(info: &Info, forms: Forms) -> Value {
+    let mut made = parameters(info.parameters, &[("kind", json!({ "const": info.name }))], forms);
     made["description"] = info.summary.into();
     made
 }

@@ -115,28 +115,29 @@ impl Parts<'_> {
         let pause = Law::Constant(self.default("think").unwrap_or_default());
         Ok(Workload::Web {
             html_bytes: positive(html, "html")?,
-            objects: self.whole("objects", 0)?,
+            objects: self.whole("objects")?,
             object_bytes: self.sizes()?,
-            levels: self.whole("levels", 1)?,
+            levels: self.whole("levels")?,
             connections,
             think_ns: if given { self.times("think")? } else { pause },
         })
     }
 
-    /// A number of at least `least`, or the registry's default.
-    fn whole(&self, key: &str, least: u64) -> Result<u64, Wrong> {
+    /// A whole number within the registry's bounds, or its default.
+    fn whole(&self, key: &str) -> Result<u64, Wrong> {
+        let parameter = self.info.parameter(key).expect("it is declared");
         let Some(node) = self.table.get(key) else {
-            return Ok(self.default(key).unwrap_or(least));
+            return Ok(self.default(key).expect("it has a default"));
         };
-        let number = node.as_whole().filter(|&number| number >= least);
-        let remedy = format!("a whole number of at least {least},");
-        number.ok_or_else(|| Wrong::value(node.described(), remedy).at(key))
+        let number = node.as_whole().filter(|&number| parameter.bounds.hold(number));
+        let wrong = || Wrong::value(node.described(), parameter::expectation(parameter)).at(key);
+        number.ok_or_else(wrong)
     }
 
     fn udp(&self) -> Result<Workload, Wrong> {
         let rate_bps = self.quantity("rate", parse_rate, "\"5mbit\"")?;
         let size_bytes = self.or_default("size", bytes, "\"1200b\"")?;
-        let burst = self.whole("burst", 1)?;
+        let burst = self.whole("burst")?;
         Ok(Workload::Udp { rate_bps, size_bytes, burst })
     }
 
@@ -168,11 +169,11 @@ impl Parts<'_> {
             control,
             min_bps: min_bps?,
             max_bps: max_bps?,
-            fps: self.whole("fps", 1)?,
+            fps: self.whole("fps")?,
             packet_bytes: self.or_default("packet", bytes, "\"1000b\"")?,
             reaction_ns: time("reaction")?,
             deviation_ppm: self.deviations()?,
-            key_frame: self.whole("key_frame", 1)?,
+            key_frame: self.whole("key_frame")?,
             jitter_buffer_ns: time("jitter_buffer")?,
             feedback_ns,
         };
@@ -201,7 +202,7 @@ impl Parts<'_> {
 
     /// The deviations of a Laplacian distribution to one side, in millionths.
     fn deviations(&self) -> Result<Law, Wrong> {
-        let percent = self.whole("variation", 0)?;
+        let percent = self.whole("variation")?;
         let mean = percent.min(100) * 10_000;
         let law = Distribution::Exponential { mean }.law().filter(|_| mean > 0);
         Ok(law.unwrap_or(Law::Constant(percent * 10_000)))
