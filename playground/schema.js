@@ -14,13 +14,14 @@ export function at(schema, place) {
   }, schema);
 }
 
-/** The names allowed at a place, each with its meaning. */
+/** The names allowed at a place, each with its meaning; last those that need parameters. */
 export function choices(schema) {
   const one = single(schema);
   const listed = one.anyOf ?? [one];
   const names = listed.flatMap((entry) => entry.enum ?? (entry.const ? [entry.const] : []));
   const meaning = Object.fromEntries(listed.map((entry) => [entry.const ?? entry.properties?.kind?.const, entry.description]));
-  return names.map((name) => ({ name, what: meaning[name] ?? "" }));
+  const kinds = names.length ? listed.flatMap((entry) => entry.properties?.kind?.const ?? []) : [];
+  return [...new Set([...names, ...kinds])].map((name) => ({ name, what: meaning[name] ?? "" }));
 }
 
 /** The parameters of an element: of the queue `codel`, say. */
