@@ -67,6 +67,14 @@ def test_hosts_stand_on_the_side_from_which_they_send() -> None:
     assert "receivers" not in place
 
 
+def test_flows_have_the_names_that_they_were_given() -> None:
+    flows = [{"cca": "bbr", "name": "phone", "count": 2}, {"cca": "cubic", "count": 2}]
+    found = words(drawn(flows=flows))
+    at = found.index("2 phone")
+    assert found[at + 1] == "BBR"
+    assert "2 CUBIC" in found
+
+
 def test_on_a_terminal_the_command_writes_a_file_and_says_which(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

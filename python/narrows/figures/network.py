@@ -6,6 +6,7 @@ link with its queue and its service, the propagation delay, and the reverse path
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,6 +22,8 @@ LINE = 15
 MOST_LINES = 4
 UNITS = {"ns": (1e6, "ms"), "bps": (1e6, "Mbit/s"), "bytes": (1e3, "KB")}
 """The units and scales of a scenario's fields, by their suffixes."""
+_NUMBER = re.compile(r"-\d+$")
+"""The number of a flow of an entry."""
 PLACES = ("at", "direction", "kind", "name")
 
 
@@ -74,8 +77,11 @@ def _ends(scenario: Scenario) -> tuple[list[Box], list[Box]]:
 
 
 def _flow(flow: Flow) -> tuple[str, ...]:
-    """The description of a flow, in lines."""
-    told = [governed(flow)]
+    """The description of a flow, in lines: its name first if it isn't named after its control."""
+    name = _NUMBER.sub("", str(flow["name"]))
+    told = (
+        [governed(flow)] if name in (str(flow["cca"]), governed(flow)) else [name, governed(flow)]
+    )
     if flow["workload"] and not sent(flow):
         told.append(str(flow["workload"].get("kind", "workload")))
     if flow["size_bytes"]:
