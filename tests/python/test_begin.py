@@ -35,7 +35,7 @@ def test_every_starting_point_is_right(
         return
     code = [word for name in starter.files for word in ("--allow-code", name)]
     assert run_cli("run", "--check", starter.spec, *code) == 0
-    assert "right" in capsys.readouterr().out
+    assert ": valid; " in capsys.readouterr().out
 
 
 def test_a_file_is_not_replaced_unless_told(
@@ -56,7 +56,7 @@ def test_validate_tells_every_problem_and_runs_nothing(tmp_path: Path, capsys: C
     wrong = write(tmp_path, GOOD.replace("8mbit", "8mbps?"), "wrong.toml")
     assert run_cli("run", "--check", right, wrong, wrong) == 2
     captured = capsys.readouterr()
-    assert "good.toml: right; runs: 1, combinations: 1" in captured.out
+    assert "good.toml: valid; 1 run of 1 combination" in captured.out
     assert captured.err.count("path.rate") == 2
     assert not (tmp_path / "narrows-results").exists()
 

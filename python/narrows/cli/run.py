@@ -23,6 +23,7 @@ from narrows.cli.options import (
 from narrows.cli.output import hint, print_json, print_lines
 from narrows.cli.status import DONE, FAILED
 from narrows.errors import InputError, Problem
+from narrows.words import counted
 
 if TYPE_CHECKING:
     from narrows.runner import Experiment
@@ -166,7 +167,8 @@ def _check(
     else:
         for one in found:
             count, runs = one["combinations"], one["runs"]
-            print(f"{one['spec']}: right; runs: {runs}, combinations: {count}")
+            meant = f"{counted(runs, 'run')} of {counted(count, 'combination')}"
+            print(f"{one['spec']}: valid; {meant}")
     if problems:
         raise InputError(problems)
 
