@@ -18,7 +18,7 @@ import pytest
 from specimens import GOOD, run_cli
 
 from narrows.store import open_result
-from narrows.store.intact import sealed
+from narrows.store.intact import digest_of, sealed
 
 Capture = pytest.CaptureFixture[str]
 SHORT = ["--set", "run.duration=2s", "--set", "run.warmup=0.5s"]
@@ -80,9 +80,7 @@ def link(place: Path, target: Path) -> None:
     place.symlink_to(target)
 
 
-@pytest.mark.parametrize(
-    "folder", ["locks", "runs", "tmp", "index", "studies", "failures", "pages"]
-)
+@pytest.mark.parametrize("folder", ["locks", "parts", "tmp", "studies", "failures", "pages"])
 @pytest.mark.parametrize(
     "command", [("store", "gc", "--dry-run"), ("store", "gc"), ("open", "--no-show", "--rebuild")]
 )
@@ -233,7 +231,7 @@ def test_a_damaged_result_is_called_so(result: Path, made: Path, capsys: Capture
 
 
 @pytest.mark.parametrize(
-    "file", ["index/part-*/runs.parquet", "index/part-*/summary.parquet", "studies/good.parquet"]
+    "file", ["parts/part-*/runs.parquet", "parts/part-*/summary.parquet", "studies/good.parquet"]
 )
 def test_damaged_tables_of_a_store_are_told_and_mended(
     store: Path, made: Path, capsys: Capture, file: str
@@ -254,11 +252,6 @@ def _cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:5])
 
 
-def _file_instead(path: Path) -> None:
-    shutil.rmtree(path)
-    path.touch()
-
-
 def _folder_instead(path: Path) -> None:
     path.unlink()
     path.mkdir()
@@ -271,12 +264,12 @@ def _folder_instead(path: Path) -> None:
         ("studies/good.json", _cut),
         ("studies/good.json", lambda path: path.write_text('{"name": 3}')),
         ("studies/good.parquet", _folder_instead),
-        ("index/part-*", _file_instead),
-        ("index/part-*/flows.parquet", _folder_instead),
+        ("parts/part-*/flows.parquet", _folder_instead),
+        ("parts/part-*/runs.parquet", _cut),
         ("failures", lambda path: (path / f"{'a' * 32}.json").write_text("{")),
         ("failures", lambda path: (path / f"{'a' * 32}.json").write_text('{"error": null}')),
-        ("runs/run=*/run.json", lambda path: path.write_text("[]")),
-        ("runs/run=*/scenario.json", _cut),
+        ("parts/part-*/part.json", lambda path: path.write_text("[]")),
+        ("parts/part-*/part.json", _cut),
     ],
 )
 def test_every_kind_of_damage_is_found_and_mended(
@@ -292,6 +285,44 @@ def test_every_kind_of_damage_is_found_and_mended(
     assert run_cli("run", str(made / "good.toml"), *SHORT, "--jobs", "2", *again) == 0
     for command in (("export", str(store), "summary"), ("store", "ls", str(store))):
         assert run_cli(*command) == 0
+
+
+def _seal(part: Path, **changes: object) -> None:
+    """Writes the line of a part anew, with a digest that fits."""
+    line = json.loads((part / "part.json").read_text()) | changes
+    rest = {key: value for key, value in line.items() if key != "digest"}
+    (part / "part.json").write_text(json.dumps({**rest, "digest": digest_of(rest)}))
+
+
+def test_a_part_that_names_files_elsewhere_is_refused(
+    store: Path, victim: Path, capsys: Capture
+) -> None:
+    [part] = (store / "parts").iterdir()
+    files = json.loads((part / "part.json").read_text())["files"]
+    _seal(part, files=files | {"../../../victim/thesis.tex": {"bytes": 9, "digest": "0" * 32}})
+    for command in (("export", str(store), "summary"), ("store", "gc", str(store))):
+        assert run_cli(*command) == 2
+        assert "names of tables" in capsys.readouterr().err
+    assert untouched(victim)
+
+
+def test_linked_parts_and_tables_are_not_read(store: Path, victim: Path, capsys: Capture) -> None:
+    [part] = (store / "parts").iterdir()
+    (store / "parts" / f"part-{'0' * 16}").symlink_to(victim)
+    assert run_cli("store", "gc", str(store)) == 0
+    link(part / "flows.parquet", victim / "thesis.tex")
+    assert run_cli("export", str(store), "flows") == 2
+    assert "found a link" in capsys.readouterr().err
+    assert run_cli("store", "check", str(store), "--remove") == 1
+    assert untouched(victim)
+
+
+def test_a_small_part_cannot_fill_the_memory(store: Path, capsys: Capture) -> None:
+    [part] = (store / "parts").iterdir()
+    flows = pl.read_parquet(part / "flows.parquet").head(1)
+    pl.concat([flows] * 300_000).rechunk().write_parquet(part / "flows.parquet")
+    assert run_cli("export", str(store), "flows") == 2
+    assert "a table that its run can give" in capsys.readouterr().err
 
 
 def test_a_damaged_study_is_told_by_every_command(store: Path, capsys: Capture) -> None:

@@ -68,9 +68,7 @@ def test_pages_of_runs_share_the_chart_library(shelf: Path) -> None:
     assert '<script src="plotly-basic.min.js" nonce="' in html
     assert (shelf / "s" / "pages" / "plotly-basic.min.js").is_file()
     assert pages[0].stat().st_size < 300_000
-    links = re.findall(r'href="(\.\./runs/[^"]+)"', html)
-    assert links
-    assert all((pages[0].parent / link).is_file() for link in links)
+    assert 'href="../' not in html, "the files of a store change when parts are merged"
 
 
 def test_failures_stand_on_the_page(shelf: Path, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from test_store_runs import FRAME, a_result, a_trial
 
 from narrows.store import RunStore, create_store
 from narrows.store.batch import Batch
+from narrows.store.parts import Entry
 
 
 @pytest.fixture
@@ -26,14 +29,14 @@ class Held:
 
     def __init__(self, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
         self.go, self.batches = threading.Event(), []
-        commit = store.commit
+        add_part = store.add_part
 
-        def wait(room: Path, keys: list[str]) -> None:
-            self.batches.append(list(keys))
+        def wait(entries: Sequence[Entry]) -> None:
+            self.batches.append([entry.key for entry in entries])
             assert self.go.wait(60)
-            commit(room, keys)
+            add_part(entries)
 
-        monkeypatch.setattr(store, "commit", wait)
+        monkeypatch.setattr(store, "add_part", wait)
 
 
 def test_a_run_has_its_name_only_once_it_is_on_the_disk(
@@ -41,15 +44,15 @@ def test_a_run_has_its_name_only_once_it_is_on_the_disk(
 ) -> None:
     held = Held(store, monkeypatch)
     trials = [a_trial(f"run.seed={seed}") for seed in (1, 2, 3)]
-    batch, kept, freed = Batch(store), [], []
+    batch, freed = Batch(store), []
     for trial in trials:
-        batch.add(trial, a_result(), {"summary": FRAME}, lambda record: kept.append(record["run"]))
+        batch.add(Entry(trial, a_result(), {"summary": FRAME}, {}))
     batch.after(trials[0].hash, lambda: freed.append("first"))
     batch.after("another", lambda: freed.append("another"))
-    assert (store.keys(), kept, freed) == (set(), [], ["another"])
+    assert (store.keys(), freed) == (set(), ["another"])
     held.go.set()
     batch.close()
-    assert store.keys() == {trial.hash for trial in trials} == set(kept)
+    assert store.keys() == {trial.hash for trial in trials}
     assert freed == ["another", "first"]
     assert len(held.batches) < len(trials)
     assert list((store.path / "tmp").iterdir()) == []
@@ -61,14 +64,14 @@ def test_a_full_disk_is_told_and_frees_what_waits(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store, "commit", full)
-    batch, kept, freed = Batch(store), [], threading.Event()
-    batch.add(a_trial(), a_result(), {}, kept.append)
+    monkeypatch.setattr(store, "add_part", full)
+    batch, freed = Batch(store), threading.Event()
+    batch.add(Entry(a_trial(), a_result(), {}, {}))
     batch.after(a_trial().hash, freed.set)
     assert freed.wait(60)
     with pytest.raises(OSError, match="No space"):
         batch.close()
-    assert (kept, store.keys()) == ([], set())
+    assert store.keys() == set()
 
 
 @pytest.mark.usefixtures("interruptible")
@@ -77,7 +80,7 @@ def test_an_interrupt_while_the_disk_is_awaited_leaves_nothing_behind(
 ) -> None:
     held = Held(store, monkeypatch)
     batch, freed = Batch(store), []
-    batch.add(a_trial(), a_result(), {"summary": FRAME}, lambda _: None)
+    batch.add(Entry(a_trial(), a_result(), {"summary": FRAME}, {}))
     batch.after(a_trial().hash, lambda: freed.append("lock"))
     main = threading.main_thread().ident or 0
     interrupt = threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT))
@@ -90,3 +93,13 @@ def test_an_interrupt_while_the_disk_is_awaited_leaves_nothing_behind(
     release.join()
     assert (store.keys(), freed) == ({a_trial().hash}, ["lock"])
     assert list((store.path / "tmp").iterdir()) == []
+
+
+def test_a_run_is_on_the_disk_within_seconds_though_nobody_closes(store: RunStore) -> None:
+    batch = Batch(store)
+    batch.add(Entry(a_trial(), a_result(), {"summary": FRAME}, {}))
+    until = time.monotonic() + 10
+    while not store.keys() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert store.keys() == {a_trial().hash}
+    batch.close()

@@ -92,26 +92,27 @@ def test_care_of_a_store_there(url: str, tmp_path: Path, monkeypatch: pytest.Mon
     store, bucket = open_store(url), Bucket(url)
     assert [(state.name, state.stored) for state in states(store)] == [("good", 4)]
     key = min(store.keys())
-    bucket.put(f"runs/run={key}/summary.parquet", b"broken")
-    bucket.put("runs/run=half/scenario.json", b"{}")
-    assert list(damage(store, remove=True)) == [(key, "summary.parquet has changed")]
+    [part] = store.parts()
+    bucket.put(f"parts/{part}/summary.parquet", b"broken")
+    bucket.put("parts/part-half/runs.parquet", b"{}")
+    assert list(damage(store, remove=True)) == [(f"parts/{part}", "summary.parquet has changed")]
+    assert key not in store
     assert collect(store).leftovers == ()  # perhaps somebody is writing it
-    assert bucket.names("runs/run=half") == ["scenario.json"]
+    assert bucket.names("parts/part-half") == ["runs.parquet"]
     monkeypatch.setattr(objects, "OLD_S", -60.0)
-    assert collect(store).leftovers == ("half",)
-    assert bucket.names("runs/run=half") == []
-    assert execute(prepare(write(tmp_path, SMALL), out=url)).new == 1
+    assert collect(store).leftovers == ("part-half",)
+    assert bucket.names("parts/part-half") == []
+    assert execute(prepare(write(tmp_path, SMALL), out=url)).new == 4
     assert list(damage(store)) == []
 
 
-def test_a_run_without_its_mark_is_not_there(url: str, tmp_path: Path) -> None:
+def test_runs_of_a_part_without_its_line_are_not_there(url: str, tmp_path: Path) -> None:
     execute(prepare(write(tmp_path, SMALL), out=url))
     store = open_store(url)
-    key = min(store.keys())
-    Bucket(url).remove([f"complete/{key}"])
-    assert key not in store
-    assert len(store.keys()) == 3
-    assert execute(prepare(write(tmp_path, SMALL), out=url)).new == 1
+    [part] = store.parts()
+    Bucket(url).remove([f"parts/{part}/part.json"])
+    assert store.keys() == set()
+    assert execute(prepare(write(tmp_path, SMALL), out=url)).new == 4
 
 
 def test_the_commands_take_urls(s3: str, tmp_path: Path, capsys: Capture) -> None:
@@ -150,18 +151,19 @@ def test_a_file_url_is_a_directory(tmp_path: Path) -> None:
         ("studies/good.parquet", b"PAR1", "good.parquet: a damaged table"),
         ("studies/good.parquet", None, "good.parquet: no table"),
         ("failures/FAILED.json", b'{"error": null}', "FAILED.json: run: nothing"),
-        ("runs/run=KEY/run.json", b"[]", "run.json: document: a list"),
-        ("runs/run=KEY/scenario.json", b'{"name": 1}', "scenario.json: name: a whole number"),
-        ("index/PART/flows.parquet", b"PAR1", "index/PART: it can't be read"),
+        ("parts/PART/part.json", b"[]", "part.json: document: a list"),
+        ("parts/PART/part.json", b"[" * 100_000, "part.json: an unreadable"),
+        ("parts/PART/flows.parquet", b"PAR1", "parts/PART: flows.parquet has changed"),
+        ("parts/PART/flows.parquet", None, "parts/PART: flows.parquet is missing"),
     ],
 )
 def test_damage_there_is_named_and_mended_as_on_a_disk(
     tmp_path: Path, capsys: Capture, name: str, content: bytes | None, said: str
 ) -> None:
     url, spec = f"memory://{secrets.token_hex(4)}", write(tmp_path, SMALL)
-    assert run_cli("sweep", spec, "--out", url) == 0
+    assert run_cli("run", spec, "--out", url) == 0
     bucket, store = Bucket(url), open_store(url)
-    places = {"KEY": min(store.keys()), "PART": store.parts()[0], "FAILED": "a" * 32}
+    places = {"PART": store.parts()[0], "FAILED": "a" * 32}
     for word, place in places.items():
         name, said = name.replace(word, place), said.replace(word, place)
     bucket.remove([name])
@@ -176,5 +178,5 @@ def test_damage_there_is_named_and_mended_as_on_a_disk(
     assert said in printed
     assert "1 damaged" in printed
     assert run_cli("store", "check", url) == 0
-    assert run_cli("sweep", spec, "--out", url) == 0
+    assert run_cli("run", spec, "--out", url) == 0
     assert run_cli("export", url, "summary") == 0

@@ -7,18 +7,31 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 from specimens import GOOD, run_cli, write
 
 from narrows.errors import InputError, StoreError
 from narrows.plan import Trial, plan
 from narrows.spec import parse
-from narrows.store import RunInfo, RunResult, RunStore, collect, create_store, damage, open_store
+from narrows.store import (
+    RunInfo,
+    RunResult,
+    RunStore,
+    Store,
+    collect,
+    create_store,
+    damage,
+    open_store,
+)
+from narrows.store.folders import MERGE, PartFolders
 from narrows.store.locks import claim
 from narrows.store.owned import hidden, workshop
+from narrows.store.parts import Entry, write_line
 from narrows.sweeps import execute, export, prepare
 
 Capture = pytest.CaptureFixture[str]
@@ -34,9 +47,13 @@ def a_result() -> RunResult:
     return RunResult({"flow_samples": FRAME}, RunInfo("sim", "1", "ab12", 2.0, 1000, 0.25, 0.5))
 
 
+def put(store: Store, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]) -> None:
+    store.add_part([Entry(trial, result, tables, {"path.rate": "8mbit"})])
+
+
 def filled(path: Path) -> tuple[RunStore, Trial]:
     store, trial = create_store(path), a_trial()
-    store.add(trial, a_result(), {"summary": FRAME})
+    put(store, trial, a_result(), {"summary": FRAME})
     return store, trial
 
 
@@ -52,25 +69,113 @@ def test_a_run_comes_back(tmp_path: Path) -> None:
     assert store.keys() == {trial.hash}
     info = store.info(trial.hash)
     assert (info["engine"], info["digest"], info["packets"]) == ("1", "ab12", 1000)
-    names = sorted(path.name for path in store.run_path(trial.hash).iterdir())
-    assert names == ["flow_samples.parquet", "run.json", "scenario.json", "summary.parquet"]
-    assert sorted(info["files"]) == [name for name in names if name != "run.json"]
+    assert store.scenario(trial.hash) == trial.scenario
+    assert store.tables_of(trial.hash) == {"flow_samples", "summary"}
+    found = store.table(trial.hash, "flow_samples")
+    assert found is not None
+    assert_frame_equal(found, FRAME)
+    stored = store.stored(trial)
+    assert stored.columns["flow_samples"]["sent"].tolist() == [0, 9]
+    assert (stored.scenario, stored.info.packets, stored.captures) == (trial.scenario, 1000, [])
+    [part] = (tmp_path / "s" / "parts").iterdir()
+    names = sorted(path.name for path in part.iterdir())
+    assert names == ["flow_samples.parquet", "part.json", "runs.parquet", "summary.parquet"]
 
 
-def test_a_partition_is_a_column(tmp_path: Path) -> None:
+def test_a_run_has_its_own_columns_beside_others(tmp_path: Path) -> None:
+    store, runs = create_store(tmp_path / "s"), [a_trial(f"run.seed={seed}") for seed in (1, 2)]
+    frames = [FRAME, FRAME.with_columns(more=pl.lit(None, pl.Int64))]
+    store.add_part(
+        [Entry(r, a_result(), {"summary": f}, {}) for r, f in zip(runs, frames, strict=True)]
+    )
+    for run, frame in zip(runs, frames, strict=True):
+        found = store.table(run.hash, "summary")
+        assert found is not None
+        assert_frame_equal(found, frame)
+
+
+def test_one_line_reads_all_parts(tmp_path: Path) -> None:
     """What the documentation says of queries straight from disk."""
-    _, trial = filled(tmp_path / "s")
-    pattern = tmp_path / "s" / "runs" / "*" / "flow_samples.parquet"
-    found = pl.scan_parquet(pattern, hive_partitioning=True).collect()
-    assert found["run"].to_list() == [trial.hash] * 2
-
-
-def test_the_first_of_two_results_stays(tmp_path: Path) -> None:
     store, trial = filled(tmp_path / "s")
-    before = store.info(trial.hash)
-    late = RunResult({"flow_samples": FRAME.head(1)}, a_result().info)
-    store.add(trial, late, {})
-    assert store.info(trial.hash) == before
+    other = a_trial("run.seed=2")
+    put(store, other, a_result(), {"summary": FRAME})
+    found = pl.scan_parquet(tmp_path / "s" / "parts" / "*" / "flow_samples.parquet").collect()
+    assert sorted(found["run"].to_list()) == sorted([trial.hash, other.hash] * 2)
+    runs = pl.read_parquet(tmp_path / "s" / "parts" / "*" / "runs.parquet")
+    assert sorted(runs["seed"].to_list()) == [trial.seed, 2]
+    rate = runs["axes"].str.json_path_match("$['path.rate']")
+    assert rate.to_list() == ["8mbit"] * 2
+
+
+def _merged(place: Path) -> tuple[RunStore, set[str]]:
+    store, trials = create_store(place), [a_trial(f"run.seed={seed}") for seed in range(1, 7)]
+    assert isinstance(store, RunStore)
+    for trial in trials:
+        put(store, trial, a_result(), {"summary": FRAME})
+    return store, {trial.hash for trial in trials}
+
+
+def test_small_parts_become_one_that_a_second_process_reads(tmp_path: Path) -> None:
+    store, keys = _merged(tmp_path / "s")
+    other = open_store(tmp_path / "s")
+    before = {key: other.table(key, "flow_samples") for key in keys}
+    store.merge(10)
+    assert len(store.parts()) == 6
+    store.merge(4)
+    assert len(store.parts()) == len(list((tmp_path / "s" / "parts").iterdir())) == 1
+    assert store.keys() == other.keys() == keys
+    for key, frame in before.items():
+        found = other.table(key, "flow_samples")
+        assert found is not None
+        assert frame is not None
+        assert_frame_equal(found, frame)
+    assert list(damage(store)) == []
+    assert set(other.rows("summary")["run"]) == keys
+
+
+def test_runs_count_once_after_a_merge_that_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, keys = _merged(tmp_path / "s")
+    with monkeypatch.context() as patch:
+        patch.setattr(PartFolders, "remove", lambda *_: None)
+        store.merge(0)
+    assert len(list((tmp_path / "s" / "parts").iterdir())) == 7
+    other = open_store(tmp_path / "s")
+    assert other.keys() == keys
+    assert other.rows("summary").height == 2 * len(keys)
+    put(other, a_trial("run.seed=9"), a_result(), {"summary": FRAME})
+    other.merge(0)
+    assert len(list((tmp_path / "s" / "parts").iterdir())) == 1
+    assert len(other.keys()) == 7
+
+
+def test_only_one_process_merges(tmp_path: Path) -> None:
+    store, _ = _merged(tmp_path / "s")
+    with claim(tmp_path / "s" / "locks" / MERGE) as ours:
+        assert ours
+        store.merge(0)
+    assert len(store.parts()) == 6
+    store.merge(0)
+    assert len(store.parts()) == 1
+
+
+def test_a_removed_run_leaves_the_others_of_its_part(tmp_path: Path) -> None:
+    store, keys = _merged(tmp_path / "s")
+    store.merge(0)
+    gone = min(keys)
+    store.discard(gone)
+    assert store.keys() == open_store(tmp_path / "s").keys() == keys - {gone}
+    assert list(damage(store)) == []
+
+
+def test_a_run_in_two_parts_counts_once(tmp_path: Path) -> None:
+    store, trial = filled(tmp_path / "s")
+    put(store, trial, a_result(), {"summary": FRAME})
+    assert store.rows("runs").height == 1
+    assert store.rows("summary").height == FRAME.height
+    store.merge(0)
+    assert store.table(trial.hash, "flow_samples").height == FRAME.height  # type: ignore[union-attr]
     assert list(damage(store)) == []
     assert list((tmp_path / "s" / "tmp").iterdir()) == []
 
@@ -78,7 +183,7 @@ def test_the_first_of_two_results_stays(tmp_path: Path) -> None:
 def test_nothing_stays_of_a_run_that_cannot_be_written(tmp_path: Path) -> None:
     store, trial = create_store(tmp_path / "s"), a_trial()
     with pytest.raises(AttributeError):
-        store.add(trial, a_result(), {"summary": "no frame"})  # type: ignore[dict-item]
+        put(store, trial, a_result(), {"summary": "no frame"})  # type: ignore[dict-item]
     assert trial.hash not in store
     assert list((tmp_path / "s" / "tmp").iterdir()) == []
 
@@ -142,25 +247,35 @@ def test_what_a_killed_process_left_of_a_run_goes_with_the_next(tmp_path: Path) 
     left.mkdir()
     (left / "flow_samples.parquet").write_text("half")
     store = create_store(tmp_path / "s")
-    store.add(trial, a_result(), {})
+    put(store, trial, a_result(), {})
     assert list((tmp_path / "s" / "tmp").iterdir()) == []
+
+
+def _rename_run(part: Path) -> None:
+    """Gives a run another hash, with digests that fit."""
+    for file in part.glob("*.parquet"):
+        pl.read_parquet(file).with_columns(run=pl.lit("0" * 32)).write_parquet(file)
+    write_line(part, 1)
 
 
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (lambda run: (run / "flow_samples.parquet").write_bytes(b"x"), "has changed"),
-        (lambda run: (run / "summary.parquet").unlink(), "is missing"),
-        (lambda run: (run / "run.json").write_text("{"), "run.json: an unreadable file"),
-        (lambda run: (run / "run.json").write_text("{}"), "run.json: run: nothing"),
-        (lambda run: (run / "scenario.json").unlink(), "scenario.json: an unreadable file"),
-        (lambda run: run.rename(run.with_name("run=" + "0" * 32)), "hash of its scenario"),
+        (lambda part: (part / "flow_samples.parquet").write_bytes(b"x"), "has changed"),
+        (lambda part: (part / "summary.parquet").unlink(), "is missing"),
+        (lambda part: (part / "runs.parquet").write_bytes(b"x"), "has changed"),
+        (lambda part: (part / "part.json").write_text("{"), "part.json: an unreadable file"),
+        (lambda part: (part / "part.json").write_text("{}"), "part.json: runs: nothing"),
+        (lambda part: (part / "part.json").unlink(), "part.json is missing"),
+        (_rename_run, "hash of its scenario"),
     ],
 )
 def test_damage_is_found_and_removed(harm: object, said: str, tmp_path: Path) -> None:
     store, trial = filled(tmp_path / "s")
-    harm(store.run_path(trial.hash))  # type: ignore[operator]
-    [(_, wrong)] = damage(store)
+    assert trial.hash in store
+    [part] = (tmp_path / "s" / "parts").iterdir()
+    harm(part)  # type: ignore[operator]
+    [(_, wrong)] = damage(open_store(tmp_path / "s"))
     assert said in wrong
     assert run_cli("store", "check", str(tmp_path / "s")) == 1
     assert run_cli("store", "check", str(tmp_path / "s"), "--remove") == 1
@@ -175,7 +290,7 @@ def test_garbage_is_what_no_study_has(tmp_path: Path) -> None:
     spec = write(tmp_path, STUDY)
     execute(prepare(spec, out=tmp_path / "s"))
     store = open_store(tmp_path / "s")
-    store.add(a_trial(), a_result(), {})
+    put(store, a_trial(), a_result(), {})
     store.fail(a_trial("run.seed=9"), "", "an error")
     left, lock = hidden(tmp_path / "s" / "tmp" / "work"), tmp_path / "s" / "locks" / LEFT
     left.mkdir()

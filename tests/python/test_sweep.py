@@ -26,7 +26,6 @@ from narrows.errors import InputError, SpecError, StoreError
 from narrows.execute import load
 from narrows.execute.watcher import State, clock, progress_line
 from narrows.store import RunResult, open_store
-from narrows.store.index import open_index
 from narrows.sweeps import SweepJob, SweepOutcome, estimate, execute, prepare
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
@@ -344,6 +343,6 @@ def test_a_study_with_other_classes_has_its_own_runs(tmp_path: Path) -> None:
     for text in (counted, kept):
         words = ["run", write(tmp_path, text), "--jobs", "2", "--out", str(tmp_path / "s")]
         assert run_cli(*words) == 0
-    names = open_index(open_store(tmp_path / "s")).table("summary").columns
+    names = open_store(tmp_path / "s").rows("summary").columns
     assert {"x.share", "x-1.share", "x-2.share"} <= set(names)
     assert run_cli("store", "check", str(tmp_path / "s")) == 0

@@ -226,8 +226,8 @@ def test_an_encrypted_cluster_and_who_is_kept_out(tmp_path: Path) -> None:
         status, said = swept(protocol, environment)
         assert status == 2
         assert "where no scheduler answers" in said
-    assert not (tmp_path / "out" / "runs").is_dir() or not any(
-        (tmp_path / "out" / "runs").iterdir()
+    assert not (tmp_path / "out" / "parts").is_dir() or not any(
+        (tmp_path / "out" / "parts").iterdir()
     )
     status, said = swept("tls://", configured())
     assert status == 0, said

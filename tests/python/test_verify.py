@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from specimens import GOOD
 
 from narrows.cli import main
-from narrows.store import intact
+from narrows.store import intact, open_store
 from narrows.verify import kept_runs, lines, repeat
 from narrows.verify.programs import differences
 
@@ -141,23 +140,30 @@ def rewrite(file: Path, frame: pl.DataFrame) -> None:
 
 
 def test_a_forged_derived_table_is_found(store: Path, capsys: Any) -> None:
-    file = sorted(store.glob("runs/run=*/summary.parquet"))[0]
-    frame = pl.read_parquet(file, hive_partitioning=False)
+    file = next(store.glob("parts/part-*/summary.parquet"))
+    frame = pl.read_parquet(file)
     rewrite(file, frame.with_columns(utilization=pl.lit(0.123)))
     assert main(["verify", str(store)]) == 1
     assert "utilization: 0.123 kept" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("table", ["runs", "summary", "flows"])
-def test_a_forged_index_is_found(store: Path, capsys: Any, table: str) -> None:
-    assert main(["export", str(store), "summary"]) == 0
-    file = next(store.glob(f"index/part-*/{table}.parquet"))
+@pytest.mark.parametrize(
+    ("table", "column", "said"),
+    [
+        ("runs", "packets", "packets: 1 kept"),
+        ("runs", "digest", "digest 1"),
+        ("flows", "goodput_mbps", "goodput_mbps: 1.0 kept"),
+        ("queue_samples", "backlog_bytes", "backlog_bytes: 1 kept"),
+    ],
+)
+def test_a_forged_part_is_found(
+    store: Path, capsys: Any, table: str, column: str, said: str
+) -> None:
+    file = next(store.glob(f"parts/part-*/{table}.parquet"))
     frame = pl.read_parquet(file)
-    last = frame.columns[-1]
-    changed = pl.lit("x") if frame[last].dtype == pl.String() else pl.lit(1)
-    rewrite(file, frame.with_columns(changed.cast(frame[last].dtype).alias(last)))
+    rewrite(file, frame.with_columns(pl.lit(1).cast(frame[column].dtype).alias(column)))
     assert main(["verify", str(store)]) == 1
-    assert f"index: other rows of `{table}`" in capsys.readouterr().out
+    assert said in capsys.readouterr().out
 
 
 def test_runs_swapped_between_combinations_are_found(store: Path, capsys: Any) -> None:
@@ -168,17 +174,16 @@ def test_runs_swapped_between_combinations_are_found(store: Path, capsys: Any) -
     assert "other runs than its specification has" in capsys.readouterr().out
 
 
-def test_runs_in_each_others_directories_are_found(store: Path, capsys: Any) -> None:
-    one, other = sorted((store / "runs").iterdir())
-    one.rename(store / "third")
-    other.rename(one)
-    (store / "third").rename(other)
+def test_runs_under_each_others_hashes_are_found(store: Path, capsys: Any) -> None:
+    file = next(store.glob("parts/part-*/runs.parquet"))
+    rewrite(file, pl.read_parquet(file).with_columns(pl.col("run").reverse()))
     assert main(["verify", str(store)]) == 1
     assert "its name isn't the hash of its scenario" in capsys.readouterr().out
 
 
 def test_a_missing_run_is_named(store: Path, capsys: Any) -> None:
-    shutil.rmtree(sorted((store / "runs").iterdir())[0])
+    there = open_store(store)
+    there.discard(min(there.keys()))
     assert main(["verify", str(store)]) == 0
     assert "1 of 2 runs, which aren't there" in capsys.readouterr().out
 

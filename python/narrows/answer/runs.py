@@ -15,7 +15,6 @@ from narrows.plan import Grid, content_hash
 from narrows.provenance import provenance
 from narrows.spec.values import exact_value
 from narrows.store import Store
-from narrows.store.index import rows
 from narrows.store.studies import runs_table
 
 
@@ -63,7 +62,7 @@ class StoredRuns:
         self._written.update({exact_value(value): value for value in distinct})
         for key, (*_, count) in zip(keys, asked, strict=True):
             self._counts[key] = max(count, self._counts.get(key, 0))
-        known = {row["run"]: row for row in rows(self.store, "summary").iter_rows(named=True)}
+        known = {row["run"]: row for row in self.store.rows("summary").iter_rows(named=True)}
         found = iter([known[trial.hash] for _, trial in trials])
         return [[next(found) for _ in range(count)] for *_, count in asked]
 

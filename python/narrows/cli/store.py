@@ -62,5 +62,7 @@ def check(
         damaged = [("store.json", mark)] if mark is not None else []
         damaged += damage(found, remove)
     print_lines(f"{key}: {wrong}" for key, wrong in damaged)
-    print(f"{len(damaged)} damaged, {counted(len(found.keys()), 'run')} stored")
+    whole = remove or not damaged  # runs beside a damaged part can't be listed
+    stored = f", {counted(len(found.keys()), 'run')} stored" if whole else ""
+    print(f"{len(damaged)} damaged{stored}")
     raise typer.Exit(FAILED if damaged else DONE)

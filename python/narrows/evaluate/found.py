@@ -10,7 +10,6 @@ from narrows.metrics.expect import Measured
 from narrows.metrics.series import RunSeries
 from narrows.plan import Plan, Trial
 from narrows.store import RunStore
-from narrows.store.index import rows
 from narrows.store.tables import RunTables
 
 
@@ -30,5 +29,5 @@ class Found:
 
     @cached_property
     def _summary(self) -> dict[str, Mapping[str, Any]]:
-        summary = rows(self._store, "summary")
+        summary = self._store.rows("summary")
         return {str(row["run"]): row for row in summary.iter_rows(named=True)}

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Set
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
 
 from narrows.backends import Progress
 from narrows.errors import NarrowsError
 from narrows.execute.job import Job, Made, make
 from narrows.store import RunStore, Store
 from narrows.store.batch import Batch
-from narrows.store.index import Entry, Gathered
 from narrows.store.parquet import without as tables_without
+from narrows.store.parts import Entry
 
-if TYPE_CHECKING:
-    import polars as pl
-
-_AT_ONCE = 1000
-"""Number of runs added to the index together."""
+_SMALL_PARTS = 4
+"""More small parts than this are merged when all runs are done."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +85,8 @@ class StoreCache(Cache):
     """A store of runs, shared with other processes.
 
     A failed run is recorded and doesn't stop the others, unless `strict`. The tables listed in
-    `without` aren't kept. In a directory, runs reach the disk `together`, a moment later, and then
-    `finish` is needed.
+    `without` aren't kept. Runs reach the disk `together`, a moment later, and then `finish` is
+    needed.
     """
 
     def __init__(
@@ -103,9 +98,8 @@ class StoreCache(Cache):
         together: bool = True,
     ) -> None:
         self._store, self._strict, self._without = store, strict, without
-        self._together = together and isinstance(store, RunStore)
+        self._together = together
         self._lock = threading.Lock()
-        self._gathered = Gathered()
         self._batch: Batch | None = None
 
     def present(self) -> Set[str]:
@@ -135,30 +129,19 @@ class StoreCache(Cache):
         return None if self._strict else self._store.failure_since(key, moment)
 
     def keep(self, job: Job, made: Made) -> None:
-        """Stores a run, and adds it to the index, many runs at a time."""
+        """Stores a run, many in a part unless it has to be on the disk now."""
         result = replace(made.result, tables=tables_without(made.result.tables, self._without))
-        note = partial(self._note, job.key, made.tables)
+        entry = Entry(job.trial, result, made.tables, job.cell.values)
         if self._together:
-            self._batches().add(job.trial, result, made.tables, note)
+            self._batches().add(entry)
         else:
-            note(self._store.add(job.trial, result, made.tables))
+            self._store.add_part([entry])
 
     def _batches(self) -> Batch:
         with self._lock:
             if self._batch is None:
-                self._batch = Batch(cast(RunStore, self._store))
+                self._batch = Batch(self._store)
             return self._batch
-
-    def _note(
-        self, key: str, tables: Mapping[str, pl.DataFrame], record: Mapping[str, Any]
-    ) -> None:
-        """Adds a stored run to the index with the next batch."""
-        with self._lock:
-            self._gathered.add(Entry(key, record, tables))
-            if self._gathered.count < _AT_ONCE:
-                return
-            gathered, self._gathered = self._gathered, Gathered()
-        self._store.add_part(gathered.part())
 
     def fail(self, job: Job, error: Exception) -> str:
         """Records a failure."""
@@ -174,14 +157,15 @@ class StoreCache(Cache):
             self._store.leftovers(remove=True)
 
     def finish(self) -> None:
-        """Waits until all runs are on the disk, and adds the remaining ones to the index."""
+        """Waits until all runs are on the disk, and merges small parts."""
+        self.flush()
+        self._store.merge(_SMALL_PARTS)
+
+    def flush(self) -> None:
+        """Waits until all runs are on the disk."""
         batch, self._batch = self._batch, None
         if batch is not None:
             batch.close()
-        with self._lock:
-            gathered, self._gathered = self._gathered, Gathered()
-        if gathered.count:
-            self._store.add_part(gathered.part())
 
 
 def words(error: BaseException) -> str:

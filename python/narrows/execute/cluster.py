@@ -31,7 +31,6 @@ from narrows.execute.tally import Done, Tally
 from narrows.execute.waiting import LATER_S
 from narrows.execute.watcher import TICK_S, Watcher
 from narrows.store import Place, Store, is_url, open_store
-from narrows.store.index import open_index
 
 if TYPE_CHECKING:
     from distributed import Client, Security
@@ -130,7 +129,7 @@ class ClusterPool:
         if self._tally.waiting:
             with _client(self._address, self._workers, self._wait_s) as client:
                 self._send(client, watcher)
-            open_index(self._store)
+            self._store.merge(0)
         return self._tally.outcome()
 
     def _send(self, client: Client, watcher: Watcher | None) -> None:

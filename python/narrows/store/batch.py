@@ -1,74 +1,65 @@
-"""Writes the runs of a store to disk together: one wait for many short runs.
+"""Gathers the runs of a store into parts: one wait for the disk for many short runs.
 
-Waiting for the disk takes longer than a short run. A separate thread waits for everything written
-meanwhile and a moment later, and then gives the runs their names. If the process is stopped, named
-runs remain, and waiting ones are repeated.
+A separate thread closes a part every few seconds, or when it is large. If the process is killed,
+the runs of closed parts remain, and the waiting ones are repeated.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any
 
+from narrows.store.parts import Entry
+from narrows.store.protocol import Store
 from narrows.store.signals import uninterrupted
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from narrows.plan import Trial
-    from narrows.store.records import RunResult
-    from narrows.store.runs import RunStore
-
-MOMENT_S = 0.1
-"""A run waits this long for others, so that many short ones share a wait for the disk..."""
-MANY = 64
-"""...unless this many are waiting."""
-MOST = 256
+MOMENT_S = 2.0
+"""A run waits this long for others..."""
+MANY = 200
+"""...unless this many are waiting: each holds its lock, and so an open file..."""
+BYTES = 32 << 20
+"""...or their tables take this much memory."""
+MOST = 2 * MANY
 """The most runs that may wait; beyond that, `add` blocks."""
+PARTS = 48
+"""More small parts than this are merged during a sweep."""
 
 
 @dataclass
 class _Waiting:
-    """What to do once a run has its name, and what to do in any case."""
+    """A run that waits, its size, since when, and what to do when it no longer waits."""
 
-    kept: Callable[[], None]
+    entry: Entry
+    bytes: int
+    since: float
     anyway: list[Callable[[], None]] = field(default_factory=list)
 
 
 class Batch:
     """Adds runs to a store from several threads."""
 
-    def __init__(self, store: RunStore) -> None:
-        self._store, self._stack = store, ExitStack()
-        self._room = self._stack.enter_context(store.workshop())
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._changed = threading.Condition()
         self._waiting: dict[str, _Waiting] = {}
+        self._bytes = 0
         self._closed = False
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="narrows-disk", daemon=True)
         self._thread.start()
 
-    def add(
-        self,
-        trial: Trial,
-        result: RunResult,
-        tables: Mapping[str, pl.DataFrame],
-        kept: Callable[[dict[str, Any]], None],
-    ) -> None:
-        """Writes a run; `kept` gets its `run.json` once it has its name.
-
-        Raises OSError if a run before it couldn't be kept.
-        """
-        record = self._store.prepare(self._room, trial, result, tables)
+    def add(self, entry: Entry) -> None:
+        """Adds a run to the next part; raises OSError if one before it couldn't be kept."""
+        size = BYTES if entry.long() else entry.bytes
         with self._changed:
-            self._changed.wait_for(lambda: len(self._waiting) < MOST or self._error)
+            self._changed.wait_for(lambda: self._has_room() or self._error)
             self._raise()
-            self._waiting[trial.hash] = _Waiting(partial(kept, record))
-            self._changed.notify_all()
+            self._waiting[entry.key] = _Waiting(entry, size, time.monotonic())
+            self._bytes += size
+            if len(self._waiting) == 1 or self._is_full():  # otherwise the thread needn't wake up
+                self._changed.notify_all()
 
     def after(self, key: str, call: Callable[[], None]) -> None:
         """Calls a function when a run no longer waits, immediately if it doesn't."""
@@ -89,7 +80,6 @@ class Batch:
                 self._closed = True
                 self._changed.notify_all()
             self._thread.join()
-            self._stack.close()
         self._raise()
 
     def _raise(self) -> None:
@@ -99,25 +89,36 @@ class Batch:
     def _work(self) -> None:
         try:
             while keys := self._next():
-                self._store.commit(self._room, keys)
-                self._finish(keys, True)
+                self._store.add_part([self._waiting[key].entry for key in keys])
+                self._finish(keys)
+                self._store.merge(PARTS)
         except BaseException as error:
             self._error = error
-            self._finish(list(self._waiting), False)
+            self._finish(list(self._waiting))
 
     def _next(self) -> list[str]:
-        """The waiting runs, shortly after the first; none once all is done."""
+        """The runs of the next part; none once all is done."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
-            self._changed.wait_for(lambda: self._closed or len(self._waiting) >= MANY, MOMENT_S)
+            while self._waiting and not (self._closed or self._is_full()):
+                first = min(waiting.since for waiting in self._waiting.values())
+                left = first + MOMENT_S - time.monotonic()
+                if left <= 0:
+                    break
+                self._changed.wait(left)
             return list(self._waiting)
 
-    def _finish(self, keys: list[str], named: bool) -> None:
+    def _is_full(self) -> bool:
+        return len(self._waiting) >= MANY or self._bytes >= BYTES
+
+    def _has_room(self) -> bool:
+        return len(self._waiting) < MOST and self._bytes < 2 * BYTES
+
+    def _finish(self, keys: list[str]) -> None:
         with self._changed:
             done = [self._waiting.pop(key) for key in keys]
+            self._bytes -= sum(waiting.bytes for waiting in done)
             self._changed.notify_all()
         for waiting in done:
-            if named:
-                waiting.kept()
             for call in waiting.anyway:
                 call()

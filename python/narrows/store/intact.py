@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping, Set
 from functools import partial
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from narrows.errors import StoreError
 from narrows.files import open_regular
+
+if TYPE_CHECKING:
+    from io import BufferedIOBase
 
 OWN = "digest"
 """Digest of the manifest itself, without this entry."""
@@ -79,7 +82,13 @@ def _files(directory: Path, patterns: Iterable[str] = _PATTERNS) -> list[str]:
 
 def _digest_of(path: Path) -> str:
     with open_regular(path, follow=False) as file:
-        return file_digest(file, partial(blake2b, digest_size=16)).hexdigest()
+        return digest_of_stream(file)
+
+
+def digest_of_stream(file: BinaryIO) -> str:
+    """BLAKE2b of a file, which needn't fit into memory, as 32 hexadecimal digits."""
+    stream = cast("BufferedIOBase", file)
+    return file_digest(stream, partial(blake2b, digest_size=16)).hexdigest()
 
 
 def _damage_error(path: Path) -> StoreError:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from narrows.errors import StoreError
 from narrows.plan import trial_of
 from narrows.spec.scenario import Scenario
-from narrows.store.index import drop_damaged, forget
 from narrows.store.protocol import Store
 
 if TYPE_CHECKING:
@@ -62,20 +61,24 @@ def collect(store: Store, remove: bool = True) -> Garbage:
     failures = tuple(sorted(store.failures().keys() - wanted))
     gone = tuple(store.leftovers(remove))
     if remove:
-        for key in runs:
-            store.discard(key)
         if runs:
-            forget(store, runs)
+            store.discard(*runs)
         store.forget_failures(failures)
     return Garbage(runs, failures, gone)
 
 
 def damage(store: Store, remove: bool = False) -> Iterator[tuple[str, str]]:
-    """Everything damaged with its problem: runs, studies, parts of the index.
+    """Everything damaged with its problem: parts, runs, studies.
 
-    With `remove` it is removed, and the next sweep or reader makes it again.
+    With `remove` it is removed, and the next sweep makes it again.
     """
-    yield from _damaged_runs(store, remove)
+    broken = dict(store.damaged_parts())
+    if remove:
+        store.drop_parts(broken)
+    yield from ((f"parts/{part}", wrong) for part, wrong in broken.items())
+    # As long as a part can't be read, runs can't be listed.
+    if remove or not broken:
+        yield from _damaged_runs(store, remove)
     for stem in store.study_stems():
         if wrong := _damage_found_by(store.study, store.study_runs, name=stem):
             if remove:
@@ -86,8 +89,6 @@ def damage(store: Store, remove: bool = False) -> Iterator[tuple[str, str]]:
             if remove:
                 store.forget_failures([key])
             yield f"failures/{key}.json", wrong
-    for part in drop_damaged(store, remove):
-        yield f"index/{part}", "it can't be read"
 
 
 def _damage_found_by(*readers: Callable[[str], object], name: str) -> str | None:
@@ -102,25 +103,19 @@ def _damage_found_by(*readers: Callable[[str], object], name: str) -> str | None
 
 def _damaged_runs(store: Store, remove: bool) -> Iterator[tuple[str, str]]:
     for key in sorted(store.keys()):
-        wrong = _damage_of(store, key)
-        if wrong is not None:
+        if wrong := _damage_of(store, key):
             if remove:
                 store.discard(key)
-                forget(store, [key])
             yield key, wrong
 
 
 def _damage_of(store: Store, key: str) -> str | None:
-    if wrong := _damage_found_by(store.info, store.scenario, name=key):
-        return wrong
-    record, scenario = store.info(key), store.scenario(key)
-    for name, digest in record.get("files", {}).items():
-        found = store.digest(key, name)
-        if found is None:
-            return f"{name} is missing"
-        if found != digest:
-            return f"{name} has changed"
-    groups = classes(scenario, store.table(key, "flows"))
+    """The problem of a run of an intact part; None if there is none."""
+    try:
+        record, scenario = store.info(key), store.scenario(key)
+        groups = classes(scenario, store.table(key, "flows"))
+    except StoreError as error:
+        return f"{Path(error.place).name}: {error.found}"
     made = trial_of(1, scenario, str(record.get("engine")), str(record.get("backend")), groups)
     return None if made.hash == key else "its name isn't the hash of its scenario"
 

@@ -2,13 +2,11 @@
 
     URL/
         store.json              the format
-        runs/run=HASH/          as on a disk
-        complete/HASH           empty; written last, so a run without it isn't there
+        parts/part-NUMBER/      as on a disk; part.json, which is written last, completes it
         studies/, failures/     as on a disk
-        index/PART/, parts/PART the parts of the index, and a marker for each complete one
 
-An object appears at once, so markers do what renaming does on a disk. There are no locks: two
-sweeps that reach the same run both compute it, with the same result. obstore takes its
+An object appears at once, so the line of a part does what renaming does on a disk. There are no
+locks: two sweeps that reach the same run both compute it, with the same result. obstore takes its
 configuration from the environment (AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT and so on).
 `memory://NAME` is for experiments.
 """
@@ -23,22 +21,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from narrows.errors import StoreError
 from narrows.plan import Trial
-from narrows.spec.scenario import Scenario
 from narrows.store import shapes
+from narrows.store.folders import PARTS
 from narrows.store.parquet import damage_of, parquet_bytes
-from narrows.store.read import MOST, SCENARIO
-from narrows.store.runs import FORMAT, MARK, MEND, RUN, digest_of, failure_of, record_of, run_files
+from narrows.store.parted import MEND, PartStore
+from narrows.store.parts import LINE, NAME
+from narrows.store.read import MOST
+from narrows.store.runs import FORMAT, MARK, failure_of
 from narrows.store.shapes import check_shape
 from narrows.store.slug import slug
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from narrows.store.records import RunResult
 
 
 OLD_S = 86_400.0
@@ -135,83 +135,73 @@ def _insecure() -> bool:
     return os.environ.get("AWS_ENDPOINT", "").startswith("http://")
 
 
-class ObjectStore:
-    """The store below a URL; see `narrows.store.protocol.Store`."""
+class PartObjects:
+    """The parts below a URL."""
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
 
+    def names(self) -> list[str]:
+        """The names of all complete parts, ascending."""
+        found = (name.partition("/") for name in self._bucket.names(PARTS))
+        return sorted(part for part, _, file in found if file == LINE and NAME.fullmatch(part))
+
+    def version(self) -> None:
+        """None: only a listing tells of changes."""
+        return
+
+    @contextmanager
+    def open(self, part: str, file: str) -> Iterator[BinaryIO]:
+        """Opens an object."""
+        most = MOST if file == LINE else None
+        yield BytesIO(self._bucket.get(f"{PARTS}/{part}/{file}", most))
+
+    def place(self, part: str, file: str) -> Path:
+        """The address of an object, for messages."""
+        return Path(self._bucket.url, PARTS, part, file)
+
+    @contextmanager
+    def room(self) -> Iterator[Path]:
+        """An empty directory for a part."""
+        with TemporaryDirectory(prefix="narrows-") as room:
+            yield Path(room)
+
+    def publish(self, folder: Path) -> None:
+        """Puts the files of a part, its line last."""
+        name = f"part-{secrets.token_hex(8)}"
+        files = sorted(file.name for file in folder.iterdir() if file.name != LINE)
+        for file in (*files, LINE):
+            self._bucket.put(f"{PARTS}/{name}/{file}", (folder / file).read_bytes())
+
+    def remove(self, parts: Iterable[str]) -> None:
+        """Removes parts, their lines first."""
+        for part in parts:
+            self._bucket.remove([f"{PARTS}/{part}/{LINE}"])
+            files = self._bucket.names(f"{PARTS}/{part}")
+            self._bucket.remove([f"{PARTS}/{part}/{name}" for name in files])
+
+    @contextmanager
+    def merging(self, wait_s: float = 0.0) -> Iterator[bool]:
+        """Always true: of two parts that hold the same runs, one counts."""
+        del wait_s
+        yield True
+
+
+class ObjectStore(PartStore):
+    """The store below a URL; see `narrows.store.protocol.Store`."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        super().__init__(PartObjects(bucket))
+        self._bucket = bucket
+
     def __str__(self) -> str:
         return self._bucket.url
-
-    def __contains__(self, key: str) -> bool:
-        return self._bucket.has(f"complete/{key}")
-
-    def keys(self) -> set[str]:
-        """The hashes of all complete runs."""
-        return set(self._bucket.names("complete"))
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
         """Always true, since there are no locks."""
         del key
         yield True
-
-    def add(
-        self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
-    ) -> dict[str, Any]:
-        """Stores a run with further `tables`, and finally marks it as complete."""
-        parts = run_files(trial, result, tables)
-        files = {name: b"".join(pieces) for name, pieces in parts}
-        digests = {name: digest_of(content) for name, content in files.items()}
-        record = record_of(trial, result, digests)
-        files[RUN] = _json(record)
-        for name, content in files.items():
-            self._bucket.put(f"runs/run={trial.hash}/{name}", content)
-        self._bucket.put(f"complete/{trial.hash}", b"")
-        self.forget_failures([trial.hash])
-        return record
-
-    def info(self, key: str) -> dict[str, Any]:
-        """The contents of `run.json`: the engine, the digest, the cost of the run."""
-        return self._document(f"runs/run={key}/{RUN}", shapes.RUN)
-
-    def scenario(self, key: str) -> Scenario:
-        """What ran, complete."""
-        return cast("Scenario", self._document(f"runs/run={key}/{SCENARIO}", shapes.SCENARIO))
-
-    def tables_of(self, key: str) -> set[str]:
-        """The names of the tables of a run."""
-        names = self._bucket.names(f"runs/run={key}")
-        return {name.removesuffix(".parquet") for name in names if name.endswith(".parquet")}
-
-    def schema(self, key: str, name: str) -> Mapping[str, pl.DataType]:
-        """The columns of a table that the run has."""
-        import polars as pl
-
-        place = f"runs/run={key}/{name}.parquet"
-        with damage_of(f"{self}/{place}"):
-            return pl.read_parquet_schema(BytesIO(self._bucket.get(place)))
-
-    def table(self, key: str, name: str) -> pl.DataFrame | None:
-        """A table of a run; None if the run hasn't got it."""
-        try:
-            return self._frame(f"runs/run={key}/{name}.parquet")
-        except FileNotFoundError:
-            return None
-
-    def digest(self, key: str, name: str) -> str | None:
-        """The current digest of a file of a run; None if the file is missing."""
-        try:
-            return digest_of(self._bucket.get(f"runs/run={key}/{name}"))
-        except FileNotFoundError:
-            return None
-
-    def discard(self, key: str) -> None:
-        """Removes a run, its marker first."""
-        self._bucket.remove([f"complete/{key}"])
-        folder = f"runs/run={key}"
-        self._bucket.remove([f"{folder}/{name}" for name in self._bucket.names(folder)])
 
     def fail(self, trial: Trial, cell: str, error: str) -> None:
         """Records why a run failed."""
@@ -239,19 +229,19 @@ class ObjectStore:
         self._bucket.remove(f"failures/{key}.json" for key in keys)
 
     def leftovers(self, remove: bool = False) -> list[str]:
-        """Old runs without a marker, which a killed process left.
+        """Old parts without a line, which a killed process left.
 
         Another process may be writing a newer one, since there are no locks. They are found and
         removed only by a collection.
         """
-        whole, since = self.keys(), time.time() - OLD_S
+        whole, since = set(self._files.names()), time.time() - OLD_S
         found: dict[str, str] = {}
-        for name in self._bucket.names("runs"):
-            found.setdefault(name.split("/")[0].removeprefix("run="), name)
-        gone = [key for key, name in sorted(found.items()) if key not in whole]
-        gone = [key for key in gone if self._is_older(f"runs/{found[key]}", since)]
-        for key in gone if remove else ():
-            self.discard(key)
+        for name in self._bucket.names(PARTS):
+            found.setdefault(name.partition("/")[0], name)
+        gone = [part for part in sorted(found) if part not in whole]
+        gone = [part for part in gone if self._is_older(f"{PARTS}/{found[part]}", since)]
+        if remove:
+            self._files.remove(gone)
         return gone
 
     def _is_older(self, name: str, moment: float) -> bool:
@@ -279,40 +269,21 @@ class ObjectStore:
 
     def study_runs(self, stem: str) -> pl.DataFrame:
         """The runs of a study in their order, whether or not they are there."""
-        place = f"studies/{stem}.parquet"
+        import polars as pl
+
+        name = f"studies/{stem}.parquet"
+        place = f"{self}/{name}"
         try:
-            return self._frame(place)
+            with damage_of(place):
+                return pl.read_parquet(BytesIO(self._bucket.get(name)))
         except FileNotFoundError:
-            raise StoreError.at(f"{self}/{place}", "no table", MEND) from None
+            raise StoreError.at(place, "no table", MEND) from None
         except StoreError as error:
-            raise StoreError.at(error.place, error.found, MEND) from None
+            raise StoreError.at(place, error.found, MEND) from None
 
     def drop_study(self, stem: str) -> None:
         """Removes the record and the table of a study; its runs stay."""
         self._bucket.remove([f"studies/{stem}.json", f"studies/{stem}.parquet"])
-
-    def parts(self) -> list[str]:
-        """The names of the index's parts."""
-        return self._bucket.names("parts")
-
-    def part(self, name: str, table: str, columns: list[str] | None = None) -> pl.DataFrame:
-        """A table of a part; raises FileNotFoundError if another process removed it."""
-        frame = self._frame(f"index/{name}/{table}.parquet")
-        return frame.select(columns) if columns else frame
-
-    def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Adds a part; its marker completes it."""
-        name = f"part-{secrets.token_hex(8)}"
-        for table, frame in tables.items():
-            self._bucket.put(f"index/{name}/{table}.parquet", parquet_bytes(frame))
-        self._bucket.put(f"parts/{name}", b"")
-
-    def drop_parts(self, names: Iterable[str]) -> None:
-        """Removes parts of the index."""
-        for part in names:
-            self._bucket.remove([f"parts/{part}"])
-            files = self._bucket.names(f"index/{part}")
-            self._bucket.remove([f"index/{part}/{name}" for name in files])
 
     def _document(self, name: str, shape: shapes.Shape) -> dict[str, Any]:
         """The object of JSON with a name; raises StoreError if it hasn't its shape."""
@@ -323,12 +294,6 @@ class ObjectStore:
             raise StoreError.at(place, f"an unreadable object ({error})", MEND) from None
         check_shape(document, shape, place, MEND)
         return cast("dict[str, Any]", document)
-
-    def _frame(self, name: str) -> pl.DataFrame:
-        import polars as pl
-
-        with damage_of(f"{self}/{name}"):
-            return pl.read_parquet(BytesIO(self._bucket.get(name)))
 
 
 def create(url: str) -> ObjectStore:
@@ -353,7 +318,7 @@ def open_there(url: str) -> ObjectStore:
 def mend_mark(url: str, remove: bool) -> str | None:
     """Returns what is wrong with the object that names a store's format; with `remove` mends it."""
     bucket = Bucket(url)
-    if not is_there(url) or not bucket.names("complete"):
+    if not is_there(url) or not PartObjects(bucket).names():
         return None
     try:
         _format_of(bucket)

@@ -8,11 +8,11 @@ Passing open files avoids that.
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from narrows.errors import StoreError
 from narrows.files import open_regular
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SUFFIX = ".parquet"
 _ROWS, _ROWS_PER_BYTE = 10_000, 8
 """Rows that any table may have, and for each byte; no two events of a run have the same time."""
+_GROUP = 1 << 15
+"""Rows of a group: a reader of one run skips the groups of others."""
 _PIECE = 1 << 20
 """Bytes that are copied at a time from the file of a long table."""
 
@@ -111,12 +113,21 @@ def damage_of(place: str) -> Iterator[None]:
         raise StoreError.at(place, f"a damaged table ({first})", "a fresh run") from None
 
 
-def check_rows(path: Path, most: int) -> None:
-    """Raises StoreError for a table of more than `most` rows, and than its bytes can well hold.
+def check_rows(path: Path, file: BinaryIO, size: int, most: Callable[[], int]) -> None:
+    """Raises StoreError for a table of more rows than its bytes can well hold, and than `most`.
 
     A column of equal values takes nearly no bytes, so a small file from somebody else could fill
     the memory.
     """
+    import polars as pl
+
+    rows = int(pl.scan_parquet(file).select(pl.len()).collect().item())
+    if rows > _ROWS + _ROWS_PER_BYTE * size and rows > most():
+        raise StoreError.at(str(path), f"{rows:,} rows", "a table that its run can give")
+
+
+def check_rows_of(path: Path, most: int) -> None:
+    """The same of a file in a result."""
     with damage_of(str(path)), open_regular(path, follow=False) as file:
         rows = _rows(path, file)
     if rows > max(most, _ROWS + _ROWS_PER_BYTE * path.stat().st_size):
@@ -165,5 +176,5 @@ def parquet_bytes(frame: pl.DataFrame) -> bytes:
     so Python writes.
     """
     stream = BytesIO()
-    frame.write_parquet(stream, compression="zstd")
+    frame.write_parquet(stream, compression="zstd", row_group_size=_GROUP)
     return stream.getvalue()

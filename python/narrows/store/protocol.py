@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     import polars as pl
 
     from narrows.plan import Trial
-    from narrows.store.records import RunResult
+    from narrows.store.parts import Entry
 
 
 class Store(Protocol):
-    """Runs by hash, studies by name, records of failures, and the parts of the index.
+    """Runs by hash in parts, studies by name, records of failures.
 
     A run is complete or absent. `str(store)` is its directory or URL.
     """
@@ -29,13 +29,14 @@ class Store(Protocol):
     def claim(self, key: str) -> AbstractContextManager[bool]:
         """Whether we own the run until the end of the block."""
 
-    def add(
-        self, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]
-    ) -> dict[str, Any]:
-        """Stores a run with further `tables`; call it inside `claim`. Returns its `run.json`."""
+    def add_part(self, entries: Sequence[Entry]) -> None:
+        """Stores runs as a part; call it while they are claimed."""
+
+    def merge(self, least: int) -> None:
+        """Merges small parts if there are more than `least`, unless another process does."""
 
     def info(self, key: str) -> dict[str, Any]:
-        """The contents of `run.json`: the engine, the digest, the cost of the run."""
+        """The record of a run: the engine, the digest, the cost."""
 
     def scenario(self, key: str) -> Scenario:
         """What ran, complete."""
@@ -49,11 +50,11 @@ class Store(Protocol):
     def table(self, key: str, name: str) -> pl.DataFrame | None:
         """A table of a run; None if the run hasn't got it."""
 
-    def digest(self, key: str, name: str) -> str | None:
-        """The current digest of a file of a run; None if the file is missing."""
+    def rows(self, name: str) -> pl.DataFrame:
+        """A table of all runs ("runs", "summary" or "flows"), with the column `run`."""
 
-    def discard(self, key: str) -> None:
-        """Removes a run."""
+    def discard(self, *keys: str) -> None:
+        """Removes runs."""
 
     def fail(self, trial: Trial, cell: str, error: str) -> None:
         """Records why a run failed."""
@@ -95,13 +96,10 @@ class Store(Protocol):
         """Removes the record and the table of a study; its runs stay."""
 
     def parts(self) -> list[str]:
-        """The names of the index's parts."""
+        """The names of the parts that hold runs."""
 
-    def part(self, name: str, table: str, columns: list[str] | None = None) -> pl.DataFrame:
-        """A table of a part; raises FileNotFoundError if another process removed it."""
-
-    def add_part(self, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Adds a part atomically."""
+    def damaged_parts(self) -> Iterator[tuple[str, str]]:
+        """The parts that can't be read or have changed, each with what is wrong."""
 
     def drop_parts(self, names: Iterable[str]) -> None:
-        """Removes parts of the index."""
+        """Removes parts with their runs."""

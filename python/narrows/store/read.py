@@ -14,7 +14,7 @@ from narrows.files import read_own
 from narrows.spec.scenario import Scenario
 from narrows.store import shapes
 from narrows.store.intact import FILES, check_captures, check_intact
-from narrows.store.parquet import SUFFIX, check_rows, read_columns, read_parquet
+from narrows.store.parquet import SUFFIX, check_rows_of, read_columns, read_parquet
 from narrows.store.records import CaptureOptions, RunInfo
 from narrows.store.shapes import check_shape
 
@@ -60,7 +60,7 @@ class StoredTables(Mapping[str, Form], Generic[Form]):
         """Raises KeyError for a table that the run didn't record."""
         if name not in self._known:
             file = self._files[name]
-            check_rows(file, self._sampled() if name.endswith(_SAMPLES) else 0)
+            check_rows_of(file, self._sampled() if name.endswith(_SAMPLES) else 0)
             self._known[name] = self._read(file)
         return self._known[name]
 
@@ -69,6 +69,13 @@ class StoredTables(Mapping[str, Form], Generic[Form]):
 
     def __len__(self) -> int:
         return len(self._files)
+
+
+def most_samples(scenario: Scenario) -> int:
+    """The most rows of a sampled table: a row for each flow or link, and for each state."""
+    run, flows = scenario["run"], len(scenario["flows"])
+    instants = run["duration_ns"] // max(run["sample_interval_ns"], 1) + 3
+    return _EACH * instants * (flows + _EACH)
 
 
 @dataclass(frozen=True)
@@ -101,10 +108,7 @@ class StoredTrial:
         return StoredTables(self.path, read_columns, self.files, self._most_samples)
 
     def _most_samples(self) -> int:
-        """The most rows of a sampled table: a row for each flow or link, and for each state."""
-        run, flows = self.scenario["run"], len(self.scenario["flows"])
-        instants = run["duration_ns"] // max(run["sample_interval_ns"], 1) + 3
-        return _EACH * instants * (flows + _EACH)
+        return most_samples(self.scenario)
 
     @property
     def captures(self) -> list[Path]:

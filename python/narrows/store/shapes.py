@@ -110,9 +110,19 @@ RUN: Shape = {
     "packets": int,
     "cpu_s": NUMBER,
     "wall_s": NUMBER,
-    "files": Each(str),
+    "invalid": (str, None),
+    "conditions": dict,
+    "losses": (Each(int), None),
 }
 """The keys of the record of every stored run."""
+PART: Shape = {
+    "runs": int,
+    "created": str,
+    "replaces": [str],
+    "files": Each({"bytes": int, "digest": str}),
+    "digest": str,
+}
+"""The keys of the line of every part of a store."""
 STUDY: Shape = {
     "name": str,
     "backend": str,

@@ -10,6 +10,8 @@ from narrows.store.protocol import Store
 if TYPE_CHECKING:
     import polars as pl
 
+    from narrows.columns import Columns
+
 
 class RunTables(Mapping[str, "pl.DataFrame"]):
     """The tables of a run in a store, each read on first use."""
@@ -32,3 +34,22 @@ class RunTables(Mapping[str, "pl.DataFrame"]):
 
     def __len__(self) -> int:
         return len(self._store.tables_of(self._key))
+
+
+class RunColumns(Mapping[str, "Columns"]):
+    """The same as plain columns."""
+
+    def __init__(self, tables: RunTables) -> None:
+        self._tables = tables
+
+    def __getitem__(self, name: str) -> Columns:
+        """Raises KeyError for a table that the run didn't record."""
+        from narrows.columns import columns
+
+        return columns(self._tables[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)

@@ -20,9 +20,9 @@ from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Store, is_store, location, open_result, open_store, unwritable
 from narrows.store.cells import harmless_frame
-from narrows.store.index import INFO, RUNS, TABLES, rows
 from narrows.store.owned import owned_file
 from narrows.store.parquet import parquet_bytes
+from narrows.store.parts import DERIVED, INFO, RUNS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "parquet", "json")
 TRANSFERS, COMPLETIONS = "transfers", "completions"
 """The table made from the completions of a run: each transfer with its class and slowdown."""
+_INDEXED = (RUNS, *DERIVED)
+"""The tables that are read of all runs at once."""
 _CHUNK = 256
 """Runs that are in memory at once."""
 
@@ -77,14 +79,14 @@ def _chunks(path: Place, table: str) -> Iterator[pl.DataFrame]:
     if not is_store(path):
         return _fitting(list(_single(location(path), table)))
     store = open_store(path)
-    return _indexed(store, table) if table in TABLES else _fitting(list(_series(store, table)))
+    return _indexed(store, table) if table in _INDEXED else _fitting(list(_series(store, table)))
 
 
 def _indexed(store: Store, table: str) -> Iterator[pl.DataFrame]:
     """A table from the index; columns of classes are sorted by the classes' names."""
     import polars as pl
 
-    known = rows(store, table)
+    known = store.rows(table)
     studies = [store.study_runs(stem) for stem in store.studies()]
     present = store.keys()
     whole = [
@@ -94,7 +96,7 @@ def _indexed(store: Store, table: str) -> Iterator[pl.DataFrame]:
         for runs in studies
     ]
     if not any(part.height for part in whole):
-        _refuse(table, {*TABLES} if any(r.height for r in studies) and present else {RUNS})
+        _refuse(table, {*_INDEXED} if any(r.height for r in studies) and present else {RUNS})
     plain: list[str] = []
     classes: list[str] = []
     for name in known.columns:
@@ -197,7 +199,7 @@ def _single(path: Place, table: str) -> Iterator[_Part]:
 
 
 def _refuse(table: str, known: set[str]) -> None:
-    if known == {RUNS} and table in TABLES:
+    if known == {RUNS} and table in _INDEXED:
         raise InputError.at("DIR", "a store without a complete run", "`narrows run` first")
     raise InputError.at("TABLE", f'"{table}", which no run has', one_of(table, sorted(known)))
 

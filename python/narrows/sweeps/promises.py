@@ -9,7 +9,6 @@ from narrows.errors import InputError
 from narrows.plan import Cell, Grid
 from narrows.spec.suggest import one_of
 from narrows.store import Store
-from narrows.store.index import rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,7 +45,7 @@ def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
         return lambda: RunSeries(store.scenario(key), groups, RunTables(store, key))
 
     wanted = {cell.number for cell in cells}
-    known = {row["run"]: row for row in rows(store, "summary").iter_rows(named=True)}
+    known = {row["run"]: row for row in store.rows("summary").iter_rows(named=True)}
     runs: dict[int, list[Measured]] = {}
     for cell, trial in grid.runs(counts(grid, store)):
         if cell.number in wanted and trial.hash in known:
@@ -65,7 +64,7 @@ def counts(grid: Grid, store: Store) -> dict[int, int]:
     until = grid.study.until
     if until is None:
         return {cell.number: cell.least for cell in grid.cells}
-    values = _values(rows(store, "summary"), until.metric)
+    values = _values(store.rows("summary"), until.metric)
     return {cell.number: _count(cell, grid, values) for cell in grid.cells}
 
 
@@ -78,7 +77,7 @@ def wide(grid: Grid, cells: Sequence[Cell], store: Store) -> list[tuple[Cell, in
     if until is None:
         return []
     found = []
-    values, chosen = _values(rows(store, "summary"), until.metric), counts(grid, store)
+    values, chosen = _values(store.rows("summary"), until.metric), counts(grid, store)
     for cell in cells:
         count = chosen[cell.number]
         known = _known(cell, count, values)

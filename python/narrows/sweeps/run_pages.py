@@ -64,7 +64,6 @@ def _page(store: RunStore, stem: str, record: Mapping[str, Any], row: Mapping[st
         groups=groups,
         runs=[Run(label, scenario, trial.tables, summary)],
         drawable=scenario["run"]["record"] != "summary",
-        links=_links(trial.path),
         lead=label[0].upper() + label[1:],
         script=SCRIPT,
     )
@@ -86,8 +85,3 @@ def _command(stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> st
 
 def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _links(path: Path) -> list[str]:
-    """The files of the run, as addresses relative to the page."""
-    return [f"../runs/{path.name}/{file.name}" for file in sorted(path.iterdir())]

@@ -1,8 +1,8 @@
 """What a result or a store holds beside its runs, compared with what it follows from.
 
-The specification gives the scenarios, a run gives its summary and the tables derived from it, and
-the runs give the index. Each is made again here: a digest only shows that nothing has changed since
-somebody sealed the files.
+The specification gives the scenarios, and a run gives its summary and the tables derived from it.
+Each is made again here: a digest only shows that nothing has changed since somebody sealed the
+files.
 """
 
 from __future__ import annotations
@@ -18,14 +18,11 @@ from narrows.plan import Plan, canonical_json, grid, plan
 from narrows.spec import parse, parse_study
 from narrows.spec.registry import also_known
 from narrows.store import Result, RunStore
-from narrows.store.index import TABLES, read_runs, rows
 from narrows.store.read import SUMMARY_TABLE
 from narrows.store.studies import counts_in, runs_table
 from narrows.store.write import summary_csv
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.execute import Made
 
 _TIMED = "perf"
@@ -97,10 +94,8 @@ def _against_plan(result: Result, planned: Plan) -> Iterator[str]:
 
 
 def check_store(store: RunStore) -> Findings:
-    """Compares the index of a store with its runs, and the tables of its studies with these."""
+    """Compares the tables of a store's studies with their specifications."""
     found = Findings()
-    for name in TABLES:
-        found.differs.extend(_of_index(store, name))
     for stem, record in store.studies().items():
         try:
             found.differs.extend(_of_study(store, stem, record, found.left_out))
@@ -109,31 +104,6 @@ def check_store(store: RunStore) -> Findings:
     pages = sorted(path.name for path in store.path.glob("*.html"))
     found.left_out.extend(pages)
     return found
-
-
-def _of_index(store: RunStore, name: str) -> Iterator[str]:
-    keys = sorted(store.keys())
-    indexed, own = _by_run(rows(store, name)), _by_run(read_runs(store, keys)[name])
-    for key in keys:
-        if not _same_rows(indexed.get(key, []), own.get(key, [])):
-            yield f"index: other rows of `{name}` for {key[:12]} than the run has"
-
-
-def _by_run(table: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in table.iter_rows(named=True):
-        found.setdefault(row["run"], []).append(row)
-    return found
-
-
-def _same_rows(indexed: list[dict[str, Any]], own: list[dict[str, Any]]) -> bool:
-    """Whether rows are the same; a column that only other runs have is empty."""
-    if len(indexed) != len(own):
-        return False
-    pairs = zip(indexed, own, strict=True)
-    return all(
-        one.get(column) == other.get(column) for one, other in pairs for column in {*one, *other}
-    )
 
 
 def _of_study(
