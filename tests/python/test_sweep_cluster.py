@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from specimens import GOOD, run_cli, write
 from waiting import HANG_S, await_that
 
 from narrows.execute import Job
+from narrows.execute.cluster import next_task, work
+from narrows.execute.parcel import Parcel
 from narrows.store import create_store
 from narrows.sweeps import execute, prepare
 
@@ -246,3 +249,34 @@ def test_ctrl_c_of_a_terminal_is_one_line(tmp_path: Path) -> None:
     os.killpg(child.pid, signal.SIGINT)
     _, said = child.communicate(timeout=HANG_S)
     assert (child.returncode, said) == (130, "narrows: interrupted\n")
+
+
+def _jobs(directory: Path, trials: int) -> list[Job]:
+    job = prepare(write(directory, GOOD + f"trials = {trials}\n"), out=directory / "out")
+    return [Job(cell, trial, job.backend) for cell, trial in job.runs]
+
+
+def test_a_task_has_many_short_jobs_and_every_thread_gets_some(tmp_path: Path) -> None:
+    waiting = deque(_jobs(tmp_path, 3000))
+    assert len(next_task(waiting, 2)) > 50
+    few = deque(_jobs(tmp_path, 8))
+    assert len(next_task(few, 2)) == 1
+    assert len(few) == 7
+
+
+def test_jobs_of_a_task_that_ended_its_workers_are_alone(tmp_path: Path) -> None:
+    jobs = _jobs(tmp_path, 3000)
+    suspects = {jobs[0].key, jobs[3].key}
+    waiting = deque(jobs)
+    assert next_task(waiting, 2, suspects) == jobs[:1]
+    assert next_task(waiting, 2, suspects) == jobs[1:3]
+    assert next_task(waiting, 2, suspects) == [jobs[3]]
+
+
+def test_the_runs_of_a_task_are_one_part(tmp_path: Path) -> None:
+    jobs = _jobs(tmp_path, 5)
+    store = create_store(tmp_path / "out")
+    answers = work(tmp_path / "out", [Parcel.of(job) for job in jobs])
+    assert {key for key, answer in answers.items() if answer.new} == store.keys()
+    assert len(store.keys()) == 5
+    assert len(store.parts()) == 1

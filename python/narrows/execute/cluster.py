@@ -1,8 +1,9 @@
 """Jobs on the workers of a Dask cluster; results come back through the store.
 
-Every parcel is self-contained: it has the back end, the engine and the scenario. A worker computes
-it into the store, which it must reach under the same path or URL, and answers with a few numbers.
-If a worker dies, Dask gives its run to another one.
+Every parcel is self-contained: it has the back end, the engine and the scenario. A task is a list
+of parcels, which takes a worker some seconds. The worker writes their runs as a part into the
+store, which it must reach under the same path or URL, and answers with a few numbers. If a worker
+dies, Dask gives its task to another one.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from narrows.execute.cache import StoreCache, words
 from narrows.execute.job import Job
 from narrows.execute.parcel import Parcel
 from narrows.execute.pool import THREAD
+from narrows.execute.processes import PACKETS_PER_S, RUN_S, has_own_code
 from narrows.execute.steps import Steps
 from narrows.execute.tally import Done, Tally
 from narrows.execute.waiting import LATER_S
@@ -37,7 +39,11 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 AHEAD = 3
-"""Jobs sent in advance for every thread of the cluster."""
+"""Tasks sent in advance for every thread of the cluster."""
+TASK_S = 2.0
+"""The expected work of a task..."""
+MOST = 200
+"""...which has at most this many jobs."""
 CONNECT_TIMEOUT = "distributed.comm.timeouts.connect"
 """The key of Dask's configuration for how long a scheduler or its workers are waited for."""
 _GRACE_S = 1.0
@@ -61,40 +67,59 @@ class Answer:
 
 
 class _Heard:
-    """Keeps what became of the one job; nobody follows its progress."""
+    """Keeps what became of each job; nobody follows its progress."""
 
-    answer: Answer
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
 
     def note(self, job: Job, sim_s: float, packets: int) -> None:
         """Discards the progress."""
 
     def new(self, job: Job, packets: int) -> None:
-        """The job is done and kept."""
-        del job
-        self.answer = Answer(new=True, packets=packets)
+        """A job is done and kept."""
+        self.answers[job.key] = Answer(new=True, packets=packets)
 
     def stored(self, job: Job) -> None:
-        """Another process has done the job."""
-        del job
-        self.answer = Answer(new=False)
+        """Another process has done a job."""
+        self.answers[job.key] = Answer(new=False)
 
     def failed(self, job: Job, error: str) -> None:
-        """The job failed."""
-        del job
-        self.answer = Answer(new=False, error=error)
+        """A job failed."""
+        self.answers[job.key] = Answer(new=False, error=error)
 
 
-def work(place: Place, parcel: Parcel) -> Answer:
-    """Does a job in a worker. Waits while another process does the same run.
+def work(place: Place, parcels: Sequence[Parcel]) -> dict[str, Answer]:
+    """Does jobs in a worker, and answers once their runs are on the disk.
 
-    The client updates the index.
+    Waits while another process does the same run. The client merges small parts.
     """
-    job, heard = parcel.job(), _Heard()
-    kept = StoreCache(open_store(place), together=False)
+    waiting, heard = [parcel.job() for parcel in parcels], _Heard()
+    kept = StoreCache(open_store(place))
     steps = Steps(kept, heard, threading.Event(), time.time())
-    while not steps.one(job):
-        time.sleep(LATER_S)
-    return heard.answer
+    try:
+        while waiting := [job for job in waiting if not steps.one(job)]:
+            time.sleep(LATER_S)
+    finally:
+        kept.flush()
+    return heard.answers
+
+
+def next_task(waiting: deque[Job], threads: int, suspects: Collection[str] = ()) -> list[Job]:
+    """Takes the jobs of a task, so few that every thread gets its share of the last ones.
+
+    `suspects` are alone, and so are jobs with a user's code.
+    """
+    share = max(len(waiting) // (AHEAD * threads), 1)
+    task: list[Job] = []
+    left_s = TASK_S
+    while waiting and len(task) < min(share, MOST) and left_s > 0:
+        job = waiting[0]
+        alone = job.key in suspects or has_own_code(job)  # it may end the process
+        if task and alone:
+            break
+        task.append(waiting.popleft())
+        left_s -= math.inf if alone else RUN_S + job.load / PACKETS_PER_S
+    return task
 
 
 class ClusterPool:
@@ -120,6 +145,7 @@ class ClusterPool:
         place = str(store)
         self._place: Place = place if is_url(place) else Path(place).resolve()
         self._tally = Tally(wanted, store.keys())
+        self._alone: set[str] = set()
 
     def run(self, watcher: Watcher | None = None) -> Done:
         """Does the missing runs; a failed run is recorded and doesn't stop the others.
@@ -133,39 +159,53 @@ class ClusterPool:
         return self._tally.outcome()
 
     def _send(self, client: Client, watcher: Watcher | None) -> None:
-        """Keeps every thread of the cluster busy, with a few jobs in advance."""
-        rest = iter(self._tally.waiting)
-        sent: dict[str, tuple[Any, Job]] = {}
+        """Keeps every thread of the cluster busy, with a few tasks in advance."""
+        rest = deque(self._tally.waiting)
+        sent: dict[str, tuple[Any, list[Job]]] = {}
         finished: SimpleQueue[str] = SimpleQueue()
         absence = _Absence(self._address, _waiting_time_s(self._wait_s), self._tell)
         try:
             while True:
                 threads = sum(client.nthreads().values())
                 absence.note(threads)
-                room = AHEAD * max(threads, 1) - len(sent)
-                for job in islice(rest, max(room, 0)):
-                    future = client.submit(work, self._place, Parcel.of(job), key=f"run-{job.key}")
-                    sent[future.key] = (future, job)
+                while rest and len(sent) < AHEAD * max(threads, 1):
+                    task = next_task(rest, max(threads, 1), self._alone)
+                    parcels = [Parcel.of(job) for job in task]
+                    key = f"runs-{task[0].key}-{len(task)}"
+                    future = client.submit(work, self._place, parcels, key=key)
+                    sent[future.key] = (future, task)
                     future.add_done_callback(lambda future: finished.put(future.key))
                 if not sent:
                     return
                 for key in _arrived(finished):
-                    self._take(*sent.pop(key))
+                    rest.extend(self._take(*sent.pop(key)))
                 if watcher is not None:
                     watcher(self._tally.state())
         finally:
             client.cancel([future for future, _ in sent.values()])
 
-    def _take(self, future: Any, job: Job) -> None:  # noqa: ANN401 (a future of Dask)
-        """Counts the answer to a job; only a problem that concerns all jobs ends them all."""
+    def _take(self, future: Any, task: list[Job]) -> list[Job]:  # noqa: ANN401 (a future of Dask)
+        """Counts the answers to a task; only a problem that concerns all jobs ends them all.
+
+        Returns the jobs to do once more: if a task of several ended its workers, the guilty one
+        isn't known.
+        """
         error = future.exception()
         if isinstance(error, NarrowsError | OSError):
             raise error
         if error is None:
-            answer: Answer = future.result()
-        else:
-            answer = Answer(new=False, error=words(error))
-            self._store.fail(job.trial, str(job.cell), str(answer.error))
+            for job in task:
+                self._count(job, future.result()[job.key])
+            return []
+        if len(task) > 1:
+            self._alone.update(job.key for job in task)
+            return task
+        answer = Answer(new=False, error=words(error))
+        self._store.fail(task[0].trial, str(task[0].cell), str(answer.error))
+        self._count(task[0], answer)
+        return []
+
+    def _count(self, job: Job, answer: Answer) -> None:
         if answer.error is not None:
             self._tally.failed(job, answer.error)
         elif answer.new:

@@ -32,7 +32,7 @@ from narrows.store.signals import ENDING
 # Measured on one core of a virtual machine.
 RUN_S, _OWN_S = 0.004, 5e-7
 """Python's part of a run, and that of a packet whose control is written in Python."""
-_PACKETS_PER_S = 1.5e6
+PACKETS_PER_S = 1.5e6
 WORTH_S = 1.0
 """The start of a process takes about half as long as this."""
 _BYTES = 150_000_000
@@ -94,7 +94,7 @@ def worth(jobs: Sequence[Job], workers: int) -> bool:
     if workers < 2 or not can_move(jobs):
         return False
     locked_s = sum(_locked_s(job) for job in jobs)
-    whole_s = locked_s + sum(job.load for job in jobs) / _PACKETS_PER_S
+    whole_s = locked_s + sum(job.load for job in jobs) / PACKETS_PER_S
     # With half as much, or less, threads keep all cores at work.
     return (
         locked_s > WORTH_S
