@@ -58,7 +58,8 @@ MORE = {
 """Fields that a scenario has in addition."""
 
 GIVEN = (
-    *("stack", "deadline_ns", "dscp", "profile", "fq", "kernel", "line_rate_bps", "sysctls"),
+    *("stack", "deadline_ns", "notsent_lowat_bytes", "dscp", "profile", "fq", "kernel"),
+    *("line_rate_bps", "sysctls"),
     *("server", "client", "sender", "syscall_time_ns", "date"),
 )
 """Fields of a flow that exist only if they are given."""

@@ -60,7 +60,7 @@ Flow = TypedDict(
         "workload": dict[str, Any] | None,
         "deadline_ns": NotRequired[int],
         "receive_window_bytes": int | None,
-        "notsent_lowat_bytes": int | None,
+        "notsent_lowat_bytes": NotRequired[int],
         "rtt_ns": int | None,
         "reverse": bool,
         "links": list[str] | None,
