@@ -77,7 +77,7 @@ COMMANDS = (
     Command(
         "sweep",
         ("run", "study.toml", "--out", "sweep"),
-        ("run", "short.toml", "--out", "sweep"),
+        ("run", "short.toml", "--jobs", "1", "--out", "sweep"),
     ),
     Command(
         "reproduce",

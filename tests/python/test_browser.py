@@ -181,7 +181,7 @@ def test_a_band_over_trials_goes_with_its_line(
 def test_a_sweep_is_sorted_filtered_and_drawn_otherwise(
     pages: dict[str, Path], browser: Browser
 ) -> None:
-    browser.open(pages["run"])
+    browser.open(pages["sweep"])
     browser.wait("document.querySelectorAll('#table tbody tr').length === 4")
     column = "[...document.querySelectorAll('#table tbody tr')].map(r => r.children[0].textContent)"
     press = "document.querySelector('#table th button').click()"

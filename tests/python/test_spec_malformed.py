@@ -98,7 +98,6 @@ CASES = {
     "a number beyond all": (changed('"8mbit"', "9" * 5000), "good.toml", "would be right"),
     "a rate of nan": (changed('"8mbit"', "nan"), "path.rate", "a rate with its unit"),
     "a part of a bit": (changed("8mbit", "0.5bit"), "path.rate", "a whole number of bit/s"),
-    "a list of rates": (changed('"8mbit"', '["8mbit", "9mbit"]'), "path.rate", "makes a sweep"),
     "a table of a rate": (changed('"8mbit"', "{mbit = 8}"), "path.rate", "a rate with its unit"),
     "no rate": (changed(RATE, ""), "path.rate", "a rate with its unit"),
     "a zero delay": (changed("20ms", "0ms"), "path.rtt", "above zero"),
@@ -131,7 +130,6 @@ CASES = {
     "no resemblance": (changed('cca = "cubic"', 'cca = "quantum"'), "flows[0].cca", "one of "),
     "a control that is true": (changed('"cubic"', "true"), "flows[0].cca", "a congestion control"),
     "no control": (changed('cca = "cubic"', 'name = "x"'), "flows[0].cca", "a congestion control"),
-    "controls as a list": (changed('"cubic"', '["cubic", "bbr"]'), "flows[0].cca", "makes a sweep"),
     "an unknown option": (flow("options = {bta = 1}"), "flows[0].options.bta", '"beta"'),
     "an option out of range": (flow("options = {beta = 0}"), "flows[0].options.beta", "from 1 to"),
     "half an option": (flow("options = {beta = 1.5}"), "flows[0].options.beta", "a whole number"),
@@ -318,7 +316,6 @@ OVERRIDES = {
     "a step into a value": ("path.rate.mbit=3", "--set: path.rate.mbit", "would be right"),
     "an unknown control": ("flows.0.cca=cubik", "--set: flows[0].cca", '"cubic"'),
     "a wrong unit": ("path.rate=3ms", "--set: path.rate", "bit, kbit, mbit, gbit"),
-    "a list": ('path.buffer=["1bdp", "2bdp"]', "--set: path.buffer", "makes a sweep"),
     "a relation": ("run.warmup=2s", "--set: run.warmup", "shorter than the run"),
     "a table for a value": ("path.rate={x = 1}", "--set: path.rate", "a rate with its unit"),
     "brackets without end": (f"path.rate={'[' * 5000}", "--set: path.rate", "would be right"),
@@ -345,7 +342,7 @@ def test_malformed_overrides(case: str, tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("option", ["--trials", "--seed"])
-@pytest.mark.parametrize("value", ["-1", "x", "1.5", "", "[1, 2]"])
+@pytest.mark.parametrize("value", ["-1", "x", "1.5", ""])
 def test_malformed_numbers(
     option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -403,7 +400,6 @@ def test_a_file_too_large(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ("arguments", "place"),
     [
         (["run"], "SPEC"),
-        (["run", "a", "b"], "unexpected extra argument"),
         (["run", "a", "--speed", "3"], "--speed"),
         (["runn"], "runn"),
         (["list", "things"], "things"),

@@ -66,7 +66,10 @@ def tables(value: Any, place: Place = ()) -> Iterator[Place]:
             yield from tables(inner, (*place, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            if index == 0 or place == ("changes",) or (place == ("flows",) and inner["workload"]):
+            of_its_own = place == ("flows",) and (
+                inner["workload"] or "notsent_lowat_bytes" in inner
+            )
+            if index == 0 or place == ("changes",) or of_its_own:
                 yield from tables(inner, (*place, index))
 
 

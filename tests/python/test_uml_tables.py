@@ -50,14 +50,16 @@ def test_the_commands_for_kernels(
 ) -> None:
     monkeypatch.setattr(builder, "check_machine", lambda _package: None)  # it may lack some
     assert main(["kernel", "list"]) == 0
-    assert main(["run", "x.toml", "--backend", "uml"]) == 2
+    spec = tmp_path / "x.toml"
+    spec.write_text(GOOD, encoding="utf-8")
+    assert main(["run", str(spec), "--backend", "uml"]) == 2
     assert "narrows kernel build" in capsys.readouterr().err
     directory = tmp_path / "narrows" / "kernels" / "six"
     directory.mkdir(parents=True)
     install(EXAMPLE, directory)
     assert main(["kernel", "list"]) == 0
     assert "6.12.1" in capsys.readouterr().out
-    assert main(["run", "x.toml", "--backend", "uml:seven"]) == 2
+    assert main(["run", str(spec), "--backend", "uml:seven"]) == 2
     assert '"seven"' in capsys.readouterr().err
     assert main(["kernel", "build", "--source", str(tmp_path)]) == 2
     assert "--source" in capsys.readouterr().err

@@ -152,11 +152,11 @@ SIZED = 'size = "10kb"'
         (
             f'{{ kind = "web", html = "50kb", levels = 0, {SIZED} }}',
             "workload.levels",
-            "at least 1",
+            "from 1 to",
         ),
         ('{ kind = "udp", size = "1kb" }', "workload.rate", "found nothing"),
         ('{ kind = "udp", rate = "1mbit", size = "2kb" }', "workload.size", "what fits a packet"),
-        ('{ kind = "udp", rate = "1mbit", burst = 0 }', "workload.burst", "at least 1"),
+        ('{ kind = "udp", rate = "1mbit", burst = 0 }', "workload.burst", "from 1 to"),
         ('{ kind = "ping", interval = "0s" }', "workload.interval", "above zero"),
         ('{ kind = "ping", size = "3pkt" }', "workload.size", "a size in bytes"),
         (
@@ -167,7 +167,7 @@ SIZED = 'size = "10kb"'
         ('{ kind = "media", min = "2mbit" }', "workload.min", "at most `max`"),
         ('{ kind = "media", max = "100kbit" }', "workload.max", "`min` or more"),
         ('{ kind = "media", packet = "60b" }', "workload.packet", "100"),
-        ('{ kind = "media", fps = 0 }', "workload.fps", "at least 1"),
+        ('{ kind = "media", fps = 0 }', "workload.fps", "from 1 to"),
         ('{ kind = "media", reaction = 3 }', "workload.reaction", '"200ms"'),
         ('{ kind = "video", bitrate = "5mbit" }', "workload.chunk", "found nothing"),
         (

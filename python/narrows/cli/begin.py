@@ -65,7 +65,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a specification or a study to start from; without a kind, list them."""
+    """Write a specification or a study to start from, or list them."""
     from narrows import starters
     from narrows.console import print_list
     from narrows.errors import InputError

@@ -57,7 +57,7 @@ def compare(
     ] = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Judge whether simulator and Linux agree on a specification, or a study.
+    """Judge whether simulator and Linux agree on a specification.
 
     The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
     """
@@ -161,7 +161,7 @@ def reproduce(
         bool, typer.Option("--verbose", help="Print every check, its rule and its history.")
     ] = False,
 ) -> None:
-    """Reproduce published figures and judge their claims; without ID, list the verdicts."""
+    """Reproduce published figures, judge claims, list verdicts."""
     if wanted is None or listed:
         _list_claims(wanted, out, as_json)
         return

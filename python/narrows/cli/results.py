@@ -177,7 +177,7 @@ def figure(
         typer.Option(metavar="INCHES", min=1.5, max=40, help="For a paper: this wide, no title."),
     ] = None,
 ) -> None:
-    """Draw a figure of stored results, or the network of a specification."""
+    """Draw stored results, or the network of a specification."""
     if name in (None, "network") and not Path(place).is_dir() and "://" not in place:
         refuse_options(context, "figure", _OF_RESULTS, "for a specification")
         _draw_network(place, sets or [], out)

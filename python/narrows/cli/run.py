@@ -92,7 +92,7 @@ def run(
     ] = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Run a specification, or every combination of a study; resume where it stopped."""
+    """Run a specification or a study; resume where it stopped."""
     from narrows.runner import prepare
     from narrows.store import CaptureOptions
 

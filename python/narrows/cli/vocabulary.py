@@ -48,7 +48,7 @@ def list_(
     backend: Backend = "sim",
     as_json: AsJson = False,
 ) -> None:
-    """List controls, queues and all else that has a name; results; the JSON Schema."""
+    """List all that has a name, the results, or the JSON Schema."""
     if kind is Kind.RESULTS:
         list_results(names[0] if names else RESULTS, as_json)
         return
