@@ -248,14 +248,19 @@ def test_acknowledgements_know_only_what_came(run: Captured) -> None:
 
 
 def test_timestamps_echo_what_was_seen(run: Captured) -> None:
-    """TSval is the host's clock in ms; TSecr was a TSval of the other end."""
+    """TSval is the host's clock in ms; TSecr was a TSval of the other end.
+
+    As in Linux, TCP stamps a packet as it hands it over, and the host's queue doesn't stamp again:
+    one that waits there leaves later than its TSval says.
+    """
     for point in ("sender", "receiver"):
         stamps: dict[tuple[int, int], set[int]] = {}
         for packet in run.packets(point):
             value, echo = packet.stamps
             seen = stamps.setdefault(connection(packet), set())
             if packet.out:
-                assert value == packet.at // 1_000_000 + 1
+                waited = packet.at // 1_000_000 + 1 - value
+                assert 0 <= waited <= (1 if packet.payload else 0)
                 assert echo in seen or (packet.flags & (SYN | ACK) == SYN and echo == 0)
             else:
                 seen.add(value)

@@ -47,16 +47,16 @@ ANSWERS: list[Said] = [
     ("aqm", "managed-queue", BOTH_CUBIC, rtt, "45 ms with CoDel"),
     ("aqm", "managed-queue", ("path.queue=fq_codel", *BOTH_CUBIC), rtt, "43 ms with FQ-CoDel"),
     ("aqm", "managed-queue", ("path.queue=pie", *BOTH_CUBIC), rtt, "56 ms with PIE"),
-    ("aqm", "managed-queue", ("path.queue=droptail", *BOTH_CUBIC), rtt, "309 ms with drop-tail"),
+    ("aqm", "managed-queue", ("path.queue=droptail", *BOTH_CUBIC), rtt, "310 ms with drop-tail"),
     ("aqm", "managed-queue", ("path.rtt=300ms",), used, "97 % with CoDel"),
     ("aqm", "managed-queue", ("path.rtt=300ms", "path.queue=pie"), used, "to 94 %"),
-    ("rtt", "rtt-fairness", (), goodput(1), "far flow gets 4.8 Mbit/s"),
-    ("rtt", "rtt-fairness", BOTH_RENO, goodput(1), "instead of 3.5"),
+    ("rtt", "rtt-fairness", (), goodput(1), "far flow gets 3.2 Mbit/s"),
+    ("rtt", "rtt-fairness", BOTH_RENO, goodput(1), "and 3.2 with Reno"),
     ("loss", "random-loss", ("path.loss=0.05",), goodput(1), "BBR gets 17 Mbit/s"),
-    ("loss", "random-loss", ("path.loss=0.001",), goodput(0), "gets 2.3, 2.0"),
+    ("loss", "random-loss", ("path.loss=0.001",), goodput(0), "gets 2.2, 2.0"),
     ("loss", "random-loss", ("path.loss=0.02", *BOTH_RENO), goodput(0), "2.3 and 2.2"),
-    ("loss", "random-loss", ("path.loss=0.02", "flows.1.cca=bbr3"), goodput(1), "6.2 at 2 %"),
-    ("loss", "random-loss", ("path.loss=0.05", "flows.1.cca=bbr3"), goodput(1), "2.1 at 5 %"),
+    ("loss", "random-loss", ("path.loss=0.02", "flows.1.cca=bbr3"), goodput(1), "12.4 at 2 %"),
+    ("loss", "random-loss", ("path.loss=0.05", "flows.1.cca=bbr3"), goodput(1), "3.4 at 5 %"),
 ]
 
 

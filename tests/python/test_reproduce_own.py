@@ -97,7 +97,7 @@ def test_a_paper_is_run_drawn_and_judged(tmp_path, capsys) -> None:
     assert "A Law (Somebody, 2026)" in (out / "site/index.html").read_text()
     assert "Recorded verdicts" not in (out / "site/index.html").read_text()
     assert (out / "site/law-linux-6.12-sim.svg").is_file()
-    assert run_cli("claims", "./law") == 0
+    assert run_cli("reproduce", "./law", "--list") == 0
     told = capsys.readouterr().out
     assert "law/less: losses cost throughput" in told
     assert not any(title in told for title in DOCUMENTS.values())
@@ -208,7 +208,7 @@ def test_own_measures_run_only_if_allowed(tmp_path, capsys) -> None:
     folder = paper(tmp_path, PYTHON, MEASURES)
     assert run_cli("reproduce", folder) == 2
     assert "--allow-code law/measures.py, if you trust it," in capsys.readouterr().err
-    assert run_cli("claims", folder) == 0
+    assert run_cli("reproduce", folder, "--list") == 0
     assert run_cli("reproduce", folder, "--allow-code", "law/measures.py") == 0
     assert "confirmed: law/less" in capsys.readouterr().out
     page = Path("narrows-results/law.study/site/law.html").read_text()
