@@ -266,10 +266,11 @@ def test_an_import_is_the_reference_of_a_comparison(tmp_path: Path, capsys: Capt
     assert rows["goodput"].observed
     assert "drop_rate" not in rows  # which ss doesn't show
     two = file(tmp_path, "two.toml", SIMULATED.replace('cca = "bbr"', 'cca = "bbr"\ncount = 2'))
-    assert run_cli("compare", str(two), "--backends", f"sim,import:{place}") == 2
+    beside = ("--backends", f"sim,import:{place}", "--out", str(tmp_path / "other"))
+    assert run_cli("compare", str(two), *beside) == 2
     assert "found 2 flows (bbr); the 1 flow of the measurement" in capsys.readouterr().err
     spec.write_text(SIMULATED.replace('"bbr"', '"cubic"'))
-    assert run_cli("compare", str(spec), "--backends", f"sim,import:{place}") == 2
+    assert run_cli("compare", str(spec), *beside) == 2
 
 
 @pytest.mark.parametrize("first", ["measured", "simulated"])
