@@ -47,23 +47,10 @@ class Kind:
     unit: str = "packets"
 
 
-_TIME = Kind("u64", "{}.as_nanos()", "f64", "{}.as_secs_f64()", "{}.as_secs_f64()", "float", "s")
-_MAYBE = Kind(
-    "Maybe<u64>",
-    "{}.map(Duration::as_nanos).into()",
-    "Option<f64>",
-    "{}.map(Duration::as_secs_f64)",
-    "{}.map_or(f64::NAN, Duration::as_secs_f64)",
-    "float | None",
-    "s",
-)
-_COUNT = Kind("u64", "{}", "u64", "{}", "{} as f64", "int")
-_FLAG = Kind("bool", "{}", "bool", "{}", "flag({})", "bool", "")
-_OPTIONAL = Kind(
-    "Maybe<u32>", "{}.into()", "Option<u32>", "{}", "{}.map_or(f64::NAN, f64::from)", "int | None"
-)
 KINDS = {
-    "time": _TIME,
+    "time": Kind(
+        "u64", "{}.as_nanos()", "f64", "{}.as_secs_f64()", "{}.as_secs_f64()", "float", "s"
+    ),
     "time?": Kind(
         "Maybe<u64>",
         "{}.map(Time::as_nanos).into()",
@@ -73,7 +60,15 @@ KINDS = {
         "float | None",
         "s",
     ),
-    "duration?": _MAYBE,
+    "duration?": Kind(
+        "Maybe<u64>",
+        "{}.map(Duration::as_nanos).into()",
+        "Option<f64>",
+        "{}.map(Duration::as_secs_f64)",
+        "{}.map_or(f64::NAN, Duration::as_secs_f64)",
+        "float | None",
+        "s",
+    ),
     "measured": Kind(
         "Maybe<u64>",
         "drop_placeholder({}).map(Duration::as_nanos).into()",
@@ -84,9 +79,16 @@ KINDS = {
         "s",
     ),
     "u32": Kind("u32", "{}", "u32", "{}", "{}.into()", "int"),
-    "u64": _COUNT,
-    "u32?": _OPTIONAL,
-    "flag": _FLAG,
+    "u64": Kind("u64", "{}", "u64", "{}", "{} as f64", "int"),
+    "u32?": Kind(
+        "Maybe<u32>",
+        "{}.into()",
+        "Option<u32>",
+        "{}",
+        "{}.map_or(f64::NAN, f64::from)",
+        "int | None",
+    ),
+    "flag": Kind("bool", "{}", "bool", "{}", "flag({})", "bool", ""),
     "round": Kind("bool", "round_start", "bool", "round_start", "flag(round_start)", "bool", ""),
     "state": Kind(
         "RecoveryState", "state({})", "&'static str", "{}.name()", "f64::from({} as u8)", "str", ""
@@ -295,10 +297,15 @@ def _layout_name(field: Mapping[str, Any]) -> str:
     return f"{field['name']}_ns" if timed else str(field["name"])
 
 
+def _entry(name: str, value: str) -> str:
+    """A field in a literal of Rust, short if its value has its name."""
+    return f"{name}," if name == value else f"{name}: {value},"
+
+
 def write_layouts(samples: Sequence[Sample]) -> str:
     """The types that a file of Rust gets, in the layout of C."""
     parts = [
-        "//! The samples in a fixed layout; [`narrows_cc`] has the sender's own.",
+        "//! The samples in a fixed layout; `narrows_cc` has the sender's own.",
         f"//!\n//! {NOTE}",
         "",
         "use crate::samples::{AtSend, Congestion, Maybe, RateSample, RecoveryState};",
@@ -312,7 +319,7 @@ def write_layouts(samples: Sequence[Sample]) -> str:
             parts.append(_comment(field["doc"], "    "))
             parts.append(f"    pub {_layout_name(field)}: {layout},")
         parts.append("}")
-    return "\n".join(parts).replace("[`narrows_cc`]", "`narrows_cc`") + "\n"
+    return "\n".join(parts) + "\n"
 
 
 def write_conversions(samples: Sequence[Sample]) -> str:
@@ -334,7 +341,7 @@ def write_conversions(samples: Sequence[Sample]) -> str:
             kind = field["kind"]
             convert = LAYOUTS[kind][1] if kind in LAYOUTS else KINDS[kind].convert
             name, value = _layout_name(field), convert.format(f"{sample.argument}.{field['name']}")
-            parts.append(f"        {name}," if name == value else f"        {name}: {value},")
+            parts.append(_entry(name, value))
         parts += ["    }", "}"]
     return "\n".join(parts) + "\n"
 
@@ -360,9 +367,7 @@ def write_classes(samples: Sequence[Sample]) -> str:
         parts.append(f"    pub(super) fn new({sample.parameters}) -> Self {{")
         parts.append("        Self {")
         for field in fields:
-            same = field.name == field.value
-            line = field.name if same else f"{field.name}: {field.value}"
-            parts.append(f"            {line},")
+            parts.append(_entry(field.name, field.value))
         parts += ["        }", "    }", "}", "", "#[pymethods]", f"impl {sample.name} {{"]
         parts += ["    fn __repr__(&self) -> String {", '        format!("{self:?}")', "    }", "}"]
     return "\n".join(parts) + "\n"
@@ -387,13 +392,10 @@ def write_arrays(samples: Sequence[Sample]) -> str:
         names = ", ".join(f'"{field.name}"' for field in sample.flat())
         parts.append(f'    ("{sample.event}", &[{names}]),')
     flags = dict.fromkeys(
-        field.name for sample in samples for field in sample.flat() if field.stub == "bool"
+        f'"{field.name}"' for sample in samples for field in sample.flat() if field.stub == "bool"
     )
     parts += ["];", "", "/// The fields that are flags."]
-    parts.append(
-        f"pub(super) const FLAGS: [&str; {len(flags)}] = "
-        f"[{', '.join(f'{chr(34)}{name}{chr(34)}' for name in flags)}];"
-    )
+    parts.append(f"pub(super) const FLAGS: [&str; {len(flags)}] = [{', '.join(flags)}];")
     for sample in samples:
         fields = list(sample.flat())
         head = f"pub(super) fn {sample.function}({sample.parameters}) -> [f64; {len(fields)}] {{"
