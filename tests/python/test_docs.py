@@ -1,4 +1,4 @@
-"""What the pages point at is there: links, files that they name, the files behind TCP's rules."""
+"""Links of the pages, files that they name, and the files behind TCP's rules are there."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ SHORT = ["run.duration=2s", "run.warmup=500ms"]
 
 
 def missing() -> str:
-    """What is missing for such a control here; empty if nothing is."""
+    """Says what is missing for such a control here; empty if nothing is."""
     if kernel_missing():
         return kernel_missing()
     try:

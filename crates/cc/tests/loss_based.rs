@@ -305,7 +305,7 @@ fn tell(control: &mut dyn CongestionControl, sample: &DeliveredSample) {
     control.on_ack(&ack(sample.now, 1));
 }
 
-/// What slow start meets.
+/// The queue that slow start meets.
 #[derive(Clone, Copy)]
 struct Queue {
     /// Distance of ACKs in us.

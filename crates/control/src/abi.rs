@@ -1,4 +1,4 @@
-//! What crosses the border between narrows and the library of a control: a table of C functions.
+//! The table of C functions between narrows and the library of a control.
 //!
 //! A compiler of another version may lay out Rust's own types differently, so everything here has
 //! the layout of C. A panic must not cross the border: every function catches it, keeps its words,
@@ -127,8 +127,8 @@ thread_local! {
     static WORDS: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What happened and where, for `panic` instead of standard error. The library has a standard
-/// library of its own, and so the hook is its own, too.
+/// Keeps a panic's message and place for `panic` instead of printing them. The library has its own
+/// standard library and so its own hook.
 fn keep_words() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -145,7 +145,7 @@ fn keep_words() {
     });
 }
 
-/// What `act` returns; none if it panics.
+/// Returns what `act` returns; none if it panics.
 fn caught<R>(act: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(act)).ok()
 }

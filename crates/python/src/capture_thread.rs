@@ -12,7 +12,7 @@ const BATCH: usize = 4096;
 /// Batches that may wait for it; then the run waits, so that memory doesn't grow.
 const WAITING: usize = 4;
 
-/// What a tap is told.
+/// An event reported to a tap.
 #[derive(Debug)]
 enum Event {
     Packet(Point, Heading, Time, Packet<Segment>),

@@ -104,7 +104,7 @@ pub fn run(
     RunOutput::of(py, &scenario, recorded, &outcome, cpu_s, captures)
 }
 
-/// What a run recorded.
+/// The records of a run.
 pub(crate) struct Recorded {
     recorder: Recorder,
     digest: Digest,
@@ -165,7 +165,7 @@ fn request(json: &str) -> PyResult<CaptureRequest> {
     serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// What a run needs.
+/// The inputs of a run.
 struct Parts<'a> {
     scenario: &'a Scenario,
     controls: &'a Controls,

@@ -7,7 +7,7 @@ use narrows_cc::Setting;
 use narrows_spec::Names;
 use narrows_spec::scenario::{Change, Scenario};
 
-/// What changes at an instant.
+/// A change at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Act {
     /// The rate of the link with this number in the tables.

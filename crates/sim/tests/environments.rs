@@ -48,7 +48,7 @@ fn threads_change_nothing() {
     }
 }
 
-/// What an agent did is a scenario, whose run gives what the agent saw.
+/// An agent's actions are recorded in a scenario, and a run of it gives what the agent saw.
 #[test]
 fn an_episode_is_repeated_from_its_record() {
     let (seen, environments) = views(2);

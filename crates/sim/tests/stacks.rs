@@ -17,7 +17,7 @@ use crate::common::{MILLI, SECOND, bdp, scenario};
 
 const LENGTH: usize = 1_000;
 const WINDOW: usize = 60;
-/// What isn't acknowledged by then is sent again.
+/// Datagrams not acknowledged by then are sent again.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// The datagram with this number.

@@ -94,7 +94,7 @@ fn changes() -> Vec<(u64, Change)> {
     ]
 }
 
-/// What was changed in the course of a run is recorded, and a run of the record repeats it.
+/// Changes in the course of a run are recorded, and a run of the record repeats them.
 #[test]
 fn a_changed_run_is_repeated_from_its_scenario() {
     for case in cases() {

@@ -237,7 +237,7 @@ fn super_packets_pass_the_queue_as_one() {
     assert!(goodputs.iter().all(|&mbps| mbps > 85.0), "{goodputs:?}");
 }
 
-/// What the flows of a chain send again, in a queue that slow start overruns.
+/// Packets that the flows of a chain retransmit, in a queue that slow start overruns.
 fn retransmissions(profile: &str, metrics_save: bool) -> Vec<u64> {
     let mut case = scenario(5, 45, bdp(5, 45, 100), &["cubic"]);
     case.flows[0].size_bytes = Some(200_000);

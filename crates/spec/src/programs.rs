@@ -8,7 +8,7 @@ pub const HERE: &str = "{here}";
 pub struct Placeholder {
     /// Its name, which stands in braces.
     pub name: &'static str,
-    /// What takes its place.
+    /// The text that takes its place.
     pub what: &'static str,
 }
 

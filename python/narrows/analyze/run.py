@@ -43,7 +43,7 @@ class Analysis:
     findings: Mapping[str, Any] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints: the summary of a run, and all findings as `capture`."""
+        """The data for `--json`: the summary of a run, and all findings as `capture`."""
         summary = self.result.summary
         return {**summary, "capture": self.findings, "directory": str(self.result.path)}
 

@@ -156,7 +156,7 @@ class SweepResult(_Tables):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What `narrows run --json` prints; of an opened store, the state of its studies."""
+        """The data of `narrows run --json`; of an opened store, the state of its studies."""
         if self.outcome is not None:
             return self.outcome.document()
         known = states(open_store(self.place))

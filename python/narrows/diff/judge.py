@@ -1,4 +1,4 @@
-"""What changed between two sides: every common metric, with the interval of the difference.
+"""Changes between two sides: every common metric, with the interval of the difference.
 
 The trials of two runs are taken as independent samples (Welch); the common combinations of two
 sweeps are paired. A measurement, which happened once, stands beside the prediction interval of the
@@ -33,7 +33,7 @@ PLACES = ("study", "cell", "trial", "seed", "run")
 
 
 class Change(StrEnum):
-    """What is known about a difference."""
+    """The verdict on a difference."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -216,7 +216,7 @@ def _change(column: str, apart: Difference) -> Change:
 
 
 def documents(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """What `--json` prints of the rows."""
+    """The rows as `--json` prints them."""
     for row in rows:
         yield {
             "metric": row.metric,

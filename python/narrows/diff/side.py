@@ -88,7 +88,7 @@ def changes(first: Side, second: Side) -> list[tuple[str, str, str]]:
 
 
 def title(first: Side, second: Side, found: Sequence[tuple[str, str, str]]) -> str:
-    """What differs, such as "Drop-tail → FQ-CoDel"; of many changes only their number."""
+    """A title for the difference, such as "Drop-tail → FQ-CoDel"; of many changes their number."""
     told = [(place, one, two) for place, one, two in found if place != "engine"] or list(found)
     if not told:
         return f"{first.name}: the same specification twice"

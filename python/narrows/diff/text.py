@@ -21,7 +21,7 @@ def lines(
     *,
     whole: bool = False,
 ) -> Iterator[str]:
-    """What was changed, the six headline rows, and what else changed; with `whole` every row."""
+    """Lines for the changes, the six headline rows and other changes; with `whole`, every row."""
     yield title(*sides, changes)
     for side in sides:
         yield f"{side.label}: {side.place} ({side.engine})"

@@ -69,7 +69,7 @@ class Evaluation:
         return self.out / INDEX
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints and `evaluation.json` holds."""
+        """The evaluation as `--json` prints it and `evaluation.json` stores it."""
         return {
             "suite": self.suite.name,
             "backend": self.backend,
@@ -81,7 +81,7 @@ class Evaluation:
         }
 
     def lines(self) -> list[str]:
-        """What a terminal shows: a row for each situation, counts, and what broke or failed."""
+        """The lines for a terminal: a row for each situation, counts, and what broke or failed."""
         told = [*_counts(self), *_not_met(self), *_failed(self)]
         return [*_matrix(self), "", *told, f"page: {self.page}"]
 

@@ -81,7 +81,7 @@ class Runs:
         return step
 
     def observation(self) -> NDArray[np.float32]:
-        """What is seen now, a row for each run."""
+        """The current observations, a row for each run."""
         return self._rows.copy()
 
     def scenario(self, place: int) -> str:

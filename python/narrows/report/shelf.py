@@ -46,7 +46,7 @@ class Item:
     page: str | None
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """The data for `--json`."""
         return asdict(self)
 
 

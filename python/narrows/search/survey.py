@@ -95,7 +95,7 @@ def _short(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def weaknesses(controls: Sequence[str], out: Path, tries: int) -> Iterator[Weakness]:
-    """What the searches in `out` found, by control and objective; those not done are left out."""
+    """The findings of the searches in `out`, by control and objective, without those not done."""
     for control in controls:
         for objective in ASKED:
             document = _document(out, control, objective, tries)

@@ -81,7 +81,7 @@ def _scale(written: str | None) -> Scale | None:
 
 
 def _bounds(place: Place, study: str) -> tuple[tuple[str, str, float], ...]:
-    """What the study expects of metrics everywhere."""
+    """The study's bounds on metrics that hold everywhere."""
     records = open_store(place).studies().values()
     found = next((one for one in records if one["name"] == study), {})
     expected = found.get("expected", {}).get("bounds", [])

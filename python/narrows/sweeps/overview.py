@@ -243,7 +243,7 @@ def _cell(
 
 
 def _values(known: pl.DataFrame, metrics: Sequence[str]) -> dict[int, dict[str, list[float]]]:
-    """What each combination has of the metrics. Columns leave polars whole, which is quicker."""
+    """Each combination's values of the metrics. Columns leave polars whole, which is quicker."""
     rows: dict[int, list[int]] = {}
     for row, cell in enumerate(known["cell"].to_list()):
         rows.setdefault(int(cell), []).append(row)

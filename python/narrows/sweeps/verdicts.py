@@ -17,7 +17,7 @@ MOST_SENTENCES = 20
 
 
 def record_of(grid: Grid, judged: Sequence[int], unmet: Sequence[Unmet]) -> dict[str, Any]:
-    """What a study's record keeps: the bounds that hold everywhere, and each unmet expectation.
+    """The verdicts in a study's record: bounds that hold everywhere, and each unmet expectation.
 
     `judged` are the numbers of the combinations that were judged.
     """

@@ -69,8 +69,8 @@ struct Compound {
     prior: f64,
     /// Queued packets above which the delay window shrinks.
     gamma: f64,
-    /// What Reno's window alone would have queued in the last round, unless a loss has used it
-    /// (`diff_reno`).
+    /// Packets that Reno's window alone would have queued in the last round (`diff_reno`); none
+    /// after a loss has used it.
     reno_queue: Option<f64>,
 }
 
@@ -186,7 +186,7 @@ impl Hooks for Compound {
         self.delay_window = self.prior;
     }
 
-    /// What was queued before a pause says nothing about now.
+    /// Forgets the queue, since nothing is known of it after a pause.
     fn on_restart(&mut self, moment: &Moment) {
         (self.delay_window, self.reno_queue) = (0.0, None);
         self.round_end = moment.progress.mark();

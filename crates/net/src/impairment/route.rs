@@ -37,7 +37,7 @@ pub(crate) static INFO: Info = Info {
     ],
 };
 
-/// What happens if a packet's delay is shorter than an earlier one's.
+/// The fate of a packet whose delay is shorter than an earlier one's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overtaking {
     /// It may arrive first, as over another route.

@@ -13,9 +13,9 @@ use crate::config::{self, Fault, IMPAIRMENTS, LinkChoice, QUEUES, SERVICES};
 pub struct PathError {
     /// The place in the path, such as `links[0].queue.target_ns`.
     pub place: String,
-    /// What was found.
+    /// The value found.
     pub found: String,
-    /// What would be right.
+    /// The kind of value that is needed.
     pub need: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the tests of several disciplines share.
+//! Shared by the tests of several disciplines.
 
 use narrows_base::{Ecn, FlowId, Packet, Time};
 

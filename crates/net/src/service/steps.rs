@@ -83,7 +83,7 @@ impl SteppedRate {
         self.end
     }
 
-    /// What is left at `at` of a transmission that has begun before.
+    /// The work left at `at` of a transmission that began earlier, in 1e-9 bit.
     fn left(&self, at: Time) -> u128 {
         if self.end < at {
             return 0;

@@ -17,7 +17,7 @@ use crate::contract::traffic::{TICK, pick};
 /// At this rate a full packet takes one [`TICK`].
 pub const RATE: u64 = 1_000_000_000;
 
-/// What kind of element.
+/// The kind of an element.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Line,

@@ -8,7 +8,7 @@ use narrows_net::{ConstantRate, Departure, DropReason, Dropped, Element};
 use crate::contract::Body;
 use crate::contract::elements::RATE;
 
-/// What is wrong with it.
+/// A mistake in an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mistake {
     None,

@@ -26,7 +26,7 @@ const NEED: &str = "a window from 1 to 10000000 packets and a rate from 8 to 1e1
 /// One connection's control.
 pub(super) struct Loaded {
     library: Library,
-    /// What its library made; null after it was dropped or if there never was one.
+    /// The library's own state; null after it was dropped or if there never was one.
     state: State,
     /// The latest output, in the words of the library and of the engine.
     output: own::Control,

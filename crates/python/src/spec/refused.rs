@@ -9,7 +9,7 @@ create_exception!(
     narrows._native,
     SpecificationError,
     PyValueError,
-    "What is wrong with a specification: tuples of origin, line, column, place, found, remedy."
+    "The faults of a specification: tuples of origin, line, column, place, found, remedy."
 );
 
 /// The origin, line and column, the place, what was found, and the remedy.

@@ -27,7 +27,7 @@ pub static SPECIFICATION: Section = Section {
             "changes",
             Kind::Tables(&CHANGE),
             Empty,
-            "What changes in the course of the run, in the order of the times.",
+            "The changes in the course of the run, in the order of their times.",
         )
         .stays(),
         Key::new(

@@ -1,4 +1,4 @@
-//! What is read, what is refused, and that nothing is ever rounded.
+//! Quantities that are read or refused; nothing is ever rounded.
 
 use proptest::prelude::*;
 

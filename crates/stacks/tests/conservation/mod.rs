@@ -22,7 +22,7 @@ const STOP: u64 = 1_200 * MILLI;
 /// By then nothing is on its way.
 const END: u64 = 20_000 * MILLI;
 
-/// What became of the packets of a flow that have a number.
+/// The fates of a flow's numbered packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Fate {
     offered: u64,

@@ -11,7 +11,7 @@ pub(super) fn joins(position: Seq) -> bool {
     !position.is_multiple_of(MOST_MERGED)
 }
 
-/// What the packets take that wait: out of order, or for the application.
+/// The memory of waiting packets, which are out of order or unread by the application.
 #[derive(Debug)]
 pub(super) struct Memory {
     /// Bytes of a socket buffer beside its payload, and with a full packet.

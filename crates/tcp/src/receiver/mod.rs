@@ -79,7 +79,7 @@ pub struct Receiver {
     out: Outbox,
 }
 
-/// What packets pass before they reach an established TCP.
+/// The stages before an established TCP: GRO and the handshake.
 #[derive(Debug, Default)]
 struct Entry {
     gro: Option<Gro>,

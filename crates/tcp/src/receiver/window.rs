@@ -111,7 +111,7 @@ impl ReceiveBuffer {
         self.note_growth();
     }
 
-    /// What follows from the window's growth is asked with every packet, so it is computed here.
+    /// Computes the limits that every packet is compared with.
     fn note_growth(&mut self) {
         self.full_from = if self.ratio != self.measured_ratio {
             u64::MAX // any packet may show its memory use

@@ -11,7 +11,7 @@ const NO_LOWAT: u64 = u32::MAX as u64;
 /// Packets that it has room for at least (`TCP_INIT_CWND`).
 const LEAST_PACKETS: u32 = 10;
 
-/// What is in a send buffer, sent or not.
+/// The contents of a send buffer, sent or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InUse {
     /// Payload that isn't acknowledged, in bytes.

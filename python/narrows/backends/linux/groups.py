@@ -68,7 +68,7 @@ def flow_rows(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataF
 
 
 def applications(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
-    """What all groups' applications told of themselves."""
+    """The internals of all groups' applications."""
     pairs = zip(directories, members, strict=True)
     parts = [_numbered(read_applications(directory), group) for directory, group in pairs]
     return pl.concat(parts)

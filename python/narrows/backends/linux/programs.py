@@ -110,7 +110,7 @@ def lifetimes(hosts: Sequence[Path], members: Sequence[Group]) -> dict[int, dict
 def files(
     directory: Path, scenario: Scenario, hosts: Sequence[Path], members: Sequence[Group]
 ) -> dict[str, bytes]:
-    """What is kept of programs: `programs/FLOW/server/stdout.txt` and so on, and their packets.
+    """The files kept of programs: `programs/FLOW/server/stdout.txt` and so on, and their packets.
 
     The router wrote into `directory`, the traffic tool of each group into one of `hosts`.
     """

@@ -30,7 +30,7 @@ def read_csv(path: Path) -> pl.DataFrame:
 
 
 def read_applications(directory: Path) -> pl.DataFrame:
-    """What the applications of flows told of themselves; raises OSError if there is none."""
+    """Reads the internals of flows' applications; raises OSError if there is no file."""
     kinds = {"time_ns": pl.Int64, "flow": pl.Int64, "name": pl.String, "value": pl.Float64}
     return pl.read_csv(directory / "applications.csv", glob=False, schema=kinds)
 

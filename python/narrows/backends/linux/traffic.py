@@ -35,7 +35,7 @@ def told_scenario(scenario: Scenario, names: Mapping[str, str] | None = None) ->
 
 
 def host_sysctls(host: Host) -> dict[str, str]:
-    """What every sender's TCP is set to.
+    """The settings of every sender's TCP.
 
     One flow's ssthresh and RTT don't reach the next, unless sharing is wanted. No connection is
     given up: by default Linux does so after 2 minutes without an answer to its SYN and 15 without

@@ -111,7 +111,7 @@ def _leaf(path: Path) -> str:
 
 
 def _shape(given: Mapping[str, Any]) -> str:
-    """What HTB calls a class's rates, which count frames already."""
+    """The rates of a class in HTB's words; they count frames already."""
     ceil = given.get("ceil_bps") or given["rate_bps"]
     bursts = f"burst {given['burst_bytes']} cburst {given['cburst_bytes']}"
     return f"rate {given['rate_bps']}bit ceil {ceil}bit {bursts}"

@@ -1,4 +1,4 @@
-"""What the applications of flows experience over time: a figure for each kind of traffic."""
+"""Applications of flows over time: a figure for each kind of traffic."""
 
 from __future__ import annotations
 

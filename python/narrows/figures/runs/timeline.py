@@ -94,7 +94,7 @@ def _throughput(
 
 
 def _capacity(offer: Offer, borders: Floats) -> Line:
-    """What a link offers in each window, as an area."""
+    """The capacity of a link in each window, as an area."""
     mbps = np.diff(offer.until(borders * 1e9)) * 8e-6 / np.diff(borders)
     y = np.append(mbps, mbps[-1])
     return Line("capacity", borders, y, "neutral", kind="step", width=0.8, fill=True)

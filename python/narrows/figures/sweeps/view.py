@@ -43,7 +43,7 @@ ALIKE = 0.004
 
 @dataclass(frozen=True)
 class View:
-    """What to draw of a sweep.
+    """The choice of what a figure of a sweep shows.
 
     `axes` are the sweep's own, in order; `x`, `y` and `by` choose among them, and
     `metric` is a column. None is replaced by a choice: for x the buffer if it is an axis, otherwise

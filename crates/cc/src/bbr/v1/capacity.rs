@@ -67,7 +67,7 @@ mod tests {
 
     const RTT_US: u64 = 40_000;
 
-    /// What ACKs show whose packets left at `sent`, and arrived at `acked` (us).
+    /// The capacity of packets that left at `sent` and were acknowledged at `acked` (us).
     fn found(acks: &[(u64, u64)]) -> Option<u32> {
         let mut capacity = Capacity::default();
         for (n, &(sent, acked)) in acks.iter().enumerate() {

@@ -34,7 +34,7 @@ pub(super) struct Gradients {
     is_full: bool,
 }
 
-/// What the gradients show.
+/// The gradients of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     sum: Extremes,

@@ -5,9 +5,9 @@ use narrows_base::{Duration, Stream, Time};
 use super::pace::Pace;
 use crate::queue::waiting::FRAME;
 
-/// What an overflow adds to BLUE's probability, of 2^32: 1/256.
+/// The step by which an overflow raises BLUE's probability, of 2^32: 1/256.
 const UP: u32 = 1 << 24;
-/// What an empty queue takes from it: 1/4096.
+/// The step by which an empty queue lowers it: 1/4096.
 const DOWN: u32 = 1 << 20;
 
 /// The kernel's values of 2^32 / sqrt(count) for small counts; later ones follow by Newton steps.

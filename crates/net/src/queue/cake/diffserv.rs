@@ -17,7 +17,7 @@ pub enum Diffserv {
     Diffserv8,
 }
 
-/// What a tin may use before others go first, and its turn where nothing is shaped.
+/// The rate of a tin before others go first, and its turn where nothing is shaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) rate: Option<Rate>,

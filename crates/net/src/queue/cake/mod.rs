@@ -61,7 +61,7 @@ pub struct CakeParams {
 /// The memory of a packet: a receive buffer of half a page and the kernel's own data on it, as most
 /// drivers have them. Linux's limits count memory (`truesize`).
 const PACKET_MEMORY: u64 = 2_304;
-/// What Linux allows without a bandwidth: 10,240 full frames.
+/// Linux's limit without a bandwidth: 10,240 full frames.
 const LIMIT: u64 = 10_240 * FRAME as u64;
 
 /// The registry's entry.
@@ -326,7 +326,7 @@ impl<B> Cake<B> {
     }
 }
 
-/// What a flow's turn gave.
+/// The outcome of a flow's turn.
 enum Taken<B> {
     Packet(Packet<B>),
     /// A drop that counts as sent.

@@ -26,7 +26,7 @@ pub(super) struct Tin<B> {
     /// From when on it is within its share.
     next: Time,
     quantum: i64,
-    /// What is left of its turn, where nothing is shaped.
+    /// Bytes left of its turn, where nothing is shaped.
     deficit: i64,
     packets: usize,
 }

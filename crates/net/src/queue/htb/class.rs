@@ -2,7 +2,7 @@
 
 use narrows_base::{Bytes, Rate, Time};
 
-/// What a class may do now (`enum htb_cmode`).
+/// The mode of a class (`enum htb_cmode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// It is above its ceiling.
@@ -15,9 +15,9 @@ pub(super) enum Mode {
 /// Rates and bursts of a class, in bytes of Ethernet frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// What it may send on its own.
+    /// The rate it may send at without borrowing.
     pub rate: Rate,
-    /// What it may send with what it borrows.
+    /// The rate it may reach by borrowing.
     pub ceil: Rate,
     /// Bytes that may leave at once at its rate.
     pub burst: Bytes,

@@ -36,7 +36,7 @@ struct Leaf<B> {
     priority: usize,
     /// Bytes of Ethernet frames that it sends per turn.
     quantum: i64,
-    /// What is left of them, at each level.
+    /// Bytes left of its turn, at each level.
     deficit: [i64; 2],
     /// Whether it takes part in the turns: it has packets, or had some when it was asked last.
     active: bool,

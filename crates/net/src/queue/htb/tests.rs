@@ -97,7 +97,7 @@ fn what_is_left_is_lent_by_priority() {
     assert!(count(&left, 0).abs_diff(700) <= 7 && count(&left, 2).abs_diff(100) <= 3, "{left:?}");
 }
 
-/// What equals borrow is shared by their quanta: here 2 to 1.
+/// Equals share borrowed bytes by their quanta: here 2 to 1.
 #[test]
 fn equals_borrow_in_turns_by_their_quanta() {
     let with = |class: HtbClass, quantum| HtbClass { quantum: Some(quantum), ..class };
