@@ -211,11 +211,11 @@ fn simulate(
     if let Some(error) = reporter.trouble.take() {
         return Err(error);
     }
-    let captures = taps.map(OnThread::finish).map_or(Ok(Vec::new()), written)?;
+    let captures = taps.map(OnThread::finish).map_or(Ok(Vec::new()), finish_captures)?;
     Ok(Simulated { recorder, digest, outcome, cpu_s, captures })
 }
 
-fn written(taps: RunCaptures) -> io::Result<Vec<(String, u64)>> {
+fn finish_captures(taps: RunCaptures) -> io::Result<Vec<(String, u64)>> {
     Ok(finish(taps)?.into_iter().map(|file| (file.file, file.records)).collect())
 }
 

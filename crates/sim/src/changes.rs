@@ -77,7 +77,7 @@ impl Changes {
 fn acts(change: &Change, scenario: &Scenario) -> Vec<Act> {
     let names = Names::of(&scenario.flows);
     let called = || {
-        let named = change.flow.as_deref().and_then(|name| names.called(name));
+        let named = change.flow.as_deref().and_then(|name| names.flow_numbers(name));
         named.cloned().expect("the scenario was checked")
     };
     let setting = Setting {

@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
             self.start = None;
             self.connection = Some(self.opening.open(watched, 0)?);
             if let App::Video(player) = &mut self.app {
-                player.started(time(now));
+                player.start(time(now));
             }
             self.next_action = Some(now);
         }

@@ -93,7 +93,7 @@ impl Element<Body> for WrongLink {
         self.dropped.pop_front()
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.waiting.len() + usize::from(self.sending.is_some()) + self.done.len()
     }
 }

@@ -16,7 +16,7 @@ create_exception!(
 type Told = (Option<String>, Option<usize>, Option<usize>, String, String, String);
 
 /// The problems as an exception.
-pub(crate) fn refused(problems: Problems) -> PyErr {
+pub(crate) fn spec_error(problems: Problems) -> PyErr {
     let told = problems.0.into_iter().map(|problem| {
         let (line, column) = (problem.at.map(|at| at.line), problem.at.map(|at| at.column));
         let place = problem.place.to_string();

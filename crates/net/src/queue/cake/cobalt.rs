@@ -76,7 +76,7 @@ pub(super) struct Control {
 
 impl Control {
     /// Tells that the flow lost a packet because the queue was full (`cobalt_queue_full`).
-    pub(super) fn overflowed(&mut self, law: &Law, now: Time) {
+    pub(super) fn on_overflow(&mut self, law: &Law, now: Time) {
         let now = nanos(now);
         if now - self.blue_changed > law.target.cast_signed() {
             self.blue = self.blue.saturating_add(UP);
@@ -88,7 +88,7 @@ impl Control {
     }
 
     /// Tells that the flow had its turn without a packet (`cobalt_queue_empty`).
-    pub(super) fn emptied(&mut self, law: &Law, now: Time) {
+    pub(super) fn on_empty(&mut self, law: &Law, now: Time) {
         let now = nanos(now);
         if self.blue > 0 && now - self.blue_changed > law.target.cast_signed() {
             self.blue = self.blue.saturating_sub(DOWN);
@@ -239,11 +239,11 @@ mod tests {
     fn overflows_raise_the_probability_and_empty_turns_lower_it() {
         let (mut control, law) = (Control::default(), law());
         for ms in [10, 12, 16] {
-            control.overflowed(&law, Time::from_nanos(ms * MS));
+            control.on_overflow(&law, Time::from_nanos(ms * MS));
         }
         assert_eq!(control.blue, 2 * UP, "once per target");
         for ms in [30, 32, 36] {
-            control.emptied(&law, Time::from_nanos(ms * MS));
+            control.on_empty(&law, Time::from_nanos(ms * MS));
         }
         assert_eq!(control.blue, 2 * UP - 2 * DOWN);
         assert!(!control.is_at_rest(Time::from_nanos(40 * MS)));

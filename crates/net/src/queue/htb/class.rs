@@ -77,7 +77,7 @@ impl Class {
         self.changes
     }
 
-    fn elapsed(&self, now: Time) -> i64 {
+    fn ns_since_checkpoint(&self, now: Time) -> i64 {
         (now - self.checkpoint).as_nanos().cast_signed().min(LONGEST)
     }
 
@@ -101,14 +101,14 @@ impl Class {
 
     /// Its mode changes by itself at `now` or before (`htb_do_events`).
     pub(super) fn change(&mut self, now: Time) {
-        let next = self.mode_after(self.elapsed(now));
+        let next = self.mode_after(self.ns_since_checkpoint(now));
         self.enter(next, now);
     }
 
     /// Takes the tokens of `bytes` that it sends at `now`; what it `borrows` isn't charged to its own
     /// rate (`htb_charge_class`).
     pub(super) fn charge(&mut self, bytes: u64, borrows: bool, now: Time) {
-        let elapsed = self.elapsed(now);
+        let elapsed = self.ns_since_checkpoint(now);
         let cost = |rate: Rate| rate.time_to_send(Bytes::new(bytes)).as_nanos().cast_signed();
         let left = |tokens: i64, depth: i64, cost: i64| {
             ((tokens + elapsed).min(depth) - cost).max(1 - LONGEST)

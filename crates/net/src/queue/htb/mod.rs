@@ -185,7 +185,7 @@ impl<B> Htb<B> {
                 continue;
             }
             if let Some(packet) = leaf.queue.dequeue(now, verdicts) {
-                self.sent(number, level, frame_bytes(&packet), now);
+                self.charge(number, level, frame_bytes(&packet), now);
                 return Some(packet);
             }
             self.pass_on(level, priority);
@@ -194,7 +194,7 @@ impl<B> Htb<B> {
     }
 
     /// A class sent a frame of `bytes` at `now`.
-    fn sent(&mut self, number: usize, level: Level, bytes: u64, now: Time) {
+    fn charge(&mut self, number: usize, level: Level, bytes: u64, now: Time) {
         let leaf = &mut self.leaves[number];
         let (priority, quantum) = (leaf.priority, leaf.quantum);
         let deficit = &mut leaf.deficit[level as usize];

@@ -117,7 +117,7 @@ impl HtbClass {
         let rate = values.rate("rate");
         let ceil = values.some_rate("ceil").unwrap_or(rate);
         Self {
-            dscp: values.some_word("dscp").and_then(Dscp::named),
+            dscp: values.some_word("dscp").and_then(Dscp::from_name),
             shape: Shape { ceil, ..shape(values) },
             priority: values.whole("prio"),
             quantum: values.some_bytes("quantum").map(Bytes::get),
