@@ -34,7 +34,7 @@ impl SendWindow {
     }
 
     /// The receive window as last advertised, in bytes.
-    pub(super) fn advertised(&self) -> u32 {
+    pub(super) fn advertised_window(&self) -> u32 {
         self.receive_window
     }
 
@@ -121,7 +121,7 @@ mod tests {
     fn a_window_that_shrinks_takes_nothing_back() {
         let mut window = SendWindow::new(1_000, 5_000);
         window.update(&Ack { window: 2_000, ..Ack::default() }, true);
-        assert_eq!((window.advertised(), window.room_for(9)), (2_000, 5));
+        assert_eq!((window.advertised_window(), window.room_for(9)), (2_000, 5));
     }
 
     #[test]

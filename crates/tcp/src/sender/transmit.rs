@@ -167,7 +167,7 @@ impl Connection {
             return false; // nothing will be added to this buffer
         }
         let bytes = |packets: u32| u64::from(packets) * u64::from(self.mss);
-        let chunk = bytes(self.cwnd).min(u64::from(self.window.advertised()));
+        let chunk = bytes(self.cwnd).min(u64::from(self.window.advertised_window()));
         if bytes(limit) >= chunk / DEFER_DIVISOR {
             return false;
         }
