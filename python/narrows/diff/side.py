@@ -109,7 +109,7 @@ def _word(value: object) -> str:
     return "default" if value is None else str(value)
 
 
-def paired(first: Side, second: Side) -> list[tuple[str, str]]:
+def pair(first: Side, second: Side) -> list[tuple[str, str]]:
     """The corresponding classes: those of the same name, then the others in their order.
 
     A class whose control was changed has another name, but contains the same flows.

@@ -22,7 +22,7 @@ from narrows.search.hunt import hunt
 from narrows.search.log import Log
 from narrows.search.minimise import FINAL, findings
 from narrows.search.objectives import Objective, Row, find
-from narrows.search.space import Point, departures, listed, sentence, specification
+from narrows.search.space import Point, departures, join_words, sentence, specification
 from narrows.search.trying import Tried, Trying
 from narrows.spec.registry import title
 from narrows.spec.suggest import one_of
@@ -206,7 +206,7 @@ def _sentence(trying: Trying, tried: Tried) -> str:
     values = [value for value in tried.values if value is not None]
     said = objective.says.format(
         subject=title(trying.subject),
-        others=listed([title(name) for name in trying.references]),
+        others=join_words([title(name) for name in trying.references]),
         value=objective.shown(median(values)),
         best=objective.shown(max(references)),
     )

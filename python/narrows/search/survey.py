@@ -53,7 +53,7 @@ def survey(
     out.mkdir(parents=True, exist_ok=True)
     began = monotonic()
     pairs = [(control, objective) for control in controls for objective in ASKED]
-    memory = _remembered(out)
+    memory = _read_memory(out)
     for number, (control, objective) in enumerate(pairs):
         if _document(out, control, objective, tries) is not None:
             continue
@@ -119,7 +119,7 @@ def _document(out: Path, control: str, objective: str, tries: int) -> dict[str, 
     return document if same else None
 
 
-def _remembered(out: Path) -> dict[str, Row]:
+def _read_memory(out: Path) -> dict[str, Row]:
     file = out / _MEMORY
     if not file.is_file():
         return {}

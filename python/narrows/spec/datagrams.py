@@ -38,7 +38,7 @@ def kind_of(flow: Mapping[str, Any]) -> str:
     return str((flow.get("workload") or {}).get("kind", ""))
 
 
-def sent(flow: Mapping[str, Any]) -> str | None:
+def traffic(flow: Mapping[str, Any]) -> str | None:
     """The traffic of a flow of datagrams, such as "call, NADA"; None if it has a connection."""
     kind = kind_of(flow)
     if kind == "media":

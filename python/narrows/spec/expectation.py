@@ -156,10 +156,10 @@ def expectation(entry: Mapping[str, Any]) -> Expect:
     """The expectation that the native module has read."""
     fields = dict(entry)
     taken = fields.pop("taken")
-    return Expect(**fields, taken=None if taken is None else _taken(taken))
+    return Expect(**fields, taken=None if taken is None else _read_taken(taken))
 
 
-def _taken(entry: Mapping[str, Any]) -> Taken:
+def _read_taken(entry: Mapping[str, Any]) -> Taken:
     conditions = ("condition", "after", "until", "holding")
     made: dict[str, Any] = {
         key: _condition(entry[key]) for key in conditions if entry[key] is not None

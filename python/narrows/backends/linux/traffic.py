@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from narrows.backends.linux.commands import located
+from narrows.backends.linux.commands import locate
 from narrows.spec.scenario import Host, Scenario
 
 FIRST_PORT = 5000
@@ -28,7 +28,7 @@ def told_scenario(scenario: Scenario, names: Mapping[str, str] | None = None) ->
     known = names or {}
     rest = {key: value for key, value in scenario.items() if key != "controls"}
     flows = [
-        {**flow, "cca": known.get(flow["cca"], flow["cca"]), **located(flow)}
+        {**flow, "cca": known.get(flow["cca"], flow["cca"]), **locate(flow)}
         for flow in scenario["flows"]
     ]
     return {**rest, "flows": flows}

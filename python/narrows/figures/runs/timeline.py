@@ -167,4 +167,4 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
     elif any(flow["rtt_ns"] is None for flow in scenario["flows"]):
         rtt_ms = float(delay.values[0]) / 1e6
         guides = (Guide(rtt_ms, f"path {rtt_ms:g} ms", below=True),)
-    return Panel(TIME, "ms", frames.shown(lines), "Round-trip time", guides=guides)
+    return Panel(TIME, "ms", frames.drawable(lines), "Round-trip time", guides=guides)
