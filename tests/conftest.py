@@ -1,4 +1,4 @@
-"""What holds for every test: where it runs among parallel workers, and its independence of load.
+"""Rules for every test: where it runs among parallel workers, and its independence of load.
 
 A machine may be as slow as it likes: properties have no deadline, and tests of runs wait for
 events (tests/python/waiting.py).

@@ -66,7 +66,7 @@ class Pair:
         return f"{self.first} and {self.second}, `{self.change}`"
 
     def pools(self, size: int) -> tuple[list[Measured], list[Measured]]:
-        """What `size` runs of either scenario measured."""
+        """The measurements of `size` runs of either scenario."""
         text = DESCRIPTION.format(first=self.first, second=self.second)
         return _pool(text, [], size), _pool(text, [self.change], size)
 

@@ -144,7 +144,7 @@ def _measure(scenario: Scenario, divisor: int) -> dict[str, Any]:
 
 
 def planned(scenario: Scenario, divisor: int) -> Trial:
-    """What the engine runs for a load whose duration is divided."""
+    """The trial of a load, with its duration divided."""
     from narrows.backends import get_backend
     from narrows.plan import plan
     from narrows.spec import parse

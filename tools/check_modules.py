@@ -140,7 +140,7 @@ Arrows = dict[Name, dict[Name, set[str]]]
 
 
 def arrows_of(known: dict[Name, Module]) -> Arrows:
-    """What each module imports from which other."""
+    """The imports of each module, by their target."""
     arrows: Arrows = {name: {} for name in known}
     for name, module in known.items():
         for path in module.taken:

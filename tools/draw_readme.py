@@ -20,7 +20,7 @@ from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.exhibit import Scope
 from narrows.reproduce.gather import measured, work
 from narrows.sweeps import execute, prepare
-from narrows.sweeps.figure import described
+from narrows.sweeps.figure import describe
 
 TARGET = Path(__file__).parents[1] / "docs" / "images"
 BUFFERS = 'path.buffer=["0.5bdp", "1bdp", "2bdp", "4bdp", "8bdp"]'
@@ -50,7 +50,7 @@ def shares(place: Path) -> Figure:
     [spec] = starters.write(starters.find("fair"), place)
     store = str(place / "store")
     execute(prepare(str(spec), [BUFFERS], out=store))
-    return described(store, "share")
+    return describe(store, "share")
 
 
 if __name__ == "__main__":

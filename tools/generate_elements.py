@@ -136,7 +136,7 @@ def _field(parameter: Entry, owner: str) -> Field:
 
 
 def _meaning(parameter: Entry) -> str:
-    """What a parameter means, takes and is by default."""
+    """The meaning of a parameter, its values and its default."""
     takes = f"Takes {_takes(parameter)}"
     silent = parameter["required"] or parameter["shown"] == "none"
     default = "" if silent else f"; {parameter['shown']} by default"

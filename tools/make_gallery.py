@@ -30,7 +30,7 @@ from narrows import _native
 from narrows.cli import main as narrows
 from narrows.figures import static
 from narrows.figures.model import Figure
-from narrows.sweeps.figure import described
+from narrows.sweeps.figure import describe
 
 ROOT = Path(__file__).resolve().parents[1]
 CATALOGUE = ROOT / "docs" / "gallery" / "catalogue.toml"
@@ -180,7 +180,7 @@ def key(entry: Entry) -> str:
 
 def draw(entry: Entry, results: Path, images: Path) -> Figure:
     """Draws the figure of an entry into `images` and returns it."""
-    figure = described(str(results / entry.place), entry.figure, **entry.options)
+    figure = describe(str(results / entry.place), entry.figure, **entry.options)
     if figure.stack is not None:
         figure = replace(figure, panels=figure.panels[: entry.panels])
     canvas, picture = io.BytesIO(), images / f"{entry.slug}.png"

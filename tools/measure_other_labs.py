@@ -32,7 +32,7 @@ REGIONS: dict[str, Callable[[float], bool]] = {
     "0.5 BDP and more": lambda bdp: bdp >= 0.5,
 }
 HOSTS = {"plain": "", "GSO": "gso = true"}
-"""What is tried as the hosts."""
+"""The settings of the hosts that are tried."""
 SPECIFICATION = """
 name = "cell"
 [path]
@@ -114,7 +114,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Predicted:
-    """What the simulator gave: Mbit/s, and packets retransmitted."""
+    """The simulator's results: Mbit/s, and packets retransmitted."""
 
     goodput: float
     retransmits: float

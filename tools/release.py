@@ -91,7 +91,7 @@ def tags(root: Path, version: str) -> Iterator[str]:
 
 
 def git(root: Path, *words: str) -> str:
-    """What a command of git prints; empty if it fails."""
+    """The output of a git command; empty if it fails."""
     done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else ""
 

@@ -32,7 +32,7 @@ STACKS = tuple(CONTROLS)
 DEBIAN = "linux-6.12"
 """The kernel that `narrows kernel build` makes."""
 KERNEL = "Linux itself"
-"""What the tables call it."""
+"""Its name in the tables."""
 
 HEAD = """\
 # Stacks of other projects beside Linux
@@ -171,7 +171,7 @@ class Variant:
     title: str = "as it is"
     options: str = ""
     suffix: str = ""
-    """What follows the control's name in a line of a table."""
+    """The words after the control's name in a line of a table."""
     backend: str = "sim"
 
     @property
@@ -298,7 +298,7 @@ OPTIONS: tuple[tuple[str, tuple[Situation, ...], tuple[Variant, ...]], ...] = (
         ),
     ),
 )
-"""What one changed option does: title, situations and variants."""
+"""Studies of one changed option: title, situations and variants."""
 
 
 def rows(situation: Situation, variants: tuple[Variant, ...], out: Path) -> Iterator[str]:
@@ -361,7 +361,7 @@ def spread(values: pl.Series, form: str) -> str:
 
 
 def head() -> str:
-    """What stands before the tables."""
+    """The text before the tables."""
     real = f"\n{REAL_HEAD}".rstrip() if HAS_KERNEL else ""
     text = HEAD.replace("{real}", real).replace("{trials}", str(TRIALS))
     if HAS_KERNEL:

@@ -57,7 +57,7 @@ _LEFT_OUT = shutil.ignore_patterns("captures", "*.html")
 
 
 class Kinds:
-    """What is mutated, and the command that reads it."""
+    """The kinds of mutated input, and the command that reads each."""
 
     def __init__(self, place: Path) -> None:
         self.place = place

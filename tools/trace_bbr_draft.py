@@ -27,7 +27,7 @@ CONTROLS = {
     "narrows-google": ("cca=bbr3",),
     "noq": ("cca=bbr3", "stack=noq"),
 }
-"""What each changes in the flows under test."""
+"""The changes that each makes to the flows under test."""
 
 
 def traces(out: Path, names: list[str]) -> Iterator[dict[str, object]]:

@@ -280,7 +280,7 @@ def _unlike(line: Line) -> Iterator[str]:
 
 
 def kernel_notes() -> dict[str, str]:
-    """What was found out about such differences, by claim."""
+    """Explanations of such differences, by claim."""
     found: dict[str, str] = tomllib.loads(NOTES.read_text(encoding="utf-8"))
     return found
 

@@ -68,12 +68,12 @@ class InputError(NarrowsError):
 
     @property
     def found(self) -> str:
-        """What the first problem found."""
+        """The value that the first problem found."""
         return self.problems[0].found
 
     @property
     def remedy(self) -> str:
-        """What would be right instead."""
+        """The value that would be right."""
         return self.problems[0].remedy
 
 

@@ -1,4 +1,4 @@
-"""What made a result: the sources, the pinned versions, the packages and the machine.
+"""The origin of a result: the sources, the pinned versions, the packages and the machine.
 
 A wheel holds what was known when it was built; in a checkout the repository is asked.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 BUILT = Path(__file__).parent / "programs" / "build.json"
-"""What a wheel holds: `sources` when it was built."""
+"""The file in a wheel with the `sources` of its build."""
 LOCKS = ("Cargo.lock", "requirements.lock")
 _ROOT = Path(__file__).parents[2]
 

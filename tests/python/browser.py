@@ -73,7 +73,7 @@ class Browser:
         self._until(lambda: "Page.loadEventFired" in self._events)
 
     def value(self, expression: str) -> Any:
-        """What an expression gives in the page; a promise is waited for."""
+        """The value of an expression in the page; a promise is waited for."""
         found = self._call(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )

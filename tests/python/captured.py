@@ -117,7 +117,7 @@ class Captured:
 
 
 def asked(directory: Path, **options: object) -> str:
-    """What the native module is asked for."""
+    """The request to the native module."""
     usual = {"pcap": True, "qlog": False, "snaplen": None, "ipv6": False}
     return json.dumps({"directory": str(directory), **usual, **options})
 

@@ -28,18 +28,18 @@ MODULES = ("gymnasium", "cmaes", "distributed", "obstore")
 PROGRAMS = ("curl", "iperf3", "node", "openssl", "tshark")
 """Programs on the PATH."""
 OTHERS = ("ebpf", "moto", "on-time", "programs", "root", "site", "unshare")
-"""What the tests themselves look for, by `require`."""
+"""Requirements that the tests themselves look for, by `require`."""
 
 
 @cache
 def uml_missing() -> str:
-    """What `uml` lacks; empty if a kernel is there."""
+    """Says what `uml` lacks; empty if a kernel is there."""
     return "" if kernels() else "no User-Mode Linux kernel: `narrows kernel build` makes one"
 
 
 @cache
 def kernel_missing() -> str:
-    """What this machine lacks to run scenarios on its own kernel; empty if nothing."""
+    """Says what this machine lacks to run scenarios on its own kernel; empty if nothing."""
     try:
         get_backend("kernel")
     except InputError as error:
@@ -48,13 +48,13 @@ def kernel_missing() -> str:
 
 
 def playground_missing() -> str:
-    """What the playground's tests lack: the page that `make playground` makes."""
+    """Says what the playground's tests lack: the page that `make playground` makes."""
     built = ROOT / "target" / "playground" / "narrows.wasm"
     return "" if built.exists() else "the playground isn't built: make playground"
 
 
 def modules_missing() -> str:
-    """What `uml` lacks to load kernel modules; empty if nothing."""
+    """Says what `uml` lacks to load kernel modules; empty if nothing."""
     able = bool(kernels()) and get_kernel().module_tree.is_file()
     return "" if able else "no User-Mode Linux kernel with what modules need"
 
@@ -71,7 +71,7 @@ MISSING: Mapping[str, Callable[[], str]] = {
     "chromium": lambda: "" if CHROMIUM else "no Chromium is installed",
     **{name: _program(name) for name in PROGRAMS},
 }
-"""What is missing of each, in a sentence; empty if nothing."""
+"""The missing part of each, in a sentence; empty if nothing is missing."""
 KNOWN = (*MISSING, *MODULES, *OTHERS)
 
 
@@ -102,7 +102,7 @@ def module(name: str) -> ModuleType:
 
 
 def required() -> tuple[str, ...]:
-    """What the environment says must be there; raises ValueError for unknown names."""
+    """The requirements named by the environment; raises ValueError for unknown names."""
     names = tuple(filter(None, os.environ.get(VARIABLE, "").replace(" ", "").split(",")))
     if unknown := [name for name in names if name not in (*KNOWN, "all")]:
         raise ValueError(f"{VARIABLE}: found {', '.join(unknown)}; of {', '.join(KNOWN)} or all")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from narrows.analyze.run import analyze, understood
+from narrows.analyze.run import analyze, read_captures
 from narrows.errors import InputError
 
 SENDER, RECEIVER = b"\x0a\0\0\1", b"\x0a\0\0\2"
@@ -50,7 +50,7 @@ def refused(path: Path, out: Path) -> str:
 
 
 def test_a_usual_capture_is_understood(tmp_path: Path) -> None:
-    made = understood([pcap(tmp_path / "usual.pcap", exchange())])
+    made = read_captures([pcap(tmp_path / "usual.pcap", exchange())])
     assert made.summary["flows"][0]["goodput_mbps"] == pytest.approx(0.8, rel=0.02)
 
 
@@ -83,7 +83,7 @@ def test_damaged_captures_give_results_or_messages(tmp_path: Path) -> None:
             content[at : at + dice.randrange(3)] = dice.randbytes(dice.randrange(3))
         path.write_bytes(content)
         try:
-            understood([path], packets=True)
+            read_captures([path], packets=True)
             results += 1
         except InputError as error:
             assert "found" in str(error), case  # noqa: PT017

@@ -51,7 +51,7 @@ def captures(run, *points):
 
 @dataclass(frozen=True)
 class Passage:
-    """What became of a flow's packets on the way to a point, by the table of packets."""
+    """The fate of a flow's packets on the way to a point, by the table of packets."""
 
     sent: int
     arrived: int

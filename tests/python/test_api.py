@@ -20,7 +20,7 @@ from narrows.api import tables
 from narrows.api.element import Element
 from narrows.api.tables import Table
 from narrows.spec import parse, registry
-from narrows.sweeps.figure import described
+from narrows.sweeps.figure import describe
 
 ROOT = Path(__file__).parents[2]
 
@@ -302,10 +302,10 @@ def test_figures_and_tables_that_are_not_there(tmp_path: Path) -> None:
 
 def test_a_figure_says_which_trial_it_shows(tmp_path: Path) -> None:
     result = nw.run(small(), ["run.trials=2"], out=tmp_path / "run")
-    assert described(result.path, "timeline", trial=2).subtitle.endswith("; trial 2 of 2")
+    assert describe(result.path, "timeline", trial=2).subtitle.endswith("; trial 2 of 2")
     assert "trial 1 of 2" in result.explore("cwnd")._repr_html_()
     swept = nw.sweep(small(), ["run.trials=2"], out=tmp_path / "sweep")
-    assert described(swept.place, "cwnd").subtitle.endswith("; trial 1 of 2")
+    assert describe(swept.place, "cwnd").subtitle.endswith("; trial 1 of 2")
 
 
 def test_importing_narrows_loads_nothing_heavy() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from narrows import _native
-from narrows.backends.sim import told
+from narrows.backends.sim import translate_errors
 from narrows.cli import main
 from narrows.errors import EngineError
 from narrows.spec import load, parse
@@ -103,6 +103,6 @@ def test_a_panic_is_told_by_its_words_and_its_place(capfd: pytest.CaptureFixture
     scenario = parse(TEXT, "panics").spec.canonical(1)
     simulation = _native.Simulation(scenario)
     message = r"index out of bounds.* \(crates/.*\.rs:\d+\)"
-    with pytest.raises(EngineError, match=message), told(_native):
+    with pytest.raises(EngineError, match=message), translate_errors(_native):
         simulation.flow(9)
     assert capfd.readouterr().err == ""

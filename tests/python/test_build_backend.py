@@ -1,4 +1,4 @@
-"""What a wheel is made of; nothing is compiled here."""
+"""The contents of a wheel; nothing is compiled here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `--pcap` leaves, held against what the simulator itself recorded."""
+"""Captures of `--pcap`, compared with the simulator's own records."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ Flow = tuple[dict[str, Any], pl.DataFrame]
 
 
 def analysed(file: Path) -> list[Flow]:
-    """What is found of each flow, and its samples."""
+    """The findings about each flow, and its samples."""
     output = _native.analyze([str(file)])
     samples = pl.DataFrame(output.tables["flow_samples"])
     flows = json.loads(output.summary)["flows"]

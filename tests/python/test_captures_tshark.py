@@ -54,7 +54,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 class Dissection:
-    """What tshark says of a file: its fields by frame, from 0 on."""
+    """tshark's reading of a file: its fields by frame, from 0 on."""
 
     def __init__(self, file: Path) -> None:
         options = [f"-e{field}" for field in FIELDS]

@@ -11,7 +11,7 @@ import pytest
 from narrows.figures.looks import ALIKE, Look, looks
 from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.view import View, styles
-from narrows.figures.vision import SIGHTS, distance, seen
+from narrows.figures.vision import SIGHTS, distance, perceive
 from narrows.spec import registry
 
 
@@ -24,17 +24,17 @@ def apart(one: Look, other: Look) -> bool:
 
 def test_the_distance_is_cielabs() -> None:
     # White, black and sRGB's red in CIELAB, as Lindbloom's calculator gives them.
-    assert seen("#ffffff", "trichromacy") == pytest.approx([100, 0, 0], abs=0.01)
-    assert seen("#000000", "trichromacy") == pytest.approx([0, 0, 0], abs=0.01)
-    assert seen("#ff0000", "trichromacy") == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
+    assert perceive("#ffffff", "trichromacy") == pytest.approx([100, 0, 0], abs=0.01)
+    assert perceive("#000000", "trichromacy") == pytest.approx([0, 0, 0], abs=0.01)
+    assert perceive("#ff0000", "trichromacy") == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
     assert distance("#123456", "#123456") == 0
 
 
 def test_simulated_sights_confuse_what_such_people_confuse() -> None:
-    full = np.linalg.norm(seen("#d55e00", "trichromacy") - seen("#5b7a1a", "trichromacy"))
+    full = np.linalg.norm(perceive("#d55e00", "trichromacy") - perceive("#5b7a1a", "trichromacy"))
     assert full > 60
     for sight in ("protanopia", "deuteranopia"):
-        assert np.linalg.norm(seen("#d55e00", sight) - seen("#5b7a1a", sight)) < full / 3
+        assert np.linalg.norm(perceive("#d55e00", sight) - perceive("#5b7a1a", sight)) < full / 3
     for matrix in SIGHTS.values():  # grey stays grey
         assert matrix.sum(axis=1) == pytest.approx([1, 1, 1], abs=1e-5)
 

@@ -1,9 +1,12 @@
-"""What the pages point at is there: links, files that they name, the files behind TCP's rules."""
+"""Links of the pages, files that they name, and the files behind TCP's rules are there."""
 
 from __future__ import annotations
 
+import ast
 import doctest
 import re
+import textwrap
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
@@ -20,6 +23,9 @@ PAGES = [
 ]
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 FILE = re.compile(r"`((?:crates|python|tests|tools|docs|experiments)/[\w./-]+\.\w+)`")
+BLOCK = re.compile(r"^( *)```(toml|python)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+SIGNATURES = "docs/reference/python.md"
+"""Its blocks hold signatures without bodies."""
 HISTORY = ("CHANGELOG.md",)
 """Pages that speak of what was."""
 
@@ -68,6 +74,13 @@ def in_list(page: Path, number: int) -> bool:
     above = page.read_text(encoding="utf-8").splitlines()[: number - 1]
     outer = next((line for line in reversed(above) if line and not line.startswith(" ")), "")
     return re.match(r"[-*] |\d+\. ", outer) is not None
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if name(p) != SIGNATURES], ids=name)
+def test_blocks_are_in_the_language_that_they_name(page: Path) -> None:
+    for _, language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
+        read = tomllib.loads if language == "toml" else ast.parse
+        read(textwrap.dedent(code))
 
 
 def test_the_readme_sums_up_the_agreement_with_linux() -> None:

@@ -45,7 +45,7 @@ KEPT = {
     ),
     "Near": ("fair-within-rtts",),
 }  # fmt: skip
-"""What CUBIC, Reno, BBR, BBRv3, Prague and Copa keep, and a fault that breaks it."""
+"""Situations by the fault that fails them; CUBIC, Reno, BBR, BBRv3, Prague and Copa pass all."""
 
 
 @pytest.mark.parametrize("fault", KEPT)

@@ -19,7 +19,7 @@ from test_exchange import CSV, FLENT, IPERF3, LOG, ss_log
 
 from narrows.errors import InputError
 from narrows.exchange import import_files
-from narrows.exchange.read import understood
+from narrows.exchange.read import read_files
 
 SEED = int(os.environ.get("DAMAGED_SEED", "1"))
 CASES = int(os.environ.get("DAMAGED_CASES", "150"))
@@ -118,7 +118,7 @@ def test_damaged_files_give_results_or_messages(form: str, tmp_path: Path) -> No
         path.write_bytes(damaged(form, random.Random(f"{SEED} {form} {case}")))
         begin = time.process_time()
         try:
-            understood([path], form if case % 2 else None)
+            read_files([path], form if case % 2 else None)
             if understood_at_all % 100 == 1:
                 import_files([path], out=tmp_path / "out", force=True)
             understood_at_all += 1

@@ -1,4 +1,4 @@
-"""What figures show, before anything draws them."""
+"""The contents of figures, before anything draws them."""
 
 from __future__ import annotations
 

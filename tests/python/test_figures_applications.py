@@ -15,7 +15,7 @@ from narrows.errors import InputError
 from narrows.figures.model import Guide
 from narrows.figures.runs.applications import applications
 from narrows.figures.runs.tails import tails
-from narrows.sweeps.figure import described
+from narrows.sweeps.figure import describe
 
 TWO = ("cubic", "reno")
 
@@ -149,4 +149,4 @@ def test_a_figure_without_anything_to_show_is_refused(tmp_path: Path) -> None:
     spec.write_text(text + '[run]\nduration = "1s"\n')
     api.run(spec, out=made)
     with pytest.raises(InputError, match='"tails", for which this run has nothing to show'):
-        described(made, "tails")
+        describe(made, "tails")

@@ -20,7 +20,7 @@ from narrows import figures
 from narrows.figures import interactive, static
 from narrows.figures.interactive.plot import numbers
 from narrows.figures.model import Bar, Figure, Line, Panel, Stack
-from narrows.figures.sweeps.panels import shared
+from narrows.figures.sweeps.panels import share_axes
 
 
 @pytest.fixture(scope="module", params=[entry.name for entry in figures.of("run")])
@@ -247,6 +247,6 @@ def test_panels_that_share_an_axis_show_values_below_zero() -> None:
     def panel(low: float) -> Panel:
         return Panel("x", "y", (Line("a", np.array([0.0, 1.0]), np.array([low, 1.0]), "bbr"),))
 
-    ends = {one.y_range for one in shared([panel(-2.0), panel(0.5)])}
+    ends = {one.y_range for one in share_axes([panel(-2.0), panel(0.5)])}
     assert len(ends) == 1
     assert ends.pop() == pytest.approx((-2.12, 1.12))

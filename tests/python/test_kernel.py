@@ -282,7 +282,7 @@ def test_another_user_needs_only_an_open_tun() -> None:
 
 
 def traces() -> tuple[list[str], list[str]]:
-    """What this namespace has of devices and of mounted namespaces: runs leave nothing there."""
+    """The devices and mounted namespaces of this namespace: runs leave none behind."""
     mounts = Path("/proc/self/mounts").read_text().splitlines()
     devices = sorted(device.name for device in Path("/sys/class/net").iterdir())
     return devices, [line for line in mounts if "nsfs" in line]

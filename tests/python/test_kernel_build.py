@@ -1,4 +1,4 @@
-"""What a kernel is built from; nothing is compiled here."""
+"""The inputs of a kernel's build; nothing is compiled here."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def kernel() -> Kernel:
 
 
 def mbps(result: RunResult) -> list[float]:
-    """What each flow carried from the warm-up on."""
+    """Each flow's goodput from the warm-up on."""
     rows = result.tables["flow_samples"]
     ends = rows.filter(rows["time_s"] == rows["time_s"].max())["received_bytes"]
     return list((ends - rows.filter(rows["time_s"] == 0.6)["received_bytes"]) * 8 / 0.6e6)

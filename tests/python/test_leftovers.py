@@ -1,4 +1,4 @@
-"""What killed processes leave, and that the next one removes it, and nothing else."""
+"""The next process removes what killed processes leave, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is lost is reported where it happened and in all."""
+"""Losses are reported where they happened and in total."""
 
 from __future__ import annotations
 

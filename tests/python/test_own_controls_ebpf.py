@@ -30,7 +30,7 @@ SHORT = ["run.duration=2s", "run.warmup=500ms"]
 
 
 def missing() -> str:
-    """What is missing for such a control here; empty if nothing is."""
+    """Says what is missing for such a control here; empty if nothing is."""
     if kernel_missing():
         return kernel_missing()
     try:
@@ -137,7 +137,7 @@ def test_a_program_that_is_refused_is_told(tmp_path: Path, text: str, said: str)
     before = available_ccas()
     with (
         pytest.raises(SpecError, match=said),
-        programs.registered({"controls": controls}, tmp_path),
+        programs.register({"controls": controls}, tmp_path),
     ):
         pytest.fail("it was registered")
     assert available_ccas() == before
@@ -150,10 +150,10 @@ def test_a_name_that_the_kernel_has_already_is_told(tmp_path: Path) -> None:
     places = [tmp_path / name for name in ("first", "second")]
     for place in places:
         place.mkdir()
-    with programs.registered({"controls": controls}, places[0]):
+    with programs.register({"controls": controls}, places[0]):
         with (
             pytest.raises(SpecError, match='"aimd", which the kernel has already'),
-            programs.registered({"controls": controls}, places[1]),
+            programs.register({"controls": controls}, places[1]),
         ):
             pytest.fail("it was registered twice")
         assert "aimd" in available_ccas()

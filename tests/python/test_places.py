@@ -1,4 +1,4 @@
-"""What is made of many results: pages of sweeps and of directories, and diffs of two results."""
+"""Pages of many results: of sweeps and of directories, and diffs of two results."""
 
 from __future__ import annotations
 

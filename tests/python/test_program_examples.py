@@ -28,7 +28,7 @@ BUILT = {
 
 @cache
 def missing(*needed: str) -> str:
-    """What this machine lacks to run an example, in a sentence; empty if nothing."""
+    """Says what this machine lacks to run an example; empty if nothing."""
     if uml_missing():
         return uml_missing()
     for name in {"iperf3", "curl", "python3"} & {*needed}:

@@ -15,7 +15,7 @@ from specimens import GOOD, scenario_of
 from narrows.backends import get_backend
 from narrows.backends.kernel import Kernel
 from narrows.backends.linux.groups import groups
-from narrows.backends.linux.programs import check_programs, digests, host_settings, marked
+from narrows.backends.linux.programs import check_programs, digests, engine_suffix, host_settings
 from narrows.backends.uml import Uml, get_kernel
 from narrows.cli import main
 from narrows.errors import NarrowsError, SpecError
@@ -140,10 +140,10 @@ def mine(directory: Path, text: str = FLOW) -> dict[str, object]:
 def test_a_script_that_changed_makes_another_run(tmp_path: Path) -> None:
     """A program is often an interpreter: what it runs is among its arguments."""
     scenario = mine(tmp_path)
-    before, files = marked(scenario), digests(scenario)
+    before, files = engine_suffix(scenario), digests(scenario)
     assert str(tmp_path / "sends.py") in files
     (tmp_path / "sends.py").write_text(SENDS + "# changed\n", encoding="utf-8")
-    assert marked(scenario) != before
+    assert engine_suffix(scenario) != before
 
 
 def test_a_file_behind_an_equals_sign_counts_too(tmp_path: Path) -> None:

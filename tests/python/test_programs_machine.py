@@ -1,4 +1,4 @@
-"""What programs on guests see of the machine: its processor, its date, the cost of a call."""
+"""The machine as programs on guests see it: its processor, its date, the cost of a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `--qlog` leaves: the structure that the drafts and qvis ask for, and its truth."""
+"""The files of `--qlog`: the structure that the drafts and qvis ask for, and their truth."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_header_is_one_that_qvis_takes(run: Captured) -> None:
 
 
 def test_qvis_finds_what_it_draws(run: Captured) -> None:
-    """What the loader and the congestion graph of qvis take, by its rules: whatever else it passes
+    """Checks the file by the rules of qvis's loader and congestion graph: whatever else it passes
     over without a word (FileLoader, TextSequenceJSONToQlog, CongestionGraphD3Renderer)."""
     for header, *events in logs(run).values():
         # The file's name ends in .sqlog; names and titles are shown, and "undefined" if missing.

@@ -142,7 +142,7 @@ def test_the_summary_is_what_the_packets_tell(seed: int) -> None:
 
 
 def assert_bounds(row: dict[str, Any], names: list[str]) -> None:
-    """What holds for every run: parts are within 0 and 1, delays are above 0, and orders."""
+    """Bounds of every run: parts are within 0 and 1, delays are above 0, and orders."""
     assert 0 <= row["utilization"] <= 1
     shares = [row[f"{name}.share"] for name in names]
     assert None in shares or sum(shares) == pytest.approx(1.0)

@@ -122,7 +122,7 @@ def test_transfers_are_what_the_packets_tell(seed: int) -> None:
 
 
 def player(ends_s: list[float], chunk_s: float, start_s: float) -> dict[str, float | None]:
-    """What a player shows that gets chunks at these times."""
+    """The figures of a player that gets chunks at these times."""
     fetched = played = 0.0
     now, startup_s, stalls, stalled_s, plays = 0.0, None, 0, 0.0, False
     for at in [*ends_s, DURATION_S]:

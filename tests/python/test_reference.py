@@ -1,4 +1,4 @@
-"""What is made from the sources is up to date, and the notebooks run."""
+"""Generated files are up to date, and the notebooks run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release checks, in this repository and in one that isn't ready."""
+"""The checks of a release, in this repository and in one that isn't ready."""
 
 from __future__ import annotations
 

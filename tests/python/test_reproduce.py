@@ -170,7 +170,7 @@ def test_one_limit_may_be_infinite():
 
 @given(st.lists(st.floats(-10, 10), min_size=3, max_size=12), st.floats(-5, 5), st.floats(0.1, 5))
 def test_fewer_trials_never_decide_what_they_contradict(values, low, room):
-    """What is confirmed lies within in the mean, and so does no more than half of what is not."""
+    """Confirmed values lie within in the mean, and so does no more than half of the unconfirmed."""
     middle = sum(values) / len(values)
     passed = decide(values, low, low + room).passed
     assert passed is not True or low - 1e-6 <= middle <= low + room + 1e-6

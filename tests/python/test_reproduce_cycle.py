@@ -18,7 +18,7 @@ DURATION_S = 300.0
 
 
 NEAR_60_MS = 0.886
-"""What makes 60 ms of the made-up RTT while BBR's RTprop is inflated."""
+"""The factor that gives 60 ms of the made-up RTT while BBR's RTprop is inflated."""
 
 
 def trial(change=None, rtprop=None, rtt=NEAR_60_MS, **how):

@@ -1,4 +1,4 @@
-"""What a flow keeps between two of its own PROBE_RTTs, on counters made by hand."""
+"""A flow's kept share between two of its own PROBE_RTTs, on counters made by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured of a large flow beside smaller ones."""
+"""Measurements of a large flow beside smaller ones."""
 
 from __future__ import annotations
 

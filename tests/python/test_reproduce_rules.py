@@ -1,4 +1,4 @@
-"""What checks measure, on frames made by hand."""
+"""Measurements of checks, on frames made by hand."""
 
 from __future__ import annotations
 

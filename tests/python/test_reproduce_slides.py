@@ -1,4 +1,4 @@
-"""What the slides' newer statements are judged by, on frames made by hand, and BBR's states."""
+"""Rules of the slides' newer statements, on frames made by hand, and BBR's states."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from narrows.search.hunt import hunt
 from narrows.search.log import Log
 from narrows.search.make import REFERENCES, _keep, _specification
 from narrows.search.minimise import findings, minimise
-from narrows.search.space import Value, departures, listed, sentence
+from narrows.search.space import Value, departures, join_words, sentence
 from narrows.search.trying import Tried, Trying
 from narrows.spec import load
 from narrows.spec.permission import allowing
@@ -227,8 +227,8 @@ def test_a_finding_is_a_specification(tmp_path: Path) -> None:
 
 
 def test_words() -> None:
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b", "c"]) == "a, b and c"
+    assert join_words(["a"]) == "a"
+    assert join_words(["a", "b", "c"]) == "a, b and c"
     space = OBJECTIVES["loss"].space
     assert sentence(space, plain("loss", subjects=3, queue="pie")) == "pie as the queue and 3 flows"
 

@@ -1,4 +1,4 @@
-"""What a run in steps records can be run again, and gives the same tables.
+"""Records of runs in steps, which can be run again and give the same tables.
 
 Each seed gives a random scenario and a random sequence of steps and changes. `make fuzz` runs more
 seeds: `NARROWS_SEEDS` of them, from `NARROWS_FUZZ_FIRST` on.

@@ -1,4 +1,4 @@
-"""What a good specification means: values, names, overrides, and its text again."""
+"""The meaning of good specifications: values, names, overrides, and their text again."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ SELDOM = [
         {at="5s", end=true},
     ]""",
 ]
-"""What a scenario holds only if it was asked for."""
+"""Keys that a scenario has only if they were asked for."""
 CALL = """
 [[flows]]
 name = "call"

@@ -95,7 +95,7 @@ def test_a_run_has_its_own_columns_beside_others(tmp_path: Path) -> None:
 
 
 def test_one_line_reads_all_parts(tmp_path: Path) -> None:
-    """What the documentation says of queries straight from disk."""
+    """The documentation's query straight from disk works."""
     store, trial = filled(tmp_path / "s")
     other = a_trial("run.seed=2")
     put(store, other, a_result(), {"summary": FRAME})

@@ -10,7 +10,7 @@ from narrows.search import survey as module
 from narrows.search.objectives import OBJECTIVES
 from narrows.search.space import dimensions
 from narrows.search.survey import ASKED, Weakness, survey, weaknesses
-from narrows.search.survey_page import page, rediscovered
+from narrows.search.survey_page import find_published, page
 
 
 def test_a_survey_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,10 +35,11 @@ def test_published_weaknesses_are_found_again_by_their_departures() -> None:
     known = {"control": "bbr", "objective": "loss", "departures": ["subjects"]}
     right = Weakness("bbr", "loss", 60, 9, finding("subjects", "buffer_bdp"))
     assert (
-        rediscovered(known, [Weakness("bbr", "delay", 60, 9, finding("subjects")), right]) == right
+        find_published(known, [Weakness("bbr", "delay", 60, 9, finding("subjects")), right])
+        == right
     )
-    assert rediscovered(known, [Weakness("bbr", "loss", 60, 9, finding("rate_mbit"))]) is None
-    assert rediscovered(known, [Weakness("bbr", "loss", 60, 9, None)]) is None
+    assert find_published(known, [Weakness("bbr", "loss", 60, 9, finding("rate_mbit"))]) is None
+    assert find_published(known, [Weakness("bbr", "loss", 60, 9, None)]) is None
 
 
 def test_the_page_tells_findings_and_their_absence() -> None:

@@ -62,7 +62,7 @@ def test_lists_give_every_combination_and_the_last_axis_is_fastest() -> None:
 
 
 def test_a_cell_is_the_run_that_its_values_make() -> None:
-    """What was run with `narrows run --set` has the same hash."""
+    """A run with `narrows run --set` has the same hash."""
     [_, cell] = grid(study(rates('["8mbit", "9mbit"]')), "1").cells
     alone = plan(parse(GOOD, "test", ["path.rate=9mbit"]).spec, "1")
     assert cell.plan.trials == alone.trials

@@ -37,7 +37,7 @@ take = "max"
 from = "0s"
 at_least = 5
 """
-"""What Linux's own BBR does on this path: its phases, its estimate, the queue of its STARTUP."""
+"""Expectations of Linux's own BBR on this path: phases, estimate, the queue of its STARTUP."""
 BROKEN = """
 [[expect]]
 series = "bbr.cca_state"

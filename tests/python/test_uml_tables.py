@@ -24,7 +24,7 @@ EXAMPLE = Kernel("six", "6.12.1", "00", ("cubic",), ("tcp_cubic.hystart",), "tre
 
 
 def install(kernel: Kernel, directory: Path) -> None:
-    """What a build leaves in the cache, but for the program itself."""
+    """Writes the files that a build leaves in the cache, but for the program itself."""
     kernel.write(directory)
     (directory / "host.so").touch()
 

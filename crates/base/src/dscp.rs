@@ -55,7 +55,7 @@ impl Dscp {
 
     /// The one of this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         NAMES.iter().find(|known| known.0 == name).map(|known| Self(known.1))
     }
 
@@ -79,7 +79,7 @@ impl TryFrom<String> for Dscp {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        Self::named(&name).ok_or_else(|| format!("{name:?} is no code point with a name"))
+        Self::from_name(&name).ok_or_else(|| format!("{name:?} is no code point with a name"))
     }
 }
 
@@ -96,14 +96,14 @@ mod tests {
     #[test]
     fn names_and_bits_belong_together() {
         for &(name, bits) in NAMES {
-            let dscp = Dscp::named(name).unwrap();
+            let dscp = Dscp::from_name(name).unwrap();
             assert_eq!((dscp.name(), dscp.bits()), (name, bits));
         }
         // RFC 2597: class and drop precedence; RFC 3246; RFC 8622.
-        assert_eq!(Dscp::named("af23").unwrap().bits(), 0b01_0110);
-        assert_eq!(Dscp::named("ef").unwrap().bits(), 0b10_1110);
-        assert_eq!(Dscp::named("le").unwrap().bits(), 1);
-        assert_eq!(Dscp::named("best-effort"), None);
+        assert_eq!(Dscp::from_name("af23").unwrap().bits(), 0b01_0110);
+        assert_eq!(Dscp::from_name("ef").unwrap().bits(), 0b10_1110);
+        assert_eq!(Dscp::from_name("le").unwrap().bits(), 1);
+        assert_eq!(Dscp::from_name("best-effort"), None);
         assert_eq!(Dscp::default().name(), "cs0");
         assert!(Dscp::all().map(Dscp::name).eq(DSCP_NAMES.iter().copied()));
     }

@@ -35,7 +35,7 @@ impl Ecn {
         self as u8
     }
 
-    /// What the two lowest bits of a byte say.
+    /// Decodes the two lowest bits of a byte.
     #[must_use]
     pub const fn from_bits(byte: u8) -> Self {
         match byte & 3 {

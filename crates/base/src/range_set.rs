@@ -206,7 +206,7 @@ mod tests {
         }
     }
 
-    fn added(set: &mut RangeSet<u64, 2>, start: u64, end: u64) -> Vec<(u64, u64)> {
+    fn insert(set: &mut RangeSet<u64, 2>, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut fresh = Vec::new();
         set.insert(start, end, |start, end| fresh.push((start, end)));
         fresh
@@ -215,13 +215,13 @@ mod tests {
     #[test]
     fn what_is_beyond_its_room_is_left_out() {
         let mut set = RangeSet::default();
-        assert_eq!(added(&mut set, 10, 20), [(10, 20)]);
-        assert_eq!(added(&mut set, 30, 40), [(30, 40)]);
-        assert_eq!(added(&mut set, 50, 60), [], "no room for a third range");
+        assert_eq!(insert(&mut set, 10, 20), [(10, 20)]);
+        assert_eq!(insert(&mut set, 30, 40), [(30, 40)]);
+        assert_eq!(insert(&mut set, 50, 60), [], "no room for a third range");
         assert_eq!(set.insert_whole(50, 60), None);
-        assert_eq!(added(&mut set, 15, 35), [(20, 30)], "two became one");
-        assert_eq!(added(&mut set, 50, 60), [(50, 60)]);
-        assert_eq!(added(&mut set, 7, 7), []);
+        assert_eq!(insert(&mut set, 15, 35), [(20, 30)], "two became one");
+        assert_eq!(insert(&mut set, 50, 60), [(50, 60)]);
+        assert_eq!(insert(&mut set, 7, 7), []);
         assert_eq!(set.as_slice(), [(10, 40), (50, 60)]);
     }
 }

@@ -84,7 +84,7 @@ impl Dctcp {
     }
 
     /// `dctcp_ssthresh`.
-    fn reduced(cwnd: u32, alpha: u64) -> u32 {
+    fn reduce(cwnd: u32, alpha: u64) -> u32 {
         let cut = u32::try_from((u64::from(cwnd) * alpha) >> 11).expect("at most half the window");
         (cwnd - cut).max(2)
     }
@@ -126,7 +126,7 @@ impl CongestionControl for Dctcp {
     fn on_congestion(&mut self, event: &CongestionEvent) {
         let alpha = self.alpha;
         self.window.on_congestion(event, |cwnd| match event.kind {
-            Congestion::Ecn | Congestion::TailLoss => Self::reduced(cwnd, alpha),
+            Congestion::Ecn | Congestion::TailLoss => Self::reduce(cwnd, alpha),
             Congestion::Loss | Congestion::Timeout { .. } => (cwnd >> 1).max(2),
         });
         self.state = match event.kind {

@@ -115,7 +115,7 @@ mod tests {
     use crate::samples::Congestion;
     use crate::{LINUX_6_12, Progress, RecoveryState, build};
 
-    fn fixed(options: &[(&str, u64)]) -> Box<dyn CongestionControl> {
+    fn make_fixed(options: &[(&str, u64)]) -> Box<dyn CongestionControl> {
         let option = |&(key, value): &(&str, u64)| (key.to_owned(), Value::Whole(value));
         let config = CcConfig {
             mss: 1_000,
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_happens_leaves_the_window_as_it_is() {
-        let mut control = fixed(&[("window_packets", 20)]);
+        let mut control = make_fixed(&[("window_packets", 20)]);
         // Twice 20 packets of 8000 bits in 40 ms.
         assert_eq!(of(&*control), (20, 8_000_000));
         control.on_congestion(&CongestionEvent {
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_set_holds_and_the_rest_stays() {
-        let mut control = fixed(&[("pacing_rate_bps", 5_000_000)]);
+        let mut control = make_fixed(&[("pacing_rate_bps", 5_000_000)]);
         assert_eq!(of(&*control), (10, 5_000_000));
         set_fixed(&mut *control, Setting { window: Some(7), pacing_rate: None });
         assert_eq!(of(&*control), (7, 5_000_000));

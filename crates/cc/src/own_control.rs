@@ -1,4 +1,4 @@
-//! What the adapters of controls written in other languages share.
+//! Shared by the adapters of controls written in other languages.
 
 use std::ops::RangeInclusive;
 

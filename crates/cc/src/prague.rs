@@ -191,7 +191,7 @@ impl Prague {
     /// The rate of the window (`prague_frac_cwnd_to_pacing_rate`).
     fn rate_of_window(&self) -> u64 {
         let packet = SECOND_8_US * self.mtu / self.srtt8_us.max(1);
-        scaled(packet, self.frac_cwnd, UNIT).clamp(MIN_RATE, MAX_RATE)
+        multiply_shift(packet, self.frac_cwnd, UNIT).clamp(MIN_RATE, MAX_RATE)
     }
 
     /// The window of the rate over the slow average of the RTT
@@ -201,7 +201,7 @@ impl Prague {
             0 => self.srtt8_us,
             average => average,
         };
-        scaled(self.rate, rtt8, RTT_TO_SECOND - UNIT).div_ceil(self.mtu)
+        multiply_shift(self.rate, rtt8, RTT_TO_SECOND - UNIT).div_ceil(self.mtu)
     }
 
     /// Below the target, growth is proportional to the square of the RTT: a packet
@@ -216,7 +216,7 @@ impl Prague {
         self.increase = if plain {
             1 << UNIT
         } else {
-            rounded(u128::from((rtt8 << UNIT) * rtt8), target8 * target8)
+            divide_rounding(u128::from((rtt8 << UNIT) * rtt8), target8 * target8)
         };
     }
 
@@ -261,12 +261,12 @@ impl Prague {
         if self.controls_rate() {
             let rtt8 = self.virtual_rtt8();
             let increase = (u128::from(acked * self.mtu) << RTT_TO_SECOND) / u128::from(rtt8);
-            let packets = scaled(self.rate, rtt8, RTT_TO_SECOND).div_ceil(self.mtu);
-            self.rate = (self.rate + rounded(increase, packets.max(1))).min(MAX_RATE);
+            let packets = multiply_shift(self.rate, rtt8, RTT_TO_SECOND).div_ceil(self.mtu);
+            self.rate = (self.rate + divide_rounding(increase, packets.max(1))).min(MAX_RATE);
             self.frac_cwnd = (self.frac_cwnd + acked).max(self.window_of_rate());
         } else {
             let growth = u128::from(acked * self.increase) << UNIT;
-            let increase = rounded(growth, self.frac_cwnd.max(1));
+            let increase = divide_rounding(growth, self.frac_cwnd.max(1));
             self.frac_cwnd = self.frac_cwnd.saturating_add(increase.max(acked));
             self.rate = (self.rate + acked).max(self.rate_of_window()).min(MAX_RATE);
         }
@@ -352,7 +352,7 @@ impl Prague {
         self.cwr_at = Some(now);
         let alpha = self.alpha16 >> SHIFT_G;
         if self.controls_rate() {
-            let cut = scaled(self.rate, alpha, ALPHA_BITS + 1);
+            let cut = multiply_shift(self.rate, alpha, ALPHA_BITS + 1);
             self.rate = (self.rate - cut).max(MIN_RATE);
             self.frac_cwnd = self.window_of_rate();
         } else {
@@ -385,12 +385,12 @@ impl Prague {
 }
 
 /// `a * b >> shift`.
-fn scaled(a: u64, b: u64, shift: u32) -> u64 {
+fn multiply_shift(a: u64, b: u64, shift: u32) -> u64 {
     u64::try_from((u128::from(a) * u128::from(b)) >> shift).unwrap_or(u64::MAX >> 16)
 }
 
 /// The quotient, rounded to the nearest.
-fn rounded(a: u128, b: u64) -> u64 {
+fn divide_rounding(a: u128, b: u64) -> u64 {
     let quotient = (a + u128::from(b / 2)) / u128::from(b);
     u64::try_from(quotient).unwrap_or(u64::MAX >> 16)
 }

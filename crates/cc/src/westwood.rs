@@ -137,7 +137,7 @@ impl Westwood {
     }
 
     /// The window that fills the path (`tcp_westwood_bw_rttmin`).
-    fn measured(&self) -> u32 {
+    fn bdp_window(&self) -> u32 {
         let packets = self.bandwidth.twice * self.bandwidth.rtt_min / self.mss;
         u32::try_from(packets).unwrap_or(u32::MAX).max(2)
     }
@@ -145,7 +145,7 @@ impl Westwood {
     /// A reduction is over (`CA_EVENT_COMPLETE_CWR`).
     fn complete(&mut self) {
         self.reducing = false;
-        self.window.ssthresh = self.measured();
+        self.window.ssthresh = self.bdp_window();
         self.window.cwnd = self.window.ssthresh;
     }
 }
@@ -194,7 +194,7 @@ impl CongestionControl for Westwood {
             event.cwnd = self.window.cwnd;
         }
         self.reducing = false;
-        let measured = self.measured();
+        let measured = self.bdp_window();
         self.window.on_congestion(
             &event,
             |cwnd| {
@@ -233,7 +233,7 @@ impl CongestionControl for Westwood {
     fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let bytes_per_s = self.bandwidth.twice * self.jiffies.per_second();
         visit("bw_mbps", bytes_per_s as f64 * 8e-6);
-        visit("measured_cwnd", f64::from(self.measured()));
+        visit("measured_cwnd", f64::from(self.bdp_window()));
     }
 
     fn state(&self) -> &'static str {

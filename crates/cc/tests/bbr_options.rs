@@ -7,7 +7,7 @@ use crate::common::{Options, at_ms, control_of, internal};
 use narrows_base::Time;
 use narrows_cc::LINUX_6_12;
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Outcome {
     delivered: u64,

@@ -1,7 +1,7 @@
 //! Transcripts of Vegas, Westwood+ and DCTCP: what happens, and the window after it.
 
 use crate::common::link::{Flow, Path};
-use crate::common::{Options, ack, at_ms, control, control_of, delivered, internal};
+use crate::common::{Options, ack, at_ms, control, control_of, delivered_sample, internal};
 use narrows_base::{Duration, Time};
 use narrows_cc::{
     AckSample, Congestion, CongestionControl, CongestionEvent, DeliveredSample, LINUX_6_12,
@@ -48,7 +48,7 @@ impl Script {
             self.acked += 1;
             self.marked += u64::from(i < marked);
             let edges = (self.acked, self.acked + u64::from(window) - 1);
-            let sample = delivered(self.now, 1, Duration::from_millis(rtt_ms), edges);
+            let sample = delivered_sample(self.now, 1, Duration::from_millis(rtt_ms), edges);
             let delivered_ce = self.marked;
             self.control.on_delivered(&DeliveredSample { delivered_ce, ..sample });
             self.control.on_ack(&ack(self.now, 1));
@@ -169,7 +169,7 @@ fn a_loss_within_cwr_halves_what_prr_has_left() {
     let mut s = Script::new("dctcp", &[("alpha_on_init", "0")]);
     assert_eq!(s.event(Congestion::Ecn), (10, 10));
     let edges = (1, 20);
-    let sample = delivered(s.now, 1, Duration::from_millis(1), edges);
+    let sample = delivered_sample(s.now, 1, Duration::from_millis(1), edges);
     s.control.on_delivered(&DeliveredSample { prr_cwnd: Some(9), ..sample });
     assert_eq!(s.ack_in(RecoveryState::Recovery), (4, 4));
 }

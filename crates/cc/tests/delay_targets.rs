@@ -3,7 +3,7 @@
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
 use crate::common::link::{Flow, Path};
-use crate::common::{Options, ack, at_ms, control, control_of, delivered, internal, loss};
+use crate::common::{Options, ack, at_ms, control, control_of, delivered_sample, internal, loss};
 use narrows_base::{Duration, Time};
 use narrows_cc::{AckSample, CongestionControl, LINUX_6_12};
 
@@ -131,7 +131,7 @@ fn ledbat(rtt_ms: u64, acks: u64) -> Box<dyn CongestionControl> {
     let mut take = |rtt_ms, count| {
         for step in 0..count {
             let rtt = Duration::from_millis(rtt_ms);
-            control.on_delivered(&delivered(at_ms(step), 1, rtt, (step, step + 10)));
+            control.on_delivered(&delivered_sample(at_ms(step), 1, rtt, (step, step + 10)));
             control.on_ack(&ack(at_ms(step), 1));
         }
     };
@@ -172,7 +172,7 @@ fn ledbat_pp(rtt_ms: u64, acks: u64) -> u32 {
     control.on_congestion(&loss(40)); // 20 packets, steady
     for step in 0..=acks {
         let rtt = Duration::from_millis(if step == 0 { 40 } else { rtt_ms });
-        control.on_delivered(&delivered(at_ms(step), 1, rtt, (step, step + 10)));
+        control.on_delivered(&delivered_sample(at_ms(step), 1, rtt, (step, step + 10)));
         if step >= 4 {
             control.on_ack(&ack(at_ms(step), 1));
         }

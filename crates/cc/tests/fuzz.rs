@@ -23,7 +23,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         2 => Just(Operation::Leave),
         1 => Just(Operation::Undo),
         1 => any::<bool>().prop_map(|app_limited| Operation::Start { app_limited }),
-        1 => unused().prop_map(Operation::Unused),
+        1 => any_unused().prop_map(Operation::Unused),
         6 => (1_u64..300_000).prop_map(|micros| Operation::Wait { micros }),
         1 => (1_u64..600_000_000).prop_map(|micros| Operation::Wait { micros }),
     ]
@@ -38,7 +38,7 @@ fn congestion() -> impl Strategy<Value = Congestion> {
     ]
 }
 
-fn unused() -> impl Strategy<Value = Unused> {
+fn any_unused() -> impl Strategy<Value = Unused> {
     prop_oneof![
         (0_u32..100).prop_map(|timeouts| Unused::Idle { timeouts, restart_window: 10 }),
         (10_u32..1_000).prop_map(|used| Unused::Underused { used }),

@@ -1,7 +1,7 @@
 //! Transcripts of loss-based controls: what happens, and the window after it.
 
 use crate::common::link::{Flow, Path};
-use crate::common::{Options, ack, at_ms, control, control_of, delivered, internal};
+use crate::common::{Options, ack, at_ms, control, control_of, delivered_sample, internal};
 use narrows_base::{Duration, Rate, Time};
 use narrows_cc::{
     CcProfile, Congestion, CongestionControl, CongestionEvent, DeliveredSample, INFINITE_SSTHRESH,
@@ -73,7 +73,7 @@ impl Script {
         self.windows()
     }
 
-    fn unused(&mut self, unused: Unused) -> (u32, u32) {
+    fn report_unused(&mut self, unused: Unused) -> (u32, u32) {
         self.control.on_unused(unused);
         self.windows()
     }
@@ -119,7 +119,7 @@ fn credit_of_a_larger_window_is_one_packet() {
     let mut s = Script::new("reno", &[]);
     s.event(Congestion::Loss, RecoveryState::Disorder, 40);
     assert_eq!(s.ack(19), 20);
-    s.unused(Unused::Underused { used: 10 });
+    s.report_unused(Unused::Underused { used: 10 });
     assert_eq!(s.cwnd(), 15);
     assert_eq!(s.ack(1), 16, "19 packets of credit at a window of 15");
 }
@@ -191,20 +191,20 @@ fn ecn_and_tail_loss_cannot_be_undone() {
 fn idle_timeouts_halve_down_to_the_restart_window() {
     let mut s = Script::new("reno", &[]);
     s.event(Congestion::Loss, RecoveryState::Disorder, 200);
-    assert_eq!(s.unused(Unused::Idle { timeouts: 1, restart_window: 10 }), (50, 100));
-    assert_eq!(s.unused(Unused::Idle { timeouts: 0, restart_window: 10 }), (50, 100));
-    assert_eq!(s.unused(Unused::Idle { timeouts: 9, restart_window: 10 }), (10, 100));
+    assert_eq!(s.report_unused(Unused::Idle { timeouts: 1, restart_window: 10 }), (50, 100));
+    assert_eq!(s.report_unused(Unused::Idle { timeouts: 0, restart_window: 10 }), (50, 100));
+    assert_eq!(s.report_unused(Unused::Idle { timeouts: 9, restart_window: 10 }), (10, 100));
     let mut small = Script::new("reno", &[]);
     small.timeout(true, RecoveryState::Open);
-    assert_eq!(small.unused(Unused::Idle { timeouts: 3, restart_window: 10 }), (1, 5));
+    assert_eq!(small.report_unused(Unused::Idle { timeouts: 3, restart_window: 10 }), (1, 5));
 }
 
 #[test]
 fn a_window_that_is_not_used_moves_half_way_to_what_is() {
     let mut s = Script::new("reno", &[]);
     s.event(Congestion::Loss, RecoveryState::Disorder, 200);
-    assert_eq!(s.unused(Unused::Underused { used: 20 }), (60, 100));
-    assert_eq!(s.unused(Unused::Underused { used: 60 }), (60, 100));
+    assert_eq!(s.report_unused(Unused::Underused { used: 20 }), (60, 100));
+    assert_eq!(s.report_unused(Unused::Underused { used: 60 }), (60, 100));
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn exit_window(profile: &CcProfile, options: Options, rtt_ms: u64, path: Queue) 
             let rtt = Duration::from_millis(rtt_ms) + path.delay(window);
             // The window in force was full before this ACK.
             let sent = acked - 1 + u64::from(window) + i;
-            let mut sample = delivered(now, 1, rtt, (acked, sent));
+            let mut sample = delivered_sample(now, 1, rtt, (acked, sent));
             sample.paced = path.paced;
             sample.pacing_rate = Rate::from_bps(path.pacing_bps);
             tell(control.as_mut(), &sample);
@@ -305,7 +305,7 @@ fn tell(control: &mut dyn CongestionControl, sample: &DeliveredSample) {
     control.on_ack(&ack(sample.now, 1));
 }
 
-/// What slow start meets.
+/// The queue that slow start meets.
 #[derive(Clone, Copy)]
 struct Queue {
     /// Distance of ACKs in us.
@@ -376,7 +376,10 @@ fn rounds(control: &mut dyn CongestionControl, delays_ms: &[u64]) -> Vec<(u32, &
                 acked += 1;
                 now += Duration::from_millis(3);
                 let sent = acked + 9;
-                tell(control, &delivered(now, 1, Duration::from_millis(delay), (acked, sent)));
+                tell(
+                    control,
+                    &delivered_sample(now, 1, Duration::from_millis(delay), (acked, sent)),
+                );
             }
             (control.control().cwnd, control.state())
         })
@@ -398,11 +401,16 @@ fn the_delay_threshold_is_an_eighth_between_4_and_16_ms() {
             let mut control = control("cubic", &[]);
             let mut now = at_ms(1_000);
             control.on_ack(&ack(now, 10));
-            control.on_delivered(&delivered(now, 1, Duration::from_micros(base_us), (1, 20)));
+            control.on_delivered(&delivered_sample(
+                now,
+                1,
+                Duration::from_micros(base_us),
+                (1, 20),
+            ));
             for i in 0..9 {
                 now += Duration::from_millis(3);
                 let rtt = Duration::from_micros(base_us + tolerated_us + extra);
-                control.on_delivered(&delivered(now, 1, rtt, (21 + i, 40)));
+                control.on_delivered(&delivered_sample(now, 1, rtt, (21 + i, 40)));
             }
             let exited = control.control().ssthresh == 20;
             assert_eq!(exited, exits, "{base_us} + {tolerated_us} + {extra} us");
@@ -416,13 +424,13 @@ fn old_kernels_judge_a_round_by_its_first_eight_samples() {
         let mut control = control_of("cubic", &[], profile, None);
         let mut now = at_ms(1_000);
         control.on_ack(&ack(now, 10));
-        control.on_delivered(&delivered(now, 1, Duration::from_millis(40), (1, 20)));
+        control.on_delivered(&delivered_sample(now, 1, Duration::from_millis(40), (1, 20)));
         control.on_ack(&ack(now, 1));
         // The delay is high for eight samples, then as low as ever.
         for i in 0..10 {
             now += Duration::from_millis(3);
             let rtt = Duration::from_millis(if i < 8 { 60 } else { 40 });
-            control.on_delivered(&delivered(now, 1, rtt, (2 + i, 20)));
+            control.on_delivered(&delivered_sample(now, 1, rtt, (2 + i, 20)));
         }
         control.control().ssthresh < INFINITE_SSTHRESH
     };
@@ -461,7 +469,7 @@ fn hystart_plus_plus_returns_to_slow_start_when_the_delay_falls() {
 fn hystart_plus_plus_grows_by_eight_packets_an_ack_unless_paced() {
     let mut s = Script::new("cubic", &[("hystart", "hystart++")]);
     assert_eq!(s.ack(20), 18);
-    let mut sample = delivered(s.now, 1, Duration::from_millis(40), (1, 20));
+    let mut sample = delivered_sample(s.now, 1, Duration::from_millis(40), (1, 20));
     sample.paced = true;
     s.control.on_delivered(&sample);
     assert_eq!(s.ack(20), 38);

@@ -1,6 +1,6 @@
 //! CUBIC by RFC 9438, where Linux differs or has other units.
 
-use crate::common::{ack, at_ms, control, delivered, internal, loss};
+use crate::common::{ack, at_ms, control, delivered_sample, internal, loss};
 use narrows_base::{Duration, Time};
 use narrows_cc::{CongestionControl, CongestionEvent, StartEvent};
 
@@ -61,12 +61,12 @@ fn a_pause_is_no_time_of_the_epoch() {
 #[test]
 fn delays_in_the_first_second_of_an_epoch_are_the_old_queues() {
     let mut control = cubic(&[]);
-    control.on_delivered(&delivered(at_ms(100), 1, Duration::from_millis(80), (100, 110)));
+    control.on_delivered(&delivered_sample(at_ms(100), 1, Duration::from_millis(80), (100, 110)));
     lose(&mut *control, at_ms(200), 100);
     control.on_ack(&ack(at_ms(300), 1));
     let mut hear = |ms: u64, rtt_ms: u64| {
         let rtt = Duration::from_millis(rtt_ms);
-        control.on_delivered(&delivered(at_ms(ms), 1, rtt, (ms, ms + 10)));
+        control.on_delivered(&delivered_sample(at_ms(ms), 1, rtt, (ms, ms + 10)));
         internal(&*control, "delay_min_ms")
     };
     assert_eq!([hear(1_299, 70), hear(1_300, 60), hear(1_400, 65)], [80.0, 60.0, 60.0]);

@@ -1,6 +1,6 @@
 //! NV, CDG and TCP-LP: what makes them yield, each by an event computed by hand.
 
-use crate::common::{Options, at_ms, control, delivered, internal};
+use crate::common::{Options, at_ms, control, delivered_sample, internal};
 use narrows_base::{Duration, Time};
 use narrows_cc::{
     AckSample, CongestionControl, DeliveredSample, Progress, RecoveryState, StartEvent,
@@ -49,7 +49,7 @@ impl Flow {
             prior_delivered: self.acked.saturating_sub(window),
             stamp_ms: echo_ms + 10 + self.queued_ms as u32,
             echo_ms,
-            ..delivered(self.now, 1, rtt, (self.acked, self.acked + window))
+            ..delivered_sample(self.now, 1, rtt, (self.acked, self.acked + window))
         };
         self.control.on_delivered(&sample);
         let ack = AckSample { state: RecoveryState::Open, ..crate::common::ack(self.now, 1) };

@@ -1,4 +1,4 @@
-//! What crosses the border between narrows and the library of a control: a table of C functions.
+//! The table of C functions between narrows and the library of a control.
 //!
 //! A compiler of another version may lay out Rust's own types differently, so everything here has
 //! the layout of C. A panic must not cross the border: every function catches it, keeps its words,
@@ -127,8 +127,8 @@ thread_local! {
     static WORDS: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What happened and where, for `panic` instead of standard error. The library has a standard
-/// library of its own, and so the hook is its own, too.
+/// Keeps a panic's message and place for `panic` instead of printing them. The library has its own
+/// standard library and so its own hook.
 fn keep_words() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -145,8 +145,8 @@ fn keep_words() {
     });
 }
 
-/// What `act` returns; none if it panics.
-fn caught<R>(act: impl FnOnce() -> R) -> Option<R> {
+/// Returns what `act` returns; none if it panics.
+fn catch_panic<R>(act: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(act)).ok()
 }
 
@@ -167,7 +167,7 @@ unsafe extern "C" fn new<C: CongestionControl>(
     output: *mut Control,
 ) -> State {
     keep_words();
-    let made = caught(|| {
+    let made = catch_panic(|| {
         // SAFETY: the caller gives a connection with as many values as there are options.
         let raw = unsafe { &*raw };
         let values = unsafe { slice::from_raw_parts(raw.options, C::OPTIONS.len()) };
@@ -190,7 +190,7 @@ unsafe extern "C" fn new<C: CongestionControl>(
 unsafe extern "C" fn drop_control<C: CongestionControl>(state: State) {
     // SAFETY: the caller passes what `new` returned, once, and uses it no more. A panic while it is
     // dropped has no consequences.
-    let _ = caught(|| drop(unsafe { Box::from_raw(state.cast::<C>()) }));
+    let _ = catch_panic(|| drop(unsafe { Box::from_raw(state.cast::<C>()) }));
 }
 
 /// Functions that tell a control something.
@@ -203,7 +203,7 @@ macro_rules! tell {
         ) -> bool {
             // SAFETY: the caller passes what `new` returned, which nobody else uses meanwhile, a
             // sample, and a place for the output.
-            caught(|| unsafe {
+            catch_panic(|| unsafe {
                 let control = &mut *state.cast::<C>();
                 control.$name(&*sample);
                 *output = control.control();
@@ -224,7 +224,7 @@ unsafe extern "C" fn on_threshold<C: CongestionControl>(
     output: *mut Control,
 ) -> bool {
     // SAFETY: as for the functions above.
-    caught(|| unsafe {
+    catch_panic(|| unsafe {
         let control = &mut *state.cast::<C>();
         control.on_threshold(*ssthresh);
         *output = control.control();
@@ -234,7 +234,7 @@ unsafe extern "C" fn on_threshold<C: CongestionControl>(
 
 unsafe extern "C" fn asks_reduction<C: CongestionControl>(state: State, asks: *mut bool) -> bool {
     // SAFETY: the caller passes what `new` returned, and a place for the answer.
-    caught(|| unsafe { *asks = (*state.cast::<C>()).asks_reduction() }).is_some()
+    catch_panic(|| unsafe { *asks = (*state.cast::<C>()).asks_reduction() }).is_some()
 }
 
 unsafe extern "C" fn min_tso_segs<C: CongestionControl>(
@@ -243,7 +243,7 @@ unsafe extern "C" fn min_tso_segs<C: CongestionControl>(
     packets: *mut u32,
 ) -> bool {
     // SAFETY: as for `asks_reduction`.
-    caught(|| unsafe { *packets = (*state.cast::<C>()).min_tso_segs(rate_bps) }).is_some()
+    catch_panic(|| unsafe { *packets = (*state.cast::<C>()).min_tso_segs(rate_bps) }).is_some()
 }
 
 unsafe extern "C" fn inspect<C: CongestionControl>(
@@ -252,7 +252,7 @@ unsafe extern "C" fn inspect<C: CongestionControl>(
     visitor: *mut c_void,
 ) -> bool {
     // SAFETY: the caller passes what `new` returned, and a function with its first argument.
-    caught(|| unsafe {
+    catch_panic(|| unsafe {
         (*state.cast::<C>()).inspect(&mut |name, value| visit(visitor, Text::of(name), value));
     })
     .is_some()
@@ -260,5 +260,5 @@ unsafe extern "C" fn inspect<C: CongestionControl>(
 
 unsafe extern "C" fn state<C: CongestionControl>(state: State, name: *mut Text) -> bool {
     // SAFETY: as for `asks_reduction`.
-    caught(|| unsafe { *name = Text::of((*state.cast::<C>()).state()) }).is_some()
+    catch_panic(|| unsafe { *name = Text::of((*state.cast::<C>()).state()) }).is_some()
 }

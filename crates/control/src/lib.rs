@@ -1,4 +1,4 @@
-//! What an own congestion control in Rust is written against.
+//! The interface for a congestion control of one's own in Rust.
 //!
 //! A control is one file. It implements [`CongestionControl`] and names its type once:
 //!
@@ -47,7 +47,7 @@ pub const SOURCES: [(&str, &str); 5] = [
 #[macro_export]
 macro_rules! export {
     ($control:ty) => {
-        /// What narrows looks for in the library.
+        /// The symbol that narrows looks for in the library.
         #[unsafe(no_mangle)]
         pub static NARROWS_CONTROL: $crate::abi::Table = $crate::abi::Table::of::<$control>();
     };

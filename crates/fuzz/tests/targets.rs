@@ -16,7 +16,7 @@ const CASES: u64 = 300;
 const LONGEST: Duration = Duration::from_secs(120);
 
 #[expect(clippy::disallowed_methods, reason = "what a person asks for; no run depends on it")]
-fn asked(name: &str) -> Option<u64> {
+fn number_from_environment(name: &str) -> Option<u64> {
     Some(std::env::var(name).ok()?.parse().expect("a whole number"))
 }
 
@@ -30,9 +30,9 @@ fn throw(name: &str) {
     for seed in &seeds {
         (target.run)(seed);
     }
-    let first = asked("NARROWS_FUZZ_FIRST").unwrap_or(0);
-    let least = first + asked("NARROWS_FUZZ_CASES").unwrap_or(CASES);
-    let share = asked("NARROWS_FUZZ_SECONDS").unwrap_or(0) / TARGETS.len() as u64;
+    let first = number_from_environment("NARROWS_FUZZ_FIRST").unwrap_or(0);
+    let least = first + number_from_environment("NARROWS_FUZZ_CASES").unwrap_or(CASES);
+    let share = number_from_environment("NARROWS_FUZZ_SECONDS").unwrap_or(0) / TARGETS.len() as u64;
     let (began, mut number) = (now(), first);
     while number < least || began.elapsed().as_secs() < share {
         let mut random = Stream::new(number, name);

@@ -31,7 +31,7 @@ pub fn hold_queue(data: &[u8]) {
     let limit = limit(info, room);
     let mut choice = Choice::with_defaults(info, RATE);
     for parameter in info.parameters {
-        let value = next().and_then(|byte| parameter.drawn(byte));
+        let value = next().and_then(|byte| parameter.draw(byte));
         choice =
             value.into_iter().fold(choice, |choice, value| choice.set(&parameter.key(), value));
     }
@@ -124,7 +124,7 @@ fn run(parts: LinkChoice<'_>, arrivals: &[(Time, Packet<usize>)], punctual: bool
     let mut dropped: Vec<_> =
         std::iter::from_fn(|| link.take_dropped()).map(|d| (d.at, d.packet.body)).collect();
     dropped.sort_unstable();
-    Outcome { departed, dropped, queue: link.queue(), held: link.held() }
+    Outcome { departed, dropped, queue: link.queue(), held: link.packet_count() }
 }
 
 #[cfg(test)]

@@ -57,10 +57,10 @@ pub trait Element<B> {
     fn next_deadline(&self) -> Option<Time>;
 
     /// How many packets are inside: waiting, in transmission, or due and not yet polled.
-    fn held(&self) -> usize;
+    fn packet_count(&self) -> usize;
 
     /// How many copies of packets it has made so far.
-    fn made(&self) -> u64 {
+    fn copies(&self) -> u64 {
         0
     }
 

@@ -38,7 +38,7 @@ impl<B> Element<B> for Line<B> {
     }
 
     #[inline]
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.departures.len()
     }
 }
@@ -100,7 +100,7 @@ impl<B: Copy> Element<B> for CopyLine<B> {
     }
 
     #[inline]
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.exits.len()
     }
 }
@@ -144,7 +144,7 @@ impl<B> Element<B> for ChangingLine<B> {
         self.departures.next_deadline()
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.departures.len()
     }
 }
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(line.poll(Time::from_nanos(14)), None);
         let departure = line.poll(Time::from_nanos(99)).unwrap();
         assert_eq!((departure.at, departure.packet.body), (Time::from_nanos(15), 1));
-        assert_eq!((line.poll(Time::from_nanos(99)), line.held()), (None, 0));
+        assert_eq!((line.poll(Time::from_nanos(99)), line.packet_count()), (None, 0));
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl<B> Link<B> {
 
 impl<B> Link<B> {
     /// A link in the midst of its work.
-    pub(crate) const fn resumed(port: Port<B>, service: Transmitter) -> Self {
+    pub(crate) const fn resume(port: Port<B>, service: Transmitter) -> Self {
         Self { port, service }
     }
 
@@ -53,7 +53,7 @@ impl<B> Link<B> {
     /// the rate constant.
     pub(crate) fn plain_parts(&self) -> Option<(&DropTail<B>, &Depth, &ConstantRate)> {
         match (&self.port.queue, self.service.constant_rate()) {
-            (Queue::DropTail(queue), Some(rate)) if self.held() == 0 => {
+            (Queue::DropTail(queue), Some(rate)) if self.packet_count() == 0 => {
                 Some((queue, self.port.depth(), rate))
             }
             _ => None,
@@ -190,8 +190,8 @@ impl<B, S: Service<B>> Element<B> for Served<B, S> {
         self.port.next_deadline(self.service.next_unseen())
     }
 
-    fn held(&self) -> usize {
-        self.port.held() + self.service.held()
+    fn packet_count(&self) -> usize {
+        self.port.packet_count() + self.service.packet_count()
     }
 
     #[inline]

@@ -46,7 +46,7 @@ impl<B: Copy> Pipe<B> {
     #[must_use]
     pub fn of(link: &Link<B>, line: &CopyLine<B>) -> Option<Self> {
         let (queue, depth, rate) = link.plain_parts()?;
-        (line.held() == 0).then(|| Self {
+        (line.packet_count() == 0).then(|| Self {
             rate: rate.clone(),
             delay: line.delay(),
             capacity: queue.capacity(),
@@ -184,12 +184,12 @@ impl<B: Copy> Pipe<B> {
         let queue =
             DropTail::holding(waiting.into_iter().map(|packet| packet.packet), self.capacity);
         let mut port =
-            Port::resumed(queue.into(), self.depth, self.verdicts, counters, self.reached);
+            Port::resume(queue.into(), self.depth, self.verdicts, counters, self.reached);
         let size = sending.as_ref().map(|sending| sending.packet.bytes());
         if let Some(Departure { at, packet }) = sending {
             port.depart(at - self.delay, packet);
         }
-        let link = Link::resumed(port, Transmitter::sending(self.rate, size));
+        let link = Link::resume(port, Transmitter::sending(self.rate, size));
         (link, line)
     }
 }
@@ -239,7 +239,7 @@ impl<B: Copy> Element<B> for Pipe<B> {
     }
 
     #[inline]
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.exits.len()
     }
 

@@ -56,7 +56,7 @@ impl<B> Port<B> {
     }
 
     /// The port of a link that has reached this instant, with what it has counted until then.
-    pub(crate) const fn resumed(
+    pub(crate) const fn resume(
         queue: Queue<B>,
         depth: Depth,
         verdicts: Verdicts<B>,
@@ -214,7 +214,7 @@ impl<B> Port<B> {
     }
 
     /// The packets inside: waiting or departing.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn packet_count(&self) -> usize {
         self.queue.len() + self.departures.len()
     }
 }

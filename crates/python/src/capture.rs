@@ -43,7 +43,7 @@ impl CaptureRequest {
     }
 }
 
-/// What captures need to know of the flows.
+/// The flows' data that captures need.
 pub fn flow_infos(scenario: &Scenario) -> Vec<FlowInfo> {
     scenario.flows.iter().map(flow_info).collect()
 }

@@ -12,7 +12,7 @@ const BATCH: usize = 4096;
 /// Batches that may wait for it; then the run waits, so that memory doesn't grow.
 const WAITING: usize = 4;
 
-/// What a tap is told.
+/// An event reported to a tap.
 #[derive(Debug)]
 enum Event {
     Packet(Point, Heading, Time, Packet<Segment>),
@@ -37,7 +37,7 @@ impl<T: Tap<Packet<Segment>, SenderView> + Send + 'static> OnThread<T> {
     pub fn new(tap: T) -> Self {
         let (wants_packets, wants_senders) = (tap.wants_packets(), tap.wants_senders());
         let (batches, events) = sync_channel(WAITING);
-        let thread = thread::spawn(move || told(tap, &events));
+        let thread = thread::spawn(move || feed_tap(tap, &events));
         let batch = Vec::with_capacity(BATCH);
         Self { wants_packets, wants_senders, batch, thread: Some((batches, thread)) }
     }
@@ -75,14 +75,14 @@ impl<T> Drop for OnThread<T> {
     }
 }
 
-fn told<T: Tap<Packet<Segment>, SenderView>>(mut tap: T, batches: &Receiver<Vec<Event>>) -> T {
+fn feed_tap<T: Tap<Packet<Segment>, SenderView>>(mut tap: T, batches: &Receiver<Vec<Event>>) -> T {
     for event in batches.iter().flatten() {
         match event {
             Event::Packet(point, heading, at, packet) => tap.packet(point, heading, at, &packet),
             Event::Bytes(point, heading, at, packet, bytes) => {
                 tap.packet_of_bytes(point, heading, at, &packet, &bytes);
             }
-            Event::Lost(flow, at, seq) => tap.lost(flow, at, seq),
+            Event::Lost(flow, at, seq) => tap.packet_lost(flow, at, seq),
             Event::Sender(flow, at, view) => tap.sender(flow, at, &view),
         }
     }
@@ -115,7 +115,7 @@ impl<T: Tap<Packet<Segment>, SenderView> + Send + 'static> Tap<Packet<Segment>, 
         self.tell(Event::Bytes(point, heading, at, *packet, bytes.into()));
     }
 
-    fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
+    fn packet_lost(&mut self, flow: FlowId, at: Time, seq: u32) {
         self.tell(Event::Lost(flow, at, seq));
     }
 

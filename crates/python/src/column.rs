@@ -84,9 +84,9 @@ impl Gathered {
             "int64" => self.numbers(array.as_primitive::<Int64Type>(), i64::to_le_bytes),
             "flag" => self.values.extend(array.as_boolean().values().iter().map(u8::from)),
             _ => match array.data_type() {
-                DataType::Utf8View => self.numbered(array.as_string_view().iter()),
-                DataType::Utf8 => self.numbered(array.as_string::<i32>().iter()),
-                _ => self.numbered(array.as_string::<i64>().iter()),
+                DataType::Utf8View => self.encode_texts(array.as_string_view().iter()),
+                DataType::Utf8 => self.encode_texts(array.as_string::<i32>().iter()),
+                _ => self.encode_texts(array.as_string::<i64>().iter()),
             },
         }
         if let Some(nulls) = array.logical_nulls().filter(|nulls| nulls.null_count() > 0) {
@@ -107,7 +107,7 @@ impl Gathered {
     }
 
     /// Texts as numbers of 32 bits.
-    fn numbered<'a>(&mut self, values: impl Iterator<Item = Option<&'a str>>) {
+    fn encode_texts<'a>(&mut self, values: impl Iterator<Item = Option<&'a str>>) {
         for value in values {
             let text = value.unwrap_or_default();
             let code = if let Some(&code) = self.known.get(text) {

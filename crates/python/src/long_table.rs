@@ -66,7 +66,7 @@ impl LongTable {
         self.reader(ProjectionMask::all(), rows).build()
     }
 
-    /// What the file says about itself.
+    /// The file's metadata.
     pub fn metadata(&self) -> &ParquetMetaData {
         self.metadata.metadata()
     }

@@ -104,7 +104,7 @@ pub fn run(
     RunOutput::of(py, &scenario, recorded, &outcome, cpu_s, captures)
 }
 
-/// What a run recorded.
+/// The records of a run.
 pub(crate) struct Recorded {
     recorder: Recorder,
     digest: Digest,
@@ -165,7 +165,7 @@ fn request(json: &str) -> PyResult<CaptureRequest> {
     serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// What a run needs.
+/// The inputs of a run.
 struct Parts<'a> {
     scenario: &'a Scenario,
     controls: &'a Controls,
@@ -211,11 +211,11 @@ fn simulate(
     if let Some(error) = reporter.trouble.take() {
         return Err(error);
     }
-    let captures = taps.map(OnThread::finish).map_or(Ok(Vec::new()), written)?;
+    let captures = taps.map(OnThread::finish).map_or(Ok(Vec::new()), finish_captures)?;
     Ok(Simulated { recorder, digest, outcome, cpu_s, captures })
 }
 
-fn written(taps: RunCaptures) -> io::Result<Vec<(String, u64)>> {
+fn finish_captures(taps: RunCaptures) -> io::Result<Vec<(String, u64)>> {
     Ok(finish(taps)?.into_iter().map(|file| (file.file, file.records)).collect())
 }
 

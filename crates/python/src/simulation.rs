@@ -45,7 +45,7 @@ impl Simulation {
     /// doesn't do what it must, and what a signal raises.
     fn run_until(&self, py: Python<'_>, at_ns: u64) -> PyResult<()> {
         let (at, mut guard) = (Time::from_nanos(at_ns), self.lock()?);
-        let run = unfinished(&mut guard)?;
+        let run = current_run(&mut guard)?;
         loop {
             let step = at.min(run.now() + BETWEEN_SIGNALS);
             let before = run.now();
@@ -105,22 +105,22 @@ impl Simulation {
     /// Makes a change now, given as JSON. Raises `ScenarioError` if it can't be made.
     fn change(&self, change_json: &str) -> PyResult<()> {
         let change = parse(change_json)?;
-        self.with(|run| run.change(change).map_err(refused))
+        self.with(|run| run.change(change).map_err(engine_error))
     }
 
     /// Adds a flow, given as JSON, which starts now. The run is repeated until now.
     fn add(&self, py: Python<'_>, flow_json: &str) -> PyResult<()> {
         let flow = parse(flow_json)?;
         let mut guard = self.lock()?;
-        let run = unfinished(&mut guard)?;
-        py.detach(|| locate_panic(|| add(run, flow))).map_err(refused)?;
+        let run = current_run(&mut guard)?;
+        py.detach(|| locate_panic(|| add(run, flow))).map_err(engine_error)?;
         self.trouble.take().map_or(Ok(()), Err)
     }
 
     /// A copy that goes on by itself. The run is repeated until now.
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
         let mut guard = self.lock()?;
-        let run = unfinished(&mut guard)?;
+        let run = current_run(&mut guard)?;
         let fork = py.detach(|| locate_panic(|| fork(run)));
         let trouble = Arc::clone(&self.trouble);
         trouble.take().map_or(Ok(()), Err)?;
@@ -130,7 +130,7 @@ impl Simulation {
     /// Ends the run now. Nothing else can be done with it then.
     fn finish(&self, py: Python<'_>) -> PyResult<RunOutput> {
         let mut guard = self.lock()?;
-        unfinished(&mut guard)?;
+        current_run(&mut guard)?;
         let run = guard.take().ok_or_else(over)?;
         let (scenario, outcome, recorder) = py.detach(|| locate_panic(|| run.finish()));
         RunOutput::of(py, &scenario, recorder.into(), &outcome, 0.0, Vec::new())
@@ -140,7 +140,7 @@ impl Simulation {
 impl Simulation {
     fn of(scenario: Scenario, controls: Controls, trouble: Arc<Trouble>) -> PyResult<Self> {
         let recorder = recorder(&scenario);
-        let run = Run::new(scenario, controls, recorder).map_err(refused)?;
+        let run = Run::new(scenario, controls, recorder).map_err(engine_error)?;
         Ok(Self { run: Mutex::new(Some(run)), trouble })
     }
 
@@ -154,7 +154,7 @@ impl Simulation {
     }
 
     fn with<R>(&self, act: impl FnOnce(&mut Run<Recorder>) -> PyResult<R>) -> PyResult<R> {
-        locate_panic(|| act(unfinished(&mut *self.lock()?)?))
+        locate_panic(|| act(current_run(&mut *self.lock()?)?))
     }
 }
 
@@ -169,7 +169,7 @@ fn fork(run: &mut Run<Recorder>) -> Run<Recorder> {
     run.fork(recorder(run.scenario()))
 }
 
-fn unfinished(run: &mut Option<Run<Recorder>>) -> PyResult<&mut Run<Recorder>> {
+fn current_run(run: &mut Option<Run<Recorder>>) -> PyResult<&mut Run<Recorder>> {
     run.as_mut().ok_or_else(over)
 }
 
@@ -177,7 +177,7 @@ fn over() -> PyErr {
     PyRuntimeError::new_err("the simulation was finished")
 }
 
-fn refused(problems: Problems) -> PyErr {
+fn engine_error(problems: Problems) -> PyErr {
     ScenarioError::new_err(problems.to_string())
 }
 

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use around::Around;
-use refused::refused;
+use refused::spec_error;
 
 pub use refused::SpecificationError;
 pub use words::{
@@ -48,13 +48,13 @@ impl SpecSource {
             for problem in &mut problems.0 {
                 problem.origin = file.map(str::to_owned);
             }
-            refused(problems)
+            spec_error(problems)
         };
         let document = document.map_err(in_file)?;
         let changes: Result<_, _> =
             changes.iter().map(|(text, origin)| Change::parse(text, origin)).collect();
-        Source::new(&document, changes.map_err(refused)?, name, file)
-            .map_err(refused)
+        Source::new(&document, changes.map_err(spec_error)?, name, file)
+            .map_err(spec_error)
             .map(|source| Self { source, json })
     }
 
@@ -81,13 +81,13 @@ impl SpecSource {
     ) -> PyResult<SpecOutput> {
         let around = Around::new(file, control, also, directory);
         let read = self.source.read(&around);
-        around.raised(py)?;
-        read.map(SpecOutput).map_err(refused)
+        around.raise_kept(py)?;
+        read.map(SpecOutput).map_err(spec_error)
     }
 
     /// The study.
     fn study(&self) -> PyResult<StudyOutput> {
-        let study = Study::read(&self.source).map_err(refused)?;
+        let study = Study::read(&self.source).map_err(spec_error)?;
         Ok(StudyOutput { study, points: Vec::new() })
     }
 }
@@ -174,7 +174,7 @@ impl StudyOutput {
 
     /// The combinations, each as a JSON list of pairs of a place and a value.
     fn points(&mut self) -> PyResult<Vec<String>> {
-        self.points = self.study.points().map_err(refused)?;
+        self.points = self.study.points().map_err(spec_error)?;
         let pair = |(place, node): &(Place, Node)| json!([place.to_string(), node.to_json()]);
         let point = |point: &Point| canonical_json(&point.iter().map(pair).collect::<Vec<_>>());
         Ok(self.points.iter().map(point).collect())
@@ -194,7 +194,7 @@ impl StudyOutput {
     ) -> PyResult<SpecOutput> {
         let around = Around::new(file, control, also, directory);
         let read = self.study.specification(&self.points[point], &around);
-        around.raised(py)?;
-        read.map(SpecOutput).map_err(refused)
+        around.raise_kept(py)?;
+        read.map(SpecOutput).map_err(spec_error)
     }
 }

@@ -69,7 +69,7 @@ impl Spill {
             drop(chunks);
             match tables(thread) {
                 Ok(tables) => *state = State::Written(tables),
-                Err(error) => self.failed(error),
+                Err(error) => self.note_failure(error),
             }
         } else {
             *state = State::Written(BTreeMap::new());
@@ -88,7 +88,7 @@ impl Spill {
         self.0.state.lock().expect("no panic while it is held")
     }
 
-    fn failed(&self, error: ParquetError) {
+    fn note_failure(&self, error: ParquetError) {
         self.0.trouble.note(os_error(error, &self.0.directory));
     }
 }
@@ -106,16 +106,16 @@ impl Shelf for Spill {
             return;
         }
         if let State::Writing(_, thread) = std::mem::replace(&mut *state, State::Failed)
-            && let Err(error) = joined(thread)
+            && let Err(error) = join(thread)
         {
-            self.failed(error);
+            self.note_failure(error);
         }
     }
 
     fn each(&self, table: &'static TableInfo, take: &mut dyn FnMut(&RecordBatch)) {
         let Some(table) = self.table(table.name) else { return };
         if let Err(error) = table.each(take) {
-            self.failed(error);
+            self.note_failure(error);
         }
     }
 }
@@ -135,14 +135,14 @@ fn write(directory: &Path, chunks: &Receiver<Chunk>) -> Result<Files, ParquetErr
     writers.into_iter().map(|(name, writer)| Ok((name, writer.into_inner()?))).collect()
 }
 
-fn joined(thread: JoinHandle<Result<Files, ParquetError>>) -> Result<Files, ParquetError> {
+fn join(thread: JoinHandle<Result<Files, ParquetError>>) -> Result<Files, ParquetError> {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn tables(
     thread: JoinHandle<Result<Files, ParquetError>>,
 ) -> Result<BTreeMap<&'static str, Arc<LongTable>>, ParquetError> {
-    let files = joined(thread)?.into_iter();
+    let files = join(thread)?.into_iter();
     files.map(|(name, file)| Ok((name, Arc::new(LongTable::open(file)?)))).collect()
 }
 

@@ -187,7 +187,7 @@ impl PacketKind {
     ///
     /// # Panics
     /// On another name.
-    pub(crate) fn named(name: &str) -> Self {
+    pub(crate) fn from_name(name: &str) -> Self {
         Self::ALL.into_iter().find(|kind| kind.name() == name).expect("a name of a kind")
     }
 

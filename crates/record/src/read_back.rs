@@ -90,7 +90,7 @@ pub(crate) fn packets(digest: &mut Digest, chunk: &RecordBatch) {
     let again = chunk.0["retransmission"].as_boolean();
     for (row, event) in chunk.texts("event").enumerate() {
         let packet = PacketEvent {
-            kind: PacketKind::named(event),
+            kind: PacketKind::from_name(event),
             flow: FlowId(flows[row]),
             instance: instances[row],
             seq: numbers[row],

@@ -86,13 +86,13 @@ impl Recorder {
     pub fn digest(&self) -> Digest {
         let mut digest = self.digest;
         self.flows.iter().for_each(|&(at, row)| digest.event(at, &Event::Flow(row)));
-        self.shelved(&INTERNALS, |chunk| read_back::internals(&mut digest, chunk));
+        self.each_shelved(&INTERNALS, |chunk| read_back::internals(&mut digest, chunk));
         self.internals.iter().for_each(|&(at, row)| digest.event(at, &Event::Internal(row)));
-        self.shelved(&QUEUE_SAMPLES, |chunk| read_back::queue_samples(&mut digest, chunk));
+        self.each_shelved(&QUEUE_SAMPLES, |chunk| read_back::queue_samples(&mut digest, chunk));
         self.queues.iter().for_each(|&(at, row)| digest.event(at, &Event::Queue(row)));
-        self.shelved(&COMPLETIONS, |chunk| read_back::completions(&mut digest, chunk));
+        self.each_shelved(&COMPLETIONS, |chunk| read_back::completions(&mut digest, chunk));
         self.completions.iter().for_each(|&(at, row)| digest.event(at, &Event::Completion(row)));
-        self.shelved(&PACKETS, |chunk| read_back::packets(&mut digest, chunk));
+        self.each_shelved(&PACKETS, |chunk| read_back::packets(&mut digest, chunk));
         self.packets.iter().for_each(|&(at, row)| digest.event(at, &Event::Packet(row)));
         for (id, histogram) in (0..).zip(&self.rtts).chain((0..).zip(&self.depths)) {
             digest.histogram(id, histogram);
@@ -148,7 +148,7 @@ impl Recorder {
     }
 
     /// Takes the rows of a table that are on the shelf.
-    fn shelved(&self, table: &'static TableInfo, mut take: impl FnMut(&RecordBatch)) {
+    fn each_shelved(&self, table: &'static TableInfo, mut take: impl FnMut(&RecordBatch)) {
         if let Some(shelf) = &self.shelf {
             shelf.each(table, &mut take);
         }

@@ -15,7 +15,7 @@ const EXACT: u64 = 1 << 51;
 /// Keeps the rows of long tables as columns, chunk by chunk, so that the recorder's own memory
 /// doesn't depend on how long a run is.
 ///
-/// What goes wrong is for its owner to find out: the recorder doesn't learn of it.
+/// Errors are its owner's to report: the recorder doesn't learn of them.
 pub trait Shelf: Debug + Send {
     /// Takes the next rows of a table.
     fn put(&mut self, table: &'static TableInfo, chunk: RecordBatch);

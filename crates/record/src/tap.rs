@@ -30,7 +30,7 @@ pub trait Tap<P, V> {
     }
 
     /// A sender deems its packet with the number `seq`, or its retransmission, lost.
-    fn lost(&mut self, flow: FlowId, at: Time, seq: u32);
+    fn packet_lost(&mut self, flow: FlowId, at: Time, seq: u32);
 
     /// A sender has done everything due at this instant.
     fn sender(&mut self, flow: FlowId, at: Time, view: &V);
@@ -64,8 +64,8 @@ impl<P, V, T: Tap<P, V>> Tap<P, V> for &mut T {
         (**self).packet_of_bytes(point, heading, at, packet, bytes);
     }
 
-    fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
-        (**self).lost(flow, at, seq);
+    fn packet_lost(&mut self, flow: FlowId, at: Time, seq: u32) {
+        (**self).packet_lost(flow, at, seq);
     }
 
     #[inline]
@@ -102,9 +102,9 @@ impl<P, V, T: Tap<P, V>> Tap<P, V> for Option<T> {
         }
     }
 
-    fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
+    fn packet_lost(&mut self, flow: FlowId, at: Time, seq: u32) {
         if let Some(tap) = self {
-            tap.lost(flow, at, seq);
+            tap.packet_lost(flow, at, seq);
         }
     }
 
@@ -142,9 +142,9 @@ impl<P, V, A: Tap<P, V>, B: Tap<P, V>> Tap<P, V> for (A, B) {
         self.1.packet_of_bytes(point, heading, at, packet, bytes);
     }
 
-    fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
-        self.0.lost(flow, at, seq);
-        self.1.lost(flow, at, seq);
+    fn packet_lost(&mut self, flow: FlowId, at: Time, seq: u32) {
+        self.0.packet_lost(flow, at, seq);
+        self.1.packet_lost(flow, at, seq);
     }
 
     fn sender(&mut self, flow: FlowId, at: Time, view: &V) {
@@ -172,7 +172,7 @@ impl<P, V> Tap<P, V> for NullTap {
     fn packet(&mut self, _point: Point, _direction: Heading, _at: Time, _packet: &P) {}
 
     #[inline]
-    fn lost(&mut self, _flow: FlowId, _at: Time, _seq: u32) {}
+    fn packet_lost(&mut self, _flow: FlowId, _at: Time, _seq: u32) {}
 
     #[inline]
     fn sender(&mut self, _flow: FlowId, _at: Time, _view: &V) {}

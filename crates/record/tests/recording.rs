@@ -88,7 +88,7 @@ fn record(level: Level, warmup: Time, events: &[(Time, Event)]) -> Recorder {
 }
 
 /// A queue that held 100 bytes for 300 ms, and nothing for 100.
-fn held() -> Histogram {
+fn queue_histogram() -> Histogram {
     let mut held = Histogram::default();
     held.add(100, 300_000_000);
     held.add(0, 100_000_000);
@@ -175,7 +175,7 @@ fn distributions_begin_at_the_warm_up() {
     let early = RttSample { flow: FlowId(0), rtt: Duration::from_millis(1) };
     events.push((at(1_199), Event::Rtt(early)));
     let mut recorder = record(Level::Summary, at(1_200), &events);
-    recorder.on_queue(0, &held());
+    recorder.on_queue(0, &queue_histogram());
     let batch = table(recorder, "distributions");
     let ids = batch.column_by_name("id").unwrap().as_primitive::<UInt32Type>();
     assert_eq!(ids.values().to_vec(), [1, 1, 1, 1, 0, 0, 0, 0, 0]);
@@ -250,7 +250,7 @@ fn two_observers_each_get_what_they_want() {
     assert_eq!(both.0.digest(), record(Level::Summary, Time::ZERO, &events()).digest());
     assert_eq!(both.1, digest_of(&events()));
     let before = (both.0.digest(), both.1);
-    both.on_queue(0, &held());
+    both.on_queue(0, &queue_histogram());
     assert!(both.0.digest() != before.0 && both.1 != before.1);
 }
 

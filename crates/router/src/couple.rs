@@ -77,7 +77,7 @@ struct Coupling<'a> {
     later: Vec<(usize, Passage)>,
     /// The payload of flows' packets that will reach the receiving host, in bytes.
     arriving: VecDeque<(Time, FlowId, usize)>,
-    /// What is captured when it reaches its host.
+    /// Packets to capture when they reach their host.
     reaching: VecDeque<(Time, Side, Packet<Frame>)>,
 }
 

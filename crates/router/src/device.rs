@@ -1,4 +1,4 @@
-//! What the packets of a host come from and go to: a TUN device. With offloads, super-packets pass
+//! The TUN device of a host, which gives and takes its packets. With offloads, super-packets pass
 //! in one piece.
 
 use std::io::Result;

@@ -21,7 +21,7 @@ use crate::{Side, sys};
 const IPV4: [u8; 2] = [0x08, 0x00];
 /// How long packets wait in the sockets at most, so that these don't overflow.
 const PATIENCE_NS: u64 = 10_000_000;
-/// What lies between data due at the same instant. A guest's clock can't set a timer for less
+/// The gap between data due at the same instant. A guest's clock can't set a timer for less
 /// than 500 ns (TIMER_MIN_DELTA of arch/um).
 const APART_NS: u64 = 1000;
 

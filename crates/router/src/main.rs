@@ -107,7 +107,7 @@ fn run(config: &Config) -> Result<()> {
     fs::write(config.out.join("router.json"), summary.to_string())
 }
 
-/// What the traffic program needs beyond its own part of the configuration.
+/// The configuration of the traffic program beyond its own part.
 fn traffic_config(config: &Config, number: u8, pair: &Pair, clock: Clock) -> Result<Value> {
     let namespace = Host::namespace_for_children;
     let (hosts, (sender, receiver)) = (&config.hosts[usize::from(number)], addresses(number));

@@ -38,7 +38,7 @@ pub(crate) fn monotonic_ns() -> u64 {
     clock_ns(ClockId::Monotonic)
 }
 
-/// What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC, in ns.
+/// The lead of CLOCK_REALTIME over CLOCK_MONOTONIC, in ns.
 pub(crate) fn realtime_ahead_ns() -> u64 {
     // A guest's clock goes on by a fixed step with each look at it.
     let (before, realtime, after) = (monotonic_ns(), clock_ns(ClockId::Realtime), monotonic_ns());

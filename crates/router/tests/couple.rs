@@ -64,7 +64,7 @@ fn config(place: &Path, window_ns: u64) -> CoupleConfig {
 }
 
 /// A packet of a guest's only flow, as the guest writes it down.
-fn sent(at: u64) -> Vec<u8> {
+fn encode_packet(at: u64) -> Vec<u8> {
     let mut packet = vec![0; 1500];
     (packet[0], packet[9], packet[32]) = (0x45, 6, 0x50);
     packet[22..24].copy_from_slice(&FIRST_PORT.to_be_bytes());
@@ -80,7 +80,7 @@ fn play(place: &Path, times: &[u64], window_ns: u64, windows: u64) -> Vec<u64> {
         let span = window * window_ns..(window + 1) * window_ns;
         let packets: Vec<_> = times.iter().filter(|at| span.contains(at)).collect();
         if !packets.is_empty() {
-            let rows = packets.iter().flat_map(|&&at| sent(at));
+            let rows = packets.iter().flat_map(|&&at| encode_packet(at));
             let bytes: Vec<u8> = 0_u64.to_le_bytes().into_iter().chain(rows).collect();
             fs::write(place.join(format!("out-{window}")), bytes).unwrap();
         }

@@ -7,7 +7,7 @@ use narrows_cc::Setting;
 use narrows_spec::Names;
 use narrows_spec::scenario::{Change, Scenario};
 
-/// What changes at an instant.
+/// A change at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Act {
     /// The rate of the link with this number in the tables.
@@ -77,7 +77,7 @@ impl Changes {
 fn acts(change: &Change, scenario: &Scenario) -> Vec<Act> {
     let names = Names::of(&scenario.flows);
     let called = || {
-        let named = change.flow.as_deref().and_then(|name| names.called(name));
+        let named = change.flow.as_deref().and_then(|name| names.flow_numbers(name));
         named.cloned().expect("the scenario was checked")
     };
     let setting = Setting {

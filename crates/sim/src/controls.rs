@@ -78,7 +78,7 @@ impl Controls {
     }
 }
 
-/// What makes the controls of a flow's connections, and their options.
+/// Makes the controls of a flow's connections; with their options.
 #[derive(Clone)]
 pub(crate) struct Maker {
     pub(crate) make: Arc<Make>,

@@ -18,7 +18,7 @@ const AGENT: usize = 0;
 /// may slow a thread down, so equal shares would make the others wait.
 const TAKEN: usize = 4;
 
-/// What an agent sees after a step. Counters run from the beginning.
+/// An agent's view after a step. Counters run from the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct View {
     /// The instant.

@@ -28,9 +28,10 @@ pub(crate) fn stop_when(scenario: &Scenario) -> StopWhen {
     match scenario.run.stop_when.as_deref() {
         None => StopWhen::Never,
         Some("all") => StopWhen::AllSizedDone,
-        Some(name) => {
-            Names::of(&scenario.flows).called(name).cloned().map_or(StopWhen::Never, StopWhen::Done)
-        }
+        Some(name) => Names::of(&scenario.flows)
+            .flow_numbers(name)
+            .cloned()
+            .map_or(StopWhen::Never, StopWhen::Done),
     }
 }
 
@@ -62,7 +63,10 @@ pub(crate) fn hosts<'a>(
             stop: flow.stop_ns.map(Time::from_nanos),
             repeat_gap: flow.repeat_gap_ns.map(Duration::from_nanos),
             deadline_ns: flow.deadline_ns,
-            while_flows: flow.while_flow.as_deref().and_then(|name| names.called(name).cloned()),
+            while_flows: flow
+                .while_flow
+                .as_deref()
+                .and_then(|name| names.flow_numbers(name).cloned()),
         };
         if let Some(what) = Datagrams::of(flow.workload.as_ref()) {
             let ecn = flow.ecn.of_new_data();

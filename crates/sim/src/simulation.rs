@@ -157,7 +157,7 @@ impl<O: Observer> Simulation<O> {
         self.engine.network.sender(flow).inspect(self.now(), visit);
     }
 
-    /// What observes the run.
+    /// The observer of the run.
     pub const fn observer(&mut self) -> &mut O {
         &mut self.engine.observer
     }

@@ -56,7 +56,7 @@ pub trait ReceivingEnd: End {
     fn bytes(&self) -> u64;
 }
 
-/// What the ends of a flow are made from.
+/// The inputs from which the ends of a flow are made.
 #[derive(Clone, Debug)]
 pub struct Connecting {
     /// The flow: its control, start, stop, size and receive window.

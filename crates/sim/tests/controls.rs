@@ -1,4 +1,4 @@
-//! What each control is for, shown on a path, and what it must not do.
+//! Each control's purpose, shown on a path, and its limits.
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 

@@ -11,7 +11,7 @@ use narrows_spec::scenario::{Level, Scenario};
 
 const STEP: Duration = Duration::from_millis(40);
 
-fn drawn(place: u64) -> Scenario {
+fn draw_scenario(place: u64) -> Scenario {
     let mut made = scenario(5 + place, 30, bdp(5 + place, 30, 100), &["fixed", "cubic"]);
     made.seed = place;
     made.path.loss = 0.01;
@@ -25,7 +25,7 @@ fn views(threads: usize) -> (Vec<View>, Environments) {
     let (count, start) = (11, Time::from_nanos(60_000_000));
     let (mut environments, mut random) = (Environments::new(count), Stream::new(1, "agent"));
     for place in 0..count {
-        environments.reset(place, drawn(place as u64), start).expect("it can be run");
+        environments.reset(place, draw_scenario(place as u64), start).expect("it can be run");
     }
     let mut seen = Vec::new();
     for _ in 0..50 {
@@ -48,7 +48,7 @@ fn threads_change_nothing() {
     }
 }
 
-/// What an agent did is a scenario, whose run gives what the agent saw.
+/// An agent's actions are recorded in a scenario, and a run of it gives what the agent saw.
 #[test]
 fn an_episode_is_repeated_from_its_record() {
     let (seen, environments) = views(2);

@@ -1,4 +1,4 @@
-//! What is at the far end of what a scenario or a control may ask for.
+//! Scenarios and controls at the limits of what they may ask for.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! What a Linux 6.12 kernel measured on the same paths must come out here.
+//! Measurements of a Linux 6.12 kernel that the same paths must give here.
 //!
 //! The kernel ran in virtual time as User-Mode Linux, without noise, and so do
 //! these scenarios. Times and windows of single flows are compared closely,

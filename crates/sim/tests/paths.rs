@@ -44,7 +44,7 @@ fn queue(log: &Log, link: u32) -> f64 {
     depths.iter().sum::<f64>() / depths.len() as f64
 }
 
-fn forwarded(log: &Log, link: u32) -> u64 {
+fn forwarded_packets(log: &Log, link: u32) -> u64 {
     let own = log.queues.iter().rfind(|(_, sample)| sample.link == link);
     own.expect("a sample of the link").1.forwarded
 }
@@ -99,7 +99,10 @@ fn two_way_traffic_shares_each_link_with_the_other_ways_acknowledgements() {
         let goodput = log.goodput(flow, 5.0, 20.0);
         assert!((6.0..9.3).contains(&goodput), "{goodput}");
         let data = log.flow(flow).last().expect("a sample").1.sent;
-        assert!(forwarded(&log, link) > data + data / 4, "ACKs of the other flow pass, too");
+        assert!(
+            forwarded_packets(&log, link) > data + data / 4,
+            "ACKs of the other flow pass, too"
+        );
     }
 }
 
@@ -222,7 +225,7 @@ fn random_paths_lose_sight_of_no_packet() {
         let case = random_case(seed);
         let (once, again) = (run(&case), run_watched(&case));
         assert!(once.queues == again.queues && once.flows == again.flows, "seed {seed}");
-        assert!(forwarded(&once, 0) > 10, "seed {seed} carried nothing: {case:?}");
+        assert!(forwarded_packets(&once, 0) > 10, "seed {seed} carried nothing: {case:?}");
     }
 }
 

@@ -17,7 +17,7 @@ use crate::common::{MILLI, SECOND, bdp, scenario};
 
 const LENGTH: usize = 1_000;
 const WINDOW: usize = 60;
-/// What isn't acknowledged by then is sent again.
+/// Datagrams not acknowledged by then are sent again.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// The datagram with this number.
@@ -177,7 +177,7 @@ fn impairment(kind: &str, direction: Direction) -> Impairment {
     Impairment { direction, at: Spot::Behind, element }
 }
 
-fn recorded(case: &Scenario) -> Recorder {
+fn record(case: &Scenario) -> Recorder {
     let mut recorder = Recorder::new(case.run.record, Time::from_nanos(case.run.warmup_ns));
     let mut go_on = |_, _| ControlFlow::Continue(());
     let mut tap = narrows_record::NullTap;
@@ -208,8 +208,8 @@ fn every_byte_arrives_whatever_the_path_does_to_datagrams() {
 #[test]
 fn a_run_with_a_stack_repeats_itself_also_in_steps() {
     let case = case();
-    let whole = recorded(&case).digest();
-    assert_eq!(whole, recorded(&case).digest());
+    let whole = record(&case).digest();
+    assert_eq!(whole, record(&case).digest());
     let recorder = Recorder::new(case.run.record, Time::from_nanos(case.run.warmup_ns));
     let mut steps = Simulation::new(case, controls(), recorder).expect("it runs");
     for at in [3, 700, 701, 2_345, 5_000] {
@@ -285,7 +285,7 @@ impl Tap<Packet<Segment>, SenderView> for Bytes {
         *self.0.entry(format!("{point:?} {heading:?} {}", bytes.len())).or_default() += 1;
     }
 
-    fn lost(&mut self, _: FlowId, _: Time, _: u32) {}
+    fn packet_lost(&mut self, _: FlowId, _: Time, _: u32) {}
 
     fn sender(&mut self, _: FlowId, _: Time, _: &SenderView) {}
 }

@@ -21,13 +21,13 @@ fn at_once(scenario: &Scenario) -> String {
     recorder.digest().to_string()
 }
 
-fn begun(scenario: &Scenario) -> Simulation<Recorder> {
+fn begin(scenario: &Scenario) -> Simulation<Recorder> {
     let made = Simulation::new(scenario.clone(), Controls::new(), recorder(scenario));
     made.unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// The scenario with all changes, and the digest.
-fn ended(simulation: Simulation<Recorder>) -> (Scenario, String) {
+fn end(simulation: Simulation<Recorder>) -> (Scenario, String) {
     let (scenario, _, recorder) = simulation.finish();
     (scenario, recorder.digest().to_string())
 }
@@ -64,13 +64,13 @@ fn cases() -> Vec<Scenario> {
 #[test]
 fn steps_change_nothing() {
     for case in cases() {
-        let (mut stepped, mut random) = (begun(&case), Stream::new(1, "steps"));
+        let (mut stepped, mut random) = (begin(&case), Stream::new(1, "steps"));
         while !stepped.is_over() {
             let step = Time::from_nanos(stepped.now().as_nanos() + random.below(300 * MILLI));
             stepped.run_until(step);
             let _ = stepped.queue(0);
         }
-        assert_eq!(ended(stepped).1, at_once(&case), "{:?}", case.run.record);
+        assert_eq!(end(stepped).1, at_once(&case), "{:?}", case.run.record);
     }
 }
 
@@ -94,11 +94,11 @@ fn changes() -> Vec<(u64, Change)> {
     ]
 }
 
-/// What was changed in the course of a run is recorded, and a run of the record repeats it.
+/// Changes in the course of a run are recorded, and a run of the record repeats them.
 #[test]
 fn a_changed_run_is_repeated_from_its_scenario() {
     for case in cases() {
-        let mut stepped = begun(&case);
+        let mut stepped = begin(&case);
         for (ms, change) in changes() {
             stepped.run_until(at(ms));
             stepped.change(change).unwrap_or_else(|problems| panic!("{problems}"));
@@ -106,7 +106,7 @@ fn a_changed_run_is_repeated_from_its_scenario() {
         stepped.run_until(at(2_750));
         stepped.set(2, Setting { window: Some(5), pacing_rate: None });
         stepped.run_until(at(3_000));
-        let (scenario, digest) = ended(stepped);
+        let (scenario, digest) = end(stepped);
         assert_eq!(scenario.changes.len(), changes().len() + 2, "the last one ends the run");
         assert_eq!(scenario.run.duration_ns, 4 * SECOND);
         assert_eq!(digest, at_once(&scenario), "{:?}", case.run.record);
@@ -120,11 +120,11 @@ fn a_change_comes_before_a_later_one_that_was_planned() {
     case.run = narrows_spec::scenario::Run { duration_ns: 2 * SECOND, warmup_ns: 0, ..case.run };
     let planned = Change { at_ns: SECOND, rate_bps: Some(1_000_000), ..Change::default() };
     case.changes = vec![planned];
-    let mut stepped = begun(&case);
+    let mut stepped = begin(&case);
     stepped.run_until(at(400));
     stepped.change(Change { rate_bps: Some(20_000_000), ..Change::default() }).unwrap();
     stepped.run_until(at(2_000));
-    let (scenario, digest) = ended(stepped);
+    let (scenario, digest) = end(stepped);
     let times: Vec<u64> = scenario.changes.iter().map(|change| change.at_ns / MILLI).collect();
     assert_eq!((times.as_slice(), digest), (&[400, 1_000][..], at_once(&scenario)));
 }
@@ -132,7 +132,7 @@ fn a_change_comes_before_a_later_one_that_was_planned() {
 #[test]
 fn a_fork_goes_on_by_itself() {
     for case in cases() {
-        let mut one = begun(&case);
+        let mut one = begin(&case);
         one.run_until(at(500));
         one.change(Change { rate_bps: Some(4_000_000), ..Change::default() }).unwrap();
         one.run_until(at(900));
@@ -142,7 +142,7 @@ fn a_fork_goes_on_by_itself() {
         for run in [&mut one, &mut other] {
             run.run_until(at(2_000));
         }
-        let ((one, first), (other, second)) = (ended(one), ended(other));
+        let ((one, first), (other, second)) = (end(one), end(other));
         assert_ne!(first, second);
         assert_eq!([first, second], [at_once(&one), at_once(&other)]);
     }
@@ -151,7 +151,7 @@ fn a_fork_goes_on_by_itself() {
 #[test]
 fn a_flow_that_is_added_starts_now_and_leaves_the_past_as_it_was() {
     for case in cases() {
-        let mut one = begun(&case);
+        let mut one = begin(&case);
         one.run_until(at(800));
         let before = (one.flow(0), one.flow(1), one.flow(2), one.queue(0).forwarded);
         let late = Flow { name: "late".into(), rtt_ns: Some(7 * MILLI), ..case.flows[0].clone() };
@@ -161,7 +161,7 @@ fn a_flow_that_is_added_starts_now_and_leaves_the_past_as_it_was() {
         assert_eq!(more.flow(3).sent, 0);
         more.run_until(at(1_500));
         assert!(more.flow(3).received > Bytes::new(20_000), "{:?}", more.flow(3));
-        let (scenario, digest) = ended(more);
+        let (scenario, digest) = end(more);
         assert_eq!(digest, at_once(&scenario));
     }
 }
@@ -217,7 +217,7 @@ fn a_window_and_a_rate_are_set() {
 fn what_cannot_be_changed_is_refused_and_leaves_no_trace() {
     let mut case = scenario(10, 40, bdp(10, 40, 100), &["cubic", "reno"]);
     case.flows[1].rtt_ns = Some(40 * MILLI);
-    let mut run = begun(&case);
+    let mut run = begin(&case);
     run.run_until(at(100));
     let nothing = Change::default;
     let flow = |name: &str| Some(name.to_owned());
@@ -256,10 +256,10 @@ fn a_change_before_the_first_step_counts() {
             Change { flow: Some("cubic-1".into()), stop: true, ..Change::default() },
             Change { rate_bps: Some(3_000_001), ..Change::default() },
         ] {
-            let mut stepped = begun(&case);
+            let mut stepped = begin(&case);
             stepped.change(change).unwrap_or_else(|problems| panic!("{problems}"));
             stepped.run_until(at(2_000));
-            let (scenario, digest) = ended(stepped);
+            let (scenario, digest) = end(stepped);
             assert_eq!(scenario.changes[0].at_ns, 0);
             assert_eq!(digest, at_once(&scenario), "{:?}", case.run.record);
         }
@@ -274,12 +274,12 @@ fn a_run_that_is_ended_at_any_time_is_repeated_from_its_scenario() {
         let mut case = case;
         case.flows[1].start_ns = 3 * SECOND;
         for ms in [0, 500, 1_000, 2_999, 3_000] {
-            let mut stepped = begun(&case);
+            let mut stepped = begin(&case);
             stepped.run_until(at(ms));
             stepped.set(2, Setting { window: Some(40), pacing_rate: None });
             stepped.set(2, Setting { window: Some(3), pacing_rate: None });
             stepped.change(Change { loss: Some(0.5), ..Change::default() }).unwrap();
-            let (scenario, digest) = ended(stepped);
+            let (scenario, digest) = end(stepped);
             assert_eq!(digest, at_once(&scenario), "{ms} ms, {:?}", case.run.record);
         }
     }

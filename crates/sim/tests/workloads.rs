@@ -53,7 +53,7 @@ impl Log {
     }
 
     /// Payload received by then.
-    fn received(&self, at_s: f64) -> u64 {
+    fn received_bytes(&self, at_s: f64) -> u64 {
         let near = |time: &Time| (time.as_secs_f64() - at_s).abs() < 1e-6;
         self.flows.iter().find(|(at, _)| near(at)).expect("a row").1.received.get()
     }
@@ -76,7 +76,7 @@ fn flows_arrive_at_their_rate_and_with_their_sizes() {
     instances.sort_unstable();
     instances.dedup();
     assert_eq!(instances.len(), done.len(), "each completes once");
-    let received = log.received(60.0);
+    let received = log.received_bytes(60.0);
     assert!(received >= payload && received < payload + 4_000_000, "{received} of {payload}");
 }
 
@@ -97,9 +97,13 @@ fn a_flow_that_pauses_sends_only_between() {
     let (on_ns, off_ns) = (Law::Constant(2 * SECOND), Law::Constant(3 * SECOND));
     let log = run(&case(Workload::OnOff { on_ns, first_ns: None, off_ns }));
     for start in [5.0, 10.0, 50.0] {
-        let sent = log.received(start + 2.0) - log.received(start + 0.2);
+        let sent = log.received_bytes(start + 2.0) - log.received_bytes(start + 0.2);
         assert!(sent > 3_600_000, "{sent} bytes in 1.8 s from {start} s on");
-        assert_eq!(log.received(start + 2.5), log.received(start + 5.0), "a pause at {start} s");
+        assert_eq!(
+            log.received_bytes(start + 2.5),
+            log.received_bytes(start + 5.0),
+            "a pause at {start} s"
+        );
     }
 }
 
@@ -107,9 +111,9 @@ fn a_flow_that_pauses_sends_only_between() {
 fn the_first_time_may_be_longer_than_the_others() {
     let (on_ns, off_ns) = (Law::Constant(SECOND), Law::Constant(2 * SECOND));
     let log = run(&case(Workload::OnOff { on_ns, first_ns: Some(10 * SECOND), off_ns }));
-    assert!(log.received(9.9) - log.received(7.9) > 4_000_000, "it still sends");
-    assert_eq!(log.received(10.5), log.received(12.0), "the first pause");
-    assert_eq!(log.received(13.5), log.received(15.0), "the second, a second later");
+    assert!(log.received_bytes(9.9) - log.received_bytes(7.9) > 4_000_000, "it still sends");
+    assert_eq!(log.received_bytes(10.5), log.received_bytes(12.0), "the first pause");
+    assert_eq!(log.received_bytes(13.5), log.received_bytes(15.0), "the second, a second later");
 }
 
 #[test]
@@ -237,7 +241,7 @@ fn super_packets_pass_the_queue_as_one() {
     assert!(goodputs.iter().all(|&mbps| mbps > 85.0), "{goodputs:?}");
 }
 
-/// What the flows of a chain send again, in a queue that slow start overruns.
+/// Packets that the flows of a chain retransmit, in a queue that slow start overruns.
 fn retransmissions(profile: &str, metrics_save: bool) -> Vec<u64> {
     let mut case = scenario(5, 45, bdp(5, 45, 100), &["cubic"]);
     case.flows[0].size_bytes = Some(200_000);

@@ -10,19 +10,19 @@ pub trait Surroundings {
     /// The text of a file beside the specification.
     ///
     /// # Errors
-    /// What was found instead, such as `"a.trace" (no such file)`.
+    /// Says what was found instead, such as `"a.trace" (no such file)`.
     fn file(&self, name: &str) -> Result<String, String>;
 
     /// The source of the control called `module:Class`, if it can be made with these options.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Lists the faults of the control or its options.
     fn control(&self, name: &str, options: &Values) -> Result<Module, Vec<ControlFault>>;
 
     /// The directory of the specification, if the programs that it names may run.
     ///
     /// # Errors
-    /// What was found and what would be right, if they may not.
+    /// Says what was found and what would be right, if they may not.
     fn directory(&self) -> Result<String, (String, String)> {
         Err(("a program".into(), "a back end with a real kernel".into()))
     }
@@ -47,9 +47,9 @@ pub struct Module {
 pub struct ControlFault {
     /// Whether its options are wrong, not the control.
     pub of_options: bool,
-    /// What was found.
+    /// The value found.
     pub found: String,
-    /// What would be right.
+    /// The value that would be right.
     pub remedy: String,
 }
 

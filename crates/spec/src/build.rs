@@ -145,11 +145,11 @@ impl Builder {
 impl Built {
     /// The place in the specification from which a place of the scenario comes, and what was found
     /// there.
-    pub(crate) fn written(&self, place: &Place, found: String) -> (Place, String) {
+    pub(crate) fn in_document(&self, place: &Place, found: String) -> (Place, String) {
         if let Some((at, size)) = self.rooms.get(place) {
             let relative = size.as_ref().filter(|size| size.counted == Counted::Bdp);
-            let shown = relative
-                .map(|size| format!("\"{}\" ({})", size.spelled(), found.trim_matches('"')));
+            let shown =
+                relative.map(|size| format!("\"{}\" ({})", size.spell(), found.trim_matches('"')));
             return (at.clone(), shown.unwrap_or(found));
         }
         let mut steps = place.0.clone();
@@ -248,7 +248,7 @@ fn flow(name: String, entry: &Values, host: &Values) -> Flow {
         links: entry.some_names("links"),
         repeat_gap_ns: entry.some_whole("repeat_gap"),
         while_flow: entry.some_text("while"),
-        dscp: entry.some_text("dscp").as_deref().and_then(Dscp::named),
+        dscp: entry.some_text("dscp").as_deref().and_then(Dscp::from_name),
         profile: entry.some_text("profile"),
         fq: entry.some_flag("fq"),
         kernel: entry.some_text("kernel"),

@@ -12,7 +12,7 @@ use crate::read::Values;
 pub struct Expect {
     /// A column of the table `summary`, if it isn't about a series.
     pub metric: Option<String>,
-    /// What is taken from a series.
+    /// The number taken from a series.
     pub taken: Option<Taken>,
     /// The mean may not be lower.
     pub at_least: Option<f64>,
@@ -27,7 +27,7 @@ pub struct Expect {
 pub struct Taken {
     /// The series, and what may be asked about it.
     pub condition: Condition,
-    /// What is taken: a word of [`OF_NUMBERS`] or [`OF_CONDITIONS`].
+    /// How it is taken: a word of [`OF_NUMBERS`] or [`OF_CONDITIONS`].
     pub take: String,
     /// How the values of a class's flows become one.
     pub over: Option<String>,
@@ -49,7 +49,7 @@ pub struct Taken {
     pub holding: Option<Condition>,
 }
 
-/// What holds at some samples of a series; without `is`, `above` and `below` it is a series only.
+/// A condition on the samples of a series; without `is`, `above` and `below` it is a series only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     /// The class, flow or link and the column or internal.

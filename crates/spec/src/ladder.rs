@@ -51,7 +51,7 @@ impl Ladder {
         } else if level >= self.upper {
             last
         } else {
-            self.on_map(self.mapped(level))
+            self.on_map(self.rate_at(level))
         };
     }
 
@@ -70,7 +70,7 @@ impl Ladder {
     }
 
     /// The bitrate that the map has at a level: linear between the lowest and the highest.
-    fn mapped(&self, level: Duration) -> u64 {
+    fn rate_at(&self, level: Duration) -> u64 {
         let (low, high) = (self.bitrates[0], self.bitrates[self.bitrates.len() - 1]);
         let part = u128::from((level - self.lower).as_nanos());
         let whole = u128::from((self.upper - self.lower).as_nanos()).max(1);
@@ -87,7 +87,7 @@ mod tests {
         Ladder::new(vec![4_000_000, 1_000_000, 2_000_000, 8_000_000], Duration::from_secs(40))
     }
 
-    fn chosen(ladder: &mut Ladder, level_s: u64) -> u64 {
+    fn choose(ladder: &mut Ladder, level_s: u64) -> u64 {
         ladder.choose(Duration::from_secs(level_s));
         ladder.bitrate() / 1_000_000
     }
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn the_ends_of_the_buffer_have_the_lowest_and_the_highest_bitrate() {
         let mut ladder = ladder();
-        assert_eq!([0, 15, 36, 40, 15].map(|level| chosen(&mut ladder, level)), [1, 1, 8, 8, 1]);
+        assert_eq!([0, 15, 36, 40, 15].map(|level| choose(&mut ladder, level)), [1, 1, 8, 8, 1]);
     }
 
     #[test]
@@ -103,13 +103,13 @@ mod tests {
         // The map rises from 1 Mbit/s at 15 s by a third of a Mbit/s each second to 8 at 36 s.
         let mut ladder = ladder();
         let levels = [17, 18, 19, 23, 25, 24, 23, 21, 20, 18, 17];
-        let chosen = levels.map(|level| chosen(&mut ladder, level));
+        let chosen = levels.map(|level| choose(&mut ladder, level));
         assert_eq!(chosen, [1, 1, 2, 2, 4, 4, 4, 4, 4, 4, 2]);
     }
 
     #[test]
     fn a_single_bitrate_is_always_chosen() {
         let mut ladder = Ladder::new(vec![3_000_000], Duration::from_secs(10));
-        assert_eq!([0, 5, 10].map(|level| chosen(&mut ladder, level)), [3, 3, 3]);
+        assert_eq!([0, 5, 10].map(|level| choose(&mut ladder, level)), [3, 3, 3]);
     }
 }

@@ -33,7 +33,7 @@ impl<'a> Names<'a> {
 
     /// The numbers of the flows that a name means, ascending; none if there is no such flow.
     #[must_use]
-    pub fn called(&self, name: &str) -> Option<&Arc<[usize]>> {
+    pub fn flow_numbers(&self, name: &str) -> Option<&Arc<[usize]>> {
         self.alone.get(name).or_else(|| self.together.get(name))
     }
 }

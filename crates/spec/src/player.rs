@@ -62,7 +62,7 @@ impl Player {
     }
 
     /// When play was pressed.
-    pub fn started(&mut self, now: Time) {
+    pub fn start(&mut self, now: Time) {
         (self.started, self.as_of) = (now, now);
     }
 
@@ -159,7 +159,7 @@ mod tests {
     fn player() -> Player {
         let [chunk, start, room] = [2, 4, 6].map(Duration::from_secs);
         let mut player = Player::new(vec![8_000_000], chunk, start, room);
-        player.started(at(1_000));
+        player.start(at(1_000));
         player
     }
 
@@ -178,7 +178,7 @@ mod tests {
     fn its_chunks_grow_with_the_level() {
         let [chunk, start, room] = [2, 2, 20].map(Duration::from_secs);
         let mut player = Player::new(vec![1_000_000, 8_000_000], chunk, start, room);
-        player.started(at(0));
+        player.start(at(0));
         let sizes: Vec<u64> = (0..10_u64)
             .map(|_| {
                 let size = player.request(at(1));

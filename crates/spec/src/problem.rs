@@ -37,9 +37,9 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// The place in the specification or the scenario.
     pub place: Place,
-    /// What was found.
+    /// The value found.
     pub found: String,
-    /// What would be right.
+    /// The value that would be right.
     pub remedy: String,
     /// The file that contains it, or the option that gave it.
     pub origin: Option<String>,

@@ -8,7 +8,7 @@ pub const HERE: &str = "{here}";
 pub struct Placeholder {
     /// Its name, which stands in braces.
     pub name: &'static str,
-    /// What takes its place.
+    /// The text that takes its place.
     pub what: &'static str,
 }
 
@@ -82,7 +82,7 @@ fn is_name(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn filled(argument: &str) -> Result<String, &str> {
+    fn fill_port(argument: &str) -> Result<String, &str> {
         fill(argument, |name| (name == "port").then(|| "5000".into()))
     }
 
@@ -96,11 +96,11 @@ mod tests {
 
     #[test]
     fn only_names_in_braces_are_filled_in() {
-        assert_eq!(filled("a:{port}/{port}").as_deref(), Ok("a:5000/5000"));
+        assert_eq!(fill_port("a:{port}/{port}").as_deref(), Ok("a:5000/5000"));
         for same in ["", "{", "}{", "{}", "{\"a\":{\"b\":1}}", "${HOME", "{Port}", "{por t}"] {
-            assert_eq!(filled(same).as_deref(), Ok(same));
+            assert_eq!(fill_port(same).as_deref(), Ok(same));
         }
-        assert_eq!(filled("{{port}}").as_deref(), Ok("{5000}"));
-        assert_eq!(filled("{port}{prot}"), Err("prot"));
+        assert_eq!(fill_port("{{port}}").as_deref(), Ok("{5000}"));
+        assert_eq!(fill_port("{port}{prot}"), Err("prot"));
     }
 }

@@ -33,7 +33,7 @@ pub struct Scenario {
     pub host: Host,
     /// The duration, and what to keep.
     pub run: Run,
-    /// What changes in the course of the run, in order.
+    /// The changes in the course of the run, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
 }
@@ -301,7 +301,7 @@ pub enum Workload {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Media {
-    /// What governs its rate.
+    /// The control that sets its rate.
     pub control: MediaControl,
     /// Lowest and highest rate of the encoder, in bit/s.
     pub min_bps: u64,

@@ -47,7 +47,7 @@ fn complete(sections: &mut Value) -> Value {
 
 fn section(section: &Section) -> Value {
     let properties: Map<_, _> =
-        section.keys.iter().map(|key| (key.name.to_owned(), described(key))).collect();
+        section.keys.iter().map(|key| (key.name.to_owned(), describe(key))).collect();
     let required: Vec<_> = section
         .keys
         .iter()
@@ -72,7 +72,7 @@ fn section(section: &Section) -> Value {
     made
 }
 
-fn described(key: &Key) -> Value {
+fn describe(key: &Key) -> Value {
     let mut made = kind(key);
     let takes = key.kind.expects(key.name);
     let takes = format!("Takes {}.", takes.trim_end_matches(','));
@@ -293,8 +293,8 @@ fn unit(parameter: &Parameter, forms: Forms) -> Value {
         Unit::Whole => bounded("integer"),
         Unit::Flag => json!({ "type": "boolean" }),
         Unit::Word(words) => json!({ "enum": words }),
-        Unit::Rates => timed(quantity(RATE_UNITS)),
-        Unit::Delays | Unit::Spans => timed(quantity(DURATION_UNITS)),
+        Unit::Rates => steps_schema(quantity(RATE_UNITS)),
+        Unit::Delays | Unit::Spans => steps_schema(quantity(DURATION_UNITS)),
         Unit::RateList => json!({ "type": "array", "items": quantity(RATE_UNITS), "minItems": 1 }),
         Unit::Opportunities | Unit::QuantileFile => json!({ "type": "string" }),
         Unit::Frequency => json!({ "type": "string", "pattern": FREQUENCY }),
@@ -323,7 +323,7 @@ const FREQUENCY: &str =
     r"^\s*\+?([0-9]+(\.[0-9]+)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*/\s*(s|min|h)\s*$";
 
 /// A table of times, each with a value.
-fn timed(one: Value) -> Value {
+fn steps_schema(one: Value) -> Value {
     json!({ "type": "object", "additionalProperties": one })
 }
 

@@ -14,7 +14,7 @@ use crate::keys::SPECIFICATION;
 use crate::limits::MAX_FLOWS;
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Problems};
-use crate::read::{Reader, Values, expanded, is_own};
+use crate::read::{Reader, Values, expand, is_own};
 use crate::scenario::Scenario;
 
 /// A specification as given: a document with changes.
@@ -98,11 +98,11 @@ impl Source {
     /// # Errors
     /// All its problems.
     pub fn read(&self, around: &dyn Surroundings) -> Result<Specification, Problems> {
-        read(&self.document, around).map_err(|problems| self.located(problems))
+        read(&self.document, around).map_err(|problems| self.locate(problems))
     }
 
     /// Adds the origin of each problem: the file or an option, and the line.
-    pub(crate) fn located(&self, problems: Vec<Problem>) -> Problems {
+    pub(crate) fn locate(&self, problems: Vec<Problem>) -> Problems {
         let mut told: Vec<Problem> = Vec::new();
         for mut problem in problems {
             let changes = self.changes.iter().rev();
@@ -161,7 +161,7 @@ impl Specification {
 
 fn read(document: &Node, around: &dyn Surroundings) -> Result<Specification, Vec<Problem>> {
     let table = document.table().cloned().unwrap_or_default();
-    let table = expanded(&table).map_err(|problems| problems.0)?;
+    let table = expand(&table).map_err(|problems| problems.0)?;
     let mut reader = Reader::new(around);
     let values = reader.section(&SPECIFICATION, &table, &Place::default());
     if !reader.problems.is_empty() {
@@ -173,11 +173,14 @@ fn read(document: &Node, around: &dyn Surroundings) -> Result<Specification, Vec
         let remedy = format!("at most {MAX_FLOWS}");
         return Err(vec![Problem::new(ProblemKind::Relation, place, found, remedy)]);
     }
-    related(&values, around)
+    build_and_check(&values, around)
 }
 
 /// Builds the scenario, and checks relations between values.
-fn related(values: &Values, around: &dyn Surroundings) -> Result<Specification, Vec<Problem>> {
+fn build_and_check(
+    values: &Values,
+    around: &dyn Surroundings,
+) -> Result<Specification, Vec<Problem>> {
     let (modules, mut problems) = modules(values, around);
     let run = values.table("run");
     let mut built = build(values);
@@ -234,7 +237,7 @@ fn modules(values: &Values, around: &dyn Surroundings) -> (BTreeMap<String, Modu
 impl Built {
     /// A problem of the scenario as one of its specification.
     fn as_written(&self, problem: Problem) -> Problem {
-        let (place, found) = self.written(&problem.place, problem.found);
+        let (place, found) = self.in_document(&problem.place, problem.found);
         Problem { place, found, ..problem }
     }
 }

@@ -7,11 +7,11 @@ use narrows_base::registry::{Fallback, Info, Parameter, Role, Value, Values};
 pub struct Stack {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// A sentence that describes it.
     pub summary: &'static str,
     /// Its congestion controls.
     pub controls: &'static [&'static str],
-    /// What can be set, whichever its control.
+    /// The options common to its controls.
     pub options: &'static Info,
 }
 

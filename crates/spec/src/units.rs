@@ -68,10 +68,10 @@ pub enum Quantity {
 impl Size {
     /// The usual decimal spelling, which [`parse_size`] reads back exactly.
     #[must_use]
-    pub fn spelled(&self) -> String {
+    pub fn spell(&self) -> String {
         let decimal = exact::decimal(&self.amount);
         match self.counted {
-            Counted::Bytes => spelled(&self.amount, &SIZE_UNITS[..DECIMAL_BYTES], "b"),
+            Counted::Bytes => spell(&self.amount, &SIZE_UNITS[..DECIMAL_BYTES], "b"),
             Counted::Packets => format!("{decimal}pkt"),
             Counted::Bdp => format!("{decimal}bdp"),
         }
@@ -151,19 +151,19 @@ pub fn quantity(text: &str) -> Option<Quantity> {
 /// The usual spelling of a rate, which reads back exactly.
 #[must_use]
 pub fn format_rate(bps: u64) -> String {
-    spelled(&exact::whole(bps), RATE_UNITS, "bit")
+    spell(&exact::whole(bps), RATE_UNITS, "bit")
 }
 
 /// The usual spelling of a duration, up to seconds, which reads back exactly.
 #[must_use]
 pub fn format_duration(ns: u64) -> String {
-    spelled(&exact::whole(ns), &DURATION_UNITS[..4], "s")
+    spell(&exact::whole(ns), &DURATION_UNITS[..4], "s")
 }
 
 /// The usual spelling of a number of bytes.
 #[must_use]
 pub fn format_bytes(bytes: u64) -> String {
-    spelled(&exact::whole(bytes), &SIZE_UNITS[..DECIMAL_BYTES], "b")
+    spell(&exact::whole(bytes), &SIZE_UNITS[..DECIMAL_BYTES], "b")
 }
 
 fn whole(
@@ -227,7 +227,7 @@ fn parts(text: &str) -> Option<(&str, &str)> {
 }
 
 /// `value` in the largest unit of which it holds at least one.
-fn spelled(value: &Exact, units: &[(&'static str, u64)], zero: &'static str) -> String {
+fn spell(value: &Exact, units: &[(&'static str, u64)], zero: &'static str) -> String {
     if value.is_zero() {
         return format!("0{zero}");
     }

@@ -85,7 +85,7 @@ fn a_run_lasts_30_s_unless_it_says_otherwise() {
 
 #[test]
 fn values_separated_by_commas_are_a_list() {
-    let value = |change: &str| Change::parse(change, "--set").unwrap().value.described();
+    let value = |change: &str| Change::parse(change, "--set").unwrap().value.describe();
     let combinations = |change: &str| {
         let study = Study::read(&source(GOOD, &[change])).expect("it has an axis");
         study.points().expect("they are few").len()

@@ -1,4 +1,4 @@
-//! What a run learns of its connections besides its tables.
+//! Records of a run's connections beside its tables: TLS secrets and qlogs.
 
 use std::fmt;
 use std::io::Write;

@@ -27,9 +27,9 @@ use x25519_dalek::{PublicKey, StaticSecret};
 
 use crate::keys::Keys;
 
-/// What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410 section 7).
+/// The prefix of a 32-byte Ed25519 key in PKCS #8 (RFC 8410 section 7).
 const PRIVATE: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
-/// What stands before them in a SubjectPublicKeyInfo (RFC 8410 section 4).
+/// The prefix of a 32-byte Ed25519 key in a SubjectPublicKeyInfo (RFC 8410 section 4).
 const PUBLIC: [u8; 12] = [0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0];
 
 /// The server's key of a connection.

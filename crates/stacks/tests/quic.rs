@@ -132,7 +132,7 @@ impl Tap<Packet<Segment>, SenderView> for Bytes {
         self.0.extend_from_slice(bytes);
     }
 
-    fn lost(&mut self, _: FlowId, _: Time, _: u32) {}
+    fn packet_lost(&mut self, _: FlowId, _: Time, _: u32) {}
 
     fn sender(&mut self, _: FlowId, _: Time, _: &SenderView) {}
 }

@@ -27,7 +27,7 @@ impl FlightLog {
     }
 
     /// A packet leaves; those from `una` on are out.
-    pub(crate) fn sent(&mut self, seq: Seq, una: Seq, at_send: AtSend) {
+    pub(crate) fn on_sent(&mut self, seq: Seq, una: Seq, at_send: AtSend) {
         if (seq - una) as usize >= self.ring.len() {
             self.grow(una..seq);
         }
@@ -50,7 +50,7 @@ impl FlightLog {
     }
 
     /// A packet was marked lost, the `lost_total`th.
-    pub(crate) fn lost(&mut self, seq: Seq, app_limited: bool, lost_total: u64) {
+    pub(crate) fn on_lost(&mut self, seq: Seq, app_limited: bool, lost_total: u64) {
         self.losses.push(Loss { at_send: self.at_send(seq), app_limited, lost_total });
     }
 
@@ -68,9 +68,9 @@ mod tests {
     fn notes_survive_the_growth_of_the_ring() {
         let mut log = FlightLog::default();
         let note = |seq| AtSend { in_flight: seq + 1, lost: 7 };
-        (0..1_000).for_each(|seq| log.sent(seq, seq / 3, note(seq)));
+        (0..1_000).for_each(|seq| log.on_sent(seq, seq / 3, note(seq)));
         assert!((333..1_000).all(|seq| log.at_send(seq) == note(seq)));
-        log.lost(500, true, 8);
+        log.on_lost(500, true, 8);
         let losses = log.take_losses();
         assert_eq!((losses.len(), losses[0].at_send, losses[0].lost_total), (1, note(500), 8));
         assert!(log.take_losses().is_empty());

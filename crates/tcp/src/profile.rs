@@ -102,7 +102,7 @@ pub struct TcpProfile {
     pub cc: CcProfile,
 }
 
-/// What a pacer charges for a burst beyond its payload, and how it handles late timers.
+/// How a pacer charges bursts beyond their payload, and how it handles late timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
     /// Header bytes that `fq` charges for each packet: Ethernet, IP and TCP while it

@@ -38,7 +38,7 @@ impl Draft {
     }
 
     /// The sampled packet, if one was.
-    pub(crate) fn sampled(&self) -> Seq {
+    pub(crate) fn sampled_packet(&self) -> Seq {
         self.last_seq
     }
 }
@@ -92,7 +92,7 @@ impl RateSampler {
     }
 
     /// Takes the snapshot for a packet that leaves (`tcp_rate_skb_sent`).
-    pub(crate) fn sent(&mut self, sent: &mut Sent, sent_us: u64, packets_out: u32) {
+    pub(crate) fn on_sent(&mut self, sent: &mut Sent, sent_us: u64, packets_out: u32) {
         if packets_out == 0 {
             self.first_sent_us = sent_us;
             self.delivered_us = sent_us;
@@ -168,7 +168,7 @@ mod tests {
         let mut sampler = RateSampler::new(990_000);
         let seq = board.next();
         board.push(Sent::new(1448), 1, 1448);
-        sampler.sent(board.get_mut(seq), 1_000_000, 0);
+        sampler.on_sent(board.get_mut(seq), 1_000_000, 0);
         let mut draft = Draft::default();
         sampler.count(1);
         sampler.delivered_packet(&mut draft, seq, board.get(seq));

@@ -421,7 +421,7 @@ impl Scoreboard {
         if delivered_us > 0
             && let Some(flights) = &mut self.flights
         {
-            flights.lost(seq, marks.has(Marks::APP_LIMITED), self.lost_total);
+            flights.on_lost(seq, marks.has(Marks::APP_LIMITED), self.lost_total);
         }
     }
 
@@ -430,7 +430,7 @@ impl Scoreboard {
         #[expect(clippy::cast_possible_truncation, reason = "the count is reported modulo 2^32")]
         let at_send = AtSend { in_flight, lost: self.lost_total as u32 };
         if let Some(flights) = &mut self.flights {
-            flights.sent(seq, self.una, at_send);
+            flights.on_sent(seq, self.una, at_send);
         }
     }
 

@@ -186,7 +186,7 @@ impl SackBlocks {
     }
 
     /// The blocks without the report of a duplicate.
-    pub(crate) fn received(&self) -> &[(Seq, Seq)] {
+    pub(crate) fn received_blocks(&self) -> &[(Seq, Seq)] {
         self.as_slice().get(usize::from(self.dsack)..).unwrap_or_default()
     }
 
@@ -305,8 +305,8 @@ mod tests {
     #[test]
     fn a_report_of_a_duplicate_is_no_received_block() {
         let mut sack = SackBlocks::from_iter([(1, 2), (5, 9)]);
-        assert_eq!(sack.received(), [(1, 2), (5, 9)]);
+        assert_eq!(sack.received_blocks(), [(1, 2), (5, 9)]);
         sack.dsack = true;
-        assert_eq!(sack.received(), [(5, 9)]);
+        assert_eq!(sack.received_blocks(), [(5, 9)]);
     }
 }

@@ -13,7 +13,7 @@ use crate::tracing::{self, Event, Pid, Stop};
 
 /// The longest wait for an event, which bounds nothing but a single wait, ns.
 const LONG_NS: u64 = 1_000_000_000;
-/// What shells add to the number of the signal that ended a program.
+/// The number that shells add to the signal that ended a program.
 const BY_SIGNAL: i32 = 128;
 
 /// Carries out the words `charge NS PROGRAM ARGUMENT...` of the command line.

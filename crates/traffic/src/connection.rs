@@ -22,7 +22,7 @@ pub struct Connection<'a> {
     pub cca: &'a str,
     /// The receiver.
     pub to: SocketAddrV4,
-    /// What the sysctl `tcp_ecn` is while it connects, and afterwards; untouched if none.
+    /// The values of the sysctl `tcp_ecn` while it connects, and afterwards; untouched if none.
     pub tcp_ecn: Option<[u8; 2]>,
     /// Unsent data from which on the socket takes no more, bytes; untouched if none.
     pub notsent_lowat: Option<u64>,
@@ -81,7 +81,7 @@ impl Connection<'_> {
     }
 }
 
-/// What the kernel tells of a connection, and its congestion control's own words.
+/// The kernel's `TCP_INFO` of a connection, and its congestion control's own words.
 #[must_use]
 pub fn info(fd: &OwnedFd) -> Option<(TcpInfo, [u32; 5])> {
     let (tcp, mut buffer) = (libc::IPPROTO_TCP, [0; 256]);

@@ -197,7 +197,7 @@ impl<'a> RunningFlow<'a> {
         }
     }
 
-    /// What its application tells of itself at `now`.
+    /// Visits the internals of its application at `now`.
     pub fn inspect(&self, now: u64, visit: &mut dyn FnMut(&'static str, f64)) {
         match &self.ends {
             Ends::Session(session, _) => session.inspect(now, visit),

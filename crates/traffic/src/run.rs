@@ -399,7 +399,7 @@ impl Run<'_> {
 
     /// Whether the flow of that name, or all of an entry with a count, are done.
     fn is_done(&self, name: &str) -> bool {
-        let flows = self.names.called(name);
+        let flows = self.names.flow_numbers(name);
         flows.is_some_and(|flows| flows.iter().all(|&flow| self.flows[flow].is_done()))
     }
 

@@ -41,7 +41,7 @@ pub struct Session<'a> {
     /// When the application acts next of its own.
     next_action: Option<u64>,
     connection: Option<OwnedFd>,
-    /// What is still to be written; endless if none.
+    /// Bytes still to be written; endless if none.
     left: Option<u64>,
     transfer: Option<Transfer>,
     /// When the transfer began that isn't complete, even if the flow was stopped in it.
@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
             self.start = None;
             self.connection = Some(self.opening.open(watched, 0)?);
             if let App::Video(player) = &mut self.app {
-                player.started(time(now));
+                player.start(time(now));
             }
             self.next_action = Some(now);
         }

@@ -10,7 +10,7 @@ use libc::{c_int, c_long, c_void};
 /// The number of a process or thread.
 pub type Pid = libc::pid_t;
 
-/// What a traced thread did.
+/// An event of a traced thread.
 pub enum Event {
     /// It stopped.
     Stopped(Pid, Stop),
@@ -35,7 +35,7 @@ pub enum Stop {
     Signal(c_int),
 }
 
-/// What ptrace(2) takes as a request: glibc and musl declare it with different signs.
+/// The type of ptrace(2)'s requests: glibc and musl declare it with different signs.
 #[cfg(target_env = "musl")]
 type Request = c_int;
 #[cfg(not(target_env = "musl"))]

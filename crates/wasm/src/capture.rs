@@ -79,6 +79,6 @@ pub(crate) fn end(captures: Captures<File>) -> usize {
 }
 
 /// The address of the file of the last run that made one.
-pub(crate) fn kept() -> *const u8 {
+pub(crate) fn file_address() -> *const u8 {
     FILE.with_borrow(|file| file.as_ptr())
 }

@@ -19,7 +19,7 @@ pub(crate) struct Edit {
 }
 
 /// The text after the edits; the error says why one can't be made.
-pub(crate) fn edited(text: &str, edits: &[Edit]) -> Result<String, String> {
+pub(crate) fn apply(text: &str, edits: &[Edit]) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|error| format!("no TOML: {error}"))?;
     for edit in edits {
         let place = Place::parse(&edit.place);
@@ -154,7 +154,7 @@ mod tests {
                         [[flows]]\ncca = \"bbr\" # one\n\n[[flows]]\ncca = \"cubic\"\n";
 
     fn after(place: &str, value: Json) -> String {
-        edited(TEXT, &[Edit { place: place.into(), value }]).unwrap()
+        apply(TEXT, &[Edit { place: place.into(), value }]).unwrap()
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
     fn what_has_no_place_is_refused() {
         for place in ["path.rate.a", "flows.7", "flows.cca", "", "path..rate"] {
             let edit = Edit { place: place.into(), value: json!("x") };
-            assert!(edited(TEXT, &[edit]).is_err(), "{place}");
+            assert!(apply(TEXT, &[edit]).is_err(), "{place}");
         }
     }
 }

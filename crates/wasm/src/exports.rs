@@ -39,5 +39,5 @@ pub extern "C" fn answer() -> *const u8 {
 /// The address of the capture of the last run that made one.
 #[unsafe(no_mangle)]
 pub extern "C" fn file() -> *const u8 {
-    capture::kept()
+    capture::file_address()
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::capture::At;
-use crate::edit::{Edit, edited};
+use crate::edit::{Edit, apply};
 use crate::run::{Wanted, run};
 use crate::stretch::Stretch;
 
@@ -41,13 +41,13 @@ enum Request {
 #[must_use]
 pub fn answer(request: &str) -> String {
     let answered = match serde_json::from_str(request) {
-        Ok(request) => answered(request),
+        Ok(request) => handle(request),
         Err(error) => Ok(json!({ "problems": [{ "text": error.to_string() }] })),
     };
-    answered.unwrap_or_else(|problems| described(&problems)).to_string()
+    answered.unwrap_or_else(|problems| describe(&problems)).to_string()
 }
 
-fn answered(request: Request) -> Result<Value, Problems> {
+fn handle(request: Request) -> Result<Value, Problems> {
     match request {
         Request::Schema => Ok(narrows_spec::schema()),
         Request::Control => Ok(crate::javascript_control::interface()),
@@ -55,7 +55,7 @@ fn answered(request: Request) -> Result<Value, Problems> {
         Request::Edit { text, edits } => {
             // A text that isn't TOML gets the same message as elsewhere.
             Node::from_toml(&text)?;
-            Ok(match edited(&text, &edits) {
+            Ok(match apply(&text, &edits) {
                 Ok(text) => json!({ "text": text }),
                 Err(problem) => json!({ "problems": [{ "text": problem }] }),
             })
@@ -66,7 +66,7 @@ fn answered(request: Request) -> Result<Value, Problems> {
     }
 }
 
-fn described(problems: &Problems) -> Value {
+fn describe(problems: &Problems) -> Value {
     let one = |problem: &narrows_spec::Problem| {
         json!({
             "at": problem.at.map(|at| json!({ "line": at.line, "column": at.column })),

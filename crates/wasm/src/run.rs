@@ -14,7 +14,7 @@ use crate::capture::{self, At};
 use crate::stretch::{Stretch, Within};
 use crate::{javascript_control, page, tables};
 
-/// What to return of a run.
+/// The parts of a run to return.
 pub(crate) struct Wanted {
     /// The names of tables.
     pub(crate) tables: Vec<String>,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows._native import MAX_NAME
 from narrows.analyze.path import estimate, queue_distribution, queue_samples
-from narrows.analyze.scenario import BACKEND, planned, specification
+from narrows.analyze.scenario import BACKEND, plan_of_capture, specification
 from narrows.errors import InputError
 from narrows.figures.frames import capacity_known
 from narrows.metrics import summarise
@@ -43,7 +43,7 @@ class Analysis:
     findings: Mapping[str, Any] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints: the summary of a run, and all findings as `capture`."""
+        """The data for `--json`: the summary of a run, and all findings as `capture`."""
         summary = self.result.summary
         return {**summary, "capture": self.findings, "directory": str(self.result.path)}
 
@@ -64,7 +64,7 @@ def analyze(
     replaced. Raises InputError for files that can't be read or hold no TCP data,
     and StoreError if the directory can't be written.
     """
-    made = understood(files, packets=packets, watcher=watcher)
+    made = read_captures(files, packets=packets, watcher=watcher)
     final = Path(out) if out is not None else default_directory(made.plan)
     with new_result(final, made.plan, __version__, command, force) as draft:
         draft.add_trial(made.plan.trials[0], made.result)
@@ -90,7 +90,7 @@ def lead(made: Understood) -> str:
     return _LEAD if known else _LEAD + _UNREACHED
 
 
-def understood(
+def read_captures(
     files: Sequence[str | Path], *, packets: bool = False, watcher: Watcher | None = None
 ) -> Understood:
     """The results that `analyze` makes of captures, without writing them.
@@ -119,7 +119,7 @@ def understood(
         conditions={"files": [file["path"] for file in findings["files"]]},
     )
     content = json.dumps(findings, indent=1, allow_nan=False).encode() + b"\n"
-    plan = planned(loaded, flows, info.digest, path)
+    plan = plan_of_capture(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
     result = RunResult(tables, info, files={FINDINGS: content})
     return Understood(loaded, plan, result, summary, findings)

@@ -113,7 +113,7 @@ def _quote(text: str) -> str:
     return f'"{escaped}"'
 
 
-def planned(loaded: Loaded, flows: Sequence[Flow], digest: str, path: PathEstimate) -> Plan:
+def plan_of_capture(loaded: Loaded, flows: Sequence[Flow], digest: str, path: PathEstimate) -> Plan:
     """The plan whose only trial is the capture; unknown controls are "unsure" in it."""
     base = plan(loaded.spec, _ENGINE, BACKEND)
     scenario = base.trials[0].scenario

@@ -1,4 +1,4 @@
-"""What `narrows analyze` prints."""
+"""Terminal output of `narrows analyze`."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class _Bisection:
         return self.order(float(value) for value in self.known.points)
 
     def states(self, values: Sequence[float]) -> list[State]:
-        """What is known about values."""
+        """The state of each value."""
         return [self.known.state(value) for value in values]
 
     def first(self) -> float | None:

@@ -25,7 +25,7 @@ _GROWTH = 1.5
 
 
 class State(StrEnum):
-    """What is known about conditions at a value."""
+    """The state of conditions at a value."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What the runs of a value gave: the values of each metric that has any."""
+    """The results of a value's runs: the values of each metric that has any."""
 
     value: Value
     trials: int
@@ -107,7 +107,7 @@ class Knowledge:
     points: dict[Value, Point] = field(default_factory=dict)
 
     def state(self, value: Value) -> State:
-        """What is known about all conditions at a value that was looked at."""
+        """The state of all conditions together at a value that has been run."""
         return self.points[value].all_hold(self.conditions)
 
     def look(self, values: Sequence[Value]) -> Generator[list[Request], Replies, None]:

@@ -52,14 +52,14 @@ class Answered:
         return all(one.found is not None for one in self.found.values())
 
     def lines(self) -> list[str]:
-        """What a terminal shows."""
+        """The lines for a terminal."""
         told = [sentence(self.study, case, one) for case, one in self.found.items()]
         return [*(text[:1].upper() + text[1:] if not case else text
                   for case, text in zip(self.found, told, strict=True)),
                 *map(str, self.paths)]  # fmt: skip
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints, and the answer's file holds."""
+        """The answer as `--json` prints it and its file stores it."""
         return {
             "study": self.study.name,
             "question": str(self.study.question),

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from narrows.errors import InputError
 from narrows.spec.suggest import quote
-from narrows.spec.values import measure, spelled
+from narrows.spec.values import measure, spell
 
 Op: TypeAlias = Literal["<", "<=", ">", ">="]
 Side: TypeAlias = Literal["smallest", "largest", "from", "up to"]
@@ -120,7 +120,7 @@ def parse(text: str) -> Question:
 
 
 def _place(written: str) -> str:
-    place = spelled(written)
+    place = spell(written)
     if place is None:
         found = f"{quote(written)}, which is no place"
         raise InputError.at(OPTION, found, "a place such as path.buffer")

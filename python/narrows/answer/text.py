@@ -42,7 +42,7 @@ def _subject(found: Bracket) -> str:
 
 
 def _certainty(study: AskedStudy, found: Bracket) -> Iterator[str]:
-    """What is on the other side of the bound."""
+    """The state on the other side of the bound."""
     side = _OTHER_SIDE[found.question.side]
     if found.beyond is None and not found.between:
         yield f"; that is the end of the range, so the true bound may lie {side} it"

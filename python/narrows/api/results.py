@@ -156,7 +156,7 @@ class SweepResult(_Tables):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What `narrows run --json` prints; of an opened store, the state of its studies."""
+        """The data of `narrows run --json`; of an opened store, the state of its studies."""
         if self.outcome is not None:
             return self.outcome.document()
         known = states(open_store(self.place))
@@ -201,10 +201,10 @@ class SweepResult(_Tables):
         `where` conditions such as "path.rate=40mbit,80mbit", `ylim` "auto" or
         "0.9:1", `xscale` "linear" or "log". Raises InputError.
         """
-        from narrows.sweeps.figure import described
+        from narrows.sweeps.figure import describe
 
         return _drawing(
-            described(
+            describe(
                 self.place,
                 name,
                 metric=metric,
@@ -233,10 +233,10 @@ class SweepResult(_Tables):
     ) -> Interactive:
         """The same figure, zoomable in a notebook."""
         from narrows.api.page import Interactive
-        from narrows.sweeps.figure import described
+        from narrows.sweeps.figure import describe
 
         return Interactive(
-            described(
+            describe(
                 self.place,
                 name,
                 metric=metric,

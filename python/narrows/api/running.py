@@ -41,7 +41,7 @@ def run(
     from narrows.runner import execute, prepare, unmet
 
     with _permission(scenario, allow_code):
-        job = prepare(_source(scenario), _named(overrides), backend)
+        job = prepare(_source(scenario), _name_overrides(overrides), backend)
     result = execute(job, out=out, force=force, watcher=watcher).result
     return of_run(result, unmet(job, result))
 
@@ -72,7 +72,7 @@ def sweep(
     with _permission(study, allow_code):
         job = prepare(
             _source(study),
-            _named(overrides),
+            _name_overrides(overrides),
             filters=filters,
             backend=backend,
             out=out,
@@ -88,7 +88,7 @@ def _permission(source: Source, places: Iterable[str | Path]) -> AbstractContext
     return allowing([EVERYTHING] if written else places)
 
 
-def _named(overrides: Iterable[str | Override]) -> list[Override]:
+def _name_overrides(overrides: Iterable[str | Override]) -> list[Override]:
     """Overrides whose errors name the argument of the call, not an option of the command."""
     return [o if isinstance(o, Override) else Override(o, "overrides") for o in overrides]
 

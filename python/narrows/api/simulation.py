@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows import _native
-from narrows.api.running import Source, _named, _permission, _source
+from narrows.api.running import Source, _name_overrides, _permission, _source
 from narrows.api.tables import Change, Flow
-from narrows.backends.sim import Simulator, parts, told
+from narrows.backends.sim import Simulator, parts, translate_errors
 from narrows.errors import InputError
 from narrows.spec import Override, Spec, Written
 from narrows.spec.permission import EVERYTHING, allowing
-from narrows.spec.reading import opened, written
+from narrows.spec.reading import open_text, read_written
 from narrows.spec.suggest import quote
 from narrows.spec.values import to_toml
 from narrows.store.parquet import NativeTables
@@ -51,7 +51,7 @@ class Simulation:
         allow_code: Iterable[str | Path] = (),
     ) -> None:
         with _permission(scenario, allow_code):
-            text = opened(_source(scenario), _named(overrides))
+            text = open_text(_source(scenario), _name_overrides(overrides))
             spec = text.spec()
         if not 1 <= trial <= spec.trials:
             raise InputError.at("trial", str(trial), f"a number from 1 to {spec.trials}")
@@ -63,7 +63,7 @@ class Simulation:
         made = json.loads(spec.canonical(trial))
         Simulator().check(made)
         self._scenario = made
-        with told(_native):
+        with translate_errors(_native):
             self._native: Native = _native.Simulation(*parts(made))
 
     def run_until(self, time: str | float) -> None:
@@ -74,12 +74,12 @@ class Simulation:
         at = _nanoseconds(time)
         if at < self._native.now_ns:
             raise InputError.at("time", f"{time}, which is over", f"{self._now()} or later")
-        with told(_native):
+        with translate_errors(_native):
             self._native.run_until(at)
 
     def run_for(self, span: str | float) -> None:
         """Runs for `span`, "40ms" or seconds."""
-        with told(_native):
+        with translate_errors(_native):
             self._native.run_until(self._native.now_ns + _nanoseconds(span))
 
     @property
@@ -143,7 +143,7 @@ class Simulation:
         changes.insert(place, made.written())
         document = {**self._document, "changes": changes}
         scenario = self._checked(document).scenario
-        with told(_native):
+        with translate_errors(_native):
             self._native.change(json.dumps(scenario["changes"][place]))
         self._document, self._scenario = document, {**scenario}
 
@@ -160,7 +160,7 @@ class Simulation:
         entry = {**(flow.written() if isinstance(flow, Flow) else flow), "start": self._now()}
         document = {**self._document, "flows": [*self._document["flows"], entry]}
         scenario = self._checked(document).scenario
-        with told(_native):
+        with translate_errors(_native):
             for made in scenario["flows"][len(self._scenario["flows"]) :]:
                 self._native.add(json.dumps(made))
         self._document, self._scenario = document, {**scenario}
@@ -173,7 +173,7 @@ class Simulation:
         copy = object.__new__(Simulation)
         copy._file = self._file
         copy._document, copy._scenario = dict(self._document), dict(self._scenario)
-        with told(_native):
+        with translate_errors(_native):
             copy._native = self._native.fork()
         return copy
 
@@ -198,7 +198,7 @@ class Simulation:
 
     def finish(self) -> Mapping[str, pl.DataFrame]:
         """Ends the run now, and returns its tables by name, as a back end writes them."""
-        with told(_native):
+        with translate_errors(_native):
             return NativeTables(self._native.finish().tables)
 
     def _flow_names(self) -> Iterator[str]:
@@ -210,7 +210,7 @@ class Simulation:
     def _checked(self, document: Mapping[str, Any]) -> Spec:
         """Reads a document as the specification was read; own controls are allowed already."""
         with allowing([EVERYTHING]):
-            return written(Written.document(document), (), self._file).spec()
+            return read_written(Written.document(document), (), self._file).spec()
 
 
 def _nanoseconds(time: str | float) -> int:

@@ -1,4 +1,4 @@
-"""What each back end can do, as one table: every refusal with its reason.
+"""The abilities of each back end, as one table: every refusal with its reason.
 
 A feature is an example that is passed to the back ends' own checks, so the table holds exactly the
 refusals that a run would get.

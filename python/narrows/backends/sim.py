@@ -76,8 +76,8 @@ class Simulator:
         whatever `progress` raises.
         """
         began = time.perf_counter()
-        made = rust_control.described(scenario.get("controls", {}))
-        with told(self._native):
+        made = rust_control.conditions(scenario.get("controls", {}))
+        with translate_errors(self._native):
             output = self._run(scenario, progress, captures)
         info = RunInfo(
             backend=self.name,
@@ -129,7 +129,7 @@ def parts(scenario: Scenario) -> tuple[str, dict[str, Callable[..., object] | Ru
 
 
 @contextmanager
-def told(native: ModuleType) -> Iterator[None]:
+def translate_errors(native: ModuleType) -> Iterator[None]:
     """Turns refusals of the native module into SpecError, and its panics into EngineError."""
     try:
         yield

@@ -91,12 +91,12 @@ def permission(places: list[str] | None, sets: list[str] | None) -> AbstractCont
 
 def overrides(sets: Sequence[str], trials: str | None, seed: str | None) -> list[Override]:
     """`--trials` and `--seed` are short for `--set`; raises InputError for both."""
-    from narrows.spec import Override, spelled
+    from narrows.spec import Override, spell
 
     changes = [Override(text) for text in sets]
     for name, value in (("trials", trials), ("seed", seed)):
         if value is not None:
-            same = [text for text in sets if spelled(text.partition("=")[0]) == f"run.{name}"]
+            same = [text for text in sets if spell(text.partition("=")[0]) == f"run.{name}"]
             if same:
                 found = f"{value} beside --set {same[0]}"
                 raise InputError.at(f"--{name}", found, "one of the two")

@@ -187,10 +187,10 @@ def figure(
         raise InputError.at("NAME", "nothing", "a figure (`narrows list figures`)")
     from narrows.console import print_paths
     from narrows.store import slug, unwritable
-    from narrows.sweeps.figure import described, save
+    from narrows.sweeps.figure import describe, save
 
     with reading(place):
-        made = described(
+        made = describe(
             place, name, metric=metric, x=x, y=y, by=by, where=where or (), trial=trial,
             ylim=ylim, xscale=xscale,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What changed between two sides: every common metric, with the interval of the difference.
+"""Changes between two sides: every common metric, with the interval of the difference.
 
 The trials of two runs are taken as independent samples (Welch); the common combinations of two
 sweeps are paired. A measurement, which happened once, stands beside the prediction interval of the
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from narrows.diff.side import Side, paired
+from narrows.diff.side import Side, pair
 from narrows.errors import InputError
 from narrows.figures.looks import words
 from narrows.metrics import equivalence, intervals
@@ -33,7 +33,7 @@ PLACES = ("study", "cell", "trial", "seed", "run")
 
 
 class Change(StrEnum):
-    """What is known about a difference."""
+    """The verdict on a difference."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -75,7 +75,7 @@ def judge(first: Side, second: Side) -> list[Row]:
     cells = _cells(first, second)
     columns = [(m.name, m.name, _capitalise(m.label)) for m in RUN if m.name not in CONDITIONS]
     applications = {m.name: m for its in APPLICATION.values() for m in its}.values()
-    for one, two in paired(first, second):
+    for one, two in pair(first, second):
         label = words(one) if one == two else f"{words(one)} \N{RIGHTWARDS ARROW} {words(two)}"
         columns += [
             (f"{one}.{m.name}", f"{two}.{m.name}", f"{_capitalise(m.label)}, {label}")
@@ -216,7 +216,7 @@ def _change(column: str, apart: Difference) -> Change:
 
 
 def documents(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """What `--json` prints of the rows."""
+    """The rows as `--json` prints them."""
     for row in rows:
         yield {
             "metric": row.metric,

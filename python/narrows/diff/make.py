@@ -38,7 +38,7 @@ class Diff:
         return self.directory / PAGE
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """The data for `--json`."""
         places = {side.label: str(side.place) for side in (self.first, self.second)}
         return {
             "kind": self.first.kind,
@@ -53,11 +53,11 @@ class Diff:
 
     @property
     def title(self) -> str:
-        """What differs, such as "Drop-tail → FQ-CoDel"."""
+        """A title for the difference, such as "Drop-tail → FQ-CoDel"."""
         return title(self.first, self.second, self.changes)
 
     def lines(self, *, whole: bool = False) -> Iterator[str]:
-        """What the terminal shows: the headline rows, or the `whole` table."""
+        """The lines for a terminal: the headline rows, or the `whole` table."""
         from narrows.diff.text import lines
 
         yield from lines((self.first, self.second), self.changes, self.rows, whole=whole)

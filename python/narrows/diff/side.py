@@ -88,7 +88,7 @@ def changes(first: Side, second: Side) -> list[tuple[str, str, str]]:
 
 
 def title(first: Side, second: Side, found: Sequence[tuple[str, str, str]]) -> str:
-    """What differs, such as "Drop-tail → FQ-CoDel"; of many changes only their number."""
+    """A title for the difference, such as "Drop-tail → FQ-CoDel"; of many changes their number."""
     told = [(place, one, two) for place, one, two in found if place != "engine"] or list(found)
     if not told:
         return f"{first.name}: the same specification twice"
@@ -109,7 +109,7 @@ def _word(value: object) -> str:
     return "default" if value is None else str(value)
 
 
-def paired(first: Side, second: Side) -> list[tuple[str, str]]:
+def pair(first: Side, second: Side) -> list[tuple[str, str]]:
     """The corresponding classes: those of the same name, then the others in their order.
 
     A class whose control was changed has another name, but contains the same flows.

@@ -21,7 +21,7 @@ def lines(
     *,
     whole: bool = False,
 ) -> Iterator[str]:
-    """What was changed, the six headline rows, and what else changed; with `whole` every row."""
+    """Lines for the changes, the six headline rows and other changes; with `whole`, every row."""
     yield title(*sides, changes)
     for side in sides:
         yield f"{side.label}: {side.place} ({side.engine})"
@@ -56,11 +56,11 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     known = row.interval
-    ends = "-" if known is None else " to ".join(signed(end) for end in known)
+    ends = "-" if known is None else " to ".join(format_signed(end) for end in known)
     said = str(row.change)
     if row.cells > 1:
         said += f" over {row.cells} combinations ({row.better} better, {row.worse} worse)"
-    numbers = (number(row.first), number(row.second), signed(row.apart.mean))
+    numbers = (number(row.first), number(row.second), format_signed(row.apart.mean))
     return (row.label, *numbers, ends, said)
 
 
@@ -69,6 +69,6 @@ def number(value: float) -> str:
     return f"{float(f'{value:.4g}'):,.12g}"
 
 
-def signed(value: float) -> str:
+def format_signed(value: float) -> str:
     """The same with its sign."""
     return f"{float(f'{value:.4g}'):+,.12g}"

@@ -69,7 +69,7 @@ class Evaluation:
         return self.out / INDEX
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints and `evaluation.json` holds."""
+        """The evaluation as `--json` prints it and `evaluation.json` stores it."""
         return {
             "suite": self.suite.name,
             "backend": self.backend,
@@ -81,8 +81,8 @@ class Evaluation:
         }
 
     def lines(self) -> list[str]:
-        """What a terminal shows: a row for each situation, counts, and what broke or failed."""
-        told = [*_counts(self), *_not_met(self), *_failed(self)]
+        """The lines for a terminal: a row for each situation, counts, and what broke or failed."""
+        told = [*_counts(self), *_not_met(self), *_failures(self)]
         return [*_matrix(self), "", *told, f"page: {self.page}"]
 
 
@@ -180,7 +180,7 @@ def _not_met(made: Evaluation) -> list[str]:
     ]
 
 
-def _failed(made: Evaluation) -> Iterator[str]:
+def _failures(made: Evaluation) -> Iterator[str]:
     """A sentence for each situation whose runs failed, with the first error."""
     for one in made.judged:
         attempt = one.attempt

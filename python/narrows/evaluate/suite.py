@@ -89,7 +89,7 @@ def load_suite(wanted: str | Path, above: tuple[Path, ...] = ()) -> Suite:
     if not index.is_file():
         found = f"{quote(str(wanted))}, which is neither a suite nor a folder with a {_INDEX}"
         raise InputError.at("--suite", found, one_of(str(wanted), suites()))
-    document = _Table(str(index), "", _parsed(index))
+    document = _Table(str(index), "", _parse(index))
     title, base = document.text("title"), document.some_text("from")
     if base is not None:
         path = (*above, folder.resolve())
@@ -155,7 +155,7 @@ def _requirement(entry: _Table, names: Sequence[str]) -> Requirement:
     return Requirement(section, level, words, every, reason or "")
 
 
-def _parsed(index: Path) -> dict[str, Any]:
+def _parse(index: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_file(index))
     except tomllib.TOMLDecodeError as error:
@@ -205,7 +205,7 @@ class _Table:
         """A required text."""
         value = self._take(key)
         if not isinstance(value, str) or not value:
-            raise self.wrong(key, _told(value), "a text")
+            raise self.wrong(key, _quote_value(value), "a text")
         return value
 
     def some_text(self, key: str) -> str | None:
@@ -216,7 +216,7 @@ class _Table:
         """A list of texts."""
         value = self._take(key)
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise self.wrong(key, _told(value), "a list of texts")
+            raise self.wrong(key, _quote_value(value), "a list of texts")
         return tuple(value)
 
     def some_texts(self, key: str) -> tuple[str, ...] | None:
@@ -229,7 +229,7 @@ class _Table:
         if value is None:
             return ()
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            raise self.wrong(key, _told(value), f"`[[{key}]]`")
+            raise self.wrong(key, _quote_value(value), f"`[[{key}]]`")
         return [_Table(self._file, f"{key}[{at}].", one) for at, one in enumerate(value)]
 
     def finish(self) -> None:
@@ -242,5 +242,5 @@ class _Table:
         return self._values.pop(key, None)
 
 
-def _told(value: object) -> str:
+def _quote_value(value: object) -> str:
     return "nothing" if value is None else quote(str(value))

@@ -66,7 +66,7 @@ def judge(attempt: Attempt, found: Callable[[Plan, Trial], Measured | None]) -> 
         return Judged(attempt, Verdict.UNDECIDED, trouble=trouble)
     stack = attempt.contestant.stack
     held = tuple(
-        _held(one, because, runs, stack)
+        _judge(one, because, runs, stack)
         for one, because in zip(attempt.expected, attempt.situation.because, strict=True)
     )
     verdict = together([one.verdict for one in held])
@@ -93,7 +93,7 @@ def together(verdicts: Sequence[Verdict]) -> Verdict:
     return Verdict.MET
 
 
-def _held(expected: Expect, because: str, runs: Sequence[Measured], stack: str | None) -> Held:
+def _judge(expected: Expect, because: str, runs: Sequence[Measured], stack: str | None) -> Held:
     """A metric without a value in some trial, such as a time that never came, isn't met.
 
     But what another project's stack shows in no trial, as its control's state, says nothing.

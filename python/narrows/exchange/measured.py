@@ -46,7 +46,7 @@ class Measured:
     rate_bps: int | None = None
 
 
-def checked(measured: Measured) -> Measured:
+def check(measured: Measured) -> Measured:
     """The measurement, if a run can have such values; raises ValueError otherwise."""
     if len(measured.flows) > MAX_FLOWS:
         raise ValueError(f"{len(measured.flows)} flows, more than {MAX_FLOWS}")
@@ -99,7 +99,7 @@ def _first(name: str, values: Sequence[Any]) -> int | None:
     return 0 if counted else None
 
 
-def joined(flows: Sequence[MeasuredFlow]) -> pl.DataFrame:
+def join(flows: Sequence[MeasuredFlow]) -> pl.DataFrame:
     """The table `flow_samples` of all flows."""
     return pl.concat(
         flow.samples.with_columns(pl.lit(ident, dtype=pl.UInt32()).alias("flow")).select(

@@ -15,17 +15,17 @@ import polars as pl
 from narrows._native import MAX_NAME
 from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
 from narrows.analyze.run import Understood, lead
-from narrows.analyze.scenario import planned, specification
+from narrows.analyze.scenario import plan_of_capture, specification
 from narrows.columns import empty
 from narrows.errors import InputError
 from narrows.exchange import flent, iperf3, mahimahi, ss, table
-from narrows.exchange.measured import Measured, MeasuredFlow, checked, distributions, joined
+from narrows.exchange.measured import Measured, MeasuredFlow, check, distributions, join
 from narrows.metrics import summarise
 from narrows.report import Verdicts, write_report
 from narrows.spec import Loaded, parse
 from narrows.spec.registry import ccas
 from narrows.spec.suggest import one_of
-from narrows.spec.values import spelled
+from narrows.spec.values import spell
 from narrows.store import Result, RunInfo, RunResult, default_directory, digest, new_result
 from narrows.version import __version__
 
@@ -49,7 +49,7 @@ def import_files(
     values. Without `form` the format is recognised by the files' contents. Raises InputError for
     malformed files.
     """
-    made = understood(files, form, overrides)
+    made = read_files(files, form, overrides)
     final = Path(out) if out is not None else default_directory(made.plan)
     with new_result(final, made.plan, __version__, command, force) as draft:
         draft.add_trial(made.plan.trials[0], made.result)
@@ -58,7 +58,7 @@ def import_files(
         return draft.publish()
 
 
-def understood(
+def read_files(
     files: Sequence[str | Path], form: str | None = None, overrides: Sequence[str] = ()
 ) -> Understood:
     """The results that `import_files` makes of files, without writing them.
@@ -81,7 +81,7 @@ def understood(
         wall_s=0.0,
         conditions={"files": [Path(file).name for file in files]},
     )
-    plan = planned(loaded, flows, info.digest, path)
+    plan = plan_of_capture(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
     return Understood(loaded, plan, RunResult(tables, info), summary)
 
@@ -96,7 +96,7 @@ def _read(path: Path, form: str | None) -> tuple[Measured, str]:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InputError.at(str(path), "a file of more than 1 GB", "a smaller one")
         kind, source = _recognise(path, form)
-        return checked(_READERS[kind](source, _title(path))), kind
+        return check(_READERS[kind](source, _title(path))), kind
     except _NONSENSE as error:
         words = f"no file of {wanted} ({_reason(error)})"
         raise InputError.at(str(path), words, "a file as that program writes it") from None
@@ -165,11 +165,11 @@ def _describe(
     Of that is known what is given, shown by the file, or seen.
     """
     flows = [_facts(flow) for flow in measured.flows]
-    samples = joined(measured.flows)
+    samples = join(measured.flows)
     path = estimate(flows, samples, measured.interval_s)
     if measured.rate_bps:
         path = replace(path, rate_bps=measured.rate_bps, known=True)
-    given = {spelled(text.partition("=")[0].strip()) for text in overrides}
+    given = {spell(text.partition("=")[0].strip()) for text in overrides}
     known, delay_known = path.known or "path.rate" in given, path.delay_known or "path.rtt" in given
     path = replace(path, known=known, delay_known=delay_known)
     end_s = max(flow.end_s for flow in measured.flows)
@@ -202,7 +202,7 @@ def _facts(flow: MeasuredFlow) -> dict[str, Any]:
 def _tables(
     measured: Measured, flows: Sequence[Mapping[str, Any]], capacity_known: bool
 ) -> dict[str, pl.DataFrame]:
-    samples = joined(measured.flows)
+    samples = join(measured.flows)
     queue = measured.queue
     if queue is None:
         queue = queue_samples(flows, samples, capacity_known)

@@ -133,7 +133,7 @@ def _of_day(clock: re.Match[str]) -> float:
 
 
 def _values(line: str) -> dict[str, float]:
-    """What a line says: `rtt:40/2` gives `rtt` and `rtt/`, rates are in Mbit/s."""
+    """The values of a line: `rtt:40/2` gives `rtt` and `rtt/`, rates are in Mbit/s."""
     found: dict[str, float] = {}
     for key, first, second in _PAIR.findall(line):
         found.setdefault(key, float(first))

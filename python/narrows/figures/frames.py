@@ -16,7 +16,7 @@ from narrows.figures.palette import name
 from narrows.metrics.offered import offers
 from narrows.packets import PACKET_BYTES
 from narrows.spec.classes import classes
-from narrows.spec.datagrams import sent
+from narrows.spec.datagrams import traffic
 from narrows.spec.scenario import Flow, Scenario
 
 Groups: TypeAlias = Sequence[str] | None
@@ -70,13 +70,13 @@ def _label(group: str, flow: Flow) -> str:
     cca = str(flow["cca"])
     if control_of(group) == cca:
         return words(group)
-    what = governed(flow)
+    what = control_or_traffic(flow)
     return what if group == cca else f"{group} ({what})"
 
 
-def governed(flow: Flow) -> str:
+def control_or_traffic(flow: Flow) -> str:
     """The control of a flow, or what it sends if it has no connection."""
-    return sent(flow) or name(str(flow["cca"]))
+    return traffic(flow) or name(str(flow["cca"]))
 
 
 def rate_mbps(scenario: Scenario) -> float:
@@ -273,11 +273,11 @@ class _Mean:
         values = np.concatenate([self._held[1], values])
         latest = times == times[-1]
         self._held = (times[latest], values[latest])
-        self._done.append(_summed(times[~latest], values[~latest]))
+        self._done.append(_sum(times[~latest], values[~latest]))
 
     def found(self) -> tuple[Floats, Floats]:
         """The times and the means."""
-        sums = [*self._done, _summed(*self._held)]
+        sums = [*self._done, _sum(*self._held)]
         every, totals, numbers = (np.concatenate(column) for column in zip(*sums, strict=True))
         times, place = np.unique(every, return_inverse=True)
         total, number = (np.bincount(place, one, len(times)) for one in (totals, numbers))
@@ -286,7 +286,7 @@ class _Mean:
         return times, means
 
 
-def _summed(times: Floats, values: Floats) -> tuple[Floats, Floats, Floats]:
+def _sum(times: Floats, values: Floats) -> tuple[Floats, Floats, Floats]:
     """The times, the sums of the known values at each, and how many they are."""
     found, place = np.unique(times, return_inverse=True)
     known = ~np.isnan(values)
@@ -309,7 +309,7 @@ def internals_of(tables: Tables, flows: Sequence[int]) -> Columns:
     return columns(tables["internals"]).having("flow", flows).sorted("time_s")
 
 
-def shown(lines: Iterable[Line]) -> tuple[Line, ...]:
+def drawable(lines: Iterable[Line]) -> tuple[Line, ...]:
     """The lines with at least one value to draw."""
     return tuple(line for line in lines if np.isfinite(line.y).any())
 
@@ -329,4 +329,4 @@ def choose(classes: list[FlowClass], most: int) -> list[int]:
 def flow_name(scenario: Scenario, flow: int) -> str:
     """A flow with its control, such as "bbr-1 (BBR)" or "probe (probes)"."""
     spec = scenario["flows"][flow]
-    return f"{spec['name']} ({governed(spec)})"
+    return f"{spec['name']} ({control_or_traffic(spec)})"

@@ -59,11 +59,11 @@ def _quantity(part: str) -> str:
     for lead in ("from", "to"):
         if part.startswith(lead) and part[len(lead) : len(lead) + 1].isdigit():
             ends = part.split("+")
-            return " ".join(_spaced(end) for end in ends)
-    return _spaced(part)
+            return " ".join(_space(end) for end in ends)
+    return _space(part)
 
 
-def _spaced(text: str) -> str:
+def _space(text: str) -> str:
     lead = next((word for word in ("from", "to") if text.startswith(word)), "")
     found = _QUANTITY.fullmatch(text.removeprefix(lead))
     if found is None:

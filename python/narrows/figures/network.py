@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.sax.saxutils import escape
 
-from narrows.figures.frames import governed
+from narrows.figures.frames import control_or_traffic
 from narrows.figures.palette import INK, colour
-from narrows.spec.datagrams import sent
+from narrows.spec.datagrams import traffic
 from narrows.spec.scenario import Choice, Flow, Link, Path, Reverse, Scenario
 
 BOX_W, BOX_H, GAP, ROW, MARGIN = 150, 66, 34, 112, 16
@@ -80,9 +80,11 @@ def _flow(flow: Flow) -> tuple[str, ...]:
     """The description of a flow, in lines: its name first if it isn't named after its control."""
     name = _NUMBER.sub("", str(flow["name"]))
     told = (
-        [governed(flow)] if name in (str(flow["cca"]), governed(flow)) else [name, governed(flow)]
+        [control_or_traffic(flow)]
+        if name in (str(flow["cca"]), control_or_traffic(flow))
+        else [name, control_or_traffic(flow)]
     )
-    if flow["workload"] and not sent(flow):
+    if flow["workload"] and not traffic(flow):
         told.append(str(flow["workload"].get("kind", "workload")))
     if flow["size_bytes"]:
         told.append(_value("size_bytes", flow["size_bytes"]))

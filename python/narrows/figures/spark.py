@@ -62,8 +62,8 @@ def _caption(panel: Panel) -> str:
 
 
 def _path(line: Line, x_range: tuple[float, float], y_range: tuple[float, float]) -> str:
-    x = _placed(line.x, x_range, WIDTH)
-    y = HEIGHT - _placed(line.y, y_range, HEIGHT)
+    x = _place(line.x, x_range, WIDTH)
+    y = HEIGHT - _place(line.y, y_range, HEIGHT)
     if line.kind == "step":  # each value holds until the next x
         x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
     inner = np.zeros(len(y), dtype=bool)
@@ -83,7 +83,7 @@ def _pen(line: Line) -> str:
     return f'fill="none" stroke="{hue}" stroke-width="{width:g}"{_DASHES[line.dash]}'
 
 
-def _placed(values: Floats, ends: tuple[float, float], length: float) -> Floats:
+def _place(values: Floats, ends: tuple[float, float], length: float) -> Floats:
     """Values as pixels from the start, a little inside the edges."""
     start, end = ends
     part: Floats = (values - start) / max(end - start, 1e-12)

@@ -37,11 +37,11 @@ _TO_XYZ = np.array(
 
 def distance(one: str, other: str) -> float:
     """The minimum distance of two colours, `#rrggbb`, over all kinds of vision."""
-    return min(float(np.linalg.norm(seen(one, s) - seen(other, s))) for s in SIGHTS)
+    return min(float(np.linalg.norm(perceive(one, s) - perceive(other, s))) for s in SIGHTS)
 
 
 @cache
-def seen(colour: str, sight: str) -> Floats:
+def perceive(colour: str, sight: str) -> Floats:
     """A colour, `#rrggbb`, in CIELAB, as seen with a kind of vision."""
     coded = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)

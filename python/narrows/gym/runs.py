@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box
 
 from narrows import _native
-from narrows.backends.sim import told
+from narrows.backends.sim import translate_errors
 from narrows.errors import InputError
 from narrows.gym.scenarios import Draw, as_json, draw_of
 from narrows.gym.view import (
@@ -57,7 +57,7 @@ class Runs:
         own = scenario["flows"][0]
         rtt_ns = own["rtt_ns"] or scenario["path"]["rtt_ns"]
         start_ns = own["start_ns"] + ROUND_TRIPS * rtt_ns
-        with told(_native):
+        with translate_errors(_native):
             raw = self._native.reset(place, as_json(scenario), start_ns)
         seen = numbers(raw)
         self._seen[place] = seen[0]
@@ -81,7 +81,7 @@ class Runs:
         return step
 
     def observation(self) -> NDArray[np.float32]:
-        """What is seen now, a row for each run."""
+        """The current observations, a row for each run."""
         return self._rows.copy()
 
     def scenario(self, place: int) -> str:

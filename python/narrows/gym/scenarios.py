@@ -61,7 +61,7 @@ def bottleneck(random: np.random.Generator) -> dict[str, Any]:
     return _episode(random, (4.0, 24.0))
 
 
-def mixed(random: np.random.Generator) -> dict[str, Any]:
+def mix(random: np.random.Generator) -> dict[str, Any]:
     """The same at 8 to 24 Mbit/s beside one to three flows of CUBIC, BBR or Reno from 1 s on."""
     flows = int(random.integers(1, 4))
     scenario = _episode(random, (8.0, 24.0), flows)
@@ -81,7 +81,7 @@ def cellular(random: np.random.Generator) -> dict[str, Any]:
     return scenario
 
 
-SCENARIOS: Mapping[str, Draw] = {"Bottleneck": bottleneck, "Mixed": mixed, "Cellular": cellular}
+SCENARIOS: Mapping[str, Draw] = {"Bottleneck": bottleneck, "Mixed": mix, "Cellular": cellular}
 """The registered environments."""
 
 
@@ -96,12 +96,12 @@ def draw_of(scenario: str | Mapping[str, Any] | Draw) -> Draw:
             raise InputError.at("scenario", f'"{scenario}"', " or ".join(SCENARIOS))
         return SCENARIOS[scenario]
     if isinstance(scenario, Mapping):
-        made = _checked(scenario)
+        made = _check(scenario)
         return lambda random: {**made, "seed": int(random.integers(2**32))}
-    return lambda random: _checked(scenario(random))
+    return lambda random: _check(scenario(random))
 
 
-def _checked(document: Mapping[str, Any]) -> dict[str, Any]:
+def _check(document: Mapping[str, Any]) -> dict[str, Any]:
     made: dict[str, Any] = {**load(Written.document(document)).spec.scenario}
     first = made["flows"][0]["cca"]
     if first != "fixed":

@@ -1,4 +1,4 @@
-"""What an agent sees and does, with units: the numbers of the engine as arrays."""
+"""Observations and actions of an agent, with units: the numbers of the engine as arrays."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def largest() -> Numbers:
 
 
 def numbers(raw: bytes) -> Numbers:
-    """What the native module gives, as rows of COLUMNS."""
+    """Reads the native module's numbers as rows of COLUMNS."""
     return np.frombuffer(raw, np.float64).reshape(-1, len(COLUMNS))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from narrows.errors import InputError
 from narrows.metrics.intervals import half_width, mean
 from narrows.metrics.metric import Row
-from narrows.spec import Condition, Expect, Scenario, Taken, same_value, spelled
+from narrows.spec import Condition, Expect, Scenario, Taken, same_value, spell
 from narrows.spec.suggest import one_of, quote
 
 if TYPE_CHECKING:
@@ -173,4 +173,4 @@ def _applies(one: Expect, case: Case) -> bool:
 
 
 def _normal(written: str) -> str:
-    return spelled(written) or written
+    return spell(written) or written

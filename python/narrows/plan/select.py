@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from narrows.errors import InputError
-from narrows.spec import Study, spelled
+from narrows.spec import Study, spell
 from narrows.spec.suggest import one_of, quote
 from narrows.spec.values import exact_value
 
@@ -35,7 +35,7 @@ class Selection:
         written, equals, values = text.partition("=")
         if not equals:
             raise InputError.at(self._asked, quote(text), _EXAMPLE)
-        place = spelled(written)
+        place = spell(written)
         axes = [axis.place for axis in self._study.axes]
         if place is None or place not in axes:
             found = f"{quote(written)}, which is no axis of the study"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from narrows.figures import frames
-from narrows.figures.frames import FlowClass, governed
+from narrows.figures.frames import FlowClass, control_or_traffic
 from narrows.report.numbers import number
 from narrows.spec.host import MODELLED
 from narrows.spec.scenario import Flow, Host, Path, Scenario
@@ -110,7 +110,7 @@ def _elements(path: Path) -> list[tuple[str, str]]:
 def _flows(scenario: Scenario, members: FlowClass) -> str:
     """The description of the flows of a class."""
     flows = [scenario["flows"][flow] for flow in members.flows]
-    count = f"{counted(len(flows), 'flow')} of {governed(flows[0])}"
+    count = f"{counted(len(flows), 'flow')} of {control_or_traffic(flows[0])}"
     return ", ".join([count, *_words(scenario, flows)])
 
 

@@ -46,7 +46,7 @@ class Item:
     page: str | None
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """The data for `--json`."""
         return asdict(self)
 
 
@@ -148,12 +148,12 @@ def _others(place: Path, path: Path) -> Iterator[Item]:
         if not (path / name).is_file():
             continue
         numbers = path / _NUMBERS.get(kind, "")
-        what = _said(json.loads(read_own(numbers, _MOST))) if numbers.is_file() else ""
+        what = _caption(json.loads(read_own(numbers, _MOST))) if numbers.is_file() else ""
         yield Item(path.name, kind, path.name, "", what, _when(path), _relative(place, path / name))
         return
 
 
-def _said(document: dict[str, Any]) -> str:
+def _caption(document: dict[str, Any]) -> str:
     if "places" in document:
         return " and ".join(document["places"].values())
     return f"{document.get('name', '')}: {document.get('verdict', '')}"

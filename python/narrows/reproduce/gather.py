@@ -22,7 +22,7 @@ from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.reproduce.library import library
 from narrows.spec import Written
 from narrows.spec.host import MODELLED
-from narrows.spec.reading import written
+from narrows.spec.reading import read_written
 from narrows.store import RunStore, read_frames, write_frames
 from narrows.store.slug import slug
 
@@ -145,7 +145,7 @@ def _called(runs: Plan, meant: Plan) -> tuple[str, ...]:
 
 def _plan(case: Case, engine: Backend) -> Plan:
     document = Written.document(_possible(case.spec, engine))
-    spec = written(document, (), library().near).spec()
+    spec = read_written(document, (), library().near).spec()
     return plan(spec, engine.engine_of, engine.name)
 
 

@@ -49,7 +49,7 @@ class Log:
         return [self._tried(number, line) for number, line in enumerate(lines[1:], start=2)]
 
     def _difference(self, header: object) -> str:
-        """What the log is instead."""
+        """How the log differs from this search's."""
         known = header if isinstance(header, dict) else {}
         others = [name for name, value in self._header.items() if known.get(name) != value]
         if others == ["sources"]:
@@ -69,7 +69,7 @@ class Log:
                 file.write(json.dumps(entry) + "\n")
 
     def _lines(self) -> Iterator[Any]:
-        """What each complete line holds; an incomplete one is cut off."""
+        """The JSON value of each complete line; an incomplete one is cut off."""
         try:
             content = read_limited(self.path, _MOST_BYTES)
         except FileNotFoundError:

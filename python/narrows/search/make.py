@@ -22,7 +22,7 @@ from narrows.search.hunt import hunt
 from narrows.search.log import Log
 from narrows.search.minimise import FINAL, findings
 from narrows.search.objectives import Objective, Row, find
-from narrows.search.space import Point, departures, listed, sentence, specification
+from narrows.search.space import Point, departures, join_words, sentence, specification
 from narrows.search.trying import Tried, Trying
 from narrows.spec.registry import title
 from narrows.spec.suggest import one_of
@@ -52,7 +52,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a search found, and how many conditions it tried."""
+    """The findings of a search, and how many conditions it tried."""
 
     trying: Trying
     tried: tuple[Tried, ...]
@@ -60,7 +60,7 @@ class Search:
     out: Path
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints and `search.json` holds."""
+        """The search as `--json` prints it and `search.json` stores it."""
         objective = self.trying.objective
         return {
             "control": self.trying.subject,
@@ -73,7 +73,7 @@ class Search:
         }
 
     def lines(self) -> list[str]:
-        """What a terminal shows."""
+        """The lines for a terminal."""
         failing = sum(one.fails for one in self.tried)
         tried = counted(len(self.tried), "condition")
         head = f"{tried} tried, {self.trying.subject} fails in {failing}"
@@ -159,7 +159,7 @@ def settings(
     jobs: int | None = None,
     memory: dict[str, Row] | None = None,
 ) -> Trying:
-    """What a search in the simulator compares: the rival, if there is one, and the references."""
+    """The comparison of a search in the simulator: with the rival, if any, and the references."""
     rival = beside if objective.rivals else None
     others = tuple(name for name in REFERENCES if name != subject)
     references = (rival,) if rival else (than,) if than else others
@@ -206,7 +206,7 @@ def _sentence(trying: Trying, tried: Tried) -> str:
     values = [value for value in tried.values if value is not None]
     said = objective.says.format(
         subject=title(trying.subject),
-        others=listed([title(name) for name in trying.references]),
+        others=join_words([title(name) for name in trying.references]),
         value=objective.shown(median(values)),
         best=objective.shown(max(references)),
     )
@@ -229,7 +229,7 @@ def _specification(trying: Trying, tried: Tried, says: str) -> str:
 
 
 def elsewhere(trying: Trying, point: Point, name: str) -> str:
-    """What happens under some conditions on another back end, with three seeds, in words."""
+    """The outcome under some conditions on another back end, with three seeds, in words."""
     try:
         there = replace(trying, backend=get_backend(name))
         (again,) = there.all([point], FINAL[:3])

@@ -100,10 +100,10 @@ def departures(space: tuple[Dimension, ...], point: Point) -> tuple[str, ...]:
 def sentence(space: tuple[Dimension, ...], point: Point) -> str:
     """The conditions that aren't plain, in words."""
     found = [one.told.format(point[one.name]) for one in space if point[one.name] != one.plain]
-    return listed(found) if found else "default conditions"
+    return join_words(found) if found else "default conditions"
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """Words joined as in "a, b and c"."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 

@@ -53,7 +53,7 @@ def survey(
     out.mkdir(parents=True, exist_ok=True)
     began = monotonic()
     pairs = [(control, objective) for control in controls for objective in ASKED]
-    memory = _remembered(out)
+    memory = _read_memory(out)
     for number, (control, objective) in enumerate(pairs):
         if _document(out, control, objective, tries) is not None:
             continue
@@ -95,7 +95,7 @@ def _short(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def weaknesses(controls: Sequence[str], out: Path, tries: int) -> Iterator[Weakness]:
-    """What the searches in `out` found, by control and objective; those not done are left out."""
+    """The findings of the searches in `out`, by control and objective, without those not done."""
     for control in controls:
         for objective in ASKED:
             document = _document(out, control, objective, tries)
@@ -119,7 +119,7 @@ def _document(out: Path, control: str, objective: str, tries: int) -> dict[str, 
     return document if same else None
 
 
-def _remembered(out: Path) -> dict[str, Row]:
+def _read_memory(out: Path) -> dict[str, Row]:
     file = out / _MEMORY
     if not file.is_file():
         return {}

@@ -37,7 +37,7 @@ def page(found: Sequence[Weakness], tries: int, controls: int) -> str:
         *_matrix(found),
         *_lacking(found, controls),
         "",
-        *_published(found),
+        *_published_rows(found),
         "",
         *_sentences(found),
     ]
@@ -75,11 +75,11 @@ def _sentences(found: Sequence[Weakness]) -> Iterator[str]:
     for control in dict.fromkeys(one.control for one in found):
         yield f"\n### {title(control)}\n"
         mine = [one for one in found if one.control == control]
-        told = [f"- {one.objective}: {_told(one)}" for one in mine if one.failing]
+        told = [f"- {one.objective}: {_sentence(one)}" for one in mine if one.failing]
         yield from told or ["None of the conditions showed a failure."]
 
 
-def _told(one: Weakness) -> str:
+def _sentence(one: Weakness) -> str:
     if one.found is None:
         return (
             f"fails in {one.failing} of {one.tries} conditions, but not with most seeds, or only "
@@ -89,18 +89,18 @@ def _told(one: Weakness) -> str:
     return f"{one.found['says']}{confirmed}"
 
 
-def _published(found: Sequence[Weakness]) -> Iterator[str]:
+def _published_rows(found: Sequence[Weakness]) -> Iterator[str]:
     """Published weaknesses, and what the search found of them."""
     yield "## Published weaknesses that the search found by itself\n"
     yield "| Control | Published | Found |"
     yield "|---|---|---|"
     for known in tomllib.loads(read_file(PUBLISHED))["weakness"]:
-        match = rediscovered(known, found)
+        match = find_published(known, found)
         says = "not found" if match is None or match.found is None else match.found["says"]
         yield f"| {title(known['control'])} | {known['words']} ({known['source']}) | {says} |"
 
 
-def rediscovered(known: Mapping[str, Any], found: Sequence[Weakness]) -> Weakness | None:
+def find_published(known: Mapping[str, Any], found: Sequence[Weakness]) -> Weakness | None:
     """The finding of a published weakness: the same control, objective and departures."""
     for one in found:
         same = (one.control, one.objective) == (known["control"], known["objective"])

@@ -8,7 +8,7 @@ from narrows.spec.reading import Loaded, Written, load, parse
 from narrows.spec.scenario import Scenario
 from narrows.spec.spec import Spec, Until
 from narrows.spec.study import Axis, Study, load_study, parse_study
-from narrows.spec.values import same_value, spelled
+from narrows.spec.values import same_value, spell
 
 __all__ = [
     "Axis",
@@ -27,5 +27,5 @@ __all__ = [
     "parse",
     "parse_study",
     "same_value",
-    "spelled",
+    "spell",
 ]

@@ -1,4 +1,4 @@
-"""What flows send: kinds of applications, and names for those without a connection."""
+"""The traffic of flows: kinds of applications, and names for those without a connection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MEDIA_CONTROLS = {
     ),
     "none": MediaControl("constant", "no control: the highest rate of the encoder", ""),
 }
-"""What `control` of the workload `media` can be."""
+"""The values of `control` of the workload `media`."""
 
 _SENT = {"udp": "UDP", "ping": "probes"}
 
@@ -38,8 +38,8 @@ def kind_of(flow: Mapping[str, Any]) -> str:
     return str((flow.get("workload") or {}).get("kind", ""))
 
 
-def sent(flow: Mapping[str, Any]) -> str | None:
-    """What a flow of datagrams sends, such as "call, NADA"; None if it has a connection."""
+def traffic(flow: Mapping[str, Any]) -> str | None:
+    """The traffic of a flow of datagrams, such as "call, NADA"; None if it has a connection."""
     kind = kind_of(flow)
     if kind == "media":
         return f"call, {MEDIA_CONTROLS[flow['workload']['control']].title}"

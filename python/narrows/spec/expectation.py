@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Condition:
-    """What holds at some samples of a series; without any key but `series` it is a series only."""
+    """A condition on the samples of a series; without any key but `series` it is a series only."""
 
     series: str
     """A class, flow or link and a column or internal, such as "bbr.max_bw_mbps"."""
@@ -55,7 +55,7 @@ class Taken:
     condition: Condition
     """The series, and what is asked about it."""
     take: str
-    """What is taken, such as "max", or of a condition "times"."""
+    """How the number is taken, such as "max", or of a condition "times"."""
     over: str | None = None
     """How the values of a class's flows become one; by default their mean."""
     window_s: float | None = None
@@ -131,7 +131,7 @@ class Expect:
     where: Mapping[str, Any]
     """Only where these places have these values: { "path.buffer" = "1bdp" }; a list means any."""
     taken: Taken | None = None
-    """What is taken from a series, if it isn't about a metric."""
+    """The number taken from a series, if it isn't about a metric."""
 
     @property
     def name(self) -> str:
@@ -156,10 +156,10 @@ def expectation(entry: Mapping[str, Any]) -> Expect:
     """The expectation that the native module has read."""
     fields = dict(entry)
     taken = fields.pop("taken")
-    return Expect(**fields, taken=None if taken is None else _taken(taken))
+    return Expect(**fields, taken=None if taken is None else _read_taken(taken))
 
 
-def _taken(entry: Mapping[str, Any]) -> Taken:
+def _read_taken(entry: Mapping[str, Any]) -> Taken:
     conditions = ("condition", "after", "until", "holding")
     made: dict[str, Any] = {
         key: _condition(entry[key]) for key in conditions if entry[key] is not None

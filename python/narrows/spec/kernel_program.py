@@ -49,18 +49,18 @@ def is_module(cca: str) -> bool:
     return len(cca) > len(MODULE) and cca.endswith(MODULE) and not cca.endswith(SOURCE)
 
 
-def allowed(cca: str, near: Path, options: Mapping[str, object]) -> Source:
+def allow(cca: str, near: Path, options: Mapping[str, object]) -> Source:
     """The allowed program or module `cca` in `near`; in base64 if it is compiled.
 
     Raises SpecError if it doesn't exist, isn't allowed, or has options.
     """
-    source = permitted(cca, near)
+    source = permit(cca, near)
     if options:
         raise SpecError.at(cca, f"options of {quote(cca)}", "none, which it can't take,")
     return source
 
 
-def permitted(cca: str, near: Path) -> Source:
+def permit(cca: str, near: Path) -> Source:
     """The same whatever its options."""
     places = [folder / cca for folder in (near, *_also_in.get())]
     file = next((place for place in places if place.is_file()), None)

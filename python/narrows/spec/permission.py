@@ -66,7 +66,7 @@ def check_programs(file: Path) -> None:
 
 
 def _is_allowed(cca: str, file: Path) -> bool:
-    always = Permission(tuple(_configured()))
+    always = Permission(tuple(_read_configuration()))
     return any(permission.covers(cca, file) for permission in (_granted.get(), always))
 
 
@@ -77,7 +77,7 @@ def check(cca: str, file: Path) -> None:
         raise SpecError.at(cca, found, f"{OPTION} {file}, if you trust it,")
 
 
-def _configured() -> list[Path]:
+def _read_configuration() -> list[Path]:
     file = configuration()
     if file is None:
         return []
@@ -89,10 +89,10 @@ def _configured() -> list[Path]:
         found = f"a file that can't be read ({error})"
         raise InputError.at(str(file), found, "a path in each line") from None
     wanted = [line.strip() for line in lines]
-    return [_listed(line, file) for line in wanted if line and not line.startswith("#")]
+    return [_read_line(line, file) for line in wanted if line and not line.startswith("#")]
 
 
-def _listed(line: str, file: Path) -> Path:
+def _read_line(line: str, file: Path) -> Path:
     path = Path(os.path.expanduser(line))  # noqa: PTH111 (Path's own fails for an unknown user)
     if not path.is_absolute():
         raise InputError.at(str(file), quote(line), "an absolute path")

@@ -66,7 +66,7 @@ def find(cca: str, near: Path) -> Path:
     """The file of the module, in `near` or where Python searches; raises SpecError."""
     module = cca.partition(":")[0]
     file = near.joinpath(*module.split(".")).with_suffix(".py")
-    return file if file.is_file() else _installed(cca, module, near)
+    return file if file.is_file() else _find_installed(cca, module, near)
 
 
 def read(cca: str, file: Path) -> Source:
@@ -77,7 +77,7 @@ def read(cca: str, file: Path) -> Source:
         raise SpecError.at(cca, f"{file}, which can't be read ({error})", "another") from None
 
 
-def _installed(cca: str, module: str, near: Path) -> Path:
+def _find_installed(cca: str, module: str, near: Path) -> Path:
     try:
         spec = _look_up(module)
     except Exception as error:
@@ -109,7 +109,7 @@ def load(cca: str, source: Source) -> Callable[..., object]:
 
     user_code.announce(cca)
     module_name, _, class_name = cca.partition(":")
-    with _blamed(cca, source), Patience(f"{source.file}, the module of {quote(cca)},", PATIENCE_S):
+    with _blame(cca, source), Patience(f"{source.file}, the module of {quote(cca)},", PATIENCE_S):
         module = _execute(module_name, source)
         return _class_in(module, cca, class_name, source)
 
@@ -149,7 +149,7 @@ def _execute(name: str, source: Source) -> ModuleType:
 
 
 @contextmanager
-def _blamed(cca: str, source: Source) -> Iterator[None]:
+def _blame(cca: str, source: Source) -> Iterator[None]:
     """Turns every exception of a control's module except Ctrl-C into an error of the control.
 
     A module that exits ends only the reading of its specification, not the program.
@@ -170,7 +170,7 @@ def _line(error: BaseException, file: str) -> str:
     return f" in line {own[-1].lineno} of {file}: {own[-1].line}" if own else ""
 
 
-def allowed(cca: str, near: Path) -> Source:
+def allow(cca: str, near: Path) -> Source:
     """The source of an allowed and constructible control; raises SpecError."""
     file = find(cca, near)
     permission.check(cca, file)
@@ -182,7 +182,7 @@ def allowed(cca: str, near: Path) -> Source:
 def misfit(cca: str, source: Source, options: Mapping[str, object]) -> tuple[str, str] | None:
     """The problem with options that the class doesn't take, and what would be right."""
     made = load(cca, source)
-    with _blamed(cca, source):
+    with _blame(cca, source):
         try:
             signature = inspect.signature(made)
         except ValueError:  # some classes have no signature

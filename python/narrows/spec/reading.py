@@ -13,7 +13,7 @@ from narrows.files import read_limited
 from narrows.spec.override import Override
 from narrows.spec.spec import Spec
 from narrows.spec.suggest import nearest, plain, quote
-from narrows.spec.surroundings import around, told
+from narrows.spec.surroundings import around, translate_errors
 
 if TYPE_CHECKING:
     from narrows._native import SpecSource
@@ -57,7 +57,7 @@ class Text:
 
     def spec(self) -> Spec:
         """The checked specification; raises SpecError with every problem found."""
-        with told():
+        with translate_errors():
             return Spec(self.source.specification(*around(self.file)))
 
 
@@ -66,7 +66,7 @@ def load(path: str | Path | Written, overrides: Iterable[str | Override] = ()) -
 
     Raises SpecError with every problem found.
     """
-    text = opened(path, overrides)
+    text = open_text(path, overrides)
     return Loaded(text.spec(), text.text)
 
 
@@ -77,19 +77,19 @@ def parse(
 
     Raises SpecError with every problem found.
     """
-    made = written(Written(text, name), overrides, file)
+    made = read_written(Written(text, name), overrides, file)
     return Loaded(made.spec(), made.text)
 
 
-def opened(path: str | Path | Written, overrides: Iterable[str | Override]) -> Text:
+def open_text(path: str | Path | Written, overrides: Iterable[str | Override]) -> Text:
     """The text at `path`, or a text itself, with overrides; raises SpecError."""
     if isinstance(path, Written):
-        return written(path, overrides, None)
+        return read_written(path, overrides, None)
     file = Path(path)
-    return written(Written(read_file(file), file.stem), overrides, str(path))
+    return read_written(Written(read_file(file), file.stem), overrides, str(path))
 
 
-def written(given: Written, overrides: Iterable[str | Override], file: str | None) -> Text:
+def read_written(given: Written, overrides: Iterable[str | Override], file: str | None) -> Text:
     """A text with overrides; raises SpecError if it isn't TOML, or an override has no place."""
     from narrows import _native
 
@@ -97,7 +97,7 @@ def written(given: Written, overrides: Iterable[str | Override], file: str | Non
         (plain(change), "--set") if isinstance(change, str) else (plain(change.text), change.origin)
         for change in overrides
     ]
-    with told():
+    with translate_errors():
         source = _native.SpecSource(
             given.text, _name(given.name), file and plain(file), changes, given.json
         )

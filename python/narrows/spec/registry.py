@@ -33,7 +33,7 @@ def others() -> tuple[str, ...]:
 
 def ccas() -> dict[str, Mapping[str, Any]]:
     """The congestion controls by name."""
-    return {**{name: _unsimulated(name) for name in _others.get()}, **_simulated()}
+    return {**{name: _stand_in(name) for name in _others.get()}, **_registered_controls()}
 
 
 _BBR1 = {"title": "BBRv1", "family": "bbr", "paces": True}
@@ -42,7 +42,7 @@ _ELSEWHERE: Mapping[str, Mapping[str, Any]] = {"bbr1": _BBR1, "none": _NONE}
 """Facts about controls that only some kernels have."""
 
 
-def _unsimulated(cca: str) -> Mapping[str, Any]:
+def _stand_in(cca: str) -> Mapping[str, Any]:
     return {
         "name": cca,
         "title": cca,
@@ -57,11 +57,11 @@ def _unsimulated(cca: str) -> Mapping[str, Any]:
 
 
 def _control(cca: str) -> Mapping[str, Any]:
-    return _simulated().get(cca) or _unsimulated(cca)
+    return _registered_controls().get(cca) or _stand_in(cca)
 
 
 @cache
-def _simulated() -> dict[str, Mapping[str, Any]]:
+def _registered_controls() -> dict[str, Mapping[str, Any]]:
     from narrows import _native
 
     return {entry["name"]: entry for entry in _native.ccas()}

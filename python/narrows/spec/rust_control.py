@@ -71,7 +71,7 @@ def misfit(control: RustControl, options: Mapping[str, object]) -> tuple[str, st
     return None
 
 
-def described(controls: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+def conditions(controls: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
     """For the conditions of a run: what the controls in Rust were made from, and by what."""
     return {
         name: {

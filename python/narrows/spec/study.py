@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from narrows.errors import SpecError
 from narrows.spec.override import Override
-from narrows.spec.reading import Text, Written, opened, written
+from narrows.spec.reading import Text, Written, open_text, read_written
 from narrows.spec.spec import Spec, Until
-from narrows.spec.surroundings import around, told
+from narrows.spec.surroundings import around, translate_errors
 
 if TYPE_CHECKING:
     from narrows._native import StudyOutput
@@ -48,7 +48,7 @@ class Study:
 
     def points(self) -> list[Mapping[str, object]]:
         """The combinations in a fixed order: values by place; raises SpecError for too many."""
-        with told():
+        with translate_errors():
             return [dict(json.loads(point)) for point in self._output.points()]
 
     def specs(self) -> Iterator[tuple[Mapping[str, object], Spec | SpecError]]:
@@ -57,7 +57,7 @@ class Study:
         for number, point in enumerate(self.points()):
             made: Spec | SpecError
             try:
-                with told():
+                with translate_errors():
                     made = Spec(self._output.specification(number, *surroundings))
             except SpecError as error:
                 made = error
@@ -69,18 +69,18 @@ def load_study(path: str | Path | Written, overrides: Iterable[str | Override] =
 
     The values themselves are checked when combinations are made.
     """
-    return _study(opened(path, overrides))
+    return _study(open_text(path, overrides))
 
 
 def parse_study(
     text: str, name: str, overrides: Iterable[str | Override] = (), file: str | None = None
 ) -> Study:
     """Reads a study given as TOML text; `name` replaces a missing `name`."""
-    return _study(written(Written(text, name), overrides, file))
+    return _study(read_written(Written(text, name), overrides, file))
 
 
 def _study(text: Text) -> Study:
-    with told():
+    with translate_errors():
         output = text.source.study()
     groups: dict[int, list[Axis]] = {}
     for place, values, group in output.axes:

@@ -70,14 +70,14 @@ def _control(
     """The file and text of an own control's module; raises ValueError with the problem."""
     try:
         if kernel_program.is_program(cca) or kernel_program.is_module(cca):
-            program = kernel_program.allowed(cca, near, options)
+            program = kernel_program.allow(cca, near, options)
             return program.file, program.text
         if rust_control.is_rust(cca):
-            source = kernel_program.permitted(cca, near)
+            source = kernel_program.permit(cca, near)
             made = rust_control.load(cca, source)
             return _fitting(source, rust_control.misfit(made, options))
         if cca not in known:
-            known[cca] = python_control.allowed(cca, near)
+            known[cca] = python_control.allow(cca, near)
         source = known[cca]
         wrong = python_control.misfit(cca, source, options)
     except SpecError as error:
@@ -94,7 +94,7 @@ def _fitting(source: python_control.Source, wrong: tuple[str, str] | None) -> tu
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Turns refusals of the native module into SpecError."""
     from narrows import _native
 

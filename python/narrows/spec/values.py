@@ -7,7 +7,7 @@ import json
 from narrows.spec.suggest import plain
 
 
-def spelled(place: str) -> str | None:
+def spell(place: str) -> str | None:
     """The usual spelling of a place, such as `flows[0].cca`; None if it isn't one."""
     from narrows import _native
 

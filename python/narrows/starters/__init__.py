@@ -56,7 +56,7 @@ def find(name: str) -> Starter:
     raise InputError.at("KIND", f'"{name}"', f"one of {names}")
 
 
-def _kept(name: str) -> Path:
+def _stored_file(name: str) -> Path:
     """Where a file of a starting point is kept; code isn't kept as a module of this package."""
     return HOME / (f"{name}.txt" if name.endswith(".py") else name)
 
@@ -74,7 +74,7 @@ def write(starter: Starter, directory: Path, force: bool = False) -> list[Path]:
     try:
         for name, path in zip(names, paths, strict=True):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_kept(name).read_text(encoding="utf-8"), encoding="utf-8")
+            path.write_text(_stored_file(name).read_text(encoding="utf-8"), encoding="utf-8")
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError.at(str(directory), reason, "a directory that can be written") from error

@@ -32,7 +32,7 @@ class Estimate:
     more: int
 
     def document(self) -> dict[str, object]:
-        """What `--json` prints."""
+        """The data for `--json`."""
         return asdict(self)
 
 

@@ -79,10 +79,10 @@ def _chunks(path: Place, table: str) -> Iterator[pl.DataFrame]:
     if not is_store(path):
         return _fitting(list(_single(location(path), table)))
     store = open_store(path)
-    return _indexed(store, table) if table in _INDEXED else _fitting(list(_series(store, table)))
+    return _read_index(store, table) if table in _INDEXED else _fitting(list(_series(store, table)))
 
 
-def _indexed(store: Store, table: str) -> Iterator[pl.DataFrame]:
+def _read_index(store: Store, table: str) -> Iterator[pl.DataFrame]:
     """A table from the index; columns of classes are sorted by the classes' names."""
     import polars as pl
 
@@ -108,7 +108,7 @@ def _indexed(store: Store, table: str) -> Iterator[pl.DataFrame]:
     empty = [name for name in order if "." in name and not any(_has(part, name) for part in whole)]
     for name in empty:
         del kinds[name]
-    yield from (_fitted(part, kinds) for part in whole)
+    yield from (_fit(part, kinds) for part in whole)
 
 
 def _has(part: pl.DataFrame, name: str) -> bool:
@@ -235,13 +235,11 @@ def _fitting(parts: list[_Part]) -> Iterator[pl.DataFrame]:
     while chunk := list(islice(waiting, _CHUNK)):
         whole = [(part.first, part.read()) for part in chunk]
         yield pl.concat(
-            _fitted(first.join(rest, how="cross"), kinds)
-            for first, rest in whole
-            if rest is not None
+            _fit(first.join(rest, how="cross"), kinds) for first, rest in whole if rest is not None
         )
 
 
-def _fitted(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
+def _fit(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """The frame with exactly these columns."""
     import polars as pl
 

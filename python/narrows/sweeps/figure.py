@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of, quote
-from narrows.spec.values import exact_value, spelled
+from narrows.spec.values import exact_value, spell
 from narrows.store import Place, is_store, location, open_result, open_store
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from narrows.figures.model import Figure, Scale
 
 
-def described(
+def describe(
     place: Place,
     name: str,
     *,
@@ -81,7 +81,7 @@ def _scale(written: str | None) -> Scale | None:
 
 
 def _bounds(place: Place, study: str) -> tuple[tuple[str, str, float], ...]:
-    """What the study expects of metrics everywhere."""
+    """The study's bounds on metrics that hold everywhere."""
     records = open_store(place).studies().values()
     found = next((one for one in records if one["name"] == study), {})
     expected = found.get("expected", {}).get("bounds", [])
@@ -160,7 +160,7 @@ def _condition(rows: pl.DataFrame, text: str) -> pl.Expr:
 
 
 def _place(written: str | None) -> str | None:
-    return written and (spelled(written) or written)
+    return written and (spell(written) or written)
 
 
 def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure:

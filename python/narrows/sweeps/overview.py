@@ -10,7 +10,7 @@ import polars as pl
 
 from narrows.figures.axes import Axis, axis
 from narrows.figures.palette import colour
-from narrows.figures.sweeps.view import interval_of, label_of, numbers, valued_columns, zipped
+from narrows.figures.sweeps.view import go_together, interval_of, label_of, numbers, valued_columns
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import mean
 from narrows.spec import registry
@@ -126,7 +126,7 @@ def _axes(whole: pl.DataFrame, places: Sequence[str]) -> list[Axis]:
     groups: list[list[str]] = []
     for place in places:
         if whole[place].n_unique() > 1:
-            group = next((one for one in groups if zipped(whole, place, one[0])), None)
+            group = next((one for one in groups if go_together(whole, place, one[0])), None)
             if group is None:
                 groups.append([place])
             else:
@@ -243,7 +243,7 @@ def _cell(
 
 
 def _values(known: pl.DataFrame, metrics: Sequence[str]) -> dict[int, dict[str, list[float]]]:
-    """What each combination has of the metrics. Columns leave polars whole, which is quicker."""
+    """Each combination's values of the metrics. Columns leave polars whole, which is quicker."""
     rows: dict[int, list[int]] = {}
     for row, cell in enumerate(known["cell"].to_list()):
         rows.setdefault(int(cell), []).append(row)

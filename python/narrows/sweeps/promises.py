@@ -80,7 +80,7 @@ def wide(grid: Grid, cells: Sequence[Cell], store: Store) -> list[tuple[Cell, in
     values, chosen = _values(store.rows("summary"), until.metric), counts(grid, store)
     for cell in cells:
         count = chosen[cell.number]
-        known = _known(cell, count, values)
+        known = _stored_values(cell, count, values)
         whole = known is not None and len(known) == count < len(cell.plan.trials)
         if known and whole and not _narrow(known, grid):
             found.append((cell, count))
@@ -89,7 +89,7 @@ def wide(grid: Grid, cells: Sequence[Cell], store: Store) -> list[tuple[Cell, in
 
 def _count(cell: Cell, grid: Grid, values: Mapping[str, float | None]) -> int:
     for count in range(cell.least, len(cell.plan.trials) + 1):
-        known = _known(cell, count, values)
+        known = _stored_values(cell, count, values)
         if known is None:
             return max(count - 1, cell.least)
         if len(known) < count or _narrow(known, grid):
@@ -104,7 +104,9 @@ def _narrow(known: Sequence[float], grid: Grid) -> bool:
     return until is None or narrow(known, until.within, until.relative)
 
 
-def _known(cell: Cell, count: int, values: Mapping[str, float | None]) -> list[float] | None:
+def _stored_values(
+    cell: Cell, count: int, values: Mapping[str, float | None]
+) -> list[float] | None:
     """The metric of the first trials; None if one isn't stored."""
     keys = [trial.hash for trial in cell.plan.trials[:count]]
     if any(key not in values for key in keys):

@@ -58,7 +58,7 @@ class SweepOutcome:
         )
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """The data for `--json`."""
         return {
             "study": self.job.name,
             "directory": str(self.job.directory),

@@ -1,4 +1,4 @@
-"""What `narrows run` and `narrows store` print."""
+"""Terminal output of `narrows run` and `narrows store`."""
 
 from __future__ import annotations
 

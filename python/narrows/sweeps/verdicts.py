@@ -17,7 +17,7 @@ MOST_SENTENCES = 20
 
 
 def record_of(grid: Grid, judged: Sequence[int], unmet: Sequence[Unmet]) -> dict[str, Any]:
-    """What a study's record keeps: the bounds that hold everywhere, and each unmet expectation.
+    """The verdicts in a study's record: bounds that hold everywhere, and each unmet expectation.
 
     `judged` are the numbers of the combinations that were judged.
     """
@@ -40,7 +40,7 @@ def smallest(
     combinations: Mapping[int, Mapping[str, object]], met: Mapping[int, bool]
 ) -> list[str]:
     """For each combination of the other axes, the smallest value that meets all expectations."""
-    varied = _varied(list(combinations.values()))
+    varied = _varying_places(list(combinations.values()))
     measured = [place for place, values in varied.items() if all(map(_number, values))]
     if not measured or not met:
         return []
@@ -69,7 +69,7 @@ def _sentence(
     return f"{head}the smallest {title} that meets all expectations is {value_words(place, value)}"
 
 
-def _varied(combinations: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
+def _varying_places(combinations: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
     """The places with several values, and these; of places that go together only the first."""
     places = list(dict.fromkeys(place for one in combinations for place in one))
     columns = {place: [one.get(place) for one in combinations] for place in places}

@@ -1,4 +1,4 @@
-"""What a result or a store holds beside its runs, compared with what it follows from.
+"""Files of a result or a store beside its runs, compared with what they follow from.
 
 The specification gives the scenarios, and a run gives its summary and the tables derived from it.
 Each is made again here: a digest only shows that nothing has changed since somebody sealed the
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 _TIMED = "perf"
 """The part of a summary that another machine measures otherwise."""
 _INFO = ("end_s", "packets", "invalid", "losses")
-"""What a run's record says of the run itself, beside its digest."""
+"""The parts of a run's record that describe the run itself, beside its digest."""
 NEVER = "when, where and with which command it ran"
-"""What no repetition can show."""
+"""The facts that no repetition can show."""
 
 
 @dataclass
 class Findings:
-    """What differs beside the runs, and what wasn't compared."""
+    """Differences beside the runs, and the parts that weren't compared."""
 
     differs: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=lambda: [NEVER])

@@ -13,7 +13,7 @@ PACKETS = f"{DIRECTORY}/packets.csv"
 
 
 def differences(old: Path, new: Mapping[str, bytes], flows: Sequence[str]) -> Iterator[str]:
-    """What programs did and wrote in the run kept in `old`, and otherwise in a repetition.
+    """Differences between programs in the run kept in `old` and in a repetition.
 
     `new` has the repetition's files by their names, `flows` the flows' names.
     """

@@ -125,13 +125,13 @@ def _of_store(place: str) -> list[Kept]:
         found = ((name, store.table(key, name)) for name in store.tables_of(key))
         return {name: table for name, table in found if table is not None}
 
-    def kept(key: str) -> Kept:
+    def read(key: str) -> Kept:
         info, scenario = store.info(key), store.scenario(key)
         whole = (info["backend"], info["engine"], info["digest"], scenario, partial(tables, key))
         groups = classes(scenario, store.table(key, "flows"))
         return Kept(key[:12], Path(place), *whole, groups, info, derived=DERIVED, key=key)
 
-    return [kept(key) for key in sorted(store.keys())]
+    return [read(key) for key in sorted(store.keys())]
 
 
 DERIVED = ("summary", "flows")

@@ -1,4 +1,4 @@
-"""What a verification found, for a terminal."""
+"""Terminal output of a verification."""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ use super::info::{Info, info};
 use super::parameter::{Bounds, Fallback, Parameter, Unit};
 use super::value::Value;
 
-/// What is wrong with a choice.
+/// A fault in a choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The key, or `kind`.
     pub key: String,
-    /// What was found.
+    /// The value found.
     pub found: String,
-    /// What would be right.
+    /// The value that would be right.
     pub need: String,
 }
 

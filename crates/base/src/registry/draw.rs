@@ -7,7 +7,7 @@ impl Parameter {
     /// A value for the parameter, or none to keep its default, as for the lower half of the bytes.
     /// The bounds are reached; steps and relations between values may be broken.
     #[must_use]
-    pub fn drawn(&self, byte: u8) -> Option<Value> {
+    pub fn draw(&self, byte: u8) -> Option<Value> {
         let step = byte.checked_sub(128)?;
         if step == 127 && self.fallback == Fallback::Off {
             return Some(Value::Off);
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     fn all(parameter: &Parameter) -> Vec<Value> {
-        (0..=255).filter_map(|byte| parameter.drawn(byte)).collect()
+        (0..=255).filter_map(|byte| parameter.draw(byte)).collect()
     }
 
     #[test]

@@ -73,8 +73,8 @@ impl Info {
     /// The current spelling of `name = number`, if that was valid before parameters took units and
     /// words.
     #[must_use]
-    pub fn respelled(&self, name: &str, number: f64) -> Option<String> {
-        self.parameters.iter().find_map(|parameter| parameter.respelled(name, number))
+    pub fn respell(&self, name: &str, number: f64) -> Option<String> {
+        self.parameters.iter().find_map(|parameter| parameter.respell(name, number))
     }
 
     /// How the capacity of a queue is counted; none if it isn't a queue.

@@ -274,7 +274,7 @@ impl Parameter {
     }
 
     /// The current spelling of `name = number`; see [`Info::respelled`](super::Info::respelled).
-    pub(super) fn respelled(&self, name: &str, number: f64) -> Option<String> {
+    pub(super) fn respell(&self, name: &str, number: f64) -> Option<String> {
         let today = self.name;
         if let Some(former) = self.former.filter(|former| former.name == name) {
             return match former.numbers {
@@ -336,17 +336,17 @@ mod tests {
     fn old_numbers_have_a_spelling_of_today() {
         let span = Parameter::duration("target", Fallback::ms(100), "")
             .formerly("target_ms", OldNumbers::Unit("ms"));
-        assert_eq!(span.respelled("target_ms", 2.5).unwrap(), "target = \"2.5ms\"");
-        assert_eq!(span.respelled("target", 2.5), None);
+        assert_eq!(span.respell("target_ms", 2.5).unwrap(), "target = \"2.5ms\"");
+        assert_eq!(span.respell("target", 2.5), None);
         let memory = Parameter::duration("memory", Fallback::Off, "")
             .formerly("memory_s", OldNumbers::Unit("s"));
-        assert_eq!(memory.respelled("memory_s", 0.0).unwrap(), "no memory");
+        assert_eq!(memory.respell("memory_s", 0.0).unwrap(), "no memory");
         let word = Parameter::word("exit", &["off", "search"], "off", "")
             .formerly("exit", OldNumbers::Words(&[(0, "off"), (3, "search")]));
-        assert_eq!(word.respelled("exit", 3.0).unwrap(), "exit = \"search\"");
-        assert_eq!(word.respelled("exit", 1.0), None);
+        assert_eq!(word.respell("exit", 3.0).unwrap(), "exit = \"search\"");
+        assert_eq!(word.respell("exit", 1.0), None);
         let flag = Parameter::flag("ecn", false, "");
-        assert_eq!(flag.respelled("ecn", 1.0).unwrap(), "ecn = true");
-        assert_eq!(flag.respelled("ecn", 2.0), None);
+        assert_eq!(flag.respell("ecn", 1.0).unwrap(), "ecn = true");
+        assert_eq!(flag.respell("ecn", 2.0), None);
     }
 }

@@ -18,7 +18,7 @@ pub enum AnalyzeError {
     Nothing {
         /// Which file.
         path: String,
-        /// What was found instead.
+        /// The contents found instead.
         found: String,
     },
     /// Most of its segments are out of order.
@@ -40,7 +40,7 @@ pub enum AnalyzeError {
 }
 
 impl AnalyzeError {
-    /// What would be right instead.
+    /// Says what would be right instead.
     #[must_use]
     pub const fn remedy(&self) -> &'static str {
         match self {

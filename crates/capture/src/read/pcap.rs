@@ -8,7 +8,7 @@ use super::frame::{Found, OpenError};
 pub(super) const LONGEST_FRAME: u32 = 1 << 20;
 const HEADER: usize = 24;
 
-/// What a file's header says about all its frames.
+/// The facts that a file's header gives for all its frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     order: Order,

@@ -152,7 +152,7 @@ impl<W: Write> Tap<Packet<Segment>, SenderView> for Captures<W> {
         self.trouble = self.write(point, heading, at, packet, bytes).err();
     }
 
-    fn lost(&mut self, _flow: FlowId, _at: Time, _seq: u32) {}
+    fn packet_lost(&mut self, _flow: FlowId, _at: Time, _seq: u32) {}
 
     fn sender(&mut self, _flow: FlowId, _at: Time, _view: &SenderView) {}
 }

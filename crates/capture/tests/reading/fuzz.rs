@@ -17,7 +17,7 @@ const CASES: u64 = 5000;
 const LONGEST: Duration = Duration::from_secs(120);
 
 #[expect(clippy::disallowed_methods, reason = "what a person asks for; no run depends on it")]
-fn asked(name: &str) -> Option<u64> {
+fn number_from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
@@ -28,8 +28,8 @@ fn now() -> Instant {
 
 #[test]
 fn nonsense_is_told_in_words() {
-    let first = asked("NARROWS_FUZZ_FIRST").unwrap_or(0);
-    let count = asked("NARROWS_FUZZ_CASES").unwrap_or(CASES);
+    let first = number_from_environment("NARROWS_FUZZ_FIRST").unwrap_or(0);
+    let count = number_from_environment("NARROWS_FUZZ_CASES").unwrap_or(CASES);
     for number in first..first + count {
         let one = now();
         let result = std::panic::catch_unwind(|| case(number));

@@ -103,7 +103,7 @@ impl Bic {
             self.count = cwnd;
             return;
         }
-        let mut count = self.searched(cwnd);
+        let mut count = self.acks_per_packet(cwnd);
         if self.target == 0 {
             count = count.min(FIRST_COUNT);
         }
@@ -111,7 +111,7 @@ impl Bic {
     }
 
     /// How many acknowledged packets let the window grow by one, by its distance from the target.
-    fn searched(&self, cwnd: u32) -> u32 {
+    fn acks_per_packet(&self, cwnd: u32) -> u32 {
         let smooth = u64::from(cwnd) * u64::from(self.smooth_part) / u64::from(PART);
         let smooth = u32::try_from(smooth).unwrap_or(u32::MAX >> RATIO_SHIFT);
         if cwnd < self.target {

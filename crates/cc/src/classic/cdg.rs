@@ -72,7 +72,7 @@ const LEAST_THRESHOLD_US: i64 = 125;
 /// RTT samples of a round before the delay is judged.
 const ENOUGH_SAMPLES: u16 = 8;
 
-/// What the gradients say about the queue (`enum cdg_state`).
+/// The state of the queue by the gradients (`enum cdg_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Queue {
     Unknown,
@@ -108,7 +108,7 @@ impl Options {
     }
 }
 
-/// What a restart after idleness forgets.
+/// The state that a restart after idleness clears.
 #[derive(Clone, Debug)]
 struct Memory {
     /// The RTTs of this round and of the one before it, in us; `None` before a sample.

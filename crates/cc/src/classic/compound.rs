@@ -69,8 +69,8 @@ struct Compound {
     prior: f64,
     /// Queued packets above which the delay window shrinks.
     gamma: f64,
-    /// What Reno's window alone would have queued in the last round, unless a loss has used it
-    /// (`diff_reno`).
+    /// Packets that Reno's window alone would have queued in the last round (`diff_reno`); none
+    /// after a loss has used it.
     reno_queue: Option<f64>,
 }
 
@@ -186,7 +186,7 @@ impl Hooks for Compound {
         self.delay_window = self.prior;
     }
 
-    /// What was queued before a pause says nothing about now.
+    /// Forgets the queue, since nothing is known of it after a pause.
     fn on_restart(&mut self, moment: &Moment) {
         (self.delay_window, self.reno_queue) = (0.0, None);
         self.round_end = moment.progress.mark();
@@ -208,7 +208,7 @@ mod tests {
     const MOMENT: Moment = Moment { now: Time::ZERO, progress: Progress::new(0, 0) };
 
     /// The end of a round in which all RTTs were so long; the lowest one is 40 ms.
-    fn judged(compound: &mut Compound, window: &mut LossWindow, rtt_ms: f64) {
+    fn end_round(compound: &mut Compound, window: &mut LossWindow, rtt_ms: f64) {
         compound.rtts = Some((0.04, rtt_ms / 1_000.0));
         compound.judge(window);
     }
@@ -227,17 +227,17 @@ mod tests {
     #[test]
     fn the_delay_window_grows_while_little_is_queued() {
         let (mut compound, mut window) = flow(256);
-        judged(&mut compound, &mut window, 40.0);
+        end_round(&mut compound, &mut window, 40.0);
         assert!(window.cwnd == 263 && close(compound.delay_window, 7.0), "{compound:?}");
         for (cwnd, grown) in [(38, 38), (81, 83)] {
             let (mut compound, mut window) = flow(cwnd);
             // 81^(3/4) / 8 - 1 = 2.375, of which the window takes whole packets.
-            judged(&mut compound, &mut window, 40.0);
+            end_round(&mut compound, &mut window, 40.0);
             assert_eq!(window.cwnd, grown);
         }
         let (mut compound, mut window) = flow(256);
         window.ssthresh = 1_000;
-        judged(&mut compound, &mut window, 40.0);
+        end_round(&mut compound, &mut window, 40.0);
         assert!(window.cwnd == 256 && close(compound.delay_window, 0.0), "slow start");
     }
 
@@ -246,13 +246,13 @@ mod tests {
     fn it_shrinks_by_what_is_queued_beyond_gamma_and_reno_keeps_its_part() {
         let (mut compound, mut window) = flow(256);
         compound.delay_window = 100.0;
-        judged(&mut compound, &mut window, 44.0);
+        end_round(&mut compound, &mut window, 44.0);
         assert!(window.cwnd == 263 && close(compound.delay_window, 107.0), "{compound:?}");
         (window.cwnd, compound.delay_window) = (256, 100.0);
-        judged(&mut compound, &mut window, 50.0);
+        end_round(&mut compound, &mut window, 50.0);
         assert!(window.cwnd == 156 + 48 && close(compound.delay_window, 48.8), "{compound:?}");
         for _ in 0..2 {
-            judged(&mut compound, &mut window, 50.0);
+            end_round(&mut compound, &mut window, 50.0);
         }
         assert!(window.cwnd == 156 && close(compound.delay_window, 0.0), "{compound:?}");
         assert!(!window.in_slow_start());
@@ -263,7 +263,7 @@ mod tests {
     fn a_loss_halves_both_windows_and_moves_gamma_towards_what_reno_queues() {
         let (mut compound, mut window) = flow(256);
         compound.delay_window = 96.0;
-        judged(&mut compound, &mut window, 50.0);
+        end_round(&mut compound, &mut window, 50.0);
         compound.delay_window = 96.0;
         assert_eq!(compound.ssthresh(256, &MOMENT), 128);
         assert!(close(compound.delay_window, 48.0) && close(compound.gamma, 27.0), "{compound:?}");
@@ -274,7 +274,7 @@ mod tests {
         assert!(close(compound.delay_window, 48.0), "a spurious reduction is undone");
         // Short queues don't move it below 5.
         for _ in 0..9 {
-            judged(&mut compound, &mut window, 40.0);
+            end_round(&mut compound, &mut window, 40.0);
             let _ = compound.ssthresh(256, &MOMENT);
         }
         assert!(close(compound.gamma, 5.0), "{compound:?}");
@@ -311,7 +311,7 @@ mod tests {
                     (rounds, sum) = (rounds + 1.0, sum + f64::from(window.cwnd));
                 }
                 sent += f64::from(window.cwnd);
-                judged(&mut compound, &mut window, 40.0);
+                end_round(&mut compound, &mut window, 40.0);
                 window.cwnd += 1;
                 if sent >= losses_apart {
                     sent -= losses_apart;

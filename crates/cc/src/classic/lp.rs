@@ -57,7 +57,7 @@ impl RemoteClock {
             }
         }
         (self.remote, self.local) = (remote, local);
-        self.hz = truncated(estimate >> 6);
+        self.hz = low_bits(estimate >> 6);
         self.hz
     }
 }
@@ -145,7 +145,7 @@ impl Lp {
 
 /// The lower 32 bits.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as in Linux")]
-const fn truncated(number: i64) -> u32 {
+const fn low_bits(number: i64) -> u32 {
     number as u32
 }
 

@@ -48,7 +48,7 @@ pub fn hold_control(data: &[u8]) {
 
 fn options(info: &Info, next: &mut impl FnMut() -> Option<u8>) -> Values {
     let parameters = info.parameters.iter();
-    parameters.filter_map(|p| Some((p.key(), next().and_then(|byte| p.drawn(byte))?))).collect()
+    parameters.filter_map(|p| Some((p.key(), next().and_then(|byte| p.draw(byte))?))).collect()
 }
 
 /// None, or 16 us to a second, in steps of about 3 %.

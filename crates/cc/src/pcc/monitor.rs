@@ -54,7 +54,7 @@ pub(super) struct Monitor {
 impl Monitor {
     /// Ends the current interval and begins another.
     pub(super) fn begin(&mut self, sample: &AckSample, wanted: bool) {
-        let sent = sent(sample);
+        let sent = packets_sent(sample);
         if let Some(mut interval) = self.under_way.take() {
             interval.sent.1 = sent;
             interval.ended = sample.now;
@@ -80,7 +80,7 @@ impl Monitor {
     /// When the current interval began, and how many packets were sent since.
     pub(super) fn progress(&self, sample: &AckSample) -> Option<(Time, u64)> {
         let interval = self.under_way.as_ref()?;
-        Some((interval.began, sent(sample).saturating_sub(interval.sent.0)))
+        Some((interval.began, packets_sent(sample).saturating_sub(interval.sent.0)))
     }
 
     /// Takes an ACK; returns the results of an interval that it completes.
@@ -150,7 +150,7 @@ impl Interval {
 }
 
 /// Packets sent so far, including retransmissions.
-fn sent(sample: &AckSample) -> u64 {
+fn packets_sent(sample: &AckSample) -> u64 {
     sample.delivered + sample.lost_total + u64::from(sample.in_flight)
 }
 

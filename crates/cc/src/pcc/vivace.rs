@@ -105,10 +105,10 @@ impl Vivace {
         }
         self.streak = self.streak.saturating_add(1);
         let change = THETA * confidence(self.streak) * gradient;
-        self.mbps += self.bounded(change);
+        self.mbps += self.bound_change(change);
     }
 
-    fn bounded(&mut self, change: f64) -> f64 {
+    fn bound_change(&mut self, change: f64) -> f64 {
         let (first, more) = BOUND;
         let bound = (first + self.raised * more) * self.mbps;
         if change.abs() > bound {

@@ -230,7 +230,7 @@ impl Hystart {
     }
 
     /// Whether the exit was found.
-    pub(crate) const fn found(&self) -> bool {
+    pub(crate) const fn has_exit(&self) -> bool {
         self.found
     }
 }

@@ -111,7 +111,7 @@ impl Exit {
     /// Whether HyStart has found its exit; `None` for the others.
     pub(crate) fn hystart_found(&self) -> Option<bool> {
         match self {
-            Self::Hystart(hystart) => Some(hystart.found()),
+            Self::Hystart(hystart) => Some(hystart.has_exit()),
             Self::AtLoss | Self::Plus(_) | Self::Search(_) => None,
         }
     }

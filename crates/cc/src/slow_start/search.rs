@@ -97,12 +97,13 @@ impl Search {
         let part = rtt.as_nanos() % length.as_nanos() * 100 / length.as_nanos();
         let before = *self.bin(self.current - BINS);
         let arrived = self.bin(self.current).acked_since(before);
-        let sent = (self.sent(then - 1) * part + self.sent(then) * (100 - part)) / 100;
+        let sent =
+            (self.packets_sent(then - 1) * part + self.packets_sent(then) * (100 - part)) / 100;
         sent > 0 && sent.saturating_sub(arrived) * 100 / sent >= THRESHOLD
     }
 
     /// Packets sent in the window that ends with a bin.
-    fn sent(&mut self, end: u64) -> u64 {
+    fn packets_sent(&mut self, end: u64) -> u64 {
         let before = *self.bin(end - BINS);
         self.bin(end).sent_since(before)
     }

@@ -95,7 +95,12 @@ pub fn ack(now: Time, acked: u32) -> AckSample {
 }
 
 /// An RTT sample of an unpaced flow.
-pub fn delivered(now: Time, acked: u32, rtt: Duration, edges: (u64, u64)) -> DeliveredSample {
+pub fn delivered_sample(
+    now: Time,
+    acked: u32,
+    rtt: Duration,
+    edges: (u64, u64),
+) -> DeliveredSample {
     DeliveredSample {
         now,
         acked,

@@ -217,7 +217,7 @@ mod tests {
             assert_eq!(impairment_fits(&choice), Ok(()));
             let end = Time::from_nanos(100_000_000);
             let built = impairment(&choice, Stream::new(1, "impairment"), end, &acks());
-            assert_eq!((built.held(), built.made()), (0, 0), "{}", entry.name);
+            assert_eq!((built.packet_count(), built.copies()), (0, 0), "{}", entry.name);
         }
     }
 

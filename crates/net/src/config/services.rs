@@ -201,8 +201,8 @@ mod tests {
                 };
                 let parts = LinkChoice { rate: RATE, service: &choice, queue: &discipline, limit };
                 let held = match link::<()>(parts, 1, "path") {
-                    AnyLink::Link(link) => link.held(),
-                    AnyLink::Served(link) => link.held(),
+                    AnyLink::Link(link) => link.packet_count(),
+                    AnyLink::Served(link) => link.packet_count(),
                 };
                 assert_eq!(held, 0);
             }

@@ -56,11 +56,11 @@ impl<B: Clone> Element<B> for Duplication<B> {
         self.departures.next_deadline()
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.departures.len()
     }
 
-    fn made(&self) -> u64 {
+    fn copies(&self) -> u64 {
         self.copies
     }
 }
@@ -81,6 +81,6 @@ mod tests {
         let left: Vec<_> = std::iter::from_fn(|| duplication.poll(Time::MAX)).collect();
         let twice = left.windows(2).filter(|w| w[0] == w[1]).count();
         assert!((900..1_100).contains(&twice), "{twice}");
-        assert_eq!((left.len(), duplication.made()), (10_000 + twice, twice as u64));
+        assert_eq!((left.len(), duplication.copies()), (10_000 + twice, twice as u64));
     }
 }

@@ -58,7 +58,7 @@ impl<B, R: Rule<B>> Element<B> for Filter<B, R> {
         self.departures.next_deadline()
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.departures.len()
     }
 

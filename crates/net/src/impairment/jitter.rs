@@ -62,7 +62,7 @@ impl<B> Element<B> for Jitter<B> {
         self.departures.next_deadline()
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.departures.len()
     }
 }

@@ -75,7 +75,7 @@ mod tests {
         for body in 0..100_000 {
             loss.receive(Packet { flow: FlowId(0), size: 1500, ecn: Ecn::NotEct, body }, NOW);
         }
-        let survivors = loss.held();
+        let survivors = loss.packet_count();
         let lost: Vec<_> = std::iter::from_fn(|| loss.take_dropped()).collect();
         assert!(lost.iter().all(|d| d.at == NOW && d.reason == DropReason::RandomLoss));
         assert_eq!(survivors + lost.len(), 100_000);

@@ -152,7 +152,7 @@ impl<B> Element<B> for Netem<B> {
         self.schedule.next_deadline()
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.schedule.len()
     }
 
@@ -170,7 +170,7 @@ mod tests {
     const MILLI: u64 = 1_000_000;
 
     /// The order and times in which packets leave that arrive `gap` ns apart.
-    fn left(params: NetemParams, count: u64, gap: u64) -> Vec<(u64, u64)> {
+    fn departures(params: NetemParams, count: u64, gap: u64) -> Vec<(u64, u64)> {
         let mut netem = Netem::new(&params, Stream::new(1, "netem"));
         for body in 0..count {
             let packet = Packet { flow: FlowId(0), size: 1_500, ecn: Ecn::NotEct, body };
@@ -184,7 +184,7 @@ mod tests {
     fn without_noise_it_is_a_line() {
         let params = NetemParams { delay: Duration::from_millis(5), ..NetemParams::default() };
         let expected: Vec<_> = (0..9).map(|n| (n, 5 * MILLI + n)).collect();
-        assert_eq!(left(params, 9, 1), expected);
+        assert_eq!(departures(params, 9, 1), expected);
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         let (delay, jitter) = (Duration::from_millis(5), Duration::from_millis(2));
         let params = NetemParams { delay, jitter, ..NetemParams::default() };
         let gap = MILLI / 10;
-        let left = left(params, 20_000, gap);
+        let left = departures(params, 20_000, gap);
         let delays: Vec<_> = left.iter().map(|&(body, at)| at - body * gap).collect();
         assert!(delays.iter().all(|d| (3 * MILLI..7 * MILLI).contains(d)));
         let mean = delays.iter().sum::<u64>() / 20_000;
@@ -230,7 +230,7 @@ mod tests {
         let delay = Duration::from_millis(5);
         let params = NetemParams { delay, reorder: 1.0, gap: 5, ..NetemParams::default() };
         let ahead: Vec<_> =
-            left(params, 20, 1).iter().filter(|p| p.1 == p.0).map(|p| p.0).collect();
+            departures(params, 20, 1).iter().filter(|p| p.1 == p.0).map(|p| p.0).collect();
         assert_eq!(ahead, [4, 9, 14, 19]);
     }
 
@@ -238,7 +238,7 @@ mod tests {
     fn a_quarter_goes_ahead_by_chance() {
         let delay = Duration::from_millis(5);
         let params = NetemParams { delay, reorder: 0.25, ..NetemParams::default() };
-        let ahead = left(params, 20_000, 1).iter().filter(|p| p.1 == p.0).count();
+        let ahead = departures(params, 20_000, 1).iter().filter(|p| p.1 == p.0).count();
         assert!((4_800..5_200).contains(&ahead), "{ahead}");
     }
 }

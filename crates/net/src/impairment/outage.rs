@@ -95,7 +95,7 @@ mod tests {
     use crate::{Element as _, Filter};
 
     /// Outages from 10 to 20 and from 20 to 25 ns.
-    fn left(mode: OutageMode) -> (Vec<(u64, u64)>, usize) {
+    fn departures(mode: OutageMode) -> (Vec<(u64, u64)>, usize) {
         let outages =
             [(10, 10), (20, 5)].map(|(at, d)| (Time::from_nanos(at), Duration::from_nanos(d)));
         let mut outage = Filter::new(Outage::new(&outages, mode));
@@ -110,12 +110,12 @@ mod tests {
 
     #[test]
     fn packets_of_an_outage_are_lost() {
-        assert_eq!(left(OutageMode::Drop), (vec![(9, 9), (25, 25)], 4));
+        assert_eq!(departures(OutageMode::Drop), (vec![(9, 9), (25, 25)], 4));
     }
 
     #[test]
     fn or_leave_at_its_end() {
         let expected = vec![(9, 9), (10, 20), (19, 20), (20, 25), (24, 25), (25, 25)];
-        assert_eq!(left(OutageMode::Hold), (expected, 0));
+        assert_eq!(departures(OutageMode::Hold), (expected, 0));
     }
 }

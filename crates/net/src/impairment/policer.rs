@@ -110,7 +110,7 @@ mod tests {
     use crate::{Element as _, Filter};
 
     /// Which packets of 1,000 bytes pass, one every `gap` us.
-    fn passed(policer: &mut Filter<(), Policer>, count: u64, gap: u64, from: u64) -> Vec<bool> {
+    fn passes(policer: &mut Filter<(), Policer>, count: u64, gap: u64, from: u64) -> Vec<bool> {
         (0..count)
             .map(|n| {
                 let now = Time::from_nanos((from + n * gap) * 1_000);
@@ -126,18 +126,18 @@ mod tests {
     fn a_burst_passes_then_the_rate() {
         let params = PolicerParams::new(Rate::from_bps(8_000_000), Bytes::new(10_000));
         let mut policer = Filter::new(Policer::new(&params));
-        let first = passed(&mut policer, 1_000, 500, 0);
+        let first = passes(&mut policer, 1_000, 500, 0);
         // Ten at once, and those earned by the rate meanwhile: 19 in a row.
         assert!(first[..19].iter().all(|&p| p) && !first[19], "{:?}", &first[..24]);
         let all = first.iter().filter(|&&p| p).count();
         assert!((509..=510).contains(&all), "{all}");
-        let idle = passed(&mut policer, 20, 0, 2_000_000);
+        let idle = passes(&mut policer, 20, 0, 2_000_000);
         assert_eq!(idle.iter().filter(|&&p| p).count(), 10);
     }
 
     #[test]
     fn a_packet_larger_than_the_burst_never_passes() {
         let params = PolicerParams::new(Rate::from_bps(8_000_000), Bytes::new(999));
-        assert_eq!(passed(&mut Filter::new(Policer::new(&params)), 3, 1_000_000, 0), [false; 3]);
+        assert_eq!(passes(&mut Filter::new(Policer::new(&params)), 3, 1_000_000, 0), [false; 3]);
     }
 }

@@ -37,7 +37,7 @@ pub(crate) static INFO: Info = Info {
     ],
 };
 
-/// What happens if a packet's delay is shorter than an earlier one's.
+/// The fate of a packet whose delay is shorter than an earlier one's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overtaking {
     /// It may arrive first, as over another route.
@@ -99,7 +99,7 @@ impl<B> Element<B> for Route<B> {
         self.schedule.next_deadline()
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.schedule.len()
     }
 }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     /// 100 ns, 10 ns from 50 on, 30 ns from 70 on.
-    fn left(overtaking: Overtaking) -> Vec<(u32, u64)> {
+    fn departures(overtaking: Overtaking) -> Vec<(u32, u64)> {
         let changes =
             [(50, 10), (70, 30)].map(|(at, d)| (Time::from_nanos(at), Duration::from_nanos(d)));
         let mut route = Route::new(Duration::from_nanos(100), changes.to_vec(), overtaking);
@@ -127,12 +127,12 @@ mod tests {
     #[test]
     fn a_packet_keeps_the_delay_that_it_set_out_with() {
         let expected = [(2, 60), (3, 79), (0, 100), (4, 100), (1, 149)];
-        assert_eq!(left(Overtaking::Allowed), expected);
+        assert_eq!(departures(Overtaking::Allowed), expected);
     }
 
     #[test]
     fn without_overtaking_it_waits_for_the_one_before() {
         let expected = [(0, 100), (1, 149), (2, 149), (3, 149), (4, 149)];
-        assert_eq!(left(Overtaking::Never), expected);
+        assert_eq!(departures(Overtaking::Never), expected);
     }
 }

@@ -155,7 +155,7 @@ impl<B> Element<B> for Thinning<B> {
         self.departures.next_deadline().or_else(|| self.deadlines.first().map(|first| first.0))
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.held.len() + self.departures.len()
     }
 
@@ -172,7 +172,7 @@ mod tests {
 
     /// Flow, number and ns of what comes out. Numbers that are multiples of 10
     /// can't be merged into.
-    fn left(max: u32, arrivals: &[(u32, u32, u64)]) -> Vec<(u32, u32, u64)> {
+    fn departures(max: u32, arrivals: &[(u32, u32, u64)]) -> Vec<(u32, u32, u64)> {
         let params = ThinningParams { max, hold: Duration::from_nanos(100) };
         let merge = |_: &Packet<u32>, newer: &mut Packet<u32>| !newer.body.is_multiple_of(10);
         let mut thinning = Thinning::new(&params, Box::new(merge));
@@ -189,19 +189,19 @@ mod tests {
     #[test]
     fn three_become_one_and_the_rest_leaves_when_its_time_is_over() {
         let arrivals: Vec<_> = (1..=5).map(|n| (0, n, u64::from(n))).collect();
-        assert_eq!(left(3, &arrivals), [(0, 3, 3), (0, 5, 104)]);
-        assert_eq!(left(1, &arrivals).len(), 5);
+        assert_eq!(departures(3, &arrivals), [(0, 3, 3), (0, 5, 104)]);
+        assert_eq!(departures(1, &arrivals).len(), 5);
     }
 
     #[test]
     fn a_packet_that_may_not_be_merged_lets_the_held_one_go() {
-        let found = left(200, &[(0, 1, 0), (0, 2, 1), (0, 10, 2), (0, 11, 3)]);
+        let found = departures(200, &[(0, 1, 0), (0, 2, 1), (0, 10, 2), (0, 11, 3)]);
         assert_eq!(found, [(0, 2, 2), (0, 11, 102)]);
     }
 
     #[test]
     fn flows_are_held_apart() {
-        let found = left(2, &[(0, 1, 0), (1, 1, 1), (0, 2, 2), (1, 2, 150)]);
+        let found = departures(2, &[(0, 1, 0), (1, 1, 1), (0, 2, 2), (1, 2, 150)]);
         assert_eq!(found, [(0, 2, 2), (1, 1, 101), (1, 2, 250)]);
     }
 }

@@ -13,9 +13,9 @@ use crate::config::{self, Fault, IMPAIRMENTS, LinkChoice, QUEUES, SERVICES};
 pub struct PathError {
     /// The place in the path, such as `links[0].queue.target_ns`.
     pub place: String,
-    /// What was found.
+    /// The value found.
     pub found: String,
-    /// What would be right.
+    /// The kind of value that is needed.
     pub need: String,
 }
 
@@ -31,7 +31,7 @@ fn error(place: impl Into<String>, found: impl ToString, need: impl Into<String>
     PathError { place: place.into(), found: found.to_string(), need: need.into() }
 }
 
-fn located(place: &str, fault: Fault) -> PathError {
+fn locate(place: &str, fault: Fault) -> PathError {
     error(format!("{place}.{}", fault.key), fault.found, fault.need)
 }
 
@@ -66,7 +66,7 @@ impl PathConfig {
         for (index, impairment) in self.impairments.iter().enumerate() {
             let checked = config::check(IMPAIRMENTS, &impairment.element)
                 .and_then(|_| config::impairment_fits(&impairment.element));
-            faults.extend(checked.err().map(|f| located(&format!("impairments[{index}]"), f)));
+            faults.extend(checked.err().map(|f| locate(&format!("impairments[{index}]"), f)));
         }
         faults
     }
@@ -107,10 +107,10 @@ fn link_faults(place: &str, link: LinkChoice<'_>) -> Vec<PathError> {
         .and_then(|info| config::fits(info, link.queue, link.limit));
     faults.extend(queue.err().map(|fault| match fault.key.as_str() {
         "limit" => error(format!("{place}buffer"), fault.found, fault.need),
-        _ => located(&format!("{place}queue"), fault),
+        _ => locate(&format!("{place}queue"), fault),
     }));
     let service =
         config::check(SERVICES, link.service).and_then(|_| config::service_fits(link.service));
-    faults.extend(service.err().map(|fault| located(&format!("{place}service"), fault)));
+    faults.extend(service.err().map(|fault| locate(&format!("{place}service"), fault)));
     faults
 }

@@ -80,12 +80,12 @@ impl<B> Element<B> for PathElement<B> {
         forward!(self, element => element.next_deadline())
     }
 
-    fn held(&self) -> usize {
-        forward!(self, element => element.held())
+    fn packet_count(&self) -> usize {
+        forward!(self, element => element.packet_count())
     }
 
-    fn made(&self) -> u64 {
-        forward!(self, element => element.made())
+    fn copies(&self) -> u64 {
+        forward!(self, element => element.copies())
     }
 
     #[inline]

@@ -241,7 +241,7 @@ impl<T> DocsisPie<T> {
     fn update(&mut self) {
         let delay = self.predicted_delay();
         if self.burst_left.is_zero() {
-            self.probability = self.controlled(delay);
+            self.probability = self.next_probability(delay);
         } else {
             self.probability = 0.0;
             self.burst_left = self.burst_left.saturating_sub(self.params.interval);
@@ -250,7 +250,7 @@ impl<T> DocsisPie<T> {
         self.delay_before = delay;
     }
 
-    fn controlled(&self, delay: f64) -> f64 {
+    fn next_probability(&self, delay: f64) -> f64 {
         let error = delay - self.params.target.as_secs_f64();
         let mut step = (A * error + B * (delay - self.delay_before)) * gain(self.probability);
         if self.probability >= 0.1 {
@@ -353,7 +353,7 @@ mod tests {
 
     use super::*;
 
-    fn filled(params: &DocsisPieParams, packets: u32) -> DocsisPie<u32> {
+    fn fill_queue(params: &DocsisPieParams, packets: u32) -> DocsisPie<u32> {
         let mut queue = DocsisPie::new(params, Stream::new(1, "docsis"));
         for body in 0..packets {
             let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::Ect0, body };
@@ -367,15 +367,15 @@ mod tests {
     fn the_delay_is_predicted_from_the_two_rates() {
         let peak_rate = Rate::from_bps(20_000_000);
         let mut params = DocsisPieParams { peak_rate, ..DocsisPieParams::default() };
-        assert!((filled(&params, 100).predicted_delay() - 0.080).abs() < 1e-12);
+        assert!((fill_queue(&params, 100).predicted_delay() - 0.080).abs() < 1e-12);
         params.max_burst_bytes = Bytes::new(40_000);
-        assert!((filled(&params, 100).predicted_delay() - 0.064).abs() < 1e-12);
+        assert!((fill_queue(&params, 100).predicted_delay() - 0.064).abs() < 1e-12);
     }
 
     /// (0.25 x (80 - 10 ms) + 2.5 x 80 ms) / 2048.
     #[test]
     fn the_first_step_by_hand() {
-        let mut queue = filled(&DocsisPieParams::default(), 100);
+        let mut queue = fill_queue(&DocsisPieParams::default(), 100);
         queue.update();
         assert!((queue.probability() - 0.2175 / 2_048.0).abs() < 1e-12, "{}", queue.probability());
     }
@@ -384,7 +384,7 @@ mod tests {
     /// the queue was then.
     #[test]
     fn a_probability_of_zero_forgets_what_added_up_even_while_inactive() {
-        let mut queue = filled(&DocsisPieParams::default(), 1);
+        let mut queue = fill_queue(&DocsisPieParams::default(), 1);
         queue.accumulated = 8.4;
         assert!(!queue.strikes(1_000));
         assert_eq!((queue.accumulated, queue.state), (0.0, State::Inactive));
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn the_first_drop_opens_the_burst_protection() {
-        let mut queue = filled(&DocsisPieParams::default(), 100);
+        let mut queue = fill_queue(&DocsisPieParams::default(), 100);
         (queue.probability, queue.accumulated, queue.delay_before) = (0.5, 8.5, 0.08);
         let mut offer = || {
             let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::Ect0, body: 0 };

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     /// Which of packets with these sizes a queue with this limit admits.
-    fn admitted(limit: Limit, sizes: &[u32]) -> Vec<bool> {
+    fn admissions(limit: Limit, sizes: &[u32]) -> Vec<bool> {
         let mut queue = DropTail::new(limit);
         let mut verdicts = Verdicts::new();
         let admitted = sizes
@@ -131,15 +131,15 @@ mod tests {
     #[test]
     fn bytes_fill_up_to_the_limit_and_not_beyond() {
         let limit = |bytes| Limit::Bytes(Bytes::new(bytes));
-        assert_eq!(admitted(limit(3_000), &[1_500, 1_500, 1]), [true, true, false]);
-        assert_eq!(admitted(limit(2_999), &[1_500, 1_500, 1_499]), [true, false, true]);
-        assert_eq!(admitted(limit(0), &[1]), [false]);
+        assert_eq!(admissions(limit(3_000), &[1_500, 1_500, 1]), [true, true, false]);
+        assert_eq!(admissions(limit(2_999), &[1_500, 1_500, 1_499]), [true, false, true]);
+        assert_eq!(admissions(limit(0), &[1]), [false]);
     }
 
     #[test]
     fn packets_fill_up_to_the_limit_whatever_their_size() {
-        assert_eq!(admitted(Limit::Packets(2), &[1_500, 9_000, 1]), [true, true, false]);
-        assert_eq!(admitted(Limit::Packets(0), &[1]), [false]);
+        assert_eq!(admissions(Limit::Packets(2), &[1_500, 9_000, 1]), [true, true, false]);
+        assert_eq!(admissions(Limit::Packets(0), &[1]), [false]);
     }
 
     #[test]

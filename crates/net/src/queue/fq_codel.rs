@@ -226,7 +226,7 @@ impl<B> QueueDiscipline<B> for FqCoDel<B> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dropped, leaving, packet, seven_packets};
+    use super::super::testing::{dropped_bodies, leaving, packet, seven_packets};
     use super::*;
 
     fn queue(params: FqCoDelParams) -> FqCoDel<u32> {
@@ -262,7 +262,7 @@ mod tests {
         for body in 0..10 {
             queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
         }
-        assert_eq!(dropped(&mut verdicts), [0, 1, 2, 3, 4]);
+        assert_eq!(dropped_bodies(&mut verdicts), [0, 1, 2, 3, 4]);
         assert_eq!((queue.len(), queue.backlog()), (6, Bytes::new(9_000)));
     }
 }

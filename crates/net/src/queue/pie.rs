@@ -207,7 +207,7 @@ impl<B> Pie<B> {
     }
 
     /// Alpha or beta per unit of delay, scaled down at low probabilities (RFC 8033 section 4.2).
-    fn scaled(&self, weight: u32) -> i64 {
+    fn scale(&self, weight: u32) -> i64 {
         let mut weight = (i64::from(weight) * (MAX_PROB / TICKS_PER_SEC)) >> 4;
         if self.prob < MAX_PROB / 10 {
             weight >>= 1;
@@ -259,9 +259,9 @@ impl<B> Pie<B> {
     pub(super) fn update(&mut self) {
         let (qdelay, old) = (self.qdelay, self.qdelay_old);
         let mut delta = self
-            .scaled(self.params.alpha)
+            .scale(self.params.alpha)
             .saturating_mul(qdelay - self.target)
-            .saturating_add(self.scaled(self.params.beta).saturating_mul(qdelay - old));
+            .saturating_add(self.scale(self.params.beta).saturating_mul(qdelay - old));
         if delta > MAX_PROB / 50 && self.prob >= MAX_PROB / 10 {
             delta = MAX_PROB / 100 * 2;
         }

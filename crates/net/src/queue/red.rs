@@ -241,7 +241,7 @@ impl<B> Red<B> {
         }
     }
 
-    /// What to do with the next packet (`red_action`). Between the thresholds
+    /// Decides about the next packet (`red_action`). Between the thresholds
     /// the gaps between drops are uniform.
     fn action(&mut self) -> Action {
         let average = self.average.bytes_floor();

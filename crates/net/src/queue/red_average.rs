@@ -38,7 +38,7 @@ impl Average {
     /// Takes the backlog that an arrival meets, or the end of an idle time.
     pub(super) fn update(&mut self, backlog: u64, now: Time) {
         self.value = match self.idle_since.take() {
-            Some(since) => self.decayed(since, now),
+            Some(since) => self.decay(since, now),
             None => self.value + backlog - (self.value >> self.wlog),
         };
     }
@@ -50,11 +50,11 @@ impl Average {
 
     /// The average in whole bytes that an arrival at `now` would give.
     pub(super) fn at(&self, now: Time) -> u64 {
-        self.idle_since.map_or(self.value, |since| self.decayed(since, now)) >> self.wlog
+        self.idle_since.map_or(self.value, |since| self.decay(since, now)) >> self.wlog
     }
 
     /// `red_calc_qavg_from_idle_time`.
-    fn decayed(&self, since: Time, now: Time) -> u64 {
+    fn decay(&self, since: Time, now: Time) -> u64 {
         let micros = (now - since).as_micros().min(255 << self.cell_log);
         let shift = self.shifts[(micros >> self.cell_log) as usize];
         if shift > 0 {

@@ -238,7 +238,7 @@ impl<B> QueueDiscipline<B> for Sfq<B> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{dropped, leaving, packet};
+    use super::super::testing::{dropped_bodies, leaving, packet};
     use super::*;
 
     fn queue(params: SfqParams) -> Sfq<u32> {
@@ -264,9 +264,13 @@ mod tests {
         for (flow, body) in [(1, 10), (1, 11), (1, 12), (2, 20), (2, 21), (2, 22)] {
             queue.enqueue(packet(flow, 1_500, body), Time::ZERO, &mut verdicts);
         }
-        assert_eq!(dropped(&mut verdicts), [22], "of two of three packets the one that grew last");
+        assert_eq!(
+            dropped_bodies(&mut verdicts),
+            [22],
+            "of two of three packets the one that grew last"
+        );
         queue.enqueue(packet(3, 1_500, 30), Time::ZERO, &mut verdicts);
-        assert_eq!(dropped(&mut verdicts), [12]);
+        assert_eq!(dropped_bodies(&mut verdicts), [12]);
         assert_eq!((queue.len(), queue.backlog()), (5, Bytes::new(7_500)));
     }
 
@@ -277,7 +281,7 @@ mod tests {
         for flow in 1..=3 {
             queue.enqueue(packet(flow, 1_500, flow), Time::ZERO, &mut verdicts);
         }
-        assert_eq!((dropped(&mut verdicts), leaving(&mut queue).1), (vec![1], vec![2, 3]));
+        assert_eq!((dropped_bodies(&mut verdicts), leaving(&mut queue).1), (vec![1], vec![2, 3]));
     }
 
     #[test]
@@ -286,7 +290,7 @@ mod tests {
             let mut queue = queue(SfqParams { depth: 2, headdrop, ..SfqParams::default() });
             let mut verdicts = Verdicts::new();
             (0..3).for_each(|body| queue.enqueue(packet(1, 99, body), Time::ZERO, &mut verdicts));
-            assert_eq!(dropped(&mut verdicts), [lost], "headdrop {headdrop}");
+            assert_eq!(dropped_bodies(&mut verdicts), [lost], "headdrop {headdrop}");
         }
     }
 
@@ -295,6 +299,6 @@ mod tests {
         let mut queue = queue(SfqParams { flows: 2, ..SfqParams::default() });
         let mut verdicts = Verdicts::new();
         (1..=3).for_each(|n| queue.enqueue(packet(n, 99, n), Time::ZERO, &mut verdicts));
-        assert_eq!(dropped(&mut verdicts), [3]);
+        assert_eq!(dropped_bodies(&mut verdicts), [3]);
     }
 }

@@ -1,4 +1,4 @@
-//! What the tests of several disciplines share.
+//! Shared by the tests of several disciplines.
 
 use narrows_base::{Ecn, FlowId, Packet, Time};
 
@@ -18,7 +18,7 @@ pub(super) fn leaving(queue: &mut impl QueueDiscipline<u32>) -> (Vec<u32>, Vec<u
 }
 
 /// The bodies of the packets that were dropped.
-pub(super) fn dropped(verdicts: &mut Verdicts<u32>) -> Vec<u32> {
+pub(super) fn dropped_bodies(verdicts: &mut Verdicts<u32>) -> Vec<u32> {
     std::iter::from_fn(|| verdicts.take_dropped()).map(|drop| drop.packet.body).collect()
 }
 

@@ -150,7 +150,7 @@ impl<B> Service<B> for Cellular<B> {
         }
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         usize::from(self.head.is_some())
     }
 }
@@ -163,7 +163,7 @@ mod tests {
     use crate::{DropTail, Element as _, Limit, Served};
 
     /// Departures in ms of packets of 1,000 bytes that arrive at these us.
-    fn left(params: CellularParams, arrivals: &[u64]) -> Vec<u64> {
+    fn departures(params: CellularParams, arrivals: &[u64]) -> Vec<u64> {
         let mut link = Served::with(DropTail::new(Limit::Packets(10_000)), Cellular::new(&params));
         for &micros in arrivals {
             let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::NotEct, body: () };
@@ -180,29 +180,29 @@ mod tests {
 
     #[test]
     fn packets_leave_together_at_the_ends_of_slots() {
-        assert_eq!(left(params(), &[0, 0, 0, 0, 0]), [1, 1, 2, 2, 3]);
-        assert_eq!(left(params(), &[999, 1_000, 7_001]), [1, 2, 8]);
+        assert_eq!(departures(params(), &[0, 0, 0, 0, 0]), [1, 1, 2, 2, 3]);
+        assert_eq!(departures(params(), &[999, 1_000, 7_001]), [1, 2, 8]);
     }
 
     /// 12 Mbit/s are one and a half packets a slot.
     #[test]
     fn a_packet_that_doesnt_fit_keeps_what_has_passed() {
         let params = CellularParams { rate: Rate::from_bps(12_000_000), ..params() };
-        assert_eq!(left(params, &[0; 6]), [1, 2, 2, 3, 4, 4]);
+        assert_eq!(departures(params, &[0; 6]), [1, 2, 2, 3, 4, 4]);
         let slow = CellularParams { rate: Rate::from_bps(1_000_000), ..params };
-        assert_eq!(left(slow, &[0; 2]), [8, 16]);
+        assert_eq!(departures(slow, &[0; 2]), [8, 16]);
     }
 
     /// The rest of a slot is lost when nothing waits.
     #[test]
     fn an_idle_slot_earns_nothing() {
-        assert_eq!(left(params(), &[0, 5_500, 5_500, 5_500]), [1, 6, 6, 7]);
+        assert_eq!(departures(params(), &[0, 5_500, 5_500, 5_500]), [1, 6, 6, 7]);
     }
 
     #[test]
     fn in_the_long_run_the_rate_is_the_full_one() {
         let odd = CellularParams { rate: Rate::from_bps(7_777_777), ..params() };
-        let last = *left(odd, &[0; 5_000]).last().unwrap();
+        let last = *departures(odd, &[0; 5_000]).last().unwrap();
         assert_eq!(last, 40_000_000_000u64.div_ceil(7_777_777));
     }
 
@@ -216,7 +216,7 @@ mod tests {
             full_backlog: Bytes::new(10_000),
             ..params()
         };
-        let left = left(params, &[0; 11]);
+        let left = departures(params, &[0; 11]);
         // Grants in packets: 1.5, then 0.5 + 0.1 of what waits: 9.5 gives 1.45 and so on.
         assert_eq!(left, [1, 2, 3, 3, 4, 5, 6, 7, 8, 10, 12]);
     }

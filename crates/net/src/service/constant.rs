@@ -52,7 +52,7 @@ impl ConstantRate {
     }
 
     /// The same rate as one that may change.
-    pub(super) const fn stepped(&self) -> SteppedRate {
+    pub(super) const fn to_steps(&self) -> SteppedRate {
         SteppedRate::after(self.rate, self.end, self.fraction)
     }
 

@@ -51,7 +51,7 @@ pub trait Service<B> {
     }
 
     /// Packets that have left the queue and aren't among the departures yet.
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         0
     }
 }
@@ -77,7 +77,7 @@ impl<B, S: Service<B> + ?Sized> Service<B> for Box<S> {
         (**self).arrive(packet, now, port);
     }
 
-    fn held(&self) -> usize {
-        (**self).held()
+    fn packet_count(&self) -> usize {
+        (**self).packet_count()
     }
 }

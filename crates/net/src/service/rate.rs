@@ -52,7 +52,7 @@ impl RateProcess {
     /// the last one ends now, or nothing if a trace dictates the rate.
     pub(super) fn change(&mut self, at: Time, rate: Rate) -> Option<Time> {
         if let Self::Constant(constant) = self {
-            *self = constant.stepped().into();
+            *self = constant.to_steps().into();
         }
         match self {
             Self::Steps(steps) => Some(steps.change(at, rate)),

@@ -72,7 +72,7 @@ impl SteppedRate {
     /// If `rate` is zero.
     pub fn change(&mut self, at: Time, rate: Rate) -> Time {
         assert!(rate.as_bps() > 0, "a link's rate changes to a rate above zero");
-        let left = self.left(at);
+        let left = self.remaining_work(at);
         let place = self.steps.partition_point(|step| step.0 < at);
         let same = self.steps.get(place).is_some_and(|step| step.0 == at);
         self.steps.splice(place..place + usize::from(same), [(at, rate)]);
@@ -83,8 +83,8 @@ impl SteppedRate {
         self.end
     }
 
-    /// What is left at `at` of a transmission that has begun before.
-    fn left(&self, at: Time) -> u128 {
+    /// The work left at `at` of a transmission that began earlier, in 1e-9 bit.
+    fn remaining_work(&self, at: Time) -> u128 {
         if self.end < at {
             return 0;
         }
@@ -148,7 +148,7 @@ mod tests {
 
     const MEGABIT: u64 = 1_000_000;
 
-    fn stepped(initial: u64, steps: &[(u64, u64)]) -> SteppedRate {
+    fn stepped_rate(initial: u64, steps: &[(u64, u64)]) -> SteppedRate {
         let step = |s: &(u64, u64)| (Time::from_nanos(s.0), Rate::from_bps(s.1));
         SteppedRate::new(Rate::from_bps(initial), steps.iter().map(step).collect())
     }
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn without_steps_it_is_the_constant_rate() {
         for rate in [1_000_003, 7_777_777, 999_999_937] {
-            let (mut a, mut b) = (stepped(rate, &[]), ConstantRate::new(Rate::from_bps(rate)));
+            let (mut a, mut b) = (stepped_rate(rate, &[]), ConstantRate::new(Rate::from_bps(rate)));
             let mut start = Time::from_nanos(17);
             for n in 0..10_000u64 {
                 let size = Bytes::new(40 + n * 7_919 % 1_461);
@@ -170,7 +170,7 @@ mod tests {
     /// 1,000 bytes: 8 ms at 1 Mbit/s, half of it at double the rate, 6 ms.
     #[test]
     fn a_packet_in_transmission_goes_on_at_the_new_rate() {
-        let mut rate = stepped(MEGABIT, &[(4_000_000, 2 * MEGABIT)]);
+        let mut rate = stepped_rate(MEGABIT, &[(4_000_000, 2 * MEGABIT)]);
         assert_eq!(rate.transmit(Time::ZERO, Bytes::new(1_000)), Time::from_nanos(6_000_000));
         let next = rate.transmit(Time::from_nanos(6_000_000), Bytes::new(1_000));
         assert_eq!(next, Time::from_nanos(10_000_000));
@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn an_outage_holds_a_packet_up() {
-        let mut rate = stepped(MEGABIT, &[(4_000_000, 0), (50_000_000, MEGABIT)]);
+        let mut rate = stepped_rate(MEGABIT, &[(4_000_000, 0), (50_000_000, MEGABIT)]);
         assert_eq!(rate.transmit(Time::ZERO, Bytes::new(1_000)), Time::from_nanos(54_000_000));
-        let mut rate = stepped(MEGABIT, &[(8_000_000, 0), (50_000_000, MEGABIT)]);
+        let mut rate = stepped_rate(MEGABIT, &[(8_000_000, 0), (50_000_000, MEGABIT)]);
         assert_eq!(rate.transmit(Time::ZERO, Bytes::new(1_000)), Time::from_nanos(8_000_000));
         let next = rate.transmit(Time::from_nanos(8_000_000), Bytes::new(1_000));
         assert_eq!(next, Time::from_nanos(58_000_000));
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn several_steps_within_one_packet_add_up() {
         let steps: Vec<_> = (1..=7).map(|n| (n * 1_000_000, (1 + n % 2) * MEGABIT)).collect();
-        let mut rate = stepped(MEGABIT, &steps);
+        let mut rate = stepped_rate(MEGABIT, &steps);
         // ms by ms: 1 + 2 + 1 + 2 + 1 + 2 kbit.
         assert_eq!(rate.transmit(Time::ZERO, Bytes::new(1_125)), Time::from_nanos(6_000_000));
     }
@@ -197,14 +197,14 @@ mod tests {
     #[test]
     #[should_panic(expected = "last rate must be above zero")]
     fn an_endless_outage_panics() {
-        let _ = stepped(MEGABIT, &[(1, 0)]);
+        let _ = stepped_rate(MEGABIT, &[(1, 0)]);
     }
 
     /// A rate that is changed while packets are being sent sends as one whose changes were known.
     #[test]
     fn a_change_on_the_way_is_a_step_that_was_not_known() {
         let changes = [(40_000_u64, 3_000_017_u64), (40_500, 7), (9_000_000_000, 999_999_937)];
-        let mut known = stepped(1_000_003, &changes);
+        let mut known = stepped_rate(1_000_003, &changes);
         let mut told = SteppedRate::after(1_000_003, Time::ZERO, 0);
         let (mut start, mut changes) = (Time::from_nanos(17), changes.iter().peekable());
         for n in 0..2_000u64 {
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_change_between_two_transmissions_and_twice_at_one_instant() {
-        let mut rate = stepped(MEGABIT, &[(5_000_000, MEGABIT)]);
+        let mut rate = stepped_rate(MEGABIT, &[(5_000_000, MEGABIT)]);
         assert_eq!(rate.transmit(Time::ZERO, Bytes::new(125)).as_nanos(), 1_000_000);
         let at = Time::from_nanos(2_000_000);
         for mbps in [4, 2] {

@@ -183,7 +183,7 @@ mod tests {
     use crate::{DropTail, Element as _, Limit, Served};
 
     /// Departures in us of packets of 1,000 bytes that arrive then.
-    fn left(params: WifiParams, arrivals: &[u64]) -> Vec<u64> {
+    fn departures(params: WifiParams, arrivals: &[u64]) -> Vec<u64> {
         let queue = DropTail::new(Limit::Packets(1_000));
         let mut link = Served::with(queue, Wifi::new(&params, Stream::new(1, "batch")));
         for &micros in arrivals {
@@ -208,23 +208,26 @@ mod tests {
     #[test]
     fn what_waits_when_access_is_gained_leaves_together() {
         // The first two by 100 us; the third comes as they are sent.
-        assert_eq!(left(params(), &[0, 50, 110, 115]), [120, 120, 240, 240]);
+        assert_eq!(departures(params(), &[0, 50, 110, 115]), [120, 120, 240, 240]);
     }
 
     #[test]
     fn a_batch_is_limited_in_packets_and_in_time() {
         let few = WifiParams { max_packets: 3, ..params() };
-        assert_eq!(left(few, &[0; 4]), [130, 130, 130, 240]);
+        assert_eq!(departures(few, &[0; 4]), [130, 130, 130, 240]);
         let short = WifiParams { max_time: Duration::from_micros(15), ..params() };
-        assert_eq!(left(short, &[0; 3]), [120, 120, 230]);
+        assert_eq!(departures(short, &[0; 3]), [120, 120, 230]);
     }
 
     #[test]
     fn contention_is_uniform() {
         let contended = WifiParams { contention: Duration::from_micros(100), ..params() };
         let arrivals: Vec<_> = (0..1_000).map(|n| n * 300).collect();
-        let waits: Vec<_> =
-            left(contended, &arrivals).iter().zip(&arrivals).map(|(l, a)| l - a - 110).collect();
+        let waits: Vec<_> = departures(contended, &arrivals)
+            .iter()
+            .zip(&arrivals)
+            .map(|(l, a)| l - a - 110)
+            .collect();
         let mean = waits.iter().sum::<u64>() / 1_000;
         assert!(waits.iter().all(|&w| w <= 100) && (45..55).contains(&mean), "{mean}");
     }

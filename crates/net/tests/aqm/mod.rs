@@ -1,4 +1,4 @@
-//! What the documents of active queue management promise, under the load of
+//! The promises of the documents on active queue management, under the load of
 //! simple window-based senders.
 
 mod senders;

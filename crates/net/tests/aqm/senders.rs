@@ -70,7 +70,7 @@ impl Sender {
     }
 }
 
-/// What happened after the warm-up.
+/// Measurements after the warm-up.
 #[derive(Default)]
 pub struct Report {
     /// Times from arrival to the end of the transmission, per sender in ms.
@@ -100,7 +100,7 @@ impl Report {
     }
 }
 
-/// What the senders wait for: a packet's echo or loss, sent when, with a signal
+/// The events that senders wait for: a packet's echo or loss, sent when, with a signal
 /// of congestion or not.
 type Echo = (usize, Time, bool);
 

@@ -39,7 +39,7 @@ pub const OTHERS: [Polling; 9] = [
 /// Feeds the arrivals to an element and polls it.
 ///
 /// # Errors
-/// What breaks the calling contract, other than the results of lateness.
+/// Names the breach of the calling contract; late results are no breach.
 pub fn run(
     element: &mut dyn Element<Body>,
     arrivals: &[Arrival],
@@ -114,7 +114,7 @@ impl Driver<'_> {
             let now = self.poll_time(deadline).unwrap_or(deadline);
             self.poll_at(now, deadline)?;
         }
-        match self.element.held() {
+        match self.element.packet_count() {
             0 => Ok(()),
             n => Err(format!("{n} packets stay inside without a deadline")),
         }
@@ -158,8 +158,8 @@ impl Driver<'_> {
             self.out.dropped.push(dropped);
         }
         let (departed, dropped) = (self.out.departures.len(), self.out.dropped.len());
-        let held = self.element.held();
-        let made = usize::try_from(self.element.made()).expect("copies are few");
+        let held = self.element.packet_count();
+        let made = usize::try_from(self.element.copies()).expect("copies are few");
         let received = self.received;
         if received + made == departed + dropped + held {
             return Ok(());

@@ -17,7 +17,7 @@ use crate::contract::traffic::{TICK, pick};
 /// At this rate a full packet takes one [`TICK`].
 pub const RATE: u64 = 1_000_000_000;
 
-/// What kind of element.
+/// The kind of an element.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Line,
@@ -125,7 +125,7 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
             Box::new(Served::with(queue, Wifi::new(&batch(&mut random), noise)))
         }
         Kind::ManagedBatchLink => {
-            let queue = managed(&noise, &mut random);
+            let queue = managed_queue(&noise, &mut random);
             Box::new(Served::with(queue, Wifi::new(&batch(&mut random), noise)))
         }
         Kind::SlottedLink => {
@@ -133,7 +133,7 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
             Box::new(Served::with(queue, Cellular::new(&slots(&mut random))))
         }
         Kind::ManagedSlottedLink => {
-            let queue = managed(&noise, &mut random);
+            let queue = managed_queue(&noise, &mut random);
             Box::new(Served::with(queue, Cellular::new(&slots(&mut random))))
         }
         Kind::VaryingLink => {
@@ -208,7 +208,7 @@ fn batch(random: &mut Stream) -> WifiParams {
     }
 }
 
-fn managed(noise: &Stream, random: &mut Stream) -> Queue<Body> {
+fn managed_queue(noise: &Stream, random: &mut Stream) -> Queue<Body> {
     let queue: Box<dyn QueueDiscipline<Body> + Send> = if random.chance(0.5) {
         Box::new(Managed::new(noise.clone()))
     } else {

@@ -59,7 +59,7 @@ impl Model {
 /// Packets, and their times, that left and that were dropped.
 type Fates = (Vec<(u64, u64)>, Vec<(u64, u64)>);
 
-fn expected(model: &mut Model, arrivals: &[Arrival]) -> Fates {
+fn expected_fates(model: &mut Model, arrivals: &[Arrival]) -> Fates {
     let (mut left, mut dropped) = (Vec::new(), Vec::new());
     for (now, packet) in arrivals {
         match model.arrive(now.as_nanos(), u64::from(packet.size)) {
@@ -82,7 +82,7 @@ fn a_drop_tail_link_is_what_its_definition_says() {
             out.departures.iter().map(|d| (d.packet.body, d.at.as_nanos())).collect();
         let dropped: Vec<_> =
             out.dropped.iter().map(|d| (d.packet.body, d.at.as_nanos())).collect();
-        let expected = expected(&mut Model::new(rate, limit), &arrivals);
+        let expected = expected_fates(&mut Model::new(rate, limit), &arrivals);
         assert_eq!((left, dropped), expected, "seed {seed}: {rate:?} {limit:?}");
     }
 }

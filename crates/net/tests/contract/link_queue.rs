@@ -1,4 +1,4 @@
-//! What a link asks of its queue discipline, call by call.
+//! The calls of a link to its queue discipline.
 
 use std::collections::VecDeque;
 use std::fmt::Write;

@@ -21,7 +21,7 @@ use narrows_net::{Departure, Dropped};
 /// The body of a test packet is its number.
 type Body = u64;
 
-/// What came out of an element.
+/// The packets that came out of an element.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Outcome {
     departures: Vec<Departure<Body>>,

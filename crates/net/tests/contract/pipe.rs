@@ -21,7 +21,7 @@ impl Both {
         Self::Two(Box::new(link), CopyLine::new(delay(&mut random)))
     }
 
-    fn joined(self) -> Self {
+    fn join(self) -> Self {
         match self {
             Self::Two(link, line) => {
                 Self::One(Box::new(Pipe::of(&link, &line).expect("a plain link")))
@@ -67,10 +67,10 @@ impl Both {
         }
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         match self {
-            Self::One(pipe) => pipe.held(),
-            Self::Two(link, line) => link.held() + line.held(),
+            Self::One(pipe) => pipe.packet_count(),
+            Self::Two(link, line) => link.packet_count() + line.packet_count(),
         }
     }
 }
@@ -85,7 +85,7 @@ fn take(element: &mut dyn Element<Body>, now: Time, out: &mut Outcome) {
 fn through(mut both: Both, seed: u64, split: usize) -> (Outcome, Vec<(QueueState, usize)>) {
     let (mut out, mut states) = (Outcome::default(), Vec::new());
     for (number, (now, packet)) in arrivals(seed).into_iter().enumerate() {
-        states.push((both.settle(now, &mut out), both.held()));
+        states.push((both.settle(now, &mut out), both.packet_count()));
         if number == split && seed.is_multiple_of(2) {
             both = both.split();
         }
@@ -93,9 +93,9 @@ fn through(mut both: Both, seed: u64, split: usize) -> (Outcome, Vec<(QueueState
         if number == split {
             both = both.split();
         }
-        states.push((both.settle(now, &mut out), both.held()));
+        states.push((both.settle(now, &mut out), both.packet_count()));
     }
-    states.push((both.settle(Time::from_nanos(u64::MAX / 2), &mut out), both.held()));
+    states.push((both.settle(Time::from_nanos(u64::MAX / 2), &mut out), both.packet_count()));
     (out, states)
 }
 
@@ -103,7 +103,7 @@ fn through(mut both: Both, seed: u64, split: usize) -> (Outcome, Vec<(QueueState
 fn a_pipe_is_the_same_as_its_link_and_its_line() {
     for seed in seeds(1_000) {
         let expected = through(Both::new(seed), seed, usize::MAX);
-        assert_eq!(through(Both::new(seed).joined(), seed, usize::MAX), expected, "seed {seed}");
+        assert_eq!(through(Both::new(seed).join(), seed, usize::MAX), expected, "seed {seed}");
     }
 }
 
@@ -113,7 +113,7 @@ fn a_split_pipe_goes_on_as_if_it_had_never_been_one() {
         let arrivals = u64::try_from(arrivals(seed).len()).unwrap();
         let split = usize::try_from(Stream::new(seed, "split").below(arrivals)).unwrap();
         let expected = through(Both::new(seed), seed, usize::MAX);
-        let found = through(Both::new(seed).joined(), seed, split);
+        let found = through(Both::new(seed).join(), seed, split);
         assert_eq!(found, expected, "seed {seed}, split at {split}");
     }
 }
@@ -123,7 +123,7 @@ fn a_split_pipe_goes_on_as_if_it_had_never_been_one() {
 #[test]
 fn packets_are_noted_on_the_line() {
     for seed in seeds(300) {
-        let Both::One(mut pipe) = Both::new(seed).joined() else { unreachable!() };
+        let Both::One(mut pipe) = Both::new(seed).join() else { unreachable!() };
         let Both::Two(mut link, line) = Both::new(seed) else { unreachable!() };
         let (mut noted, mut left, mut lost, mut out) = (vec![], vec![], 0, Outcome::default());
         for (now, packet) in arrivals(seed) {

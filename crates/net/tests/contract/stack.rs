@@ -37,11 +37,11 @@ impl Element<Body> for Stack {
         self.0.iter_mut().find_map(|e| e.take_dropped())
     }
 
-    fn held(&self) -> usize {
-        self.0.iter().map(|e| e.held()).sum()
+    fn packet_count(&self) -> usize {
+        self.0.iter().map(|e| e.packet_count()).sum()
     }
 
-    fn made(&self) -> u64 {
-        self.0.iter().map(|e| e.made()).sum()
+    fn copies(&self) -> u64 {
+        self.0.iter().map(|e| e.copies()).sum()
     }
 }

@@ -8,7 +8,7 @@ use narrows_net::{ConstantRate, Departure, DropReason, Dropped, Element};
 use crate::contract::Body;
 use crate::contract::elements::RATE;
 
-/// What is wrong with it.
+/// A mistake in an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mistake {
     None,
@@ -93,7 +93,7 @@ impl Element<Body> for WrongLink {
         self.dropped.pop_front()
     }
 
-    fn held(&self) -> usize {
+    fn packet_count(&self) -> usize {
         self.waiting.len() + usize::from(self.sending.is_some()) + self.done.len()
     }
 }

@@ -29,7 +29,7 @@ pub use patience::{Calls, Patience, Watch};
 use rust::Loaded;
 pub use rust::RustControl;
 pub use trouble::{ControlError, Trouble};
-use trouble::{raised, wrong};
+use trouble::{exception_error, wrong};
 
 /// The number of characters of a wrong answer that a message shows.
 const MOST_SHOWN: usize = 60;
@@ -140,7 +140,8 @@ impl PythonControl {
         let options = keywords(py, config.options)?;
         let object = class.call((), Some(&options));
         let place = format!("{}.__init__", self.class);
-        let object = object.map_err(|error| raised(py, &place, error, self.file.as_deref()))?;
+        let object =
+            object.map_err(|error| exception_error(py, &place, error, self.file.as_deref()))?;
         for method in METHODS {
             if !object.getattr(method).is_ok_and(|found| found.is_callable()) {
                 let need = "on_ack(sample), on_congestion(event) and control()";
@@ -166,7 +167,7 @@ impl PythonControl {
     fn has(&self, object: &Bound<'_, PyAny>, method: &str) -> PyResult<bool> {
         let place = format!("{}.{method}", self.class);
         let found = object.hasattr(method);
-        found.map_err(|error| raised(object.py(), &place, error, self.file.as_deref()))
+        found.map_err(|error| exception_error(object.py(), &place, error, self.file.as_deref()))
     }
 
     /// Calls a method that takes one object and returns nothing.
@@ -179,7 +180,7 @@ impl PythonControl {
         let place = || format!("{}.{method}", self.class);
         object
             .call_method1(py, method, (argument,))
-            .map_err(|error| raised(py, &place(), error, self.file.as_deref()))?;
+            .map_err(|error| exception_error(py, &place(), error, self.file.as_deref()))?;
         Ok(())
     }
 
@@ -189,7 +190,7 @@ impl PythonControl {
         let place = format!("{}.control", self.class);
         let answer = object
             .call_method0(py, "control")
-            .map_err(|error| raised(py, &place, error, self.file.as_deref()))?;
+            .map_err(|error| exception_error(py, &place, error, self.file.as_deref()))?;
         let (cwnd, rate) = read(answer.bind(py)).map_err(|found| wrong(&place, &found, NEED))?;
         if rate.is_some() && !self.paces {
             let found = "a pacing rate after none at first";

@@ -31,7 +31,7 @@ pub struct Calls {
 impl Calls {
     /// Registers a callee by its name in messages.
     pub fn register(&self, place: String) -> usize {
-        let mut places = held(&self.places);
+        let mut places = lock(&self.places);
         let next = places.len();
         *places.entry(place).or_insert(next)
     }
@@ -49,7 +49,7 @@ impl Calls {
 
     /// Sleeps once; false when there is nothing left to watch.
     fn nap(&self, nap: Duration) -> bool {
-        let over = held(&self.over);
+        let over = lock(&self.over);
         let waited = self.ended.wait_timeout_while(over, nap, |over| !*over);
         waited.is_ok_and(|(over, _)| !*over)
     }
@@ -67,7 +67,7 @@ impl Calls {
     }
 
     fn complain(&self, patience: Duration) {
-        let (places, latest) = (held(&self.places), self.place.load(Ordering::Relaxed));
+        let (places, latest) = (lock(&self.places), self.place.load(Ordering::Relaxed));
         let Some((place, _)) = places.iter().find(|(_, number)| **number == latest) else { return };
         eprintln!(
             "narrows: {place} hasn't returned for {} s; Ctrl-C stops it, or `kill -9 {}` if it \
@@ -78,7 +78,7 @@ impl Calls {
     }
 }
 
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no panic while it is held")
 }
 
@@ -100,7 +100,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        *held(&self.calls.over) = true;
+        *lock(&self.calls.over) = true;
         self.calls.ended.notify_all();
         if let Some(thread) = self.thread.take() {
             // It returns nothing, and a panic in it has been printed.

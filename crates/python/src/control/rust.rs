@@ -26,7 +26,7 @@ const NEED: &str = "a window from 1 to 10000000 packets and a rate from 8 to 1e1
 /// One connection's control.
 pub(super) struct Loaded {
     library: Library,
-    /// What its library made; null after it was dropped or if there never was one.
+    /// The library's own state; null after it was dropped or if there never was one.
     state: State,
     /// The latest output, in the words of the library and of the engine.
     output: own::Control,
@@ -94,7 +94,7 @@ impl Loaded {
         self.state = self.library.make(&connection, &mut self.output);
         self.calls.end();
         if self.state.is_null() {
-            return self.fail(self.panicked("new"));
+            return self.fail(self.panic_error("new"));
         }
         self.take("new");
         self.paces = self.control.pacing_rate.is_some();
@@ -125,7 +125,7 @@ impl Loaded {
         if done {
             self.take(method);
         } else {
-            self.fail(self.panicked(method));
+            self.fail(self.panic_error(method));
         }
     }
 
@@ -138,12 +138,12 @@ impl Loaded {
         if !OWN_WINDOWS.contains(&f64::from(cwnd)) || !fits {
             let rate = rate.map_or_else(String::new, |bps| format!(" and a rate of {bps} bit/s"));
             let found = format!("a window of {cwnd}{rate} after {method}");
-            return self.fail(wrong(&self.named("control"), &found, NEED));
+            return self.fail(wrong(&self.place_of("control"), &found, NEED));
         }
         if rate.is_some() && !self.paces {
             let found = "a pacing rate after none at first";
             let need = "a rate from the first call on, or never one,";
-            return self.fail(wrong(&self.named("control"), found, need));
+            return self.fail(wrong(&self.place_of("control"), found, need));
         }
         let pacing_rate = rate.map(Rate::from_bps);
         let ssthresh = ssthresh.min(INFINITE_SSTHRESH);
@@ -159,18 +159,18 @@ impl Loaded {
     ) -> T {
         let mut answer = otherwise;
         if !self.broken.get() && !ask(&self.library, self.state, &mut answer) {
-            self.fail(self.panicked(method));
+            self.fail(self.panic_error(method));
         }
         answer
     }
 
-    fn named(&self, method: &str) -> String {
+    fn place_of(&self, method: &str) -> String {
         format!("{}: {method}", self.library.file)
     }
 
-    fn panicked(&self, method: &str) -> PyErr {
+    fn panic_error(&self, method: &str) -> PyErr {
         let found = format!("a panic: {}", self.library.panic());
-        wrong(&self.named(method), &found, "a control that doesn't panic")
+        wrong(&self.place_of(method), &found, "a control that doesn't panic")
     }
 
     fn fail(&self, error: PyErr) {
@@ -238,7 +238,7 @@ impl CongestionControl for Loaded {
     }
 
     fn on_unused(&mut self, unused: cc::Unused) {
-        self.tell("on_unused", self.library.table.on_unused, &parts::unused(unused));
+        self.tell("on_unused", self.library.table.on_unused, &parts::unused_window(unused));
     }
 
     fn control(&self) -> cc::Control {

@@ -48,7 +48,12 @@ pub(super) fn wrong(place: &str, found: &str, remedy: &str) -> PyErr {
 
 /// An exception in a control's method, with the line of the control that raised it. A control that
 /// exits ends its run, not the program. Ctrl-C stays Ctrl-C.
-pub(super) fn raised(py: Python<'_>, place: &str, error: PyErr, file: Option<&str>) -> PyErr {
+pub(super) fn exception_error(
+    py: Python<'_>,
+    place: &str,
+    error: PyErr,
+    file: Option<&str>,
+) -> PyErr {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return error;
     }

@@ -29,12 +29,12 @@ impl Around {
     }
 
     /// Raises a function's exception again.
-    pub(super) fn raised(&self, _py: Python<'_>) -> PyResult<()> {
+    pub(super) fn raise_kept(&self, _py: Python<'_>) -> PyResult<()> {
         self.raised.borrow_mut().take().map_or(Ok(()), Err)
     }
 
     /// The arguments of a ValueError; anything else is kept.
-    fn told<'py, T>(&self, py: Python<'py>, error: PyErr) -> Option<T>
+    fn value_error_argument<'py, T>(&self, py: Python<'py>, error: PyErr) -> Option<T>
     where
         T: for<'a> FromPyObject<'a, 'py>,
     {
@@ -67,7 +67,7 @@ impl Surroundings for Around {
     fn file(&self, name: &str) -> Result<String, String> {
         Python::attach(|py| {
             let text = self.file.call1(py, (name,)).and_then(|text| text.extract(py));
-            text.map_err(|error| self.told(py, error).unwrap_or_default())
+            text.map_err(|error| self.value_error_argument(py, error).unwrap_or_default())
         })
     }
 
@@ -78,7 +78,7 @@ impl Surroundings for Around {
             let made: PyResult<(String, String)> = made.and_then(|made| made.extract(py));
             let (file, text) = made.map_err(|error| {
                 let faults: Vec<(String, String, String)> =
-                    self.told(py, error).unwrap_or_default();
+                    self.value_error_argument(py, error).unwrap_or_default();
                 let fault = |(key, found, remedy): (String, String, String)| ControlFault {
                     of_options: key == "options",
                     found,
@@ -93,7 +93,7 @@ impl Surroundings for Around {
     fn directory(&self) -> Result<String, (String, String)> {
         Python::attach(|py| {
             let path = self.directory.call0(py).and_then(|path| path.extract(py));
-            path.map_err(|error| self.told(py, error).unwrap_or_default())
+            path.map_err(|error| self.value_error_argument(py, error).unwrap_or_default())
         })
     }
 

@@ -10,14 +10,14 @@ pub(super) fn to_json(expect: &Expect) -> Value {
         wheres.map(|(place, node)| (place.to_string(), node.to_json())).collect();
     json!({
         "metric": expect.metric,
-        "taken": expect.taken.as_ref().map(taken),
+        "taken": expect.taken.as_ref().map(taken_to_json),
         "at_least": expect.at_least,
         "at_most": expect.at_most,
         "where": wheres,
     })
 }
 
-fn taken(taken: &Taken) -> Value {
+fn taken_to_json(taken: &Taken) -> Value {
     json!({
         "condition": condition(&taken.condition),
         "take": taken.take,

@@ -9,14 +9,14 @@ create_exception!(
     narrows._native,
     SpecificationError,
     PyValueError,
-    "What is wrong with a specification: tuples of origin, line, column, place, found, remedy."
+    "The faults of a specification: tuples of origin, line, column, place, found, remedy."
 );
 
 /// The origin, line and column, the place, what was found, and the remedy.
 type Told = (Option<String>, Option<usize>, Option<usize>, String, String, String);
 
 /// The problems as an exception.
-pub(crate) fn refused(problems: Problems) -> PyErr {
+pub(crate) fn spec_error(problems: Problems) -> PyErr {
     let told = problems.0.into_iter().map(|problem| {
         let (line, column) = (problem.at.map(|at| at.line), problem.at.map(|at| at.column));
         let place = problem.place.to_string();

@@ -7,7 +7,7 @@ use narrows_spec::{Node, Place, inline, text, units};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use super::refused::refused;
+use super::refused::spec_error;
 
 /// The kind of a quantity ("rate", "duration", "b", "pkt" or "bdp") and its number in bit/s, ns,
 /// bytes, packets or products; None if the text isn't one.
@@ -18,11 +18,11 @@ pub fn quantity(text: &str) -> Option<(&'static str, f64)> {
     Some(match units::quantity(text)? {
         Quantity::Rate(bps) => ("rate", number(bps)),
         Quantity::Duration(ns) => ("duration", number(ns)),
-        Quantity::Size(size) => (counted(&size), size.amount()),
+        Quantity::Size(size) => (size_unit(&size), size.amount()),
     })
 }
 
-fn counted(size: &Size) -> &'static str {
+fn size_unit(size: &Size) -> &'static str {
     match size.counted {
         Counted::Bytes => "b",
         Counted::Packets => "pkt",
@@ -59,14 +59,14 @@ pub fn nearest(word: &str, known: Vec<String>) -> Option<String> {
 #[pyfunction]
 #[pyo3(signature = (document, inline=false))]
 pub fn to_toml(document: &str, inline: bool) -> PyResult<String> {
-    let node = Node::from_json(document).map_err(refused)?;
+    let node = Node::from_json(document).map_err(spec_error)?;
     Ok(if inline { narrows_spec::inline(&node) } else { node.to_toml() })
 }
 
 /// Every single value of a TOML document, as a JSON table of places.
 #[pyfunction]
 pub fn leaves(text: &str) -> PyResult<String> {
-    let document = Node::from_toml(text).map_err(refused)?;
+    let document = Node::from_toml(text).map_err(spec_error)?;
     let leaves = document.leaves().into_iter();
     let leaves: serde_json::Map<_, _> =
         leaves.map(|(place, node)| (place.to_string(), node.to_json())).collect();

@@ -369,7 +369,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             Node::Line(line) => {
                 line.receive(*packet, at);
                 // Packets stay in order.
-                if line.held() == 1 {
+                if line.packet_count() == 1 {
                     self.agenda.set(to, line.next_deadline());
                 }
             }

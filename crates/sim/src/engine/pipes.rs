@@ -14,7 +14,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     #[inline(never)]
     pub(super) fn reach_pipe(&mut self, to: usize, packets: &[Packet<Segment>], at: Time) {
         let Node::Pipe(pipe) = &mut self.network.nodes[to] else { return };
-        let was_empty = pipe.held() == 0;
+        let was_empty = pipe.packet_count() == 0;
         for packet in packets {
             pipe.receive(*packet, at);
         }

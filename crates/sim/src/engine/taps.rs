@@ -78,7 +78,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         }
         let host = self.network.sender_mut(flow.index());
         for seq in host.sender_mut().into_iter().flat_map(Sender::take_lost) {
-            self.tap.lost(flow, at, seq);
+            self.tap.packet_lost(flow, at, seq);
         }
     }
 }

@@ -69,7 +69,7 @@ impl App {
 
     pub(super) fn started(&mut self, now: Time) {
         if let Self::Video(player) = self {
-            player.started(now);
+            player.start(now);
         }
     }
 

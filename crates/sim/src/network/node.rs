@@ -190,13 +190,13 @@ impl Node {
     /// Packets inside.
     pub(crate) fn held(&self) -> usize {
         match self {
-            Self::Link(link) => link.held(),
-            Self::Pipe(pipe) => pipe.held(),
-            Self::Served(link) => link.held(),
-            Self::Line(line) => line.held(),
-            Self::ChangingLine(line) => line.held(),
-            Self::Jitter(jitter) => jitter.held(),
-            Self::Impairment(element) => element.held(),
+            Self::Link(link) => link.packet_count(),
+            Self::Pipe(pipe) => pipe.packet_count(),
+            Self::Served(link) => link.packet_count(),
+            Self::Line(line) => line.packet_count(),
+            Self::ChangingLine(line) => line.packet_count(),
+            Self::Jitter(jitter) => jitter.packet_count(),
+            Self::Impairment(element) => element.packet_count(),
             Self::PipeEnd(_) | Self::Sender(_) | Self::Receiver(_) => 0,
         }
     }
@@ -204,7 +204,7 @@ impl Node {
     /// Packets that it has made.
     pub(crate) fn made(&self) -> u64 {
         match self {
-            Self::Impairment(element) => element.made(),
+            Self::Impairment(element) => element.copies(),
             _ => 0,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Checker, shown};
+use super::{Checker, format_ns};
 use crate::limits::MAX_RATE_BPS;
 use crate::place::Place;
 use crate::scenario::{Change, Flow, Workload};
@@ -42,10 +42,10 @@ impl Checker<'_> {
         let at = place.key("at_ns");
         let end = self.scenario.run.duration_ns;
         if change.at_ns > end {
-            let remedy = format!("a time until the end of the run ({})", shown(end));
-            self.wrong(at, shown(change.at_ns), remedy);
+            let remedy = format!("a time until the end of the run ({})", format_ns(end));
+            self.wrong(at, format_ns(change.at_ns), remedy);
         } else if change.at_ns < earlier {
-            let found = format!("{} after {}", shown(change.at_ns), shown(earlier));
+            let found = format!("{} after {}", format_ns(change.at_ns), format_ns(earlier));
             self.wrong(at, found, "changes in the order of their times");
         }
     }
@@ -101,7 +101,7 @@ impl Checker<'_> {
             }
             return;
         };
-        let Some(called) = self.names.called(name).map(Arc::clone) else {
+        let Some(called) = self.names.flow_numbers(name).map(Arc::clone) else {
             let names = self.scenario.flows.iter().map(|flow| flow.name.as_str()).take(20);
             let known = one_of(name, names);
             self.wrong(place.key("flow"), format!("{}, which is no flow", quote(name)), known);

@@ -2,7 +2,7 @@
 
 use narrows_base::registry::check_values;
 
-use super::{ALL, Checker, shown};
+use super::{ALL, Checker, format_ns};
 use crate::limits::PACKET_BYTES;
 use crate::place::Place;
 use crate::programs::{PLACEHOLDERS, fill, is_date};
@@ -36,8 +36,10 @@ impl Checker<'_> {
         for (index, flow) in flows.iter().enumerate() {
             let Some(other) = &flow.while_flow else { continue };
             let at = place.index(index).key("while");
-            let itself =
-                self.names.called(other).is_some_and(|flows| flows.binary_search(&index).is_ok());
+            let itself = self
+                .names
+                .flow_numbers(other)
+                .is_some_and(|flows| flows.binary_search(&index).is_ok());
             if itself {
                 self.wrong(at, format!("{}, the chain itself", quote(other)), "another flow");
             } else {
@@ -158,7 +160,7 @@ impl Checker<'_> {
             self.wrong(place.key("date"), quote(date), remedy);
         }
         if flow.syscall_time_ns.is_some_and(|ns| ns > LONGEST_CALL_NS) {
-            let found = shown(flow.syscall_time_ns.unwrap_or_default());
+            let found = format_ns(flow.syscall_time_ns.unwrap_or_default());
             self.wrong(place.key("syscall_time_ns"), found, "\"1s\" or less");
         }
         if matches!(flow.ecn, EcnMode::Dctcp | EcnMode::L4s) {
@@ -183,7 +185,7 @@ impl Checker<'_> {
         }
         if let Some(stop) = flow.stop_ns.filter(|stop| *stop <= flow.start_ns) {
             let remedy = format!("a stop after the start (\"{start}\")");
-            self.wrong(place.key("stop_ns"), shown(stop), remedy);
+            self.wrong(place.key("stop_ns"), format_ns(stop), remedy);
         }
     }
 
@@ -235,7 +237,7 @@ impl Checker<'_> {
                 let remedy = "another name (`stop_when` gives this one a meaning)";
                 self.wrong(place.clone(), "\"all\"", remedy);
             }
-            if self.names.called(&flow.name).is_some_and(|flows| flows[0] != index) {
+            if self.names.flow_numbers(&flow.name).is_some_and(|flows| flows[0] != index) {
                 let found = format!("{}, the name of an earlier flow", quote(&flow.name));
                 self.wrong(place, found, "a name of its own");
             }
@@ -246,7 +248,7 @@ impl Checker<'_> {
     /// asks.
     pub(super) fn ends(&mut self, at: Place, name: &str, without: Option<usize>, also: &[&str]) {
         let flows = &self.scenario.flows;
-        let Some(called) = self.names.called(name).cloned() else {
+        let Some(called) = self.names.flow_numbers(name).cloned() else {
             let others = flows.iter().enumerate().filter(|(index, _)| Some(*index) != without);
             let names = others.map(|(_, flow)| flow.name.as_str());
             let mut names = also.iter().copied().chain(names).take(MOST_NAMES).peekable();

@@ -57,7 +57,7 @@ impl Checker<'_> {
     fn duration(&mut self, place: Place, ns: u64) {
         if ns > MAX_DURATION_NS {
             let most = format_duration(MAX_DURATION_NS);
-            self.wrong(place, shown(ns), format!("a duration of at most {most}"));
+            self.wrong(place, format_ns(ns), format!("a duration of at most {most}"));
         }
     }
 
@@ -68,13 +68,13 @@ impl Checker<'_> {
         let end = format_duration(run.duration_ns);
         if run.warmup_ns >= run.duration_ns {
             let remedy = format!("a warm-up shorter than the run (\"{end}\")");
-            self.wrong(place("warmup_ns"), shown(run.warmup_ns), remedy);
+            self.wrong(place("warmup_ns"), format_ns(run.warmup_ns), remedy);
         }
         let interval = run.sample_interval_ns;
         if interval > 0 && run.duration_ns / interval > MAX_ROWS {
             let least = format_duration(run.duration_ns.div_ceil(MAX_ROWS));
             let remedy = format!("at least \"{least}\" for so long a run");
-            self.wrong(place("sample_interval_ns"), shown(interval), remedy);
+            self.wrong(place("sample_interval_ns"), format_ns(interval), remedy);
         }
         match run.stop_when.as_deref() {
             None => {}
@@ -106,6 +106,6 @@ impl Checker<'_> {
 }
 
 /// A duration as it would be written.
-fn shown(ns: u64) -> String {
+fn format_ns(ns: u64) -> String {
     quote(&format_duration(ns))
 }

@@ -1,6 +1,6 @@
 //! Checks workloads.
 
-use super::{Checker, shown};
+use super::{Checker, format_ns};
 use crate::law::Law;
 use crate::limits::MAX_DURATION_NS;
 use crate::place::Place;
@@ -104,7 +104,7 @@ impl Checker<'_> {
         if least > buffer_ns {
             let least = format_duration(least);
             let remedy = format!("room for `start` and a chunk, \"{least}\" or more,");
-            self.wrong(place.key("buffer_ns"), shown(buffer_ns), remedy);
+            self.wrong(place.key("buffer_ns"), format_ns(buffer_ns), remedy);
         }
     }
 

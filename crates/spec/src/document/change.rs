@@ -58,20 +58,22 @@ fn single_value(text: &str) -> Node {
         _ => None,
     });
     match single.map(|entry| entry.node) {
-        Some(node) if !matches!(node.value, Value::Other(..)) => unplaced(node),
+        Some(node) if !matches!(node.value, Value::Other(..)) => strip_positions(node),
         _ => Node::text(text),
     }
 }
 
 /// The same without positions, which would be those of the option.
-fn unplaced(mut node: Node) -> Node {
+fn strip_positions(mut node: Node) -> Node {
     node.at = None;
     match &mut node.value {
-        Value::List(list) => *list = std::mem::take(list).into_iter().map(unplaced).collect(),
+        Value::List(list) => {
+            *list = std::mem::take(list).into_iter().map(strip_positions).collect()
+        }
         Value::Table(Table(entries)) => {
             for entry in entries {
                 entry.at = None;
-                entry.node = unplaced(std::mem::replace(&mut entry.node, Node::text("")));
+                entry.node = strip_positions(std::mem::replace(&mut entry.node, Node::text("")));
             }
         }
         _ => {}

@@ -22,7 +22,7 @@ impl Node {
     /// # Errors
     /// Where the text isn't TOML, or a table has more keys than any could need.
     pub fn from_toml(text: &str) -> Result<Self, Problems> {
-        toml::read(text)?.bounded()
+        toml::read(text)?.check_size()
     }
 
     /// The document in a JSON text written by a program; values have no positions.
@@ -30,12 +30,12 @@ impl Node {
     /// # Errors
     /// If the text isn't JSON, or a table has more keys than any could need.
     pub fn from_json(text: &str) -> Result<Self, Problems> {
-        json::read(text)?.bounded()
+        json::read(text)?.check_size()
     }
 
     /// The document, unless a table is so large that finding each of its keys would take too long.
-    fn bounded(self) -> Result<Self, Problems> {
-        let Some((place, keys)) = oversized(&self, &Place::default()) else { return Ok(self) };
+    fn check_size(self) -> Result<Self, Problems> {
+        let Some((place, keys)) = find_oversized(&self, &Place::default()) else { return Ok(self) };
         let (found, remedy) = (format!("{keys} keys"), format!("at most {MAX_KEYS} in a table"));
         let mut problem = Problem::new(ProblemKind::Relation, place, found, remedy);
         problem.at = self.position(&problem.place, false);
@@ -56,15 +56,16 @@ impl Node {
 }
 
 /// The first table with too many keys, and their number.
-fn oversized(node: &Node, place: &Place) -> Option<(Place, usize)> {
+fn find_oversized(node: &Node, place: &Place) -> Option<(Place, usize)> {
     match &node.value {
         Value::Table(table) if table.0.len() > MAX_KEYS => Some((place.clone(), table.0.len())),
         Value::Table(table) => {
-            table.0.iter().find_map(|entry| oversized(&entry.node, &place.key(&entry.key)))
+            table.0.iter().find_map(|entry| find_oversized(&entry.node, &place.key(&entry.key)))
         }
-        Value::List(list) => {
-            list.iter().enumerate().find_map(|(index, node)| oversized(node, &place.index(index)))
-        }
+        Value::List(list) => list
+            .iter()
+            .enumerate()
+            .find_map(|(index, node)| find_oversized(node, &place.index(index))),
         _ => None,
     }
 }

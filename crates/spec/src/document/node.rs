@@ -92,7 +92,7 @@ impl Node {
 
     /// The value in the words of a message.
     #[must_use]
-    pub fn described(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.value {
             Value::Text(text) => quote(text),
             Value::Whole(number) if number.unsigned_abs() >= 10_u128.pow(24) => {

@@ -176,7 +176,7 @@ mod tests {
         let document = read(&format!("a = {}\nb = 1e999999999\nc = 0x_f", "9".repeat(401)));
         assert!(document.is_err(), "an underscore needs digits around it");
         let document = read(&format!("a = {}\nb = 1e999999999\nc = 0xf", "9".repeat(401))).unwrap();
-        let found: Vec<_> = document.leaves().iter().map(|leaf| leaf.1.described()).collect();
+        let found: Vec<_> = document.leaves().iter().map(|leaf| leaf.1.describe()).collect();
         assert_eq!(found, ["a huge number", "inf", "15"]);
     }
 }

@@ -36,7 +36,7 @@ pub fn inline(node: &Node) -> String {
         Value::List(list) => {
             format!("[{}]", list.iter().map(inline).collect::<Vec<_>>().join(", "))
         }
-        Value::Text(text) => quoted(text),
+        Value::Text(text) => quote(text),
         Value::Whole(number) => number.to_string(),
         Value::Float(number) => canonical::float(*number),
         Value::Flag(flag) => flag.to_string(),
@@ -63,10 +63,10 @@ fn pair(name: &str, node: &Node) -> String {
 fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let plain = !name.is_empty() && name.chars().all(bare) && name.contains(char::is_alphanumeric);
-    if plain { name.into() } else { quoted(name) }
+    if plain { name.into() } else { quote(name) }
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     let json = serde_json::to_string(text).expect("a text can be written");
     json.replace('\u{7f}', "\\u007f")
 }

@@ -79,10 +79,10 @@ const IS: Key = Key::new(
 const ABOVE: Key = Key::new("above", Kind::Number, Off, "The condition that it is higher.");
 const BELOW: Key = Key::new("below", Kind::Number, Off, "The condition that it is lower.");
 
-/// What holds at some samples of a series.
+/// A condition on the samples of a series.
 pub static CONDITION: Section = Section {
     title: "Condition",
-    what: "What holds at some samples of a series.",
+    what: "A condition on the samples of a series.",
     keys: &[
         Key {
             fallback: Required,

@@ -89,7 +89,7 @@ impl Key {
     }
 
     /// The same, with a value in every scenario.
-    pub(super) const fn filled(mut self) -> Self {
+    pub(super) const fn always_present(mut self) -> Self {
         self.filled = true;
         self
     }

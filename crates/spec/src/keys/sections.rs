@@ -27,7 +27,7 @@ pub static SPECIFICATION: Section = Section {
             "changes",
             Kind::Tables(&CHANGE),
             Empty,
-            "What changes in the course of the run, in the order of the times.",
+            "The changes in the course of the run, in the order of their times.",
         )
         .stays(),
         Key::new(
@@ -40,7 +40,7 @@ pub static SPECIFICATION: Section = Section {
 };
 
 const RATE: Key = Key::new("rate", Kind::Rate, Required, "").becomes("rate_bps");
-const BUFFER: Key = Key::new("buffer", Kind::Room, Off, "").stays().filled();
+const BUFFER: Key = Key::new("buffer", Kind::Room, Off, "").stays().always_present();
 const QUEUE: Key = Key::new("queue", Kind::Element(Elements::Queue), Text("droptail"), "").stays();
 const SERVICE: Key =
     Key::new("service", Kind::Element(Elements::Service), Text("constant"), "").stays();
@@ -123,7 +123,7 @@ pub static FLOW: Section = Section {
              it; by default the TCP of `profile`.",
         )
         .stays(),
-        Key::new("name", Kind::Name, Off, "").stays().filled(),
+        Key::new("name", Kind::Name, Off, "").stays().always_present(),
         Key::new("count", Kind::Whole(1, MAX_FLOWS), Whole(1), ""),
         Key::new("start", Kind::Duration, Text("0s"), "").becomes("start_ns"),
         Key::new("stop", Kind::Span, Off, "When the application stops writing; what it has written still leaves.").becomes("stop_ns"),
@@ -196,7 +196,7 @@ pub static FLOW: Section = Section {
             "Use of ECN; by default what the control needs, or the hosts' setting.",
         )
         .stays()
-        .filled(),
+        .always_present(),
         Key::new(
             "dscp",
             Kind::Word(&DSCP),

@@ -63,7 +63,7 @@ pub(super) static LEVEL: Words = Words {
 pub(super) static DESIGN: Words =
     Words { what: "design", example: "lhs", known: || vec!["grid", "random", "lhs"] };
 
-/// What an expectation takes from a series.
+/// Ways to take a number from a series.
 pub(super) static TAKE: Words = Words {
     what: "way to take a number from a series",
     example: "max",

@@ -29,7 +29,7 @@ fn is_file(cca: &str) -> bool {
 /// The name of a control.
 pub(super) fn name(node: &Node, around: &dyn Surroundings, expects: &str) -> Result<String, Wrong> {
     let Some(name) = node.as_text() else {
-        return Err(Wrong::value(node.described(), expects));
+        return Err(Wrong::value(node.describe(), expects));
     };
     if is_file(name) {
         return Ok(name.into());
@@ -110,7 +110,7 @@ fn plain(node: &Node) -> Result<Value, Wrong> {
         document::Value::Text(text) => Ok(Value::Word(text.clone())),
         _ => {
             let number = scalar::finite(node).map(Value::Number);
-            number.ok_or_else(|| Wrong::value(node.described(), PLAIN))
+            number.ok_or_else(|| Wrong::value(node.describe(), PLAIN))
         }
     }
 }
@@ -121,8 +121,8 @@ fn option(
     node: &Node,
     around: &dyn Surroundings,
 ) -> Result<(String, Value), Wrong> {
-    if let Some(today) = node.as_float().and_then(|number| info.respelled(name, number)) {
-        return Err(Wrong::value(node.described(), format!("`{today}`")));
+    if let Some(today) = node.as_float().and_then(|number| info.respell(name, number)) {
+        return Err(Wrong::value(node.describe(), format!("`{today}`")));
     }
     let names: Vec<&str> = info.parameters.iter().map(|parameter| parameter.name).collect();
     let parameter = info.parameter(name).ok_or_else(|| unknown(info.name, name, &names))?;

@@ -68,7 +68,7 @@ pub(super) fn read(
             of_table(&table, elements, around)
         }
         Value::Table(table) => of_table(table, elements, around),
-        _ => Err(Wrong::value(node.described(), expects)),
+        _ => Err(Wrong::value(node.describe(), expects)),
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn impairment(
     expects: &str,
 ) -> Result<Impairment, Wrong> {
     let Some(table) = node.table() else {
-        return Err(Wrong::value(node.described(), expects));
+        return Err(Wrong::value(node.describe(), expects));
     };
     let direction = word(table, "direction", &["forward", "backward"])?;
     let at = word(table, "at", &["behind", "before"])?;
@@ -99,7 +99,7 @@ fn word(table: &Table, key: &str, words: &[&str; 2]) -> Result<usize, Wrong> {
     words
         .iter()
         .position(|word| *word == text)
-        .ok_or_else(|| Wrong::value(node.described(), one_of(text, words.iter().copied())).at(key))
+        .ok_or_else(|| Wrong::value(node.describe(), one_of(text, words.iter().copied())).at(key))
 }
 
 /// The entry named by a table's `kind`, and the place of the name.
@@ -110,7 +110,7 @@ pub(super) fn kind_of(
 ) -> Result<&'static Info, Wrong> {
     let names = || registry.iter().map(|info| info.name);
     let Some(kind) = table.get("kind").filter(|node| node.as_text().is_some()) else {
-        let found = table.get("kind").map_or("nothing".into(), Node::described);
+        let found = table.get("kind").map_or("nothing".into(), Node::describe);
         return Err(Wrong::value(found, one_of("", names())).at("kind"));
     };
     let name = kind.as_text().unwrap_or_default();
@@ -145,7 +145,7 @@ fn of_table(
 /// A queue's `limit`; a plain number is in the discipline's own unit.
 fn limit_of(node: &Node, room: Room) -> Result<Size, Wrong> {
     let remedy = "a size such as \"250kb\" or \"100pkt\"";
-    let unfit = || Wrong::value(node.described(), remedy).at("limit");
+    let unfit = || Wrong::value(node.describe(), remedy).at("limit");
     let size = match (&node.value, room) {
         (Value::Text(text), _) => parse_size(text).map_err(|wrong| wrong.at("limit"))?,
         (Value::Whole(_), Room::Either) => return Err(unfit()),
@@ -157,7 +157,7 @@ fn limit_of(node: &Node, room: Room) -> Result<Size, Wrong> {
         _ => return Err(unfit()),
     };
     if size.amount <= exact::whole(0) {
-        return Err(Wrong::value(node.described(), "a limit above zero").at("limit"));
+        return Err(Wrong::value(node.describe(), "a limit above zero").at("limit"));
     }
     Ok(size)
 }

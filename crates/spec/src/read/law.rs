@@ -38,7 +38,7 @@ impl Measure {
 
     fn read(self, node: &Node) -> Result<u64, Wrong> {
         let Some(text) = node.as_text() else {
-            return Err(Wrong::value(node.described(), "a text with its unit"));
+            return Err(Wrong::value(node.describe(), "a text with its unit"));
         };
         let exact = self.parse(text)?;
         if exact > MAX_VALUE {
@@ -57,7 +57,7 @@ pub(super) fn read(node: &Node, measure: Measure, around: &dyn Surroundings) -> 
         let example = measure.example();
         let kind = format!("{{ kind = \"exponential\", mean = \"{example}\" }}");
         let remedy = format!("\"{example}\", or a distribution such as {kind}");
-        return Err(Wrong::value(node.described(), remedy));
+        return Err(Wrong::value(node.describe(), remedy));
     };
     let info = parameter::kind(DISTRIBUTIONS, table, "distribution")?;
     let parts = Parts { info, table, measure, around };
@@ -68,7 +68,7 @@ pub(super) fn read(node: &Node, measure: Measure, around: &dyn Surroundings) -> 
         "pareto" => parts.pareto(),
         _ => parts.empirical(),
     }?;
-    parameter::known(info, table)?;
+    parameter::refuse_unknown(info, table)?;
     Ok(law)
 }
 
@@ -82,7 +82,7 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn exponential(&self) -> Result<Law, Wrong> {
-        made(Distribution::Exponential { mean: self.quantity("mean")? })
+        make_law(Distribution::Exponential { mean: self.quantity("mean")? })
     }
 
     fn uniform(&self) -> Result<Law, Wrong> {
@@ -101,14 +101,14 @@ impl Parts<'_> {
                 return Err(Wrong::value("both or neither", remedy).at("median"));
             }
         };
-        made(Distribution::Lognormal { scale, sigma })
+        make_law(Distribution::Lognormal { scale, sigma })
     }
 
     fn pareto(&self) -> Result<Law, Wrong> {
         let (min, shape) = (self.quantity("min")?, self.number("shape")?);
         let max = self.table.has("max").then(|| self.quantity("max")).transpose()?;
         self.ascending(min, max.unwrap_or(min))?;
-        made(Distribution::Pareto { min, shape, max })
+        make_law(Distribution::Pareto { min, shape, max })
     }
 
     fn empirical(&self) -> Result<Law, Wrong> {
@@ -127,7 +127,7 @@ impl Parts<'_> {
         if low <= high {
             return Ok(());
         }
-        let found = self.table.get("max").map_or_else(String::new, Node::described);
+        let found = self.table.get("max").map_or_else(String::new, Node::describe);
         Err(Wrong::value(found, "at least `min`").at("max"))
     }
 
@@ -138,7 +138,7 @@ impl Parts<'_> {
             return Err(Wrong::missing(key, format!("a quantity such as \"{example}\"")));
         };
         match self.measure.read(node).map_err(|wrong| wrong.at(key))? {
-            0 => Err(Wrong::value(node.described(), "more than zero").at(key)),
+            0 => Err(Wrong::value(node.describe(), "more than zero").at(key)),
             exact => Ok(exact),
         }
     }
@@ -152,7 +152,7 @@ impl Parts<'_> {
         let node = self.table.get(key);
         let number = node.and_then(Node::as_float).filter(|n| *n > least && *n <= most);
         number.ok_or_else(|| {
-            let found = node.map_or("nothing".into(), Node::described);
+            let found = node.map_or("nothing".into(), Node::describe);
             Wrong::value(found, format!("a number above {least} and of at most {most}")).at(key)
         })
     }
@@ -161,7 +161,7 @@ impl Parts<'_> {
     fn file(&self, node: &Node) -> Result<Vec<(u64, u64)>, Wrong> {
         let Some(name) = node.as_text() else {
             let remedy = "the path of a file, such as \"sizes.txt\",";
-            return Err(Wrong::value(node.described(), remedy));
+            return Err(Wrong::value(node.describe(), remedy));
         };
         let remedy = "a readable text file of at most 1 MB beside the specification";
         let text = self.around.file(name).map_err(|found| Wrong::value(found, remedy))?;
@@ -186,13 +186,13 @@ impl Parts<'_> {
     fn rows(&self, node: &Node) -> Result<Vec<(u64, u64)>, Wrong> {
         let rows = node.list().ok_or_else(|| {
             let remedy = format!("1 to {MAX_POINTS} pairs of a value and a share");
-            Wrong::value(node.described(), remedy)
+            Wrong::value(node.describe(), remedy)
         })?;
         few(rows.len())?;
         let row = |(index, row): (usize, &Node)| match row.list() {
             Some([value, share]) => {
-                let text = value.as_text().map_or_else(|| value.described(), str::to_owned);
-                self.row(index + 1, &text, share.as_float(), &share.described())
+                let text = value.as_text().map_or_else(|| value.describe(), str::to_owned);
+                self.row(index + 1, &text, share.as_float(), &share.describe())
             }
             _ => Err(incomplete(index + 1)),
         };
@@ -239,7 +239,7 @@ fn few(rows: usize) -> Result<(), Wrong> {
     }
 }
 
-fn made(distribution: Distribution) -> Result<Law, Wrong> {
+fn make_law(distribution: Distribution) -> Result<Law, Wrong> {
     let found = "a distribution with values beyond 10^15";
     distribution.law().ok_or_else(|| Wrong::value(found, "a lighter tail, or a `max`,"))
 }

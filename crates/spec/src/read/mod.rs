@@ -13,7 +13,7 @@ mod workload;
 
 pub use control::is_own;
 pub(crate) use element::ReadElement;
-pub(crate) use preset::expanded;
+pub(crate) use preset::expand;
 pub use preset::{Preset, presets};
 pub(crate) use section::Reader;
 pub(crate) use values::{Read, Values};

@@ -62,7 +62,7 @@ pub(super) fn kind(
 }
 
 /// The problem of a table with keys that are neither `kind` nor a parameter.
-pub(super) fn known(info: &Info, table: &Table) -> Result<(), Wrong> {
+pub(super) fn refuse_unknown(info: &Info, table: &Table) -> Result<(), Wrong> {
     match table.keys().find(|key| *key != "kind" && info.parameter(key).is_none()) {
         Some(key) => {
             let names = info.parameters.iter().map(|parameter| parameter.name);
@@ -78,7 +78,7 @@ pub(super) fn read(
     node: &Node,
     around: &dyn Surroundings,
 ) -> Result<Value, Wrong> {
-    let unfit = || Wrong::value(node.described(), expectation(parameter));
+    let unfit = || Wrong::value(node.describe(), expectation(parameter));
     let within = |number: u64| {
         let fits = parameter.bounds.hold(number) && number <= MAX_VALUE;
         if fits { Ok(number) } else { Err(unfit()) }
@@ -106,8 +106,8 @@ pub(super) fn read(
             let known = words.contains(&word);
             if known { Ok(Value::Word(word.into())) } else { Err(unfit()) }
         }
-        Unit::Rates => timed(node, parse_rate, &unfit, &within),
-        Unit::Delays | Unit::Spans => timed(node, parse_duration, &unfit, &within),
+        Unit::Rates => read_steps(node, parse_rate, &unfit, &within),
+        Unit::Delays | Unit::Spans => read_steps(node, parse_duration, &unfit, &within),
         Unit::Opportunities => trace::read(text()?, around).map(Value::List),
         Unit::Tables(parameters) => tables(parameters, node, &unfit, around),
         Unit::Frequency
@@ -151,7 +151,7 @@ fn amount(node: &Node, counted: Counted) -> Result<Option<u64>, Wrong> {
 }
 
 /// A table of ascending times, each with a value.
-fn timed(
+fn read_steps(
     node: &Node,
     parse: fn(&str) -> Result<u64, Wrong>,
     unfit: &dyn Fn() -> Wrong,

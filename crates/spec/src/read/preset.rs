@@ -37,7 +37,7 @@ fn preset(name: String, node: &Node) -> Preset {
 }
 
 /// The document with its preset's fields where its own are missing.
-pub(crate) fn expanded(document: &Table) -> Result<Table, Problems> {
+pub(crate) fn expand(document: &Table) -> Result<Table, Problems> {
     let path = document.get("path").and_then(Node::table);
     let Some((path, name)) = path.and_then(|path| Some((path, path.get("preset")?))) else {
         return Ok(document.clone());
@@ -46,7 +46,7 @@ pub(crate) fn expanded(document: &Table) -> Result<Table, Problems> {
     let base = known.and_then(|preset| preset.path.table()).ok_or_else(|| {
         let place = Place::default().key("path").key("preset");
         let word = name.as_text().unwrap_or_default();
-        let found = format!("{}, which is no preset", name.described());
+        let found = format!("{}, which is no preset", name.describe());
         let remedy = one_of(word, presets().iter().map(|preset| preset.name.as_str()));
         Problems::from(Problem::new(ProblemKind::Value, place, found, remedy))
     })?;
@@ -55,7 +55,7 @@ pub(crate) fn expanded(document: &Table) -> Result<Table, Problems> {
     let limited = queue.is_some_and(|queue| queue.has("limit"));
     for entry in &base.0 {
         if !(limited && entry.key == "buffer") {
-            whole.or_insert(&entry.key, unplaced(entry.node.clone()));
+            whole.or_insert(&entry.key, strip_positions(entry.node.clone()));
         }
     }
     let mut expanded = document.clone();
@@ -64,6 +64,6 @@ pub(crate) fn expanded(document: &Table) -> Result<Table, Problems> {
 }
 
 /// The same without a position, which would be that in the list of presets.
-fn unplaced(node: Node) -> Node {
+fn strip_positions(node: Node) -> Node {
     Node { at: None, ..node }
 }

@@ -25,7 +25,7 @@ pub(super) fn single(node: &Node, expects: &str) -> Result<(), Wrong> {
 
 /// The exact form of a value; `key` is its name.
 pub(super) fn read(kind: Kind, node: &Node, key: &str) -> Result<Read, Wrong> {
-    let unfit = || Wrong::value(node.described(), kind.expects(key));
+    let unfit = || Wrong::value(node.describe(), kind.expects(key));
     let text = || node.as_text().ok_or_else(unfit);
     match kind {
         Kind::Rate => rate(text()?).map(Read::Whole),
@@ -73,7 +73,7 @@ pub(super) fn sysctl(name: &str, node: &Node) -> Result<String, Wrong> {
         None => node.as_whole().map(|whole| whole.to_string()).unwrap_or_default(),
     };
     if text.is_empty() || text.len() > MAX_NAME || !text.chars().all(is_printable) {
-        return Err(Wrong::value(node.described(), expects));
+        return Err(Wrong::value(node.describe(), expects));
     }
     Ok(text)
 }

@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         here: &Place,
     ) -> Option<Read> {
         let mut unfit = |node: &Node, what: &str, place: &Place| {
-            let wrong = Wrong::value(node.described(), format!("{what}, [[{here}]],"));
+            let wrong = Wrong::value(node.describe(), format!("{what}, [[{here}]],"));
             self.problems.push(wrong.problem(place));
         };
         let Some(list) = node.list() else {
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
     }
 
     fn unfit(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {
-        let wrong = Wrong::value(node.described(), key.kind.expects(key.name));
+        let wrong = Wrong::value(node.describe(), key.kind.expects(key.name));
         self.problems.push(wrong.problem(here));
         None
     }

@@ -33,10 +33,10 @@ pub(super) fn read(
     expects: &str,
 ) -> Result<Workload, Wrong> {
     let Some(table) = node.table() else {
-        return Err(Wrong::value(node.described(), expects));
+        return Err(Wrong::value(node.describe(), expects));
     };
     let info = parameter::kind(WORKLOADS, table, "workload")?;
-    parameter::known(info, table)?;
+    parameter::refuse_unknown(info, table)?;
     let parts = Parts { info, table, around };
     match info.name {
         "poisson" => parts.poisson(),
@@ -102,13 +102,13 @@ impl Parts<'_> {
     }
 
     fn web(&self) -> Result<Workload, Wrong> {
-        let html = self.needed("html", "\"50kb\"")?;
+        let html = self.require("html", "\"50kb\"")?;
         let html = law::read(html, Measure::Size, self.around).map_err(|wrong| wrong.at("html"))?;
         let connections = match self.table.get("http").map(|node| (node, node.as_text())) {
             None | Some((_, Some("2"))) => 1,
             Some((_, Some("1.1"))) => HTTP_1_CONNECTIONS,
             Some((node, _)) => {
-                return Err(Wrong::value(node.described(), "\"1.1\" or \"2\"").at("http"));
+                return Err(Wrong::value(node.describe(), "\"1.1\" or \"2\"").at("http"));
             }
         };
         let given = self.table.has("think");
@@ -130,7 +130,7 @@ impl Parts<'_> {
             return Ok(self.default(key).expect("it has a default"));
         };
         let number = node.as_whole().filter(|&number| parameter.bounds.hold(number));
-        let wrong = || Wrong::value(node.described(), parameter::expectation(parameter)).at(key);
+        let wrong = || Wrong::value(node.describe(), parameter::expectation(parameter)).at(key);
         number.ok_or_else(wrong)
     }
 
@@ -158,10 +158,10 @@ impl Parts<'_> {
         let time = |key: &str| match (self.table.has(key), self.default(key)) {
             (false, Some(default)) => Ok(default),
             _ => {
-                let node = self.needed(key, "\"200ms\"")?;
+                let node = self.require(key, "\"200ms\"")?;
                 let exact = node.as_text().map(scalar::duration).transpose();
                 let remedy = "a duration such as \"200ms\"";
-                let wrong = || Wrong::value(node.described(), remedy).at(key);
+                let wrong = || Wrong::value(node.describe(), remedy).at(key);
                 exact.map_err(|wrong| wrong.at(key))?.ok_or_else(wrong)
             }
         };
@@ -181,7 +181,7 @@ impl Parts<'_> {
             let given = self.table.get("max").map(|node| ("max", node, "`min` or more"));
             let or = self.table.get("min").map(|node| ("min", node, "at most `max`"));
             if let Some((key, node, remedy)) = given.or(or) {
-                return Err(Wrong::value(node.described(), remedy).at(key));
+                return Err(Wrong::value(node.describe(), remedy).at(key));
             }
         }
         Ok(Workload::Media(media))
@@ -195,7 +195,7 @@ impl Parts<'_> {
             Some((_, Some("none"))) => Ok(MediaControl::None),
             Some((node, _)) => {
                 let remedy = "\"nada\", \"scream\", \"scream_program\" or \"none\"";
-                Err(Wrong::value(node.described(), remedy).at("control"))
+                Err(Wrong::value(node.describe(), remedy).at("control"))
             }
         }
     }
@@ -224,9 +224,9 @@ impl Parts<'_> {
     /// The bitrates of an adaptive video in bit/s.
     fn bitrates(&self) -> Result<Vec<u64>, Wrong> {
         let example = "[\"1mbit\", \"5mbit\"]";
-        let node = self.needed("bitrates", example)?;
+        let node = self.require("bitrates", example)?;
         let remedy = format!("a list of rates above zero, such as {example},");
-        let wrong = |node: &Node| Wrong::value(node.described(), remedy.clone()).at("bitrates");
+        let wrong = |node: &Node| Wrong::value(node.describe(), remedy.clone()).at("bitrates");
         let rate = |node: &Node| -> Result<u64, Wrong> {
             let text = node.as_text().ok_or_else(|| wrong(node))?;
             let bps = parse_rate(text).map_err(|wrong| wrong.at("bitrates"))?;
@@ -261,19 +261,19 @@ impl Parts<'_> {
         }
     }
 
-    fn needed(&self, key: &str, example: &str) -> Result<&Node, Wrong> {
+    fn require(&self, key: &str, example: &str) -> Result<&Node, Wrong> {
         let missing = || Wrong::missing(key, format!("a value such as {example}"));
         self.table.get(key).ok_or_else(missing)
     }
 
     fn sizes(&self) -> Result<Law, Wrong> {
-        let node = self.needed("size", "\"1mb\"")?;
+        let node = self.require("size", "\"1mb\"")?;
         let law = law::read(node, Measure::Size, self.around).map_err(|wrong| wrong.at("size"))?;
         positive(law, "size")
     }
 
     fn times(&self, key: &str) -> Result<Law, Wrong> {
-        let node = self.needed(key, "\"2s\"")?;
+        let node = self.require(key, "\"2s\"")?;
         law::read(node, Measure::Time, self.around).map_err(|wrong| wrong.at(key))
     }
 
@@ -284,20 +284,20 @@ impl Parts<'_> {
         parse: fn(&str) -> Result<u64, Wrong>,
         example: &str,
     ) -> Result<u64, Wrong> {
-        let node = self.needed(key, example)?;
+        let node = self.require(key, example)?;
         let exact = node.as_text().map(parse).transpose().map_err(|wrong| wrong.at(key))?;
         exact.filter(|&exact| exact > 0).ok_or_else(|| {
             let what = if exact.is_none() { "with its unit" } else { "above zero" };
             let remedy = format!("a quantity {what}, such as {example},");
-            Wrong::value(node.described(), remedy).at(key)
+            Wrong::value(node.describe(), remedy).at(key)
         })
     }
 
     /// The mean time from one flow to the next, in ns, from "5/s", "300/min" or "20/h".
     fn interval(&self) -> Result<u64, Wrong> {
-        let node = self.needed("rate", "\"5/s\"")?;
+        let node = self.require("rate", "\"5/s\"")?;
         let remedy = "a number of flows in a time, such as \"5/s\",";
-        let wrong = || Wrong::value(node.described(), remedy).at("rate");
+        let wrong = || Wrong::value(node.describe(), remedy).at("rate");
         let (number, unit) = node.as_text().and_then(|t| t.split_once('/')).ok_or_else(wrong)?;
         let seconds = match unit.trim() {
             "s" => 1,
@@ -309,7 +309,7 @@ impl Parts<'_> {
         let frequency = number.ok_or_else(wrong)? / exact::whole(seconds);
         let mean = exact::whole(1_000_000_000) / frequency;
         if mean < exact::whole(1) || mean > exact::whole(MAX_DURATION_NS) {
-            return Err(Wrong::value(node.described(), "from 1/h to 1000000/s").at("rate"));
+            return Err(Wrong::value(node.describe(), "from 1/h to 1000000/s").at("rate"));
         }
         Ok(exact::floor(&exact::round(&mean, 0)))
     }

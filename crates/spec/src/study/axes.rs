@@ -29,7 +29,7 @@ pub(super) fn read(
         Some((_, Some(table))) => problems.extend(apart(table, changes, &mut found)),
         Some((node, None)) => {
             let place = Place::default().key("sweep").key("axes");
-            problems.push(Problem::value(&place, node.described(), "a table, [sweep.axes],"));
+            problems.push(Problem::value(&place, node.describe(), "a table, [sweep.axes],"));
         }
         None => {}
     }
@@ -160,7 +160,7 @@ fn axis(place: Place, node: &Node) -> Result<Axis, Vec<Problem>> {
         problem
     };
     if let Some(remedy) = single(&place) {
-        return Err(vec![at(Problem::value(&place, node.described(), remedy), node)]);
+        return Err(vec![at(Problem::value(&place, node.describe(), remedy), node)]);
     }
     let Some(list) = node.list() else {
         let range = Range::read(node, &place)
@@ -173,7 +173,7 @@ fn axis(place: Place, node: &Node) -> Result<Axis, Vec<Problem>> {
     }
     for (index, value) in list.iter().enumerate() {
         if matches!(value.value, Value::List(_) | Value::Table(_)) {
-            let found = value.described();
+            let found = value.describe();
             problems.push(at(Problem::value(&place.index(index), found, "a single value"), value));
         }
     }

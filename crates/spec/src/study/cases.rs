@@ -33,13 +33,13 @@ pub(super) fn read(tables: Option<&Node>) -> (Vec<Case>, Vec<Problem>) {
     let Some(node) = tables else { return (cases, problems) };
     let Some(list) = node.list() else {
         let expects = Kind::Cases.expects("cases");
-        problems.push(at_line_of(Problem::value(&place, node.described(), expects), node));
+        problems.push(at_line_of(Problem::value(&place, node.describe(), expects), node));
         return (cases, problems);
     };
     for (index, entry) in list.iter().enumerate() {
         match case(&place.index(index), entry) {
             Ok(found) if cases.iter().any(|known| known.name.value == found.name.value) => {
-                let second = format!("{} a second time", found.name.described());
+                let second = format!("{} a second time", found.name.describe());
                 let place = place.index(index).key("name");
                 problems
                     .push(at_line_of(Problem::value(&place, second, "another name"), &found.name));
@@ -53,14 +53,14 @@ pub(super) fn read(tables: Option<&Node>) -> (Vec<Case>, Vec<Problem>) {
 
 fn case(place: &Place, entry: &Node) -> Result<Case, Problems> {
     let remedy = "a table with a name, such as { name = \"deep\", path = { buffer = \"8bdp\" } },";
-    let table = entry.table().ok_or_else(|| Problem::value(place, entry.described(), remedy))?;
+    let table = entry.table().ok_or_else(|| Problem::value(place, entry.describe(), remedy))?;
     let name = table.get("name").filter(|name| name.as_text().is_some()).cloned();
     let unnamed = || Problem::value(&place.key("name"), describe_name(table), "a name of its own");
     Ok(Case { name: name.ok_or_else(unnamed)?, changes: changes(table) })
 }
 
 fn describe_name(table: &Table) -> String {
-    table.get("name").map_or_else(|| "nothing".into(), Node::described)
+    table.get("name").map_or_else(|| "nothing".into(), Node::describe)
 }
 
 fn at_line_of(mut problem: Problem, node: &Node) -> Problem {

@@ -50,8 +50,8 @@ pub(super) fn points(
     let count = usize::try_from(count).expect("it is at most a million");
     let mut points = match design {
         Design::Grid => grid(groups, count),
-        Design::Random(_) => drawn(groups, seed, count, false),
-        Design::LatinHypercube(_) => drawn(groups, seed, count, true),
+        Design::Random(_) => draw(groups, seed, count, false),
+        Design::LatinHypercube(_) => draw(groups, seed, count, true),
     };
     let mut seen = BTreeSet::new();
     points.retain(|point| {
@@ -78,7 +78,7 @@ fn grid(groups: &[Vec<Axis>], count: usize) -> Vec<Point> {
     (0..count).map(point).collect()
 }
 
-fn drawn(groups: &[Vec<Axis>], seed: u64, count: usize, strata: bool) -> Vec<Point> {
+fn draw(groups: &[Vec<Axis>], seed: u64, count: usize, strata: bool) -> Vec<Point> {
     let columns: Vec<_> = groups
         .iter()
         .map(|group| positions(count, strata, &format!("{}:{}", seed, group[0].place)))

@@ -16,7 +16,7 @@ pub(super) fn read(axes: Vec<Axis>, zip: Option<&Node>) -> (Vec<Vec<Axis>>, Vec<
     let mut taken = vec![false; axes.len()];
     let list = zip.map(|node| node.list().ok_or(node));
     if let Some(Err(node)) = list {
-        problems.push(Problem::value(&place, node.described(), Kind::Zip.expects("zip")));
+        problems.push(Problem::value(&place, node.describe(), Kind::Zip.expects("zip")));
     }
     for (index, entry) in list.and_then(Result::ok).unwrap_or_default().iter().enumerate() {
         match members(&place.index(index), entry, &axes, &taken) {
@@ -45,7 +45,7 @@ fn members(
     taken: &[bool],
 ) -> Result<Vec<usize>, Vec<Problem>> {
     let Some(names) = entry.list().filter(|names| names.len() > 1) else {
-        return Err(vec![Problem::value(place, entry.described(), Kind::Zip.expects("zip"))]);
+        return Err(vec![Problem::value(place, entry.describe(), Kind::Zip.expects("zip"))]);
     };
     let (mut members, mut problems) = (Vec::new(), Vec::new());
     for name in names {
@@ -55,12 +55,12 @@ fn members(
         match member {
             None => {
                 let known: Vec<_> = axes.iter().map(|axis| axis.place.to_string()).collect();
-                let found = format!("{}, which is no axis", name.described());
+                let found = format!("{}, which is no axis", name.describe());
                 let remedy = one_of(text, known.iter().map(String::as_str));
                 problems.push(Problem::value(place, found, remedy));
             }
             Some(member) if taken[member] || members.contains(&member) => {
-                let found = format!("{} twice", name.described());
+                let found = format!("{} twice", name.describe());
                 problems.push(Problem::value(place, found, "each axis once"));
             }
             Some(member) => members.push(member),

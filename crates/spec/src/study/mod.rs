@@ -63,7 +63,7 @@ impl Study {
     /// # Errors
     /// All problems of its axes.
     pub fn read(source: &Source) -> Result<Self, Problems> {
-        read(source).map_err(|problems| source.located(problems))
+        read(source).map_err(|problems| source.locate(problems))
     }
 
     /// The combinations in a fixed order, each once. In a grid the last axis varies fastest.
@@ -72,7 +72,7 @@ impl Study {
     /// If there are too many.
     pub fn points(&self) -> Result<Vec<Point>, Problems> {
         design::points(&self.groups, self.design, self.seed)
-            .map_err(|problems| self.base.located(problems.0))
+            .map_err(|problems| self.base.locate(problems.0))
     }
 
     /// The changes that a combination makes, those of its case first.
@@ -99,14 +99,14 @@ impl Study {
         around: &dyn Surroundings,
     ) -> Result<Specification, Problems> {
         let chosen = self.changes(point);
-        let located = |problems: Problems| self.base.located(problems.0);
+        let located = |problems: Problems| self.base.locate(problems.0);
         let document = apply(self.base.document(), &chosen).map_err(located)?;
         let base = self.base.with(document);
         let read = base.read(around)?;
         // More trials may follow, each with its seed.
         let most = self.until.as_ref().map_or(read.trials, |until| until.max_trials);
         match read.seeds(most) {
-            Some(problem) => Err(base.located(vec![problem])),
+            Some(problem) => Err(base.locate(vec![problem])),
             None => Ok(read),
         }
     }
@@ -145,7 +145,7 @@ fn sweep(whole: &Table) -> Result<(Table, Values, Vec<Problem>), Vec<Problem>> {
     let sweep = match whole.get("sweep") {
         None => &empty,
         Some(node) => node.table().ok_or_else(|| {
-            let found = node.described();
+            let found = node.describe();
             vec![Problem::new(ProblemKind::Value, place.clone(), found, "a table, [sweep],")]
         })?,
     };

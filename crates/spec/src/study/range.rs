@@ -48,13 +48,13 @@ impl Measure {
     }
 
     /// A number as written in a specification.
-    fn spelled(self, value: &Exact) -> Value {
+    fn spell(self, value: &Exact) -> Value {
         match self {
             Self::Whole => Value::Whole(i128::try_from(value.to_integer()).unwrap_or(i128::MAX)),
             Self::Number => Value::Float(exact::to_f64(value)),
             Self::Rate => Value::Text(format_rate(exact::floor(value))),
             Self::Duration => Value::Text(format_duration(exact::floor(value))),
-            Self::Size(counted) => Value::Text(Size { amount: value.clone(), counted }.spelled()),
+            Self::Size(counted) => Value::Text(Size { amount: value.clone(), counted }.spell()),
         }
     }
 }
@@ -124,7 +124,7 @@ impl Range {
         place: &Place,
     ) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let told = |key: &str| table.get(key).map_or_else(String::new, Node::described);
+        let told = |key: &str| table.get(key).map_or_else(String::new, Node::describe);
         for (key, (_, other)) in ends {
             if other.words() != self.measure.words() {
                 let found = format!("{}, {}", told(key), other.words());
@@ -191,7 +191,7 @@ impl Range {
     }
 
     fn node(&self, value: &Exact) -> Node {
-        Node { value: self.measure.spelled(value), at: self.at }
+        Node { value: self.measure.spell(value), at: self.at }
     }
 
     fn between(&self, part: &Exact) -> Exact {
@@ -208,11 +208,11 @@ impl Range {
         } else {
             &self.low + part * (&self.high - &self.low)
         };
-        rounded(&value, self.measure.is_whole()).clamp(self.low.clone(), self.high.clone())
+        round(&value, self.measure.is_whole()).clamp(self.low.clone(), self.high.clone())
     }
 }
 
-fn rounded(value: &Exact, whole: bool) -> Exact {
+fn round(value: &Exact, whole: bool) -> Exact {
     let Some(magnitude) = exact::magnitude(value) else { return value.clone() };
     let digits = DIGITS - 1 - magnitude;
     exact::round(value, if whole { digits.min(0) } else { digits })
@@ -236,14 +236,14 @@ fn shape(table: &Table, place: &Place) -> Vec<Problem> {
     if let Some(count) = table.get("count")
         && !count.as_whole().is_some_and(|count| (2..=MAX_VALUES).contains(&count))
     {
-        tell("count", count.described(), format!("a whole number from 2 to {MAX_VALUES}"));
+        tell("count", count.describe(), format!("a whole number from 2 to {MAX_VALUES}"));
     }
     match table.get("scale").map(|node| (node, node.as_text())) {
         Some((_, Some("log"))) if table.has("step") => {
             tell("step", "a step on a logarithmic scale".into(), "a count".into());
         }
         None | Some((_, Some("linear" | "log"))) => {}
-        Some((node, _)) => tell("scale", node.described(), "\"linear\" or \"log\"".into()),
+        Some((node, _)) => tell("scale", node.describe(), "\"linear\" or \"log\"".into()),
     }
     problems
 }
@@ -268,7 +268,7 @@ fn quantity(node: &Node) -> Result<(Exact, Measure), (String, String)> {
         },
         _ => {
             let remedy = "a number, or a quantity such as \"10mbit\" or \"25ms\",";
-            Err((node.described(), remedy.into()))
+            Err((node.describe(), remedy.into()))
         }
     }
 }

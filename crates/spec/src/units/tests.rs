@@ -1,4 +1,4 @@
-//! What is read, what is refused, and that nothing is ever rounded.
+//! Quantities that are read or refused; nothing is ever rounded.
 
 use proptest::prelude::*;
 
@@ -165,7 +165,7 @@ proptest! {
     fn sizes_read_back(digits in 0u64..1_000_000_000, unit in 0usize..9) {
         let text = format!("{}.{:04}{}", digits / 10_000, digits % 10_000, SIZE_UNITS[unit].0);
         if let Ok(size) = parse_size(&text) {
-            prop_assert_eq!(parse_size(&size.spelled()), Ok(size));
+            prop_assert_eq!(parse_size(&size.spell()), Ok(size));
         }
     }
 

@@ -15,7 +15,7 @@ use super::own;
 use super::proto::{ClientConfig, Connection, Dir, Event, StreamEvent, StreamId, VarInt};
 use crate::events::{ConnectionEvents, Figures};
 
-/// What the client writes: zeros, as much as it needs.
+/// The payload that the client writes: zeros, as many as it needs.
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
 /// The client of a flow.
@@ -27,12 +27,12 @@ pub(super) struct Client {
     stop: Option<Time>,
     application: Application,
     seen: Arc<Mutex<ConnectionEvents>>,
-    /// What the connection tells of itself since it did something last.
+    /// The connection's figures since its last event.
     figures: Option<Figures>,
     completed: Option<Time>,
 }
 
-/// What writes to the stream.
+/// The writer of the stream.
 struct Application {
     size: Option<u64>,
     written: u64,

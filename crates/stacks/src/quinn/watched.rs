@@ -1,4 +1,4 @@
-//! What the control of a connection is told, which changes nothing.
+//! Passes calls on to quinn's control and notes them.
 
 use std::any::Any;
 use std::time::Instant;

@@ -22,7 +22,7 @@ const STOP: u64 = 1_200 * MILLI;
 /// By then nothing is on its way.
 const END: u64 = 20_000 * MILLI;
 
-/// What became of the packets of a flow that have a number.
+/// The fates of a flow's numbered packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Fate {
     offered: u64,
@@ -31,7 +31,7 @@ struct Fate {
 }
 
 impl Fate {
-    fn ended(self) -> u64 {
+    fn finished_packets(self) -> u64 {
         self.delivered + self.dropped
     }
 }
@@ -70,7 +70,7 @@ impl Observer for Ledger {
 impl Ledger {
     /// Packets on their way, if no element makes copies.
     fn in_flight(&self) -> u64 {
-        self.fates.values().map(|fate| fate.offered - fate.ended()).sum()
+        self.fates.values().map(|fate| fate.offered - fate.finished_packets()).sum()
     }
 
     /// Packets of a flow that the fate tells of.
@@ -83,7 +83,7 @@ impl Ledger {
     fn fault(&self, copies: bool, arrived: bool) -> Option<String> {
         let wrong = |fate: &Fate| {
             let most = if copies { 2 * fate.offered } else { fate.offered };
-            fate.ended() > most || arrived && fate.ended() < fate.offered
+            fate.finished_packets() > most || arrived && fate.finished_packets() < fate.offered
         };
         let found = self.fates.iter().find(|(_, fate)| wrong(fate));
         found.map(|((flow, number), fate)| format!("flow {flow}, packet {number}: {fate:?}"))
@@ -111,7 +111,7 @@ fn case() -> Scenario {
 }
 
 /// Runs a case to its end, looks at the ledger on the way, and returns it with the bottleneck's drops.
-fn counted(case: Scenario, copies: bool, what: &str) -> (Ledger, Outcome, u64) {
+fn run_with_ledger(case: Scenario, copies: bool, what: &str) -> (Ledger, Outcome, u64) {
     let mut run = Simulation::new(case, controls(), Ledger::default()).expect("it runs");
     for at_ms in (20..1_200).step_by(59) {
         run.run_until(Time::from_nanos(at_ms * MILLI));
@@ -147,7 +147,7 @@ fn example(kind: &str) -> Vec<(&'static str, Value)> {
     }
 }
 
-fn impaired(kind: &str, direction: Direction) -> Scenario {
+fn impaired_scenario(kind: &str, direction: Direction) -> Scenario {
     let entry = info(IMPAIRMENTS, kind).expect("a known impairment");
     let element = Choice::with_defaults(entry, Rate::from_bps(RATE));
     let element = example(kind).into_iter().fold(element, |e, (key, value)| e.set(key, value));
@@ -164,7 +164,7 @@ fn every_queue_accounts_for_each_datagram() {
         if !matches!(entry.room(), Some(Room::Bytes(_))) {
             case.path.buffer = Limit::Packets(16);
         }
-        let (ledger, _, dropped) = counted(case, false, entry.name);
+        let (ledger, _, dropped) = run_with_ledger(case, false, entry.name);
         assert_eq!((ledger.dropped, ledger.lost), (dropped, 0), "{}", entry.name);
         assert!(dropped > 10, "{}: {dropped} drops", entry.name);
     }
@@ -175,14 +175,14 @@ fn every_impairment_accounts_for_each_datagram() {
     for entry in IMPAIRMENTS {
         let copies = entry.name == "duplicate";
         let (ledger, outcome, dropped) =
-            counted(impaired(entry.name, Direction::Forward), copies, entry.name);
+            run_with_ledger(impaired_scenario(entry.name, Direction::Forward), copies, entry.name);
         let own = outcome.impairments_dropped[0];
         let policed = if entry.name == "policer" { own } else { 0 };
         let found = (ledger.dropped, ledger.lost);
         assert_eq!(found, (dropped + policed, own - policed), "{}", entry.name);
         let drops = ["loss", "gilbert_elliott", "outage", "policer"].contains(&entry.name);
         assert_eq!(own > 5, drops, "{} dropped {own}", entry.name);
-        let (offered, ended) = (|f: Fate| f.offered, Fate::ended);
+        let (offered, ended) = (|f: Fate| f.offered, Fate::finished_packets);
         let doubled = (0..5).map(|flow| ledger.of(flow, ended) - ledger.of(flow, offered));
         assert!(doubled.into_iter().all(|more| (more > 0) == copies), "{}", entry.name);
     }
@@ -193,8 +193,8 @@ fn every_impairment_accounts_for_each_datagram() {
 fn the_way_back_accounts_for_each_datagram() {
     for entry in IMPAIRMENTS {
         let copies = entry.name == "duplicate";
-        let back = impaired(entry.name, Direction::Backward);
-        let (ledger, _, dropped) = counted(back, copies, entry.name);
+        let back = impaired_scenario(entry.name, Direction::Backward);
+        let (ledger, _, dropped) = run_with_ledger(back, copies, entry.name);
         if entry.name == "ack_thinning" {
             let merged = ledger.dropped - dropped;
             assert!((20..=ledger.of(TCP, |fate| fate.dropped)).contains(&merged), "{merged}");
@@ -212,7 +212,7 @@ fn changes_of_the_path_account_for_each_datagram() {
         Change { loss: Some(0.05), rate_bps: Some(2 * RATE), ..at(700) },
         Change { rtt_ns: Some(10 * MILLI), ..at(900) },
     ];
-    let (ledger, outcome, dropped) = counted(case, false, "changes");
+    let (ledger, outcome, dropped) = run_with_ledger(case, false, "changes");
     assert_eq!((ledger.dropped, ledger.lost), (dropped, outcome.path_lost));
     assert!(dropped > 10 && outcome.path_lost > 5, "{dropped} {}", outcome.path_lost);
 }
@@ -220,7 +220,7 @@ fn changes_of_the_path_account_for_each_datagram() {
 /// A count that is one too many or one too few is found.
 #[test]
 fn a_wrong_count_is_found() {
-    let (right, ..) = counted(case(), false, "droptail");
+    let (right, ..) = run_with_ledger(case(), false, "droptail");
     for flow in 0..5 {
         let place = right.fates.iter().find(|((of, _), _)| *of == flow).expect("it sent").0;
         for plant in [

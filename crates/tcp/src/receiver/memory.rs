@@ -11,7 +11,7 @@ pub(super) fn joins(position: Seq) -> bool {
     !position.is_multiple_of(MOST_MERGED)
 }
 
-/// What the packets take that wait: out of order, or for the application.
+/// The memory of waiting packets, which are out of order or unread by the application.
 #[derive(Debug)]
 pub(super) struct Memory {
     /// Bytes of a socket buffer beside its payload, and with a full packet.
@@ -33,7 +33,7 @@ impl Memory {
 
     /// In bytes.
     #[inline]
-    pub(super) fn used(&self) -> u64 {
+    pub(super) fn in_use(&self) -> u64 {
         self.used
     }
 
@@ -105,20 +105,20 @@ mod tests {
     fn a_packet_in_order_takes_memory_until_it_is_read() {
         let mut memory = Memory::new(832);
         memory.queue(1);
-        assert_eq!(memory.used(), 2_280);
+        assert_eq!(memory.in_use(), 2_280);
         memory.read();
-        assert_eq!(memory.used(), 0);
+        assert_eq!(memory.in_use(), 0);
     }
 
     #[test]
     fn packets_in_a_row_share_socket_buffers() {
         let mut memory = Memory::new(832);
         memory.hold(0, 15);
-        assert_eq!(memory.used(), 15 * 1_448 + 832);
+        assert_eq!(memory.in_use(), 15 * 1_448 + 832);
         memory.hold(0, 1);
-        assert_eq!(memory.used(), 16 * 1_448 + 2 * 832);
+        assert_eq!(memory.in_use(), 16 * 1_448 + 2 * 832);
         memory.hold(15, 3);
-        assert_eq!(memory.used(), 19 * 1_448 + 3 * 832);
+        assert_eq!(memory.in_use(), 19 * 1_448 + 3 * 832);
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
             let (mut together, mut apart) = (Memory::new(832), Memory::new(832));
             together.hold(position, packets);
             (position..position + packets).for_each(|position| apart.hold(position, 1));
-            assert_eq!(together.used(), apart.used());
+            assert_eq!(together.in_use(), apart.in_use());
         }
     }
 
@@ -136,11 +136,11 @@ mod tests {
         let mut memory = Memory::new(832);
         memory.hold(0, 15);
         memory.hold(0, 2);
-        let waiting = memory.used();
+        let waiting = memory.in_use();
         memory.queue(1);
         memory.release(15);
-        assert_eq!(memory.used(), waiting + 2_280);
+        assert_eq!(memory.in_use(), waiting + 2_280);
         memory.read();
-        assert_eq!(memory.used(), 2 * 1_448 + 832);
+        assert_eq!(memory.in_use(), 2 * 1_448 + 832);
     }
 }

@@ -79,7 +79,7 @@ pub struct Receiver {
     out: Outbox,
 }
 
-/// What packets pass before they reach an established TCP.
+/// The stages before an established TCP: GRO and the handshake.
 #[derive(Debug, Default)]
 struct Entry {
     gro: Option<Gro>,
@@ -273,7 +273,7 @@ impl Receiver {
             self.policy.ack_now();
         }
         self.grow_window(unit);
-        self.buffer.received(fresh, now);
+        self.buffer.on_received(fresh, now);
         self.decide(true, had_holes, now);
         self.read(fresh, fresh - bytes, now);
     }
@@ -415,7 +415,8 @@ impl Receiver {
     fn read(&mut self, bytes: u64, behind: u64, now: Time) {
         self.buffer.read(bytes, behind, now);
         self.buffer.memory.read();
-        if self.policy.ack_after_read(self.buffer.memory.used() == 0) || self.buffer.has_doubled() {
+        if self.policy.ack_after_read(self.buffer.memory.in_use() == 0) || self.buffer.has_doubled()
+        {
             self.send_ack(now);
         }
     }

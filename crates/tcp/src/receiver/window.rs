@@ -111,7 +111,7 @@ impl ReceiveBuffer {
         self.note_growth();
     }
 
-    /// What follows from the window's growth is asked with every packet, so it is computed here.
+    /// Computes the limits that every packet is compared with.
     fn note_growth(&mut self) {
         self.full_from = if self.ratio != self.measured_ratio {
             u64::MAX // any packet may show its memory use
@@ -154,7 +154,7 @@ impl ReceiveBuffer {
 
     /// Window that free memory allows (`tcp_space`).
     fn free(&self) -> u64 {
-        self.free_beside(self.memory.used())
+        self.free_beside(self.memory.in_use())
     }
 
     fn free_beside(&self, used: u64) -> u64 {
@@ -173,13 +173,13 @@ impl ReceiveBuffer {
     /// A single packet never takes so much.
     #[inline]
     pub(super) fn is_short(&self) -> bool {
-        self.memory.used() >= self.short_from
+        self.memory.in_use() >= self.short_from
     }
 
     /// Whether a packet may raise the window, or show its memory use.
     #[inline]
     pub(super) fn may_grow(&self) -> bool {
-        self.memory.used() < self.full_from
+        self.memory.in_use() < self.full_from
     }
 
     /// Raises the window for a packet (`tcp_grow_window`); returns whether it grew.
@@ -208,7 +208,7 @@ impl ReceiveBuffer {
 
     /// In-order bytes arrived; measures the round trip by a window's worth of data
     /// (`tcp_rcv_rtt_measure`).
-    pub(super) fn received(&mut self, bytes: u64, now: Time) {
+    pub(super) fn on_received(&mut self, bytes: u64, now: Time) {
         self.received += bytes;
         if self.rtt.window_seq == 0 || self.received >= self.rtt.window_seq {
             let now_us = now.as_micros();
@@ -266,7 +266,7 @@ impl ReceiveBuffer {
     /// The window that an ACK may offer (`__tcp_select_window`).
     #[inline]
     fn offer(&self) -> u64 {
-        match self.memory.used() {
+        match self.memory.in_use() {
             0 => self.at_rest,
             used if used == self.memory.of_a_packet() => self.usual,
             _ => self.select(),

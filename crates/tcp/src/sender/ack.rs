@@ -103,7 +103,7 @@ impl Connection {
         let mut rate = self.rate.finish(&found.draft, acked, found.now_us, self.rtt.min_us());
         if self.control.needs().packets {
             self.tell_losses(found.now);
-            let at_send = self.board.at_send(found.draft.sampled());
+            let at_send = self.board.at_send(found.draft.sampled_packet());
             rate = rate.map(|rate| RateSample { at_send, ..rate });
         }
         if let Some(sample) = rate {

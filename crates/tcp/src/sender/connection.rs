@@ -176,7 +176,7 @@ impl Connection {
     /// An instant after `now`, once everything due is done, and not after the next deadline.
     #[inline]
     pub(super) fn deadline_bound(&self, now: Time) -> Option<Time> {
-        if self.output.is_empty() { self.timers.bound(now) } else { Some(Time::ZERO) }
+        if self.output.is_empty() { self.timers.lower_bound(now) } else { Some(Time::ZERO) }
     }
 
     /// An instant before which nothing happens by itself, or [`Time::MAX`]; `None` unless it is sure
@@ -240,7 +240,7 @@ impl Connection {
     }
 
     pub(super) fn acked_bytes(&self) -> u64 {
-        self.window.acked()
+        self.window.acked_bytes()
     }
 
     pub(super) fn completed_at(&self) -> Option<Time> {

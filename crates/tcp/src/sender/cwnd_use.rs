@@ -63,7 +63,7 @@ impl CwndUse {
     }
 
     /// The most packets out since the window was full.
-    pub(super) fn used(&self) -> u32 {
+    pub(super) fn most_packets_out(&self) -> u32 {
         self.used
     }
 

@@ -15,7 +15,7 @@ pub(super) struct Handshake {
     window: u32,
     scale: u8,
     pub(super) make: MakeControl,
-    /// What was given to the control before it is made.
+    /// The setting of the control, which doesn't exist yet.
     pub(super) setting: Setting,
     clock: Jiffies,
     started: Time,

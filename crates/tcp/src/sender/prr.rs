@@ -36,7 +36,7 @@ impl Prr {
     }
 
     /// Packets were sent during the reduction.
-    pub(super) fn sent(&mut self, packets: u32) {
+    pub(super) fn on_sent(&mut self, packets: u32) {
         self.out += u64::from(packets);
     }
 
@@ -80,9 +80,9 @@ mod tests {
     fn it_sends_in_proportion_to_what_arrives() {
         let mut prr = reduction();
         assert_eq!(prr.reduce(ack(90, 10)), 97, "7 of 10");
-        prr.sent(7);
+        prr.on_sent(7);
         assert_eq!(prr.reduce(ack(87, 10)), 94);
-        prr.sent(7);
+        prr.on_sent(7);
         assert_eq!(prr.reduce(ack(84, 1)), 85, "15 of 21, and 14 were sent");
     }
 
@@ -94,9 +94,9 @@ mod tests {
     #[test]
     fn below_its_goal_it_makes_up_for_what_was_not_sent() {
         let mut prr = reduction();
-        prr.sent(2);
+        prr.on_sent(2);
         assert_eq!(prr.reduce(ack(50, 10)), 60, "as delivered: 10 came, 2 had left");
-        prr.sent(2);
+        prr.on_sent(2);
         assert_eq!(prr.reduce(ack(50, 4)), 60, "14 came, 4 had left");
         let grows = Reduction { slow_start: true, ..ack(50, 1) };
         assert_eq!(prr.reduce(grows), 62, "15 came, and one more");
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn before_5_11_it_sends_what_was_delivered() {
         let mut prr = reduction();
-        prr.sent(1);
+        prr.on_sent(1);
         assert_eq!(prr.reduce(Reduction { makes_up: false, ..ack(50, 10) }), 60);
         assert_eq!(prr.reduce(Reduction { makes_up: false, ..ack(50, 2) }), 52);
     }

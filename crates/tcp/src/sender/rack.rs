@@ -102,7 +102,7 @@ impl Rack {
     }
 
     /// A recovery ended without an undo.
-    pub(super) fn recovered(&mut self) {
+    pub(super) fn on_recovery_end(&mut self) {
         self.persist = self.persist.saturating_sub(1);
     }
 

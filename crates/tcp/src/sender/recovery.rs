@@ -245,7 +245,7 @@ impl Connection {
         if spurious {
             self.undo_reduction(false, found);
         } else {
-            self.rack.recovered();
+            self.rack.on_recovery_end();
         }
         self.episode.enter(RecoveryState::Open);
         spurious

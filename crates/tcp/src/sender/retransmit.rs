@@ -42,7 +42,7 @@ impl Connection {
             }
             self.retransmit_burst(seq, burst, now);
             if self.episode.state().is_reducing() {
-                self.prr.sent(burst);
+                self.prr.on_sent(burst);
             }
             let reordering = self.timers.pending() == Some(Pending::Reordering);
             head_resent |= seq == self.board.una() && !reordering;
@@ -84,7 +84,7 @@ impl Connection {
             let sent = self.board.get_mut(seq);
             payload += u64::from(sent.len);
             sent.marks.set(Marks::EVER_RETRANS);
-            self.rate.sent(sent, departure.as_micros(), out);
+            self.rate.on_sent(sent, departure.as_micros(), out);
             self.board.sent_now(seq);
             if self.control.needs().packets {
                 self.board.note_sent(seq, pipe + at + 1);

@@ -18,7 +18,7 @@ impl Connection {
         match ack.sack.only_first_changed(&self.heard) {
             Some((block, before)) if block != before => self.tag_block(block, found),
             Some(_) => {}
-            None => self.tag_blocks(ack.sack.received(), found),
+            None => self.tag_blocks(ack.sack.received_blocks(), found),
         }
         self.heard = ack.sack;
         self.rate.count(found.sack_delivered);
@@ -34,7 +34,7 @@ impl Connection {
         let mut blocks = [(0, 0); SackBlocks::MAX];
         let mut count = 0;
         for &block in received {
-            if self.heard.received().contains(&block) {
+            if self.heard.received_blocks().contains(&block) {
                 continue;
             }
             blocks[count] = block;

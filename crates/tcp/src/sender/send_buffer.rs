@@ -11,7 +11,7 @@ const NO_LOWAT: u64 = u32::MAX as u64;
 /// Packets that it has room for at least (`TCP_INIT_CWND`).
 const LEAST_PACKETS: u32 = 10;
 
-/// What is in a send buffer, sent or not.
+/// The contents of a send buffer, sent or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InUse {
     /// Payload that isn't acknowledged, in bytes.
@@ -106,7 +106,7 @@ fn roomy(size: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn used(payload: u64, unsent: u64) -> InUse {
+    fn in_use(payload: u64, unsent: u64) -> InUse {
         InUse { payload, unsent, buffers: 1 }
     }
 
@@ -129,12 +129,12 @@ mod tests {
     fn the_application_fills_it_and_waits_until_a_third_is_free() {
         let mut buffer = SendBuffer::new(1 << 20, None, 2);
         buffer.expand(10, 3);
-        assert!(buffer.has_room(used(46_080 - 833, 0)));
-        assert!(!buffer.has_room(used(46_080 - 832, 0)), "its own overhead counts");
+        assert!(buffer.has_room(in_use(46_080 - 833, 0)));
+        assert!(!buffer.has_room(in_use(46_080 - 832, 0)), "its own overhead counts");
         buffer.wait();
-        buffer.wake(used(30_000, 0));
+        buffer.wake(in_use(30_000, 0));
         assert!(buffer.waits());
-        buffer.wake(used(29_800, 0));
+        buffer.wake(in_use(29_800, 0));
         assert!(!buffer.waits());
     }
 
@@ -152,11 +152,11 @@ mod tests {
     fn few_unsent_data_are_kept() {
         let mut buffer = SendBuffer::new(1 << 20, Some(10_000), 2);
         buffer.expand(100, 3);
-        assert!(buffer.has_room(used(10_000, 9_999)));
-        assert!(!buffer.has_room(used(10_000, 10_000)));
-        buffer.wake(used(10_000, 5_000));
+        assert!(buffer.has_room(in_use(10_000, 9_999)));
+        assert!(!buffer.has_room(in_use(10_000, 10_000)));
+        buffer.wake(in_use(10_000, 5_000));
         assert!(buffer.waits());
-        buffer.wake(used(10_000, 4_999));
+        buffer.wake(in_use(10_000, 4_999));
         assert!(!buffer.waits());
     }
 }

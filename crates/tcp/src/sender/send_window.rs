@@ -34,12 +34,12 @@ impl SendWindow {
     }
 
     /// The receive window as last advertised, in bytes.
-    pub(super) fn told(&self) -> u32 {
+    pub(super) fn advertised_window(&self) -> u32 {
         self.receive_window
     }
 
     /// Payload acknowledged, in bytes.
-    pub(super) fn acked(&self) -> u64 {
+    pub(super) fn acked_bytes(&self) -> u64 {
         self.acked
     }
 
@@ -121,7 +121,7 @@ mod tests {
     fn a_window_that_shrinks_takes_nothing_back() {
         let mut window = SendWindow::new(1_000, 5_000);
         window.update(&Ack { window: 2_000, ..Ack::default() }, true);
-        assert_eq!((window.told(), window.room_for(9)), (2_000, 5));
+        assert_eq!((window.advertised_window(), window.room_for(9)), (2_000, 5));
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Connection {
     /// The last buffer became full: it is marked if much was written since the last that was
     /// (`forced_push`).
     fn push_full_buffer(&mut self, now: Time) {
-        if self.unsent.unpushed() > u64::from(self.window.half_of_largest()) {
+        if self.unsent.unpushed_bytes() > u64::from(self.window.half_of_largest()) {
             self.unsent.push();
             self.write_some(Push::All, now);
         } else if self.unsent.is_tail() {
@@ -65,7 +65,7 @@ impl Connection {
     }
 
     fn in_use(&self) -> InUse {
-        let unsent = self.unsent.queued();
+        let unsent = self.unsent.queued_bytes();
         InUse {
             payload: self.window.in_flight() + unsent,
             unsent,

@@ -38,7 +38,7 @@ struct Running {
 impl Running {
     /// An instant before which it doesn't fire.
     #[inline]
-    fn bound(&self) -> Time {
+    fn lower_bound(&self) -> Time {
         self.set_at + Duration::from_micros(self.wait_us)
     }
 
@@ -64,7 +64,7 @@ impl Timers {
     /// When the first of them fires.
     pub(super) fn next(&self) -> Option<Time> {
         let next = match &self.retransmit {
-            Some(timer) if timer.bound() < self.pacing => {
+            Some(timer) if timer.lower_bound() < self.pacing => {
                 self.pacing.min(timer.fires_at(self.jiffies))
             }
             _ => self.pacing,
@@ -75,7 +75,7 @@ impl Timers {
     /// An instant after `now` before which none of them fires; none if none runs. None may be
     /// due at `now`.
     #[inline]
-    pub(super) fn bound(&self, now: Time) -> Option<Time> {
+    pub(super) fn lower_bound(&self, now: Time) -> Option<Time> {
         if self.bound <= now {
             return self.next();
         }
@@ -90,7 +90,7 @@ impl Timers {
     }
 
     fn set_bound(&mut self) {
-        let retransmit = self.retransmit.as_ref().map_or(Time::MAX, Running::bound);
+        let retransmit = self.retransmit.as_ref().map_or(Time::MAX, Running::lower_bound);
         self.bound = self.pacing.min(retransmit);
     }
 
@@ -110,7 +110,7 @@ impl Timers {
     #[inline]
     pub(super) fn arm(&mut self, pending: Pending, wait_us: u64, paced: Duration, now: Time) {
         let timer = Running { pending, set_at: now, wait_us, paced };
-        self.bound = self.pacing.min(timer.bound());
+        self.bound = self.pacing.min(timer.lower_bound());
         self.retransmit = Some(timer);
     }
 
@@ -121,7 +121,7 @@ impl Timers {
 
     /// The purpose of the retransmission timer, if it is due.
     pub(super) fn due(&self, now: Time) -> Option<Pending> {
-        let timer = self.retransmit.filter(|timer| timer.bound() <= now)?;
+        let timer = self.retransmit.filter(|timer| timer.lower_bound() <= now)?;
         (timer.fires_at(self.jiffies) <= now).then_some(timer.pending)
     }
 

@@ -110,7 +110,7 @@ impl Connection {
         }
         if sent > 0 {
             if self.episode.state().is_reducing() {
-                self.prr.sent(sent);
+                self.prr.on_sent(sent);
             }
             if push != Push::Probe {
                 self.schedule_loss_probe(false, now);
@@ -167,7 +167,7 @@ impl Connection {
             return false; // nothing will be added to this buffer
         }
         let bytes = |packets: u32| u64::from(packets) * u64::from(self.mss);
-        let chunk = bytes(self.cwnd).min(u64::from(self.window.told()));
+        let chunk = bytes(self.cwnd).min(u64::from(self.window.advertised_window()));
         if bytes(limit) >= chunk / DEFER_DIVISOR {
             return false;
         }
@@ -235,7 +235,7 @@ impl Connection {
         let last_len = payload - (packets - 1) * self.mss;
         let (first, pipe) = (self.board.next(), self.board.pipe());
         let mut sent = Sent::new(fitting(self.mss));
-        self.rate.sent(&mut sent, departure_us, self.board.packets_out());
+        self.rate.on_sent(&mut sent, departure_us, self.board.packets_out());
         self.board.push(sent, packets, fitting(last_len));
         if self.control.needs().packets {
             for at in 0..packets {
@@ -286,7 +286,7 @@ impl Connection {
     fn forget_unused_window(&mut self, now: Time) {
         // An application that waits for room has data, so it doesn't limit the flow.
         if self.episode.state() == RecoveryState::Open && !self.send_buffer.waits() {
-            let used = self.usage.used().max(self.initial_cwnd);
+            let used = self.usage.most_packets_out().max(self.initial_cwnd);
             if used < self.cwnd {
                 self.control.on_unused(Unused::Underused { used });
                 self.cwnd = self.control.cwnd();

@@ -65,7 +65,7 @@ impl Unsent {
 
     /// Payload in all buffers.
     #[inline]
-    pub(super) fn queued(&self) -> u64 {
+    pub(super) fn queued_bytes(&self) -> u64 {
         self.queued
     }
 
@@ -131,7 +131,7 @@ impl Unsent {
     }
 
     /// Payload written since a buffer was marked.
-    pub(super) fn unpushed(&self) -> u64 {
+    pub(super) fn unpushed_bytes(&self) -> u64 {
         self.unpushed
     }
 
@@ -254,10 +254,10 @@ mod tests {
     fn the_mark_is_on_the_last_packet_of_its_buffer() {
         let mut unsent = Unsent::new(None, MSS, true);
         assert!(unsent.write(2_000) && unsent.write(2_000));
-        assert_eq!(unsent.unpushed(), 4_000);
+        assert_eq!(unsent.unpushed_bytes(), 4_000);
         unsent.push();
         assert!(unsent.write(2_000));
-        assert_eq!(unsent.unpushed(), 2_000);
+        assert_eq!(unsent.unpushed_bytes(), 2_000);
         assert_eq!([unsent.is_pushed(2), unsent.is_pushed(1)], [false, false]);
         assert_eq!([unsent.take(1), unsent.take(1)], [1_000, 1_000]);
         assert_eq!([unsent.is_pushed(2), unsent.is_pushed(1)], [true, false]);
@@ -287,7 +287,7 @@ mod tests {
         unsent.write(2_500);
         assert_eq!(unsent.packets(), 3);
         assert_eq!([unsent.take(2), unsent.take(1)], [2_000, 500]);
-        assert_eq!((unsent.packets(), unsent.queued()), (3, 2_200));
+        assert_eq!((unsent.packets(), unsent.queued_bytes()), (3, 2_200));
         assert_eq!((unsent.take(3), unsent.buffers()), (2_200, 0));
     }
 

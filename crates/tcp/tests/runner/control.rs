@@ -9,7 +9,7 @@ use narrows_cc::{
     Needs, StartEvent, UndoEvent, Unused,
 };
 
-/// What the script can change and see of a control.
+/// The part of a control that the script can change and see.
 #[derive(Debug)]
 pub struct Notes {
     pub control: Control,

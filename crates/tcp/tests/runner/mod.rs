@@ -20,7 +20,7 @@ trait End {
     /// Takes note of everything that leaves at `now`.
     fn drain(&mut self, now: Time);
     fn next_deadline(&self) -> Option<Time>;
-    /// What left and wasn't expected yet, in the script's words.
+    /// Takes the packets that left and weren't expected yet, in the script's words.
     fn take_sent(&mut self) -> String;
     /// The value called `name`, in the script's words.
     fn value(&self, name: &str) -> Result<String, String>;

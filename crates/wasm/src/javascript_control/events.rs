@@ -118,7 +118,7 @@ pub(super) fn undo(event: &cc::UndoEvent) -> [f64; 4] {
     [event.now.as_secs_f64(), event.cwnd.into(), event.delivered as f64, event.lost_total as f64]
 }
 
-pub(super) fn delivered(sample: &cc::DeliveredSample) -> [f64; 11] {
+pub(super) fn delivered_fields(sample: &cc::DeliveredSample) -> [f64; 11] {
     [
         sample.now.as_secs_f64(),
         sample.acked.into(),
@@ -134,7 +134,7 @@ pub(super) fn delivered(sample: &cc::DeliveredSample) -> [f64; 11] {
     ]
 }
 
-pub(super) fn lost(packet: &cc::LostPacket) -> [f64; 6] {
+pub(super) fn lost_fields(packet: &cc::LostPacket) -> [f64; 6] {
     [
         packet.now.as_secs_f64(),
         packet.at_send.in_flight.into(),

@@ -82,7 +82,7 @@ impl CongestionControl for Own {
     }
 
     fn on_delivered(&mut self, sample: &cc::DeliveredSample) {
-        self.tell("on_delivered", &events::delivered(sample));
+        self.tell("on_delivered", &events::delivered_fields(sample));
     }
 
     fn on_ack(&mut self, sample: &cc::AckSample) {
@@ -107,7 +107,7 @@ impl CongestionControl for Own {
     }
 
     fn on_lost(&mut self, packet: &cc::LostPacket) {
-        self.tell("on_lost", &events::lost(packet));
+        self.tell("on_lost", &events::lost_fields(packet));
     }
 
     fn control(&self) -> Control {

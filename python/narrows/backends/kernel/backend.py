@@ -36,9 +36,9 @@ from narrows.backends.linux.groups import flow_rows, groups
 from narrows.backends.linux.programs import (
     NO_CONTROL,
     check_programs,
-    described,
+    describe_programs,
+    engine_suffix,
     files,
-    marked,
 )
 from narrows.backends.linux.refusals import (
     refuse_changes,
@@ -95,7 +95,7 @@ class Kernel:
 
     def engine_of(self, scenario: Scenario) -> str:
         """The engine, and the digest of all programs that run."""
-        return self.engine + marked(scenario)
+        return self.engine + engine_suffix(scenario)
 
     def capabilities(self) -> Capabilities:
         """The capabilities, which depend on the loaded controls.
@@ -149,7 +149,7 @@ class Kernel:
         self.check(scenario)
         began = time.perf_counter()
         with run_directory(self.name) as directory:
-            with programs.registered(scenario, directory) as own:
+            with programs.register(scenario, directory) as own:
                 names = {cca: program.name for cca, program in own.items()}
                 config = router_config(
                     scenario, self._tool, self._senders, directory, captures, names
@@ -165,7 +165,7 @@ class Kernel:
             reports = iperf3_reports(places, members)
             reports |= files(directory, scenario, places, members)
             told = _read(directory / "router.json")
-            captured = _captured([directory, *places])
+            captured = _count_packets([directory, *places])
         flows, end_s = tables["flow_samples"], tables["queue_samples"]["time_s"][-1]
         info = RunInfo(
             backend=self.name,
@@ -177,7 +177,7 @@ class Kernel:
             wall_s=time.perf_counter() - began,
             invalid="; ".join([*told.pop("invalid"), *reasons(hosts)]) or None,
             conditions=self._conditions(
-                {**told, **_controls(own), **described(scenario), "hosts": hosts},
+                {**told, **_controls(own), **describe_programs(scenario), "hosts": hosts},
                 scenario,
                 captured,
             ),
@@ -214,7 +214,7 @@ _OFFLOADS = {
 }
 
 
-def _captured(places: Sequence[Path]) -> dict[str, dict[str, int]]:
+def _count_packets(places: Sequence[Path]) -> dict[str, dict[str, int]]:
     """The packets of each capture, and those that it missed."""
     found: dict[str, dict[str, int]] = {}
     for place, name in product(places, ("captures.json", "router_captures.json")):

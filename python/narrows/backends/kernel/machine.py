@@ -90,7 +90,7 @@ def carry(router: Path, directory: Path, progress: Progress | None) -> float:
         finally:
             _end(process)
     if process.returncode:
-        raise KernelRunError(f"the run failed: {_said(directory)}")
+        raise KernelRunError(f"the run failed: {_error_text(directory)}")
     return cpu_s
 
 
@@ -117,6 +117,6 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
-def _said(directory: Path) -> str:
+def _error_text(directory: Path) -> str:
     text = (directory / LOG).read_text(encoding="utf-8", errors="replace").strip()
     return "; ".join(text.splitlines()[-3:]) or "it said nothing"

@@ -81,7 +81,7 @@ def check(scenario: Scenario) -> None:
 
 
 @contextmanager
-def registered(scenario: Scenario, directory: Path) -> Iterator[dict[str, Program]]:
+def register(scenario: Scenario, directory: Path) -> Iterator[dict[str, Program]]:
     """The programs of a scenario, in the kernel until the end of the block.
 
     `directory` is where they are compiled. Raises SpecError, with the tool's message, for one that
@@ -89,16 +89,16 @@ def registered(scenario: Scenario, directory: Path) -> Iterator[dict[str, Progra
     """
     with ExitStack() as ends:
         yield {
-            cca: ends.enter_context(_registered(cca, source, directory / f"program-{number}"))
+            cca: ends.enter_context(_register(cca, source, directory / f"program-{number}"))
             for number, (cca, source) in enumerate(sorted(controls(scenario).items()))
         }
 
 
 @contextmanager
-def _registered(cca: str, source: Mapping[str, str], directory: Path) -> Iterator[Program]:
+def _register(cca: str, source: Mapping[str, str], directory: Path) -> Iterator[Program]:
     directory.mkdir()
     given = content(cca, source)
-    compiled = _compiled(cca, given, directory)
+    compiled = _compile(cca, given, directory)
     before = set(available_ccas())
     with _guardian(cca, compiled, directory):
         new = set(available_ccas()) - before
@@ -109,7 +109,7 @@ def _registered(cca: str, source: Mapping[str, str], directory: Path) -> Iterato
         yield Program(new.pop(), *sums)
 
 
-def _compiled(cca: str, given: bytes, directory: Path) -> Path:
+def _compile(cca: str, given: bytes, directory: Path) -> Path:
     """The program as an object file, compiled against this machine's kernel if it is C."""
     made = directory / "control.bpf.o"
     if cca.endswith(COMPILED):
@@ -147,7 +147,9 @@ def _compiled(cca: str, given: bytes, directory: Path) -> Path:
         check=False,
     )
     if done.returncode:
-        raise SpecError.at(cca, f"C that clang refuses:\n{_told(done.stderr)}\n", "C that it takes")
+        raise SpecError.at(
+            cca, f"C that clang refuses:\n{_last_lines(done.stderr)}\n", "C that it takes"
+        )
     return made
 
 
@@ -169,16 +171,16 @@ def _guardian(cca: str, compiled: Path, directory: Path) -> Iterator[None]:
         assert guardian.stdout is not None  # noqa: S101
         try:
             if not guardian.stdout.readline().startswith("registered"):
-                raise _refused(cca, compiled, log.read_text(encoding="utf-8", errors="replace"))
+                raise _refusal(cca, compiled, log.read_text(encoding="utf-8", errors="replace"))
             yield
         finally:
             guardian.stdin.close()
             failed = guardian.wait() != 0
     if failed:
-        raise KernelRunError(f"{cca} stayed in the kernel: {_told(log.read_text())}")
+        raise KernelRunError(f"{cca} stayed in the kernel: {_last_lines(log.read_text())}")
 
 
-def _refused(cca: str, compiled: Path, said: str) -> SpecError:
+def _refusal(cca: str, compiled: Path, said: str) -> SpecError:
     """Why the kernel didn't register a program: perhaps its name is taken."""
     data = compiled.read_bytes()
     for name in available_ccas():
@@ -187,7 +189,7 @@ def _refused(cca: str, compiled: Path, said: str) -> SpecError:
                 f"another name (or `bpftool struct_ops unregister name {name}`, if it was left)"
             )
             return SpecError.at(cca, f'"{name}", which the kernel has already', remedy)
-    found = f"a program that the kernel refuses:\n{_told(said)}\n"
+    found = f"a program that the kernel refuses:\n{_last_lines(said)}\n"
     return SpecError.at(cca, found, "one that it takes")
 
 
@@ -197,5 +199,5 @@ def find_program(program: str) -> str | None:
     return shutil.which(program, path=path)
 
 
-def _told(text: str) -> str:
+def _last_lines(text: str) -> str:
     return "\n".join(text.strip().splitlines()[-12:])

@@ -22,7 +22,7 @@ def find(name: str) -> Path | None:
     return None if found is None else Path(found).absolute()
 
 
-def located(flow: Flow) -> dict[str, list[str]]:
+def locate(flow: Flow) -> dict[str, list[str]]:
     """The commands of a flow, each with its program's whole path."""
     commands: Mapping[str, Sequence[str]] = {role: flow[role] for role in ROLES if role in flow}  # type: ignore[literal-required]
     return {role: [str(find(words[0]) or words[0]), *words[1:]] for role, words in commands.items()}

@@ -63,14 +63,14 @@ def part(scenario: Scenario, group: Group) -> Scenario:
 def flow_rows(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
     """The samples of all groups' flows, each by its number in the scenario."""
     pairs = zip(directories, members, strict=True)
-    parts = [_numbered(read_flows(directory), group) for directory, group in pairs]
+    parts = [_number_flows(read_flows(directory), group) for directory, group in pairs]
     return pl.concat(parts).sort("time_ns", "flow", maintain_order=True)
 
 
 def applications(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
-    """What all groups' applications told of themselves."""
+    """The internals of all groups' applications."""
     pairs = zip(directories, members, strict=True)
-    parts = [_numbered(read_applications(directory), group) for directory, group in pairs]
+    parts = [_number_flows(read_applications(directory), group) for directory, group in pairs]
     return pl.concat(parts)
 
 
@@ -78,7 +78,7 @@ def completions(directories: Sequence[Path], members: Sequence[Group]) -> pl.Dat
     """The table `completions` of all groups' flows, in the order of their ends."""
     pairs = zip(directories, members, strict=True)
     parts = [
-        _numbered(completion_rows(read_csv(directory / "completions.csv")), group)
+        _number_flows(completion_rows(read_csv(directory / "completions.csv")), group)
         for directory, group in pairs
     ]
     return pl.concat(parts).sort("end_s", maintain_order=True)
@@ -88,12 +88,13 @@ def packet_rows(directories: Sequence[Path], members: Sequence[Group]) -> pl.Dat
     """The table `packets` of all groups' flows."""
     pairs = zip(directories, members, strict=True)
     parts = [
-        _numbered(packets(read_csv(directory / "packets.csv")), group) for directory, group in pairs
+        _number_flows(packets(read_csv(directory / "packets.csv")), group)
+        for directory, group in pairs
     ]
     return pl.concat(parts).sort("time_s", maintain_order=True)
 
 
-def _numbered(rows: pl.DataFrame, group: Group) -> pl.DataFrame:
+def _number_flows(rows: pl.DataFrame, group: Group) -> pl.DataFrame:
     numbers = dict(enumerate(group.flows))
     kind = rows.schema["flow"]
     return rows.with_columns(pl.col("flow").replace_strict(numbers, return_dtype=kind))

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from narrows.backends.linux.commands import ROLES, find, flows_of_programs, located
+from narrows.backends.linux.commands import ROLES, find, flows_of_programs, locate
 from narrows.backends.linux.groups import Group
 from narrows.errors import SpecError
 from narrows.spec.scenario import Flow, Scenario
@@ -53,7 +53,7 @@ def digests(scenario: Scenario) -> dict[str, str]:
     """The SHA-256 of each program's file and of every file that its arguments name, by its path."""
     found = {}
     for _, flow in flows_of_programs(scenario):
-        for words in located(flow).values():
+        for words in locate(flow).values():
             for file in _named_files(words):
                 if str(file) not in found:
                     status = file.stat()
@@ -84,14 +84,14 @@ def _digest(file: Path, changed_ns: int, size: int) -> str:  # noqa: ARG001 (wha
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def marked(scenario: Scenario) -> str:
+def engine_suffix(scenario: Scenario) -> str:
     """An addition to the engine of results, which are valid for these programs alone."""
     found = digests(scenario)
     parts = ":".join(f"{file}:{digest}" for file, digest in sorted(found.items()))
     return f" with programs {hashlib.sha256(parts.encode()).hexdigest()[:12]}" if found else ""
 
 
-def described(scenario: Scenario) -> dict[str, Any]:
+def describe_programs(scenario: Scenario) -> dict[str, Any]:
     """The programs that ran, for the conditions of a run."""
     found = digests(scenario)
     return {"programs": found} if found else {}
@@ -110,7 +110,7 @@ def lifetimes(hosts: Sequence[Path], members: Sequence[Group]) -> dict[int, dict
 def files(
     directory: Path, scenario: Scenario, hosts: Sequence[Path], members: Sequence[Group]
 ) -> dict[str, bytes]:
-    """What is kept of programs: `programs/FLOW/server/stdout.txt` and so on, and their packets.
+    """The files kept of programs: `programs/FLOW/server/stdout.txt` and so on, and their packets.
 
     The router wrote into `directory`, the traffic tool of each group into one of `hosts`.
     """

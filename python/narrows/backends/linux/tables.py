@@ -30,7 +30,7 @@ def read_csv(path: Path) -> pl.DataFrame:
 
 
 def read_applications(directory: Path) -> pl.DataFrame:
-    """What the applications of flows told of themselves; raises OSError if there is none."""
+    """Reads the internals of flows' applications; raises OSError if there is no file."""
     kinds = {"time_ns": pl.Int64, "flow": pl.Int64, "name": pl.String, "value": pl.Float64}
     return pl.read_csv(directory / "applications.csv", glob=False, schema=kinds)
 
@@ -75,7 +75,7 @@ def flow_samples(
     """The table `flow_samples` from rows of `read_flows`, with the path's counters of each row."""
     open_ = pl.col("cwnd").is_not_null()
     in_flight = pl.col("unacked") + pl.col("retrans") - pl.col("sacked") - pl.col("lost")
-    rated = flows.with_columns(_paced(scenario).alias("paced"))
+    rated = flows.with_columns(_is_paced(scenario).alias("paced"))
     known = {
         "time_s": seconds(),
         "flow": pl.col("flow"),
@@ -100,7 +100,7 @@ def flow_samples(
     return shaped("flow_samples", rated, known)
 
 
-def _paced(scenario: Scenario) -> pl.Expr:
+def _is_paced(scenario: Scenario) -> pl.Expr:
     """Whether a flow's pacing rate is enforced, by `fq` or because its control paces."""
     paced = [i for i, flow in enumerate(scenario["flows"]) if paces(flow["cca"])]
     return pl.lit(scenario["host"]["fq"]) | pl.col("flow").is_in(paced)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from narrows.backends.linux.commands import located
+from narrows.backends.linux.commands import locate
 from narrows.spec.scenario import Host, Scenario
 
 FIRST_PORT = 5000
@@ -28,14 +28,14 @@ def told_scenario(scenario: Scenario, names: Mapping[str, str] | None = None) ->
     known = names or {}
     rest = {key: value for key, value in scenario.items() if key != "controls"}
     flows = [
-        {**flow, "cca": known.get(flow["cca"], flow["cca"]), **located(flow)}
+        {**flow, "cca": known.get(flow["cca"], flow["cca"]), **locate(flow)}
         for flow in scenario["flows"]
     ]
     return {**rest, "flows": flows}
 
 
 def host_sysctls(host: Host) -> dict[str, str]:
-    """What every sender's TCP is set to.
+    """The settings of every sender's TCP.
 
     One flow's ssthresh and RTT don't reach the next, unless sharing is wanted. No connection is
     given up: by default Linux does so after 2 minutes without an answer to its SYN and 15 without

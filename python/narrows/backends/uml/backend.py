@@ -14,7 +14,7 @@ from typing import Any
 
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.groups import Group, groups
-from narrows.backends.linux.programs import described, files, marked
+from narrows.backends.linux.programs import describe_programs, engine_suffix, files
 from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FINE_NS, fine_interval
@@ -89,10 +89,10 @@ class Uml:
         """The engine, and the digests of all kernels and programs that run."""
         kernels = {kernel.name: kernel.digest for kernel in map(self._kernel_of, groups(scenario))}
         if kernels.keys() == {self.kernel.name}:
-            return self.engine + marked(scenario)
+            return self.engine + engine_suffix(scenario)
         parts = ":".join(f"{name}:{digest}" for name, digest in sorted(kernels.items()))
         mark = hashlib.sha256(parts.encode()).hexdigest()[:12]
-        return f"{self.engine} with {', '.join(sorted(kernels))} {mark}" + marked(scenario)
+        return f"{self.engine} with {', '.join(sorted(kernels))} {mark}" + engine_suffix(scenario)
 
     def capabilities(self) -> Capabilities:
         """The capabilities of the kernel, and of the router between guests."""
@@ -124,11 +124,11 @@ class Uml:
         began = time.perf_counter()
         with run_directory(self.name) as directory:
             watch = Watch(directory, progress)
-            run = self._coupled if crosses_router(scenario) else self._alone
+            run = self._couple if crosses_router(scenario) else self._alone
             pcap = self._pcap(scenario, captures, alone=not crosses_router(scenario))
             tables, cpu_s, conditions = run(directory, scenario, watch, pcap)
-            captured = _captured(directory, captures)
-            kept = _kept(directory, scenario)
+            captured = _collect_captures(directory, captures)
+            kept = _program_files(directory, scenario)
         end_s, packets = _extent(tables)
         info = RunInfo(
             backend=self.name,
@@ -138,7 +138,7 @@ class Uml:
             packets=packets,
             cpu_s=cpu_s,
             wall_s=time.perf_counter() - began,
-            conditions=conditions | described(scenario),
+            conditions=conditions | describe_programs(scenario),
         )
         return RunResult(tables, info, captured, kept)
 
@@ -176,7 +176,7 @@ class Uml:
         complain(directory)
         return read_tables(directory, scenario), cpu_s, _controls(own)
 
-    def _coupled(
+    def _couple(
         self, directory: Path, scenario: Scenario, watch: Watch, pcap: Mapping[str, Any] | None
     ) -> _Outcome:
         """A guest for each group of flows, and the router's path between their hosts."""
@@ -192,7 +192,7 @@ class Uml:
             "window_ns": window_ns(scenario),
             "latest_ns": noted["latest_ns"],
             "guests": [
-                {"kernel": guest.kernel.name, "digest": guest.kernel.digest, **_described(guest)}
+                {"kernel": guest.kernel.name, "digest": guest.kernel.digest, **_conditions(guest)}
                 for guest in guests
             ],
         }
@@ -204,7 +204,7 @@ class Uml:
         parameters = command_line(kernel, flows, group.flows)
         # Certificates hold from some day on.
         own = group.own
-        dated = [_dated(own.get("date", DATE))] if "server" in own else []
+        dated = [_date_argument(own.get("date", DATE))] if "server" in own else []
         return Guest(kernel, group, [*parameters, *dated])
 
     def _with_modules(self, scenario: Scenario, group: Group) -> Guest:
@@ -231,7 +231,7 @@ class Uml:
         check_modules(scenario, [guest.kernel for guest in guests])
 
 
-def _dated(date: str) -> str:
+def _date_argument(date: str) -> str:
     """The argument of a kernel's command line that sets its clock."""
     midnight = datetime.fromisoformat(date).replace(tzinfo=UTC)
     return f"time-travel-start={int(midnight.timestamp()) * 10**9}"
@@ -241,7 +241,7 @@ _Outcome = tuple[Tables, float, dict[str, Any]]
 """The tables, the CPU seconds, and the conditions of the run."""
 
 
-def _kept(directory: Path, scenario: Scenario) -> dict[str, bytes]:
+def _program_files(directory: Path, scenario: Scenario) -> dict[str, bytes]:
     """The files of programs, which always run in coupled guests."""
     if not crosses_router(scenario):
         return {}
@@ -250,7 +250,7 @@ def _kept(directory: Path, scenario: Scenario) -> dict[str, bytes]:
     return files(directory, scenario, places, members)
 
 
-def _captured(directory: Path, captures: CaptureRequest | None) -> dict[str, int]:
+def _collect_captures(directory: Path, captures: CaptureRequest | None) -> dict[str, int]:
     """The packets of each capture; those that a guest wrote are moved to where they belong."""
     if captures is None or not captures.options.pcap:
         return {}
@@ -263,7 +263,7 @@ def _captured(directory: Path, captures: CaptureRequest | None) -> dict[str, int
     return {name: ending["packets"] for name, ending in sorted(found.items())}
 
 
-def _described(guest: Guest) -> dict[str, Any]:
+def _conditions(guest: Guest) -> dict[str, Any]:
     return {"flows": list(guest.group.flows), **guest.group.own, **_controls(guest.modules)}
 
 

@@ -92,7 +92,7 @@ def build(
     known = None if force else _built_before(fingerprint, name)
     with owned_directory(kernels_directory() / name) as place:
         if known is not None:
-            kernel = _taken(known, name, place / "kernel")
+            kernel = _take_existing(known, name, place / "kernel")
         else:
             kernel = compile_kernel(origin, name, fingerprint, place, jobs, progress)
     progress("done", 1.0)
@@ -137,7 +137,7 @@ def _built_before(fingerprint: str, name: str) -> Kernel | None:
     return min(same, key=lambda kernel: kernel.name != name, default=None)
 
 
-def _taken(known: Kernel, name: str, place: Path) -> Kernel:
+def _take_existing(known: Kernel, name: str, place: Path) -> Kernel:
     """An existing kernel, even under another name."""
     if known.name == name:
         return known

@@ -57,7 +57,7 @@ class Kernel:
 
     @property
     def module_tree(self) -> Path:
-        """What modules for it are built with; see `module_tree`."""
+        """The tree for building modules for it; see `module_tree`."""
         return self.path / ARCHIVE
 
     @property
@@ -77,7 +77,7 @@ class Kernel:
 
     @classmethod
     def read(cls, directory: Path) -> Self:
-        """What is known about the kernel in `directory`; raises OSError or ValueError."""
+        """Reads the description of the kernel in `directory`; raises OSError or ValueError."""
         if not (directory / LIBRARY).is_file():
             raise ValueError(f"{directory}: incomplete")
         known: dict[str, Any] = json.loads((directory / METADATA).read_text(encoding="utf-8"))

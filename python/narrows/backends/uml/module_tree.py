@@ -1,4 +1,4 @@
-"""What a kernel's build leaves for modules: headers, makefiles, programs and symbols."""
+"""The part of a kernel's build that modules need: headers, makefiles, programs and symbols."""
 
 from __future__ import annotations
 

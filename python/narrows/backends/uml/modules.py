@@ -79,9 +79,9 @@ def _module(cca: str, text: str, kernel: Kernel) -> Module:
         with owned_directory(place) as work:
             made = work / "made"
             made.mkdir()
-            shutil.copy2(_built(cca, text, kernel, work), made / _FILE)
+            shutil.copy2(_build(cca, text, kernel, work), made / _FILE)
             known = {
-                "name": _probed(cca, kernel, made / _FILE),
+                "name": _probe(cca, kernel, made / _FILE),
                 "source_sha256": mark,
                 "object_sha256": hashlib.sha256((made / _FILE).read_bytes()).hexdigest(),
             }
@@ -92,7 +92,7 @@ def _module(cca: str, text: str, kernel: Kernel) -> Module:
     return Module(**known, file=place / _FILE)
 
 
-def _built(cca: str, text: str, kernel: Kernel, work: Path) -> Path:
+def _build(cca: str, text: str, kernel: Kernel, work: Path) -> Path:
     unpack(kernel.module_tree, work / "tree")
     source = work / "source"
     source.mkdir()
@@ -113,7 +113,7 @@ def _built(cca: str, text: str, kernel: Kernel, work: Path) -> Path:
     return source / "narrows_own.ko"
 
 
-def _probed(cca: str, kernel: Kernel, module: Path) -> str:
+def _probe(cca: str, kernel: Kernel, module: Path) -> str:
     """The name of the control that a module adds, as a guest that loads it reports."""
     with run_directory("uml") as directory:
         script = _PROBE.format(

@@ -19,7 +19,7 @@ from narrows.backends.linux.traffic import (
     told_scenario,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS, ZERO_NS
-from narrows.backends.uml.qdiscs import bottleneck, bottleneck_class, device_rate, framed
+from narrows.backends.uml.qdiscs import bottleneck, bottleneck_class, device_rate, with_headers
 from narrows.errors import SpecError
 from narrows.spec.scenario import Path, Scenario
 
@@ -194,5 +194,5 @@ def _netem(path: Path, rtt_ns: int, loss: float, *, data: bool) -> str:
     if loss:
         parts.append(f"loss {loss * 100:.10g}%")
     if data:
-        parts.append(f"rate {framed(device_rate(path))}bit")
+        parts.append(f"rate {with_headers(device_rate(path))}bit")
     return " ".join(parts)

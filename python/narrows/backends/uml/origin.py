@@ -1,4 +1,4 @@
-"""What a kernel is built from: sources, patches and options, with a fingerprint of everything."""
+"""The inputs of a kernel's build: sources, patches and options, with a fingerprint of all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from narrows.errors import InputError, NarrowsError
 _LEFT_OUT = (".git",)
 """Parts of a tree that don't affect the kernel."""
 _FAILED = re.compile("FAILED|find file|ignored|malformed|Only garbage|previously applied")
-"""What `patch` prints about failures; it also prints what went well."""
+"""The messages of `patch` about failures; it also prints what went well."""
 _TOLD = 3
 
 

@@ -30,7 +30,7 @@ _LATE_US = 3
 """The guest's timers are at most this late; a bucket without this slack would lose tokens."""
 
 
-def framed(count: int) -> int:
+def with_headers(count: int) -> int:
     """IP bytes of full packets converted to bytes, or bit/s, as tc counts them."""
     return -(-count * (PACKET_BYTES + ETHERNET) // PACKET_BYTES)
 
@@ -46,7 +46,7 @@ def bottleneck(path: Path) -> list[str]:
         return _htb(path)
     if _shapes(path):
         return [f"qdisc add dev r1 root handle 1: {kind} {_parameters(path)}"]
-    rate = framed(path["rate_bps"])
+    rate = with_headers(path["rate_bps"])
     burst = _slack(rate)
     speed = f"rate {rate}bit burst {burst} cburst {burst} quantum {_FULL_FRAME}"
     return _below(speed, path)
@@ -70,7 +70,7 @@ def device_rate(path: Path) -> int:
 def can_make(path: Path) -> bool:
     """Whether Linux's own disciplines can be this bottleneck."""
     queue, service = path["queue"], path["service"]
-    device = framed(device_rate(path))
+    device = with_headers(device_rate(path))
     if service["kind"] == "htb":
         shaper = service["rate_bps"] <= device
         return shaper and queue["kind"] in KINDS and queue["kind"] != "htb"
@@ -89,7 +89,7 @@ def _shapes(path: Path) -> bool:
     if path["queue"]["kind"] == "htb":
         return True
     bandwidth = path["queue"].get("bandwidth_bps") if path["queue"]["kind"] == "cake" else None
-    return bandwidth is not None and bandwidth <= framed(path["rate_bps"])
+    return bandwidth is not None and bandwidth <= with_headers(path["rate_bps"])
 
 
 def _below(speed: str, path: Path) -> list[str]:
@@ -107,11 +107,11 @@ def _leaf(path: Path) -> str:
         return f"{kind} {_parameters(path)}"
     if "packets" in path["buffer"]:
         return f"pfifo limit {_limit(path['buffer']['packets'])}"
-    return f"bfifo limit {_limit(framed(path['buffer']['bytes']))}"
+    return f"bfifo limit {_limit(with_headers(path['buffer']['bytes']))}"
 
 
 def _shape(given: Mapping[str, Any]) -> str:
-    """What HTB calls a class's rates, which count frames already."""
+    """The rates of a class in HTB's words; they count frames already."""
     ceil = given.get("ceil_bps") or given["rate_bps"]
     bursts = f"burst {given['burst_bytes']} cburst {given['cburst_bytes']}"
     return f"rate {given['rate_bps']}bit ceil {ceil}bit {bursts}"
@@ -145,16 +145,16 @@ def _htb(path: Path) -> list[str]:
 
 
 def _droptail(path: Path) -> list[str]:
-    rate = framed(path["rate_bps"])
+    rate = with_headers(path["rate_bps"])
     burst = PACKET_BYTES + ETHERNET + _slack(rate)
     bucket = f"qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {burst}"
     if "packets" in path["buffer"]:
         packets = path["buffer"]["packets"]
         return [
-            f"{bucket} limit {_limit(framed(packets * PACKET_BYTES))}",
+            f"{bucket} limit {_limit(with_headers(packets * PACKET_BYTES))}",
             f"qdisc add dev r1 parent 1:1 handle 2: pfifo limit {_limit(packets)}",
         ]
-    return [f"{bucket} limit {_limit(framed(path['buffer']['bytes']))}"]
+    return [f"{bucket} limit {_limit(with_headers(path['buffer']['bytes']))}"]
 
 
 def _slack(rate_bps: int) -> int:
@@ -212,8 +212,9 @@ def _red(queue: Queue, limit: int) -> str:
     least, most, burst = _native.red_thresholds(
         limit, queue["min_bytes"], queue["max_bytes"], average, queue["burst"]
     )
-    sizes = f"limit {framed(limit)} min {framed(least)} max {framed(most)} avpkt {framed(average)}"
-    decay = f"burst {burst} bandwidth {framed(queue['bandwidth_bps'])}bit"
+    least, most = with_headers(least), with_headers(most)
+    sizes = f"limit {with_headers(limit)} min {least} max {most} avpkt {with_headers(average)}"
+    decay = f"burst {burst} bandwidth {with_headers(queue['bandwidth_bps'])}bit"
     flags = " ".join(_flag(queue, name) for name in ("ecn", "harddrop", "nodrop", "adaptive"))
     return f"{sizes} {decay} probability {queue['probability']:.10g} {flags}"
 

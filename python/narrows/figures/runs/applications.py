@@ -1,4 +1,4 @@
-"""What the applications of flows experience over time: a figure for each kind of traffic."""
+"""Applications of flows over time: a figure for each kind of traffic."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ def _goodput(tables: Tables, classes: list[FlowClass], title: str) -> Panel:
     for members in classes:
         own = [grown.get(flow, nothing) for flow in members.flows]
         lines.append(_rates(members.label, sum(own, start=nothing), borders, members))
-    return Panel(TIME, "Mbit/s", frames.shown(lines), title)
+    return Panel(TIME, "Mbit/s", frames.drawable(lines), title)
 
 
-def _grown(rows: Columns, counter: str, borders: Floats) -> Floats:
+def _growth(rows: Columns, counter: str, borders: Floats) -> Floats:
     return windows.increments(rows.floats("time_s"), rows.floats(counter), borders)
 
 
@@ -133,7 +133,7 @@ def _buffer(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
     work = _work(scenario, members)
     room_s = work["buffer_ns"] / 1e9
     return Panel(
-        TIME, "s", frames.shown(lines), f"{members.label}: the player's buffer",
+        TIME, "s", frames.drawable(lines), f"{members.label}: the player's buffer",
         guides=(Guide(room_s, f"room for {room_s:g} s"),), spans=_stalls(tables, members),
     )  # fmt: skip
 
@@ -174,7 +174,7 @@ def _bitrate(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
             _step(f"{label}: rate at which they came", x, rate / took_s, members, 0.9,
                   0.7 * opacity, "dot"),
         ]  # fmt: skip
-    return Panel(TIME, "Mbit/s", frames.shown(lines), f"{members.label}: chunks")
+    return Panel(TIME, "Mbit/s", frames.drawable(lines), f"{members.label}: chunks")
 
 
 def _step(
@@ -200,7 +200,7 @@ def _durations(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
         share = f"; {100 * late.mean():.3g} % are late" if len(late) else ""
         guides = (Guide(limit_s, f"deadline {limit_s:g} s{share}"),)
     what = "page load times" if _kind(scenario, members) == "web" else "transfers"
-    return Panel(TIME, "s", frames.shown(lines), f"{members.label}: {what}", guides=guides)
+    return Panel(TIME, "s", frames.drawable(lines), f"{members.label}: {what}", guides=guides)
 
 
 def _probes(scenario: Scenario, tables: Tables, groups: Groups) -> tuple[Panel, ...]:
@@ -222,7 +222,7 @@ def _probes(scenario: Scenario, tables: Tables, groups: Groups) -> tuple[Panel, 
     if not lines:
         return ()
     panel = Panel(
-        TIME, "ms", frames.shown(lines), "Round-trip time of probes",
+        TIME, "ms", frames.drawable(lines), "Round-trip time of probes",
         y_range=(0.95 * min(paths), None), guides=tuple(paths.values()),
     )  # fmt: skip
     return (panel,)
@@ -238,9 +238,9 @@ def _encoder(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
         x, y = frames.column(rows, "time_s"), frames.column(rows, "value")
         lines.append(_step(f"{label}: encoder", x, y, members, 1.6, opacity))
     for label, rows, _ in _each(scenario, members, samples):
-        came = _grown(rows, "received_bytes", borders)
+        came = _growth(rows, "received_bytes", borders)
         lines.append(_rates(f"{label}: arrived", came, borders, members, "dot"))
-    return Panel(TIME, "Mbit/s", frames.shown(lines), f"{members.label}: media")
+    return Panel(TIME, "Mbit/s", frames.drawable(lines), f"{members.label}: media")
 
 
 def _frames(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
@@ -252,7 +252,9 @@ def _frames(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
         for label, rows, opacity in _each(scenario, members, done)
     ]  # fmt: skip
     stood = _grew(tables, members, "frozen_s", "freeze")
-    return Panel(TIME, "ms", frames.shown(lines), f"{members.label}: delay of frames", spans=stood)
+    return Panel(
+        TIME, "ms", frames.drawable(lines), f"{members.label}: delay of frames", spans=stood
+    )
 
 
 def _datagrams(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
@@ -262,8 +264,8 @@ def _datagrams(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
     samples = columns(tables["flow_samples"])
     lines = []
     for label, rows, _ in _each(scenario, members, samples):
-        sent = _grown(rows, "sent", borders) * size
+        sent = _growth(rows, "sent", borders) * size
         lines.append(_rates(f"{label}: sent", sent, borders, members, "dot"))
-        came = _grown(rows, "received_bytes", borders)
+        came = _growth(rows, "received_bytes", borders)
         lines.append(_rates(f"{label}: arrived", came, borders, members, "solid"))
-    return Panel(TIME, "Mbit/s", frames.shown(lines), f"{members.label}: datagrams")
+    return Panel(TIME, "Mbit/s", frames.drawable(lines), f"{members.label}: datagrams")

@@ -35,7 +35,7 @@ def cwnd(
     return Figure(
         f"{scenario['name']}: windows",
         frames.conditions(scenario, groups) + rest,
-        tuple(panel for panel in panels if frames.shown(panel.lines)),
+        tuple(panel for panel in panels if frames.drawable(panel.lines)),
         "For every flow: congestion window and packets in flight in packets over time.",
         height=frames.ROW_IN,
         name="cwnd",

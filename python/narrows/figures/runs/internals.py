@@ -25,7 +25,7 @@ def internals(
     for label in sorted(set(table["name"].tolist())):
         rows = table.where(table["name"] == label)
         found = [_internal(scenario, rows.where(rows["flow"] == f), f) for f in chosen]
-        lines = frames.shown(found)
+        lines = frames.drawable(found)
         if lines:
             panels.append(Panel(TIME, unit_of(label), lines, label, y_range=(None, None)))
     return Figure(

@@ -79,7 +79,7 @@ def _panel(scenario: Scenario, rows: Columns, flow: int, end_s: float) -> Panel:
     for kind, label, colour in _STROKES:
         part = _each(rows.where(rows["kind"] == kind).sorted("time_s"), step)
         lines.append(_line(label, *_strokes(part, near_s), colour, "line"))
-    return Panel(TIME, "MB", frames.shown(lines), frames.flow_name(scenario, flow))
+    return Panel(TIME, "MB", frames.drawable(lines), frames.flow_name(scenario, flow))
 
 
 def _each(rows: Columns, step: int) -> Columns:

@@ -30,10 +30,12 @@ def tails(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
     done = transfers(scenario, tables["completions"], named)
     panels = (
         _panel(_probes(scenario, tables, classes), "Round-trip times of probes", "ms"),
-        _timed(
+        _times_panel(
             scenario, done, [m for m in classes if not _shows(scenario, m)], "Transfers and pages"
         ),
-        _timed(scenario, done, [m for m in classes if _shows(scenario, m)], "Frames of calls"),
+        _times_panel(
+            scenario, done, [m for m in classes if _shows(scenario, m)], "Frames of calls"
+        ),
     )
     return Figure(
         f"{scenario['name']}: tails of delays",
@@ -61,7 +63,7 @@ def _shows(scenario: Scenario, members: FlowClass) -> bool:
     return kind_of(scenario["flows"][members.flows[0]]) == MEDIA
 
 
-def _timed(scenario: Scenario, done: Columns, classes: list[FlowClass], title: str) -> Panel:
+def _times_panel(scenario: Scenario, done: Columns, classes: list[FlowClass], title: str) -> Panel:
     marks: list[Mark] = []
     limits = {}
     for members in classes:

@@ -94,7 +94,7 @@ def _throughput(
 
 
 def _capacity(offer: Offer, borders: Floats) -> Line:
-    """What a link offers in each window, as an area."""
+    """The capacity of a link in each window, as an area."""
     mbps = np.diff(offer.until(borders * 1e9)) * 8e-6 / np.diff(borders)
     y = np.append(mbps, mbps[-1])
     return Line("capacity", borders, y, "neutral", kind="step", width=0.8, fill=True)
@@ -167,4 +167,4 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
     elif any(flow["rtt_ns"] is None for flow in scenario["flows"]):
         rtt_ms = float(delay.values[0]) / 1e6
         guides = (Guide(rtt_ms, f"path {rtt_ms:g} ms", below=True),)
-    return Panel(TIME, "ms", frames.shown(lines), "Round-trip time", guides=guides)
+    return Panel(TIME, "ms", frames.drawable(lines), "Round-trip time", guides=guides)

@@ -13,7 +13,7 @@ from narrows.figures.sweeps.view import (
     label_of,
     numbers,
     require,
-    valued,
+    value_columns,
 )
 from narrows.figures.transfers import distribution
 
@@ -22,7 +22,7 @@ def cdf(frame: pl.DataFrame, view: View) -> Figure:
     """The distribution of a metric over flows, a line for each class, from the table `flows`."""
     metric = view.metric or ("fct_s" if frame["fct_s"].null_count() < frame.height else "share")
     require(frame, metric, "--metric", numbers(frame))
-    valued(frame, {"": metric}, metric)
+    value_columns(frame, {"": metric}, metric)
     view = choose_lines(frame, view, (), frame["class"].n_unique())
     shown = by_class(frame, view)
 

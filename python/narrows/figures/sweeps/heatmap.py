@@ -18,7 +18,7 @@ from narrows.figures.sweeps.view import (
     label_of,
     numbers,
     require,
-    valued,
+    value_columns,
     x_of,
 )
 from narrows.metrics.catalogue import find
@@ -33,7 +33,7 @@ def heatmap(frame: pl.DataFrame, view: View) -> Figure:
     require(frame, y, "--y", rest)
     metric = view.metric or next((f"{c}.share" for c in classes_of(frame)), "utilization")
     require(frame, metric, "--metric", numbers(frame))
-    valued(frame, {"": metric}, metric)
+    value_columns(frame, {"": metric}, metric)
     known = frame.drop_nulls(metric)
     if metric.endswith(".share"):
         known = known.filter(pl.col(f"{metric.removesuffix('.share')}.flows") < pl.col("flows"))

@@ -15,7 +15,7 @@ ROOM = 1.04
 """How far a shared axis reaches above the largest value, and below a negative one."""
 
 
-def shared(panels: Sequence[Panel]) -> tuple[Panel, ...]:
+def share_axes(panels: Sequence[Panel]) -> tuple[Panel, ...]:
     """The panels with the same ends of the y axis, so that they can be compared visually.
 
     Panels of heat maps already share their scale.

@@ -21,7 +21,7 @@ from narrows.figures.looks import DASHES, HUES, Look, looks_of, told_apart, word
 from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel, Scale, heights
 from narrows.figures.names import setting, settings
 from narrows.figures.palette import COLOURS
-from narrows.figures.sweeps.panels import shared
+from narrows.figures.sweeps.panels import share_axes
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
@@ -43,7 +43,7 @@ ALIKE = 0.004
 
 @dataclass(frozen=True)
 class View:
-    """What to draw of a sweep.
+    """The choice of what a figure of a sweep shows.
 
     `axes` are the sweep's own, in order; `x`, `y` and `by` choose among them, and
     `metric` is a column. None is replaced by a choice: for x the buffer if it is an axis, otherwise
@@ -83,12 +83,12 @@ def figure(
 ) -> Figure:
     """A panel for every combination of the axes that aren't used, all on the same y axis."""
     free = [place for place in view.axes if place not in used and frame[place].n_unique() > 1]
-    rest = [place for place in free if not any(zipped(frame, place, other) for other in used)]
+    rest = [place for place in free if not any(go_together(frame, place, other) for other in used)]
     groups = list(frame.group_by(rest, maintain_order=True)) if rest else [((), frame)]
     if len(groups) > MOST_PANELS:
         found = f"{len(groups)} panels, for every {' and '.join(rest)}"
         raise InputError.at("--where", found, f"at most {MOST_PANELS}; --where {rest[0]}=VALUE")
-    panels = shared([panel(rows, _title(rest, key)) for key, rows in groups])
+    panels = share_axes([panel(rows, _title(rest, key)) for key, rows in groups])
     ends = _ends(panels, view)
     panels = tuple(coinciding(replace(panel, y_range=ends or panel.y_range)) for panel in panels)
     columns = {1: 1, 2: 2, 3: 3, 4: 2}.get(len(panels), 3 if len(panels) <= 12 else 4)
@@ -96,7 +96,7 @@ def figure(
     return Figure(view.title, _subtitle(frame, view, what), panels, alt, columns, height)
 
 
-def zipped(frame: pl.DataFrame, place: str, other: str) -> bool:
+def go_together(frame: pl.DataFrame, place: str, other: str) -> bool:
     """Whether each value of one axis goes with a single value of the other, and the reverse."""
     if place == other or other not in frame.columns:
         return place == other
@@ -168,7 +168,7 @@ def choose_lines(frame: pl.DataFrame, view: View, used: Sequence[str], classes: 
         if place in frame.columns
         and 1 < frame[place].n_unique() * classes <= MOST_LINES
         and frame[place].n_unique() > 1
-        and not any(zipped(frame, place, other) for other in used)
+        and not any(go_together(frame, place, other) for other in used)
     ]
     if view.by is not None or not free:
         return view
@@ -363,15 +363,15 @@ def require(frame: pl.DataFrame, name: str, option: str, known: Sequence[str]) -
 def metrics(frame: pl.DataFrame, metric: str) -> dict[str, str]:
     """The columns of a metric by class: itself, or `share` of every class."""
     if metric in numbers(frame):
-        return valued(frame, {metric.rpartition(".")[0]: metric}, metric)
+        return value_columns(frame, {metric.rpartition(".")[0]: metric}, metric)
     found = {c: f"{c}.{metric}" for c in classes_of(frame) if f"{c}.{metric}" in frame.columns}
     if not found:
         known = numbers(valued_columns(frame))
         raise InputError.at("--metric", f'"{metric}"', one_of(metric, known))
-    return valued(frame, found, metric)
+    return value_columns(frame, found, metric)
 
 
-def valued(frame: pl.DataFrame, wanted: Mapping[str, str], metric: str) -> dict[str, str]:
+def value_columns(frame: pl.DataFrame, wanted: Mapping[str, str], metric: str) -> dict[str, str]:
     """The columns with values; raises InputError, naming columns with values, if there are none."""
     found = {words: column for words, column in wanted.items() if frame[column].count()}
     if not found:

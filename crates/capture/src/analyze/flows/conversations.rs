@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::table::FinishedFlow;
 use crate::analyze::report::FlowReport;
 
-/// What an iperf3 client sends first on each connection of a test: a cookie of 36 characters and a
-/// zero.
+/// The length of the cookie that an iperf3 client sends first on each connection of a test: 36
+/// characters and a zero.
 const COOKIE: u64 = 37;
 
 /// The ids of the flows in which the programs of iperf3 talk, and of lone cookies.

@@ -107,7 +107,7 @@ impl Span {
     }
 }
 
-/// What is known of the offset and of the sides of addresses.
+/// Bounds of the offset, and the addresses on each side.
 #[derive(Debug, Default)]
 struct Sides {
     first: BTreeSet<u128>,

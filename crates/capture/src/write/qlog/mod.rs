@@ -91,7 +91,7 @@ impl Tap<Packet<Segment>, SenderView> for Qlogs {
         self.log(packet.flow, |flow, wire| flow.packet(at, heading, packet, wire));
     }
 
-    fn lost(&mut self, flow: FlowId, at: Time, seq: u32) {
+    fn packet_lost(&mut self, flow: FlowId, at: Time, seq: u32) {
         self.log(flow, |flow, _| flow.log_loss(at, seq));
     }
 

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     /// A model after a recovery whose RTT was 100 ms, at 4 packets a ms and 40 ms without a queue.
-    fn learned(growth: u32) -> BufferModel {
+    fn model_after_recovery(growth: u32) -> BufferModel {
         let mut model = BufferModel::new(Duration::from_secs(100), growth);
         model.begin_recovery(Time::ZERO);
         model.update(Time::ZERO, Some(Duration::from_millis(100)));
@@ -128,17 +128,17 @@ mod tests {
     #[test]
     fn the_room_grows_by_its_factor_in_each_second_of_sending() {
         let quarter = UNIT + UNIT / 4;
-        assert_eq!(room(&mut learned(UNIT), 10, 5), 119);
-        assert_eq!(room(&mut learned(quarter), 10, 1), 148);
-        assert_eq!(room(&mut learned(quarter), 10, 4), 119 * 625 / 256);
+        assert_eq!(room(&mut model_after_recovery(UNIT), 10, 5), 119);
+        assert_eq!(room(&mut model_after_recovery(quarter), 10, 1), 148);
+        assert_eq!(room(&mut model_after_recovery(quarter), 10, 4), 119 * 625 / 256);
     }
 
     #[test]
     fn pauses_and_losses_hold_it_back() {
         let quarter = UNIT + UNIT / 4;
         // Of each second without an ACK a fifth counts.
-        assert_eq!(room(&mut learned(quarter), 1000, 4), 119);
-        let mut model = learned(quarter);
+        assert_eq!(room(&mut model_after_recovery(quarter), 1000, 4), 119);
+        let mut model = model_after_recovery(quarter);
         let grown = room(&mut model, 10, 4);
         model.begin_recovery(Time::ZERO + Duration::from_secs(4));
         model.end_round();

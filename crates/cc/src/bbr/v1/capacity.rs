@@ -67,8 +67,8 @@ mod tests {
 
     const RTT_US: u64 = 40_000;
 
-    /// What ACKs show whose packets left at `sent`, and arrived at `acked` (us).
-    fn found(acks: &[(u64, u64)]) -> Option<u32> {
+    /// The capacity of packets that left at `sent` and were acknowledged at `acked` (us).
+    fn capacity_of(acks: &[(u64, u64)]) -> Option<u32> {
         let mut capacity = Capacity::default();
         for (n, &(sent, acked)) in acks.iter().enumerate() {
             capacity.update(&AckSample {
@@ -84,15 +84,19 @@ mod tests {
     #[test]
     fn packets_sent_together_show_the_bottleneck() {
         let ms = units::bandwidth(1, 1_000);
-        assert_eq!(found(&[(0, 0), (0, 1_000)]), Some(ms));
-        assert_eq!(found(&[(0, 0), (0, 1_000), (0, 3_000)]), Some(ms), "cross traffic in between");
+        assert_eq!(capacity_of(&[(0, 0), (0, 1_000)]), Some(ms));
+        assert_eq!(
+            capacity_of(&[(0, 0), (0, 1_000), (0, 3_000)]),
+            Some(ms),
+            "cross traffic in between"
+        );
     }
 
     #[test]
     fn packets_that_stay_as_far_apart_show_nothing() {
-        assert_eq!(found(&[(0, 0), (2_000, 2_000), (4_000, 4_000)]), None);
-        assert_eq!(found(&[(0, 0), (2_000, 2_240)]), None, "less than an eighth");
-        assert_eq!(found(&[(0, 1_000), (2_000, 2_000)]), None, "the queue became shorter");
+        assert_eq!(capacity_of(&[(0, 0), (2_000, 2_000), (4_000, 4_000)]), None);
+        assert_eq!(capacity_of(&[(0, 0), (2_000, 2_240)]), None, "less than an eighth");
+        assert_eq!(capacity_of(&[(0, 1_000), (2_000, 2_000)]), None, "the queue became shorter");
     }
 
     #[test]

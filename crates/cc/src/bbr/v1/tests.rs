@@ -321,7 +321,7 @@ fn the_state_machine_has_no_short_cuts() {
 
 /// The adaptive cap's gain, in 1/256, after rounds, each given by its losses, its share of
 /// the bandwidth in percent, and its RTT in ms, on a path of 40 ms.
-fn capped(rounds: &[(u32, u64, u64)]) -> u32 {
+fn cap_gain(rounds: &[(u32, u64, u64)]) -> u32 {
     let mut cap = AdaptiveCap::new(2 * UNIT);
     for &(lost, percent, rtt_ms) in rounds {
         let rtt = Some(Duration::from_millis(rtt_ms));
@@ -334,13 +334,13 @@ fn capped(rounds: &[(u32, u64, u64)]) -> u32 {
 
 #[test]
 fn the_adaptive_cap_follows_loss_throughput_and_rtt() {
-    assert_eq!(capped(&[(0, 100, 40); 9]), 512, "all is well");
-    assert_eq!(capped(&[(3, 100, 40)]), 512, "one lossy round is chance");
-    assert_eq!(capped(&[(3, 100, 40); 2]), 480);
-    assert_eq!(capped(&[(1, 100, 40); 9]), 512, "one percent is little");
-    assert_eq!(capped(&[(0, 100, 40), (0, 90, 60)]), 528, "starved beside a queue");
-    assert_eq!(capped(&[(0, 100, 60)]), 504, "an own queue");
-    assert_eq!(capped(&[(9, 100, 40); 90]), 320, "never below 1.25 BDP");
+    assert_eq!(cap_gain(&[(0, 100, 40); 9]), 512, "all is well");
+    assert_eq!(cap_gain(&[(3, 100, 40)]), 512, "one lossy round is chance");
+    assert_eq!(cap_gain(&[(3, 100, 40); 2]), 480);
+    assert_eq!(cap_gain(&[(1, 100, 40); 9]), 512, "one percent is little");
+    assert_eq!(cap_gain(&[(0, 100, 40), (0, 90, 60)]), 528, "starved beside a queue");
+    assert_eq!(cap_gain(&[(0, 100, 60)]), 504, "an own queue");
+    assert_eq!(cap_gain(&[(9, 100, 40); 90]), 320, "never below 1.25 BDP");
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn share_in_units(share: f64) -> u32 {
     (share * f64::from(UNIT) + 0.5) as u32
 }
 
-/// What a bound loses that keeps this share, rounded down as `bbr_beta` is.
+/// The cut of a bound that keeps this share, rounded down as `bbr_beta` is.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

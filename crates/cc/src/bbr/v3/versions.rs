@@ -46,7 +46,7 @@ pub(super) struct Rules {
     pub(super) rounds_up: bool,
 
     // Model.
-    /// What shows growth.
+    /// The signal that bandwidth still grows.
     pub(super) growth: Growth,
     /// A sample equal to the lowest RTT renews it.
     pub(super) min_rtt_ties_refresh: bool,

@@ -41,7 +41,7 @@ impl Bbr3 {
         units::min_tso_segs(rate).max(self.version.rules.least_burst)
     }
 
-    /// What will be in the network when the next burst leaves, given what is in flight now
+    /// Packets in the network when the next burst leaves, given the packets in flight now
     /// (`bbr_packets_in_net_at_edt`), or that itself.
     pub(super) fn in_network(&self, in_flight: u32, sample: &AckSample) -> u32 {
         if !self.version.rules.departure_times {

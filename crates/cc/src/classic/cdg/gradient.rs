@@ -34,7 +34,7 @@ pub(super) struct Gradients {
     is_full: bool,
 }
 
-/// What the gradients show.
+/// The gradients of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen {
     sum: Extremes,
@@ -54,12 +54,12 @@ impl Seen {
 
     /// The sums in units that hide small changes.
     pub(super) const fn without_noise(self) -> (i64, i64) {
-        (rounded(self.sum.min), rounded(self.sum.max))
+        (round_to_noise(self.sum.min), round_to_noise(self.sum.max))
     }
 }
 
 /// The closest multiple of the noise, half of it away from zero (`DIV_ROUND_CLOSEST`).
-const fn rounded(us: i64) -> i64 {
+const fn round_to_noise(us: i64) -> i64 {
     (us + us.signum() * (NOISE_US / 2)) / NOISE_US
 }
 

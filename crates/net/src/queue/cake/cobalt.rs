@@ -5,9 +5,9 @@ use narrows_base::{Duration, Stream, Time};
 use super::pace::Pace;
 use crate::queue::waiting::FRAME;
 
-/// What an overflow adds to BLUE's probability, of 2^32: 1/256.
+/// The step by which an overflow raises BLUE's probability, of 2^32: 1/256.
 const UP: u32 = 1 << 24;
-/// What an empty queue takes from it: 1/4096.
+/// The step by which an empty queue lowers it: 1/4096.
 const DOWN: u32 = 1 << 20;
 
 /// The kernel's values of 2^32 / sqrt(count) for small counts; later ones follow by Newton steps.
@@ -76,7 +76,7 @@ pub(super) struct Control {
 
 impl Control {
     /// Tells that the flow lost a packet because the queue was full (`cobalt_queue_full`).
-    pub(super) fn overflowed(&mut self, law: &Law, now: Time) {
+    pub(super) fn on_overflow(&mut self, law: &Law, now: Time) {
         let now = nanos(now);
         if now - self.blue_changed > law.target.cast_signed() {
             self.blue = self.blue.saturating_add(UP);
@@ -88,7 +88,7 @@ impl Control {
     }
 
     /// Tells that the flow had its turn without a packet (`cobalt_queue_empty`).
-    pub(super) fn emptied(&mut self, law: &Law, now: Time) {
+    pub(super) fn on_empty(&mut self, law: &Law, now: Time) {
         let now = nanos(now);
         if self.blue > 0 && now - self.blue_changed > law.target.cast_signed() {
             self.blue = self.blue.saturating_sub(DOWN);
@@ -239,11 +239,11 @@ mod tests {
     fn overflows_raise_the_probability_and_empty_turns_lower_it() {
         let (mut control, law) = (Control::default(), law());
         for ms in [10, 12, 16] {
-            control.overflowed(&law, Time::from_nanos(ms * MS));
+            control.on_overflow(&law, Time::from_nanos(ms * MS));
         }
         assert_eq!(control.blue, 2 * UP, "once per target");
         for ms in [30, 32, 36] {
-            control.emptied(&law, Time::from_nanos(ms * MS));
+            control.on_empty(&law, Time::from_nanos(ms * MS));
         }
         assert_eq!(control.blue, 2 * UP - 2 * DOWN);
         assert!(!control.is_at_rest(Time::from_nanos(40 * MS)));

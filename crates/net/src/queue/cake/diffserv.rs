@@ -17,7 +17,7 @@ pub enum Diffserv {
     Diffserv8,
 }
 
-/// What a tin may use before others go first, and its turn where nothing is shaped.
+/// The rate of a tin before others go first, and its turn where nothing is shaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) rate: Option<Rate>,
@@ -68,7 +68,7 @@ impl Diffserv {
     pub(super) const WORDS: &[&str] =
         &["diffserv3", "diffserv4", "diffserv8", "precedence", "besteffort"];
 
-    pub(super) fn named(word: &str) -> Self {
+    pub(super) fn from_name(word: &str) -> Self {
         match word {
             "diffserv4" => Self::Diffserv4,
             "diffserv8" => Self::Diffserv8,
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn classes_of_traffic_have_their_tins() {
         let tins = |scheme: Diffserv, names: &[&str]| -> Vec<usize> {
-            names.iter().map(|name| scheme.tin(Dscp::named(name).unwrap().bits())).collect()
+            names.iter().map(|name| scheme.tin(Dscp::from_name(name).unwrap().bits())).collect()
         };
         let latency = ["cs7", "cs6", "ef", "va"];
         let video = ["af41", "af33", "cs3", "af21", "cs2"];

@@ -21,7 +21,7 @@ use cobalt::Head;
 pub use diffserv::Diffserv;
 use pace::Shaper;
 pub use pace::{Cells, Framing};
-use tin::{Flow, Tin, in_turn, scheduled};
+use tin::{Flow, Tin, in_turn, next_shaped};
 use ways::QUEUES;
 
 /// Which packets share a queue, and which flows a quantum.
@@ -61,7 +61,7 @@ pub struct CakeParams {
 /// The memory of a packet: a receive buffer of half a page and the kernel's own data on it, as most
 /// drivers have them. Linux's limits count memory (`truesize`).
 const PACKET_MEMORY: u64 = 2_304;
-/// What Linux allows without a bandwidth: 10,240 full frames.
+/// Linux's limit without a bandwidth: 10,240 full frames.
 const LIMIT: u64 = 10_240 * FRAME as u64;
 
 /// The registry's entry.
@@ -134,7 +134,7 @@ impl CakeParams {
             limit: limit.bytes(),
             bandwidth: values.some_rate("bandwidth"),
             rtt: values.duration("rtt"),
-            diffserv: Diffserv::named(values.word("diffserv")),
+            diffserv: Diffserv::from_name(values.word("diffserv")),
             isolation,
             framing: Framing {
                 overhead: values.some_bytes("overhead").map(Bytes::get),
@@ -221,7 +221,7 @@ impl<B> Cake<B> {
         self.tins[tin].queue(hash)
     }
 
-    fn counted(&self, packet: &Packet<B>) -> u64 {
+    fn shaper_bytes(&self, packet: &Packet<B>) -> u64 {
         self.params.framing.bytes(packet.size.into(), frame_bytes(packet))
     }
 
@@ -241,7 +241,7 @@ impl<B> Cake<B> {
         let Some((number, flow)) = longest else { return };
         let Some((_, packet)) = self.pop(number, flow) else { return };
         let tin = &mut self.tins[number];
-        tin.flows[flow].control.overflowed(&tin.law, now);
+        tin.flows[flow].control.on_overflow(&tin.law, now);
         self.count_drop(number, &packet, now);
         verdicts.drop(packet, now, DropReason::Overflow);
     }
@@ -256,7 +256,7 @@ impl<B> Cake<B> {
 
     /// Counts a packet that leaves, or is dropped in ingress mode; returns the bytes counted.
     fn count(&mut self, tin: usize, packet: &Packet<B>, now: Time, dropped: bool) -> u64 {
-        let bytes = self.counted(packet);
+        let bytes = self.shaper_bytes(packet);
         self.shaper.count(bytes, dropped);
         self.tins[tin].count(bytes, now);
         bytes
@@ -320,13 +320,13 @@ impl<B> Cake<B> {
 
     fn choose(&mut self, now: Time) -> Option<usize> {
         match self.params.bandwidth {
-            Some(_) => scheduled(&self.tins, now),
+            Some(_) => next_shaped(&self.tins, now),
             None => in_turn(&mut self.tins, self.current),
         }
     }
 }
 
-/// What a flow's turn gave.
+/// The outcome of a flow's turn.
 enum Taken<B> {
     Packet(Packet<B>),
     /// A drop that counts as sent.

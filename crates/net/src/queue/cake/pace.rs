@@ -37,7 +37,7 @@ pub enum Cells {
     Ptm,
 }
 
-/// What the shaper counts for a packet (`cake_calc_overhead`).
+/// The overhead that the shaper counts for a packet (`cake_calc_overhead`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
     /// Bytes beyond the IP packet; none stands for the Ethernet header that Linux counts.

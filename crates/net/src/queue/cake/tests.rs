@@ -1,4 +1,4 @@
-use super::super::testing::{dropped, leaving, packet, seven_packets};
+use super::super::testing::{dropped_bodies, leaving, packet, seven_packets};
 use super::*;
 
 fn cake(params: CakeParams) -> Cake<u32> {
@@ -20,7 +20,7 @@ fn times(queue: &mut Cake<u32>, from: u64) -> Vec<u64> {
     times
 }
 
-fn shaped(framing: Framing) -> Cake<u32> {
+fn cake_with(framing: Framing) -> Cake<u32> {
     let bandwidth = Some(Rate::from_bps(12_112_000));
     cake(CakeParams { bandwidth, framing, ..CakeParams::default() })
 }
@@ -39,7 +39,7 @@ fn flows_take_turns_by_frame_bytes() {
 #[test]
 fn the_shaper_lets_packets_go_at_its_rate() {
     let plain = CakeParams::default().framing;
-    let mut queue = shaped(plain);
+    let mut queue = cake_with(plain);
     for from in [0, 50_000_000] {
         let mut verdicts = Verdicts::new();
         for body in 0..4 {
@@ -51,7 +51,7 @@ fn the_shaper_lets_packets_go_at_its_rate() {
         assert!(found.iter().zip(expected).all(|(a, b)| a.abs_diff(b) <= 1), "{found:?}");
     }
     // 1,500 bytes and 48 are 33 cells: 1.155 times as long.
-    let mut cells = shaped(Framing { overhead: Some(48), cells: Cells::Atm, ..plain });
+    let mut cells = cake_with(Framing { overhead: Some(48), cells: Cells::Atm, ..plain });
     for body in 0..3 {
         cells.enqueue(packet(1, 1_500, body), Time::ZERO, &mut Verdicts::new());
     }
@@ -81,7 +81,7 @@ fn overflow_drops_from_the_head_of_the_longest() {
     for body in 0..12 {
         queue.enqueue(packet(1, 1_500, body), Time::ZERO, &mut verdicts);
     }
-    assert_eq!(dropped(&mut verdicts), [0, 1, 2]);
+    assert_eq!(dropped_bodies(&mut verdicts), [0, 1, 2]);
     assert_eq!((queue.len(), queue.backlog()), (10, Bytes::new(15_000)));
 }
 
@@ -100,7 +100,7 @@ fn the_last_packet_of_a_flow_is_never_dropped() {
         .map(|packet| packet.body)
         .collect();
     assert_eq!(left.last(), Some(&39));
-    assert_eq!(left.len() + dropped(&mut verdicts).len(), 40);
+    assert_eq!(left.len() + dropped_bodies(&mut verdicts).len(), 40);
     assert!(left.len() < 30, "{left:?}");
 }
 
@@ -124,7 +124,7 @@ fn drops_count_as_sent_behind_a_bottleneck() {
 /// Flow 0 is of the voice tin, flow 1 of the bulk tin, the others of the best-effort tin.
 fn with_classes(params: CakeParams) -> Cake<u32> {
     let mut queue = cake(params);
-    queue.learn_dscps(&["ef", "cs1"].map(|name| Dscp::named(name).unwrap()));
+    queue.learn_dscps(&["ef", "cs1"].map(|name| Dscp::from_name(name).unwrap()));
     queue
 }
 

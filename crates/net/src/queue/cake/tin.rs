@@ -26,7 +26,7 @@ pub(super) struct Tin<B> {
     /// From when on it is within its share.
     next: Time,
     quantum: i64,
-    /// What is left of its turn, where nothing is shaped.
+    /// Bytes left of its turn, where nothing is shaped.
     deficit: i64,
     packets: usize,
 }
@@ -90,7 +90,7 @@ impl<B> Tin<B> {
     /// Ends the turn of a flow without packets.
     pub(super) fn end_turn(&mut self, flow: usize, now: Time) {
         let control = &mut self.flows[flow].control;
-        control.emptied(&self.law, now);
+        control.on_empty(&self.law, now);
         self.turns.end(flow, control.is_at_rest(now));
     }
 
@@ -115,7 +115,7 @@ impl<B> Tin<B> {
 
 /// The tin whose turn it is under a shaper: the last of those within their shares, else the one that
 /// will be soonest.
-pub(super) fn scheduled<B>(tins: &[Tin<B>], now: Time) -> Option<usize> {
+pub(super) fn next_shaped<B>(tins: &[Tin<B>], now: Time) -> Option<usize> {
     let mut best: Option<(usize, i64)> = None;
     for (number, tin) in tins.iter().enumerate().filter(|(_, tin)| tin.turns.busy()) {
         let early = tin.early(now);

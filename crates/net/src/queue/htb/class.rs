@@ -2,7 +2,7 @@
 
 use narrows_base::{Bytes, Rate, Time};
 
-/// What a class may do now (`enum htb_cmode`).
+/// The mode of a class (`enum htb_cmode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// It is above its ceiling.
@@ -15,9 +15,9 @@ pub(super) enum Mode {
 /// Rates and bursts of a class, in bytes of Ethernet frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// What it may send on its own.
+    /// The rate it may send at without borrowing.
     pub rate: Rate,
-    /// What it may send with what it borrows.
+    /// The rate it may reach by borrowing.
     pub ceil: Rate,
     /// Bytes that may leave at once at its rate.
     pub burst: Bytes,
@@ -77,7 +77,7 @@ impl Class {
         self.changes
     }
 
-    fn elapsed(&self, now: Time) -> i64 {
+    fn ns_since_checkpoint(&self, now: Time) -> i64 {
         (now - self.checkpoint).as_nanos().cast_signed().min(LONGEST)
     }
 
@@ -101,14 +101,14 @@ impl Class {
 
     /// Its mode changes by itself at `now` or before (`htb_do_events`).
     pub(super) fn change(&mut self, now: Time) {
-        let next = self.mode_after(self.elapsed(now));
+        let next = self.mode_after(self.ns_since_checkpoint(now));
         self.enter(next, now);
     }
 
     /// Takes the tokens of `bytes` that it sends at `now`; what it `borrows` isn't charged to its own
     /// rate (`htb_charge_class`).
     pub(super) fn charge(&mut self, bytes: u64, borrows: bool, now: Time) {
-        let elapsed = self.elapsed(now);
+        let elapsed = self.ns_since_checkpoint(now);
         let cost = |rate: Rate| rate.time_to_send(Bytes::new(bytes)).as_nanos().cast_signed();
         let left = |tokens: i64, depth: i64, cost: i64| {
             ((tokens + elapsed).min(depth) - cost).max(1 - LONGEST)

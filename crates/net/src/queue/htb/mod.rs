@@ -36,7 +36,7 @@ struct Leaf<B> {
     priority: usize,
     /// Bytes of Ethernet frames that it sends per turn.
     quantum: i64,
-    /// What is left of them, at each level.
+    /// Bytes left of its turn, at each level.
     deficit: [i64; 2],
     /// Whether it takes part in the turns: it has packets, or had some when it was asked last.
     active: bool,
@@ -185,7 +185,7 @@ impl<B> Htb<B> {
                 continue;
             }
             if let Some(packet) = leaf.queue.dequeue(now, verdicts) {
-                self.sent(number, level, frame_bytes(&packet), now);
+                self.charge(number, level, frame_bytes(&packet), now);
                 return Some(packet);
             }
             self.pass_on(level, priority);
@@ -194,7 +194,7 @@ impl<B> Htb<B> {
     }
 
     /// A class sent a frame of `bytes` at `now`.
-    fn sent(&mut self, number: usize, level: Level, bytes: u64, now: Time) {
+    fn charge(&mut self, number: usize, level: Level, bytes: u64, now: Time) {
         let leaf = &mut self.leaves[number];
         let (priority, quantum) = (leaf.priority, leaf.quantum);
         let deficit = &mut leaf.deficit[level as usize];

@@ -7,8 +7,8 @@ use super::class::Shape;
 
 /// Priorities, the first of which goes first (`TC_HTB_NUMPRIO`).
 pub(super) const PRIORITIES: usize = 8;
-/// What `tc` gives a bucket that isn't given a burst, where the kernel's timers count ns: its guess
-/// of the largest frame.
+/// The default burst in bytes: `tc`'s guess of the largest frame, where the kernel's timers count
+/// ns.
 const BURST: Fallback = Fallback::Whole(1_600);
 /// A turn that is computed is neither shorter nor longer (`htb_change_class`).
 const QUANTA: (u64, u64) = (1_000, 200_000);
@@ -117,7 +117,7 @@ impl HtbClass {
         let rate = values.rate("rate");
         let ceil = values.some_rate("ceil").unwrap_or(rate);
         Self {
-            dscp: values.some_word("dscp").and_then(Dscp::named),
+            dscp: values.some_word("dscp").and_then(Dscp::from_name),
             shape: Shape { ceil, ..shape(values) },
             priority: values.whole("prio"),
             quantum: values.some_bytes("quantum").map(Bytes::get),

@@ -1,6 +1,6 @@
 use narrows_base::{Dscp, Rate};
 
-use super::super::testing::{dropped, packet};
+use super::super::testing::{dropped_bodies, packet};
 use super::*;
 
 const LIMIT: Limit = Limit::Packets(1_000);
@@ -15,13 +15,13 @@ fn shape(frames_per_ms: u64, ceil: u64) -> Shape {
 }
 
 fn class(dscp: Option<&str>, frames_per_ms: u64, ceil: u64) -> HtbClass {
-    HtbClass { dscp: dscp.and_then(Dscp::named), ..HtbClass::new(shape(frames_per_ms, ceil)) }
+    HtbClass { dscp: dscp.and_then(Dscp::from_name), ..HtbClass::new(shape(frames_per_ms, ceil)) }
 }
 
 /// Flow 0 has the DSCP EF, flow 1 CS1, flow 2 none.
 fn htb(root: u64, classes: Vec<HtbClass>) -> Htb<u32> {
     let mut queue = Htb::new(&HtbParams { root: shape(root, root), r2q: 10, classes }, LIMIT);
-    queue.learn_dscps(&["ef", "cs1", "cs0"].map(|name| Dscp::named(name).unwrap()));
+    queue.learn_dscps(&["ef", "cs1", "cs0"].map(|name| Dscp::from_name(name).unwrap()));
     queue
 }
 
@@ -97,7 +97,7 @@ fn what_is_left_is_lent_by_priority() {
     assert!(count(&left, 0).abs_diff(700) <= 7 && count(&left, 2).abs_diff(100) <= 3, "{left:?}");
 }
 
-/// What equals borrow is shared by their quanta: here 2 to 1.
+/// Equals share borrowed bytes by their quanta: here 2 to 1.
 #[test]
 fn equals_borrow_in_turns_by_their_quanta() {
     let with = |class: HtbClass, quantum| HtbClass { quantum: Some(quantum), ..class };
@@ -115,7 +115,7 @@ fn each_class_has_its_own_room_and_unknown_code_points_share_one() {
     let classes = vec![class(Some("ef"), 1, 1), class(None, 1, 1)];
     let params = HtbParams { root: shape(2, 2), r2q: 10, classes };
     let mut queue: Htb<u32> = Htb::new(&params, Limit::Packets(3));
-    queue.learn_dscps(&["ef", "cs1"].map(|name| Dscp::named(name).unwrap()));
+    queue.learn_dscps(&["ef", "cs1"].map(|name| Dscp::from_name(name).unwrap()));
     let mut verdicts = Verdicts::new();
     for (flow, bodies) in [(0, 0..2), (1, 10..12), (7, 20..22)] {
         for body in bodies {
@@ -123,7 +123,7 @@ fn each_class_has_its_own_room_and_unknown_code_points_share_one() {
         }
     }
     // Flows 1 and 7 share the class for all others.
-    assert_eq!(dropped(&mut verdicts), [21]);
+    assert_eq!(dropped_bodies(&mut verdicts), [21]);
     assert_eq!((queue.len(), queue.backlog()), (5, Bytes::new(7_500)));
 }
 

@@ -27,7 +27,7 @@ pub(super) const fn congestion(kind: cc::Congestion) -> own::Congestion {
     }
 }
 
-pub(super) const fn unused(unused: cc::Unused) -> own::Unused {
+pub(super) const fn unused_window(unused: cc::Unused) -> own::Unused {
     match unused {
         cc::Unused::Idle { timeouts, restart_window } => {
             own::Unused::Idle { timeouts, restart_window }
