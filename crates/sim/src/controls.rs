@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use narrows_base::registry::Values;
 use narrows_cc::{CcConfig, CongestionControl};
+use narrows_tcp::ends::Ends;
 
-use crate::stacks::{Connecting, Ends, MakeEnds};
+use crate::stacks::{Connecting, MakeEnds};
 
 /// Makes a control for one connection.
 pub type Make = dyn Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync;

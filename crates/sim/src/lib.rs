@@ -43,7 +43,6 @@ mod ending;
 mod engine;
 mod environments;
 mod host;
-mod media;
 mod network;
 mod sampler;
 mod setup;

@@ -2,11 +2,13 @@
 
 use narrows_base::{Duration, FlowId, Stream, Time};
 use narrows_cc::CcConfig;
+use narrows_media::When;
 use narrows_spec::Names;
 use narrows_spec::law::Draws;
-use narrows_spec::scenario::{Flow, Level, Media, Scenario, SocketBuffers, Workload};
+use narrows_spec::scenario::{Flow, Level, Scenario, SocketBuffers, Workload};
 use narrows_spec::text::quote;
 use narrows_spec::{Place, Problem, ProblemKind, Problems};
+use narrows_tcp::ends::Ends;
 use narrows_tcp::{
     BufferLimits, MSS, MakeControl, Metrics, ReceiverConfig, SenderConfig, TcpProfile,
 };
@@ -14,11 +16,10 @@ use narrows_tcp::{
 use crate::controls::{Controls, Maker, Makers};
 use crate::ending::StopWhen;
 use crate::host::{
-    Chain, ControlFactory, Datagrams, Plan, ReceivingHost, SendingHost, Sink, Source, media_hosts,
-    stack_hosts,
+    Chain, ControlFactory, Datagrams, Plan, ReceivingHost, SendingHost, Sink, Source, stack_hosts,
 };
 use crate::sampler::Sampler;
-use crate::stacks::{Connecting, MakeEnds};
+use crate::stacks::Connecting;
 
 /// Initial window in packets (RFC 6928).
 const INITIAL_CWND: u32 = 10;
@@ -73,12 +74,10 @@ pub(crate) fn hosts<'a>(
             let source = SendingHost::Source(Box::new(Source::new(id, ecn, what, &plan)));
             return (source, Sink::new(id, ecn, what).into());
         }
-        if let Some(Workload::Media(media)) = &flow.workload {
-            return media_host(scenario, flow, id, media, &plan);
-        }
-        if let Some(stack) = &flow.stack {
-            let make = controls.stack(stack).expect("it was looked for");
-            return stack_host(scenario, flow, id, make);
+        if let Some(ends) = other_ends(scenario, flow, controls, &plan) {
+            let times = (plan.start, flow.size_bytes);
+            let (sender, receiver) = stack_hosts(id, flow.ecn, copies(scenario), times, ends);
+            return (SendingHost::Stack(Box::new(sender)), receiver.into());
         }
         let profile = profile_of(scenario, flow);
         let config = SenderConfig {
@@ -125,33 +124,16 @@ fn copies(scenario: &Scenario) -> bool {
     scenario.path.impairments.iter().any(|one| one.element.kind == "duplicate")
 }
 
-/// The ends of a flow of real-time media.
-fn media_host(
-    scenario: &Scenario,
-    flow: &Flow,
-    id: FlowId,
-    media: &Media,
-    plan: &Plan,
-) -> (SendingHost, ReceivingHost) {
-    let draws = Draws { seed: scenario.seed, flow: &flow.name };
-    let when = (plan.start, plan.stop, flow.ecn);
-    let (sender, receiver) = media_hosts(id, media, when, copies(scenario), draws);
-    (SendingHost::Media(Box::new(sender)), receiver.into())
-}
-
-/// The ends of a flow with a stack of another project.
-fn stack_host(
-    scenario: &Scenario,
-    flow: &Flow,
-    id: FlowId,
-    make: &MakeEnds,
-) -> (SendingHost, ReceivingHost) {
+/// The ends of a flow with another transport than TCP.
+fn other_ends(scenario: &Scenario, flow: &Flow, controls: &Controls, plan: &Plan) -> Option<Ends> {
+    if let Some(Workload::Media(media)) = &flow.workload {
+        let when = When { start: plan.start, stop: plan.stop, ecn: flow.ecn.of_new_data() };
+        let draws = Draws { seed: scenario.seed, flow: &flow.name };
+        return Some(narrows_media::ends(media, when, draws));
+    }
+    let make = controls.stack(flow.stack.as_ref()?).expect("it was looked for");
     let (seed, buffers) = (scenario.seed, scenario.host.socket_buffers);
-    let ends = make(&Connecting { flow: flow.clone(), seed, buffers });
-    let copies = copies(scenario);
-    let times = (Time::from_nanos(flow.start_ns), flow.size_bytes);
-    let (sender, receiver) = stack_hosts(id, flow.ecn, copies, times, ends);
-    (SendingHost::Stack(Box::new(sender)), receiver.into())
+    Some(make(&Connecting { flow: flow.clone(), seed, buffers }))
 }
 
 /// Refuses what this simulator doesn't have: stacks that weren't built into it, and keys that only

@@ -8,9 +8,10 @@ use narrows_base::registry::{Value, Values, info};
 use narrows_base::{Duration, Ecn, FlowId, Heading, Level, Packet, Point, Rate, Time};
 use narrows_net::config::{Choice, IMPAIRMENTS, QUEUES};
 use narrows_record::{NullObserver, Recorder, Tap};
-use narrows_sim::stacks::{Connecting, End, Ends, Outgoing, ReceivingEnd, SendingEnd};
+use narrows_sim::stacks::Connecting;
 use narrows_sim::{Controls, Simulation, run_with};
 use narrows_spec::scenario::{Direction, EcnMode, Impairment, Limit, Scenario, Spot};
+use narrows_tcp::ends::{End, EndCompletion, Ends, Outgoing, ReceivingEnd, SendingEnd};
 use narrows_tcp::{Segment, SenderStats, SenderView};
 
 use crate::common::{MILLI, SECOND, bdp, scenario};
@@ -100,8 +101,8 @@ impl SendingEnd for Source {
         self.stop = Some(at);
     }
 
-    fn take_completed(&mut self) -> Option<Time> {
-        self.completed.take()
+    fn take_completed(&mut self) -> Option<EndCompletion> {
+        self.completed.take().map(EndCompletion::Flow)
     }
 
     fn take_rtt(&mut self) -> Option<Duration> {

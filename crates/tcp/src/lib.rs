@@ -7,6 +7,7 @@
 //! do; a packet is a full MSS except the last one of a transfer.
 
 mod ecn;
+pub mod ends;
 mod flight_log;
 mod metrics;
 mod outbox;

@@ -13,7 +13,6 @@ use super::chain::Chain;
 use super::completed::Completed;
 use super::crowd::Crowd;
 use super::datagram::Source;
-use super::media::Media;
 use super::session::Session;
 use super::stack::StackSender;
 use super::web::Web;
@@ -33,10 +32,8 @@ pub(crate) enum SendingHost {
     Web(Box<Web>),
     /// Datagrams without a connection.
     Source(Box<Source>),
-    /// A transport stack of another project.
+    /// A transport stack of another project, or real-time media.
     Stack(Box<StackSender>),
-    /// Real-time media.
-    Media(Box<Media>),
 }
 
 impl SendingHost {
@@ -81,7 +78,6 @@ impl SendingHost {
             Self::Web(web) => web.flow(),
             Self::Source(source) => source.flow(),
             Self::Stack(stack) => stack.flow(),
-            Self::Media(media) => media.stack.flow(),
         }
     }
 
@@ -94,7 +90,6 @@ impl SendingHost {
             Self::Web(web) => web.receive(packet, now),
             Self::Source(source) => source.receive(packet, now),
             Self::Stack(stack) => stack.receive(packet, now),
-            Self::Media(media) => media.stack.receive(packet, now),
         }
     }
 
@@ -136,7 +131,6 @@ impl SendingHost {
             Self::Web(web) => web.poll(now),
             Self::Source(source) => source.poll(now),
             Self::Stack(stack) => stack.poll(now),
-            Self::Media(media) => media.poll(now),
         }
     }
 
@@ -149,7 +143,6 @@ impl SendingHost {
             Self::Web(web) => web.next_deadline(),
             Self::Source(source) => source.next_deadline(),
             Self::Stack(stack) => stack.end().next_deadline(),
-            Self::Media(media) => media.stack.end().next_deadline(),
         }
     }
 
@@ -164,7 +157,6 @@ impl SendingHost {
             Self::Web(web) => web.next_deadline(),
             Self::Source(source) => source.next_deadline(),
             Self::Stack(stack) => stack.end().next_deadline(),
-            Self::Media(media) => media.stack.end().next_deadline(),
         }
     }
 
@@ -206,7 +198,6 @@ impl SendingHost {
             Self::Web(web) => web.take_completed(),
             Self::Source(_) => None,
             Self::Stack(stack) => stack.take_completed(),
-            Self::Media(media) => media.take_completed(),
         }
     }
 
@@ -216,9 +207,7 @@ impl SendingHost {
         match self {
             Self::Chain(chain) => chain.sender_mut(),
             Self::Session(session) => session.sender_mut(),
-            Self::Crowd(_) | Self::Web(_) | Self::Source(_) | Self::Stack(_) | Self::Media(_) => {
-                None
-            }
+            Self::Crowd(_) | Self::Web(_) | Self::Source(_) | Self::Stack(_) => None,
         }
     }
 
@@ -230,7 +219,6 @@ impl SendingHost {
             Self::Web(web) => web.take_rtt(),
             Self::Source(source) => source.take_rtt(),
             Self::Stack(stack) => stack.end_mut().take_rtt(),
-            Self::Media(media) => media.stack.end_mut().take_rtt(),
             host => host.sender_mut().and_then(Sender::take_rtt),
         }
     }
@@ -245,7 +233,6 @@ impl SendingHost {
             Self::Web(web) => web.view(),
             Self::Source(source) => source.view(),
             Self::Stack(stack) => stack.end().view(),
-            Self::Media(media) => media.stack.end().view(),
         }
     }
 
@@ -262,7 +249,6 @@ impl SendingHost {
             Self::Web(web) => web.inspect(now, visit),
             Self::Source(_) => {}
             Self::Stack(stack) => stack.end().inspect(visit),
-            Self::Media(media) => media.stack.end().inspect(visit),
         }
     }
 
@@ -275,7 +261,6 @@ impl SendingHost {
             Self::Web(web) => web.stats(),
             Self::Source(source) => source.stats(),
             Self::Stack(stack) => stack.end().stats(),
-            Self::Media(media) => media.stack.end().stats(),
         }
     }
 
@@ -314,7 +299,6 @@ impl SendingHost {
             Self::Web(web) => web.stop_at(now),
             Self::Source(source) => source.stop_at(now),
             Self::Stack(stack) => stack.end_mut().stop_at(now),
-            Self::Media(media) => media.stack.end_mut().stop_at(now),
         }
     }
 
@@ -322,7 +306,6 @@ impl SendingHost {
     pub(crate) fn stack(&self) -> Option<&StackSender> {
         match self {
             Self::Stack(stack) => Some(stack),
-            Self::Media(media) => Some(&media.stack),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Hosts with a transport stack of another project.
+//! Hosts with a transport stack of another project, or with real-time media.
 //!
 //! A packet of the network holds a number instead of bytes; the bytes wait here until it arrives or
 //! is dropped.
@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use narrows_base::{Ecn, FlowId, Packet, Time};
+use narrows_tcp::ends::{End, EndCompletion, Ends, Outgoing, ReceivingEnd, SendingEnd};
 use narrows_tcp::{EcnMode, Kind, Opaque, Segment};
 
 use super::completed::Completed;
-use crate::stacks::{End, Ends, Outgoing, ReceivingEnd, SendingEnd};
 
 /// The bytes of datagrams that are on their way in one direction.
 #[derive(Debug, Default)]
@@ -168,10 +168,16 @@ impl StackSender {
 
     #[inline(never)]
     pub(super) fn take_completed(&mut self) -> Option<Completed> {
-        let end = self.end.take_completed()?;
-        self.done = true;
-        let (start, size) = (self.start, self.size);
-        Some(Completed { instance: 0, start, end, size, retransmitted: 0 })
+        match self.end.take_completed()? {
+            EndCompletion::Flow(end) => {
+                self.done = true;
+                let (start, size) = (self.start, self.size);
+                Some(Completed { instance: 0, start, end, size, retransmitted: 0 })
+            }
+            EndCompletion::Part { number: instance, start, end, bytes } => {
+                Some(Completed { instance, start, end, size: Some(bytes), retransmitted: 0 })
+            }
+        }
     }
 
     pub(super) fn is_done(&self) -> bool {

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use narrows_base::{Duration, Ecn, Time};
 use narrows_cc::{INFINITE_SSTHRESH, RecoveryState};
-use narrows_sim::stacks::{Connecting, End, Outgoing, SendingEnd};
+use narrows_sim::stacks::Connecting;
+use narrows_tcp::ends::{End, EndCompletion, Outgoing, SendingEnd};
 use narrows_tcp::{SenderStats, SenderView};
 
 use super::driver::Driver;
@@ -175,8 +176,8 @@ impl SendingEnd for Client {
         self.stop = Some(at);
     }
 
-    fn take_completed(&mut self) -> Option<Time> {
-        self.completed.take()
+    fn take_completed(&mut self) -> Option<EndCompletion> {
+        self.completed.take().map(EndCompletion::Flow)
     }
 
     fn take_rtt(&mut self) -> Option<Duration> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use narrows_base::{Ecn, Time};
-use narrows_sim::stacks::Outgoing;
+use narrows_tcp::ends::Outgoing;
 
 use super::own;
 use super::proto::{

@@ -3,7 +3,7 @@
 //! This text is compiled for each QUIC stack; `proto` is its crate.
 
 use narrows_base::{Ecn, Time};
-use narrows_sim::stacks::{End, Outgoing, ReceivingEnd};
+use narrows_tcp::ends::{End, Outgoing, ReceivingEnd};
 
 use super::driver::Driver;
 use super::proto::{Connection, Dir, Event, StreamEvent, StreamId};

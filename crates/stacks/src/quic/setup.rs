@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use draws::Draws;
 use narrows_base::Time;
-use narrows_sim::stacks::{Connecting, Ends};
+use narrows_sim::stacks::Connecting;
 use narrows_spec::scenario::SocketBuffers;
 use narrows_spec::stacks::option;
+use narrows_tcp::ends::Ends;
 use ring::hmac;
 
 use super::client::Client;

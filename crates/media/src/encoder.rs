@@ -4,7 +4,7 @@ use narrows_base::{Duration, Stream, Time};
 use narrows_spec::law::{Draw, Draws};
 use narrows_spec::scenario::Media;
 
-use super::number::real;
+use crate::number::real;
 
 /// Frames of a burst that begins with a key frame: together they have the mean rate (`K_d`, RFC 8593
 /// section 5.2).
@@ -16,13 +16,13 @@ const NOTED: f64 = 0.1;
 
 /// A frame: its bytes, and whether it can be decoded by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
-    pub(super) bytes: u64,
-    pub(super) key: bool,
+pub(crate) struct Frame {
+    pub(crate) bytes: u64,
+    pub(crate) key: bool,
 }
 
 /// Encodes frames of equal intervals; their sizes vary around the mean.
-pub(super) struct Encoder {
+pub(crate) struct Encoder {
     fps: f64,
     bounds: (f64, f64),
     reaction: Duration,
@@ -40,7 +40,7 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    pub(super) fn new(media: &Media, draws: Draws) -> Self {
+    pub(crate) fn new(media: &Media, draws: Draws) -> Self {
         Self {
             fps: real(media.fps),
             bounds: (real(media.min_bps), real(media.max_bps)),
@@ -57,7 +57,7 @@ impl Encoder {
     }
 
     /// The next frame, if the control wants this rate.
-    pub(super) fn frame(&mut self, target_bps: f64, key: bool, now: Time) -> Frame {
+    pub(crate) fn frame(&mut self, target_bps: f64, key: bool, now: Time) -> Frame {
         let rate = self.adapt(target_bps, now);
         let mean = rate / 8.0 / self.fps;
         let key = key || self.bytes == 0;
@@ -95,7 +95,7 @@ impl Encoder {
         (1.0 + side * away).max(LEAST_PART)
     }
 
-    pub(super) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+    pub(crate) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("encoder_mbps", self.rate.map_or(0.0, |(rate, _)| rate / 1e6));
         visit("encoded_bytes", real(self.bytes));
         visit("rate_changes", real(self.changes));
@@ -113,8 +113,8 @@ mod tests {
     use narrows_spec::law::Law;
     use narrows_spec::scenario::MediaControl;
 
-    use super::super::bench::media;
     use super::*;
+    use crate::bench::media;
 
     fn encoder(media: &Media) -> Encoder {
         Encoder::new(media, Draws { seed: 1, flow: "call" })

@@ -7,8 +7,8 @@ use narrows_base::{Duration, Time};
 use narrows_cc::exponential;
 use narrows_spec::scenario::Media;
 
-use super::control::{Base, Control, Fate, Report, milliseconds};
-use super::number::real;
+use crate::control::{Base, Control, Fate, Report, milliseconds};
+use crate::number::real;
 
 // The parameters of section 4.1, table 2; times in ms.
 const PRIO: f64 = 1.0;
@@ -124,7 +124,7 @@ fn dates(report: &Report) -> Vec<Time> {
 }
 
 /// The control.
-pub(super) struct Nada {
+pub(crate) struct Nada {
     rate_min: f64,
     rate_max: f64,
     /// Target feedback interval (DELTA) in ms.
@@ -146,7 +146,7 @@ pub(super) struct Nada {
 }
 
 impl Nada {
-    pub(super) fn new(media: &Media, start: Time) -> Self {
+    pub(crate) fn new(media: &Media, start: Time) -> Self {
         Self {
             rate_min: real(media.min_bps),
             rate_max: real(media.max_bps),
@@ -284,8 +284,8 @@ impl Control for Nada {
 mod tests {
     use narrows_spec::scenario::MediaControl;
 
-    use super::super::bench::{media, ms, report};
     use super::*;
+    use crate::bench::{media, ms, report};
 
     fn nada() -> Nada {
         Nada::new(&media(MediaControl::Nada), Time::ZERO)

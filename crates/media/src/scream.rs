@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use narrows_base::{Duration, Time};
 use narrows_spec::scenario::Media;
 
-use super::control::{Base, Control, Report, milliseconds};
-use super::number::real;
+use crate::control::{Base, Control, Report, milliseconds};
+use crate::number::real;
 
 mod rates;
 
@@ -108,7 +108,7 @@ impl Target {
 }
 
 /// The control.
-pub(super) struct Scream {
+pub(crate) struct Scream {
     mss: f64,
     window: f64,
     fast: bool,
@@ -132,7 +132,7 @@ pub(super) struct Scream {
 }
 
 impl Scream {
-    pub(super) fn new(media: &Media, start: Time) -> Self {
+    pub(crate) fn new(media: &Media, start: Time) -> Self {
         let delays = VecDeque::with_capacity(VARIANCE_OF + 1);
         Self {
             mss: real(media.packet_bytes),

@@ -2,6 +2,6 @@
 
 /// A count as a number.
 #[expect(clippy::cast_precision_loss, reason = "53 bits are enough")]
-pub(super) fn real(count: u64) -> f64 {
+pub(crate) fn real(count: u64) -> f64 {
     count as f64
 }

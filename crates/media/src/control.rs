@@ -5,53 +5,53 @@ use std::collections::VecDeque;
 use narrows_base::{Duration, Time};
 use narrows_spec::scenario::Media;
 
-use super::number::real;
+use crate::number::real;
 
 /// What feedback tells of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// Payload of UDP.
-    pub(super) size: u64,
-    pub(super) sent: Time,
-    pub(super) fate: Fate,
+    pub(crate) size: u64,
+    pub(crate) sent: Time,
+    pub(crate) fate: Fate,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     Arrived { at: Time, marked: bool },
     Lost,
 }
 
 /// Feedback, as a control sees it.
 #[derive(Clone, Debug)]
-pub(super) struct Report {
-    pub(super) now: Time,
+pub(crate) struct Report {
+    pub(crate) now: Time,
     /// When the receiver sent it.
-    pub(super) at: Time,
+    pub(crate) at: Time,
     /// Packets of which something is known for the first time, in the order of their numbers.
-    pub(super) seen: Vec<Seen>,
+    pub(crate) seen: Vec<Seen>,
     /// The packet with the highest number of all that arrived: when it was sent and arrived.
-    pub(super) highest: (Time, Time),
+    pub(crate) highest: (Time, Time),
     /// Bytes by which the highest number that arrived has grown.
-    pub(super) newly_acked: u64,
+    pub(crate) newly_acked: u64,
     /// Bytes beyond the highest number that arrived.
-    pub(super) in_flight: u64,
-    pub(super) rtt: Duration,
-    pub(super) srtt: Duration,
+    pub(crate) in_flight: u64,
+    pub(crate) rtt: Duration,
+    pub(crate) srtt: Duration,
 }
 
 impl Report {
-    pub(super) fn has_losses(&self) -> bool {
+    pub(crate) fn has_losses(&self) -> bool {
         self.seen.iter().any(|seen| seen.fate == Fate::Lost)
     }
 
-    pub(super) fn has_marks(&self) -> bool {
+    pub(crate) fn has_marks(&self) -> bool {
         self.seen.iter().any(|seen| matches!(seen.fate, Fate::Arrived { marked: true, .. }))
     }
 }
 
 /// A control of real-time media. Rates are in bit/s of UDP payload, sizes in bytes.
-pub(super) trait Control: Send {
+pub(crate) trait Control: Send {
     /// Feedback came, while so much waits to be sent.
     fn report(&mut self, report: &Report, queued: u64);
 
@@ -85,12 +85,12 @@ pub(super) trait Control: Send {
 }
 
 /// No control: the highest rate, and frames leave at once.
-pub(super) struct Constant {
+pub(crate) struct Constant {
     bps: f64,
 }
 
 impl Constant {
-    pub(super) fn new(media: &Media) -> Self {
+    pub(crate) fn new(media: &Media) -> Self {
         Self { bps: real(media.max_bps) }
     }
 }
@@ -113,14 +113,14 @@ const MINUTES: usize = 10;
 
 /// The lowest one-way delay of the last minutes, in ms.
 #[derive(Debug, Default)]
-pub(super) struct Base {
+pub(crate) struct Base {
     /// A minute and its lowest delay.
     minutes: VecDeque<(u64, f64)>,
 }
 
 impl Base {
     /// Takes a delay; returns by how much it exceeds the lowest.
-    pub(super) fn queued(&mut self, delay_ms: f64, now: Time) -> f64 {
+    pub(crate) fn queued(&mut self, delay_ms: f64, now: Time) -> f64 {
         let minute = now.as_nanos() / 60_000_000_000;
         match self.minutes.back_mut() {
             Some((last, least)) if *last == minute => *least = least.min(delay_ms),
@@ -135,7 +135,7 @@ impl Base {
 }
 
 /// From one instant to another, in ms.
-pub(super) fn milliseconds(from: Time, to: Time) -> f64 {
+pub(crate) fn milliseconds(from: Time, to: Time) -> f64 {
     to.saturating_since(from).as_secs_f64() * 1e3
 }
 

@@ -2,8 +2,8 @@
 
 use narrows_spec::scenario::MediaControl;
 
-use super::super::bench::{media, ms, report};
 use super::*;
+use crate::bench::{media, ms, report};
 
 fn near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-6 * expected.abs().max(1.0), "{found}, not {expected}");
@@ -54,7 +54,7 @@ fn marks_shrink_it_less() {
     let mut scream = scream();
     scream.window = 20_000.0;
     let mut marked = report(200, &[150], 0, 0);
-    if let super::super::control::Fate::Arrived { marked, .. } = &mut marked.seen[0].fate {
+    if let crate::control::Fate::Arrived { marked, .. } = &mut marked.seen[0].fate {
         *marked = true;
     }
     scream.report(&marked, 0);

@@ -3,7 +3,7 @@
 use narrows_base::{Duration, Ecn, Time};
 
 /// Bytes of the RTP header and the descriptor.
-pub(super) const HEADER: usize = 32;
+pub(crate) const HEADER: usize = 32;
 /// The payload type, one of the dynamic ones (RFC 3551 section 6).
 const PAYLOAD_TYPE: u8 = 96;
 /// RTCP packet types: transport and payload feedback (RFC 4585 section 6.1).
@@ -19,20 +19,20 @@ const LONG_AGO: u16 = 0x1FFE;
 
 /// A packet of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Packet {
+pub(crate) struct Packet {
     /// The number of the packet modulo 2^16.
-    pub(super) seq: u16,
-    pub(super) frame: u32,
+    pub(crate) seq: u16,
+    pub(crate) frame: u32,
     /// Its number among those of the frame, and how many these are.
-    pub(super) index: u16,
-    pub(super) count: u16,
-    pub(super) key: bool,
-    pub(super) captured: Time,
+    pub(crate) index: u16,
+    pub(crate) count: u16,
+    pub(crate) key: bool,
+    pub(crate) captured: Time,
 }
 
 impl Packet {
     /// The packet with `len` bytes in all.
-    pub(super) fn write(&self, len: usize) -> Box<[u8]> {
+    pub(crate) fn write(&self, len: usize) -> Box<[u8]> {
         let mut bytes = Vec::with_capacity(len);
         let last = u8::from(self.index + 1 == self.count) << 7;
         bytes.extend([VERSION, last | PAYLOAD_TYPE]);
@@ -49,7 +49,7 @@ impl Packet {
         bytes.into()
     }
 
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let word = |at: usize| Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
         Some(Self {
             seq: word(2)?,
@@ -63,21 +63,21 @@ impl Packet {
 }
 
 /// What became of a packet: when it arrived, and its ECN bits. None for one that hasn't.
-pub(super) type Arrival = Option<(Time, Ecn)>;
+pub(crate) type Arrival = Option<(Time, Ecn)>;
 
 /// A report of RFC 8888, and whether a key frame is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Feedback {
+pub(crate) struct Feedback {
     /// The number of the first packet modulo 2^16.
-    pub(super) begin: u16,
-    pub(super) arrivals: Vec<Arrival>,
+    pub(crate) begin: u16,
+    pub(crate) arrivals: Vec<Arrival>,
     /// When it left, in 1/65536 s.
-    pub(super) at: Time,
-    pub(super) wants_key: bool,
+    pub(crate) at: Time,
+    pub(crate) wants_key: bool,
 }
 
 impl Feedback {
-    pub(super) fn write(&self) -> Box<[u8]> {
+    pub(crate) fn write(&self) -> Box<[u8]> {
         let count = self.arrivals.len();
         let words = u16::try_from(4 + count.div_ceil(2)).expect("a report has few packets");
         let mut bytes = vec![VERSION | CONGESTION_CONTROL, TRANSPORT_FEEDBACK];
@@ -108,7 +108,7 @@ impl Feedback {
     }
 
     /// The feedback in a packet that arrives at `now`.
-    pub(super) fn read(bytes: &[u8], now: Time) -> Option<Self> {
+    pub(crate) fn read(bytes: &[u8], now: Time) -> Option<Self> {
         let word = |at: usize| Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
         let (begin, count) = (word(12)?, usize::from(word(14)?));
         let end = (16 + 2 * count).next_multiple_of(4);
@@ -144,7 +144,7 @@ fn long_time(short: u32, now: Time) -> Time {
 }
 
 /// The number that has these lowest 16 bits and is nearest to `near`.
-pub(super) fn whole(short: u16, near: u64) -> u64 {
+pub(crate) fn whole(short: u16, near: u64) -> u64 {
     let ahead =
         short.wrapping_sub(near.to_be_bytes()[6..].try_into().map_or(0, u16::from_be_bytes));
     if ahead < 1 << 15 {
@@ -155,7 +155,7 @@ pub(super) fn whole(short: u16, near: u64) -> u64 {
 }
 
 /// The lowest 16 bits of a number.
-pub(super) fn short(number: u64) -> u16 {
+pub(crate) fn short(number: u64) -> u16 {
     u16::try_from(number % (1 << 16)).expect("it is below 2^16")
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use narrows_base::{Duration, Time};
 
-use super::number::real;
+use crate::number::real;
 
 /// Frames over whose durations the mean is taken.
 const FRAMES: usize = 30;
@@ -50,7 +50,7 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn new(jitter_buffer_ns: u64) -> Self {
+    pub(crate) fn new(jitter_buffer_ns: u64) -> Self {
         Self {
             jitter_buffer: Duration::from_nanos(jitter_buffer_ns),
             fastest: None,
@@ -64,7 +64,7 @@ impl Screen {
     }
 
     /// A frame can be decoded at `now`.
-    pub(super) fn show(&mut self, frame: u32, captured: Time, bytes: u64, now: Time) {
+    pub(crate) fn show(&mut self, frame: u32, captured: Time, bytes: u64, now: Time) {
         let delay = now.saturating_since(captured);
         let fastest = self.fastest.map_or(delay, |least| least.min(delay));
         self.fastest = Some(fastest);
@@ -93,7 +93,7 @@ impl Screen {
     }
 
     /// So many frames will never be shown.
-    pub(super) fn lose(&mut self, frames: u32) {
+    pub(crate) fn lose(&mut self, frames: u32) {
         self.lost += u64::from(frames);
     }
 
@@ -104,11 +104,11 @@ impl Screen {
     }
 
     #[cfg(test)]
-    pub(super) fn lost(&self) -> u64 {
+    pub(crate) fn lost(&self) -> u64 {
         self.lost
     }
 
-    pub(super) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+    pub(crate) fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("freezes", real(self.freezes));
         visit("frozen_s", self.frozen.as_secs_f64());
         visit("lost_frames", real(self.lost));

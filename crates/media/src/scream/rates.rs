@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use narrows_base::{Duration, Time};
 use narrows_spec::scenario::{Media, MediaControl};
 
-use crate::media::number::real;
+use crate::number::real;
 
 // The constants of section 4.1.1.1; rates in bit/s. What it gives as a range has the value that it
 // calls suitable.
@@ -37,7 +37,7 @@ impl Meter {
 
 /// The target bitrate of the encoder.
 #[derive(Debug)]
-pub(super) struct Rates {
+pub(crate) struct Rates {
     bounds: (f64, f64),
     target: f64,
     /// Whether a change is what the rate exceeds the target by; RFC 8298 doesn't subtract the target.
@@ -52,7 +52,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    pub(super) fn new(media: &Media, start: Time) -> Self {
+    pub(crate) fn new(media: &Media, start: Time) -> Self {
         Self {
             bounds: (real(media.min_bps), real(media.max_bps)),
             target: real(media.min_bps),
@@ -66,31 +66,31 @@ impl Rates {
         }
     }
 
-    pub(super) fn target(&self) -> f64 {
+    pub(crate) fn target(&self) -> f64 {
         self.target
     }
 
-    pub(super) fn sent(&mut self, bytes: u64) {
+    pub(crate) fn sent(&mut self, bytes: u64) {
         self.transmitted.bytes += bytes;
     }
 
-    pub(super) fn acknowledged(&mut self, bytes: u64) {
+    pub(crate) fn acknowledged(&mut self, bytes: u64) {
         self.acked.bytes += bytes;
     }
 
-    pub(super) fn encoded(&mut self, bytes: u64) {
+    pub(crate) fn encoded(&mut self, bytes: u64) {
         self.media.bytes += bytes;
     }
 
     /// A loss, or a mark.
-    pub(super) fn congestion(&mut self, lost: bool) {
+    pub(crate) fn congestion(&mut self, lost: bool) {
         self.last_max = self.target.max(1.0);
         let scale = if lost { BETA_R } else { BETA_ECN };
         self.target = (scale * self.target).max(self.bounds.0);
     }
 
     /// Updates the target, if an interval has passed; `trend` is the delay's, now and remembered.
-    pub(super) fn pass(&mut self, now: Time, queued: u64, fast: bool, trend: (f64, f64)) {
+    pub(crate) fn pass(&mut self, now: Time, queued: u64, fast: bool, trend: (f64, f64)) {
         let passed = now.saturating_since(self.updated);
         if passed < RATE_ADJUST_INTERVAL {
             return;
@@ -144,7 +144,7 @@ mod tests {
     use narrows_spec::scenario::MediaControl;
 
     use super::*;
-    use crate::media::bench::{media, ms};
+    use crate::bench::{media, ms};
 
     fn near(found: f64, expected: f64) {
         assert!((found - expected).abs() < 1e-6 * expected, "{found}, not {expected}");

@@ -4,14 +4,14 @@ use narrows_base::{Duration, Time};
 use narrows_spec::law::Law;
 use narrows_spec::scenario::{Media, MediaControl};
 
-use super::control::{Fate, Report, Seen};
+use crate::control::{Fate, Report, Seen};
 
-pub(super) fn ms(at: u64) -> Time {
+pub(crate) fn ms(at: u64) -> Time {
     Time::from_nanos(at * 1_000_000)
 }
 
 /// Feedback at `now` for packets of 1000 bytes sent 50 ms before they arrived, plus `queued`.
-pub(super) fn report(now: u64, arrived: &[u64], queued: u64, lost: usize) -> Report {
+pub(crate) fn report(now: u64, arrived: &[u64], queued: u64, lost: usize) -> Report {
     let one = |&at: &u64| {
         let (sent, at) = (ms(at - 50 - queued), ms(at));
         Seen { size: 1_000, sent, fate: Fate::Arrived { at, marked: false } }
@@ -34,7 +34,7 @@ pub(super) fn report(now: u64, arrived: &[u64], queued: u64, lost: usize) -> Rep
 }
 
 /// A flow from 0.1 to 2.4 Mbit/s with 30 frames a second, all of the mean size.
-pub(super) fn media(control: MediaControl) -> Media {
+pub(crate) fn media(control: MediaControl) -> Media {
     Media {
         control,
         min_bps: 96_000,

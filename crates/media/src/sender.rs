@@ -6,14 +6,14 @@ use narrows_base::{Duration, Ecn, Rate, Time};
 use narrows_cc::{INFINITE_SSTHRESH, RecoveryState};
 use narrows_spec::law::Draws;
 use narrows_spec::scenario::Media;
+use narrows_tcp::ends::{End, EndCompletion, Outgoing, SendingEnd};
 use narrows_tcp::{SenderStats, SenderView};
 
-use super::control::{Control, Fate, Report, Seen};
-use super::encoder::Encoder;
-use super::number::real;
-use super::screen::{SharedScreen, look};
-use super::wire::{Feedback, HEADER, Packet, short, whole};
-use crate::stacks::{End, Outgoing, SendingEnd};
+use crate::control::{Control, Fate, Report, Seen};
+use crate::encoder::Encoder;
+use crate::number::real;
+use crate::screen::{SharedScreen, Shown, look};
+use crate::wire::{Feedback, HEADER, Packet, short, whole};
 
 /// Frames older than this are discarded with all that waits, and a key frame follows (RFC 8298
 /// section 4.1.3 asks for such a mechanism and leaves the value open).
@@ -28,10 +28,13 @@ const REMEMBERED: Duration = Duration::from_secs(2);
 
 /// When a flow of media starts and stops, and its packets' codepoint.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct When {
-    pub(crate) start: Time,
-    pub(crate) stop: Option<Time>,
-    pub(crate) ecn: Ecn,
+pub struct When {
+    /// The first frame is captured then.
+    pub start: Time,
+    /// No frame is captured from then on.
+    pub stop: Option<Time>,
+    /// ECN bits of packets with media.
+    pub ecn: Ecn,
 }
 
 /// A packet that was sent.
@@ -151,7 +154,7 @@ struct Waiting {
 }
 
 /// The sending end.
-pub(super) struct Sender {
+pub(crate) struct Sender {
     control: Box<dyn Control>,
     encoder: Encoder,
     screen: SharedScreen,
@@ -174,10 +177,12 @@ pub(super) struct Sender {
     flight: Flight,
     round_trips: Option<RoundTrips>,
     rtt: Option<Duration>,
+    /// When it was polled last.
+    now: Time,
 }
 
 impl Sender {
-    pub(super) fn new(
+    pub(crate) fn new(
         media: &Media,
         when: When,
         control: Box<dyn Control>,
@@ -202,6 +207,7 @@ impl Sender {
             flight: Flight::default(),
             round_trips: None,
             rtt: None,
+            now: when.start,
         }
     }
 
@@ -326,6 +332,7 @@ impl End for Sender {
     }
 
     fn poll(&mut self, now: Time) -> Option<Outgoing> {
+        self.now = now;
         while self.next_frame().is_some_and(|at| at <= now) {
             self.control.pass(now, self.queued);
             self.capture(now);
@@ -344,8 +351,9 @@ impl SendingEnd for Sender {
         self.when.stop = Some(at);
     }
 
-    fn take_completed(&mut self) -> Option<Time> {
-        None
+    fn take_completed(&mut self) -> Option<EndCompletion> {
+        let Shown { frame, captured, at, bytes } = look(&self.screen).take(self.now)?;
+        Some(EndCompletion::Part { number: frame, start: captured, end: at, bytes })
     }
 
     fn take_rtt(&mut self) -> Option<Duration> {

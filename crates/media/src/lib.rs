@@ -20,20 +20,19 @@ use std::sync::{Arc, Mutex};
 
 use narrows_spec::law::Draws;
 use narrows_spec::scenario::{Media, MediaControl};
+use narrows_tcp::ends::Ends;
 
 use control::{Constant, Control};
 use nada::Nada;
 use receiver::Receiver;
 use scream::Scream;
 use screen::Screen;
-pub(crate) use screen::{SharedScreen, look};
 use sender::Sender;
-pub(crate) use sender::When;
+pub use sender::When;
 
-use crate::stacks::Ends;
-
-/// Both ends of a flow of media, and its screen.
-pub(crate) fn ends(media: &Media, when: When, draws: Draws) -> (Ends, SharedScreen) {
+/// Both ends of a flow of media. A frame is complete when the receiver shows it.
+#[must_use]
+pub fn ends(media: &Media, when: When, draws: Draws) -> Ends {
     let screen = Arc::new(Mutex::new(Screen::new(media.jitter_buffer_ns)));
     let control: Box<dyn Control> = match media.control {
         MediaControl::Nada => Box::new(Nada::new(media, when.start)),
@@ -43,6 +42,6 @@ pub(crate) fn ends(media: &Media, when: When, draws: Draws) -> (Ends, SharedScre
         MediaControl::None => Box::new(Constant::new(media)),
     };
     let sender = Sender::new(media, when, control, draws, Arc::clone(&screen));
-    let receiver = Receiver::new(media, Arc::clone(&screen));
-    ((Box::new(sender), Box::new(receiver)), screen)
+    let receiver = Receiver::new(media, screen);
+    (Box::new(sender), Box::new(receiver))
 }

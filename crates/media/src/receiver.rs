@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use narrows_base::{Duration, Ecn, Time};
 use narrows_spec::scenario::Media;
 
-use super::screen::{SharedScreen, look};
-use super::wire::{Feedback, Packet, short, whole};
-use crate::stacks::{End, Outgoing, ReceivingEnd};
+use crate::screen::{SharedScreen, look};
+use crate::wire::{Feedback, Packet, short, whole};
+use narrows_tcp::ends::{End, Outgoing, ReceivingEnd};
 
 /// Packets that a report names at most, so that it fits a packet.
 const MOST_REPORTED: u64 = 640;
@@ -34,7 +34,7 @@ impl Partial {
 }
 
 /// The receiving end.
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     screen: SharedScreen,
     interval: Duration,
     /// When the next report leaves; none before a packet that isn't reported.
@@ -51,7 +51,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(media: &Media, screen: SharedScreen) -> Self {
+    pub(crate) fn new(media: &Media, screen: SharedScreen) -> Self {
         Self {
             screen,
             interval: Duration::from_nanos(media.feedback_ns),
@@ -154,9 +154,9 @@ impl ReceivingEnd for Receiver {
 mod tests {
     use narrows_spec::scenario::MediaControl;
 
-    use super::super::bench::{media, ms};
-    use super::super::screen::Screen;
     use super::*;
+    use crate::bench::{media, ms};
+    use crate::screen::Screen;
     use std::sync::{Arc, Mutex};
 
     struct Bench {
