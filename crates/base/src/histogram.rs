@@ -100,9 +100,17 @@ impl<W: Weights> Histogram<W> {
     #[inline]
     pub fn add(&mut self, value: u64, weight: u64) {
         self.weights.add(index_of(value), weight);
+        if value < self.least || value > self.most {
+            self.widen(value);
+        }
+        self.sum += u128::from(value) * u128::from(weight);
+    }
+
+    /// Few values are outside of the extremes so far.
+    #[cold]
+    fn widen(&mut self, value: u64) {
         self.least = self.least.min(value);
         self.most = self.most.max(value);
-        self.sum += u128::from(value) * u128::from(weight);
     }
 
     /// The nonempty buckets in ascending order: the value in the middle of each, and its weight.

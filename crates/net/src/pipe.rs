@@ -2,7 +2,7 @@
 
 use narrows_base::{Bytes, Duration, Histogram, Packet, Time};
 
-use crate::depth::Depth;
+use crate::depth::{Backlog, Depth};
 use crate::queue::Capacity;
 use crate::ring::Ring;
 use crate::{
@@ -80,9 +80,11 @@ impl<B: Copy> Pipe<B> {
         self.on_link -= 1;
         match self.exits.get(self.exits.len() - self.on_link) {
             Some(next) => {
+                // The packets that waited until now include the next one.
+                let waited = Backlog { bytes: self.backlog, packets: self.on_link };
+                self.depth.count(self.next_end, waited);
                 self.in_transmission = u64::from(next.packet.size);
                 self.backlog -= self.in_transmission;
-                self.depth.change(self.next_end, self.backlog);
                 self.next_end = next.at - self.delay;
             }
             None => (self.next_end, self.in_transmission) = (Time::MAX, 0),
@@ -139,7 +141,7 @@ impl<B: Copy> Pipe<B> {
     /// The backlog in bytes, weighted by ns, until the last instant that the link has
     /// reached.
     pub fn depth_histogram(&mut self) -> &Histogram {
-        self.depth.settle(self.reached);
+        self.depth.count(self.reached, self.waiting_backlog());
         self.depth.histogram()
     }
 
@@ -147,6 +149,11 @@ impl<B: Copy> Pipe<B> {
     #[inline]
     const fn waiting(&self) -> usize {
         self.on_link.saturating_sub(1)
+    }
+
+    #[inline]
+    const fn waiting_backlog(&self) -> Backlog {
+        Backlog { bytes: self.backlog, packets: self.waiting() }
     }
 
     fn counters(&self) -> Counters {
@@ -207,8 +214,8 @@ impl<B: Copy> Element<B> for Pipe<B> {
                 self.verdicts.drop(packet, now, DropReason::Overflow);
                 return;
             }
+            self.depth.count(now, self.waiting_backlog());
             self.backlog += size;
-            self.depth.change(now, self.backlog);
         }
         let start = self.rate.end().max(now);
         let end = self.rate.transmit(start, Bytes::new(size));

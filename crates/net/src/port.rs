@@ -3,7 +3,7 @@
 use narrows_base::{Bytes, Histogram, Packet, Time};
 
 use crate::departures::Departures;
-use crate::depth::Depth;
+use crate::depth::{Backlog, Depth};
 use crate::{Departure, Queue, QueueDiscipline, Verdicts};
 
 /// The counters of a link since the beginning of the run.
@@ -25,6 +25,8 @@ pub struct Counters {
 pub struct Port<B> {
     pub(crate) queue: Queue<B>,
     depth: Depth,
+    /// The queue's backlog since it last changed.
+    backlog: Backlog,
     /// Packets that come out at known instants, in order.
     departures: Departures<B>,
     pub(crate) verdicts: Verdicts<B>,
@@ -48,6 +50,7 @@ impl<B> Port<B> {
         Self {
             queue,
             depth: Depth::default(),
+            backlog: Backlog::default(),
             departures: Departures::new(),
             verdicts: Verdicts::new(),
             counters: Counters::default(),
@@ -56,14 +59,15 @@ impl<B> Port<B> {
     }
 
     /// The port of a link that has reached this instant, with what it has counted until then.
-    pub(crate) const fn resume(
+    pub(crate) fn resume(
         queue: Queue<B>,
         depth: Depth,
         verdicts: Verdicts<B>,
         counters: Counters,
         reached: Time,
     ) -> Self {
-        Self { queue, depth, departures: Departures::new(), verdicts, counters, reached }
+        let backlog = Backlog { bytes: queue.backlog().get(), packets: queue.len() };
+        Self { queue, depth, backlog, departures: Departures::new(), verdicts, counters, reached }
     }
 
     /// The caller shows the instant `now`.
@@ -130,7 +134,11 @@ impl<B> Port<B> {
 
     #[inline]
     fn note_depth(&mut self, now: Time) {
-        self.depth.change(now, self.queue.backlog().get());
+        let bytes = self.queue.backlog().get();
+        if bytes != self.backlog.bytes {
+            self.depth.count(now, self.backlog);
+            self.backlog = Backlog { bytes, packets: self.queue.len() };
+        }
     }
 
     /// Restarts the count of the queue's depth at `now`, which the caller has shown.
@@ -140,7 +148,7 @@ impl<B> Port<B> {
 
     /// The backlog in bytes, weighted by ns, until the instant that the caller has shown.
     pub(crate) fn depth_histogram(&mut self) -> &Histogram {
-        self.depth.settle(self.reached);
+        self.depth.count(self.reached, self.backlog);
         self.depth.histogram()
     }
 

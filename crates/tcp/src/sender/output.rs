@@ -84,13 +84,13 @@ impl Output {
     /// A burst whose first packet is the `first` in the outbox waits in the host's queue, unless it
     /// passes it at once (`fq_fastpath_check`).
     #[inline(never)] // most hosts have no such queue
-    fn enqueue(&mut self, burst: Burst, first: usize, now: Time) {
+    fn enqueue(&mut self, burst: &Burst, first: usize, now: Time) {
         let Some(host_queue) = &mut self.host_queue else { return };
         if burst.departure <= now && host_queue.is_empty() {
             return;
         }
         let segments = self.queue.len() - first;
-        let Burst { departure, first: seq, packets, payload, .. } = burst;
+        let Burst { departure, first: seq, packets, payload, .. } = *burst;
         let burst = WaitingBurst { departure, first: seq, packets, payload, segments };
         host_queue.push(burst, self.queue.take_from(first));
     }
@@ -138,16 +138,18 @@ impl Output {
     }
 
     /// Sends packets of the scoreboard.
-    pub(super) fn send(&mut self, burst: Burst, board: &Scoreboard, unsent: &Unsent, now: Time) {
+    #[inline]
+    pub(super) fn send(&mut self, burst: &Burst, board: &Scoreboard, unsent: &Unsent, now: Time) {
+        if self.host_queue.is_none() {
+            self.seal(burst, board, unsent);
+            return;
+        }
         let waiting = self.queue.len();
         self.seal(burst, board, unsent);
-        if self.host_queue.is_some() {
-            self.enqueue(burst, waiting, now);
-        }
+        self.enqueue(burst, waiting, now);
     }
 
-    #[inline(always)] // it has one caller, and every burst comes by
-    fn seal(&mut self, burst: Burst, board: &Scoreboard, unsent: &Unsent) {
+    fn seal(&mut self, burst: &Burst, board: &Scoreboard, unsent: &Unsent) {
         let end = burst.first + burst.packets;
         // Whether it includes the last packet.
         let ends = unsent.is_finished() && end == board.next();
@@ -171,7 +173,7 @@ impl Output {
     }
 
     /// A burst as super-packets: up to 64 KiB, each ending at a packet that isn't full.
-    fn send_super(&mut self, burst: Burst, board: &Scoreboard, last: Last, ts: u32) {
+    fn send_super(&mut self, burst: &Burst, board: &Scoreboard, last: Last, ts: u32) {
         let end = burst.first + burst.packets;
         let mut seq = burst.first;
         while seq < end {

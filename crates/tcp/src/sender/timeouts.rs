@@ -29,10 +29,17 @@ impl Connection {
 
     /// Lets bursts leave the host's queue, if it has one; returns whether TCP waited for that, or for
     /// its own timer.
+    #[inline]
     fn goes_on(&mut self, now: Time) -> bool {
+        self.output.host_queue().is_none() || self.release(now)
+    }
+
+    /// Lets bursts leave the host's queue; returns whether TCP waited for that.
+    #[inline(never)] // most hosts have no such queue
+    fn release(&mut self, now: Time) -> bool {
         self.output.release(now);
         self.await_departure();
-        self.output.host_queue_mut().is_none_or(HostQueue::take_throttled)
+        self.output.host_queue_mut().is_some_and(HostQueue::take_throttled)
     }
 
     /// Starts the timer after progress: a probe if one is due first, else the RTO

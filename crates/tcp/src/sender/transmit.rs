@@ -205,7 +205,7 @@ impl Connection {
     /// Hands a burst over, and plans when it leaves the host's queue, if it waits there.
     #[inline(always)] // every burst comes by
     pub(super) fn emit(&mut self, burst: Burst, now: Time) {
-        self.output.send(burst, &self.board, &self.unsent, now);
+        self.output.send(&burst, &self.board, &self.unsent, now);
         self.await_departure();
     }
 
