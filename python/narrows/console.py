@@ -131,6 +131,8 @@ def _progress() -> Progress:
 
 def print_summary(result: Result) -> None:
     """Prints the flows, the bottleneck, and the paths of the results."""
+    from narrows.metrics.trials import alike
+
     console = _console()
     runs = result.summary["runs"]
     console.print(_title(result, runs), markup=False, highlight=False)
@@ -143,6 +145,8 @@ def print_summary(result: Result) -> None:
         if "invalid" in run:
             warning = f"INVALID, seed {run['seed']}: {run['invalid']}"
             console.print(warning, style="bold red", markup=False, highlight=False, soft_wrap=True)
+    if told := alike({0: [trial.info.digest for trial in result.trials]}):
+        console.print(told, markup=False, highlight=False, soft_wrap=True)
     print_paths([result.path, *_pages(result)])
 
 
