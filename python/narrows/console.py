@@ -152,7 +152,7 @@ def print_summary(result: Result, notes: Iterable[str] = ()) -> None:
 
 
 def delay_lines(runs: Sequence[Entry]) -> Iterator[str]:
-    """What the delays of a measurement are, if it shows both round trips and a queue."""
+    """A sentence on the delays of a measurement, if it shows both round trips and a queue."""
     lowest = [flow["rtt_ms"]["min"] for flow in runs[0]["flows"]]
     known = [ms for ms in lowest if ms is not None]
     if known and runs[0]["bottleneck"]["queue_ms"]["mean"] is not None:

@@ -18,7 +18,7 @@ def add(app: typer.Typer) -> None:
 
 
 class Kind(StrEnum):
-    """The kinds that `narrows list` knows."""
+    """What `narrows list` can list."""
 
     CCAS = "ccas"
     MEDIA = "media"
