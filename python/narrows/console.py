@@ -129,8 +129,10 @@ def _progress() -> Progress:
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def print_summary(result: Result) -> None:
-    """Prints the flows, the bottleneck, and the paths of the results."""
+def print_summary(result: Result, notes: Iterable[str] = ()) -> None:
+    """Prints the flows, the bottleneck, `notes`, and the paths of the results."""
+    from narrows.metrics.trials import alike
+
     console = _console()
     runs = result.summary["runs"]
     console.print(_title(result, runs), markup=False, highlight=False)
@@ -143,7 +145,21 @@ def print_summary(result: Result) -> None:
         if "invalid" in run:
             warning = f"INVALID, seed {run['seed']}: {run['invalid']}"
             console.print(warning, style="bold red", markup=False, highlight=False, soft_wrap=True)
+    for note in (alike({0: [trial.info.digest for trial in result.trials]}), *notes):
+        if note:
+            console.print(note, markup=False, highlight=False, soft_wrap=True)
     print_paths([result.path, *_pages(result)])
+
+
+def delay_lines(runs: Sequence[Entry]) -> Iterator[str]:
+    """A sentence on the delays of a measurement, if it shows both round trips and a queue."""
+    lowest = [flow["rtt_ms"]["min"] for flow in runs[0]["flows"]]
+    known = [ms for ms in lowest if ms is not None]
+    if known and runs[0]["bottleneck"]["queue_ms"]["mean"] is not None:
+        yield (
+            f"rtt: as measured; its minimum, {min(known):.1f} ms, is taken as the delay without a "
+            "queue, and the rest as the queue's"
+        )
 
 
 def note_cached(result: Result) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from narrows.backends import get_backend
+from narrows.backends import NAMES, get_backend
 from narrows.errors import InputError
 from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
@@ -28,6 +28,18 @@ def listing(kind: str, backend: str = "sim", names: Sequence[str] = ()) -> list[
         able, known = get_backend(backend).capabilities(), dict(rows)
         rows = [(name, known.get(name, "the kernel's own")) for name in getattr(able, kind)]
     return [row for name in names for row in _select_rows(rows, kind, name)] if names else rows
+
+
+def count(kind: str) -> int | None:
+    """The number of entries of a kind; None for a kind that isn't in the registries."""
+    if kind == "backends":
+        return len(NAMES)
+    if kind not in _LISTINGS:
+        return None
+    entries = list(_entries(list(_LISTINGS[kind]())))
+    if kind not in _NESTED:
+        return len(entries)
+    return sum(max(len(entry) - 1, 1) for entry in entries)
 
 
 def _select_rows(rows: Sequence[Row], kind: str, name: str) -> Iterator[Row]:
@@ -154,13 +166,13 @@ def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
 def _figures() -> Iterator[Row]:
     from narrows import figures, reproduce
 
-    yield from reproduce.listing()
     yield "of a sweep", "drawn by `narrows figure DIR NAME`"
     for entry in figures.of("sweep"):
         yield f"  {entry.name}", entry.summary
     yield "of a run", "drawn by the same, with --where and --trial in a sweep"
     for entry in figures.of("run"):
         yield f"  {entry.name}", entry.summary
+    yield from reproduce.listing()
 
 
 def _metrics() -> Iterator[Row]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def printable(text: str) -> str:
     """Escapes control characters but line feeds, which could rewrite what a terminal shows.
@@ -21,3 +23,15 @@ def _escaped(char: str) -> str:
 def counted(number: int, thing: str) -> str:
     """The number with its noun, whose plural needs only an s: "1 run", "2,000 runs"."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def align(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """The rows as lines of equal columns: the first `left` to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            f"{cell:<{width}}" if at < left else f"{cell:>{width}}"
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

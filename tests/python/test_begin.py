@@ -14,6 +14,7 @@ import pytest
 from specimens import GOOD, run_cli, write
 from waiting import await_that
 
+from narrows.cli.vocabulary import Kind
 from narrows.cli.watch import watch
 from narrows.errors import InputError
 from narrows.starters import STARTERS
@@ -128,8 +129,32 @@ def test_no_summary_is_cut_and_no_usage_breaks_a_word(capsys: Capture) -> None:
         assert run_cli(*words, "--help") == 0
         text = capsys.readouterr().out
         assert "..." not in text.replace("[ARGS]...", "").replace("[NAME...]", "")
-    assert text.startswith("Usage: narrows list [OPTIONS] {KIND} [NAME...]\n")
+    assert text.startswith("Usage: narrows list [OPTIONS] [KIND] [NAME...]\n")
     assert "workloads, distributions, paths" in text
+
+
+def test_list_alone_counts_the_entries_of_each_kind(capsys: Capture) -> None:
+    def entries(kind: str) -> int:
+        assert run_cli("list", kind, "--json") == 0
+        found = json.loads(capsys.readouterr().out)
+        return sum(len(one.get("more", {})) or 1 for one in found)
+
+    assert run_cli("list") == 0
+    rows = [line.split(maxsplit=2) for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == list(Kind)
+    counts = {row[0]: row[1] for row in rows}
+    assert counts["ccas"] == "28"
+    assert counts["backends"] == "3"
+    assert int(counts["metrics"]) == entries("metrics")
+    assert int(counts["figures"]) == entries("figures")
+    assert run_cli("list", "queues", "--json") == 0
+    assert int(counts["queues"]) == len(json.loads(capsys.readouterr().out))
+    assert not counts["schema"].isdigit()
+
+
+def test_charts_are_listed_before_published_figures(capsys: Capture) -> None:
+    assert run_cli("list", "figures") == 0
+    assert capsys.readouterr().out.startswith("of a sweep ")
 
 
 def test_a_listing_is_narrowed_by_names(capsys: Capture) -> None:

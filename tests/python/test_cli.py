@@ -141,7 +141,7 @@ def test_lists(kind: str, names: set[str], capsys: Capture) -> None:
 def test_an_unknown_list_is_refused_with_the_known_ones(capsys: Capture) -> None:
     assert run_cli("list", "metric") == 2
     said = capsys.readouterr().err
-    assert "command line: Invalid value for 'KIND': 'metric' is not one of 'ccas'" in said
+    assert "command line: Invalid value for '[KIND]': 'metric' is not one of 'ccas'" in said
     assert "'metrics'" in said
 
 

@@ -97,6 +97,17 @@ def test_iperf3_says_bytes_windows_round_trips_and_retransmissions(tmp_path: Pat
     assert (tmp_path / "out" / "report.html").is_file()
 
 
+def test_the_command_says_what_the_delays_are(tmp_path: Path, capsys: Capture) -> None:
+    said = "rtt: as measured; its minimum, {} ms, is taken as the delay without a queue"
+    for content, least in ((IPERF3, "20.5"), (FLENT, "20.0")):
+        source = str(file(tmp_path, f"{least}.json", content))
+        assert run_cli("import", source, "--out", str(tmp_path / least)) == 0
+        assert said.format(least) in capsys.readouterr().out
+    table = str(file(tmp_path, "t.csv", CSV))
+    assert run_cli("import", table, "--out", str(tmp_path / "csv")) == 0
+    assert "without a queue" not in capsys.readouterr().out
+
+
 def test_flent_says_rates_and_pings(tmp_path: Path) -> None:
     result = import_files([file(tmp_path, "two.flent.gz", FLENT)], out=tmp_path / "out")
     assert [flow(result, i)["name"] for i in (0, 1)] == ["TCP upload::1", "TCP upload::2"]

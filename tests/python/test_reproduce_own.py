@@ -103,6 +103,21 @@ def test_a_paper_is_run_drawn_and_judged(tmp_path, capsys) -> None:
     assert not any(title in told for title in DOCUMENTS.values())
 
 
+def test_a_study_without_claims_says_its_values_and_that_nothing_is_judged(tmp_path, capsys):
+    folder = paper(tmp_path, STUDY.partition("[[claim]]")[0])
+    assert run_cli("reproduce", folder) == 0
+    told = capsys.readouterr().out.splitlines()
+    (head,) = (at for at, line in enumerate(told) if "Goodput (Mbit/s)" in line)
+    (free, lossy) = (line.split() for line in told[head + 1 : head + 3])
+    assert (free[0], lossy[0]) == ("0.0", "0.05")
+    assert float(lossy[1]) < 0.5 * float(free[1])
+    assert "  means ± half of the 99 % interval" in told
+    assert any("no claims, so nothing is judged" in line for line in told)
+    assert not any("--verbose" in line for line in told)
+    page = Path("narrows-results/law.study/site/law.html").read_text()
+    assert "It has no claims, so nothing is judged" in page
+
+
 def test_its_controls_and_testbeds_are_judged(tmp_path, capsys) -> None:
     folder = paper(tmp_path)
     assert run_cli("reproduce", folder, "--mutations", "--testbeds", "--seeds", "2") == 0

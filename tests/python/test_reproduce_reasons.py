@@ -15,7 +15,7 @@ from narrows.backends.sim import Simulator
 from narrows.errors import SpecError
 from narrows.report import Check
 from narrows.reproduce import catalogue, fit, ledger, make, seeds, testbeds
-from narrows.reproduce.exhibit import Case, Finding, Scope
+from narrows.reproduce.exhibit import Case, Data, Finding, Scope
 from narrows.reproduce.gather import conditions
 from narrows.reproduce.judgements import Judgement, alone
 from narrows.reproduce.judging import version
@@ -256,7 +256,7 @@ def test_a_claim_that_only_another_kernel_misses_differs() -> None:
     def made(profile: str, check: Check) -> Made:
         plates = Plates(exhibit.identifier, "sim", profile, False, (), (), ())
         finding = Finding("panaderia/fig6", [check])
-        return Made(exhibit, Scope(profile), plates, (finding,))
+        return Made(exhibit, Scope(profile), Data({}, SCOPE), plates, (finding,))
 
     def verdicts(own: Check, other: Check) -> list[str]:
         pair = [made(exhibit.profile, own), made("linux-6.12", other)]
@@ -287,7 +287,7 @@ def test_a_real_kernel_s_version_makes_the_difference_where_it_does_in_the_simul
 
     def verdict(*kept: ledger.Entry) -> str:
         finding = Finding("panaderia/fig6", [NOT_MET])
-        made = Made(exhibit, Scope("linux-6.12"), plates, (finding,))
+        made = Made(exhibit, Scope("linux-6.12"), Data({}, SCOPE), plates, (finding,))
         (item,) = with_versions([made], kept, real=True)
         return item.findings[0].verdict
 

@@ -251,8 +251,8 @@ def import_(
     force: Force = False,
 ) -> None:
     """Make results of files of iperf3, flent, mahimahi, ss or CSV."""
-    from narrows.console import print_summary
+    from narrows.console import delay_lines, print_summary
     from narrows.exchange import import_files
 
     made = import_files(files, form, sets or (), out=out, force=force, command=sys.argv)
-    print_summary(made)
+    print_summary(made, delay_lines(made.summary["runs"]))

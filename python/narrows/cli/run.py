@@ -191,15 +191,18 @@ def _run_study(job: SweepJob, jobs: int | None, cluster: str | None, as_json: bo
     from narrows.console import ProgressBar
     from narrows.sweeps import execute
     from narrows.sweeps.page import write_pages
+    from narrows.sweeps.table import result_lines
     from narrows.sweeps.text import outcome_lines
 
     with ProgressBar() as bar:
         outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar, command=sys.argv)
-    pages = write_pages(job.directory, job.name) if outcome.new or outcome.stored else []
+    there = outcome.new or outcome.stored
+    pages = write_pages(job.directory, job.name) if there else []
     if as_json:
         print_json(outcome.document() | {"pages": [str(page) for page in pages]})
     else:
-        print_lines([*outcome_lines(outcome), *map(str, pages)])
+        table = result_lines(job) if there else ()
+        print_lines([*outcome_lines(outcome, table), *map(str, pages)])
         hint(*(f"narrows open {job.directory}" for _ in pages[:1]), "narrows list figures")
     return DONE if outcome.good else FAILED
 

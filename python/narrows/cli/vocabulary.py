@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from narrows.cli.options import AsJson, Backend
-from narrows.cli.output import print_json
+from narrows.cli.output import hint, print_json
 from narrows.cli.places import RESULTS, list_results
 
 
@@ -36,8 +36,28 @@ class Kind(StrEnum):
     SCHEMA = "schema"
 
 
+_MEANING = {
+    Kind.CCAS: "congestion controls, with their options",
+    Kind.MEDIA: "rate controls of video calls",
+    Kind.QUEUES: "queue disciplines of a link",
+    Kind.SERVICES: "ways in which a link's rate varies: Wi-Fi, cellular, traces",
+    Kind.IMPAIRMENTS: "losses, delays and reordering on the path",
+    Kind.WORKLOADS: "applications: web pages, video, calls, background traffic",
+    Kind.DISTRIBUTIONS: "distributions of sizes and times",
+    Kind.PATHS: "presets of a path, such as a satellite's",
+    Kind.PROFILES: "kernels whose TCP a host can follow",
+    Kind.FIGURES: "charts of results, and published figures to reproduce",
+    Kind.METRICS: "numbers in the tables of results",
+    Kind.BACKENDS: "the simulator and real kernels, and what each can do",
+    Kind.RESULTS: "the results in narrows-results, or in another directory",
+    Kind.SCHEMA: "the JSON Schema of a specification, for editors",
+}
+
+
 def list_(
-    kind: Annotated[Kind, typer.Argument(metavar="KIND", help=f"What to list: {', '.join(Kind)}.")],
+    kind: Annotated[
+        Kind | None, typer.Argument(metavar="[KIND]", help=f"What to list: {', '.join(Kind)}.")
+    ] = None,
     names: Annotated[
         list[str] | None,
         typer.Argument(
@@ -48,7 +68,10 @@ def list_(
     backend: Backend = "sim",
     as_json: AsJson = False,
 ) -> None:
-    """List all that has a name, the results, or the JSON Schema."""
+    """List all that has a name, the results, or the JSON Schema; alone, the kinds."""
+    if kind is None:
+        _list_kinds(as_json)
+        return
     if kind is Kind.RESULTS:
         list_results(names[0] if names else RESULTS, as_json)
         return
@@ -67,3 +90,16 @@ def list_(
         print_json(document(kind.value, backend, names or ()))
     else:
         print_list(listing(kind.value, backend, names or ()))
+
+
+def _list_kinds(as_json: bool) -> None:
+    """Prints what can be listed: the kinds, each with the number of its entries."""
+    from narrows.console import print_list
+    from narrows.listing import count
+
+    rows = [(kind, count(kind), meaning) for kind, meaning in _MEANING.items()]
+    if as_json:
+        print_json([{"name": kind, "count": n, "meaning": meaning} for kind, n, meaning in rows])
+        return
+    print_list((kind, meaning if n is None else f"{n:3}  {meaning}") for kind, n, meaning in rows)
+    hint("narrows list ccas")

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from narrows.diff.judge import Change, Row, headline
 from narrows.diff.side import Side, title
+from narrows.metrics.trials import REMEDY
+from narrows.words import align
 
 SINGLE = "One trial each can't distinguish change from chance: run both with --trials 5."
-SAME = (
-    "The trials are one run again and again, since nothing in it is random, so that no change is "
-    'told from chance: `[host]` with jitter = "100us", processing noise, makes trials differ.'
-)
+SAME = f"The trials are one and the same run, so no change can be told from chance, {REMEDY}."
 
 
 def lines(
@@ -47,11 +46,8 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     """A line for each metric: both means, the difference with its interval, what it means."""
     heads = ("metric", "A", "B", "difference", "95 % interval", "")
     cells = [heads, *(_cells(row) for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(heads))]
-    for row in cells:
-        first = f"{row[0]:<{widths[0]}}"
-        numbers = (f"{text:>{width}}" for text, width in zip(row[1:5], widths[1:5], strict=True))
-        yield "  ".join((first, *numbers, row[5])).rstrip()
+    for line, row in zip(align([row[:5] for row in cells]), cells, strict=True):
+        yield f"{line}  {row[5]}".rstrip()
 
 
 def _cells(row: Row) -> tuple[str, ...]:

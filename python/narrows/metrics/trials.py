@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from narrows.metrics.intervals import half_width, mean
 from narrows.metrics.metric import Entry
 from narrows.metrics.tables import summary_row
+
+REMEDY = (
+    'since nothing in it is random; `[host]` with jitter = "100us" (processing noise) makes '
+    "trials differ"
+)
+
+
+def alike(digests: Mapping[object, Iterable[str]]) -> str:
+    """A sentence if the trials of a condition are all the same run, by the digests of each.
+
+    Empty if none has equal trials.
+    """
+    known = [list(each) for each in digests.values()]
+    several = [each for each in known if len(each) > 1]
+    same = sum(len(set(each)) == 1 for each in several)
+    if not same:
+        return ""
+    if len(several) == 1:
+        return f"The {len(several[0])} trials are one and the same run, {REMEDY}."
+    every = same == len(several)
+    where = "each combination" if every else f"{same:,} of {len(several):,} combinations"
+    return f"The trials of {where} are one and the same run, {REMEDY}."
 
 
 def join_trials(runs: Sequence[Entry], groups: Sequence[str]) -> dict[str, Any]:

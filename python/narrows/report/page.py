@@ -96,6 +96,8 @@ class Study:
     links: Sequence[str] = ()
     checks: Sequence[Check] = ()
     lead: str = ""
+    alike: str = ""
+    """A sentence, if all trials are the same run."""
     show: tuple[float, float] | None = None
     script: str = ""
     """Address of the chart library, relative to the page; without one it is embedded."""

@@ -62,7 +62,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class FigurePage:
-    """The page of a figure. `command` reproduces it."""
+    """The page of a figure. `command` reproduces it; one without claims isn't `judged`."""
 
     identifier: str
     title: str
@@ -71,6 +71,7 @@ class FigurePage:
     choices: str
     command: str
     versions: Sequence[Version]
+    judged: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from narrows import figures
 from narrows.errors import StoreError
+from narrows.metrics.trials import alike
 from narrows.report.commands import as_typed, both_ways
 from narrows.report.page import Check, Run, Study, joint_timeline, render
 from narrows.store import Result, open_result
@@ -101,8 +102,14 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study
         links=_links(result, pictures),
         checks=verdicts.checks,
         lead=verdicts.lead,
+        alike=_alike(result),
         show=verdicts.show,
     )
+
+
+def _alike(result: Result) -> str:
+    """A sentence, if all trials of a result are the same run."""
+    return alike({result.hash: [trial.info.digest for trial in result.trials]})
 
 
 def _runs(result: Result) -> list[Run]:

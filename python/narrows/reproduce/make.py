@@ -11,7 +11,7 @@ from narrows.errors import InputError, SpecError
 from narrows.execute import Done, Watcher
 from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
-from narrows.reproduce.exhibit import Exhibit, Finding, Scope
+from narrows.reproduce.exhibit import Data, Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, work
 from narrows.reproduce.judging import CONFIDENCE, version
 from narrows.reproduce.paths import on_varied_paths, with_at_most
@@ -24,10 +24,11 @@ from narrows.spec.suggest import one_of
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A figure reproduced in one way: its pictures and the verdicts on its claims."""
+    """A figure reproduced in one way: its data, its pictures and the verdicts on its claims."""
 
     exhibit: Exhibit
     scope: Scope
+    data: Data
     plates: Plates
     findings: tuple[Finding, ...]
 
@@ -135,7 +136,7 @@ def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequenc
 def _make(outcome: Outcome, out: Path) -> Made:
     item, data = outcome.work, outcome.data
     plates = write_plates(item, item.exhibit.method().draw(data), data, out)
-    return Made(item.exhibit, item.scope, plates, outcome.findings)
+    return Made(item.exhibit, item.scope, data, plates, outcome.findings)
 
 
 def with_versions(

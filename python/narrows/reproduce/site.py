@@ -135,6 +135,7 @@ def _page(
         exhibit.choices,
         _command(exhibit.identifier, backend) + _options(shown),
         versions,
+        bool(exhibit.claims),
     )
     return write_figure(out / "site", page)
 

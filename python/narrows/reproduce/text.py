@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from narrows.reproduce.claims import KINDS
+from narrows.reproduce.exhibit import STUDY
 from narrows.reproduce.ledger import Entry, Line, counts_by_kind, in_words
 from narrows.reproduce.library import documents
-from narrows.words import counted
+from narrows.words import align, counted
 
 if TYPE_CHECKING:
     from narrows.report import Check
@@ -33,7 +34,7 @@ def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator
     for failure in done.gathered.failures:
         at = f"{failure.cell}, seed {failure.trial.seed}"
         yield from _wrapped(f"a run failed: {at}: {failure.error}")
-    if not verbose and done.made:
+    if not verbose and any(item.findings for item in done.made):
         yield "--verbose shows every check, its rule and that rule's history; so does the page"
     page = next(iter(done.pages.values())) if len(done.pages) == 1 else done.index
     yield f"page: {page}"
@@ -43,10 +44,24 @@ def _figure_lines(item: Made, *, verbose: bool) -> Iterator[str]:
     yield from _wrapped(f"{item.exhibit.identifier}: {item.exhibit.source}")
     grid = ", a smaller grid" if item.scope.quick else ""
     yield from _wrapped(f"{item.exhibit.title} ({item.scope.profile}{grid})")
+    if not item.exhibit.claims and item.exhibit.module == STUDY:
+        yield from _value_lines(item)
     for finding in item.findings:
         yield from finding_lines(finding) if verbose else _short_finding_lines(finding)
     if verbose:
         yield f"  figure: {item.plates.pictures[0]}"
+
+
+def _value_lines(item: Made) -> Iterator[str]:
+    """The measures of a study without claims, with the way to add one."""
+    axes, *rows = item.exhibit.method().values(item.data)
+    for line in align([axes, *rows]):
+        yield f"  {line}"
+    yield "  means \N{PLUS-MINUS SIGN} half of the 99 % interval"
+    yield (
+        "  no claims, so nothing is judged: a [[claim]] in the study adds one "
+        "(`narrows init paper` has an example)"
+    )
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:

@@ -13,6 +13,7 @@ from narrows.figures.palette import colour
 from narrows.figures.sweeps.view import go_together, interval_of, label_of, numbers, valued_columns
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import mean
+from narrows.metrics.trials import alike
 from narrows.spec import registry
 from narrows.store import Store
 from narrows.sweeps.export import frame
@@ -53,6 +54,10 @@ class Overview:
     """The expected bounds of metrics."""
     smallest: Sequence[str] = ()
     """The smallest value that meets all expectations, in sentences."""
+    alike: str = ""
+    """A sentence, if the trials of combinations are the same run."""
+    spans: Mapping[str, float] = field(default_factory=dict)
+    """How far the means of each metric of the table are apart, as a part of the largest."""
 
     @property
     def judged(self) -> int:
@@ -105,11 +110,12 @@ def overview(
     bounds: dict[str, list[float]] = {}
     for metric, _, at in expected.get("bounds", ()):
         bounds.setdefault(metric, []).append(at)
+    columns = _columns(list(metrics))
     return Overview(
         name,
         [_axis(found) for found in axes],
         metrics,
-        _columns(list(metrics)),
+        columns,
         cells,
         [_failure(record) for key, record in failed.items() if key in hashes],
         whole["cell"].n_unique(),
@@ -118,7 +124,18 @@ def overview(
         _opens(cells, list(metrics), list(bounds)),
         bounds,
         smallest(combinations, {number: not broken for number, broken in judged.items()}),
+        alike(_digests(store, name)),
+        {name: _span(cells, name) for name in columns},
     )
+
+
+def _digests(store: Store, name: str) -> dict[int, list[str]]:
+    """The digests of the trials of each combination."""
+    rows = frame(_place(store), "runs").filter(pl.col("study") == name)
+    found: dict[int, list[str]] = {}
+    for cell, digest in rows.select("cell", "digest").rows():
+        found.setdefault(int(cell), []).append(str(digest))
+    return found
 
 
 def _axes(whole: pl.DataFrame, places: Sequence[str]) -> list[Axis]:

@@ -13,8 +13,8 @@ from narrows.words import counted
 MOST_FAILURES = 20
 
 
-def outcome_lines(outcome: SweepOutcome) -> Iterator[str]:
-    """The outcome of a sweep, its failures, and the paths of its results."""
+def outcome_lines(outcome: SweepOutcome, table: Iterable[str] = ()) -> Iterator[str]:
+    """The outcome of a sweep, its failures, the `table` of its results and their path."""
     total = outcome.new + outcome.stored + len(outcome.failures)
     cells = len({cell.number for cell, _ in outcome.job.runs})
     speed = outcome.packets / outcome.wall_s if outcome.wall_s else 0.0
@@ -31,6 +31,7 @@ def outcome_lines(outcome: SweepOutcome) -> Iterator[str]:
         yield f"and {len(outcome.failures) - MOST_FAILURES} more, in its failures directory"
     if outcome.reproducer is not None:
         yield f"{outcome.reproducer} repeats the first failure of the simulator; please report it"
+    yield from table
     for one in outcome.unmet[:MOST_FAILURES]:
         yield f"not met: {one}"
     if len(outcome.unmet) > MOST_FAILURES:

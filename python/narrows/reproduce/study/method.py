@@ -85,6 +85,16 @@ class StudyMethod:
         run = run_frames.summary(trial).select("forwarded", "queue_mean_bdp")
         return {"outcome": pl.DataFrame([row], schema=dict.fromkeys(row, pl.Float64)), "run": run}
 
+    def values(self, data: Data) -> list[list[str]]:
+        """A row for each condition: its labels, the mean of each measure with its interval."""
+        named = self.table["measures"].items()
+        heads = [*self.table["axes"], *(one["label"] for _, one in named)]
+        return [heads, *(self._row(cell, data) for cell in self._cells(data, {}))]
+
+    def _row(self, cell: Labels, data: Data) -> list[str]:
+        values = (_values(data, name, cell) for name in self.table["measures"])
+        return [*map(str, cell.values()), *(interval(each) for each in values)]
+
     def draw(self, data: Data) -> list[Picture]:
         """A panel for each figure."""
         return [picture.draw(self.table, data)]

@@ -1,0 +1,92 @@
+"""The results of a study as a table in the terminal: a row for each combination."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from narrows.store import RunStore, open_store
+from narrows.sweeps.overview import Overview, overview
+from narrows.sweeps.prepare import SweepJob
+from narrows.words import align
+
+MOST_ROWS = 20
+MOST_METRICS = 4
+IN_PERCENT = ("utilization", "loss_rate", "share")
+DIGITS = 3
+"""Significant digits of the largest mean of a column."""
+
+
+def result_lines(job: SweepJob) -> Iterator[str]:
+    """The table of a study's stored results; nothing for results in object storage."""
+    store = open_store(job.directory)
+    if not isinstance(store, RunStore):
+        return
+    for stem, record in store.studies().items():
+        if record["name"] == job.name:
+            yield from table(overview(store, stem, record, {}), str(job.directory))
+
+
+def table(found: Overview, place: str) -> Iterator[str]:
+    """The axes and up to four metrics, as means with half of their 95 % intervals."""
+    rows = [cell for cell in found.cells if cell["values"]]
+    names = _metrics(found)
+    if not rows or not names:
+        return
+    columns = {name: _column(name, [cell["values"].get(name) for cell in rows]) for name in names}
+    heads = [axis["label"] for axis in found.axes] + [_head(found, name) for name in names]
+    lines = [
+        [*_words(found, cell), *(columns[name][at] for name in names)]
+        for at, cell in enumerate(rows[:MOST_ROWS])
+    ]
+    yield from align([heads, *lines], left=len(found.axes))
+    if any(len(value) > 1 for cell in rows for value in cell["values"].values()):
+        yield "means ± half of the 95 % interval"
+    if found.alike:
+        yield found.alike
+    if len(rows) > MOST_ROWS or found.left_out:
+        left = len(rows) - MOST_ROWS + found.left_out
+        yield f"and {left:,} more: on the page, or `narrows export {place} summary`"
+
+
+def _words(found: Overview, cell: Mapping[str, Any]) -> Iterator[str]:
+    """The cell's value of each axis."""
+    for axis, at in zip(found.axes, cell["at"], strict=True):
+        yield axis["words"][at]
+
+
+def _metrics(found: Overview) -> list[str]:
+    """The metric that the page opens on, then the first of its table that vary."""
+    order = list(dict.fromkeys([*([found.opens] if found.opens else []), *found.columns]))
+    shares = [name for name in order if name.endswith(".share")]
+    if len(shares) == 2:  # either follows from the other
+        order.remove(shares[1])
+    varying = [name for name in order if found.spans.get(name)]
+    return (varying or order)[:MOST_METRICS]
+
+
+def _head(found: Overview, name: str) -> str:
+    return f"{found.metrics[name]} (%)" if _in_percent(name) else found.metrics[name]
+
+
+def _in_percent(name: str) -> bool:
+    return name.rpartition(".")[2] in IN_PERCENT
+
+
+def _column(name: str, values: Sequence[Sequence[float] | None]) -> list[str]:
+    """The means of a metric with half of their intervals, all with the same decimals."""
+    scale = 100 if _in_percent(name) else 1
+    largest = max((abs(scale * value[0]) for value in values if value), default=0.0)
+    whole = math.floor(math.log10(largest)) + 1 if largest else 1
+    decimals = max(DIGITS - whole, 1) if whole <= DIGITS else 0
+    return [_number(value, scale, decimals) for value in values]
+
+
+def _number(value: Sequence[float] | None, scale: float, decimals: int) -> str:
+    if value is None:
+        return "-"
+    mean, *ends = (scale * one for one in value)
+    reach = max((abs(end - mean) for end in ends), default=None)
+    told = f"{mean:,.{decimals}f}"
+    return told if reach is None else f"{told} ± {reach:,.{decimals}f}"
