@@ -65,8 +65,8 @@ rust-test: $(BIN)/python
 	$(CARGO) test --locked --workspace --doc
 
 python-lint: $(VENV)/.built
-	$(BIN)/ruff format --check python tests tools
-	$(BIN)/ruff check python tests tools
+	$(BIN)/ruff format --check python studies tests tools
+	$(BIN)/ruff check python studies tests tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -74,7 +74,8 @@ def known_sources() -> Iterator[None]:
 @contextmanager
 def packaged_studies() -> Iterator[None]:
     """Puts the studies into the package while the wheel is made."""
-    shutil.copytree(ROOT / "studies", ROOT / STUDIES)
+    unwanted = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "studies", ROOT / STUDIES, ignore=unwanted)
     try:
         yield
     finally:

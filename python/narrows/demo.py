@@ -53,9 +53,10 @@ def compute(out: str | Path | None = None, watcher: Watcher | None = None) -> De
     from narrows.reproduce.exhibit import Scope
     from narrows.reproduce.gather import measured, work
     from narrows.reproduce.make import OUT, reproduce
-    from narrows.reproduce.panaderia import cycle, fig9
+    from narrows.reproduce.study_code import load
 
     exhibit = exhibits()[FIGURE]
+    fig9, cycle = (load(exhibit.document, file) for file in (exhibit.code, "cycle.py"))
     place = Path(out) if out is not None else OUT
     profile = exhibit.profile
     done = reproduce(FIGURE, profile=profile, quick=True, looks=1, out=place, watcher=watcher)

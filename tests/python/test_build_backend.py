@@ -29,7 +29,10 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     (tmp_path / package).mkdir(parents=True)
     shutil.copy(REPOSITORY / package / "provenance.py", tmp_path / package)
     (tmp_path / "studies" / "panaderia").mkdir(parents=True)
-    (tmp_path / "studies" / "panaderia" / "document.toml").touch()
+    for name in ("document.toml", "fig9.py", "__pycache__/fig9.pyc"):
+        file = tmp_path / "studies" / "panaderia" / name
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
     (tmp_path / "Cargo.lock").write_text("version = 4\n")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
@@ -55,13 +58,15 @@ def test_the_programs_stand_in_the_package_while_the_wheel_is_made(
     def make(*_arguments: object) -> str:
         seen.extend(sorted(file.name for file in place.iterdir()))
         studies = tmp_path / backend.STUDIES
-        seen.extend(str(file.relative_to(studies)) for file in studies.rglob("*.toml"))
+        files = [file for file in studies.rglob("*") if file.is_file()]
+        seen.extend(sorted(str(file.relative_to(studies)) for file in files))
         return "narrows.whl"
 
     monkeypatch.setattr(backend.maturin, "build_wheel", make)
     assert backend.build_wheel("dist") == "narrows.whl"
     assert seen == [
-        "build.json", "narrows-router", "narrows-traffic", "panaderia/document.toml",
+        "build.json", "narrows-router", "narrows-traffic",
+        "panaderia/document.toml", "panaderia/fig9.py",
     ]  # fmt: skip
     assert not place.exists()
     assert not (tmp_path / backend.STUDIES).exists()

@@ -12,7 +12,10 @@ import synthetic_run
 
 from narrows.figures.model import Figure, Line, Panel
 from narrows.reproduce import measure
-from narrows.reproduce.panaderia import cycle, fig9
+from narrows.reproduce.study_code import load
+
+cycle = load("panaderia", "cycle.py")
+fig9 = load("panaderia", "fig9.py")
 
 DURATION_S = 300.0
 

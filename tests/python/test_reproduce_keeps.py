@@ -6,7 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from narrows.reproduce.cs244.keeps import between_probes
+from narrows.reproduce.study_code import load
+
+between_probes = load("cs244", "keeps.py").between_probes
 
 FAIR = 2_500_000
 """Bytes per second: a fifth of 100 Mbit/s."""

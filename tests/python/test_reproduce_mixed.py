@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from narrows.reproduce.mixed import testbed
+from narrows.reproduce.study_code import load
+
+testbed = load("mixed", "testbed.py")
 
 
 def trial(*smaller_s: float) -> SimpleNamespace:

@@ -270,6 +270,95 @@ def test_a_measure_that_leaves_is_no_success(tmp_path) -> None:
     )
 
 
+CODED = """
+name = "coded"
+paper = "A Paper (Somebody, 2026)"
+title = "Goodput"
+source = "Figure 1"
+code = "figure.py"
+
+[[claim]]
+id = "fills"
+kind = "number"
+
+  [[claim.check]]
+  name = "goodput"
+  low = 5
+  unit = " Mbit/s"
+  basis = "Our choice: half of the rate."
+"""
+FIGURE = """
+import polars as pl
+from narrows.reproduce.exhibit import Case, Finding
+from narrows.reproduce.judging import held
+
+from . import testbed
+
+
+def cases(scope):
+    yield Case({"control": "reno"}, testbed.SPEC)
+
+
+def measure(trial):
+    return {"outcome": trial.tables["summary"].select("reno.goodput_mbps")}
+
+
+def draw(data):
+    return []
+
+
+def judge(data):
+    values = data.values("reno.goodput_mbps")
+    check = held("coded/fills", "goodput", "It fills.", "Goodput.", values)
+    return [Finding("coded/fills", [check])]
+"""
+TESTBED = """
+SPEC = {
+    "name": "coded", "path": {"rate": "10mbit", "rtt": "10ms", "buffer": "1bdp"},
+    "flows": [{"cca": "reno"}], "run": {"duration": "3s", "trials": 2},
+}
+"""
+
+
+def coded(folder: Path, figure: str = FIGURE) -> str:
+    (folder / "coded").mkdir()
+    files = {"study.toml": CODED, "figure.py": figure, "testbed.py": TESTBED}
+    for name, text in files.items():
+        (folder / "coded" / name).write_text(text)
+    return "./coded"
+
+
+def test_a_figure_of_an_own_paper_can_be_code(tmp_path, capsys) -> None:
+    folder = coded(tmp_path)
+    assert run_cli("reproduce", folder) == 2
+    assert "--allow-code coded/figure.py, if you trust it," in capsys.readouterr().err
+    assert run_cli("reproduce", folder, "--allow-code", "coded/figure.py") == 0
+    assert "confirmed: coded/fills" in capsys.readouterr().out
+    page = Path("narrows-results/coded.study/site/coded.html").read_text()
+    assert "narrows reproduce coded --allow-code coded/figure.py" in page
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("def judge", "def juge", "coded/figure.py: found no function judge; one (cases, measure,"),
+        ("testbed.SPEC", "testbed.SPECS", "coded/figure.py: cases: found AttributeError: module"),
+        ("import testbed", "import testbeds", "coded/figure.py: found ImportError: cannot import"),
+    ],
+)
+def test_an_error_of_a_coded_figure_names_its_file(tmp_path, capsys, old, new, said) -> None:
+    folder = coded(tmp_path, FIGURE.replace(old, new))
+    assert run_cli("reproduce", folder, "--allow-code", folder) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_code_of_a_figure_is_beside_it(tmp_path, capsys) -> None:
+    folder = coded(tmp_path)
+    (tmp_path / "coded/study.toml").write_text(CODED.replace("figure.py", "../figure.py"))
+    assert run_cli("reproduce", folder, "--allow-code", folder) == 2
+    assert 'code: found "../figure.py"; the name of a Python' in capsys.readouterr().err
+
+
 def test_a_study_finds_an_own_control_beside_it(tmp_path, capsys) -> None:
     control = """
 class Mine:

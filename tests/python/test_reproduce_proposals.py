@@ -7,8 +7,11 @@ import pytest
 
 from narrows.reproduce import make, proposals
 from narrows.reproduce.exhibit import Data, Scope
-from narrows.reproduce.panaderia import fig11, fig12
 from narrows.reproduce.proposals import PLAIN
+from narrows.reproduce.study_code import load
+
+fig11 = load("panaderia", "fig11.py")
+fig12 = load("panaderia", "fig12.py")
 
 
 def made_up(plain, new, value="loss", mix="4 BBR"):

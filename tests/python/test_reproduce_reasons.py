@@ -20,10 +20,13 @@ from narrows.reproduce.gather import conditions
 from narrows.reproduce.judgements import Judgement, alone
 from narrows.reproduce.judging import version
 from narrows.reproduce.make import Made, with_versions
-from narrows.reproduce.mixed import fig8, testbed
-from narrows.reproduce.panaderia import fig6
 from narrows.reproduce.site import Plates
 from narrows.reproduce.standing import NOT_SPECIFIC, standing
+from narrows.reproduce.study_code import load
+
+fig8 = load("mixed", "fig8.py")
+testbed = load("mixed", "testbed.py")
+fig6 = load("panaderia", "fig6.py")
 
 SCOPE = Scope("linux-4.11", quick=True)
 MET = Check("It holds.", "Passes if it does.", "yes", "yes", passed=True)

@@ -5,11 +5,19 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from narrows.reproduce.cs244 import fig5 as cs244_fig5
 from narrows.reproduce.exhibit import Data, Scope
-from narrows.reproduce.ietf98 import buffer_sweep, convergence, policer, reno
-from narrows.reproduce.mixed import fig14
-from narrows.reproduce.panaderia import fig5, fig7, fig9, fig11
+from narrows.reproduce.study_code import load
+
+cs244_fig5 = load("cs244", "fig5.py")
+buffer_sweep = load("ietf98", "buffer_sweep.py")
+convergence = load("ietf98", "convergence.py")
+policer = load("ietf98", "policer.py")
+reno = load("ietf98", "reno.py")
+fig14 = load("mixed", "fig14.py")
+fig5 = load("panaderia", "fig5.py")
+fig7 = load("panaderia", "fig7.py")
+fig9 = load("panaderia", "fig9.py")
+fig11 = load("panaderia", "fig11.py")
 
 QUICK, WHOLE = (Scope("linux-4.17", quick) for quick in (True, False))
 TRIALS = (1, 2, 3, 4, 5)

@@ -13,9 +13,15 @@ import polars as pl
 import narrows as nw
 from narrows import _native
 from narrows.reproduce.exhibit import Data, Scope
-from narrows.reproduce.ietf98 import backlog, convergence, lte_startup, state_walk, video
 from narrows.reproduce.judging import ratios
+from narrows.reproduce.study_code import load
 from narrows.store import StoredTrial
+
+backlog = load("ietf98", "backlog.py")
+convergence = load("ietf98", "convergence.py")
+lte_startup = load("ietf98", "lte_startup.py")
+state_walk = load("ietf98", "state_walk.py")
+video = load("ietf98", "video.py")
 
 SCOPE = Scope("linux-4.9")
 

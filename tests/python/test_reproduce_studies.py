@@ -17,11 +17,13 @@ from narrows.reproduce.exhibit import Case, Data, Exhibit, Scope
 from narrows.reproduce.gather import conditions
 from narrows.reproduce.library import DOCUMENTS
 from narrows.reproduce.rules import rule
-from narrows.reproduce.study import measures
+from narrows.reproduce.study.measures import value
 from narrows.reproduce.study.method import StudyMethod
+from narrows.reproduce.study_code import load
 from narrows.reproduce.study_files import studies
 from narrows.store import RunStore, StoredTrial
 
+measures = load("panaderia", "measures.py")
 PROFILE = "linux-4.17"
 TABLE: dict[str, Any] = {
     "title": "Made up",
@@ -44,7 +46,7 @@ TABLE: dict[str, Any] = {
     "claim": [],
 }
 STUDY = StudyMethod("panaderia/made-up", TABLE, PROFILE)
-FILES = [exhibit for exhibit in catalogue.exhibits().values() if exhibit.module == "study.method"]
+FILES = [exhibit for exhibit in catalogue.exhibits().values() if not exhibit.code]
 
 
 def data(*rows: tuple[str, str, int, float | None]) -> Data:
@@ -191,7 +193,7 @@ def test_one_estimate_is_the_rate_and_several_exceed_it(tmp_path) -> None:
 def test_a_short_flow_lives_in_startup_and_a_long_one_in_steady_state(tmp_path) -> None:
     def steady(size: str) -> float | None:
         flow = {"name": "small", "cca": "bbr", "size": size, "repeat_gap": "0.1s"}
-        return measures.steady_state(trial_of(tmp_path / size, [flow]))
+        return load("mixed", "measures.py").steady_state(trial_of(tmp_path / size, [flow]))
 
     assert steady("50kb") == 0
     assert (steady("30mb") or 0) > 0.8
@@ -207,11 +209,11 @@ def test_cubic_s_growth_ends_with_the_first_drop(tmp_path) -> None:
 def test_a_measure_is_what_an_expectation_takes(tmp_path) -> None:
     trial = trial_of(tmp_path, MIX)
     share = {"metric": "bbr.share", "times": 100, "label": "Share"}
-    assert 0 < (measures.value(share, trial) or 0) < 100
+    assert 0 < (value("panaderia", share, trial) or 0) < 100
     series = {"series": "bbr.cwnd", "take": "max", "over": "sum", "label": "Windows"}
-    assert (measures.value(series, trial) or 0) > 8
-    assert measures.value({**share, "metric": "reno.share"}, trial) is None
-    assert measures.value({**series, "series": "reno.cwnd"}, trial) is None
+    assert (value("panaderia", series, trial) or 0) > 8
+    assert value("panaderia", {**share, "metric": "reno.share"}, trial) is None
+    assert value("panaderia", {**series, "series": "reno.cwnd"}, trial) is None
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@
     narrows reproduce panaderia | all     a document, or all four
     narrows reproduce                     the ledger
 
-A package for each document lists its figures; a module for each figure has the
-four functions that `narrows.reproduce.exhibit` describes. `narrows.reproduce.make` runs them; this
-package only lists them.
+`studies/` has a folder for each document with a file for each figure. `narrows.reproduce.make` runs
+them; this package only lists them.
 """
 
 from __future__ import annotations

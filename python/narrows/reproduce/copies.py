@@ -7,6 +7,7 @@ metrics take the place of its own measurements; its claims stay behind, as code 
 from __future__ import annotations
 
 import copy
+import shutil
 import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,11 +18,10 @@ from narrows.errors import InputError
 from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.changes import put
 from narrows.reproduce.conditions_as_axes import axes_of, varied_places
-from narrows.reproduce.exhibit import STUDY as IS_FILE
 from narrows.reproduce.exhibit import Case, Exhibit, Scope
-from narrows.reproduce.library import DOCUMENTS, STUDY, Table
+from narrows.reproduce.library import DOCUMENTS, STUDY, Table, library
 from narrows.reproduce.study.picture import number
-from narrows.reproduce.study_files import studies
+from narrows.reproduce.study_files import studies, takes_functions
 from narrows.reproduce.study_places import TABLES
 from narrows.reproduce.toml_text import study_text
 from narrows.spec.suggest import one_of, quote
@@ -38,6 +38,8 @@ METRICS = {
 def write(identifier: str, sets: Sequence[str], out: Path, *, force: bool = False) -> Path:
     """Writes an exhibit as a folder with a study, with values set by place; returns the file.
 
+    A study that takes functions of the document's measures has them beside it.
+
     Raises InputError for an unknown exhibit, one that can't be written as a study, a place that it
     varies, or a file that exists unless `force` is set.
     """
@@ -45,13 +47,16 @@ def write(identifier: str, sets: Sequence[str], out: Path, *, force: bool = Fals
     if identifier not in known:
         raise InputError.at("KIND", quote(identifier), one_of(identifier, known))
     exhibit = known[identifier]
-    text = study_text(study_of(exhibit, dict(map(_assignment, sets))))
+    study = study_of(exhibit, dict(map(_assignment, sets)))
+    own = library().measures(exhibit.document)
     file = out / exhibit.identifier.partition("/")[2] / STUDY
     if file.exists() and not force:
         raise InputError.at(str(file), "a file of that name", "another --out, or --force")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"{_comment(exhibit)}\n\n{text}", "utf-8")
+        file.write_text(f"{_comment(exhibit)}\n\n{study_text(study)}", "utf-8")
+        if own is not None and takes_functions(study):
+            shutil.copy(own, file.parent)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError.at(str(file), reason, "a directory that can be written") from error
@@ -60,7 +65,7 @@ def write(identifier: str, sets: Sequence[str], out: Path, *, force: bool = Fals
 
 def _comment(exhibit: Exhibit) -> str:
     said = f"# {exhibit.identifier} of narrows, as a study to change."
-    if exhibit.module == IS_FILE or not exhibit.claims:
+    if not exhibit.code or not exhibit.claims:
         return said
     return f"{said} Code judges its claims, which aren't here:\n# {', '.join(exhibit.claims)}."
 
@@ -80,7 +85,7 @@ def study_of(exhibit: Exhibit, values: Table) -> Table:
     """An exhibit as a study of its own paper."""
     document, _, figure = exhibit.identifier.partition("/")
     head = {"name": figure, "paper": DOCUMENTS[document], "profile": exhibit.profile}
-    if exhibit.module == IS_FILE:
+    if not exhibit.code:
         table = copy.deepcopy(dict(studies(document)[exhibit.identifier]))
         _set_in_study(table, values)
         return {**head, **table, "choices": exhibit.choices}
@@ -149,7 +154,7 @@ def _cases(exhibit: Exhibit) -> list[Case]:
 
 
 def _refuse(exhibit: Exhibit, found: str) -> NoReturn:
-    known = [name for name, one in exhibits().items() if one.module == IS_FILE]
+    known = [name for name, one in exhibits().items() if not one.code]
     remedy = f"an exhibit that is a study, such as {', '.join(known[:3])},"
     raise InputError.at(exhibit.identifier, found, remedy)
 

@@ -1,6 +1,7 @@
 """The parts of a figure of a document: conditions, measurements, a picture, verdicts.
 
-A figure is a module with four functions, through which data flows one way:
+A figure has four functions, through which data flows one way. They are those of a study that is
+data (`study.method`), or of a Python file beside it:
 
     cases(scope)     -> the conditions, each a specification; runs with the same one are shared
     measure(trial)   -> frames of one run: what the picture and the verdicts need, no more
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
+from narrows.reproduce import study_code
 from narrows.reproduce.library import Table
 from narrows.reproduce.study_files import studies
 
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 
     Frames: TypeAlias = Mapping[str, pl.DataFrame]
 
-STUDY = "study.method"
-"""The module of an exhibit that is a file."""
 PROFILE = "linux-6.12"
 """The kernel of a document that names none."""
 
@@ -123,7 +123,7 @@ class Picture:
 
 
 class Method(Protocol):
-    """The functions of a figure's module."""
+    """The functions of a figure."""
 
     def cases(self, scope: Scope, /) -> Iterable[Case]:
         """The conditions."""
@@ -143,16 +143,16 @@ class Exhibit:
     """A figure of a document: its title, the claims that it decides, and how it is made.
 
     `profile` is the kernel of the document; where the answer depends on the version, the figure is
-    also made under the profiles in `also`. `module` is the name of the module below
-    `narrows.reproduce`, `STUDY` if its data are all there is. `choices` says what the document
-    leaves open and what was chosen.
+    also made under the profiles in `also`. `code` is the file with its functions, beside its
+    study; empty if its data are all there is. `choices` says what the document leaves open and
+    what was chosen.
     """
 
     identifier: str
     title: str
     source: str
     claims: tuple[str, ...]
-    module: str
+    code: str
     profile: str
     also: tuple[str, ...] = field(default=())
     choices: str = ""
@@ -163,10 +163,10 @@ class Exhibit:
         return self.identifier.partition("/")[0]
 
     def method(self) -> Any:  # noqa: ANN401 (a module that follows `Method`)
-        """The module's functions, or the study; this loads polars."""
-        if self.module == STUDY:
-            return import_module(f"narrows.reproduce.{STUDY}").study(self.identifier, self.profile)
-        return import_module(f"narrows.reproduce.{self.module}")
+        """The functions of its code, or of the study; this loads polars."""
+        if self.code:
+            return study_code.method(self.document, self.code)
+        return import_module("narrows.reproduce.study.method").study(self.identifier, self.profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class Document:
             study["title"],
             f"{study['source']} of {study.get('called', self.called)}",
             tuple(f"{self.key}/{claim['id']}" for claim in study.get("claim", ())),
-            f"{self.key}.{study['module']}" if "module" in study else STUDY,
+            study.get("code", ""),
             study.get("profile", self.profile),
             tuple(study.get("also", ())),
             study.get("choices_instead", chosen),

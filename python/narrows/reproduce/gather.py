@@ -7,11 +7,11 @@ OUT/data/    what was measured of them, by figure; measured again only if the
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from narrows.backends import Backend, get_backend
@@ -20,6 +20,7 @@ from narrows.execute import Done, Job, Watcher, run_all
 from narrows.plan import Cell, Plan, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.reproduce.library import library
+from narrows.reproduce.study_code import sources
 from narrows.spec import Written
 from narrows.spec.host import MODELLED
 from narrows.spec.reading import read_written
@@ -192,22 +193,9 @@ def _key(item: Work) -> str:
     """A hash of the runs, their names here, and the code that measures them."""
     names = [json.dumps(dict(condition.key), sort_keys=True) for condition in item.cells]
     hashes = [job.key for job in item.jobs()]
-    return content_hash([*names, *hashes, *_sources(item.exhibit.method())])
-
-
-def _sources(method: Any) -> list[str]:  # noqa: ANN401 (a module)
-    """The text of the module and of those of ours that it takes functions from.
-
-    A study tells its own.
-    """
-    if hasattr(method, "sources"):
-        return list(method.sources())
-    modules = {method.__name__: method}
-    for value in vars(method).values():
-        module = inspect.getmodule(value)
-        if module is not None and module.__name__.startswith("narrows."):
-            modules[module.__name__] = module
-    return [inspect.getsource(modules[name]) for name in sorted(modules)]
+    method = item.exhibit.method()
+    texts = sources(method) if isinstance(method, ModuleType) else method.sources()
+    return content_hash([*names, *hashes, *texts])
 
 
 def _measure(item: Work, store: RunStore) -> dict[str, pl.DataFrame]:

@@ -5,7 +5,8 @@ testbeds. So ids of two libraries never meet, and each has a ledger of its own.
 
     FOLDER/study.toml                       a paper with one study
     FOLDER/document.toml, FOLDER/NAME.toml  a paper with several
-    FOLDER/measures.py                      measures that no metric gives; code of its author
+    FOLDER/measures.py                      measures that no metric gives
+    FOLDER/NAME.py                          a figure that needs more than data
 """
 
 from __future__ import annotations
@@ -74,11 +75,10 @@ class Library:
         """The file that names the own code of a paper, which is beside it; ours names none."""
         return None if self.home is None else str(self.home)
 
-    @property
-    def own_measures(self) -> Path | None:
-        """The file of the paper's own measures, if it has one."""
-        file = None if self.home is None else self.home.parent / MEASURES
-        return file if file is not None and file.is_file() else None
+    def measures(self, document: str) -> Path | None:
+        """The file of a document's own measures, if it has one."""
+        file = self.folders[document] / MEASURES
+        return file if file.is_file() else None
 
     def files(self, document: str) -> dict[str, Path]:
         """The files of a document's studies by id; those that it lists come first."""

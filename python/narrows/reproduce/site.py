@@ -147,11 +147,13 @@ def _command(figure: str, backend: str) -> str:
 
 def _words(figure: str) -> str:
     """The words by which a command means a figure: its id, or the path of an own paper."""
-    home, own = library().home, library().own_measures
+    home = library().home
     if home is None:
         return figure
-    _, _, name = figure.partition("/")
-    allowed = f" --allow-code {own}" if own else ""
+    document, _, name = figure.partition("/")
+    code, own = exhibits()[figure].code, library().measures(document)
+    files = [*([home.parent / code] if code else []), *([own] if own else [])]
+    allowed = "".join(f" --allow-code {file}" for file in files)
     return f"{home.parent / f'{name}.toml' if name else home.parent}{allowed}"
 
 

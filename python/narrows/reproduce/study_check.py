@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from narrows.errors import InputError, Problem
+from narrows.reproduce import study_code
 from narrows.reproduce.changes import shared_changes
 from narrows.reproduce.claims import KINDS
-from narrows.reproduce.library import OURS, Table, documents, library, read_table
+from narrows.reproduce.library import Table, documents, library, read_table
 from narrows.reproduce.rules import SEEN
 from narrows.reproduce.study_files import studies
 from narrows.reproduce.study_places import labels_of, wrong_places
@@ -23,12 +25,19 @@ TYPES: Mapping[str, tuple[type, ...]] = {
 }  # fmt: skip
 ASKED = {"statement": TEXT, "measure": TEXT, "where": TABLE, "ratio": TABLE, "difference": TABLE,
          "best": TEXT, "how": TEXT}  # fmt: skip
+RULE = {"name": TEXT, "says": TEXT, "stated": NUMBER, "low": NUMBER, "high": NUMBER, "unit": TEXT,
+        "basis": TEXT, "history": TABLES}  # fmt: skip
 KEYS: Mapping[str, Mapping[str, str]] = {
     "study": {
         "name": TEXT, "paper": TEXT, "profile": TEXT, "title": TEXT, "source": TEXT,
         "conditions": TEXT, "lesson": TEXT, "choices": TEXT, "also": LIST, "spec": TABLE,
         "own_host": TABLE, "axes": TABLE, "quick": TABLE, "measures": TABLE, "figure": TABLES,
         "claim": TABLES, "testbeds": TABLE,
+    },
+    "study with code": {
+        "name": TEXT, "paper": TEXT, "called": TEXT, "title": TEXT, "source": TEXT, "code": TEXT,
+        "profile": TEXT, "also": LIST, "choices": TEXT, "choices_instead": TEXT, "lesson": TEXT,
+        "claim": TABLES,
     },
     "figure": {
         "title": TEXT, "kind": TEXT, "x": TEXT, "y": TEXT, "by": TEXT, "where": TABLE,
@@ -40,9 +49,9 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "control": TABLES,
     },
     "check": {
-        **ASKED, "name": TEXT, "says": TEXT, "stated": NUMBER, "low": NUMBER, "high": NUMBER,
-        "unit": TEXT, "basis": TEXT, "history": TABLES,
+        **ASKED, **RULE,
     },
+    "rule": RULE,
     "note": ASKED,
     "control": {
         "name": TEXT, "words": TEXT, "replace": TABLE, "set": TABLE, "options": FLAG,
@@ -53,19 +62,18 @@ KEYS: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 NEEDED: Mapping[str, Sequence[str]] = {
     "study": ("title", "source", "spec", "axes", "measures", "figure"),
+    "study with code": ("title", "source"),
     "figure": ("x", "y"),
     "claim": ("id", "kind"),
     "check": ("statement", "measure", "basis"),
+    "rule": ("name", "basis"),
     "note": ("statement", "measure"),
     "control": ("words",),
     "history": ("since", "why", "results"),
     "testbed": ("why", "set"),
 }
-OF_MODULES = frozenset(
-    ("title", "source", "called", "module", "profile", "also", "choices", "choices_instead",
-     "lesson", "claim")
-)  # fmt: skip
-"""The keys of one of our studies whose conditions, measurements and checks are code."""
+CODED: Mapping[str, str] = {"study": "study with code", "check": "rule"}
+"""The kinds of tables in a study whose conditions, measurements and checks are code."""
 Found = Iterator[tuple[str, str, str]]
 """Problems: the place, what was found, what would be right."""
 
@@ -86,38 +94,42 @@ def check(*, run_code: bool = True) -> None:
     if run_code:
         for document in documents():
             for study in studies(document).values():
-                _check_functions(study)
+                _check_code(document, study)
 
 
-def _check_functions(study: Table) -> None:
-    """Raises InputError for a measure in Python that isn't there, or that nobody allowed to run."""
+def _check_code(document: str, study: Table) -> None:
+    """Raises InputError for a function that isn't there, or that nobody allowed to run."""
     from narrows.reproduce.study import own_measures
-    from narrows.reproduce.study.measures import FUNCTIONS
 
-    names = [one["python"] for one in study.get("measures", {}).values() if "python" in one]
-    for name in names:
-        if name not in FUNCTIONS:
-            own_measures.check(name)
+    if "code" in study:
+        made = study_code.method(document, study["code"])
+        for name in study_code.METHOD:
+            getattr(made, name)
+    for measure in study.get("measures", {}).values():
+        if "python" in measure:
+            own_measures.check(document, measure["python"])
 
 
 def wrong(study: Table) -> Found:
     """The problems of a study: first those of its form, and only without them the others.
 
-    Of ours whose conditions and checks are code, only the keys are checked here.
+    The content of one with `code` is its author's affair.
     """
-    if library() is OURS and "module" in study:
-        for key in set(study) - OF_MODULES:
-            yield key, "an unknown key", one_of(key, OF_MODULES)
-        return
     problems = list(_form(study))
-    yield from problems or _content(study)
+    yield from problems or (_content(study) if "code" not in study else _code(study["code"]))
+
+
+def _code(name: str) -> Found:
+    if Path(name).name != name or not name.endswith(".py"):
+        yield "code", quote(name), "the name of a Python file beside the study"
 
 
 def _form(study: Table) -> Found:
-    yield from _keys("study", study, "")
+    own_kinds = CODED if "code" in study else {}
+    yield from _keys(own_kinds.get("study", "study"), study, "")
     for place, kind, table in _tables(study):
         if isinstance(table, Mapping):
-            yield from _keys(kind, table, f"{place}.")
+            yield from _keys(own_kinds.get(kind, kind), table, f"{place}.")
         else:
             yield place, _describe(table), TABLE
 

@@ -11,8 +11,8 @@ also               profiles under which it is made beside the document's
                    NAME is a place
 [quick]            the labels of an axis on the small grid; `set` changes values there
 [measures.NAME]    what [[expect]] takes (`metric`, or `series` with `take` and others), or a
-                   function as `python`: of `study.measures`, or of measures.py
-                   beside an own study; `times` multiplies it; `label`, `unit`
+                   function of measures.py beside the study as `python`; `times` multiplies it;
+                   `label`, `unit`
 [[figure]]         a panel: measure `y` over the axis `x`, a bar for each label of the axis `by`;
                    with `kind = "lines"` a line for each, over the numbers that labels begin with
 [[claim]]          an `id` inside the document; `kind`, one of `claims.KINDS`; `where` it stands,
@@ -29,8 +29,9 @@ also               profiles under which it is made beside the document's
                    data/changes.toml, `replace`, `set`, `options` and `where`
 [testbeds.NAME]    what the document leaves open: `why`, and the values to `set`
 
-One of our studies whose conditions and checks need code has a `module` in place of the tables from
-`spec` to `figure`; its checks are rules with a `name`. document.toml describes a document: `name`,
+A study that needs more than data names a Python file beside it as its `code`, with the functions of
+`narrows.reproduce.exhibit`, in place of the tables from `spec` to `figure`. Its checks are rules
+with a `name`. document.toml describes a document: `name`,
 `paper`, `called`, `profile`, `choices`, the `figures` that come first, and claims that no study
 decides.
 """
@@ -65,6 +66,11 @@ def fill_in(study: dict[str, Any]) -> Table:
         for number, control in enumerate(claim.get("control", ()), start=1):
             control.setdefault("name", f"{claim['id']}, control {number}")
     return study
+
+
+def takes_functions(study: Table) -> bool:
+    """Whether some measure of a study is a function of measures.py."""
+    return any("python" in measure for measure in study.get("measures", {}).values())
 
 
 def claim_tables(document: str) -> Iterator[Table]:

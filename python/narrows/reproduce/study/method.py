@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import Samples, held, interval, noted
 from narrows.reproduce.library import Table, library
 from narrows.reproduce.study import measures, own_measures, picture
-from narrows.reproduce.study_files import studies
+from narrows.reproduce.study_code import sources
+from narrows.reproduce.study_files import studies, takes_functions
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
@@ -48,9 +48,9 @@ class StudyMethod:
 
     def sources(self) -> list[str]:
         """The texts that decide what is measured."""
-        own = own_measures.text()
-        ours = [json.dumps(self.table["measures"], sort_keys=True), inspect.getsource(measures)]
-        return ours if own is None else [*ours, own]
+        asked = self.table["measures"]
+        own = own_measures.texts(self.document) if takes_functions(self.table) else []
+        return [json.dumps(asked, sort_keys=True), *sources(measures), *own]
 
     def cases(self, scope: Scope) -> Iterator[Case]:
         """Every combination of the axes' labels."""
@@ -81,7 +81,10 @@ class StudyMethod:
 
     def measure(self, trial: StoredTrial) -> dict[str, pl.DataFrame]:
         """One row with every measure, and one by which runs differ whose measures are equal."""
-        row = {name: measures.value(one, trial) for name, one in self.table["measures"].items()}
+        row = {
+            name: measures.value(self.document, one, trial)
+            for name, one in self.table["measures"].items()
+        }
         run = run_frames.summary(trial).select("forwarded", "queue_mean_bdp")
         return {"outcome": pl.DataFrame([row], schema=dict.fromkeys(row, pl.Float64)), "run": run}
 

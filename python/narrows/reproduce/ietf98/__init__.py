@@ -1,1 +1,0 @@
-"""The slides on BBR at IETF 98 (Cardwell et al., March 2017)."""

@@ -1,0 +1,89 @@
+"""Completion times of smaller flows beside either control, over the buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from narrows.figures import frames
+from narrows.figures.model import Figure, Floats, Line, Panel
+from narrows.figures.palette import name
+from narrows.reproduce.exhibit import Case, Data, Picture, Scope
+
+from . import testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+
+def cases(
+    scope: Scope, rate: int, size: str, buffers: Sequence[float] = testbed.BUFFERS
+) -> Iterator[Case]:
+    """Successive CUBIC flows of a size beside a large flow of BBR or of CUBIC."""
+    for large in ("bbr", "cubic"):
+        for room in buffers:
+            spec = testbed.spec(scope, large, "cubic", rate, room, size=size)
+            yield Case({"beside": large, "buffer_bdp": room}, spec)
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Completion times of the smaller flows."""
+    return {"times": testbed.smaller(trial).drop("name")}
+
+
+def pictures(data: Data, title: str, subtitle: str) -> list[Picture]:
+    """Completion times over the buffer, with their spread; the profile ends the subtitle."""
+    drawn = figure(data, title, f"{subtitle}; {data.scope.profile}")
+    return [Picture("", "Mean completion time; bars: standard deviation of the flows", drawn)]
+
+
+def penalty(data: Data, room: float) -> float:
+    """Mean completion time beside BBR over that beside CUBIC."""
+    return mean(data, "bbr", room) / mean(data, "cubic", room)
+
+
+def of(data: Data, beside: str, room: float) -> Floats:
+    """All completion times in seconds in one buffer beside one control."""
+    rows = data["times"].filter((pl.col("beside") == beside) & (pl.col("buffer_bdp") == room))
+    return frames.column(rows, "fct_s")
+
+
+def mean(data: Data, beside: str, room: float) -> float:
+    """Their mean; NaN of none."""
+    values = of(data, beside, room)
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def spread(data: Data, beside: str, room: float) -> float:
+    """Their standard deviation as a part of the mean; NaN of fewer than two."""
+    values = of(data, beside, room)
+    return float(values.std(ddof=1) / values.mean()) if len(values) > 1 else float("nan")
+
+
+def figure(data: Data, title: str, subtitle: str) -> Figure:
+    """Mean and standard deviation over the buffer, a line for each control of the large flow."""
+    rooms = data["times"]["buffer_bdp"].unique().sort().to_list()
+    lines = []
+    for place, beside in enumerate(("bbr", "cubic")):
+        middle: Floats = np.array([mean(data, beside, room) for room in rooms])
+        parts: Floats = np.array([spread(data, beside, room) for room in rooms])
+        reach: Floats = np.asarray(middle * parts, dtype=np.float64)
+        x: Floats = np.arange(len(rooms), dtype=np.float64) + 0.08 * (2 * place - 1)
+        lines.append(
+            Line(
+                f"beside {name(beside)}",
+                x,
+                middle,
+                beside,
+                middle - reach,
+                middle + reach,
+                marker="o",
+            )
+        )
+    ticks = tuple((float(place), f"{room:g} BDP") for place, room in enumerate(rooms))
+    panel = Panel("Buffer", "Completion time (s)", tuple(lines), ticks=ticks)
+    words = "Completion time over the buffer, beside BBR and beside CUBIC, with its spread."
+    return Figure(title, subtitle, (panel,), words, height=3.4)

@@ -1,0 +1,70 @@
+"""Figure 11: BBR Shallow's loss by the size of the buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from narrows.figures.model import Figure
+from narrows.reproduce import proposals
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import held
+from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
+
+from . import fix_path
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from narrows.store import StoredTrial
+
+VARIANTS = {PLAIN: AS_IT_IS, "shallow": Variant("BBR Shallow", "queue", cca="bbr_shallow")}
+BUFFERS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
+QUICK_BUFFERS = (0.5, 1.0, 1.5)
+MIX = "4 BBR"
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """BBR and BBR Shallow alone over buffers up to 2 BDP."""
+    buffers = QUICK_BUFFERS if scope.quick else BUFFERS
+    yield from proposals.cells(VARIANTS, {MIX: {"bbr": 4}}, buffers, fix_path.bottleneck(scope))
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """Each run's results: one row."""
+    return {"outcome": proposals.outcome(trial)}
+
+
+def draw(data: Data) -> list[Picture]:
+    """Loss over buffer, a line for each."""
+    panel = proposals.panel(data, "loss", "Loss (percent)", VARIANTS, MIX)
+    figure = Figure(
+        "BBR Shallow's loss by the size of the buffer",
+        f"4 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
+        (panel,),
+        "Loss falls with the buffer; BBR Shallow's lies below BBR's and ends earlier.",
+        height=3.6,
+    )
+    return [Picture("", "Loss at the bottleneck against the size of its queue", figure)]
+
+
+def judge(data: Data) -> list[Finding]:
+    """Loss is lower in every shallow buffer."""
+    rooms = [room for room in sorted(set(data["outcome"]["buffer_bdp"])) if room < 1.5]
+    check = held(
+        "panaderia/fig11",
+        "less",
+        "BBR Shallow loses less in every buffer below 1.5 BDP.",
+        "How much less of the packets is dropped with BBR Shallow, in percent of what is dropped "
+        "with BBR.",
+        {f"{room:g} BDP": _gain(data, room) for room in rooms},
+    )
+    return [Finding("panaderia/fig11", [check])]
+
+
+def _gain(data: Data, room: float) -> list[float]:
+    """The reduction of loss by BBR Shallow, in percent of BBR's, by trial; 0 if BBR loses none."""
+    plain, shallow = (
+        data.values("loss", variant=name, mix=MIX, buffer_bdp=room) for name in VARIANTS
+    )
+    return [100 * (a - b) / a if a else 0.0 for a, b in zip(plain, shallow, strict=False)]

@@ -1,0 +1,112 @@
+"""Figure 9: BBR and CUBIC take turns in a medium buffer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from narrows import figures
+from narrows.figures import frames
+from narrows.figures.model import Figure, Guide, Line
+from narrows.report import Check
+from narrows.reproduce import run_frames
+from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
+from narrows.reproduce.judging import only
+
+from . import cycle, testbed
+
+if TYPE_CHECKING:
+    from narrows.store import StoredTrial
+
+BUFFER = 1.75
+TRIALS = 5
+SHOWN_S = (120.0, 180.0)
+TITLE = "BBR and CUBIC over time in a medium buffer"
+LOSS_AXIS = (0.0, 6.0)
+"""The paper's, in percent."""
+RTT_AXIS = (20.0, 120.0)
+"""The paper's, in ms."""
+AXIS_END = 60.0
+"""Where the paper's axis of the throughput ends, in percent of the rate."""
+INFLATED_MS = 60.0
+"""The RTT that an inaccurate probe finds, by the paper's text."""
+
+
+def cases(scope: Scope) -> Iterator[Case]:
+    """Runs that are long enough to measure a period of 20 to 30 s."""
+    yield Case(
+        {"kind": "mix"}, testbed.minute(scope, "mix", BUFFER, trials=3 if scope.quick else TRIALS)
+    )
+
+
+def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """The run's records, and its scenario as text."""
+    internals = trial.tables["internals"].filter(pl.col("name") == "min_rtt_ms")
+    return {
+        "flow_samples": trial.tables["flow_samples"],
+        "queue_samples": trial.tables["queue_samples"],
+        "internals": internals,
+        "scenario": pl.DataFrame({"json": [json.dumps(trial.scenario)]}),
+    }
+
+
+def _run(data: Data, number: int = 1) -> Any:  # noqa: ANN401 (as much of a StoredTrial as is needed)
+    one = only(data, "trial", number)
+    scenario = json.loads(one["scenario"]["json"][0])
+    return SimpleNamespace(scenario=scenario, tables=one.frames)
+
+
+def draw(data: Data) -> list[Picture]:
+    """Throughput, queue, loss and RTT above each other, over a minute."""
+    run = _run(data)
+    figure = figures.describe("timeline", run.scenario, run.tables)
+    caption = "Throughput, queue, loss and RTT; shaded: PROBE_RTT of some BBR flow"
+    return [Picture("", caption, with_the_paper_s(figure.between(*SHOWN_S)))]
+
+
+def with_the_paper_s(figure: Figure) -> Figure:
+    """The same with a title, the paper's RTT and, unless more is lost, its axis of the loss."""
+    throughput, *others, loss, rtt = figure.panels
+    most = max(
+        (float(np.nanmax(mark.y)) for mark in loss.marks if isinstance(mark, Line) and len(mark.y)),
+        default=0.0,
+    )
+    if most <= LOSS_AXIS[1]:
+        loss = replace(loss, y_range=LOSS_AXIS)
+    ends = (Guide(50, "BBR above: BBR takes over; below: CUBIC dominates", below=True),
+            Guide(AXIS_END, "the paper's axis ends"))  # fmt: skip
+    throughput = replace(throughput, guides=(*throughput.guides, *ends))
+    inflated = Guide(INFLATED_MS, "the paper: around 60, inaccurate RTprop")
+    rtt = replace(rtt, guides=(*rtt.guides, inflated), y_range=RTT_AXIS)
+    return replace(figure, title=TITLE, panels=(throughput, *others, loss, rtt))
+
+
+def beyond_the_axis(data: Data) -> Check:
+    """The most that a class gets, and that its flows get on the mean, beside the paper's axis."""
+    rates = [
+        run_frames.throughput(_run(data, number)).group_by("class").agg(pl.col("percent").max())
+        for number in sorted(data["scenario"]["trial"].to_list())
+    ]
+    return testbed.axis_ends(AXIS_END, [float(frames.column(r, "percent").max()) for r in rates])
+
+
+def evidence(data: Data) -> list[cycle.Evidence]:
+    """Every run, prepared for the checks."""
+    numbers = sorted(data["scenario"]["trial"].to_list())
+    return [cycle.Evidence(_run(data, number)) for number in numbers]
+
+
+def judge(data: Data) -> list[Finding]:
+    """The cycle, the RTprop behind it, the bursts of loss."""
+    runs = evidence(data)
+    return [
+        Finding("panaderia/fig9-cycle", cycle.turns(runs), notes=[beyond_the_axis(data)]),
+        Finding("panaderia/fig9-rtprop", cycle.rtprop(runs), notes=[cycle.meanwhile(runs)]),
+        Finding("panaderia/fig9-loss", cycle.losses(runs)),
+    ]
