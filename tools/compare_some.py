@@ -1,6 +1,7 @@
 """Compares the simulator with Linux on a few cases of the studies of agreement, drawn at random.
 
-    python tools/compare_some.py [--cases 24] [--trials 4] [--seed DATE] [--kernel NAME] [--out DIR]
+    python tools/compare_some.py [--cases 24] [--trials 4] [--seed DATE] [--kernel uml:NAME]
+                                 [--profile NAME] [--out DIR]
 
 The cases are drawn from all studies in experiments/agreement*; the seed, by default today's date,
 says which. Exits with status 1 if any quantity differs: the published tables have none. What few
@@ -62,7 +63,7 @@ def draw(count: int, seed: str) -> dict[Path, list[str]]:
 
 def compare(study: Path, cases: list[str], options: argparse.Namespace) -> list[dict[str, str]]:
     """The rows of the table that `narrows compare` writes for these cases of a study."""
-    out = Path(options.out) / study.parent.name
+    out = Path(options.out) / options.kernel.replace(":", "-") / study.parent.name
     table = out.with_suffix(".csv")
     table.parent.mkdir(parents=True, exist_ok=True)
     table.unlink(missing_ok=True)
@@ -71,6 +72,7 @@ def compare(study: Path, cases: list[str], options: argparse.Namespace) -> list[
         "--filter", f"case={','.join(cases)}", "--backends", f"sim,{options.kernel}",
         "--trials", str(options.trials), "--max-trials", str(options.trials),
         "--table", str(table), "--out", str(out),
+        *(["--set", f"host.profile={options.profile}"] if options.profile else []),
     ]  # fmt: skip
     status = subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode
     if status > 1:
@@ -85,6 +87,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--trials", type=int, default=4)
     parser.add_argument("--seed", default=datetime.date.today().isoformat())  # noqa: DTZ011
     parser.add_argument("--kernel", default="uml", help="a back end: uml, uml:NAME")
+    parser.add_argument("--profile", help="of the hosts, such as linux-7.3")
     parser.add_argument("--out", default="target/compare-some")
     return parser.parse_args()
 
