@@ -81,7 +81,7 @@ bench: setup ## packets per CPU second, and the engine alone
 	$(CARGO) bench --locked -p narrows-bench
 
 fuzz: setup ## an hour of mutated inputs, by libFuzzer if it is installed
-	nice -n 5 fuzz/run.sh $(BIN)/python
+	nice -n 5 fuzz/run.sh $(BIN)/python $(FUZZ_SECONDS)
 
 site: playground $(VENV)/.site ## build the documentation, with the playground, and test it: target/site
 	@module=target/playground/narrows.wasm; if [ -f $$module ]; then \

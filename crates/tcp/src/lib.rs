@@ -24,7 +24,8 @@ mod timer;
 pub use ecn::EcnMode;
 pub use metrics::Metrics;
 pub use profile::{
-    BufferLimits, LossDetection, PROFILES, Pacing, ReceiveWindow, TcpProfile, profile,
+    Autotuning, BufferLimits, LossDetection, PROFILES, Pacing, ReceiveWindow, SackCompression,
+    TcpProfile, profile,
 };
 pub use receiver::{Receiver, ReceiverConfig, ReceiverStats};
 pub use segment::{

@@ -34,6 +34,27 @@ pub struct ReceiveWindow {
     pub measures_ratio: bool,
     /// Memory of a packet beside its payload, in bytes (`skb->truesize`).
     pub packet_overhead: u32,
+    /// How autotuning enlarges the buffer.
+    pub autotuning: Autotuning,
+}
+
+/// How the receive buffer follows what the application reads in a round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Autotuning {
+    /// Twice that and 16 packets, and more as it grows (`tcp_rcv_space_adjust`, until 6.15).
+    Cushioned,
+    /// Twice that without the packets, more as it grows unless the round trip is short, and what
+    /// waits out of order (`tcp_rcvbuf_grow`; since 6.16, as in 6.19).
+    OutOfOrderToo,
+}
+
+/// How long SACKs of further packets out of order are held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SackCompression {
+    /// Percent of the round trip, at most 1 ms (`tcp_comp_sack_rtt_percent`; 5 until 6.18).
+    pub rtt_percent: u64,
+    /// How much later the timer may fire, in us (`tcp_comp_sack_slack_ns`).
+    pub slack_us: u64,
 }
 
 impl ReceiveWindow {
@@ -76,8 +97,8 @@ pub struct TcpProfile {
     /// A timeout spares packets sent recently, so that the window becomes pipe + 1
     /// (since 4.19); before, all were marked lost.
     pub timeout_keeps_pipe: bool,
-    /// Receivers hold back SACKs for up to 1 ms (since 4.18).
-    pub sack_compression: bool,
+    /// Receivers hold back SACKs (since 4.18).
+    pub sack_compression: Option<SackCompression>,
     /// A full packet with PSH is acknowledged when it is read (since late 2023, also in stable
     /// builds of 5.10 and 6.1).
     pub ack_on_psh: bool,
@@ -156,6 +177,20 @@ impl BufferLimits {
     }
 }
 
+/// 7.3, whose congestion controls, loss recovery and pacing do what those of 6.12 do. AccECN isn't
+/// modelled; `tcp_ecn` is 2 by default, so nobody asks for it.
+const LINUX_7_3: TcpProfile = TcpProfile {
+    name: "linux-7.3",
+    sack_compression: Some(SackCompression { rtt_percent: 33, slack_us: 10 }),
+    receive: ReceiveWindow {
+        max_buffer: 32 << 20,
+        autotuning: Autotuning::OutOfOrderToo,
+        ..LINUX_6_12.receive
+    },
+    ..LINUX_6_12
+};
+
+/// The default.
 const LINUX_6_12: TcpProfile = TcpProfile {
     name: "linux-6.12",
     loss_detection: LossDetection::Rack,
@@ -164,7 +199,7 @@ const LINUX_6_12: TcpProfile = TcpProfile {
     tlp_two_rtt: true,
     prr_on_una: true,
     timeout_keeps_pipe: true,
-    sack_compression: true,
+    sack_compression: Some(SackCompression { rtt_percent: 5, slack_us: 100 }),
     ack_on_psh: true,
     tso_rtt_bonus: true,
     pacing: Pacing { fq_header: 0, internal_header: 0, internal: true, departure_times: true },
@@ -177,6 +212,7 @@ const LINUX_6_12: TcpProfile = TcpProfile {
         initial_ratio: 128,
         measures_ratio: true,
         packet_overhead: 832,
+        autotuning: Autotuning::Cushioned,
     },
     bursts_cross_buffers: true,
     send_buffer: 4 << 20,
@@ -212,7 +248,7 @@ const LINUX_4_17: TcpProfile = TcpProfile {
     rack_floor_us: 1_000,
     ack_on_psh: false,
     timeout_keeps_pipe: false,
-    sack_compression: false,
+    sack_compression: None,
     keeps_ssthresh: true,
     pacing: Pacing { fq_header: 66, internal_header: 32, internal: true, departure_times: false },
     receive: ReceiveWindow { initial_buffer: 87_380, initial_packets: 20, ..LINUX_5_10.receive },
@@ -238,8 +274,9 @@ const LINUX_4_11: TcpProfile = TcpProfile {
 const LINUX_4_9: TcpProfile =
     TcpProfile { name: "linux-4.9", rack_timer: false, cc: narrows_cc::LINUX_4_9, ..LINUX_4_11 };
 
-/// The known profiles, newest first; the first is the default.
-pub static PROFILES: [TcpProfile; 8] = [
+/// The known profiles, newest first.
+pub static PROFILES: [TcpProfile; 9] = [
+    LINUX_7_3,
     LINUX_6_12,
     LINUX_6_1,
     LINUX_5_15,

@@ -37,6 +37,7 @@ transcripts! {
     compression_follows_rtt
     compression_limit
     compression_off
+    compression_since_6_19
     cwr
     dsack_widens_rack_window
     duplicate

@@ -3,6 +3,7 @@
 
 use narrows_base::{Duration, Jiffies, Time};
 
+use crate::profile::SackCompression;
 use crate::segment::{Data, MSS, Seq};
 use crate::timer::fires_at;
 
@@ -22,10 +23,8 @@ const FIRST_MSS: u32 = 536;
 const IMMEDIATE_DUPLICATES: u32 = 3;
 /// `tcp_comp_sack_nr`.
 const MAX_COMPRESSED: u32 = 44;
-/// `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`, in us. The timer may fire later by up to
-/// the slack, and does so if nothing else wakes the host.
+/// `tcp_comp_sack_delay_ns`, in us.
 const COMPRESSION_US: u64 = 1_000;
-const COMPRESSION_SLACK_US: u64 = 100;
 
 /// The decision whether to send an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +36,7 @@ pub(super) enum Verdict {
 #[derive(Debug)]
 pub(super) struct AckPolicy {
     jiffies: Jiffies,
-    compress: bool,
+    compression: Option<SackCompression>,
     ack_on_psh: bool,
     /// Immediate ACKs left (`icsk_ack.quick`).
     quick: u64,
@@ -62,10 +61,14 @@ pub(super) struct AckPolicy {
 }
 
 impl AckPolicy {
-    pub(super) fn new(jiffies: Jiffies, compress: bool, ack_on_psh: bool) -> Self {
+    pub(super) fn new(
+        jiffies: Jiffies,
+        compression: Option<SackCompression>,
+        ack_on_psh: bool,
+    ) -> Self {
         Self {
             jiffies,
-            compress,
+            compression,
             ack_on_psh,
             quick: 0,
             ato_us: 0,
@@ -213,7 +216,8 @@ impl AckPolicy {
             // More than one packet is acknowledged as soon as it is read.
             return if self.exceeds_a_packet() { Verdict::Wait } else { self.delay(now) };
         }
-        if !self.compress || self.compressed >= MAX_COMPRESSED {
+        let Some(compression) = self.compression else { return Verdict::Now };
+        if self.compressed >= MAX_COMPRESSED {
             return Verdict::Now;
         }
         if self.duplicate_next != next {
@@ -224,11 +228,13 @@ impl AckPolicy {
             self.duplicates += 1;
             return Verdict::Now;
         }
-        self.compress(rtt_us, now);
+        self.compress(compression, rtt_us, now);
         Verdict::Wait
     }
 
-    fn compress(&mut self, rtt_us: Option<u64>, now: Time) {
+    /// Holds a SACK back. The timer may fire later by up to the slack, and does so if nothing else
+    /// wakes the host.
+    fn compress(&mut self, by: SackCompression, rtt_us: Option<u64>, now: Time) {
         self.compressed += 1;
         if self.compression_timer < Time::MAX {
             return;
@@ -239,7 +245,7 @@ impl AckPolicy {
         } else {
             known
         };
-        let delay_us = COMPRESSION_US.min(shortest / 20) + COMPRESSION_SLACK_US;
+        let delay_us = COMPRESSION_US.min(shortest * by.rtt_percent / 100) + by.slack_us;
         self.compression_timer = now + Duration::from_micros(delay_us);
     }
 

@@ -287,7 +287,13 @@ impl Receiver {
             self.next = end;
         }
         self.sacks.remove_below(self.next, self.out_of_order.is_empty());
+        self.buffer.wait_beyond(self.span_beyond());
         bytes
+    }
+
+    /// Packets from the next in order to the end of those out of order.
+    fn span_beyond(&self) -> Seq {
+        self.out_of_order.end().map_or(0, |end| end - self.next)
     }
 
     fn take_out_of_order(&mut self, unit: &[Data], now: Time) {
@@ -316,6 +322,8 @@ impl Receiver {
         if !joins {
             self.buffer.memory.hold(position, packets);
         }
+        self.buffer.wait_beyond(self.span_beyond());
+        self.buffer.out_of_order();
         self.decide(false, true, now);
     }
 

@@ -3,10 +3,12 @@
 use narrows_base::Time;
 
 use super::memory::Memory;
-use crate::profile::ReceiveWindow;
-use crate::segment::{Data, MSS};
+use crate::profile::{Autotuning, ReceiveWindow};
+use crate::segment::{Data, MSS, Seq};
 use crate::timer::timestamp_ms;
 
+/// Round trips below this, in us, let the buffer grow less (`tcp_rcvbuf_low_rtt`).
+const LOW_RTT_US: u64 = 1_000;
 /// Packets in the first window that autotuning assumes (`TCP_INIT_CWND`).
 const INITIAL_PACKETS: u64 = 10;
 
@@ -39,6 +41,9 @@ pub(super) struct ReceiveBuffer {
     edge: u64,
     window: u64,
     space: Space,
+    autotuning: Autotuning,
+    /// Bytes from the next packet in order to the end of what waits out of order.
+    beyond: u64,
     rtt: ReceiverRtt,
 }
 
@@ -88,6 +93,8 @@ impl ReceiveBuffer {
                 copied: 0,
                 since_us: 0,
             },
+            autotuning: profile.autotuning,
+            beyond: 0,
             rtt: ReceiverRtt::default(),
         };
         buffer.keep_room_for_a_packet();
@@ -251,15 +258,45 @@ impl ReceiveBuffer {
         self.space.since_us = now.as_micros();
     }
 
+    /// What waits out of order reaches `packets` further than what is in order.
+    pub(super) fn wait_beyond(&mut self, packets: Seq) {
+        self.beyond = u64::from(packets) * u64::from(MSS);
+    }
+
+    /// Packets arrived out of order (the end of `tcp_data_queue_ofo`).
+    pub(super) fn out_of_order(&mut self) {
+        if self.autotuning == Autotuning::OutOfOrderToo {
+            self.enlarge(self.space.bytes);
+        }
+    }
+
     #[inline(never)] // once in a round trip at most
     fn enlarge(&mut self, copied: u64) {
-        let mut window = 2 * copied + 16 * u64::from(MSS);
-        let growth = window * (copied - self.space.bytes) / self.space.bytes;
-        window += 2 * growth;
+        let window = self.window_for(copied);
         let size = (window * 256 / self.ratio).min(self.max_size);
         if size > self.size {
             self.size = size;
             self.limit(self.win_from_space(size));
+        }
+    }
+
+    /// The window that suits an application which reads `copied` bytes in a round trip.
+    fn window_for(&self, copied: u64) -> u64 {
+        let more = |window: u64| window * (copied - self.space.bytes) / self.space.bytes;
+        match self.autotuning {
+            Autotuning::Cushioned => {
+                let window = 2 * copied + 16 * u64::from(MSS);
+                window + 2 * more(window)
+            }
+            Autotuning::OutOfOrderToo => {
+                let (window, rtt_us) = (2 * copied, self.rtt.rtt8 >> 3);
+                let growth = if rtt_us < LOW_RTT_US {
+                    window * rtt_us / LOW_RTT_US
+                } else {
+                    more(2 * window)
+                };
+                window + growth + self.beyond
+            }
         }
     }
 
@@ -406,6 +443,36 @@ mod tests {
                 assert_eq!(used >= buffer.short_from, short, "{used}");
             }
         }
+    }
+
+    #[test]
+    fn newer_autotuning_adds_what_waits_out_of_order_and_no_cushion() {
+        let size = |profile, rtt8, beyond| {
+            let mut buffer = buffer(profile);
+            assert!(buffer.grow(&DATA));
+            (buffer.rtt.rtt8, buffer.space.bytes) = (rtt8, 100_000);
+            buffer.wait_beyond(beyond);
+            buffer.enlarge(150_000);
+            buffer.size
+        };
+        let of = |window: u64| window * 256 / 162;
+        let cushioned = 300_000 + 16 * 1_448;
+        assert_eq!(size("linux-6.12", 8 * 20_000, 10), of(2 * cushioned));
+        assert_eq!(size("linux-7.3", 8 * 20_000, 0), of(2 * 300_000));
+        assert_eq!(size("linux-7.3", 8 * 20_000, 10), of(2 * 300_000 + 14_480));
+        assert_eq!(size("linux-7.3", 8 * 500, 0), of(300_000 + 150_000));
+    }
+
+    #[test]
+    fn packets_out_of_order_enlarge_the_buffer_since_6_16() {
+        let grows = |profile| {
+            let mut buffer = buffer(profile);
+            buffer.rtt.rtt8 = 8 * 20_000;
+            buffer.wait_beyond(100);
+            buffer.out_of_order();
+            buffer.size > 131_072
+        };
+        assert_eq!([grows("linux-6.12"), grows("linux-7.3")], [false, true]);
     }
 
     #[test]
