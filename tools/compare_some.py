@@ -31,9 +31,7 @@ def main() -> int:
     options = _options()
     drawn = draw(options.cases, options.seed)
     print(f"seed {options.seed}: {sum(map(len, drawn.values()))} cases")
-    rows = [
-        row for study, cases in drawn.items() for row in compare(study, sorted(cases), options)
-    ]
+    rows = [row for study, cases in drawn.items() for row in compare(study, sorted(cases), options)]
     counts = Counter(row["verdict"] for row in rows)
     print(", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())))
     for row in rows:
@@ -56,7 +54,7 @@ def draw(count: int, seed: str) -> dict[Path, list[str]]:
         for spec in specs(file)
     ]
     found: dict[Path, list[str]] = {}
-    for file, name in random.Random(seed).sample(every, min(count, len(every))):
+    for file, name in random.Random(seed).sample(every, min(count, len(every))):  # noqa: S311
         found.setdefault(file, []).append(name)
     return found
 
@@ -85,7 +83,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--cases", type=int, default=24)
     parser.add_argument("--trials", type=int, default=4)
-    parser.add_argument("--seed", default=datetime.date.today().isoformat())  # noqa: DTZ011
+    parser.add_argument("--seed", default=datetime.date.today().isoformat())
     parser.add_argument("--kernel", default="uml", help="a back end: uml, uml:NAME")
     parser.add_argument("--profile", help="of the hosts, such as linux-7.3")
     parser.add_argument("--out", default="target/compare-some")

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from narrows.reproduce.claims import KINDS
-from narrows.reproduce.exhibit import STUDY
 from narrows.reproduce.ledger import Entry, Line, counts_by_kind, in_words
 from narrows.reproduce.library import documents
 from narrows.words import align, counted
@@ -44,7 +43,7 @@ def _figure_lines(item: Made, *, verbose: bool) -> Iterator[str]:
     yield from _wrapped(f"{item.exhibit.identifier}: {item.exhibit.source}")
     grid = ", a smaller grid" if item.scope.quick else ""
     yield from _wrapped(f"{item.exhibit.title} ({item.scope.profile}{grid})")
-    if not item.exhibit.claims and item.exhibit.module == STUDY:
+    if not item.exhibit.claims and not item.exhibit.code:
         yield from _value_lines(item)
     for finding in item.findings:
         yield from finding_lines(finding) if verbose else _short_finding_lines(finding)

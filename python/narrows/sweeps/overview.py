@@ -129,10 +129,10 @@ def overview(
     )
 
 
-def _digests(store: Store, name: str) -> dict[int, list[str]]:
+def _digests(store: Store, name: str) -> dict[object, list[str]]:
     """The digests of the trials of each combination."""
     rows = frame(_place(store), "runs").filter(pl.col("study") == name)
-    found: dict[int, list[str]] = {}
+    found: dict[object, list[str]] = {}
     for cell, digest in rows.select("cell", "digest").rows():
         found.setdefault(int(cell), []).append(str(digest))
     return found
