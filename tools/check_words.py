@@ -140,11 +140,11 @@ def as_toml(found: Counts) -> str:
     lines = ["# How often tools/check_words.py still finds what it refuses. Counts only fall."]
     for kind, counter in found.items():
         lines += ["", f"[{kind}]"]
-        lines += [f"{quoted(name)} = {count}" for name, count in sorted(counter.items())]
+        lines += [f"{quote(name)} = {count}" for name, count in sorted(counter.items())]
     return "\n".join(lines) + "\n"
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Returns a name as a key of TOML."""
     return name if re.fullmatch(r"\w+", name) else f"'{name}'"
 

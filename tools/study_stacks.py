@@ -208,12 +208,12 @@ class Situation:
             name=f"{self.name}-{variant.name}", path=self.path,
             subject=variant.subject() + self.subject, others=self.others, duration=self.duration,
             warmup=self.warmup, trials=1 if real else TRIALS, run=self.run,
-            host="" if real else JITTER, controls=listed(variant.controls),
-            axes=f'"path.rtt" = [{listed(RTTS)}]' if real else "",
+            host="" if real else JITTER, controls=toml_list(variant.controls),
+            axes=f'"path.rtt" = [{toml_list(RTTS)}]' if real else "",
         )  # fmt: skip
 
 
-def listed(words: tuple[str, ...]) -> str:
+def toml_list(words: tuple[str, ...]) -> str:
     """Words as a list of TOML has them."""
     return ", ".join(f'"{word}"' for word in words)
 

@@ -66,7 +66,7 @@ def test_the_classes_are_those_of_the_models() -> None:
         import generate_tables
     finally:
         sys.path.pop(0)
-    made = generate_tables.formatted(generate_tables.generate())
+    made = generate_tables.format_text(generate_tables.generate())
     assert generate_tables.TARGET.read_text() == made, "`make reference` renews it"
 
 

@@ -26,7 +26,7 @@ def page(name: str) -> str:
     return " ".join((ROOT / name).read_text(encoding="utf-8").split())
 
 
-def named(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
     return re.findall(r"`(\w+)`", text)
 
 
@@ -44,8 +44,8 @@ def test_the_guide_to_real_kernels_names_what_they_run() -> None:
     )
     assert queues is not None
     assert refused is not None
-    assert sorted(named(queues[1])) == sorted(KINDS)
-    assert named(refused[1]) == list(SIMULATED_WORKLOADS)
+    assert sorted(names_in(queues[1])) == sorted(KINDS)
+    assert names_in(refused[1]) == list(SIMULATED_WORKLOADS)
 
 
 @pytest.mark.parametrize(

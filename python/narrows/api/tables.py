@@ -443,7 +443,7 @@ class Change(Table):
 
 @dataclass(kw_only=True, repr=False)
 class Condition(Table):
-    """What holds at some samples of a series.
+    """A condition on the samples of a series.
 
     Attributes:
         series: As for the expectation, such as "bbr.cca_state"; a class counts if any of its
@@ -572,7 +572,7 @@ class Scenario(Table):
         flows: The flows that share the path, or entries that stand for several.
         host: TCP of the end hosts.
         run: How long, how often, and what to keep.
-        changes: What changes in the course of the run, in the order of the times.
+        changes: The changes in the course of the run, in the order of their times.
         expect: Bounds for results; beyond them `narrows run` ends with status 1.
         sweep: Designs, zipped axes and further axes of a sweep.
     """
@@ -588,7 +588,7 @@ class Scenario(Table):
     run: Run | None = None
     """How long, how often, and what to keep."""
     changes: Sequence[Change] | None = None
-    """What changes in the course of the run, in the order of the times."""
+    """The changes in the course of the run, in the order of their times."""
     expect: Sequence[Expect] | None = None
     """Bounds for results; beyond them `narrows run` ends with status 1."""
     sweep: Sweep | None = None

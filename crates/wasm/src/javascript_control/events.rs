@@ -71,7 +71,7 @@ pub(super) const EVENTS: [(&str, &[&str]); 7] = [
 pub(super) const FLAGS: [&str; 7] =
     ["app_limited", "ack_delayed", "round_start", "may_grow", "cwnd_limited", "first", "ece"];
 
-pub(super) fn ack(sample: &cc::AckSample, round_start: bool) -> [f64; 24] {
+pub(super) fn ack_fields(sample: &cc::AckSample, round_start: bool) -> [f64; 24] {
     [
         sample.now.as_secs_f64(),
         sample.mss.into(),
@@ -100,7 +100,7 @@ pub(super) fn ack(sample: &cc::AckSample, round_start: bool) -> [f64; 24] {
     ]
 }
 
-pub(super) fn congestion(event: &cc::CongestionEvent) -> [f64; 9] {
+pub(super) fn congestion_fields(event: &cc::CongestionEvent) -> [f64; 9] {
     [
         event.now.as_secs_f64(),
         event.kind.number() as f64,
@@ -114,7 +114,7 @@ pub(super) fn congestion(event: &cc::CongestionEvent) -> [f64; 9] {
     ]
 }
 
-pub(super) fn undo(event: &cc::UndoEvent) -> [f64; 4] {
+pub(super) fn undo_fields(event: &cc::UndoEvent) -> [f64; 4] {
     [event.now.as_secs_f64(), event.cwnd.into(), event.delivered as f64, event.lost_total as f64]
 }
 
@@ -145,7 +145,7 @@ pub(super) fn lost_fields(packet: &cc::LostPacket) -> [f64; 6] {
     ]
 }
 
-pub(super) fn start(event: &cc::StartEvent) -> [f64; 5] {
+pub(super) fn start_fields(event: &cc::StartEvent) -> [f64; 5] {
     [
         event.now.as_secs_f64(),
         event.last_sent.map_or(f64::NAN, Time::as_secs_f64),

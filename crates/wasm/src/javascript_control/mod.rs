@@ -87,22 +87,22 @@ impl CongestionControl for Own {
 
     fn on_ack(&mut self, sample: &cc::AckSample) {
         let round_start = self.rounds.start(sample);
-        self.tell("on_ack", &events::ack(sample, round_start));
+        self.tell("on_ack", &events::ack_fields(sample, round_start));
     }
 
     /// The resulting window is also PRR's target.
     fn on_congestion(&mut self, event: &cc::CongestionEvent) {
-        self.tell("on_congestion", &events::congestion(event));
+        self.tell("on_congestion", &events::congestion_fields(event));
         self.control.ssthresh = self.control.cwnd;
     }
 
     fn on_undo(&mut self, event: &cc::UndoEvent) {
-        self.tell("on_undo", &events::undo(event));
+        self.tell("on_undo", &events::undo_fields(event));
     }
 
     fn on_start(&mut self, event: &cc::StartEvent) {
         if self.has("on_start") {
-            self.tell("on_start", &events::start(event));
+            self.tell("on_start", &events::start_fields(event));
         }
     }
 
