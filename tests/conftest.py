@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuses unknown names in `NARROWS_REQUIRE`."""
     config.addinivalue_line("markers", "needs(*names): skipped or failed without these things")
     try:
-        required.required()
+        required.read_required()
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 

@@ -98,7 +98,7 @@ def values(runs: Sequence[Measured], cell: Cell) -> tuple[float, ...]:
     return tuple(run[cell] for run in runs)
 
 
-def known(first: Sequence[Measured], second: Sequence[Measured]) -> dict[Cell, Verdict]:
+def true_verdicts(first: Sequence[Measured], second: Sequence[Measured]) -> dict[Cell, Verdict]:
     """The verdict of whole pools on each common cell, which is taken for the truth."""
     cells = sorted(set(first[0]) & set(second[0]))
     return {c: Row(c, "b", values(second, c), values(first, c)).verdict for c in cells}
@@ -108,7 +108,7 @@ def same(runs: Sequence[Measured], trials: int, chance: random.Random) -> Counte
     """The verdicts on a scenario beside itself, in disjoint runs."""
     drawn = chance.sample(runs, 2 * trials)
     first, second = drawn[:trials], drawn[trials:]
-    return Counter(known(first, second).values())
+    return Counter(true_verdicts(first, second).values())
 
 
 def different(
@@ -119,7 +119,7 @@ def different(
     chance: random.Random,
 ) -> Counter[Verdict]:
     """The verdicts on the cells that truly differ."""
-    judged = known(chance.sample(first, trials), chance.sample(second, trials))
+    judged = true_verdicts(chance.sample(first, trials), chance.sample(second, trials))
     return Counter(v for cell, v in judged.items() if truth.get(cell) is Verdict.DIFFER)
 
 
@@ -132,7 +132,7 @@ def page() -> str:
     listing = []
     for pair in PAIRS:
         first, second = pair.pools(POOL)
-        truth = known(first, second)
+        truth = true_verdicts(first, second)
         listing.append((pair, truth))
         for trials in TRIALS:
             for _ in range(REPETITIONS):

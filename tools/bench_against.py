@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from bench_loads import QUICK, SCENARIOS, Scenario, cpu_seconds, planned
+from bench_loads import QUICK, SCENARIOS, Scenario, cpu_seconds, plan_of
 
 from narrows.errors import InputError, NarrowsError
 
@@ -97,7 +97,7 @@ def compare(
 
 
 def _compare(program: Path, scenario: Scenario, divisor: int) -> dict[str, Any]:
-    trial = planned(scenario, divisor)
+    trial = plan_of(scenario, divisor)
     pairs = [(_ours(trial), _theirs(program, trial)) for _ in range(PAIRS)]
     ratios = sorted(ours / theirs for ours, theirs in pairs)
     return {

@@ -128,7 +128,7 @@ def measure(quick: bool = False, scenarios: Iterable[Scenario] = SCENARIOS) -> l
 
 
 def _measure(scenario: Scenario, divisor: int) -> dict[str, Any]:
-    trial = planned(scenario, divisor)
+    trial = plan_of(scenario, divisor)
     runs = [cpu_seconds(trial) for _ in range(1 + REPEATS)][1:]
     packets = runs[0][0]
     cpu_s = median(seconds for _, seconds in runs)
@@ -143,7 +143,7 @@ def _measure(scenario: Scenario, divisor: int) -> dict[str, Any]:
     }
 
 
-def planned(scenario: Scenario, divisor: int) -> Trial:
+def plan_of(scenario: Scenario, divisor: int) -> Trial:
     """The trial of a load, with its duration divided."""
     from narrows.backends import get_backend
     from narrows.plan import plan
@@ -183,6 +183,6 @@ def write_scenarios(directory: Path, divisor: int = QUICK) -> list[Path]:
     paths = []
     for scenario in COUNTED:
         path = directory / f"{scenario.name}.json"
-        path.write_text(canonical_json(planned(scenario, divisor)))
+        path.write_text(canonical_json(plan_of(scenario, divisor)))
         paths.append(path)
     return paths

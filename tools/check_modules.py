@@ -185,7 +185,7 @@ def reach(start: Name, arrows: dict[Name, set[Name]]) -> set[Name]:
     return found
 
 
-def forgotten(tests: Path) -> Iterator[str]:
+def find_forgotten(tests: Path) -> Iterator[str]:
     """The modules that should be in `all.rs`, the only program of these tests, but aren't."""
     if (program := tests / "all.rs").is_file():
         listed = set(re.findall(r"^mod (\w+);", program.read_text(), re.MULTILINE))
@@ -202,7 +202,7 @@ def main(arguments: list[str]) -> int:
         for circle in circles(known):
             broken = 1
             print(f"{manifest.parent.name}: a circle:", *circle, sep="\n  ")
-        for name in forgotten(manifest.parent / "tests"):
+        for name in find_forgotten(manifest.parent / "tests"):
             broken = 1
             print(f"{manifest.parent.name}: mod {name}; is missing in tests/all.rs")
     return broken

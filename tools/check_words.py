@@ -4,7 +4,8 @@
     python tools/check_words.py --shrink    takes what has gone out of the baseline
 
 It looks for functions named by a bare participle, public types of one language that share a name,
-words that shouldn't be part of a name, and phrases. tools/words_baseline.toml says how often each
+words that shouldn't be part of a name, and phrases. In tests and tools it looks for the functions
+and phrases only. tools/words_baseline.toml says how often each
 is there still. A count may only fall: more is refused, and less has to be recorded.
 """
 
@@ -21,7 +22,12 @@ ROOT = Path(__file__).resolve().parents[1]
 Counts = Mapping[str, Counter[str]]
 """How often each name or phrase occurs, by kind."""
 
-CODE = {"rust": ("crates/*/src", "*.rs"), "python": ("python/narrows", "*.py")}
+PATTERN = {"rust": "*.rs", "python": "*.py"}
+CODE = {"rust": ("crates/*/src",), "python": ("python/narrows",)}
+HELPERS = {"rust": ("crates/*/tests",), "python": ("tests/python", "tools")}
+"""Tests and tools, of which only the names of functions and the phrases are checked."""
+EXAMPLES = "test_check_words.py"
+"""The tests of this tool, which contain what it refuses."""
 PAGES = ("*.md", "docs/**/*.md", "experiments/**/*.md")
 GENERATED = "Made by tools/"
 RECORDS = ("CHANGELOG.md", "docs/results")
@@ -73,6 +79,11 @@ def counts(root: Path, rules: Mapping[str, Mapping[str, str]]) -> Counts:
             types.update(TYPE[language].findall(text))
             found["words"].update(parts(file, text) & rules["words"].keys())
             prose.append(text)
+        for file in files_of(root, HELPERS[language], PATTERN[language]):
+            text = file.read_text(encoding="utf-8")
+            names = FUNCTION[language].findall(text)
+            found["participles"].update(participles(names, rules["functions"]))
+            prose.append(text)
         shared = {f"{language} {name}": count for name, count in types.items() if count > 1}
         found["types"].update(shared)
     for pattern in rules["phrases"]:
@@ -83,10 +94,16 @@ def counts(root: Path, rules: Mapping[str, Mapping[str, str]]) -> Counts:
 
 def sources(root: Path, language: str) -> list[Path]:
     """Returns the files of a language, without tests and without what is generated from others."""
-    folders, pattern = CODE[language]
-    files = [file for folder in root.glob(folders) for file in folder.rglob(pattern)]
+    files = files_of(root, CODE[language], PATTERN[language])
     written = (file for file in files if "tests" not in (file.stem, *file.parts))
     return sorted(file for file in written if GENERATED not in file.read_text("utf-8")[:300])
+
+
+def files_of(root: Path, folders: Iterable[str], pattern: str) -> list[Path]:
+    """Returns the files below some folders."""
+    places = [place for folder in folders for place in root.glob(folder)]
+    files = (file for place in places for file in place.rglob(pattern))
+    return sorted(file for file in files if file.name != EXAMPLES)
 
 
 def pages(root: Path) -> list[Path]:
@@ -140,11 +157,11 @@ def as_toml(found: Counts) -> str:
     lines = ["# How often tools/check_words.py still finds what it refuses. Counts only fall."]
     for kind, counter in found.items():
         lines += ["", f"[{kind}]"]
-        lines += [f"{quoted(name)} = {count}" for name, count in sorted(counter.items())]
+        lines += [f"{quote(name)} = {count}" for name, count in sorted(counter.items())]
     return "\n".join(lines) + "\n"
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Returns a name as a key of TOML."""
     return name if re.fullmatch(r"\w+", name) else f"'{name}'"
 

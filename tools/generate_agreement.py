@@ -83,13 +83,13 @@ def _engines(made_by: Mapping[str, Any]) -> str:
 def _totals(scenarios: int, rows: Sequence[Mapping[str, str]]) -> str:
     flows = [row for row in rows if row["flows"]]
     return (
-        f"**Of {len(rows)} cells in {scenarios} scenarios {_told(rows)}.** Of the {len(flows)} "
+        f"**Of {len(rows)} cells in {scenarios} scenarios {_sentence(rows)}.** Of the {len(flows)} "
         f"cells of flows alone, without the bottleneck's quantities, which mostly follow from "
-        f"theirs: {_told(flows)}.\n"
+        f"theirs: {_sentence(flows)}.\n"
     )
 
 
-def _told(rows: Sequence[Mapping[str, str]]) -> str:
+def _sentence(rows: Sequence[Mapping[str, str]]) -> str:
     agree, differ, undecided = counts(rows)
     return f"{agree} agree, {differ} differ, {undecided} undecided"
 

@@ -17,7 +17,7 @@ TARGET = Path(__file__).parents[1] / "docs" / "reference" / "tables.md"
 _BLOCK = re.compile(r"(<!-- tables -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def renewed(page: str) -> str:
+def renew(page: str) -> str:
     """The page with its tables renewed."""
     made = "\n".join("\n".join(_table(entry)) for entry in _native.tables())
     return _BLOCK.sub(lambda found: f"{found[1]}\n{made}\n{found[2]}", page)
@@ -34,4 +34,4 @@ def _table(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(renewed(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
+    TARGET.write_text(renew(TARGET.read_text(encoding="utf-8")), encoding="utf-8")

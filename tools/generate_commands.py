@@ -24,15 +24,15 @@ hints to standard error.
 def generate() -> str:
     """The text of the page."""
     root = typer.main.get_command(app)
-    return "\n".join([HEAD, *described(root, "narrows")])
+    return "\n".join([HEAD, *describe(root, "narrows")])
 
 
-def described(command: Any, name: str) -> Iterator[str]:
+def describe(command: Any, name: str) -> Iterator[str]:
     """A command, or all below it."""
     if hasattr(command, "commands"):
         for word, inner in command.commands.items():
             if not inner.hidden:
-                yield from described(inner, f"{name} {word}")
+                yield from describe(inner, f"{name} {word}")
         return
     context = typer.Context(command)
     words = [p.make_metavar(context) for p in command.params if p.param_type_name == "argument"]

@@ -17,7 +17,7 @@ TARGET = Path(__file__).parents[1] / "docs" / "reference" / "controls.md"
 _BLOCK = re.compile(r"(<!-- controls -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def renewed(page: str) -> str:
+def renew(page: str) -> str:
     """The page with its controls renewed."""
     made = "\n".join("\n".join(_control(entry)) for entry in _native.ccas())
     return _BLOCK.sub(lambda found: f"{found[1]}\n{made}\n{found[2]}", page)
@@ -49,4 +49,4 @@ def _states(edges: list[tuple[str, str]]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(renewed(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
+    TARGET.write_text(renew(TARGET.read_text(encoding="utf-8")), encoding="utf-8")

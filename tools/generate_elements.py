@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from generate_tables import Field, class_text, formatted
+from generate_tables import Field, class_text, format_text
 
 from narrows.spec import registry
 
@@ -162,4 +162,4 @@ def _takes(parameter: Entry) -> str:
 if __name__ == "__main__":
     for kind in KINDS:
         target = PLACE / f"{kind}.py"
-        target.write_text(formatted(generate(kind), target), encoding="utf-8")
+        target.write_text(format_text(generate(kind), target), encoding="utf-8")

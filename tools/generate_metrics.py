@@ -89,7 +89,7 @@ def table(metrics: Iterable[Metric]) -> str:
     return "\n".join(rows)
 
 
-def derived(owner: str, series: Mapping[str, Derived]) -> Iterable[str]:
+def derived_rows(owner: str, series: Mapping[str, Derived]) -> Iterable[str]:
     """The rows of derived series."""
     for one in series.values():
         row = f"| {owner} | `{one.name}` | {one.unit} | {one.meaning} |"
@@ -108,7 +108,7 @@ def generate() -> str:
         ),
         flow=table(FLOW),
         workload=table(WORKLOAD),
-        series="\n".join([*derived("a flow", OF_FLOW), *derived("a link", OF_LINK)]),
+        series="\n".join([*derived_rows("a flow", OF_FLOW), *derived_rows("a link", OF_LINK)]),
     )
 
 

@@ -19,7 +19,7 @@ TARGETS = (REFERENCE / "paths.md", REFERENCE / "workloads.md")
 _BLOCK = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def renewed(page: str) -> str:
+def renew(page: str) -> str:
     """The page with all its tables renewed; raises KeyError for an unknown table."""
     return _BLOCK.sub(lambda found: f"{found[1]}\n{_TABLES[found[2]]()}\n{found[3]}", page)
 
@@ -80,4 +80,4 @@ _TABLES = {
 
 if __name__ == "__main__":
     for target in TARGETS:
-        target.write_text(renewed(target.read_text(encoding="utf-8")), encoding="utf-8")
+        target.write_text(renew(target.read_text(encoding="utf-8")), encoding="utf-8")

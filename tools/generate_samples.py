@@ -398,7 +398,8 @@ def write_arrays(samples: Sequence[Sample]) -> str:
     parts.append(f"pub(super) const FLAGS: [&str; {len(flags)}] = [{', '.join(flags)}];")
     for sample in samples:
         fields = list(sample.flat())
-        head = f"pub(super) fn {sample.function}_fields({sample.parameters}) -> [f64; {len(fields)}] {{"
+        result = f"[f64; {len(fields)}]"
+        head = f"pub(super) fn {sample.function}_fields({sample.parameters}) -> {result} {{"
         parts += ["", head, "    ["]
         parts += [f"        {field.number}," for field in fields]
         parts += ["    ]", "}"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from generate_tables import formatted
+from generate_tables import format_text
 
 from narrows import _native
 
@@ -105,4 +105,4 @@ def _type(key: Mapping[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(formatted(generate(), TARGET), encoding="utf-8")
+    TARGET.write_text(format_text(generate(), TARGET), encoding="utf-8")

@@ -28,11 +28,11 @@ def generate() -> str:
     parts = [HEAD]
     for section in json.loads(_native.sections()):
         place = [] if section["title"] == "Scenario" else [section["title"].lower()]
-        parts += described(section, f"[{place[0]}]" if place else "", place)
+        parts += describe(section, f"[{place[0]}]" if place else "", place)
     return "\n".join(parts)
 
 
-def described(section: dict[str, Any], heading: str, place: list[str]) -> Iterator[str]:
+def describe(section: dict[str, Any], heading: str, place: list[str]) -> Iterator[str]:
     """A section and those below it."""
     yield f"## {heading or 'At the top'}\n\n{clean(section['what'])}\n"
     yield "| Key | Takes | |\n|---|---|---|\n" + "\n".join(map(row, section["keys"])) + "\n"
@@ -41,7 +41,7 @@ def described(section: dict[str, Any], heading: str, place: list[str]) -> Iterat
             path = [*place, key["name"]]
             several = key["kind"] != "table"
             name = ".".join(path)
-            yield from described(key["section"], f"[[{name}]]" if several else f"[{name}]", path)
+            yield from describe(key["section"], f"[[{name}]]" if several else f"[{name}]", path)
 
 
 def row(key: dict[str, Any]) -> str:

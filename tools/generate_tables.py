@@ -114,7 +114,7 @@ def class_text(
     """A dataclass; its docstring lists the fields for `help`, theirs are for editors."""
     ordered = sorted(fields, key=lambda field: not field.required)
     lines = ["@dataclass(kw_only=True, repr=False)", f"class {name}({base}):"]
-    listed = [_listed(field) for field in ordered]
+    listed = [_summary_lines(field) for field in ordered]
     lines.append(docstring([*_paragraphs(what), *(["", "Attributes:", *listed] if listed else [])]))
     lines += ["", *([constant] if constant else [])]
     for field in ordered:
@@ -128,7 +128,7 @@ def _attribute(field: Field) -> str:
     return f"{field.name}_" if keyword.iskeyword(field.name) else field.name
 
 
-def _listed(field: Field) -> str:
+def _summary_lines(field: Field) -> str:
     text = f"{_attribute(field)}: {field.meaning}"
     return textwrap.fill(text, 90, initial_indent=" " * 4, subsequent_indent=" " * 8)
 
@@ -146,7 +146,7 @@ def docstring(lines: Sequence[str]) -> str:
     return f'    """{inner}"""' if len(lines) == 1 else f'    """{inner}\n    """'
 
 
-def formatted(text: str, target: Path = TARGET) -> str:
+def format_text(text: str, target: Path = TARGET) -> str:
     """The text formatted by `ruff format`."""
     ruff = Path(sys.executable).with_name("ruff")
     command = [str(ruff), "format", "--stdin-filename", str(target), "-"]
@@ -155,4 +155,4 @@ def formatted(text: str, target: Path = TARGET) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(formatted(generate()), encoding="utf-8")
+    TARGET.write_text(format_text(generate()), encoding="utf-8")

@@ -62,7 +62,7 @@ def main() -> int:
     if gallery is not None:
         put_gallery(gallery, folder / "gallery", live=playground is not None)
     configuration = folder.with_suffix(".yml")
-    configuration.write_text(configured(folder), encoding="utf-8")
+    configuration.write_text(configure(folder), encoding="utf-8")
     print(configuration)
     return 0
 
@@ -101,7 +101,7 @@ def put(page: PurePosixPath, folder: Path, live: bool) -> None:
     """
 
     def moved(match: re.Match[str]) -> str:
-        target = found(page, match[2])
+        target = find_target(page, match[2])
         if target.parts[0] == "playground":
             target = target if live else HOW_TO_PLAY
         elif target.name == CELLS:
@@ -147,7 +147,7 @@ def put_gallery(gallery: Path, folder: Path, live: bool) -> None:
         page.write_text(LIVE.sub("", page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def found(page: PurePosixPath, link: str) -> PurePosixPath:
+def find_target(page: PurePosixPath, link: str) -> PurePosixPath:
     """The file of the repository that a link means; a folder stands for its README or index."""
     path = PurePosixPath(os.path.relpath(ROOT / page.parent / link, ROOT))
     if not (ROOT / path).is_dir():
@@ -165,7 +165,7 @@ def copy(file: PurePosixPath, folder: Path) -> None:
     shutil.copyfile(ROOT / file, target)
 
 
-def configured(folder: Path) -> str:
+def configure(folder: Path) -> str:
     """The configuration, in which folders stand for their pages."""
     configuration = yaml.safe_load(CONFIGURATION.read_text(encoding="utf-8"))
     for key in ("docs_dir", "site_dir"):
@@ -174,7 +174,7 @@ def configured(folder: Path) -> str:
     configuration["copyright"] = f"narrows {VERSION}. {configuration['copyright']}"
     if address := repository():
         configuration["repo_url"] = address
-    entries = [listed(entry, folder) for entry in configuration["nav"]]
+    entries = [list_entry(entry, folder) for entry in configuration["nav"]]
     if not (folder / "playground").is_dir():
         entries.remove({"Playground": "playground/index.html"})
     configuration["nav"] = entries
@@ -188,13 +188,13 @@ def repository() -> str:
     return address.removesuffix(".git") if address.startswith("https://") else ""
 
 
-def listed(entry: object, folder: Path) -> object:
+def list_entry(entry: object, folder: Path) -> object:
     """An entry of the navigation; what ends with a slash becomes the pages below."""
     if isinstance(entry, dict):
         ((title, inner),) = entry.items()
-        return {title: listed(inner, folder)}
+        return {title: list_entry(inner, folder)}
     if isinstance(entry, list):
-        return [listed(one, folder) for one in entry]
+        return [list_entry(one, folder) for one in entry]
     if isinstance(entry, str) and entry.endswith("/"):
         below = sorted((folder / entry).rglob("*.md"))
         return [file.relative_to(folder).as_posix() for file in below]

@@ -25,7 +25,7 @@ STEPS = 250
 """Half an episode, so that none ends in the measurement."""
 
 
-def measured(name: str, count: int, threads: int) -> str:
+def measure(name: str, count: int, threads: int) -> str:
     """The line of one run."""
     agent, load = runpy.run_path(str(AGENT))["Agent"](), os.getloadavg()[0]
     envs = gymnasium.make_vec(f"narrows/{name}-v0", num_envs=count, threads=threads)
@@ -56,7 +56,7 @@ def main() -> None:
     given = parser.parse_args()
     for name in narrows.gym.SCENARIOS:
         for _ in range(given.runs):
-            print(measured(name, given.environments, given.threads), flush=True)
+            print(measure(name, given.environments, given.threads), flush=True)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ HEAD = """\
 
 What the same control does in another project's transport stack, in the simulator's model of
 Linux 6.12, and in Linux. The stacks are quinn-proto 0.11.19 and noq-proto 1.4.0, which run
-themselves ([how-to](../how-to/stacks.md)), with what they ship with; `linux` is the simulator's
+unmodified ([how-to](../how-to/stacks.md)), with their own controls; `linux` is the simulator's
 TCP, whose agreement with the kernel [agreement.md](agreement.md) measures, and whose `bbr3` is
 Google's. The path has 20 Mbit/s and 30 ms; each number is the mean of {trials} runs with different
 seeds (the lowest and the highest in brackets), 60 s without the first 10.{real}
@@ -85,7 +85,7 @@ only, not for New Reno and CUBIC.
 - **BBRv3's bandwidth leaks away between probes.** `adapt_long_term_model` of
   `congestion/bbr3/mod.rs` calls `advance_max_bw_filter` in each round that begins while
   `ack_phase` is `ProbeStopping`, and nothing leaves that phase before the next probe: the filter,
-  which shall remember two cycles of probing, remembers two or three rounds. Since the flow sends
+  which should remember two cycles of probing, remembers two or three rounds. Since the flow sends
   1 % less than its estimate (`pacing_margin_percent`), the estimate loses 1 % every other round: in
   `experiments/stacks/noq-bbr3.toml` the internal `bandwidth_bps` falls from 19.6 to 17.5 Mbit/s in
   1.4 s and returns with the next probe. A copy of noq-proto with one change, which leaves the phase
@@ -93,13 +93,13 @@ only, not for New Reno and CUBIC.
   97.1 % of the rate instead of 93.2 % with a buffer of 0.25 BDP, and had 53.9 % instead of 34.8 %
   beside Linux's CUBIC in 1 BDP (3 runs each, as below; the copy isn't a part of narrows). The
   simulator's has 97.3 % and 58.1 % by the draft's rules, 97.4 % and 52.7 % by Google's code.
-  With an ACK for each tenth packet it used 89.1 % instead of 70.4 %; what is missing there to 97 %
-  wasn't looked for. The draft's pseudocode has been read this way before: s2n-quic's
-  [pull request 1698](https://github.com/aws/s2n-quic/pull/1698) mended the same in its BBRv2, and
+  With an ACK for each tenth packet it used 89.1 % instead of 70.4 %; we didn't look for the rest of
+  the difference to 97 %. The draft's pseudocode has been read this way before: s2n-quic's
+  [pull request 1698](https://github.com/aws/s2n-quic/pull/1698) fixed the same in its BBRv2, and
   HAProxy removed the phase from its BBRv3.
 - **BBRv3's model is one ACK late**, by reading: `on_ack` updates it for each packet before
   `on_end_acks` makes the rate sample of that ACK, so that it sees `delivery_rate` and `delivered`
-  of the ACK before. What that changes wasn't measured.
+  of the ACK before. We didn't measure the effect.
 - **BBRv3 is the draft's** otherwise (texts 05 and 06 by its comments): 2.773 in STARTUP, 0.5 in
   DRAIN, 2.25 BDP of window in PROBE_UP. Compare it with the lines "by the draft", which are the
   simulator's `bbr3` with `rules = "draft"`. Its phase can't be seeded from outside:
@@ -208,12 +208,12 @@ class Situation:
             name=f"{self.name}-{variant.name}", path=self.path,
             subject=variant.subject() + self.subject, others=self.others, duration=self.duration,
             warmup=self.warmup, trials=1 if real else TRIALS, run=self.run,
-            host="" if real else JITTER, controls=listed(variant.controls),
-            axes=f'"path.rtt" = [{listed(RTTS)}]' if real else "",
+            host="" if real else JITTER, controls=toml_list(variant.controls),
+            axes=f'"path.rtt" = [{toml_list(RTTS)}]' if real else "",
         )  # fmt: skip
 
 
-def listed(words: tuple[str, ...]) -> str:
+def toml_list(words: tuple[str, ...]) -> str:
     """Words as a list of TOML has them."""
     return ", ".join(f'"{word}"' for word in words)
 

@@ -76,7 +76,7 @@ class Kinds:
 
     def planned(self, moves: random.Random) -> int:
         """A specification that is read, checked and planned, without the command around it."""
-        text = mutated(moves.choice(self.specs), moves, lines=True).decode("utf-8", "replace")
+        text = mutate(moves.choice(self.specs), moves, lines=True).decode("utf-8", "replace")
         sets = [f"path.rate={moves.choice(WORDS)}"] if moves.random() < 0.1 else []
         try:
             plan(parse(text, "case", sets).spec, "nonsense")
@@ -88,7 +88,7 @@ class Kinds:
         """A capture that is read and analysed, without the command and its page."""
         file = self.place / "case.pcapng"
         content = moves.choice(self.captures).read_bytes()[: moves.randrange(100_000)]
-        file.write_bytes(mutated(content, moves))
+        file.write_bytes(mutate(content, moves))
         try:
             _native.analyze([str(file)], packets=True)
         except _native.CaptureError as error:
@@ -102,7 +102,7 @@ class Kinds:
             shutil.copytree(self.out, broken, ignore=_LEFT_OUT)
         name = moves.choice(self.files).relative_to(self.out)
         file = broken / name
-        file.write_bytes(mutated(file.read_bytes(), moves))
+        file.write_bytes(mutate(file.read_bytes(), moves))
         try:
             result = open_result(broken)
             for trial in result.trials:
@@ -117,7 +117,7 @@ class Kinds:
     def specification(self, moves: random.Random) -> list[str]:
         """A specification that is planned, not run."""
         file = self.place / "case.toml"
-        file.write_bytes(mutated(moves.choice(self.specs), moves, lines=True))
+        file.write_bytes(mutate(moves.choice(self.specs), moves, lines=True))
         command = ["run", str(file), "--dry-run"]
         if moves.random() < 0.2:
             keys = ("path.rate", "run.seed", "flows.0.cca", "flows.0.workload", "path.queue", "x")
@@ -127,7 +127,7 @@ class Kinds:
     def short_run(self, moves: random.Random) -> list[str]:
         """A small specification, which is run if it is right."""
         file = self.place / "case.toml"
-        file.write_bytes(mutated(SMALL.encode(), moves, lines=True))
+        file.write_bytes(mutate(SMALL.encode(), moves, lines=True))
         shutil.rmtree(self.place / "out", ignore_errors=True)
         limits = ["--set", "run.duration=50ms", "--set", "run.warmup=0s", "--set", "run.trials=1"]
         limits += ["--set", "path.rate=8mbit"]
@@ -136,7 +136,7 @@ class Kinds:
     def capture(self, moves: random.Random) -> list[str]:
         """A capture of a run of narrows."""
         file = self.place / "case.pcapng"
-        file.write_bytes(mutated(moves.choice(self.captures).read_bytes(), moves))
+        file.write_bytes(mutate(moves.choice(self.captures).read_bytes(), moves))
         shutil.rmtree(self.place / "analysis", ignore_errors=True)
         return ["analyze", str(file), "--out", str(self.place / "analysis"), "--json"]
 
@@ -146,7 +146,7 @@ class Kinds:
         shutil.rmtree(broken, ignore_errors=True)
         shutil.copytree(self.out, broken, ignore=_LEFT_OUT)
         file = broken / moves.choice(self.files).relative_to(self.out)
-        file.write_bytes(mutated(file.read_bytes(), moves))
+        file.write_bytes(mutate(file.read_bytes(), moves))
         return moves.choice(
             [
                 ["open", "--no-show", "--rebuild", str(broken)],
@@ -155,7 +155,7 @@ class Kinds:
         )
 
 
-def mutated(content: bytes, moves: random.Random, *, lines: bool = False) -> bytes:
+def mutate(content: bytes, moves: random.Random, *, lines: bool = False) -> bytes:
     """`content` after random changes; for a text, of its lines and values."""
     changed = bytearray(content)
     for _ in range(moves.randrange(1, 5)):
@@ -192,7 +192,7 @@ def _other_line(text: bytes, moves: random.Random) -> bytes:
 
 
 @contextlib.contextmanager
-def heard() -> Iterator[io.StringIO]:
+def hear_errors() -> Iterator[io.StringIO]:
     """The command's error output; nothing else is shown."""
     said, output = io.StringIO(), io.TextIOWrapper(io.BytesIO())
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(said):
@@ -214,7 +214,7 @@ def case(number: int, kinds: Kinds, share: Counter[str]) -> None:
     if isinstance(command, int):
         status = command
     else:
-        with heard() as said:
+        with hear_errors() as said:
             status = main(command)
             sys.stdout.flush()
         told = said.getvalue()

@@ -31,7 +31,7 @@ def main() -> int:
     """Tries pip and, where it is installed, uv."""
     folder, limit = Path(sys.argv[1]).resolve(), float((*sys.argv[2:], "30")[0])
     slow = False
-    with served(folder) as index:
+    with serve(folder) as index:
         for name, install in (("pip", with_pip), ("uvx", with_uv)):
             if name == "uvx" and not uv():
                 print("uvx: skipped, since uv isn't installed")
@@ -129,7 +129,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
+def serve(folder: Path) -> Iterator[str]:
     """Serves the wheels on loopback; yields the address of the index."""
     handler = functools.partial(Quiet, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)

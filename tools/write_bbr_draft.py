@@ -74,7 +74,7 @@ def inputs() -> str:
     return sha256("\0".join([rows, *texts]).encode()).hexdigest()[:16]
 
 
-def evaluated() -> list[dict[str, Any]]:
+def evaluate() -> list[dict[str, Any]]:
     """The situations of a new evaluation; raises RuntimeError if it fails."""
     with tempfile.TemporaryDirectory() as place:
         wanted = ["evaluate", DRAFT, CODE, "--suite", "bbr-draft", "--out", place]
@@ -135,5 +135,5 @@ def differences() -> list[dict[str, str]]:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(page(evaluated()), encoding="utf-8")
+    TARGET.write_text(page(evaluate()), encoding="utf-8")
     sys.stdout.write(f"{TARGET}\n")

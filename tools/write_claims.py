@@ -309,7 +309,9 @@ def main(places: Sequence[str]) -> None:
     TARGET.write_text(page(found, judged), encoding="utf-8")
     for target, text in other_pages(judged):
         target.write_text(text, encoding="utf-8")
-    write_text(DATA / ledger.LEDGER, shipped([entry for line in found for entry in line.entries]))
+    write_text(
+        DATA / ledger.LEDGER, shipped_ledger([entry for line in found for entry in line.entries])
+    )
     write_text(DATA / judgements.RECORD, shipped_judgements(judged))
 
 
@@ -334,7 +336,7 @@ def whole(entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if not entry.way.quick or entry.key[:3] not in made]
 
 
-def shipped(entries: Sequence[Entry]) -> str:
+def shipped_ledger(entries: Sequence[Entry]) -> str:
     """The ledger that the package includes, without the rules, which it contains anyway."""
     in_order = sorted(entries, key=lambda entry: entry.key)
     return a_line_each("entries", [asdict(_short(entry)) for entry in in_order])

@@ -116,13 +116,13 @@ class Captured:
         return rows.rows()
 
 
-def asked(directory: Path, **options: object) -> str:
+def request(directory: Path, **options: object) -> str:
     """The request to the native module."""
     usual = {"pcap": True, "qlog": False, "snaplen": None, "ipv6": False}
     return json.dumps({"directory": str(directory), **usual, **options})
 
 
-def captured(
+def capture_run(
     directory: Path,
     text: str = LOSSY,
     overrides: tuple[str, ...] = (),
@@ -132,5 +132,5 @@ def captured(
     """Runs the first trial of a specification with captures into `directory`."""
     scenario: dict[str, Any] = scenario_of(text, overrides)
     directory.mkdir(exist_ok=True)
-    output = _native.run(json.dumps(scenario), None, asked(directory, snaplen=snaplen, **options))
+    output = _native.run(json.dumps(scenario), None, request(directory, snaplen=snaplen, **options))
     return Captured(scenario, output, directory)

@@ -68,14 +68,14 @@ def _commands(lines: list[str]) -> Iterator[Command]:
         if found := START.match(line):
             if step is not None:
                 yield step
-            step = command(_joined(line, rest), with_output=bool(found[1]))
+            step = command(_join(line, rest), with_output=bool(found[1]))
         elif step is not None and step.output is not None:
             step.output.append(line.strip())
     if step is not None:
         yield step
 
 
-def _joined(line: str, lines: Iterator[str]) -> str:
+def _join(line: str, lines: Iterator[str]) -> str:
     while line.endswith("\\"):
         line = line[:-1] + next(lines).strip()
     return line

@@ -10,7 +10,7 @@ from narrows.sweeps import export
 TABLES = ("summary", "flows", "flow_samples", "queue_samples", "internals", "distributions")
 
 
-def exported(store: Path, table: str) -> bytes:
+def export_csv(store: Path, table: str) -> bytes:
     """A table as CSV."""
     stream = io.BytesIO()
     export(store, table, "csv", stream)
@@ -19,4 +19,4 @@ def exported(store: Path, table: str) -> bytes:
 
 def everything(store: Path) -> dict[str, bytes]:
     """All tables of a store."""
-    return {table: exported(store, table) for table in TABLES}
+    return {table: export_csv(store, table) for table in TABLES}

@@ -46,7 +46,7 @@ _OPTIONAL = 0.2
 
 def quantity(least: float, most: float, unit: str) -> Draw:
     """Draws a quantity of a unit, each order of magnitude equally often."""
-    return lambda chance: f"{_rounded(logarithmic(chance, least, most))}{unit}"
+    return lambda chance: f"{_round(logarithmic(chance, least, most))}{unit}"
 
 
 def whole(least: int, most: int) -> Draw:
@@ -202,8 +202,8 @@ class Drawing:
             most = 0.05
         most = min(most, 1000.0)
         if self.chance.random() < 0.5 and least == 0:
-            return float(_rounded(logarithmic(self.chance, 0.0005, max(0.05, 0.05 * most))))
-        return float(_rounded(self.chance.uniform(least, most)))
+            return float(_round(logarithmic(self.chance, 0.0005, max(0.05, 0.05 * most))))
+        return float(_round(self.chance.uniform(least, most)))
 
     def mend(self, place: Place) -> None:
         """Draws what was refused again; if it is refused again and again, leaves it out.
@@ -281,7 +281,7 @@ def random_trial(seed: int, directory: Path, attempts: int = 12) -> tuple[dict[s
 
 def random_drawing(seed: int, directory: Path, attempts: int = 12) -> tuple[Drawing, Trial]:
     """The same, with the schema of each place."""
-    wanted, refusal = declared()[seed % len(declared())], ""
+    wanted, refusal = declared_keys()[seed % len(declared_keys())], ""
     for attempt in range(attempts):
         drawing = Drawing(f"{seed}-{attempt}", wanted if attempt < attempts // 2 else "")
         for _ in range(40):
@@ -335,7 +335,7 @@ def inside(node: Node, key: str) -> str:
 
 
 @cache
-def declared() -> tuple[str, ...]:
+def declared_keys() -> tuple[str, ...]:
     """Every key that a scenario may have, in the notation of `choices`."""
     found: dict[str, None] = {}
     for table in SCENARIO:
@@ -360,7 +360,7 @@ def logarithmic(chance: random.Random, least: float, most: float) -> float:
     return float(least * (most / least) ** chance.random())
 
 
-def _rounded(value: float) -> str:
+def _round(value: float) -> str:
     return f"{float(f'{value:.3g}'):f}".rstrip("0").rstrip(".")
 
 

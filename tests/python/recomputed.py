@@ -238,6 +238,6 @@ def agree(found: float | None, value: Any) -> bool:
     return bool(found == value)
 
 
-def ranked(values: list[float], share: int) -> float:
+def quantile(values: list[float], share: int) -> float:
     """The smallest value that this share of the values doesn't exceed."""
     return sorted(values)[max(math.ceil(share * len(values) / 100), 1) - 1]

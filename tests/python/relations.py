@@ -119,7 +119,7 @@ APPLICATIONS = ("stalled_s", "stalls", "between_stalls_s", "still_s", "media_mbp
 """Values of players and calls that are read from samples."""
 
 
-def sampled(scenario: Mapping[str, Any]) -> tuple[str, ...]:
+def sampled_places(scenario: Mapping[str, Any]) -> tuple[str, ...]:
     """Parts of places whose values depend on samples: of applications, and where paths vary."""
     services = {link["service"]["kind"] for link in links_of(scenario)}
     changed = {key for change in scenario.get("changes", ()) for key in change}

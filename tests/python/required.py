@@ -87,7 +87,7 @@ def require(name: str, missing: str) -> None:
     """Skips a test, or a file of tests, if something is `missing`; fails if it has to be there."""
     if not missing:
         return
-    if name in required():
+    if name in read_required():
         pytest.fail(f"{missing}; {VARIABLE} names {name}", pytrace=False)
     pytest.skip(f"{name}: {missing}", allow_module_level=True)
 
@@ -101,7 +101,7 @@ def module(name: str) -> ModuleType:
         raise
 
 
-def required() -> tuple[str, ...]:
+def read_required() -> tuple[str, ...]:
     """The requirements named by the environment; raises ValueError for unknown names."""
     names = tuple(filter(None, os.environ.get(VARIABLE, "").replace(" ", "").split(",")))
     if unknown := [name for name in names if name not in (*KNOWN, "all")]:

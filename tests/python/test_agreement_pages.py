@@ -107,8 +107,8 @@ SHALLOW = "below 0.75 BDP"
 )
 def test_a_region_counts_the_cells_of_its_scenarios(second: str, shown: str) -> None:
     made = [judge_scenario(BBR_BESIDE, "agree"), judge_scenario(BBR_BESIDE, second)]
-    assert filled(table(made, "Rate")) == {("50 to 150 Mbit/s", "20 to 35 ms"): shown}
-    assert filled(table(made, "Flows")) == {("BBR beside others", SHALLOW): shown}
+    assert filled_regions(table(made, "Rate")) == {("50 to 150 Mbit/s", "20 to 35 ms"): shown}
+    assert filled_regions(table(made, "Flows")) == {("BBR beside others", SHALLOW): shown}
 
 
 @pytest.mark.parametrize(
@@ -124,10 +124,10 @@ def test_a_region_counts_the_cells_of_its_scenarios(second: str, shown: str) -> 
 )
 def test_flows_and_buffer_decide_the_region(old: str, new: str, row: str, column: str) -> None:
     found = table([judge_scenario(BBR_BESIDE.replace(old, new), "agree")], "Flows")
-    assert list(filled(found)) == [(row, column)]
+    assert list(filled_regions(found)) == [(row, column)]
 
 
-def filled(found: dict[str, dict[str, str]]) -> dict[tuple[str, str], str]:
+def filled_regions(found: dict[str, dict[str, str]]) -> dict[tuple[str, str], str]:
     """The regions that hold a scenario."""
     return {
         (row, column): text

@@ -41,7 +41,7 @@ def pcap(path: Path, frames: list[tuple[float, bytes]]) -> Path:
     return path
 
 
-def refused(path: Path, out: Path) -> str:
+def refusal(path: Path, out: Path) -> str:
     with pytest.raises(InputError) as caught:
         analyze([path], out=out)
     assert caught.value.place == str(path)
@@ -56,12 +56,12 @@ def test_a_usual_capture_is_understood(tmp_path: Path) -> None:
 
 def test_packets_of_one_instant_are_refused(tmp_path: Path) -> None:
     path = pcap(tmp_path / "instant.pcap", [(1000, frame) for _, frame in exchange()])
-    assert "found packets of a single instant; " in refused(path, tmp_path / "out")
+    assert "found packets of a single instant; " in refusal(path, tmp_path / "out")
 
 
 def test_times_that_descend_are_refused(tmp_path: Path) -> None:
     path = pcap(tmp_path / "descending.pcap", exchange()[::-1])
-    said = refused(path, tmp_path / "out")
+    said = refusal(path, tmp_path / "out")
     assert "found 199 of 200 segments earlier than one before them; " in said
     assert "in the order of time, as `reordercap` makes one" in said
 
@@ -69,7 +69,7 @@ def test_times_that_descend_are_refused(tmp_path: Path) -> None:
 def test_a_capture_of_more_than_eleven_days_is_refused_with_its_length(tmp_path: Path) -> None:
     late = [(at + 1.2e6, frame) for at, frame in exchange(101)[-2:]]
     path = pcap(tmp_path / "long.pcap", exchange() + late)
-    said = refused(path, tmp_path / "out")
+    said = refusal(path, tmp_path / "out")
     assert "found packets 1200001 s apart (13.9 days); at most 1000000 s (11.6 days)" in said
 
 

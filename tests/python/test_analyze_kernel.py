@@ -22,7 +22,7 @@ TSHARK = {
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
+def findings(tmp_path_factory):
     out = tmp_path_factory.mktemp("kernel")
     files = {end: [HERE / f"{end}.pcapng.gz"] for end in ("sender", "receiver")}
     files["both"] = [*files["receiver"], *files["sender"]]
@@ -32,31 +32,31 @@ def found(tmp_path_factory):
 
 
 @pytest.mark.parametrize("end", ["sender", "receiver"])
-def test_retransmissions_are_tsharks(found, end):
+def test_retransmissions_are_tsharks(findings, end):
     again = sum(TSHARK[end][kind] for kind in SENT_AGAIN)
-    assert found[end]["loss"]["retransmitted"] == again == 5
-    assert found[end]["loss"]["reordered"] == 0
-    assert found[end]["loss"]["lost_before"] == (5 if end == "receiver" else 0)
+    assert findings[end]["loss"]["retransmitted"] == again == 5
+    assert findings[end]["loss"]["reordered"] == 0
+    assert findings[end]["loss"]["lost_before"] == (5 if end == "receiver" else 0)
 
 
 @pytest.mark.parametrize("end", ["sender", "receiver"])
-def test_samples_and_duplicates_are_tsharks_and_those_that_sack_adds(found, end):
+def test_samples_and_duplicates_are_tsharks_and_those_that_sack_adds(findings, end):
     # An acknowledgement that changes the window or adds a SACK block is a duplicate and a
     # sample here, not for tshark.
-    assert found[end]["duplicate_acks"] == TSHARK[end]["duplicate_ack"] + 9
-    more = found[end]["rtt_ms"]["samples"] - TSHARK[end]["ack_rtt"]
-    assert 0 < more <= found[end]["duplicate_acks"]
+    assert findings[end]["duplicate_acks"] == TSHARK[end]["duplicate_ack"] + 9
+    more = findings[end]["rtt_ms"]["samples"] - TSHARK[end]["ack_rtt"]
+    assert 0 < more <= findings[end]["duplicate_acks"]
 
 
-def test_what_both_ends_say_agrees(found):
-    both = found["both"]
+def test_what_both_ends_say_agrees(findings):
+    both = findings["both"]
     assert both["vantage"] == "sender"
-    assert both["ends"]["lost"] == found["sender"]["loss"]["lost"] == 5
-    assert both["ends"]["sent"] == found["sender"]["packets"]
+    assert both["ends"]["lost"] == findings["sender"]["loss"]["lost"] == 5
+    assert both["ends"]["sent"] == findings["sender"]["packets"]
     assert both["received_bytes"] == 1_600_000
     # Every packet that arrives counts alike; RTT samples crowd where SACK gives one each.
     assert 0.7 < both["ends"]["delay_variation_ms"]["mean"] / both["queueing_ms"] < 1.0
-    assert found["sender"]["rtt_ms"]["min"] == pytest.approx(20.2, abs=0.2)
+    assert findings["sender"]["rtt_ms"]["min"] == pytest.approx(20.2, abs=0.2)
 
 
 @needs("tshark")

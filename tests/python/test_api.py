@@ -66,7 +66,7 @@ def test_the_classes_are_those_of_the_models() -> None:
         import generate_tables
     finally:
         sys.path.pop(0)
-    made = generate_tables.formatted(generate_tables.generate())
+    made = generate_tables.format_text(generate_tables.generate())
     assert generate_tables.TARGET.read_text() == made, "`make reference` renews it"
 
 
@@ -146,7 +146,7 @@ def test_elements_are_classes(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
     import generate_elements
 
     module = getattr(nw, kind)
-    made = generate_elements.formatted(generate_elements.generate(kind), Path(module.__file__))
+    made = generate_elements.format_text(generate_elements.generate(kind), Path(module.__file__))
     assert Path(module.__file__).read_text() == made, "`make reference` renews it"
     for name, entry in getattr(registry, kind)().items():
         made = getattr(module, generate_elements.class_name(name))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from captured import LOSSY, POINTS, WINDING, Captured, asked, captured
+from captured import LOSSY, POINTS, WINDING, Captured, capture_run, request
 from specimens import TOGETHER, run_cli, scenario_of, write
 from strict_pcapng import ACK, AE, CWR, ECE, FIN, PSH, SYN, Segment
 
@@ -22,17 +22,17 @@ NOT_ECT, ECT1, ECT0, CE = range(4)
 
 @pytest.fixture(scope="module")
 def lossy(tmp_path_factory: pytest.TempPathFactory) -> Captured:
-    return captured(tmp_path_factory.mktemp("lossy"))
+    return capture_run(tmp_path_factory.mktemp("lossy"))
 
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Captured:
-    return captured(tmp_path_factory.mktemp("together"), TOGETHER)
+    return capture_run(tmp_path_factory.mktemp("together"), TOGETHER)
 
 
 @pytest.fixture(scope="module")
 def winding(tmp_path_factory: pytest.TempPathFactory) -> Captured:
-    return captured(tmp_path_factory.mktemp("winding"), WINDING)
+    return capture_run(tmp_path_factory.mktemp("winding"), WINDING)
 
 
 @pytest.fixture(scope="module", params=["lossy", "together", "winding"])
@@ -286,7 +286,7 @@ def test_the_window_is_the_receivers(run: Captured) -> None:
 
 @pytest.mark.parametrize(("snaplen", "ipv6"), [(None, True), (100, False), (65_535, False)])
 def test_lengths(tmp_path: Path, snaplen: int | None, ipv6: bool) -> None:
-    run = captured(tmp_path, LOSSY, ("run.duration=300ms",), snaplen, ipv6=ipv6)
+    run = capture_run(tmp_path, LOSSY, ("run.duration=300ms",), snaplen, ipv6=ipv6)
     headers = 72 if ipv6 else 52
     for point in POINTS:
         capture = run.capture(point)
@@ -343,11 +343,11 @@ def test_bad_options(
 
 def test_a_directory_that_is_missing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        _native.run(json.dumps(scenario_of()), None, asked(tmp_path / "none"))
+        _native.run(json.dumps(scenario_of()), None, request(tmp_path / "none"))
 
 
 def test_a_full_disk_ends_in_words(tmp_path: Path) -> None:
     """The run goes on, its captures don't; at the end the error is told."""
     (tmp_path / "receiver.pcapng").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left"):
-        _native.run(json.dumps(scenario_of()), None, asked(tmp_path))
+        _native.run(json.dumps(scenario_of()), None, request(tmp_path))

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from captured import captured
+from captured import capture_run
 
 from narrows import _native
 
@@ -46,7 +46,7 @@ two medians may lie far apart; the captures' must be between these quantiles of 
 Flow = tuple[dict[str, Any], pl.DataFrame]
 
 
-def analysed(file: Path) -> list[Flow]:
+def analyse(file: Path) -> list[Flow]:
     """The findings about each flow, and its samples."""
     output = _native.analyze([str(file)])
     samples = pl.DataFrame(output.tables["flow_samples"])
@@ -58,10 +58,10 @@ def round_trips(directory: Path, control: str) -> Iterator[tuple[Flow, Flow, Flo
     """Each flow: what the simulator says; what its two captures say."""
     for number, (rtt, buffer) in enumerate(PATHS):
         changes = (f"path.rtt={rtt}", f"path.buffer={buffer}", f"flows.0.cca={control}")
-        run = captured(directory / str(number), GOLDEN, changes)
+        run = capture_run(directory / str(number), GOLDEN, changes)
         told = pl.DataFrame(run.output.tables["flow_samples"])
         spread = pl.DataFrame(run.output.tables["distributions"])
-        seen = zip(analysed(run.file("sender")), analysed(run.file("receiver")), strict=True)
+        seen = zip(analyse(run.file("sender")), analyse(run.file("receiver")), strict=True)
         for flow, (at_sender, at_receiver) in enumerate(seen):
             samples = told.filter(pl.col("flow") == flow)
             rtts = spread.filter(pl.col("kind") == "rtt_ms", pl.col("id") == flow)

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from captured import LOSSY, Captured, captured
+from captured import LOSSY, Captured, capture_run
 from required import needs
 from specimens import TOGETHER
 from test_captures_workloads import CROWDED
@@ -50,7 +50,7 @@ RUNS = {
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
     text, overrides = RUNS[request.param]
     snaplen = 65_535 if request.param == "shallow" else None
-    return captured(tmp_path_factory.mktemp(request.param), text, overrides, snaplen)
+    return capture_run(tmp_path_factory.mktemp(request.param), text, overrides, snaplen)
 
 
 class Dissection:
@@ -83,7 +83,7 @@ def dissect(file: Path) -> Dissection:
     return Dissection(file)
 
 
-def numbered(run: Captured, point: str, out: bool, event: str) -> list[tuple[int, tuple]]:
+def number_rows(run: Captured, point: str, out: bool, event: str) -> list[tuple[int, tuple]]:
     """The simulator's rows with the frames in which they must be."""
     frames = [n for n, packet in enumerate(run.packets(point)) if packet.out == out]
     return list(zip(frames, run.happened(event), strict=True))
@@ -103,7 +103,7 @@ def test_nothing_is_malformed(run: Captured, point: str) -> None:
 
 def test_the_sender_resends_what_the_simulator_resent(run: Captured) -> None:
     dissection = dissect(run.file("sender"))
-    sent = numbered(run, "sender", True, "sent")
+    sent = number_rows(run, "sender", True, "sent")
     resent = {frame for frame, (*_, again) in sent if again}
     assert len(resent) > 3
     assert dissection.frames(AGAIN) == resent
@@ -114,7 +114,7 @@ def test_the_sender_gets_the_duplicate_acks(run: Captured) -> None:
     dissection = dissect(run.file("sender"))
     last: dict[tuple[int, int], int] = {}
     repeated = set()
-    for frame, (_, flow, instance, seq, _, _) in numbered(run, "sender", False, "ack_received"):
+    for frame, (_, flow, instance, seq, _, _) in number_rows(run, "sender", False, "ack_received"):
         if last.get((flow, instance)) == seq:
             repeated.add(frame)
         last[flow, instance] = seq
@@ -127,7 +127,7 @@ def test_the_receiver_sees_the_gaps(run: Captured) -> None:
     dissection = dissect(run.file("receiver"))
     expected: dict[tuple[int, int], int] = {}
     gaps, late = set(), set()
-    for frame, (_, flow, instance, seq, size, _) in numbered(run, "receiver", False, "received"):
+    for frame, (_, flow, instance, seq, size, _) in number_rows(run, "receiver", False, "received"):
         if size <= SYN_SIZE:
             continue
         edge = expected.setdefault((flow, instance), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from captured import Captured, captured
+from captured import Captured, capture_run
 from strict_pcapng import FIN, SYN
 from test_qlog import records
 
@@ -35,7 +35,7 @@ FIRST = 1_000_000_001
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Captured:
-    return captured(tmp_path_factory.mktemp("crowded"), CROWDED, qlog=True)
+    return capture_run(tmp_path_factory.mktemp("crowded"), CROWDED, qlog=True)
 
 
 def completions(run: Captured, flow: int) -> dict[int, int]:

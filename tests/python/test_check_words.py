@@ -59,6 +59,9 @@ NEW = {
     "a coinage in a name": ("crates/b/src/b.rs", "struct SpillShelf;", "words: shelf"),
     "a coinage as a file": ("python/narrows/workshop.py", "", "words: workshop"),
     "a fraction in words": ("docs/a.md", "three twentieths either way", "phrases:"),
+    "a participle in a test": ("crates/b/tests/b.rs", "fn kept() {}", "participles: kept: found 2"),
+    "a participle in a tool": ("tools/b.py", "def placed(): ...", "participles: placed"),
+    "a doc line of a test": ("tests/python/b.py", '"""What is known."""', "phrases:"),
     "a doc line": ("crates/b/src/b.rs", "/// What is known.\nfn know() {}", "phrases:"),
 }
 

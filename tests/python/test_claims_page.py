@@ -133,10 +133,10 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     seeded = [*found, judged("mixed/fig5", "seeds 1", "partly", True)]
     text = dict(write_claims.other_pages(seeded))[write_claims.SEEDS_PAGE]
     assert "1 of 1 verdicts change with the seeds" in text
-    kept = write_claims.shipped([ENTRY])
+    kept = write_claims.shipped_ledger([ENTRY])
     assert '"rule":""' in kept
     first = replace(ENTRY, claim="a/first")
-    _, *lines, _ = write_claims.shipped([ENTRY, first]).splitlines()
+    _, *lines, _ = write_claims.shipped_ledger([ENTRY, first]).splitlines()
     assert [json.loads(line.rstrip(","))["claim"] for line in lines] == ["a/first", ENTRY.claim]
     assert "7 %" in kept
     shipped = write_claims.shipped_judgements(seeded)

@@ -29,7 +29,7 @@ Capture = pytest.CaptureFixture[str]
 HEAVY = {"jinja2", "matplotlib", "numpy", "plotly", "polars", "pydantic", "rich"}
 
 
-def loaded(*arguments: str) -> set[str]:
+def loaded_packages(*arguments: str) -> set[str]:
     """The heavy packages that a command imports."""
     code = (
         "import sys\nfrom narrows.cli import main\nstatus = main(sys.argv[1:])\n"
@@ -45,11 +45,11 @@ def loaded(*arguments: str) -> set[str]:
 def test_answers_at_once(arguments: list[str]) -> None:
     # Newer versions of typer load pydantic themselves once there is a command.
     allowed = set() if arguments in (["--help"], ["--version"]) else {"pydantic"}
-    assert loaded(*arguments) <= allowed
+    assert loaded_packages(*arguments) <= allowed
 
 
 def test_lists_need_nothing_heavy() -> None:
-    assert loaded("list", "figures") <= {"pydantic"}
+    assert loaded_packages("list", "figures") <= {"pydantic"}
 
 
 def test_help(capsys: Capture) -> None:

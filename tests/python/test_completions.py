@@ -39,7 +39,7 @@ def text(*more: str) -> str:
     return GOOD.replace("[[flows]]", "\n".join(more) + "\n[[flows]]", 1)
 
 
-def done(rows: list[tuple[int, float, float, int]]) -> pl.DataFrame:
+def completions(rows: list[tuple[int, float, float, int]]) -> pl.DataFrame:
     """A table `completions` of (flow, start, end, size)."""
     flows, starts, ends, sizes = zip(*rows, strict=True)
     known = {"flow": flows, "start_s": starts, "end_s": ends, "size_bytes": sizes}
@@ -58,7 +58,7 @@ def test_percentiles_and_slowdown_are_those_counted_by_hand() -> None:
     rows = [(0, 0.5, 9.0, 10)]  # before the warm-up
     rows += [(0, 1.0 + i, 1.0 + i + 0.1 * (i + 1), 10_000) for i in range(10)]
     rows += [(0, 1.0, 3.0, 2_000_000)]
-    made = done(rows)
+    made = completions(rows)
     groups = ["web", "cubic"]
     [found] = completion_summaries(scenario, {"completions": made}, groups)
     assert (found["class"], found["completed"], found["unfinished"]) == ("web", 11, None)
@@ -77,7 +77,7 @@ def test_percentiles_and_slowdown_are_those_counted_by_hand() -> None:
 
 def test_an_answer_on_an_open_connection_needs_one_round_trip() -> None:
     scenario = scenario_of(text(ASK))
-    [one] = transfers(scenario, done([(0, 9.0, 10.0, 8_000)]))["slowdown"]
+    [one] = transfers(scenario, completions([(0, 9.0, 10.0, 8_000)]))["slowdown"]
     path = scenario["path"]
     least = path["rtt_ns"] / 1e9 + 8_000 * 1500 / 1448 * 8 / path["rate_bps"]
     assert one == pytest.approx(1.0 / least)
@@ -91,7 +91,7 @@ def test_only_what_can_end_completes() -> None:
 
 def test_flows_that_are_not_done_are_counted() -> None:
     sized = GOOD.replace('cca = "cubic"', 'cca = "cubic"\nsize = "1mb"\ncount = 3')
-    tables = {"completions": done([(1, 0.0, 1.0, 1_000_000)])}
+    tables = {"completions": completions([(1, 0.0, 1.0, 1_000_000)])}
     [found] = completion_summaries(scenario_of(sized), tables)
     assert (found["completed"], found["unfinished"]) == (1, 2)
 

@@ -31,7 +31,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def printed(out: Path, *options: str, **environment: str) -> str:
+def run_demo(out: Path, *options: str, **environment: str) -> str:
     """The output of the command in a process of its own, which no display is near."""
     command = [sys.executable, "-c", START, "demo", "--out", str(out), *options]
     done = subprocess.run(
@@ -41,7 +41,7 @@ def printed(out: Path, *options: str, **environment: str) -> str:
 
 
 def test_it_shows_the_cycle_the_verdicts_and_the_page_on_one_screen(out: Path) -> None:
-    lines = printed(out).splitlines()
+    lines = run_demo(out).splitlines()
     assert len(lines) <= 20
     assert max(map(len, lines[:-1])) <= 84
     assert lines[0].endswith("they take turns every 20 s.")
@@ -54,7 +54,7 @@ def test_it_shows_the_cycle_the_verdicts_and_the_page_on_one_screen(out: Path) -
 
 
 def test_the_sparklines_are_shares_of_one_link_and_swing(out: Path) -> None:
-    bbr, cubic = (line.split()[1] for line in printed(out).splitlines() if "% to" in line)
+    bbr, cubic = (line.split()[1] for line in run_demo(out).splitlines() if "% to" in line)
     assert len(bbr) == len(cubic) == demo.COLUMNS
     heights = [[demo.LEVELS.index(block) for block in line] for line in (bbr, cubic)]
     top = len(demo.LEVELS) - 1
@@ -88,7 +88,7 @@ def test_without_a_cycle_it_says_so(out: Path) -> None:
 
 
 def test_what_ran_before_is_not_timed(out: Path) -> None:
-    assert "9 minutes of traffic, computed earlier." in printed(out)
+    assert "9 minutes of traffic, computed earlier." in run_demo(out)
 
 
 def test_a_run_that_fails_is_no_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ def test_a_browser_opens_only_where_somebody_could_see_it(
 
 
 def test_a_terminal_without_blocks_gets_question_marks(out: Path) -> None:
-    assert "BBR   ????" in printed(out, PYTHONIOENCODING="ascii")
+    assert "BBR   ????" in run_demo(out, PYTHONIOENCODING="ascii")
 
 
 def test_the_command_alone_leads_to_the_first_three(capsys: Capture) -> None:

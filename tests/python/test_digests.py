@@ -14,16 +14,16 @@ SNAPSHOT = (
 )
 
 
-def pinned() -> list[tuple[str, str, str]]:
+def pinned_digests() -> list[tuple[str, str, str]]:
     lines = SNAPSHOT.read_text().splitlines()
     cases = [line.split(" ", 2) for line in lines if line.startswith("pinned-")]
     return [(name, digest, scenario) for name, digest, scenario in cases]
 
 
 def test_the_snapshot_holds_cases() -> None:
-    assert len(pinned()) == 6
+    assert len(pinned_digests()) == 6
 
 
-@pytest.mark.parametrize(("name", "digest", "scenario"), pinned())
+@pytest.mark.parametrize(("name", "digest", "scenario"), pinned_digests())
 def test_release_build_agrees(name: str, digest: str, scenario: str) -> None:
     assert native.run(scenario).digest == digest, name

@@ -72,10 +72,10 @@ def test_the_commands_of_a_page_work(
         if isinstance(step, File):
             Path(step.name).write_text(step.text)
         elif not NOT_RUN.search(" ".join(step.words)):
-            assert run_command(shortened(step.words, page), step.to)[0] == 0, step.words
+            assert run_command(shorten(step.words, page), step.to)[0] == 0, step.words
 
 
-def shortened(words: list[str], page: str) -> list[str]:
+def shorten(words: list[str], page: str) -> list[str]:
     """A run as short as the flows' starts allow."""
     if words[0] != "run":
         return words

@@ -60,6 +60,6 @@ def test_the_reference_pages_are_up_to_date() -> None:
     finally:
         sys.path.pop(0)
     texts = [target.read_text(encoding="utf-8") for target in generate_paths.TARGETS]
-    assert [generate_paths.renewed(text) for text in texts] == texts, "make reference"
+    assert [generate_paths.renew(text) for text in texts] == texts, "make reference"
     names = [*registry.impairments(), *presets(), *registry.workloads(), *registry.distributions()]
     assert all(any(f"#### `{name}`" in text for text in texts) for name in names)

@@ -22,7 +22,7 @@ QUEUE = Expect("queue_mean_ms", None, 5.0, {})
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     """CUBIC breaks one of two expectations, Reno too."""
     folder = tmp_path_factory.mktemp("suite")
     more = '[[expect]]\nmetric = "queue_mean_ms"\nat_most = 5.0\n'
@@ -31,11 +31,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     return evaluate(["cubic"], suite=mine, beside=["reno"], out=folder / "out")
 
 
-def drawn(made: Evaluation, *expected: Expect) -> Figure | None:
+def failure_figure(evaluation: Evaluation, *expected: Expect) -> Figure | None:
     """The figure for other expectations about the same runs."""
-    found = Found(RunStore(made.out.parents[1] / "runs"))
-    because = replace(made.judged[0].attempt.situation, because=tuple("x" for _ in expected))
-    tried = [replace(one.attempt, expected=expected, situation=because) for one in made.judged]
+    found = Found(RunStore(evaluation.out.parents[1] / "runs"))
+    because = replace(evaluation.judged[0].attempt.situation, because=tuple("x" for _ in expected))
+    tried = [
+        replace(one.attempt, expected=expected, situation=because) for one in evaluation.judged
+    ]
     return over_time("t", [judge(one, found.of) for one in tried], found.of)
 
 
@@ -45,14 +47,16 @@ def only(figure: Figure | None) -> Panel:
     return panel
 
 
-def taken(take: str, condition: Condition, at_most: float, window_s: float | None = None) -> Expect:
+def take_of(
+    take: str, condition: Condition, at_most: float, window_s: float | None = None
+) -> Expect:
     return Expect(None, None, at_most, {}, Taken(condition, take, window_s=window_s))
 
 
-def test_the_page_shows_what_is_not_met_and_not_what_is_met(made: Evaluation) -> None:
-    page = (made.out / "alone.html").read_text()
+def test_the_page_shows_what_is_not_met_and_not_what_is_met(evaluation: Evaluation) -> None:
+    page = (evaluation.out / "alone.html").read_text()
     assert 'src="alone-over-time.svg"' in page
-    text = (made.out / "alone-over-time.svg").read_text()
+    text = (evaluation.out / "alone-over-time.svg").read_text()
     assert "Queue mean (ms): at most 5 expected" in text
     assert "CUBIC" in text
     assert "Reno" in text
@@ -66,12 +70,12 @@ def test_a_page_without_a_failure_shows_none(tmp_path: Path) -> None:
     assert "over-time" not in (kept.out / "alone.html").read_text()
 
 
-def test_the_line_has_the_mean_of_the_metric_and_the_bound(made: Evaluation) -> None:
-    panel = only(drawn(made, QUEUE))
+def test_the_line_has_the_mean_of_the_metric_and_the_bound(evaluation: Evaluation) -> None:
+    panel = only(failure_figure(evaluation, QUEUE))
     [bound, begin] = panel.guides
     assert (bound.value, bound.label) == (5.0, "at most 5")
     assert (begin.value, begin.upright) == (1.0, True)
-    [cubic, _] = made.judged
+    [cubic, _] = evaluation.judged
     measured = cubic.held[1].values
     line = panel.lines[0]
     counted = line.y[line.x >= 1.0]
@@ -83,41 +87,45 @@ def test_the_line_has_the_mean_of_the_metric_and_the_bound(made: Evaluation) -> 
     assert high > 5.0
 
 
-def test_a_bdp_is_the_scale_of_a_queue_in_bdp(made: Evaluation) -> None:
+def test_a_bdp_is_the_scale_of_a_queue_in_bdp(evaluation: Evaluation) -> None:
     ms, bdp = (
-        only(drawn(made, replace(QUEUE, metric=f"queue_p50_{unit}", at_most=0.001))).lines[0].y
+        only(failure_figure(evaluation, replace(QUEUE, metric=f"queue_p50_{unit}", at_most=0.001)))
+        .lines[0]
+        .y
         for unit in ("ms", "bdp")
     )
     np.testing.assert_allclose(bdp * 20.0, ms)
 
 
-def test_goodput_and_fairness_are_those_of_the_windows(made: Evaluation) -> None:
-    rate = only(drawn(made, Expect("subject.goodput_mbps", None, 1.0, {}))).lines[0].y
+def test_goodput_and_fairness_are_those_of_the_windows(evaluation: Evaluation) -> None:
+    rate = (
+        only(failure_figure(evaluation, Expect("subject.goodput_mbps", None, 1.0, {}))).lines[0].y
+    )
     assert np.nanmean(rate[15:]) == pytest.approx(7.7, rel=0.05)
-    fair = only(drawn(made, Expect("jain", None, 0.5, {}))).lines[0].y
+    fair = only(failure_figure(evaluation, Expect("jain", None, 0.5, {}))).lines[0].y
     np.testing.assert_allclose(fair[15:], 1.0)
 
 
-def test_a_series_has_its_own_windows_and_a_condition_its_own_bound(made: Evaluation) -> None:
+def test_a_series_has_its_own_windows_and_a_condition_its_own_bound(evaluation: Evaluation) -> None:
     cwnd = Condition("subject.cwnd")
-    panel = only(drawn(made, taken("max", cwnd, 2.0, window_s=0.5)))
+    panel = only(failure_figure(evaluation, take_of("max", cwnd, 2.0, window_s=0.5)))
     assert panel.lines[0].x.tolist() == [0.5 * at for at in range(8)]
     assert panel.guides[0].value == 2.0
     above = replace(cwnd, above=3.0)
-    panel = only(drawn(made, taken("share", above, 0.1)))
+    panel = only(failure_figure(evaluation, take_of("share", above, 0.1)))
     assert (panel.guides[0].value, panel.guides[0].label) == (3.0, "above 3")
-    growth = only(drawn(made, taken("growth", cwnd, 0.1)))
+    growth = only(failure_figure(evaluation, take_of("growth", cwnd, 0.1)))
     assert [guide.upright for guide in growth.guides] == [True]
 
 
-def test_states_are_steps_through_their_names(made: Evaluation) -> None:
+def test_states_are_steps_through_their_names(evaluation: Evaluation) -> None:
     state = Condition("subject.state", is_=("open",))
-    panel = only(drawn(made, taken("share", state, 0.01)))
+    panel = only(failure_figure(evaluation, take_of("share", state, 0.01)))
     names = [word for _, word in panel.y_ticks]
     assert "open" in names
     values = {value for line in panel.lines for value in line.y}
     assert values <= {float(at) for at in range(len(names))}
 
 
-def test_a_metric_without_a_series_has_no_panel(made: Evaluation) -> None:
-    assert drawn(made, Expect("subject.retransmits", None, -1.0, {})) is None
+def test_a_metric_without_a_series_has_no_panel(evaluation: Evaluation) -> None:
+    assert failure_figure(evaluation, Expect("subject.retransmits", None, -1.0, {})) is None

@@ -95,7 +95,7 @@ def damaged_bytes(content: bytes, dice: random.Random) -> bytes:
     return bytes(data)
 
 
-def damaged(form: str, dice: random.Random) -> bytes:
+def damage(form: str, dice: random.Random) -> bytes:
     match form:
         case "iperf3":
             return damaged_document(IPERF3, dice)
@@ -115,7 +115,7 @@ def test_damaged_files_give_results_or_messages(form: str, tmp_path: Path) -> No
     path = tmp_path / "damaged"
     understood_at_all, messages = 0, []
     for case in range(CASES):
-        path.write_bytes(damaged(form, random.Random(f"{SEED} {form} {case}")))
+        path.write_bytes(damage(form, random.Random(f"{SEED} {form} {case}")))
         begin = time.process_time()
         try:
             read_files([path], form if case % 2 else None)

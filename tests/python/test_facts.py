@@ -14,6 +14,7 @@ import narrows as nw
 from narrows.backends.features import features
 from narrows.backends.linux.refusals import SIMULATED_WORKLOADS
 from narrows.backends.uml.qdiscs import KINDS
+from narrows.evaluate.suite import load_suite
 from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
 
@@ -26,7 +27,7 @@ def page(name: str) -> str:
     return " ".join((ROOT / name).read_text(encoding="utf-8").split())
 
 
-def named(text: str) -> list[str]:
+def names_in(text: str) -> list[str]:
     return re.findall(r"`(\w+)`", text)
 
 
@@ -44,8 +45,8 @@ def test_the_guide_to_real_kernels_names_what_they_run() -> None:
     )
     assert queues is not None
     assert refused is not None
-    assert sorted(named(queues[1])) == sorted(KINDS)
-    assert named(refused[1]) == list(SIMULATED_WORKLOADS)
+    assert sorted(names_in(queues[1])) == sorted(KINDS)
+    assert names_in(refused[1]) == list(SIMULATED_WORKLOADS)
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,39 @@ def test_the_page_on_trust_has_the_tracked_counts_of_instructions() -> None:
     text = (ROOT / "docs" / "explanation" / "trust.md").read_text(encoding="utf-8")
     shown = dict(re.findall(r"^\| (S\d): [^|]*\| ([\d,]+) \|", text, re.MULTILINE))
     assert shown == {name: f"{counts[name]:,}" for name in ("S1", "S2", "S3", "S4")}
+
+
+def test_the_page_on_trust_sums_up_the_pages_of_agreement() -> None:
+    text = (ROOT / "docs" / "explanation" / "trust.md").read_text(encoding="utf-8")
+    link = r"\[.*?\]\(\.\./reference/(agreement[\w-]*)\.md\)"
+    row = rf"^\| {link}.*? \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$"
+    shown = {name: numbers for name, *numbers in re.findall(row, text, re.MULTILINE)}
+    assert len(shown) == len(list((ROOT / "experiments").glob("agreement*/cells.csv")))
+    for name, numbers in shown.items():
+        cells = pl.read_csv(ROOT / "experiments" / name / "cells.csv")
+        verdicts = [(cells["verdict"] == word).sum() for word in ("agree", "differ", "undecided")]
+        assert [int(number) for number in numbers] == [cells["case"].n_unique(), *verdicts], name
+
+
+def test_the_page_on_trust_names_every_profile_and_counts_foreign_measurements() -> None:
+    text = page("docs/explanation/trust.md")
+    assert {f'"{name}"' for name in registry.profiles()} <= set(re.findall(r'"[\w.-]+"', text))
+    reference = (ROOT / "docs" / "reference" / "other-labs.md").read_text(encoding="utf-8")
+    conditions = re.findall(r"^\| \d\.\d+ \| ", reference, re.MULTILINE)
+    assert f"compares {len(conditions)} measurements" in text
+
+
+def test_pages_count_the_situations_of_the_suites() -> None:
+    quick, whole = (len(load_suite(name).situations) for name in ("quick", "rfc9743"))
+    assert quick == 8, "evaluate.md says eight"
+    for name in ("docs/how-to/evaluate.md", "docs/cookbook/own-control.md", "README.md"):
+        assert re.findall(r"all (\d+) situations", page(name), re.IGNORECASE) == [str(whole)], name
+
+
+def test_the_page_on_stacks_names_the_versions_that_are_built_in() -> None:
+    lock = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))
+    versions = {package["name"]: package["version"] for package in lock["package"]}
+    text = page("docs/how-to/stacks.md")
+    for name in ("quinn-proto", "noq-proto"):
+        (shown,) = re.findall(rf"\[{name}\]\(\S+\) ([\d.]+[0-9])", text)
+        assert shown == versions[name], name

@@ -33,7 +33,7 @@ def figure(request):
 
 
 @pytest.fixture
-def stacked(figure):
+def stacks_of(figure):
     if figure.stack is None:
         pytest.skip("each panel is a plot of its own")
     return figure
@@ -110,23 +110,23 @@ def plot_of(figure):
     return plot
 
 
-def test_a_plot_is_strict_json_with_all_panels_on_one_x_axis(stacked):
-    plot = json.loads(plot_of(stacked).json(), parse_constant=pytest.fail)
+def test_a_plot_is_strict_json_with_all_panels_on_one_x_axis(stacks_of):
+    plot = json.loads(plot_of(stacks_of).json(), parse_constant=pytest.fail)
     assert {trace["xaxis"] for trace in plot["data"]} == {"x"}
     axes = {trace["yaxis"].replace("y", "yaxis") for trace in plot["data"]}
     assert axes <= set(plot["layout"])
     shown = [axis for axis in plot["layout"] if axis.startswith("yaxis")]
-    assert len([axis for axis in shown if "title" in plot["layout"][axis]]) == len(stacked.panels)
+    assert len([axis for axis in shown if "title" in plot["layout"][axis]]) == len(stacks_of.panels)
     # Sequence numbers are looked at closely in both directions.
     fixed = {plot["layout"][axis]["fixedrange"] for axis in shown}
-    assert fixed == {stacked.name != "sequence"}
+    assert fixed == {stacks_of.name != "sequence"}
     # A stroke of one packet is smaller than a pixel, and plotly.js leaves out what is.
     simplified = {trace.get("line", {}).get("simplify", True) for trace in plot["data"]}
-    assert simplified == {stacked.name != "sequence"}
+    assert simplified == {stacks_of.name != "sequence"}
 
 
-def test_panels_do_not_overlap(stacked):
-    layout = plot_of(stacked).layout
+def test_panels_do_not_overlap(stacks_of):
+    layout = plot_of(stacks_of).layout
     domains = sorted(layout[axis]["domain"] for axis in layout if axis.startswith("yaxis"))
     assert domains[0][0] >= 0
     assert domains[-1][1] <= 1

@@ -22,7 +22,7 @@ def words(text: str) -> list[str]:
             if node.tag.endswith("text")]  # fmt: skip
 
 
-def drawn(**parts: object) -> str:
+def draw(**parts: object) -> str:
     document = {
         "name": "a <b> & c",
         "path": {"rate": "10mbit", "rtt": "40ms", "buffer": "20pkt"},
@@ -44,7 +44,7 @@ def test_every_element_stands_in_the_drawing(file: Path) -> None:
 
 
 def test_names_are_words_and_values_have_units() -> None:
-    told = words(drawn())
+    told = words(draw())
     assert {"a <b> & c", "2 BBR", "10 Mbit/s", "droptail", "20 packets", "20 ms"} <= set(told)
 
 
@@ -56,7 +56,7 @@ def test_hosts_stand_on_the_side_from_which_they_send() -> None:
         "reverse": {"rate": "1mbit", "buffer": "50pkt"},
     }
     flows = [{"cca": "bbr"}, {"cca": "cubic", "reverse": True, "start": "2s", "size": "1mb"}]
-    text = drawn(path=path, flows=flows)
+    text = draw(path=path, flows=flows)
     place = {
         "".join(node.itertext()): float(node.attrib["x"])
         for node in ElementTree.fromstring(text).iter()
@@ -69,7 +69,7 @@ def test_hosts_stand_on_the_side_from_which_they_send() -> None:
 
 def test_flows_have_the_names_that_they_were_given() -> None:
     flows = [{"cca": "bbr", "name": "phone", "count": 2}, {"cca": "cubic", "count": 2}]
-    found = words(drawn(flows=flows))
+    found = words(draw(flows=flows))
     at = found.index("2 phone")
     assert found[at + 1] == "BBR"
     assert "2 CUBIC" in found

@@ -31,14 +31,14 @@ def rtt(x: Floats, y: Floats, kind: Kind = "line", fill: bool = False) -> Line:
     return Line("BBR", x, y, "bbr", kind=kind, fill=fill)
 
 
-def joined(*lines: Line) -> Line:
+def join(*lines: Line) -> Line:
     [line] = over_trials([trial(line) for line in lines]).panels[0].lines
     return line
 
 
 def test_a_line_is_the_mean_and_its_band_the_range() -> None:
     x = floats(0, 1, 2)
-    line = joined(rtt(x, floats(1, 2, 9)), rtt(x, floats(3, 2, 3)), rtt(x, floats(5, 2, 0)))
+    line = join(rtt(x, floats(1, 2, 9)), rtt(x, floats(3, 2, 3)), rtt(x, floats(5, 2, 0)))
     assert line.low is not None
     assert line.high is not None
     assert line.y.tolist() == [3, 2, 4]
@@ -49,7 +49,7 @@ def test_a_line_is_the_mean_and_its_band_the_range() -> None:
 
 def test_a_trial_without_a_value_is_left_out() -> None:
     x = floats(0, 1, 2)
-    line = joined(rtt(x, floats(1, NAN, NAN)), rtt(x, floats(3, 4, NAN)))
+    line = join(rtt(x, floats(1, NAN, NAN)), rtt(x, floats(3, 4, NAN)))
     assert line.low is not None
     np.testing.assert_equal(line.y, floats(2, 4, NAN))
     np.testing.assert_equal(line.low, floats(1, 4, NAN))
@@ -57,16 +57,16 @@ def test_a_trial_without_a_value_is_left_out() -> None:
 
 def test_a_trial_that_ends_early_counts_until_then() -> None:
     long, short = floats(0, 1, 2, 3), floats(0, 1.5)
-    line = joined(rtt(short, floats(0, 3)), rtt(long, floats(2, 2, 2, 2)))
+    line = join(rtt(short, floats(0, 3)), rtt(long, floats(2, 2, 2, 2)))
     assert line.x.tolist() == [0, 1, 2, 3]
     assert line.y.tolist() == [1, 2, 2, 2]
-    steps = joined(rtt(short, floats(4, 6), "step"), rtt(long, floats(2, 2, 2, 2), "step"))
+    steps = join(rtt(short, floats(4, 6), "step"), rtt(long, floats(2, 2, 2, 2), "step"))
     assert steps.y.tolist() == [3, 3, 2, 2]
 
 
 def test_what_all_trials_share_has_no_band() -> None:
     x = floats(0, 1)
-    line = joined(rtt(x, floats(5, NAN), fill=True), rtt(x, floats(5, NAN), fill=True))
+    line = join(rtt(x, floats(5, NAN), fill=True), rtt(x, floats(5, NAN), fill=True))
     assert line.low is None
     assert line.fill
 

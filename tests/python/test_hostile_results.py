@@ -28,7 +28,7 @@ SECRET = "my thesis"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result and a store, to be copied."""
     place = tmp_path_factory.mktemp("made")
     spec = place / "good.toml"
@@ -40,13 +40,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def result(made: Path, tmp_path: Path) -> Path:
-    return copy(made, tmp_path, "result")
+def result(originals: Path, tmp_path: Path) -> Path:
+    return copy(originals, tmp_path, "result")
 
 
 @pytest.fixture
-def store(made: Path, tmp_path: Path) -> Path:
-    return copy(made, tmp_path, "store")
+def store(originals: Path, tmp_path: Path) -> Path:
+    return copy(originals, tmp_path, "store")
 
 
 @pytest.fixture
@@ -59,13 +59,13 @@ def victim(tmp_path: Path) -> Path:
     return place
 
 
-def copy(made: Path, place: Path, name: str) -> Path:
+def copy(originals: Path, place: Path, name: str) -> Path:
     target = place / "shelf" / name
-    shutil.copytree(made / name, target, symlinks=True)
+    shutil.copytree(originals / name, target, symlinks=True)
     return target
 
 
-def untouched(victim: Path) -> bool:
+def is_untouched(victim: Path) -> bool:
     """Whether a folder still holds what it held, and nothing else."""
     files = {path.relative_to(victim).as_posix() for path in victim.rglob("*") if path.is_file()}
     texts = {path.read_text() for path in victim.rglob("*") if path.is_file()}
@@ -90,17 +90,23 @@ def test_a_linked_folder_of_a_store_is_refused(
     link(store / folder, victim)
     assert run_cli(*command, str(store)) == 2
     assert f"{store / folder}: found a link or a file" in capsys.readouterr().err
-    assert untouched(victim)
+    assert is_untouched(victim)
 
 
 def test_a_sweep_into_a_store_with_a_linked_folder_is_refused(
-    store: Path, made: Path, victim: Path
+    store: Path, originals: Path, victim: Path
 ) -> None:
     link(store / "locks", victim)
-    assert run_cli("run", str(made / "good.toml"), *SHORT, "--jobs", "2", "--out", str(store)) == 2
+    assert (
+        run_cli("run", str(originals / "good.toml"), *SHORT, "--jobs", "2", "--out", str(store))
+        == 2
+    )
     (store / "store.json").unlink()
-    assert run_cli("run", str(made / "good.toml"), *SHORT, "--jobs", "2", "--out", str(store)) == 2
-    assert untouched(victim)
+    assert (
+        run_cli("run", str(originals / "good.toml"), *SHORT, "--jobs", "2", "--out", str(store))
+        == 2
+    )
+    assert is_untouched(victim)
 
 
 def test_only_files_named_like_locks_are_removed_from_a_store(store: Path) -> None:
@@ -120,13 +126,13 @@ def test_a_page_replaces_a_link_instead_of_following_it(
 ) -> None:
     link(result / page, victim / "thesis.tex")
     run_cli("open", "--no-show", "--rebuild", str(result), "--png")
-    assert untouched(victim)
+    assert is_untouched(victim)
 
 
 def test_a_page_of_a_study_replaces_a_link(store: Path, victim: Path) -> None:
     link(store / "good.html", victim / "thesis.tex")
     assert run_cli("open", "--no-show", "--rebuild", str(store)) == 0
-    assert untouched(victim)
+    assert is_untouched(victim)
     assert not (store / "good.html").is_symlink()
 
 
@@ -197,36 +203,36 @@ def test_a_page_that_is_not_ours_stays(result: Path, tmp_path: Path, capsys: Cap
 
 
 def test_a_link_that_leads_nowhere_is_refused_before_the_run(
-    made: Path, tmp_path: Path, capsys: Capture
+    originals: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     for name, target in (("dangling", "nothing"), ("loop", "loop")):
         out = tmp_path / name
         out.symlink_to(tmp_path / target)
-        assert run_cli("run", str(made / "good.toml"), *SHORT, "--out", str(out)) == 2
+        assert run_cli("run", str(originals / "good.toml"), *SHORT, "--out", str(out)) == 2
         assert "a link that leads nowhere" in capsys.readouterr().err
 
 
 def test_force_through_a_link_replaces_the_result_that_it_leads_to(
-    result: Path, made: Path, tmp_path: Path
+    result: Path, originals: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "link").symlink_to(result)
     force = ["--out", str(tmp_path / "link"), "--force", "--set", "run.seed=9"]
-    assert run_cli("run", str(made / "good.toml"), *SHORT, *force) == 0
+    assert run_cli("run", str(originals / "good.toml"), *SHORT, *force) == 0
     assert (tmp_path / "link").is_symlink()
     assert open_result(result).trials[0].scenario["seed"] == 9
     assert sorted(path.name for path in result.parent.iterdir()) == ["result"]
 
 
-def test_force_does_not_delete_other_files(result: Path, made: Path, capsys: Capture) -> None:
+def test_force_does_not_delete_other_files(result: Path, originals: Path, capsys: Capture) -> None:
     (result / "notes.txt").write_text(SECRET)
-    assert run_cli("run", str(made / "good.toml"), "--out", str(result), "--force") == 2
+    assert run_cli("run", str(originals / "good.toml"), "--out", str(result), "--force") == 2
     assert "found also notes.txt" in capsys.readouterr().err
     assert (result / "notes.txt").read_text() == SECRET
 
 
-def test_a_damaged_result_is_called_so(result: Path, made: Path, capsys: Capture) -> None:
+def test_a_damaged_result_is_called_so(result: Path, originals: Path, capsys: Capture) -> None:
     (result / "summary.json").write_text("{}")
-    assert run_cli("run", str(made / "good.toml"), *SHORT, "--out", str(result)) == 2
+    assert run_cli("run", str(originals / "good.toml"), *SHORT, "--out", str(result)) == 2
     assert "a damaged result (summary.json: other content" in capsys.readouterr().err
 
 
@@ -234,7 +240,7 @@ def test_a_damaged_result_is_called_so(result: Path, made: Path, capsys: Capture
     "file", ["parts/part-*/runs.parquet", "parts/part-*/summary.parquet", "studies/good.parquet"]
 )
 def test_damaged_tables_of_a_store_are_told_and_mended(
-    store: Path, made: Path, capsys: Capture, file: str
+    store: Path, originals: Path, capsys: Capture, file: str
 ) -> None:
     assert run_cli("export", str(store), "summary") == 0
     path = next(store.glob(file))
@@ -243,7 +249,7 @@ def test_damaged_tables_of_a_store_are_told_and_mended(
     assert run_cli("store", "check", str(store), "--remove") == 1
     assert "1 damaged" in capsys.readouterr().out
     again = ["--set", 'path.buffer=["1bdp", "4bdp"]', "--out", str(store)]
-    assert run_cli("run", str(made / "good.toml"), *SHORT, "--jobs", "2", *again) == 0
+    assert run_cli("run", str(originals / "good.toml"), *SHORT, "--jobs", "2", *again) == 0
     for command in (("export", str(store), "summary"), ("store", "ls", str(store))):
         assert run_cli(*command) == 0
 
@@ -273,7 +279,7 @@ def _folder_instead(path: Path) -> None:
     ],
 )
 def test_every_kind_of_damage_is_found_and_mended(
-    store: Path, made: Path, capsys: Capture, name: str, damage: Callable[[Path], object]
+    store: Path, originals: Path, capsys: Capture, name: str, damage: Callable[[Path], object]
 ) -> None:
     assert run_cli("export", str(store), "summary") == 0
     damage(next(store.glob(name)))
@@ -282,7 +288,7 @@ def test_every_kind_of_damage_is_found_and_mended(
     assert "1 damaged" in capsys.readouterr().out
     assert run_cli("store", "check", str(store)) == 0
     again = ["--set", 'path.buffer=["1bdp", "4bdp"]', "--out", str(store)]
-    assert run_cli("run", str(made / "good.toml"), *SHORT, "--jobs", "2", *again) == 0
+    assert run_cli("run", str(originals / "good.toml"), *SHORT, "--jobs", "2", *again) == 0
     for command in (("export", str(store), "summary"), ("store", "ls", str(store))):
         assert run_cli(*command) == 0
 
@@ -303,7 +309,7 @@ def test_a_part_that_names_files_elsewhere_is_refused(
     for command in (("export", str(store), "summary"), ("store", "gc", str(store))):
         assert run_cli(*command) == 2
         assert "names of tables" in capsys.readouterr().err
-    assert untouched(victim)
+    assert is_untouched(victim)
 
 
 def test_linked_parts_and_tables_are_not_read(store: Path, victim: Path, capsys: Capture) -> None:
@@ -314,7 +320,7 @@ def test_linked_parts_and_tables_are_not_read(store: Path, victim: Path, capsys:
     assert run_cli("export", str(store), "flows") == 2
     assert "found a link" in capsys.readouterr().err
     assert run_cli("store", "check", str(store), "--remove") == 1
-    assert untouched(victim)
+    assert is_untouched(victim)
 
 
 def test_a_small_part_cannot_fill_the_memory(store: Path, capsys: Capture) -> None:
@@ -338,8 +344,10 @@ def test_a_damaged_study_is_told_by_every_command(store: Path, capsys: Capture) 
 @pytest.mark.parametrize(
     "command", [["run", "--out"], ["list", "results"], ["open"], ["verify"], ["store", "ls"]]
 )
-def test_names_that_are_too_long_are_told(made: Path, capsys: Capture, command: list[str]) -> None:
-    spec = [str(made / "good.toml")] if command[0] == "run" else []
+def test_names_that_are_too_long_are_told(
+    originals: Path, capsys: Capture, command: list[str]
+) -> None:
+    spec = [str(originals / "good.toml")] if command[0] == "run" else []
     assert run_cli(command[0], *spec, *command[1:], "x" * 300) == 2
     assert "File name too long" in capsys.readouterr().err
 
@@ -363,10 +371,10 @@ COMMANDS = (
 
 @pytest.mark.parametrize("name", ["summary.csv", "trial-1/captures/*.pcapng"])
 def test_a_truncated_file_is_not_complete(
-    made: Path, tmp_path: Path, capsys: Capture, name: str
+    originals: Path, tmp_path: Path, capsys: Capture, name: str
 ) -> None:
     out = tmp_path / "out"
-    command = ["run", str(made / "good.toml"), *SHORT, "--pcap", "--out", str(out)]
+    command = ["run", str(originals / "good.toml"), *SHORT, "--pcap", "--out", str(out)]
     assert run_cli(*command) == 0
     capsys.readouterr()
     assert run_cli(*command) == 0
@@ -417,11 +425,11 @@ def test_a_value_of_another_type_is_named(
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + ROUNDS))
 def test_random_damage_harms_nothing_and_is_told(
-    made: Path, tmp_path: Path, victim: Path, capsys: Capture, seed: int
+    originals: Path, tmp_path: Path, victim: Path, capsys: Capture, seed: int
 ) -> None:
     draw = random.Random(seed)
-    result, store = (copy(made, tmp_path, name) for name in ("result", "store"))
-    (tmp_path / "shelf" / "good").symlink_to(made / "result")
+    result, store = (copy(originals, tmp_path, name) for name in ("result", "store"))
+    (tmp_path / "shelf" / "good").symlink_to(originals / "result")
     damage = [attack(draw, draw.choice((result, store)), victim) for _ in range(draw.randint(1, 3))]
     places = {"SHELF": tmp_path / "shelf", "RESULT": result, "STORE": store}
     for command in COMMANDS:
@@ -429,7 +437,7 @@ def test_random_damage_harms_nothing_and_is_told(
         status = run_cli(*words)
         said = capsys.readouterr()
         assert status in (0, 1, 2), f"{seed} {damage} {words}\n{said.err[-3000:]}"
-        assert untouched(victim), (seed, damage, words)
+        assert is_untouched(victim), (seed, damage, words)
 
 
 def command_word(word: str, places: dict[str, Path]) -> str:

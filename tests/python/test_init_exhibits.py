@@ -38,12 +38,12 @@ def test_a_copy_has_the_conditions_of_the_exhibit(exhibit: Exhibit, tmp_path: Pa
 
 
 def _text(case: Case) -> str:
-    def ordered(value: Any) -> Any:
+    def sort_keys(value: Any) -> Any:
         if isinstance(value, Mapping):
-            return sorted((key, ordered(one)) for key, one in value.items() if key != "name")
-        return [ordered(one) for one in value] if isinstance(value, list) else value
+            return sorted((key, sort_keys(one)) for key, one in value.items() if key != "name")
+        return [sort_keys(one) for one in value] if isinstance(value, list) else value
 
-    return repr(ordered(case.spec))
+    return repr(sort_keys(case.spec))
 
 
 def test_a_copy_is_run_and_judged(capsys: pytest.CaptureFixture[str]) -> None:

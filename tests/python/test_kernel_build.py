@@ -123,7 +123,7 @@ def test_kernels_that_need_blocks_for_a_root_get_them(tree: Path, mounts: str, o
 
 
 @pytest.fixture
-def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def built_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """An empty cache, and the names that were built without compiling anything."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(builder, "check_machine", lambda _package: None)
@@ -149,28 +149,28 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
-def test_the_same_contents_are_built_once(tree: Path, patch: Path, built: list[str]) -> None:
+def test_the_same_contents_are_built_once(tree: Path, patch: Path, built_names: list[str]) -> None:
     first = build(source=tree, patches=[patch])
     assert build(source=tree, patches=[patch]) == first
     other = build("other", source=tree, patches=[patch])
     assert other == replace(first, name="other")
-    assert built == ["linux-6.12-0001-mine"]
+    assert built_names == ["linux-6.12-0001-mine"]
     # Earlier versions of this program kept nothing for modules.
     first.module_tree.unlink()
     other.module_tree.unlink()
     build(source=tree, patches=[patch])
-    assert built == ["linux-6.12-0001-mine"] * 2
+    assert built_names == ["linux-6.12-0001-mine"] * 2
     build("other", source=tree, patches=[patch])
-    assert len(built) == 2
+    assert len(built_names) == 2
     assert [kernel.name for kernel in kernels()] == ["linux-6.12-0001-mine", "other"]
     (tree / "Makefile").write_text("SUBLEVEL = 1\n\n")
     build("other", source=tree)
     build("other", source=tree, force=True)
-    assert built[2:] == ["other", "other"]
+    assert built_names[2:] == ["other", "other"]
 
 
 def test_kernels_stand_side_by_side_and_those_of_patches_and_trees_have_to_be_named(
-    tree: Path, patch: Path, built: list[str], monkeypatch: pytest.MonkeyPatch
+    tree: Path, patch: Path, built_names: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packages, "SOURCES", tree.parent)
     archive = tree.parent / "linux-source-6.12.tar.xz"
@@ -182,7 +182,7 @@ def test_kernels_stand_side_by_side_and_those_of_patches_and_trees_have_to_be_na
     assert get_kernel("of-tree") == of_tree
     assert get_kernel("linux-6.12-0001-mine") == patched
     assert patched.patches == ("0001-mine.patch",)
-    assert len(built) == 3
+    assert len(built_names) == 3
 
 
 def test_all_that_is_missing_is_told_in_one_message(

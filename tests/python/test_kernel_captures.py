@@ -24,7 +24,7 @@ POINTS = ("sender", "before-queue", "after-queue", "receiver")
 
 
 @pytest.fixture(scope="module")
-def captured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunResult]:
+def capture_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunResult]:
     """A run with captures, whose queue drops packets early."""
     overrides = ['path.queue={ kind = "codel", limit = "1000pkt" }', "run.duration=1500ms"]
     text = GOOD.replace('buffer = "1bdp"\n', "")
@@ -34,9 +34,9 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunResult]
 
 
 def test_captures_at_all_points_and_a_queue_that_drops_early(
-    captured: tuple[Path, RunResult],
+    capture_run: tuple[Path, RunResult],
 ) -> None:
-    place, result = captured
+    place, result = capture_run
     assert list(result.captures) == sorted(f"{point}.pcapng" for point in POINTS)
     queue = result.tables["queue_samples"].row(-1, named=True)
     assert result.tables["queue_samples"]["backlog_packets"].max() != 1000
@@ -55,9 +55,9 @@ def test_captures_at_all_points_and_a_queue_that_drops_early(
 
 
 def test_captures_are_files_as_the_simulator_writes_them(
-    captured: tuple[Path, RunResult],
+    capture_run: tuple[Path, RunResult],
 ) -> None:
-    place, result = captured
+    place, result = capture_run
     for point in POINTS:
         file = read_frames(place / f"{point}.pcapng")
         assert file.comment.startswith("narrows on Linux")
@@ -70,11 +70,11 @@ def test_captures_are_files_as_the_simulator_writes_them(
 
 
 def test_the_routers_own_captures_fit_its_counters_and_the_hosts(
-    captured: tuple[Path, RunResult],
+    capture_run: tuple[Path, RunResult],
 ) -> None:
     """Every packet at its instant: what left the sender has arrived at the queue, what the queue
     let through it has sent at its rate, and half a round trip later it is at the receiver."""
-    place, result = captured
+    place, result = capture_run
     data = {point: passages(place / f"{point}.pcapng", to_receiver=True) for point in POINTS}
     acks = {point: passages(place / f"{point}.pcapng", to_receiver=False) for point in POINTS}
     times = [sorted(chain(*data[point].values())) for point in POINTS[1:3]]

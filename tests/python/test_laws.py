@@ -65,7 +65,7 @@ def queue_packets(summary: Any) -> float:
     return queue_bdp(summary) * float(path["rate_bps"]) * float(path["rtt_ns"]) / 1e9 / 12_000
 
 
-def used(summary: Any) -> float:
+def aimd_mbps(summary: Any) -> float:
     return 100 * float(summary["bottleneck"]["utilization"])
 
 
@@ -147,7 +147,7 @@ LAWS = [
             "dctcp", count=2, rate='"100mbit"', rtt='"10ms"', buffer='"4bdp"',
             queue='{kind = "codel", ecn = true, target = "1s", ce_threshold = "3ms"}',
         ),
-        used, 98, 100,
+        aimd_mbps, 98, 100,
     ),
     Law(
         "DCTCP's queue",
@@ -157,7 +157,7 @@ LAWS = [
         ),
         queue_packets, 25 + 2 - math.sqrt(4 * (83.3 + 25)) / 2, 25 + 2,
     ),
-    Law("PROBE_RTT", spec("bbr", seconds=60, **LINK), used, 96.5, 98.5),
+    Law("PROBE_RTT", spec("bbr", seconds=60, **LINK), aimd_mbps, 96.5, 98.5),
     Law(
         "Several BBR",
         spec("bbr", count=4, seconds=40, host='profile = "linux-4.9"\nfq = true', **LINK),

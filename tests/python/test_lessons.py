@@ -20,7 +20,7 @@ def goodput(*flows: int) -> Any:
     return lambda summary: sum(summary["flows"][flow]["goodput_mbps"] for flow in flows)
 
 
-def used(summary: Any) -> float:
+def used_mbps(summary: Any) -> float:
     return float(summary["bottleneck"]["utilization"] * 100)
 
 
@@ -28,7 +28,7 @@ def rtt(summary: Any) -> float:
     return float(summary["flows"][0]["rtt_ms"]["mean"])
 
 
-def lost(summary: Any) -> float:
+def lost_packets(summary: Any) -> float:
     return float(summary["bottleneck"]["loss_rate"] * 100)
 
 
@@ -38,18 +38,30 @@ def cubics_part(summary: Any) -> float:
 
 BOTH_CUBIC, BOTH_RENO = ("flows.1.cca=cubic",), ("flows.0.cca=reno", "flows.1.cca=reno")
 ANSWERS: list[Said] = [
-    ("queue", "standing-queue", ("path.buffer=0.5bdp",), used, "99 % of the link"),
+    ("queue", "standing-queue", ("path.buffer=0.5bdp",), used_mbps, "99 % of the link"),
     ("queue", "standing-queue", ("path.buffer=8bdp",), rtt, "285 ms on average"),
-    ("queue", "standing-queue", ("path.buffer=0.25bdp", "flows.0.cca=reno"), used, "86 % of the"),
-    ("queue", "standing-queue", ("path.buffer=0.25bdp",), used, "CUBIC and BBR use 97 %"),
-    ("queue", "standing-queue", ("path.buffer=0.25bdp", "flows.0.cca=bbr"), lost, "loses 1.6 %"),
+    (
+        "queue",
+        "standing-queue",
+        ("path.buffer=0.25bdp", "flows.0.cca=reno"),
+        used_mbps,
+        "86 % of the",
+    ),
+    ("queue", "standing-queue", ("path.buffer=0.25bdp",), used_mbps, "CUBIC and BBR use 97 %"),
+    (
+        "queue",
+        "standing-queue",
+        ("path.buffer=0.25bdp", "flows.0.cca=bbr"),
+        lost_packets,
+        "loses 1.6 %",
+    ),
     ("turns", "take-turns", ("path.buffer=1bdp",), cubics_part, "CUBIC gets 2 % of"),
     ("aqm", "managed-queue", BOTH_CUBIC, rtt, "45 ms with CoDel"),
     ("aqm", "managed-queue", ("path.queue=fq_codel", *BOTH_CUBIC), rtt, "43 ms with FQ-CoDel"),
     ("aqm", "managed-queue", ("path.queue=pie", *BOTH_CUBIC), rtt, "56 ms with PIE"),
     ("aqm", "managed-queue", ("path.queue=droptail", *BOTH_CUBIC), rtt, "310 ms with drop-tail"),
-    ("aqm", "managed-queue", ("path.rtt=300ms",), used, "97 % with CoDel"),
-    ("aqm", "managed-queue", ("path.rtt=300ms", "path.queue=pie"), used, "to 94 %"),
+    ("aqm", "managed-queue", ("path.rtt=300ms",), used_mbps, "97 % with CoDel"),
+    ("aqm", "managed-queue", ("path.rtt=300ms", "path.queue=pie"), used_mbps, "to 94 %"),
     ("rtt", "rtt-fairness", (), goodput(1), "far flow gets 3.2 Mbit/s"),
     ("rtt", "rtt-fairness", BOTH_RENO, goodput(1), "and 3.2 with Reno"),
     ("loss", "random-loss", ("path.loss=0.05",), goodput(1), "BBR gets 17 Mbit/s"),

@@ -46,16 +46,16 @@ def whole(scenario: str) -> _native.RunOutput:
 
 
 @pytest.fixture(scope="module")
-def spilled(scenario: str, tmp_path_factory: pytest.TempPathFactory) -> _native.RunOutput:
+def spilled_run(scenario: str, tmp_path_factory: pytest.TempPathFactory) -> _native.RunOutput:
     return _native.run(scenario, spill=tmp_path_factory.mktemp("spill"))
 
 
 def test_a_run_with_files_has_the_same_results(
-    whole: _native.RunOutput, spilled: _native.RunOutput
+    whole: _native.RunOutput, spilled_run: _native.RunOutput
 ) -> None:
-    assert spilled.digest == whole.digest
+    assert spilled_run.digest == whole.digest
     for name, table in whole.tables.items():
-        other = spilled.tables[name]
+        other = spilled_run.tables[name]
         assert len(other) == len(table)
         assert other.columns() == table.columns()
         assert pl.DataFrame(other).equals(pl.DataFrame(table)), name
@@ -65,20 +65,20 @@ def test_a_run_with_files_has_the_same_results(
 
 
 def test_only_long_tables_are_in_files(
-    whole: _native.RunOutput, spilled: _native.RunOutput
+    whole: _native.RunOutput, spilled_run: _native.RunOutput
 ) -> None:
-    assert {name for name, table in spilled.tables.items() if table.piece(0, 1)} == LONG
+    assert {name for name, table in spilled_run.tables.items() if table.piece(0, 1)} == LONG
     assert all(table.piece(0, 1) is None for table in whole.tables.values())
 
 
 def test_metrics_and_figures_are_those_of_whole_tables(
-    scenario: str, whole: _native.RunOutput, spilled: _native.RunOutput
+    scenario: str, whole: _native.RunOutput, spilled_run: _native.RunOutput
 ) -> None:
-    assert all(len(spilled.tables[name].groups() or ()) > 1 for name in LONG)
-    assert drawn(scenario, spilled) == drawn(scenario, whole)
+    assert all(len(spilled_run.tables[name].groups() or ()) > 1 for name in LONG)
+    assert draw_all(scenario, spilled_run) == draw_all(scenario, whole)
 
 
-def drawn(scenario: str, output: _native.RunOutput) -> str:
+def draw_all(scenario: str, output: _native.RunOutput) -> str:
     """The summary and all figures of a run, with digests of their lines."""
     trial, tables = json.loads(scenario), NativeTables(output.tables).columns
     info = RunInfo("sim", "", "", output.end_s, output.packets, 0.0, 0.0)
@@ -88,9 +88,9 @@ def drawn(scenario: str, output: _native.RunOutput) -> str:
 
 
 def test_a_group_that_is_not_there_is_an_error(
-    whole: _native.RunOutput, spilled: _native.RunOutput
+    whole: _native.RunOutput, spilled_run: _native.RunOutput
 ) -> None:
-    for output in (whole, spilled):
+    for output in (whole, spilled_run):
         with pytest.raises(IndexError):
             output.tables["internals"].column("value", 99)
 
@@ -102,11 +102,11 @@ def test_nothing_of_them_is_left(scenario: str, tmp_path: Path) -> None:
 
 
 def test_the_file_of_a_result_is_that_of_the_run(
-    spilled: _native.RunOutput, tmp_path: Path
+    spilled_run: _native.RunOutput, tmp_path: Path
 ) -> None:
-    for name, pieces in parquet_files(NativeTables(spilled.tables)):
+    for name, pieces in parquet_files(NativeTables(spilled_run.tables)):
         (tmp_path / name).write_bytes(b"".join(pieces))
-    for name, table in spilled.tables.items():
+    for name, table in spilled_run.tables.items():
         file = tmp_path / f"{name}.parquet"
         assert pl.read_parquet(file).equals(pl.DataFrame(table)), name
         assert pl.DataFrame(_native.read_parquet(file)).equals(pl.DataFrame(table)), name

@@ -44,7 +44,7 @@ cca = "bbr"
 
 
 @pytest.fixture(scope="module")
-def attacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile_result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The result of a run whose flows have such names."""
     place = tmp_path_factory.mktemp("deep") / "within"
     place.mkdir()
@@ -70,10 +70,10 @@ def test_numbers_and_plain_words_stay_as_they_are(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["summary", "flows"])
-def test_no_cell_of_an_export_is_a_formula(attacked: Path, tmp_path: Path, name: str) -> None:
+def test_no_cell_of_an_export_is_a_formula(hostile_result: Path, tmp_path: Path, name: str) -> None:
     file = tmp_path / "table.csv"
-    assert run_cli("export", str(attacked), name, "--out", str(file)) == 0
-    for rows in (file, attacked / "summary.csv"):
+    assert run_cli("export", str(hostile_result), name, "--out", str(file)) == 0
+    for rows in (file, hostile_result / "summary.csv"):
         cells = [
             cell
             for row in csv.reader(rows.read_text(encoding="utf-8").splitlines())
@@ -98,10 +98,10 @@ def test_names_come_back_when_an_export_is_imported() -> None:
     assert {flow.name for flow in table.read(content, "x").flows} == {"=1+1", "bbr"}
 
 
-def test_a_flow_is_no_path(attacked: Path, tmp_path: Path) -> None:
+def test_a_flow_is_no_path(hostile_result: Path, tmp_path: Path) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
-    paths = export_run(attacked, "iperf3", inner / "run")
+    paths = export_run(hostile_result, "iperf3", inner / "run")
     assert {path.parent for path in paths} == {inner}
     assert {path.name for path in paths} == {path.name for path in inner.iterdir()}
     assert sorted(tmp_path.iterdir()) == [tmp_path / "a"]
@@ -183,8 +183,8 @@ def test_a_name_is_no_formula_in_the_cells_of_a_comparison(name: str, tmp_path: 
     assert (case, rest[4]) == ("'" + name, "'" + name)
 
 
-def test_a_name_cannot_swallow_the_page_of_a_result(attacked: Path) -> None:
-    html = (attacked / "report.html").read_text(encoding="utf-8")
+def test_a_name_cannot_swallow_the_page_of_a_result(hostile_result: Path) -> None:
+    html = (hostile_result / "report.html").read_text(encoding="utf-8")
     assert "<!--<script>alert" not in html
     assert "&lt;!--&lt;script&gt;alert(1)" in html
     assert Tags(html).tags.count("main") == 1

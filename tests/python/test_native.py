@@ -157,7 +157,7 @@ def test_a_table_can_be_read_twice() -> None:
     assert pl.DataFrame(table).equals(first)
 
 
-def refused(scenario: Scenario) -> str:
+def refusal(scenario: Scenario) -> str:
     with pytest.raises(_native.ScenarioError) as caught:
         run(scenario)
     assert isinstance(caught.value, ValueError)
@@ -167,16 +167,16 @@ def refused(scenario: Scenario) -> str:
 def test_a_bad_scenario_names_the_place() -> None:
     bad = scenario()
     bad["path"]["rate_bps"] = 0
-    assert refused(bad).startswith("path.rate_bps: found 0; ")
+    assert refusal(bad).startswith("path.rate_bps: found 0; ")
     bad = scenario()
     bad["path"]["rate_bps"] = -1
-    assert refused(bad).startswith("path.rate_bps: ")
+    assert refusal(bad).startswith("path.rate_bps: ")
     bad = scenario()
     bad["flows"][1]["speed"] = 1
-    assert refused(bad).startswith("flows[1].speed: ")
+    assert refusal(bad).startswith("flows[1].speed: ")
     bad = scenario()
     bad["flows"][1]["cca"] = "cubik"
-    assert "flows[1].cca" in refused(bad)
+    assert "flows[1].cca" in refusal(bad)
 
 
 def test_what_is_not_json_is_refused() -> None:

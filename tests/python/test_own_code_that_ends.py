@@ -72,7 +72,7 @@ def narrows(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def ended(folder: Path, *arguments: str) -> tuple[int, str, str]:
+def run_narrows(folder: Path, *arguments: str) -> tuple[int, str, str]:
     """The status of a command, and what it printed."""
     with narrows(folder, *arguments) as child:
         printed, said = child.communicate(timeout=HANG_S)
@@ -95,7 +95,9 @@ def one_run(folder: Path) -> str:
 def test_a_control_that_leaves_is_no_success(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(CONTROL.replace("END", LEAVE))
     spec = one_run(tmp_path)
-    status, printed, said = ended(tmp_path, *(spec if word == "SPEC" else word for word in command))
+    status, printed, said = run_narrows(
+        tmp_path, *(spec if word == "SPEC" else word for word in command)
+    )
     assert (status, printed) == (2, "")
     assert said.splitlines()[-1] == (
         "narrows: error: mine:Mine: found code that ended narrows with status 0; "
@@ -105,14 +107,14 @@ def test_a_control_that_leaves_is_no_success(command: list[str], tmp_path: Path)
 
 def test_a_module_that_leaves_while_it_is_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("import os\nos._exit(0)\n")
-    status, _, said = ended(tmp_path, "run", one_run(tmp_path), "--allow-code", ".")
+    status, _, said = run_narrows(tmp_path, "run", one_run(tmp_path), "--allow-code", ".")
     assert status == 2
     assert "mine:Mine: found code that ended narrows with status 0" in said
 
 
 def test_an_interrupt_that_a_control_raises_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(CONTROL.replace("END", "raise KeyboardInterrupt"))
-    status, _, said = ended(tmp_path, "run", one_run(tmp_path), "--allow-code", ".")
+    status, _, said = run_narrows(tmp_path, "run", one_run(tmp_path), "--allow-code", ".")
     assert status == 2
     assert "mine:Mine: found a KeyboardInterrupt that no signal caused" in said
 
@@ -126,7 +128,7 @@ def test_a_control_in_rust_that_leaves_or_crashes_is_named(
 ) -> None:
     (tmp_path / "mine.rs").write_text(RUST.replace("END", code))
     spec = write(tmp_path, GOOD.replace('"cubic"', '"mine.rs"'))
-    status, printed, said = ended(tmp_path, "run", spec, "--allow-code", ".")
+    status, printed, said = run_narrows(tmp_path, "run", spec, "--allow-code", ".")
     assert (status, printed) == (2, "")
     assert f"mine.rs: found code that ended narrows {how}" in said
 
@@ -136,7 +138,7 @@ def test_a_sweep_loses_only_the_run_whose_control_ends_it(end: str, tmp_path: Pa
     (tmp_path / "mine.py").write_text(CONTROL.replace("END", end))
     command = ["run", write(tmp_path, SPEC), "--allow-code", ".", "--out", "out", "--json"]
     for new, stored in ((3, 0), (0, 3)):
-        status, printed, _ = ended(tmp_path, *command)
+        status, printed, _ = run_narrows(tmp_path, *command)
         found = json.loads(printed)
         assert (status, found["new"], found["stored"]) == (1, new, stored)
         assert [one["values"]["flows[0].options.most"] for one in found["failed"]] == [50] * 3
@@ -153,7 +155,7 @@ def test_a_sweep_loses_only_the_run_whose_control_ends_it(end: str, tmp_path: Pa
 def test_an_evaluation_goes_on_without_the_runs_that_were_lost(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(CONTROL.replace("END", LEAVE))
     command = ["evaluate", "mine:Mine", "--suite", "quick", "--only", "tail-drop,high-loss"]
-    status, printed, _ = ended(tmp_path, *command)
+    status, printed, _ = run_narrows(tmp_path, *command)
     assert status == 1
     for situation in ("tail-drop", "high-loss"):
         assert f"Mine: {situation}: 5 of 5 runs failed: mine:Mine: found code that ended" in printed
@@ -167,14 +169,14 @@ def test_a_search_that_its_control_ends_keeps_its_log(jobs: str, tmp_path: Path)
     (tmp_path / "mine.py").write_text(text)
     (tmp_path / "leave").touch()
     command = ["search", "mine:Mine", "--objective", "loss", "--tries", "12", "--jobs", jobs]
-    status, printed, said = ended(tmp_path, *command, "--out", "searched")
+    status, printed, said = run_narrows(tmp_path, *command, "--out", "searched")
     assert (status, printed) == (2, "")
     assert "mine:Mine: found code that ended" in said
     log = next((tmp_path / "searched").rglob("tries.jsonl"))
     kept = log.read_text().splitlines()
     assert len(kept) == 1 + 8
     (tmp_path / "leave").unlink()
-    assert ended(tmp_path, *command, "--out", "searched")[0] in (0, 1)
+    assert run_narrows(tmp_path, *command, "--out", "searched")[0] in (0, 1)
     assert log.read_text().splitlines()[:9] == kept
     assert len(log.read_text().splitlines()) == 1 + 12
 
@@ -182,7 +184,7 @@ def test_a_search_that_its_control_ends_keeps_its_log(jobs: str, tmp_path: Path)
 def test_what_a_control_prints_stays_out_of_a_document(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(CONTROL.replace("END", "print('hello')"))
     for command in (["run", one_run(tmp_path)], ["run", write(tmp_path, SPEC, "study.toml")]):
-        status, printed, said = ended(tmp_path, *command, "--json", "--allow-code", ".")
+        status, printed, said = run_narrows(tmp_path, *command, "--json", "--allow-code", ".")
         assert status == 0, said
         json.loads(printed)
         assert "hello\n" in said

@@ -19,7 +19,7 @@ CRATE = ROOT / "experiments" / "own-control-rust"
 
 def test_a_control_from_outside_runs(tmp_path):
     shutil.copy(ROOT / "Cargo.lock", CRATE / "Cargo.lock")  # the workspace's versions are at hand
-    program = _built()
+    program = _build()
     result = nw.run(CRATE / "experiment.toml", out=tmp_path / "result")
     file = result.path / "trial-1" / "scenario.json"
     command = [program, file]
@@ -31,7 +31,7 @@ def test_a_control_from_outside_runs(tmp_path):
     assert found[2] != reno.digest
 
 
-def _built():
+def _build():
     environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target")}
     command = ["cargo", "build", "--offline", "--quiet"]
     done = subprocess.run(

@@ -84,7 +84,7 @@ def native(control, **path):
     return _native.run(json.dumps(case), controls={"mine": control})
 
 
-def written(directory, source=GOOD, name="mine.py"):
+def write(directory, source=GOOD, name="mine.py"):
     """A specification and a module next to it."""
     (directory / name).write_text(textwrap.dedent(source))
     spec = directory / "own.toml"
@@ -255,12 +255,12 @@ def test_what_is_no_error_stays_what_it_is():
 
 
 def test_a_module_next_to_the_specification_is_found_and_belongs_to_the_hash(tmp_path):
-    spec = written(tmp_path)
+    spec = write(tmp_path)
     first = plan(load(spec).spec, "1")
     assert first.trials[0].scenario["controls"]["mine:Mine"]["text"] == textwrap.dedent(GOOD)
     assert str(tmp_path) not in json.dumps(first.trials[0].scenario)
     assert plan(load(spec).spec, "1").hash == first.hash
-    written(tmp_path, GOOD.replace("20.0", "21.0"))
+    write(tmp_path, GOOD.replace("20.0", "21.0"))
     assert plan(load(spec).spec, "1").hash != first.hash
 
 
@@ -280,7 +280,7 @@ def test_runs_share_nothing(tmp_path):
     )
     counting += "        return 5.0 + len(total) // 1000\n"
     counting = counting.replace("        return self.window\n", "")
-    scenario_ = plan(load(written(tmp_path, counting)).spec, "1").trials[0].scenario
+    scenario_ = plan(load(write(tmp_path, counting)).spec, "1").trials[0].scenario
     digests = {Simulator().run(scenario_).info.digest for _ in range(2)}
     assert len(digests) == 1
 
@@ -301,7 +301,7 @@ def test_runs_share_nothing(tmp_path):
 )
 def test_a_module_that_is_wrong_names_the_place(tmp_path, source, message):
     with pytest.raises(SpecError, match=message):
-        load(written(tmp_path, source))
+        load(write(tmp_path, source))
 
 
 @pytest.mark.parametrize("method", ["on_ack", "on_connect", "on_lost", "control"])
@@ -309,14 +309,14 @@ def test_a_method_that_nobody_awaits_is_refused(tmp_path, method):
     source = GOOD.replace(f"def {method}(", f"async def {method}(")
     if source == GOOD:
         source += f"    async def {method}(self, connection):\n        pass\n"
-    file = written(tmp_path, source)
+    file = write(tmp_path, source)
     with pytest.raises(SpecError, match=f"async def {method}, which nobody awaits"):
         load(file)
 
 
 def test_a_complete_result_says_which_modules_it_did_not_compare(tmp_path, capsys):
     (tmp_path / "helper.py").write_text("WINDOW = 10\n")
-    file = written(tmp_path, f"import sys\nimport helper\nfrom helper import WINDOW\n{GOOD}")
+    file = write(tmp_path, f"import sys\nimport helper\nfrom helper import WINDOW\n{GOOD}")
     command = ["run", str(file), "--allow-code", str(tmp_path), "--out", str(tmp_path / "out")]
     sys.path.insert(0, str(tmp_path))
     try:
@@ -331,7 +331,7 @@ def test_a_complete_result_says_which_modules_it_did_not_compare(tmp_path, capsy
 
 
 def test_names_and_options_that_are_wrong(tmp_path):
-    spec = written(tmp_path)
+    spec = write(tmp_path)
     with pytest.raises(
         SpecError, match=r"unexpected keyword argument 'x'.*; window would be right"
     ):
@@ -346,7 +346,7 @@ def test_names_and_options_that_are_wrong(tmp_path):
 
 def test_the_command_says_it_in_a_line(tmp_path, capsys):
     bad = GOOD.replace("return self.window", "return 'ten'")
-    spec = written(tmp_path, bad)
+    spec = write(tmp_path, bad)
     allowed = ["--allow-code", str(tmp_path)]
     assert main(["run", str(spec), "--out", str(tmp_path / "out"), *allowed]) == 2
     said = capsys.readouterr().err
@@ -356,21 +356,21 @@ def test_the_command_says_it_in_a_line(tmp_path, capsys):
 
 
 def test_kernels_refuse_it(tmp_path):
-    made = plan(load(written(tmp_path)).spec, "1").trials[0].scenario
+    made = plan(load(write(tmp_path)).spec, "1").trials[0].scenario
     with pytest.raises(SpecError, match=r'"mine:Mine", which is written in Python; --backend sim'):
         refuse_own_controls(made)
 
 
-def marked(directory):
+def write_marking(directory):
     """A control whose module leaves a file when it is executed, and its specification."""
     mark = directory / "ran"
     source = f"from pathlib import Path\nPath({str(mark)!r}).touch()\n{textwrap.dedent(GOOD)}"
-    return written(directory, source), mark
+    return write(directory, source), mark
 
 
 @pytest.mark.parametrize("command", [["run"], ["run", "--dry-run"]])
 def test_nobodys_code_runs_because_a_specification_names_it(tmp_path, capsys, command):
-    spec, mark = marked(tmp_path)
+    spec, mark = write_marking(tmp_path)
     assert main([*command, str(spec), "--out", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err
     assert f"--allow-code {tmp_path / 'mine.py'}, if you trust it, would be right" in said
@@ -394,7 +394,7 @@ def test_packages_of_a_module_arent_imported_before_they_are_allowed(tmp_path, m
 
 
 def test_code_runs_once_it_is_named(tmp_path, monkeypatch):
-    spec, mark = marked(tmp_path)
+    spec, mark = write_marking(tmp_path)
 
     def runs(*arguments):
         mark.unlink(missing_ok=True)
@@ -420,7 +420,7 @@ def test_code_runs_once_it_is_named(tmp_path, monkeypatch):
 
 
 def test_somebody_without_a_home_has_allowed_nothing(tmp_path, monkeypatch):
-    spec, mark = marked(tmp_path)
+    spec, mark = write_marking(tmp_path)
     for name in ("HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("os.getuid", lambda: 4_000_000_000)  # of nobody
@@ -436,7 +436,7 @@ def test_somebody_without_a_home_has_allowed_nothing(tmp_path, monkeypatch):
 def test_a_program_names_its_controls_itself(tmp_path, monkeypatch):
     import narrows as nw
 
-    spec, mark = marked(tmp_path)
+    spec, mark = write_marking(tmp_path)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SpecError, match="nobody has allowed"):
         nw.run(spec)
@@ -490,7 +490,7 @@ STUBBORN = """
     ],
 )
 def test_code_that_never_returns_is_named_and_ends_with_ctrl_c(tmp_path, source, said):
-    written(tmp_path, source)
+    write(tmp_path, source)
     before = sorted(tmp_path.iterdir())
     child = subprocess.Popen(
         [sys.executable, "-c", PATIENT], cwd=tmp_path, stderr=subprocess.PIPE, text=True
@@ -512,7 +512,7 @@ def test_code_that_never_returns_is_named_and_ends_with_ctrl_c(tmp_path, source,
 def test_code_that_holds_the_interpreter_is_named_and_can_be_killed(tmp_path):
     """No Python runs meanwhile, not even a handler of Ctrl-C."""
     held = '        re.match(r"(a+)+$", "a" * 64 + "b")\n'
-    written(
+    write(
         tmp_path,
         "import re\n" + GOOD.replace("(self, sample):\n        pass\n", f"(self, sample):\n{held}"),
     )
@@ -525,7 +525,7 @@ def test_code_that_holds_the_interpreter_is_named_and_can_be_killed(tmp_path):
         os.kill(int(re.search(r"`kill -9 (\d+)`", line)[1]), signal.SIGKILL)
     assert child.returncode == -signal.SIGKILL
     assert [path.suffix for path in tmp_path.iterdir() if path.name.startswith(".")] == [".partial"]
-    written(tmp_path)
+    write(tmp_path)
     with allowing([tmp_path]):
         runner.run(tmp_path / "own.toml", out=tmp_path / "out")
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]

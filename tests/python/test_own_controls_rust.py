@@ -51,7 +51,7 @@ narrows_control::export!(Mine);
 """
 
 
-def written(folder, **changed):
+def write(folder, **changed):
     """A specification beside a control, in which comments are replaced by code."""
     text = CONTROL
     for place, code in changed.items():
@@ -68,7 +68,7 @@ def run(file, *changes):
     return Simulator().run(plan(spec, Simulator().engine_of, "sim").trials[0].scenario)
 
 
-def refused(file, *changes):
+def refusal(file, *changes):
     """The only problem of a specification or its run."""
     with pytest.raises(SpecError) as caught:
         run(file, *changes)
@@ -88,7 +88,7 @@ def test_the_example_repeats_reno_packet_by_packet():
 
 
 def test_what_a_control_shows_and_what_made_it_are_kept(tmp_path):
-    result = run(written(tmp_path), Override("flows.0.options.window=7"))
+    result = run(write(tmp_path), Override("flows.0.options.window=7"))
     tables = result.tables
     assert set(tables["internals"]["value"]) == {14.0}
     assert set(tables["flow_samples"]["cca_state"]) == {"", "still"}  # none in the handshake
@@ -105,20 +105,20 @@ def test_what_a_control_shows_and_what_made_it_are_kept(tmp_path):
     ],
 )
 def test_a_panic_ends_the_run_with_its_line(tmp_path, code, said):
-    problem = refused(written(tmp_path, on_ack=code))
+    problem = refusal(write(tmp_path, on_ack=code))
     assert problem.place == "mine.rs: on_ack"
     assert problem.found.startswith("a panic: ")
     assert said in problem.found
 
 
 def test_an_impossible_window_is_refused(tmp_path):
-    problem = refused(written(tmp_path, on_ack="self.0 = 0;"))
+    problem = refusal(write(tmp_path, on_ack="self.0 = 0;"))
     assert (problem.place, problem.found) == ("mine.rs: control", "a window of 0 after on_ack")
 
 
 def test_a_rate_that_comes_late_is_refused(tmp_path):
     late = "if self.0 > 20 { return Control::window(9).with_pacing_rate(1_000_000); }"
-    problem = refused(written(tmp_path, on_ack="self.0 += 1;", control=late))
+    problem = refusal(write(tmp_path, on_ack="self.0 += 1;", control=late))
     assert problem.found == "a pacing rate after none at first"
 
 
@@ -133,13 +133,13 @@ def test_a_rate_that_comes_late_is_refused(tmp_path):
 def test_a_source_that_reads_more_than_itself_is_refused(tmp_path, code, found):
     """Only the file's content is recorded and decides whether a run is made again."""
     (tmp_path / "window.txt").write_text("10")
-    file = written(tmp_path, control=code.replace("FOLDER", str(tmp_path)))
-    assert found.replace("FOLDER", str(tmp_path)) in str(refused(file))
+    file = write(tmp_path, control=code.replace("FOLDER", str(tmp_path)))
+    assert found.replace("FOLDER", str(tmp_path)) in str(refusal(file))
 
 
 def test_only_a_library_that_nobody_else_can_write_is_loaded(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    file = written(tmp_path)
+    file = write(tmp_path)
     run(file, *SHORT)
     (library,) = (tmp_path / "cache" / "narrows" / "controls").glob("*.so")
     library.unlink()  # the old one is in use
@@ -151,12 +151,12 @@ def test_only_a_library_that_nobody_else_can_write_is_loaded(tmp_path, monkeypat
     assert library.parent.stat().st_mode & 0o777 == 0o755
     if os.getuid() == 0:
         os.chown(library.parent, 12345, -1)
-        assert "a directory of somebody else" in str(refused(file))
+        assert "a directory of somebody else" in str(refusal(file))
 
 
 def test_what_doesnt_compile_names_the_line(tmp_path, capsys):
-    file = written(tmp_path, on_ack="self.1 += 1;")
-    assert refused(file).place == "flows[0].cca"
+    file = write(tmp_path, on_ack="self.1 += 1;")
+    assert refusal(file).place == "flows[0].cca"
     assert main(["run", str(file), "--allow-code", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert "error[E0609]: no field `1` on type `&mut Mine`" in said
@@ -165,9 +165,9 @@ def test_what_doesnt_compile_names_the_line(tmp_path, capsys):
 
 
 def test_a_machine_without_a_compiler_is_told(tmp_path, monkeypatch):
-    file = written(tmp_path)
+    file = write(tmp_path)
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    problem = refused(file)
+    problem = refusal(file)
     assert problem.found == '"mine.rs", a control in Rust, but no rustc'
     assert "rustup.rs" in problem.remedy
 
@@ -177,16 +177,16 @@ def test_a_library_of_another_interface_is_refused(tmp_path, monkeypatch):
     other = [(name, text.replace("VERSION: u64 = 1", "VERSION: u64 = 2")) for name, text in own]
     assert other != own
     monkeypatch.setattr(rust_control, "crate_sources", lambda: other)
-    assert "its interface has version 2, not 1" in refused(written(tmp_path)).found
+    assert "its interface has version 2, not 1" in refusal(write(tmp_path)).found
 
 
 def test_what_is_no_control_is_refused(tmp_path):
     (tmp_path / "no.so").write_bytes(b"no library")
     with pytest.raises(_native.ControlError, match="can't be used"):
         _native.RustControl(tmp_path / "no.so", "mine.rs")
-    file = written(tmp_path)
+    file = write(tmp_path)
     (tmp_path / "mine.rs").write_text("pub fn nothing() {}")
-    assert "narrows_control::export!" in refused(file).remedy
+    assert "narrows_control::export!" in refusal(file).remedy
 
 
 @pytest.mark.parametrize(
@@ -198,13 +198,13 @@ def test_what_is_no_control_is_refused(tmp_path):
     ],
 )
 def test_options_that_are_wrong(tmp_path, option, found):
-    problem = refused(written(tmp_path), Override(f"flows.0.options.{option}"))
+    problem = refusal(write(tmp_path), Override(f"flows.0.options.{option}"))
     assert problem.place == "flows[0].options"
     assert problem.found == found
 
 
 def test_it_runs_only_once_it_is_named(tmp_path, capsys):
-    file = written(tmp_path)
+    file = write(tmp_path)
     command = ["run", str(file), "--out", str(tmp_path / "result")]
     assert main(command) == 2
     assert "code that nobody has allowed to run" in capsys.readouterr().err
@@ -216,7 +216,7 @@ def test_a_changed_line_is_another_experiment(tmp_path):
         with allowing([EVERYTHING]):
             return plan(load_unasked(file).spec, Simulator().engine_of, "sim").hash
 
-    file = written(tmp_path)
+    file = write(tmp_path)
     before = key()
     assert key() == before
     (tmp_path / "mine.rs").write_text(CONTROL.replace("20.0", "21.0"))
@@ -225,7 +225,7 @@ def test_a_changed_line_is_another_experiment(tmp_path):
 
 def test_kernels_refuse_it(tmp_path):
     with allowing([EVERYTHING]):
-        spec = load_unasked(written(tmp_path)).spec
+        spec = load_unasked(write(tmp_path)).spec
     with pytest.raises(SpecError, match="which is written in Rust"):
         refuse_own_controls(spec.scenario)
 
@@ -233,7 +233,7 @@ def test_kernels_refuse_it(tmp_path):
 def test_evaluate_and_search_take_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "controls").mkdir()
-    written(tmp_path / "controls")
+    write(tmp_path / "controls")
     with allowing(controls=["controls/mine.rs"]):
         made = evaluate(
             ["controls/mine.rs:window=9"], suite="quick", only=["tail-drop"], beside=(), trials=1

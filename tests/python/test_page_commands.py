@@ -23,7 +23,7 @@ SETS = ["--set", 'path.buffer=["0.5bdp", "1bdp", "2bdp"]', "--set", 'flows[0].cc
 FILTER = ["--filter", "path.buffer=0.5bdp,2bdp"]
 
 
-def typed(words: list[str], patch: Patch) -> None:
+def run_line(words: list[str], patch: Patch) -> None:
     """Runs a command line as if somebody had typed it."""
     patch.setattr(sys, "argv", ["/somewhere/bin/narrows", *words])
     assert main(words) == 0
@@ -37,7 +37,7 @@ def commands(page: Path) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines]
 
 
-def stored(directory: Path, capsys: Capture, command: list[str], patch: Patch) -> set[str]:
+def stored_runs(directory: Path, capsys: Capture, command: list[str], patch: Patch) -> set[str]:
     """The runs that a command of a page makes in a directory."""
     patch.chdir(directory)
     assert command[0] == "narrows"
@@ -50,7 +50,7 @@ def stored(directory: Path, capsys: Capture, command: list[str], patch: Patch) -
 def store(tmp_path: Path, monkeypatch: Patch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("a study.toml").write_text(GOOD.replace('"good"', '"called otherwise"'))
-    typed(["run", "a study.toml", *SETS, *FILTER, "--out", "store"], monkeypatch)
+    run_line(["run", "a study.toml", *SETS, *FILTER, "--out", "store"], monkeypatch)
     return tmp_path / "store"
 
 
@@ -63,8 +63,8 @@ def test_the_page_of_a_sweep_names_what_was_typed(
     first = first[: first.index("--out")]
     made = set(open_store(store).keys())
     assert len(made) == 4
-    assert stored(tmp_path, capsys, first, monkeypatch) == made
-    assert stored(store, capsys, second, monkeypatch) == made
+    assert stored_runs(tmp_path, capsys, first, monkeypatch) == made
+    assert stored_runs(store, capsys, second, monkeypatch) == made
 
 
 def test_the_page_of_a_run_names_its_study(
@@ -88,10 +88,10 @@ def test_the_page_of_a_run_of_a_designed_study(
     spec = tmp_path / "good.toml"
     spec.write_text(f"{GOOD}\n[sweep]\n{table}\n")
     sets = ["--set", 'flows[0].cca=["bbr", "reno"]', "--set", 'path.queue=["codel", "pie"]']
-    typed(["run", str(spec), *sets, "--out", str(tmp_path / "store")], monkeypatch)
+    run_line(["run", str(spec), *sets, "--out", str(tmp_path / "store")], monkeypatch)
     pages = sorted((tmp_path / "store" / "pages").glob("*.html"))
     [command] = commands(pages[0])
-    assert stored(pages[0].parent, capsys, command, monkeypatch) == {pages[0].stem}
+    assert stored_runs(pages[0].parent, capsys, command, monkeypatch) == {pages[0].stem}
 
 
 def test_a_sweep_from_python_names_the_file_beside_its_page(
@@ -105,4 +105,4 @@ def test_a_sweep_from_python_names_the_file_beside_its_page(
     [command] = commands(page)
     made = set(open_store(tmp_path / "store").keys())
     assert len(made) == 2
-    assert stored(page.parent, capsys, command, monkeypatch) == made
+    assert stored_runs(page.parent, capsys, command, monkeypatch) == made

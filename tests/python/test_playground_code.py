@@ -111,7 +111,7 @@ def visit(browser: Browser, server: Server, address: str = "") -> None:
     browser.visit(server.address + address)
 
 
-def aimed(code: str, server: Server, other: Server) -> str:
+def aim(code: str, server: Server, other: Server) -> str:
     return code.replace("HERE/", server.address).replace("OTHER/", other.address)
 
 
@@ -129,7 +129,7 @@ def ready(browser: Browser, server: Server) -> Any:
 
 def test_a_links_code_is_shown_and_waits(browser: Browser, server: Server, other: Server) -> None:
     kept = ready(browser, server)
-    source = aimed(ATTACK, server, other)
+    source = aim(ATTACK, server, other)
     visit(browser, server, share(TEXT, source))
     browser.wait(ASKED)
     assert browser.value("document.getElementById('foreign').textContent") == source
@@ -154,7 +154,7 @@ def test_allowed_code_runs_and_takes_nothing_over(
     browser.value("document.getElementById('allow').click()")
     browser.wait(f"!!{DIGEST}")
     digest = browser.value(DIGEST)
-    visit(browser, server, share(TEXT, aimed(ATTACK, server, other)))
+    visit(browser, server, share(TEXT, aim(ATTACK, server, other)))
     browser.wait(ASKED)
     browser.value("document.getElementById('allow').click()")
     browser.wait(f"{DIGEST} === {json.dumps(digest)}")
@@ -170,7 +170,7 @@ def test_code_reaches_neither_origin_nor_network(
 ) -> None:
     visit(browser, server)
     browser.wait(f"!!{DIGEST}")
-    source = json.dumps(aimed(PROBES, server, other))
+    source = json.dumps(aim(PROBES, server, other))
     found = browser.value(
         "(async () => {"
         " const { Engine } = await import('./engine.js'); const engine = new Engine();"

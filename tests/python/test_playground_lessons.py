@@ -57,7 +57,7 @@ def attribute(lesson: str, name: str) -> str:
     return found[1]
 
 
-def expected(lesson: str) -> float:
+def expect(lesson: str) -> float:
     """The number that the simulator gives with the slider at its end."""
     measure, _, cca = attribute(lesson, "value").partition(":")
     place = attribute(lesson, "slide").split()[0]
@@ -73,7 +73,7 @@ def expected(lesson: str) -> float:
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_run_says_who_was_right(lesson: str, browser: Browser, server: Server) -> None:
-    value = expected(lesson)
+    value = expect(lesson)
     for guess in (0, 2):
         browser.visit("about:blank")
         visit(browser, server, lesson)

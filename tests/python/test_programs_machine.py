@@ -73,7 +73,7 @@ sender = "client"
 SHORT = ("run.duration=500ms", "run.warmup=0s")
 
 
-def built(place: Path, more: str = "") -> Path:
+def build(place: Path, more: str = "") -> Path:
     """A specification with the program beside it."""
     (place / "look.c").write_text(LOOKS, encoding="utf-8")
     subprocess.run(["gcc", "-O1", "-o", place / "look", place / "look.c"], check=True)
@@ -92,7 +92,7 @@ def without_processor(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 @needs("uml")
 def test_the_processor_and_the_date_are_made_up_and_calls_take_their_time(tmp_path: Path) -> None:
-    file = built(tmp_path, 'syscall_time = "1ms"\ndate = "2027-03-01"\n')
+    file = build(tmp_path, 'syscall_time = "1ms"\ndate = "2027-03-01"\n')
     with allowing([tmp_path]):
         scenario = plan(load(file, SHORT).spec, "test").trials[0].scenario
     uml = Uml(get_kernel().name)
@@ -124,7 +124,7 @@ def test_the_processor_and_the_date_are_made_up_and_calls_take_their_time(tmp_pa
 @needs("tshark")
 def test_captures_have_the_packets_of_programs(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    file = built(tmp_path)
+    file = build(tmp_path)
     changes = [word for change in SHORT for word in ("--set", change)]
     command = ["run", str(file), "--backend", "uml", "--pcap", "--out", str(out), *changes]
     assert main([*command, "--allow-code", str(tmp_path)]) == 0

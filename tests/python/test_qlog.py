@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from captured import LOSSY, WINDING, Captured, captured
+from captured import LOSSY, WINDING, Captured, capture_run
 from specimens import GOOD, TOGETHER, run_cli, write
 
 from narrows.store import open_result
@@ -66,7 +66,7 @@ def records(file: Path) -> Iterator[Record]:
 @pytest.fixture(scope="module", params=["lossy", "together", "winding"])
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
     text = {"lossy": LOSSY, "together": TOGETHER, "winding": WINDING}[request.param]
-    return captured(tmp_path_factory.mktemp(request.param), text, pcap=False, qlog=True)
+    return capture_run(tmp_path_factory.mktemp(request.param), text, pcap=False, qlog=True)
 
 
 def logs(run: Captured) -> dict[int, list[Record]]:

@@ -16,7 +16,7 @@ import pytest
 from physics import broken
 from random_specifications import (
     choices,
-    declared,
+    declared_keys,
     random_trial,
     schema,
     trial,
@@ -32,7 +32,7 @@ from relations import (
     is_ordered,
     other_order,
     packets_too,
-    sampled,
+    sampled_places,
     share_an_instant,
 )
 
@@ -59,7 +59,7 @@ def run(made: Trial) -> tuple[RunResult, dict[str, Any]]:
     return result, summarise(made.scenario, result.tables, result.info)
 
 
-def told(seed: int, document: Document, wrong: list[str]) -> str:
+def failure_message(seed: int, document: Document, wrong: list[str]) -> str:
     """The message of a failure."""
     return "\n".join([f"seed {seed}", json.dumps(document), *wrong])
 
@@ -70,7 +70,7 @@ def test_every_run_keeps_the_invariants(files: Path, seeds: range) -> None:
         document, made = random_trial(seed, files)
         result, summary = run(made)
         wrong = broken(made.scenario, result, summary)
-        assert not wrong, told(seed, document, wrong)
+        assert not wrong, failure_message(seed, document, wrong)
 
 
 @batches
@@ -78,7 +78,7 @@ def test_a_run_repeats_itself(files: Path, seeds: range) -> None:
     for seed in seeds[::10]:
         document, made = random_trial(seed, files)
         digests = {run(made)[0].info.digest for _ in range(2)}
-        assert len(digests) == 1, told(seed, document, sorted(digests))
+        assert len(digests) == 1, failure_message(seed, document, sorted(digests))
 
 
 @batches
@@ -89,8 +89,10 @@ def test_sampling_and_record_level_change_no_number(files: Path, seeds: range, c
         made = trial(document, files)
         other = run(trial(WATCHING[change](document), files))[1]
         found = differing(run(made)[1], other, fewer=change == "summary alone")
-        wrong = [line for line in found if not any(key in line for key in sampled(made.scenario))]
-        assert not wrong, told(seed, document, wrong)
+        wrong = [
+            line for line in found if not any(key in line for key in sampled_places(made.scenario))
+        ]
+        assert not wrong, failure_message(seed, document, wrong)
 
 
 @batches
@@ -102,7 +104,7 @@ def test_an_idle_element_and_a_late_flow_change_no_flow(
         document, made = random_trial(seed, files)
         other = run(trial(ACTING[change](document), files))[1]
         wrong = differing(flows_of(run(made)[1]), flows_of(other))
-        assert not wrong, told(seed, document, wrong)
+        assert not wrong, failure_message(seed, document, wrong)
 
 
 @batches
@@ -113,14 +115,14 @@ def test_the_order_of_flows_changes_none_of_them(files: Path, seeds: range) -> N
         result, before = run(made)
         if not is_ordered(made.scenario, before) or share_an_instant(result.tables["packets"]):
             continue
-        if described(made) != described(other):
+        if flows_by_name(made) != flows_by_name(other):
             continue  # names such as "bbr-2" have moved to other flows
         after = run(other)[1]
         wrong = differing(flows_of(before), flows_of(after))
-        assert not wrong, told(seed, document, wrong)
+        assert not wrong, failure_message(seed, document, wrong)
 
 
-def described(made: Trial) -> dict[str, Any]:
+def flows_by_name(made: Trial) -> dict[str, Any]:
     """The flows of a scenario by name."""
     return {flow["name"]: flow for flow in made.scenario["flows"]}
 
@@ -132,7 +134,7 @@ def with_samples(document: Document) -> Document:
 
 def test_each_declared_key_has_its_turn(files: Path) -> None:
     """A new key or kind is drawn without a change here; some need others that may not come up."""
-    keys = declared()
+    keys = declared_keys()
     drawn = [(seed, choices(random_trial(seed, files)[0])) for seed in SEEDS]
     missing = [key for seed, used in drawn if (key := keys[seed % len(keys)]) not in used]
     assert len(keys) > 500
@@ -144,4 +146,4 @@ def test_specifications_are_valid_by_the_schema(files: Path) -> None:
     for seed in SEEDS[:20]:
         document = random_trial(seed, files)[0]
         wrong = [error.json_path for error in validator.iter_errors(document)]
-        assert not wrong, told(seed, document, wrong)
+        assert not wrong, failure_message(seed, document, wrong)

@@ -21,7 +21,7 @@ from recomputed import (
     agree,
     case_of,
     integral,
-    ranked,
+    quantile,
     time_to_send,
 )
 
@@ -35,7 +35,7 @@ FIRST = int(os.environ.get("NARROWS_FUZZ_FIRST", "1")) % 2**31
 SEEDS = range(FIRST, FIRST + int(os.environ.get("NARROWS_SEEDS", "12")))
 
 
-def expected(case: Case, events: Events) -> dict[str, Any]:
+def expect(case: Case, events: Events) -> dict[str, Any]:
     """The numbers of the summary that packets tell."""
     span = events.end_s - case.warmup_s
     forwarded, dropped = events.counted("forwarded"), events.counted("dropped")
@@ -95,15 +95,15 @@ def _transfers(case: Case, events: Events, name: str) -> list[tuple[str, float |
     return [
         *found,
         ("completion_mean_s", sum(times) / len(times)),
-        ("completion_p50_s", ranked(times, 50)),
-        ("completion_p95_s", ranked(times, 95)),
-        ("completion_p99_s", ranked(times, 99)),
+        ("completion_p50_s", quantile(times, 50)),
+        ("completion_p95_s", quantile(times, 95)),
+        ("completion_p99_s", quantile(times, 99)),
         ("completion_max_s", max(times)),
         ("slowdown_mean", sum(slow) / len(slow)),
-        ("slowdown_p50", ranked(slow, 50)),
-        (f"slowdown_p50_{span}", ranked(slow, 50)),
-        (f"slowdown_p99_{span}", ranked(slow, 99)),
-        ("slowdown_p99", ranked(slow, 99)),
+        ("slowdown_p50", quantile(slow, 50)),
+        (f"slowdown_p50_{span}", quantile(slow, 50)),
+        (f"slowdown_p99_{span}", quantile(slow, 99)),
+        ("slowdown_p99", quantile(slow, 99)),
     ]
 
 
@@ -133,7 +133,7 @@ def test_the_summary_is_what_the_packets_tell(seed: int) -> None:
     names = list(case.flows)
     row = summary_row(summarise(scenario, result.tables, result.info, names), names)
     events = Events(case, result.tables["packets"].to_dicts(), result.info.end_s)
-    numbers = expected(case, events)
+    numbers = expect(case, events)
     differing = {
         name: (row[name], value) for name, value in numbers.items() if not agree(row[name], value)
     }

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from recomputed import SEGMENT, agree, ranked
+from recomputed import SEGMENT, agree, quantile
 
 from narrows.backends import get_backend
 from narrows.metrics.summary import summarise
@@ -47,7 +47,7 @@ def run(seed: int, rtt_s: float, warmup_s: float, workloads: dict[str, str]) -> 
     }
 
 
-def acknowledged(tables: Row, flow: int, instance: int) -> list[tuple[float, int]]:
+def acknowledgements(tables: Row, flow: int, instance: int) -> list[tuple[float, int]]:
     """When how many packets of a connection were acknowledged."""
     return [
         (row["time_s"], row["seq"])
@@ -59,7 +59,7 @@ def acknowledged(tables: Row, flow: int, instance: int) -> list[tuple[float, int
 def successive(tables: Row, flow: int, size: int, think_s: float) -> list[tuple[float, float]]:
     """Starts and ends of transfers that follow one another on one connection."""
     packets, found, start_s = math.ceil(size / SEGMENT), list[tuple[float, float]](), 0.0
-    for at, seq in acknowledged(tables, flow, 0):
+    for at, seq in acknowledgements(tables, flow, 0):
         if seq >= packets * (len(found) + 1):
             found.append((start_s, at))
             start_s = at + think_s
@@ -74,7 +74,7 @@ def separate(tables: Row, flow: int, size: int) -> list[tuple[float, float]]:
             begins.setdefault(row["instance"], row["time_s"])
     packets, found = math.ceil(size / SEGMENT), []
     for instance, begin in begins.items():
-        ends = [at for at, seq in acknowledged(tables, flow, instance) if seq >= packets]
+        ends = [at for at, seq in acknowledgements(tables, flow, instance) if seq >= packets]
         found += [(begin, ends[0])] if ends else []
     return found
 
@@ -89,7 +89,7 @@ def wrong_transfers(
     for kind, values in (("completion", times), ("slowdown", slow)):
         unit = "_s" if kind == "completion" else ""
         expected[f"{kind}_mean{unit}"] = math.fsum(values) / len(values)
-        expected |= {f"{kind}_p{p}{unit}": ranked(values, p) for p in (50, 95, 99)}
+        expected |= {f"{kind}_p{p}{unit}": quantile(values, p) for p in (50, 95, 99)}
     expected["completion_max_s"] = max(times)
     found = {key: row["summary"][f"{name}.{key}"] for key in expected}
     return [
@@ -153,7 +153,7 @@ def test_a_video_plays_what_has_arrived(seed: int) -> None:
     tables, row = run(seed, 0.04, 0.0, {"video": video})
     packets = math.ceil(bitrate * chunk_s / 8 / SEGMENT)
     ends_s = list[float]()
-    for at, seq in acknowledged(tables, 0, 0):
+    for at, seq in acknowledgements(tables, 0, 0):
         if seq >= packets * (len(ends_s) + 1):
             ends_s.append(at)
     wrong = {

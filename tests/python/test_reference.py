@@ -63,7 +63,7 @@ def test_the_typed_scenario_is_that_of_the_declared_keys() -> None:
     import generate_scenario
 
     text = generate_scenario.TARGET.read_text(encoding="utf-8")
-    made = generate_scenario.formatted(generate_scenario.generate(), generate_scenario.TARGET)
+    made = generate_scenario.format_text(generate_scenario.generate(), generate_scenario.TARGET)
     assert text == made, "`make reference` renews it"
     scenario = scenario_of(TOGETHER, WHOLE)
     for part, title in (("path", "Path"), ("host", "Host"), ("run", "Run")):
@@ -81,7 +81,7 @@ def test_the_page_of_controls_is_that_of_the_registry() -> None:
     import generate_controls
 
     text = generate_controls.TARGET.read_text(encoding="utf-8")
-    assert generate_controls.renewed(text) == text, "`make reference` renews it"
+    assert generate_controls.renew(text) == text, "`make reference` renews it"
     for entry in registry.ccas().values():
         assert f"## `{entry['name']}`\n" in text
         for option in entry["parameters"]:
@@ -93,7 +93,7 @@ def test_the_page_of_tables_is_that_of_the_declaration() -> None:
     import generate_columns
 
     text = generate_columns.TARGET.read_text(encoding="utf-8")
-    assert generate_columns.renewed(text) == text, "`make reference` renews it"
+    assert generate_columns.renew(text) == text, "`make reference` renews it"
     for entry in _native.tables():
         assert f"## `{entry['name']}`\n" in text
         for column in entry["columns"]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from documented import Command, File, run_command, shows, steps
 from specimens import run_cli
-from test_own_code_that_ends import ended
+from test_own_code_that_ends import run_narrows
 
 from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.library import DOCUMENTS, OURS, library
@@ -262,7 +262,7 @@ def test_an_error_of_a_measure_names_its_line(tmp_path, capsys, code, said) -> N
 
 def test_a_measure_that_leaves_is_no_success(tmp_path) -> None:
     folder = paper(tmp_path, PYTHON, "import os\ndef rate(trial):\n    os._exit(0)\n")
-    status, printed, said = ended(tmp_path, "reproduce", folder, "--allow-code", folder)
+    status, printed, said = run_narrows(tmp_path, "reproduce", folder, "--allow-code", folder)
     assert (status, printed) == (2, "")
     assert said.splitlines()[-1] == (
         "narrows: error: law/measures.py: found code that ended narrows with status 0; "

@@ -22,7 +22,7 @@ from random_specifications import (
     Node,
     Place,
     alternatives,
-    declared,
+    declared_keys,
     hint_of,
     logarithmic,
     random_drawing,
@@ -37,7 +37,7 @@ from narrows.spec.reading import Written, read_written
 from narrows.spec.registry import ccas
 
 FIRST = int(os.environ.get("NARROWS_FUZZ_FIRST", "1")) % 2**31
-KEYS = declared()
+KEYS = declared_keys()
 BATCHES = [range(begin, min(begin + 60, len(KEYS))) for begin in range(0, len(KEYS), 60)]
 DRAWS = 20
 """Values of each form."""
@@ -88,7 +88,7 @@ def is_read(document: dict[str, Any], files: Path) -> bool:
 @pytest.mark.parametrize("batch", BATCHES, ids=lambda batch: KEYS[batch[0]])
 def test_what_the_schema_refuses_is_refused(files: Path, batch: range) -> None:
     for number in batch:
-        found = drawn(number, FIRST, files)
+        found = draw(number, FIRST, files)
         if found is None:
             continue
         drawing, place, node = found
@@ -104,7 +104,7 @@ def test_of_every_form_in_the_schema_a_value_is_taken(files: Path, batch: range)
         for attempt in range(DOCUMENTS):
             if left == {} or is_related(KEYS[number]):
                 break
-            found = drawn(number, FIRST + attempt, files)
+            found = draw(number, FIRST + attempt, files)
             if found is not None:
                 drawing, place, node = found
                 chance = random.Random(f"{FIRST} {number} {attempt}")
@@ -127,7 +127,7 @@ def is_related(key: str) -> bool:
     return key in ("flows.cca", "flows.workload", "changes.stop") or key.endswith("=red.limit")
 
 
-def drawn(number: int, seed: int, files: Path) -> tuple[Drawing, Place, Node] | None:
+def draw(number: int, seed: int, files: Path) -> tuple[Drawing, Place, Node] | None:
     """A document with a key, the key's place in it and its schema; None if it didn't come up."""
     drawing, _ = random_drawing(number + len(KEYS) * seed, files)
     for place, (_, key) in drawing.nodes.items():

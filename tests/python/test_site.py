@@ -19,12 +19,12 @@ SITE = ROOT / "target" / "site"
 SOURCES = (*(ROOT / "docs").rglob("*.md"), ROOT / "mkdocs.yml")
 
 
-def outdated() -> bool:
+def is_outdated() -> bool:
     built = SITE / "sitemap.xml"
     return not built.exists() or built.stat().st_mtime < max(f.stat().st_mtime for f in SOURCES)
 
 
-require("site", "the site isn't built or is old: make site" if outdated() else "")
+require("site", "the site isn't built or is old: make site" if is_outdated() else "")
 SHOWN = (
     "", "tutorial/", "gallery/", "cookbook/who-wins/", "how-to/coming-from/", "reference/claims/",
     "reference/commands/",
@@ -68,11 +68,11 @@ def broken(file: Path) -> Iterator[str]:
         base = SITE if path.startswith("/") else file.parent
         target = (base / path.lstrip("/")).resolve() if path else file
         target = target / "index.html" if target.is_dir() else target
-        if not target.is_file() or not anchored(target, unquote(parts.fragment)):
+        if not target.is_file() or not has_anchor(target, unquote(parts.fragment)):
             yield link
 
 
-def anchored(file: Path, name: str) -> bool:
+def has_anchor(file: Path, name: str) -> bool:
     ours = file.suffix == ".html" and "playground" not in file.relative_to(SITE).parts
     return not name or not ours or name in page(file).names
 

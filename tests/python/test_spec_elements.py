@@ -25,7 +25,7 @@ def path_of(text: str, *overrides: str) -> dict[str, object]:
     return path
 
 
-def refused(text: str, *overrides: str) -> tuple[str, str, str]:
+def refusal(text: str, *overrides: str) -> tuple[str, str, str]:
     with pytest.raises(SpecError) as caught:
         spec_of(text, overrides)
     (problem,) = caught.value.problems
@@ -95,15 +95,15 @@ def test_rates_of_the_subscription_are_the_links() -> None:
     ],
 )
 def test_what_is_wrong_is_located(override: str, place: str, found: str, remedy: str) -> None:
-    told = refused(GOOD, override)
+    told = refusal(GOOD, override)
     assert told[0] == place
     assert found in told[1]
     assert remedy in told[2]
 
 
 def test_a_queue_without_a_default_needs_its_room() -> None:
-    assert refused(UNSIZED, "path.queue=red")[0] == "path.buffer"
-    assert refused(UNSIZED)[0] == "path.buffer"
+    assert refusal(UNSIZED, "path.queue=red")[0] == "path.buffer"
+    assert refusal(UNSIZED)[0] == "path.buffer"
 
 
 def test_parameters_that_dont_go_together_are_refused() -> None:
@@ -137,7 +137,7 @@ def test_a_preset_gives_the_fields_that_are_left_out() -> None:
     assert isinstance(queue, dict)
     assert (service["kind"], service["slot_ns"]) == ("cellular", 1_000_000)
     assert (path["rtt_ns"], queue["kind"]) == (30_000_000, "codel")
-    assert refused(text, "path.preset=lye")[0] == "path.preset"
+    assert refusal(text, "path.preset=lye")[0] == "path.preset"
 
 
 @pytest.mark.parametrize("name", sorted(presets()))
@@ -215,7 +215,7 @@ def test_a_bad_trace_is_located(tmp_path: Path, lines: str, found: str) -> None:
     ],
 )
 def test_wrong_elements_and_topologies_are_located(override: str, place: str) -> None:
-    assert refused(GOOD, override)[0] == place
+    assert refusal(GOOD, override)[0] == place
 
 
 def test_an_element_of_a_list_can_be_swept() -> None:

@@ -9,7 +9,7 @@ import pytest
 from specimens import GOOD, run_cli, write
 
 
-def changed(old: str, new: str) -> str:
+def with_change(old: str, new: str) -> str:
     """The good specification with one piece replaced."""
     assert GOOD.count(old) == 1
     return GOOD.replace(old, new)
@@ -17,12 +17,12 @@ def changed(old: str, new: str) -> str:
 
 def flow(extra: str) -> str:
     """The good specification with lines added to its flow."""
-    return changed('cca = "cubic"\n', f'cca = "cubic"\n{extra}\n')
+    return with_change('cca = "cubic"\n', f'cca = "cubic"\n{extra}\n')
 
 
 def path(extra: str) -> str:
     """The good specification with a line added to its path."""
-    return changed('buffer = "1bdp"', f'buffer = "1bdp"\n{extra}')
+    return with_change('buffer = "1bdp"', f'buffer = "1bdp"\n{extra}')
 
 
 def run(extra: str) -> str:
@@ -40,28 +40,28 @@ def second(lines: str) -> str:
     return f"{GOOD}\n[[flows]]\n{lines}\n"
 
 
-FLOWLESS = changed('[[flows]]\ncca = "cubic"\n', "")
+FLOWLESS = with_change('[[flows]]\ncca = "cubic"\n', "")
 RATE = 'rate = "8mbit"'
 BUFFER = 'buffer = "1bdp"'
 
 EXPECT = '\n[[expect]]\nmetric = "jain"\nat_least = 0\n\n[[expect]]\n'
 
 CASES = {
-    "Mbps": (changed("8mbit", "10Mbps"), "path.rate", '"10mbit"'),
-    "tera": (changed("8mbit", "10tbit"), "path.rate", "bit, kbit, mbit, gbit"),
-    "another name of Reno": (changed('"cubic"', '"newreno"'), "flows[0].cca", '"reno" would'),
+    "Mbps": (with_change("8mbit", "10Mbps"), "path.rate", '"10mbit"'),
+    "tera": (with_change("8mbit", "10tbit"), "path.rate", "bit, kbit, mbit, gbit"),
+    "another name of Reno": (with_change('"cubic"', '"newreno"'), "flows[0].cca", '"reno" would'),
     "two controls in a text": (
-        changed('"cubic"', '"reno, cubic"'),
+        with_change('"cubic"', '"reno, cubic"'),
         "flows[0].cca",
         'a [[flows]] for each, or in a study a list, cca = ["reno", "cubic"],',
     ),
     "an option of another control": (
-        changed('"cubic"', '"reno"\noptions.cwnd_gain = 2'),
+        with_change('"cubic"', '"reno"\noptions.cwnd_gain = 2'),
         "flows[0].options.cwnd_gain",
         "a control that has it, bbr or ",
     ),
     "an option of no control": (
-        changed('"cubic"', '"reno"\noptions.zzz = 2'),
+        with_change('"cubic"', '"reno"\noptions.zzz = 2'),
         "flows[0].options.zzz",
         "one of its options, hystart",
     ),
@@ -71,11 +71,11 @@ CASES = {
         "another flow, with this name,",
     ),
     "a key twice": (
-        changed(RATE, f"{RATE}\n{RATE}"),
+        with_change(RATE, f"{RATE}\n{RATE}"),
         '"rate" for the second time',
         "each key once",
     ),
-    "a bracket that is missing": (changed("[path]", "[path"), "unclosed table", '"[path]"'),
+    "a bracket that is missing": (with_change("[path]", "[path"), "unclosed table", '"[path]"'),
     "JSON": ('{"path": {"rate": "1mbit"}}', "no TOML, but JSON", "a line [path]"),
     "a metric that is none": (
         f'{GOOD}{EXPECT}metric = "utilisation"\nat_least = 0\n',
@@ -87,49 +87,65 @@ CASES = {
         "good.toml:21:10: expect[1].metric",
         '"cubic.share"',
     ),
-    "a unit in capitals": (changed("8mbit", "8Mbit"), "path.rate", '"8mbit"'),
-    "a unit of something else": (changed("8mbit", "8ms"), "path.rate", "bit, kbit, mbit, gbit"),
-    "no unit": (changed("8mbit", "8"), "path.rate", '"80mbit"'),
-    "a bare number": (changed('"8mbit"', "8"), "path.rate", "a rate with its unit"),
-    "a zero rate": (changed("8mbit", "0mbit"), "path.rate", "above zero"),
-    "a negative rate": (changed("8mbit", "-8mbit"), "path.rate", "a positive one"),
-    "a huge rate": (changed("8mbit", "8000000000gbit"), "path.rate", "at most 1000gbit"),
-    "a huge number": (changed('"8mbit"', "9" * 200), "path.rate", "a rate with its unit"),
-    "a number beyond all": (changed('"8mbit"', "9" * 5000), "good.toml", "would be right"),
-    "a rate of nan": (changed('"8mbit"', "nan"), "path.rate", "a rate with its unit"),
-    "a part of a bit": (changed("8mbit", "0.5bit"), "path.rate", "a whole number of bit/s"),
-    "a table of a rate": (changed('"8mbit"', "{mbit = 8}"), "path.rate", "a rate with its unit"),
-    "no rate": (changed(RATE, ""), "path.rate", "a rate with its unit"),
-    "a zero delay": (changed("20ms", "0ms"), "path.rtt", "above zero"),
-    "an endless delay": (changed("20ms", "20000000min"), "path.rtt", "at most 1000000s"),
-    "no buffer": (changed(BUFFER, ""), "path.buffer", '"1.75bdp"'),
-    "a zero buffer": (changed("1bdp", "0bdp"), "path.buffer", "above zero"),
-    "a buffer in words": (changed("1bdp", "large"), "path.buffer", "250kb"),
-    "a buffer below a packet": (changed("1bdp", "0.01bdp"), "path.buffer", "1500b"),
-    "a buffer of everything": (changed("1bdp", "99999999bdp"), "path.buffer", "at most 1000gb"),
-    "half a packet": (changed("1bdp", "0.5pkt"), "path.buffer", "a whole number of packets"),
+    "a unit in capitals": (with_change("8mbit", "8Mbit"), "path.rate", '"8mbit"'),
+    "a unit of something else": (with_change("8mbit", "8ms"), "path.rate", "bit, kbit, mbit, gbit"),
+    "no unit": (with_change("8mbit", "8"), "path.rate", '"80mbit"'),
+    "a bare number": (with_change('"8mbit"', "8"), "path.rate", "a rate with its unit"),
+    "a zero rate": (with_change("8mbit", "0mbit"), "path.rate", "above zero"),
+    "a negative rate": (with_change("8mbit", "-8mbit"), "path.rate", "a positive one"),
+    "a huge rate": (with_change("8mbit", "8000000000gbit"), "path.rate", "at most 1000gbit"),
+    "a huge number": (with_change('"8mbit"', "9" * 200), "path.rate", "a rate with its unit"),
+    "a number beyond all": (with_change('"8mbit"', "9" * 5000), "good.toml", "would be right"),
+    "a rate of nan": (with_change('"8mbit"', "nan"), "path.rate", "a rate with its unit"),
+    "a part of a bit": (with_change("8mbit", "0.5bit"), "path.rate", "a whole number of bit/s"),
+    "a table of a rate": (
+        with_change('"8mbit"', "{mbit = 8}"),
+        "path.rate",
+        "a rate with its unit",
+    ),
+    "no rate": (with_change(RATE, ""), "path.rate", "a rate with its unit"),
+    "a zero delay": (with_change("20ms", "0ms"), "path.rtt", "above zero"),
+    "an endless delay": (with_change("20ms", "20000000min"), "path.rtt", "at most 1000000s"),
+    "no buffer": (with_change(BUFFER, ""), "path.buffer", '"1.75bdp"'),
+    "a zero buffer": (with_change("1bdp", "0bdp"), "path.buffer", "above zero"),
+    "a buffer in words": (with_change("1bdp", "large"), "path.buffer", "250kb"),
+    "a buffer below a packet": (with_change("1bdp", "0.01bdp"), "path.buffer", "1500b"),
+    "a buffer of everything": (with_change("1bdp", "99999999bdp"), "path.buffer", "at most 1000gb"),
+    "half a packet": (with_change("1bdp", "0.5pkt"), "path.buffer", "a whole number of packets"),
     "an unknown queue": (path('queue = "dropttail"'), "path.queue", '"droptail"'),
     "a probability as a text": (path('loss = "1%"'), "path.loss", "from 0 to"),
     "a loss of nan": (path("loss = nan"), "path.loss", "from 0 to below 1"),
     "a loss of everything": (path("loss = 1"), "path.loss", "below 1"),
     "a negative loss": (path("loss = -0.1"), "path.loss", "from 0 to"),
-    "an unknown key": (changed(RATE, f'{RATE}\nbufer = "1bdp"'), "path.bufer", '"buffer"'),
+    "an unknown key": (with_change(RATE, f'{RATE}\nbufer = "1bdp"'), "path.bufer", '"buffer"'),
     "a key of another table": (run('rtt = "20ms"'), "run.rtt", "`path.rtt`"),
     "a key outside its table": (f'rate = "1mbit"\n{GOOD}', "rate", "`path.rate`"),
     "an unknown table": (run("[hosts]"), "hosts", '"host"'),
     "a key in another alphabet": (run('"продолжение" = 1'), "run.продолжение", "duration"),
     "a path that is no table": ("path = 3\n", "path", "a table, [path]"),
-    "a list of paths": (changed("[path]", "[[path]]"), "path", "a table, [path]"),
+    "a list of paths": (with_change("[path]", "[[path]]"), "path", "a table, [path]"),
     "no path": (GOOD[GOOD.index("[[flows]]") :], "path", "a table, [path]"),
     "no flows": (FLOWLESS, "flows", "[[flows]]"),
     "an empty list of flows": (f"flows = []\n{FLOWLESS}", "flows", "at least one"),
-    "flows as a table": (changed("[[flows]]", "[flows]"), "flows", "[[flows]]"),
+    "flows as a table": (with_change("[[flows]]", "[flows]"), "flows", "[[flows]]"),
     "flows as a text": (f'flows = "cubic"\n{FLOWLESS}', "flows", "[[flows]]"),
     "a flow that is a text": (f'flows = ["cubic"]\n{FLOWLESS}', "flows[0]", "[[flows]]"),
-    "an unknown control": (changed('cca = "cubic"', 'cca = "cubik"'), "flows[0].cca", '"cubic"'),
-    "no resemblance": (changed('cca = "cubic"', 'cca = "quantum"'), "flows[0].cca", "one of "),
-    "a control that is true": (changed('"cubic"', "true"), "flows[0].cca", "a congestion control"),
-    "no control": (changed('cca = "cubic"', 'name = "x"'), "flows[0].cca", "a congestion control"),
+    "an unknown control": (
+        with_change('cca = "cubic"', 'cca = "cubik"'),
+        "flows[0].cca",
+        '"cubic"',
+    ),
+    "no resemblance": (with_change('cca = "cubic"', 'cca = "quantum"'), "flows[0].cca", "one of "),
+    "a control that is true": (
+        with_change('"cubic"', "true"),
+        "flows[0].cca",
+        "a congestion control",
+    ),
+    "no control": (
+        with_change('cca = "cubic"', 'name = "x"'),
+        "flows[0].cca",
+        "a congestion control",
+    ),
     "an unknown option": (flow("options = {bta = 1}"), "flows[0].options.bta", '"beta"'),
     "an option out of range": (flow("options = {beta = 0}"), "flows[0].options.beta", "from 1 to"),
     "half an option": (flow("options = {beta = 1.5}"), "flows[0].options.beta", "a whole number"),
@@ -206,9 +222,13 @@ CASES = {
         "flows[1].while",
         "a flow with a size",
     ),
-    "a warm-up without an end": (changed('"500ms"', '"2s"'), "run.warmup", "shorter than the run"),
-    "a zero duration": (changed('"2s"', '"0s"'), "run.duration", "above zero"),
-    "a date for a duration": (changed('"2s"', "2024-01-01"), "run.duration", "a duration"),
+    "a warm-up without an end": (
+        with_change('"500ms"', '"2s"'),
+        "run.warmup",
+        "shorter than the run",
+    ),
+    "a zero duration": (with_change('"2s"', '"0s"'), "run.duration", "above zero"),
+    "a date for a duration": (with_change('"2s"', "2024-01-01"), "run.duration", "a duration"),
     "zero trials": (run("trials = 0"), "run.trials", "a whole number from 1"),
     "a negative seed": (run("seed = -1"), "run.seed", "a whole number from 0"),
     "a seed too far": (run("seed = 18446744073709551616"), "run.seed", "to 18446744073709551615"),
@@ -256,14 +276,14 @@ CASES = {
     "an open bracket": ("x = [[[", "good.toml", "would be right"),
     "too many brackets": (f"x = {'[' * 5000}", "good.toml", "would be right"),
     "nothing": ("", "path", "a table, [path]"),
-    "a zero byte": (changed("8mbit", "8\0mbit"), ":4:10: found no TOML", "would be right"),
+    "a zero byte": (with_change("8mbit", "8\0mbit"), ":4:10: found no TOML", "would be right"),
     "a number of 401 digits": (
-        changed('"20ms"', "9" * 401),
+        with_change('"20ms"', "9" * 401),
         "path.rtt",
         "a duration with its unit",
     ),
     "digits without end": (
-        changed("8mbit", "9" * 401 + "mbit"),
+        with_change("8mbit", "9" * 401 + "mbit"),
         "path.rate",
         "with one of the units",
     ),
@@ -328,7 +348,7 @@ def test_malformed(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     text, place, remedy = CASES[case]
     file = write(tmp_path, text)
     status = run_cli("run", file, "--out", str(tmp_path / "out"))
-    line = refused(status, capsys, place, remedy)
+    line = check_refusal(status, capsys, place, remedy)
     assert re.match(rf"narrows: error: {re.escape(file)}:\d+:\d+: ", line)
     assert not (tmp_path / "out").exists()
 
@@ -337,7 +357,7 @@ def test_malformed(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_malformed_overrides(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, place, remedy = OVERRIDES[case]
     status = run_cli("run", write(tmp_path), "--set", text, "--out", str(tmp_path / "out"))
-    refused(status, capsys, place, remedy)
+    check_refusal(status, capsys, place, remedy)
     assert not (tmp_path / "out").exists()
 
 
@@ -347,7 +367,7 @@ def test_malformed_numbers(
     option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = run_cli("run", write(tmp_path), f"{option}={value}")
-    refused(status, capsys, f"{option}: run.{option[2:]}", "a whole number")
+    check_refusal(status, capsys, f"{option}: run.{option[2:]}", "a whole number")
 
 
 def test_an_option_beside_the_place_it_is_short_for(
@@ -355,45 +375,45 @@ def test_an_option_beside_the_place_it_is_short_for(
 ) -> None:
     for given in ("run.trials=3", "run.trials = 3"):
         status = run_cli("run", write(tmp_path), "--trials", "2", "--set", given)
-        refused(status, capsys, f"--trials: found 2 beside --set {given}", "one of the two")
+        check_refusal(status, capsys, f"--trials: found 2 beside --set {given}", "one of the two")
 
 
 def test_a_control_that_no_situation_knows(capsys: pytest.CaptureFixture[str]) -> None:
     status = run_cli("evaluate", "bbbr")
-    refused(status, capsys, "CONTROL: flows[0].cca", '"bbr"')
+    check_refusal(status, capsys, "CONTROL: flows[0].cca", '"bbr"')
 
 
 def test_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    refused(run_cli("run", str(tmp_path / "x.toml")), capsys, "x.toml", "the path of a spec")
+    check_refusal(run_cli("run", str(tmp_path / "x.toml")), capsys, "x.toml", "the path of a spec")
 
 
 def test_no_file_but_one_like_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(tmp_path)
-    refused(run_cli("run", file.replace("good", "godo")), capsys, "godo.toml", file)
+    check_refusal(run_cli("run", file.replace("good", "godo")), capsys, "godo.toml", file)
 
 
 def test_a_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    refused(run_cli("run", str(tmp_path)), capsys, str(tmp_path), "a file")
+    check_refusal(run_cli("run", str(tmp_path)), capsys, str(tmp_path), "a file")
 
 
 def test_a_file_used_as_a_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    refused(run_cli("run", f"{write(tmp_path)}/x.toml"), capsys, "x.toml", "a file")
+    check_refusal(run_cli("run", f"{write(tmp_path)}/x.toml"), capsys, "x.toml", "a file")
 
 
 def test_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "bytes.toml"
     file.write_bytes(b'name = "\xff\xfe"')
-    refused(run_cli("run", str(file)), capsys, "bytes.toml", "UTF-8")
+    check_refusal(run_cli("run", str(file)), capsys, "bytes.toml", "UTF-8")
 
 
 def test_no_name_for_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    refused(run_cli("run", "a\0b"), capsys, "a", "would be right")
+    check_refusal(run_cli("run", "a\0b"), capsys, "a", "would be right")
 
 
 def test_a_file_too_large(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "large.toml"
     file.write_bytes(b"#" * 10_000_001)
-    refused(run_cli("run", str(file)), capsys, "large.toml", "a specification")
+    check_refusal(run_cli("run", str(file)), capsys, "large.toml", "a specification")
 
 
 @pytest.mark.parametrize(
@@ -409,7 +429,7 @@ def test_a_file_too_large(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_bad_command_lines(
     arguments: list[str], place: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refused(run_cli(*arguments), capsys, place, "--help` shows what would be right")
+    check_refusal(run_cli(*arguments), capsys, place, "--help` shows what would be right")
 
 
 @pytest.mark.parametrize(("backend", "remedy"), [("simm", '"sim"')])
@@ -417,11 +437,11 @@ def test_other_back_ends(
     backend: str, remedy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = run_cli("run", write(tmp_path), "--backend", backend)
-    refused(status, capsys, f'--backend: found "{backend}"', remedy)
+    check_refusal(status, capsys, f'--backend: found "{backend}"', remedy)
 
 
 def test_every_problem_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = changed("8mbit", "8ms").replace('"cubic"', '"cubik"').replace('"2s"', '"2h"')
+    text = with_change("8mbit", "8ms").replace('"cubic"', '"cubik"').replace('"2s"', '"2h"')
     assert run_cli("run", write(tmp_path, text)) == 2
     lines = capsys.readouterr().err.splitlines()
     assert [line.split(": ")[3] for line in lines] == ["path.rate", "flows[0].cca", "run.duration"]
@@ -436,7 +456,7 @@ def test_options_of_an_unknown_control_are_no_second_problem(
     assert 'flows[0].cca: found "cubik", which is no congestion control; "cubic"' in line
 
 
-def refused(status: int, capsys: pytest.CaptureFixture[str], place: str, remedy: str) -> str:
+def check_refusal(status: int, capsys: pytest.CaptureFixture[str], place: str, remedy: str) -> str:
     """Checks an error message; gives its first line."""
     captured = capsys.readouterr()
     assert status == 2, captured.err

@@ -52,7 +52,7 @@ workload = { kind = "media", control = "nada", max = "1mbit" }
 Place = tuple[str | int, ...]
 
 
-def dotted(place: Place) -> str:
+def spell(place: Place) -> str:
     """A place as people write it: `flows[0].cca`."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
     return text.removeprefix(".")
@@ -98,7 +98,7 @@ def test_the_engine_takes_every_field() -> None:
 def test_the_engine_takes_no_other_field(place: Place) -> None:
     scenario = deepcopy(SCENARIO)
     at(scenario, place)["unheard_of"] = 1
-    assert refusal(scenario).startswith(dotted(place))
+    assert refusal(scenario).startswith(spell(place))
 
 
 @pytest.mark.parametrize("place", FIELDS, ids=str)

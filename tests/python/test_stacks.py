@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from captured import captured
+from captured import capture_run
 from required import needs
 from waiting import HANG_S
 
@@ -69,7 +69,7 @@ def test_a_stack_is_named_and_shows_its_state_in_the_usual_tables(tmp_path: Path
 @pytest.mark.parametrize("stack", ["quinn", "noq"])
 def test_captures_hold_the_bytes_and_the_key_log_decrypts_them(tmp_path: Path, stack: str) -> None:
     spec = SPEC.replace('cca = "bbr"\nstack = "quinn"', f'cca = "cubic"\nstack = "{stack}"')
-    run = captured(tmp_path / "run", spec, ("run.record=packets",), snaplen=1500)
+    run = capture_run(tmp_path / "run", spec, ("run.record=packets",), snaplen=1500)
     assert dict(run.output.captures)["keys.log"] == 2 * 5
     keys = (run.directory / "keys.log").read_text().splitlines()
     assert {line.split()[0] for line in keys} >= {"CLIENT_TRAFFIC_SECRET_0", "EXPORTER_SECRET"}
@@ -107,7 +107,7 @@ def test_captures_hold_the_bytes_and_the_key_log_decrypts_them(tmp_path: Path, s
 @pytest.mark.parametrize(("stack", "cca"), [("quinn", "bbr"), ("noq", "bbr3")])
 def test_a_stack_writes_its_own_qlog(tmp_path: Path, stack: str, cca: str) -> None:
     spec = SPEC.replace('cca = "bbr"\nstack = "quinn"', f'cca = "{cca}"\nstack = "{stack}"')
-    run = captured(tmp_path / "run", spec, pcap=False, qlog=True)
+    run = capture_run(tmp_path / "run", spec, pcap=False, qlog=True)
     files = dict(run.output.captures)
     assert set(files) == {f"{stack}-{cca}-1.sqlog", f"{stack}-{cca}-2.sqlog", "bbr-1.sqlog"}
     name = f"{stack}-{cca}-1.sqlog"

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import polars as pl
-from exported import exported
+from exported import export_csv
 from polars.testing import assert_frame_equal
 from specimens import GOOD, write
 
@@ -24,7 +24,7 @@ def swept(directory: Path, text: str = SMALL, out: str = "out") -> Path:
 
 
 def everything(store: Path) -> dict[str, bytes]:
-    return {table: exported(store, table) for table in TABLES}
+    return {table: export_csv(store, table) for table in TABLES}
 
 
 def parts(store: Path) -> list[str]:
@@ -60,7 +60,7 @@ def test_columns_do_not_depend_on_the_order_of_the_runs(tmp_path: Path) -> None:
     first = tmp_path / "other"
     execute(prepare(write(tmp_path, SMALL), out=first, filters=["flows[0].cca=bbr"]))
     swept(tmp_path, SMALL, "other")
-    assert exported(tmp_path / "out", "summary") == exported(first, "summary")
+    assert export_csv(tmp_path / "out", "summary") == export_csv(first, "summary")
 
 
 def test_two_sweeps_at_once_share_a_store(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_two_sweeps_at_once_share_a_store(tmp_path: Path) -> None:
     assert len(store.keys()) == store.rows("runs").height == 12
     assert list(damage(store)) == []
     execute(prepare(spec, out=tmp_path / "one"))
-    assert exported(tmp_path / "both", "summary") == exported(tmp_path / "one", "summary")
+    assert export_csv(tmp_path / "both", "summary") == export_csv(tmp_path / "one", "summary")
 
 
 def test_an_empty_store_has_empty_tables(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_an_empty_store_has_empty_tables(tmp_path: Path) -> None:
 
 def test_a_summary_says_which_runs_are_invalid(tmp_path: Path) -> None:
     store = swept(tmp_path)
-    frame = pl.read_csv(io.BytesIO(exported(store, "summary")), schema_overrides={"invalid": str})
+    frame = pl.read_csv(io.BytesIO(export_csv(store, "summary")), schema_overrides={"invalid": str})
     assert_frame_equal(
         frame.select("invalid"), pl.DataFrame({"invalid": [None] * 4}, {"invalid": str})
     )

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from exported import everything, exported
+from exported import everything, export_csv
 from specimens import GOOD, run_cli, write
 from waiting import HANG_S
 
@@ -43,7 +43,7 @@ def swept(directory: Path, text: str = SMALL, *filters: str) -> SweepOutcome:
 
 
 def frame(directory: Path, table: str = "summary") -> pl.DataFrame:
-    return pl.read_csv(io.BytesIO(exported(directory, table)))
+    return pl.read_csv(io.BytesIO(export_csv(directory, table)))
 
 
 def test_every_run_is_done_once(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def start(directory: Path, spec: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def killed(directory: Path, spec: str, after_s: float) -> None:
+def run_and_kill(directory: Path, spec: str, after_s: float) -> None:
     """Starts a sweep and kills it some time after its store is there."""
     with start(directory, spec) as child:
         while not (directory / "store.json").exists() and child.poll() is None:
@@ -284,7 +284,7 @@ def test_a_sweep_killed_at_random_moments_ends_as_if_undisturbed(tmp_path: Path)
     print(f"moments of seed {seed}")
     moments = random.Random(seed)
     for _ in range(5):
-        killed(tmp_path / "killed", spec, moments.uniform(0, 0.5))
+        run_and_kill(tmp_path / "killed", spec, moments.uniform(0, 0.5))
     last = execute(prepare(spec, out=tmp_path / "killed"))
     assert last.failures == ()
     execute(prepare(spec, out=tmp_path / "undisturbed"))

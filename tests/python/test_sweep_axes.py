@@ -33,7 +33,7 @@ def swept(lines: str, text: str = GOOD) -> str:
     return f"{text}\n[sweep]\n{lines}\n"
 
 
-def ranged(spec: str) -> list[object]:
+def range_values(spec: str) -> list[object]:
     """The values of a range in the place of the loss."""
     return [value for (value,) in values(GOOD.replace(RATE, f"{RATE}\nloss = {spec}"))]
 
@@ -131,7 +131,7 @@ def test_an_override_fixes_an_axis() -> None:
 )
 def test_ranges(spec: str, expected: list[object] | str) -> None:
     wanted = expected.split() if isinstance(expected, str) else expected
-    found = ranged(spec)
+    found = range_values(spec)
     assert found == wanted
     assert [type(value) for value in found] == [type(value) for value in wanted]
 
@@ -142,7 +142,7 @@ def test_ranges(spec: str, expected: list[object] | str) -> None:
 def test_a_range_rises_from_end_to_end(low: int, extra: int, count: int, log: bool) -> None:
     scale = "log" if log else "linear"
     spec = f"{{from = {low}, to = {low + extra}, count = {count}, scale = '{scale}'}}"
-    found = ranged(spec)
+    found = range_values(spec)
     assert (found[0], found[-1]) == (low, low + extra)
     assert found == sorted(set(found), key=lambda value: float(str(value)))
     assert len(found) <= count

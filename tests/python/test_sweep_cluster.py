@@ -195,7 +195,7 @@ def certificates(directory: Path) -> None:
         subprocess.run(command, cwd=directory, check=True, capture_output=True)
 
 
-def configured(**files: str) -> dict[str, str]:
+def configure(**files: str) -> dict[str, str]:
     known = {"CA_FILE": "ca.pem", "CLIENT__CERT": "node.pem", "CLIENT__KEY": "node-key.pem"}
     tls = {f"DASK_DISTRIBUTED__COMM__TLS__{k}": v for k, v in (known | files).items() if v}
     return os.environ | tls | SOON
@@ -215,16 +215,16 @@ def test_an_encrypted_cluster_and_who_is_kept_out(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
         return done.returncode, done.stdout + done.stderr
 
-    status, said = swept("tls://", configured(CLIENT__KEY=""))
+    status, said = swept("tls://", configure(CLIENT__KEY=""))
     assert status == 2
     assert "without distributed.comm.tls.client.key in the configuration of Dask" in said
     assert "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY" in said
-    status, said = swept("tls://", configured(CA_FILE="nowhere.pem"))
+    status, said = swept("tls://", configure(CA_FILE="nowhere.pem"))
     assert status == 2
     assert "distributed.comm.tls.ca-file: found nowhere.pem, which is no file" in said
     for protocol, environment in (
-        ("tcp://", configured()),
-        ("tls://", configured(CA_FILE="foreign.pem")),
+        ("tcp://", configure()),
+        ("tls://", configure(CA_FILE="foreign.pem")),
     ):
         status, said = swept(protocol, environment)
         assert status == 2
@@ -232,7 +232,7 @@ def test_an_encrypted_cluster_and_who_is_kept_out(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "parts").is_dir() or not any(
         (tmp_path / "out" / "parts").iterdir()
     )
-    status, said = swept("tls://", configured())
+    status, said = swept("tls://", configure())
     assert status == 0, said
     assert "1 new" in said
 

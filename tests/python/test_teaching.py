@@ -53,7 +53,7 @@ def tables() -> list[dict[int, list[str]]]:
     ]
 
 
-def shown(cells: Cells, flows: tuple[int, ...], buffers: tuple[float, ...]) -> dict[int, list[str]]:
+def show(cells: Cells, flows: tuple[int, ...], buffers: tuple[float, ...]) -> dict[int, list[str]]:
     return {n: [f"{cells[n, buffer]:.3f}" for buffer in buffers] for n in flows}
 
 
@@ -63,7 +63,7 @@ def smallest(cells: Cells, flows: int, least: float) -> float:
 
 def test_reno(tmp_path: Path) -> None:
     used, queue_ms = means(tmp_path, (), "utilization", "queue_mean_ms")
-    assert tables()[0] == shown(used, FLOWS, BUFFERS)
+    assert tables()[0] == show(used, FLOWS, BUFFERS)
     assert smallest(used, 1, 0.99) == 1, "the answer to the first question"
     needed = [f"{smallest(used, n, 0.97):g}" for n in FLOWS]
     rule = [f"{1 / math.sqrt(n):g}" for n in FLOWS]
@@ -93,5 +93,5 @@ def test_bbr(tmp_path: Path) -> None:
 
 def test_flows_in_step(tmp_path: Path) -> None:
     [used] = means(tmp_path, IN_STEP, "utilization")
-    assert tables()[1] == shown(used, (16, 64), BUFFERS[:4])
+    assert tables()[1] == show(used, (16, 64), BUFFERS[:4])
     assert smallest(used, 64, 0.97) == 4 * BUFFERS[0], "64 flows need four times the buffer"

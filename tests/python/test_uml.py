@@ -268,7 +268,7 @@ def test_progress_is_heard_and_can_stop_the_run(uml: Uml) -> None:
 
 
 @pytest.fixture
-def stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stuck_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The directory of a guest that would stop its clock, and is ended soon."""
     monkeypatch.setattr(machine, "SILENCE_S", 2.0)
     place = tmp_path / "narrows-uml.stuck"
@@ -277,11 +277,11 @@ def stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def test_a_guest_that_stops_its_clock_is_ended(uml: Uml, stuck: Path) -> None:
+def test_a_guest_that_stops_its_clock_is_ended(uml: Uml, stuck_guest: Path) -> None:
     program = machine.Program(uml.kernel.binary, uml.kernel.library)
     with ThreadPoolExecutor(1) as threads:
-        running = threads.submit(machine.boot, program, stuck, seed=1)
-        while not _now(stuck):
+        running = threads.submit(machine.boot, program, stuck_guest, seed=1)
+        while not _now(stuck_guest):
             time.sleep(0.01)
         with pytest.raises(GuestError, match="didn't respond"):
             running.result()
@@ -289,17 +289,19 @@ def test_a_guest_that_stops_its_clock_is_ended(uml: Uml, stuck: Path) -> None:
 
 
 def test_a_guest_and_its_programs_stay_on_one_processor(
-    uml: Uml, stuck: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    uml: Uml, stuck_guest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(processors, "cache_directory", lambda: tmp_path)
     program = machine.Program(uml.kernel.binary, uml.kernel.library)
     seen = []
 
     def watch() -> None:
-        seen.extend(os.sched_getaffinity(pid) for guest in _now(stuck) for pid in _session(guest))
+        seen.extend(
+            os.sched_getaffinity(pid) for guest in _now(stuck_guest) for pid in _session(guest)
+        )
 
     with pytest.raises(GuestError, match="didn't respond"):
-        machine.boot(program, stuck, seed=1, watch=watch)
+        machine.boot(program, stuck_guest, seed=1, watch=watch)
     assert len(seen) > 2
     assert all(len(each) == 1 and each == seen[0] for each in seen)
 

@@ -64,7 +64,7 @@ fn version_2_in_half_a_bdp_of_buffer() {
     insta::assert_snapshot!(states("bbr2", Path::new(50, 40, 80), 11_000));
 }
 
-/// Share of packets lost, and of the path's capacity that was used, after STARTUP.
+/// The loss rate and the utilisation of the path after STARTUP.
 fn loss_and_use(name: &str, path: Path) -> (f64, f64) {
     let mut flow = flow(name, path);
     flow.run(at_ms(3_000), |_| {});

@@ -2,7 +2,7 @@
 
 use crate::common::{Options, internal};
 use narrows_base::{Duration, Stream};
-use narrows_cc::contract::{HUGE, ORDINARY, Operation, Scale, Sender};
+use narrows_cc::contract::{HUGE, ModelSender, ORDINARY, Operation, Scale};
 use narrows_cc::{CONTROLS, CcConfig, Congestion, PROFILES, Unused};
 use proptest::prelude::*;
 
@@ -71,7 +71,7 @@ const VARIANTS: [Variant; 5] = [
     ("bbr", &[("rtprop", "keep"), ("full_bw_rounds", "1"), ("prr_recovery", "true")]),
 ];
 
-fn senders(profile: usize, initial_rtt_us: Option<u64>, scale: Scale) -> Vec<Sender> {
+fn senders(profile: usize, initial_rtt_us: Option<u64>, scale: Scale) -> Vec<ModelSender> {
     let (_, profile) = PROFILES[profile % PROFILES.len()];
     let plain = CONTROLS.iter().map(|entry| (entry.info.name, &[] as Options));
     let build = |(name, options)| {
@@ -84,7 +84,7 @@ fn senders(profile: usize, initial_rtt_us: Option<u64>, scale: Scale) -> Vec<Sen
             options: &crate::common::values(name, options),
         };
         let control = narrows_cc::build(name, config).expect("a control of the tests");
-        Sender::new(control, scale)
+        ModelSender::new(control, scale)
     };
     plain.chain(VARIANTS).map(build).collect()
 }

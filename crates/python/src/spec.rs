@@ -6,7 +6,8 @@ mod refused;
 mod words;
 
 use narrows_spec::{
-    Change, Design, Node, Place, Point, Problems, Source, Specification, Study, canonical_json,
+    Change, Design, DesignPoint, Node, Place, Problems, Source, Specification, Study,
+    canonical_json,
 };
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -132,7 +133,7 @@ impl SpecOutput {
 #[pyclass(module = "narrows._native")]
 pub struct StudyOutput {
     study: Study,
-    points: Vec<Point>,
+    points: Vec<DesignPoint>,
 }
 
 #[pymethods]
@@ -176,7 +177,8 @@ impl StudyOutput {
     fn points(&mut self) -> PyResult<Vec<String>> {
         self.points = self.study.points().map_err(spec_error)?;
         let pair = |(place, node): &(Place, Node)| json!([place.to_string(), node.to_json()]);
-        let point = |point: &Point| canonical_json(&point.iter().map(pair).collect::<Vec<_>>());
+        let point =
+            |point: &DesignPoint| canonical_json(&point.iter().map(pair).collect::<Vec<_>>());
         Ok(self.points.iter().map(point).collect())
     }
 

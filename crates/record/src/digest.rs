@@ -47,7 +47,7 @@ impl Digest {
         }
     }
 
-    /// Takes an optional number; none differs from every number.
+    /// Takes an optional number; `None` hashes differently from every number.
     fn optional(&mut self, word: Option<u64>) {
         self.number(u64::from(word.is_some()));
         self.number(word.unwrap_or(0));

@@ -15,7 +15,7 @@ pub trait Observer {
     /// Takes a wanted event.
     fn on(&mut self, at: Time, event: &Event);
 
-    /// Takes a wanted RTT sample: most events are one, so an observer may have a shorter way for it.
+    /// Takes a wanted RTT sample. Most events are RTT samples, so an observer may have a faster path.
     #[inline]
     fn on_rtt(&mut self, at: Time, sample: RttSample) {
         self.on(at, &Event::Rtt(sample));

@@ -10,7 +10,7 @@ use serde::Deserialize;
 /// One run: its scenario, its records, and the program that sends and receives.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct RouterConfig {
     /// The scenario; its controls have the kernel's names.
     pub scenario: Scenario,
     /// Flow i has this TCP port of the receiver plus i.
@@ -53,7 +53,7 @@ pub struct HostsConfig {
     pub out: PathBuf,
 }
 
-impl Config {
+impl RouterConfig {
     /// The path, and the flows that cross it.
     #[must_use]
     pub fn crossing(&self) -> Crossing {
@@ -80,7 +80,7 @@ pub struct Crossing {
     pub dscps: Vec<Dscp>,
     /// The links that each flow crosses to the receiver, by name; all if none.
     pub links: Vec<Option<Vec<String>>>,
-    /// The sender's port of each flow's data, as in [`Config`].
+    /// The sender's port of each flow's data, as in [`RouterConfig`].
     pub data_ports: Vec<Option<u16>>,
 }
 

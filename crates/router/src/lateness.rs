@@ -10,7 +10,7 @@ pub struct Lateness(Vec<u32>);
 
 /// Percentiles of the lateness, in ns; zero without packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Summary {
+pub struct LatenessSummary {
     /// Packets taken or released.
     pub packets: usize,
     /// Half of them were no later.
@@ -32,18 +32,24 @@ impl Lateness {
 
     /// The percentiles (nearest rank).
     #[must_use]
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> LatenessSummary {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         let at = |per_mille: usize| {
             let rank = (sorted.len() * per_mille).div_ceil(1000);
             sorted.get(rank.max(1) - 1).copied().unwrap_or(0)
         };
-        Summary { packets: sorted.len(), p50: at(500), p99: at(990), p999: at(999), max: at(1000) }
+        LatenessSummary {
+            packets: sorted.len(),
+            p50: at(500),
+            p99: at(990),
+            p999: at(999),
+            max: at(1000),
+        }
     }
 }
 
-impl Summary {
+impl LatenessSummary {
     /// Why a run whose packets were `done` ("released") this late is invalid; `None` if that is
     /// within `limits`.
     #[must_use]
@@ -62,7 +68,7 @@ impl Summary {
 mod tests {
     use super::*;
 
-    fn of(values: impl Iterator<Item = u64>) -> Summary {
+    fn of(values: impl Iterator<Item = u64>) -> LatenessSummary {
         let mut lateness = Lateness::default();
         values.for_each(|v| lateness.push(v));
         lateness.summary()
@@ -73,7 +79,7 @@ mod tests {
         let summary = of((1..=1000).rev());
         assert_eq!((summary.p50, summary.p99, summary.p999, summary.max), (500, 990, 999, 1000));
         assert_eq!(of([7, u64::MAX].into_iter()).max, u32::MAX);
-        assert_eq!(of(std::iter::empty()), Summary::default());
+        assert_eq!(of(std::iter::empty()), LatenessSummary::default());
     }
 
     #[test]

@@ -37,12 +37,12 @@ mod sys;
 mod window;
 
 pub use captures::Captures;
-pub use config::{Config, Crossing, HostsConfig, LatenessLimits};
+pub use config::{Crossing, HostsConfig, LatenessLimits, RouterConfig};
 pub use couple::{CoupleConfig, couple};
 pub use frame::Frame;
 pub use gate::{pass, read_config};
 pub use host::{Host, prepare_process};
-pub use lateness::{Lateness, Summary};
+pub use lateness::{Lateness, LatenessSummary};
 pub use path::{Path, PathEvent, Side};
 pub use record::Recorder;
 pub use router::{Clock, Pair, Progress, Report, Router};

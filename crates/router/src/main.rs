@@ -15,8 +15,8 @@ use std::thread;
 use std::time::Duration;
 
 use narrows_router::{
-    Captures, Clock, Config, CoupleConfig, Host, HostsConfig, Pair, Progress, Recorder, Report,
-    Router, couple, die_with_parent, normal_scheduling, pass, prepare_process, read_config,
+    Captures, Clock, CoupleConfig, Host, HostsConfig, Pair, Progress, Recorder, Report, Router,
+    RouterConfig, couple, die_with_parent, normal_scheduling, pass, prepare_process, read_config,
     real_time_scheduling,
 };
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ fn check(discipline: Option<String>) -> Result<()> {
     Host::new(receiver, true).map(drop)
 }
 
-fn run(config: &Config) -> Result<()> {
+fn run(config: &RouterConfig) -> Result<()> {
     let parent = rustix::process::getppid();
     let rights = prepare()?;
     let hosts = config.hosts.iter().enumerate();
@@ -108,7 +108,7 @@ fn run(config: &Config) -> Result<()> {
 }
 
 /// The configuration of the traffic program beyond its own part.
-fn traffic_config(config: &Config, number: u8, pair: &Pair, clock: Clock) -> Result<Value> {
+fn traffic_config(config: &RouterConfig, number: u8, pair: &Pair, clock: Clock) -> Result<Value> {
     let namespace = Host::namespace_for_children;
     let (hosts, (sender, receiver)) = (&config.hosts[usize::from(number)], addresses(number));
     Ok(json!({
@@ -139,7 +139,7 @@ impl Drop for Programs {
     }
 }
 
-fn start_all(config: &Config, pairs: &[Pair], clock: Clock) -> Result<Programs> {
+fn start_all(config: &RouterConfig, pairs: &[Pair], clock: Clock) -> Result<Programs> {
     let mut programs = Programs(Vec::new());
     for (number, pair) in (0_u8..).zip(pairs) {
         programs.0.push(start_traffic(config, number, pair, clock)?);
@@ -147,7 +147,7 @@ fn start_all(config: &Config, pairs: &[Pair], clock: Clock) -> Result<Programs> 
     Ok(programs)
 }
 
-fn start_traffic(config: &Config, number: u8, pair: &Pair, clock: Clock) -> Result<Child> {
+fn start_traffic(config: &RouterConfig, number: u8, pair: &Pair, clock: Clock) -> Result<Child> {
     let mut traffic = traffic_config(config, number, pair, clock)?;
     let hosts = &config.hosts[usize::from(number)];
     for (key, value) in &hosts.traffic {
@@ -195,7 +195,12 @@ fn tell(progress: &Progress) -> Result<()> {
     out.flush()
 }
 
-fn describe(config: &Config, rights: &Rights, report: &Report, pairs: &[Pair]) -> Result<Value> {
+fn describe(
+    config: &RouterConfig,
+    rights: &Rights,
+    report: &Report,
+    pairs: &[Pair],
+) -> Result<Value> {
     let (lateness, taking) = (report.lateness.summary(), report.taking.summary());
     let limits = &config.lateness_limits_ns;
     let dropped = |host: fn(&Pair) -> &Host| -> Result<u64> {
@@ -226,7 +231,7 @@ fn describe(config: &Config, rights: &Rights, report: &Report, pairs: &[Pair]) -
 fn run_file(path: &str) -> Result<()> {
     let wrong = |e: &dyn std::fmt::Display| Error::other(format!("{path}: {e}"));
     let text = fs::read_to_string(path).map_err(|e| wrong(&e))?;
-    let config: Config = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
+    let config: RouterConfig = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
     config.scenario.path.check().map_err(|e| wrong(&format!("scenario.path.{e}")))?;
     run(&config)
 }

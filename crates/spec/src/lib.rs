@@ -46,5 +46,5 @@ pub use problem::{Position, Problem, ProblemKind, Problems};
 pub use read::{Preset, is_own, presets};
 pub use schema::schema;
 pub use specification::{Source, Specification};
-pub use study::{Axis, Design, Point, Study};
+pub use study::{Axis, Design, DesignPoint, Study};
 pub use workloads::{DISTRIBUTIONS, WORKLOADS};

@@ -186,7 +186,7 @@ mod tests {
                 size
             })
             .collect();
-        assert_eq!(sizes[8..], [250_000, 2_000_000], "18 of 20 s are nine tenths");
+        assert_eq!(sizes[8..], [250_000, 2_000_000], "18 of 20 s are 90 %");
         assert_eq!(value(&player, at(1), "video_mbps"), 8.0);
     }
 

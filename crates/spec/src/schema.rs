@@ -7,7 +7,7 @@ use narrows_base::registry::{Bounds, Fallback, Info, Parameter, Room, Unit};
 use narrows_cc::CONTROLS;
 use serde_json::{Map, Value, json};
 
-use crate::keys::{self, Elements, Key, Kind, SPECIFICATION, SWEEP, Section};
+use crate::keys::{self, Elements, Key, KeyKind, SPECIFICATION, SWEEP, Section};
 use crate::limits::{MAX_NAME, MAX_POINTS};
 use crate::read::presets;
 use crate::scenario::NO_CONTROL;
@@ -90,47 +90,47 @@ fn describe(key: &Key) -> Value {
 
 fn kind(key: &Key) -> Value {
     let one = match key.kind {
-        Kind::Table(inner) => return section(inner),
-        Kind::Tables(inner) => {
+        KeyKind::Table(inner) => return section(inner),
+        KeyKind::Tables(inner) => {
             let least = usize::from(key.fallback == keys::Fallback::Required);
             return json!({ "type": "array", "items": section(inner), "minItems": least });
         }
-        Kind::Impairments => {
+        KeyKind::Impairments => {
             let one = element(Elements::Impairment);
             return json!({ "type": "array", "items": one });
         }
-        Kind::Command => {
+        KeyKind::Command => {
             let words = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
             return words;
         }
-        Kind::Names(..) => return json!({ "type": "array", "items": { "type": "string" } }),
-        Kind::Options | Kind::Sysctls | Kind::Where | Kind::Axes => {
+        KeyKind::Names(..) => return json!({ "type": "array", "items": { "type": "string" } }),
+        KeyKind::Options | KeyKind::Sysctls | KeyKind::Where | KeyKind::Axes => {
             return json!({ "type": "object" });
         }
-        Kind::Cases => {
+        KeyKind::Cases => {
             let case = json!({ "type": "object", "required": ["name"] });
             return json!({ "type": "array", "items": case });
         }
-        Kind::Zip => {
+        KeyKind::Zip => {
             let places = json!({ "type": "array", "items": { "type": "string" }, "minItems": 2 });
             return json!({ "type": "array", "items": places });
         }
-        Kind::Within => return json!({ "type": ["number", "string"] }),
-        Kind::Rate => quantity(RATE_UNITS),
-        Kind::Duration | Kind::Span => quantity(DURATION_UNITS),
-        Kind::Room => quantity(SIZE_UNITS),
-        Kind::Volume => quantity(BYTE_UNITS),
-        Kind::Probability => json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1 }),
-        Kind::Number => json!({ "type": "number" }),
-        Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Name => name(key),
-        Kind::Whole(least, most) => {
+        KeyKind::Within => return json!({ "type": ["number", "string"] }),
+        KeyKind::Rate => quantity(RATE_UNITS),
+        KeyKind::Duration | KeyKind::Span => quantity(DURATION_UNITS),
+        KeyKind::Room => quantity(SIZE_UNITS),
+        KeyKind::Volume => quantity(BYTE_UNITS),
+        KeyKind::Probability => json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1 }),
+        KeyKind::Number => json!({ "type": "number" }),
+        KeyKind::Flag => json!({ "type": "boolean" }),
+        KeyKind::Name => name(key),
+        KeyKind::Whole(least, most) => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
-        Kind::Word(words) => json!({ "enum": (words.known)() }),
-        Kind::Control => control(),
-        Kind::Element(elements) => element(elements),
-        Kind::Workload => workload(),
+        KeyKind::Word(words) => json!({ "enum": (words.known)() }),
+        KeyKind::Control => control(),
+        KeyKind::Element(elements) => element(elements),
+        KeyKind::Workload => workload(),
     };
     axis(one)
 }

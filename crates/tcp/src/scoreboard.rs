@@ -32,7 +32,7 @@ impl Marks {
         self.0 & mark.0 != 0
     }
 
-    /// Whether the scoreboard counts the packet as anything besides out.
+    /// Whether the scoreboard counts the packet as SACKed, lost or retransmitted.
     fn is_counted(self) -> bool {
         self.has(Self(Self::SACKED.0 | Self::LOST.0 | Self::RETRANS.0))
     }
@@ -130,7 +130,7 @@ pub(crate) struct Scoreboard {
     lost_total: u64,
     /// Packets marked lost that weren't reported yet; kept only on request.
     untold_lost: Option<Vec<Seq>>,
-    /// For a control that watches packets.
+    /// Each packet's state at its departure, for a control that watches packets.
     flights: Option<FlightLog>,
     sacked: RangeSet<Seq>,
     /// No packet below it waits for retransmission.
@@ -285,7 +285,7 @@ impl Scoreboard {
     }
 
     /// Removes the lowest packets, which are acknowledged up to `end`, as long as they were sent once
-    /// and in a row; none if the lowest wasn't, or was SACKed once.
+    /// and in a row. Returns `None` if the lowest was retransmitted or has been SACKed.
     #[inline(always)] // it has one caller, and every ACK comes by
     pub(crate) fn pop_run(&mut self, end: Seq) -> Option<Run> {
         let first = self.una;
@@ -417,7 +417,7 @@ impl Scoreboard {
             untold.push(seq);
         }
         let Sent { delivered_us, marks, .. } = *self.get(seq);
-        // A packet that was once SACKed and isn't any more isn't reported (`bbr_skb_marked_lost`).
+        // A packet that lost its SACK mark isn't reported (`bbr_skb_marked_lost`).
         if delivered_us > 0
             && let Some(flights) = &mut self.flights
         {

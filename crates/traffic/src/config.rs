@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// One run: the scenario, the places of the two ends, and what to write.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Config {
+pub struct TrafficConfig {
     /// The scenario, run over an existing path. Its controls have the kernel's names.
     pub scenario: Scenario,
     /// Interval of the samples, in ns, finer than the scenario's.
@@ -76,7 +76,7 @@ pub struct Iperf3 {
     pub data_port: u16,
 }
 
-impl Config {
+impl TrafficConfig {
     /// The iperf3 of a flow, if it sends the flow.
     #[must_use]
     pub fn iperf3_of(&self, flow: usize) -> Option<&Iperf3> {

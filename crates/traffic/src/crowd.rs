@@ -36,7 +36,7 @@ struct Open {
 }
 
 impl<'a> Crowd<'a> {
-    /// Connections that come from the flow's start on; none for another workload.
+    /// Open-loop arrivals from the flow's start on; `None` for another workload.
     #[must_use]
     pub fn new(flow: &'a Flow, connection: Connection<'a>, draws: Draws<'_>) -> Option<Self> {
         let Some(Workload::Arrivals { gap_ns, size_bytes }) = &flow.workload else { return None };
@@ -60,7 +60,7 @@ impl<'a> Crowd<'a> {
         Some(at).filter(|&at| self.flow.stop_ns.is_none_or(|stop| at < stop))
     }
 
-    /// How far it is.
+    /// The stage of the workload.
     #[must_use]
     pub fn stage(&self) -> Stage {
         match self.next_arrival {
@@ -131,7 +131,7 @@ impl<'a> Crowd<'a> {
         })
     }
 
-    /// The youngest connection, with the windows and packets of all.
+    /// The sample of the youngest connection, with the windows and packets of all added up.
     #[must_use]
     pub fn sample(&self) -> Sample {
         let infos: Vec<_> = self.open.values().filter_map(|o| connection::info(&o.fd)).collect();

@@ -33,7 +33,8 @@ mod waits;
 
 fn run_file(path: &str) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
-    let config: config::Config = serde_json::from_str(&text).map_err(|e| format!("{path}: {e}"))?;
+    let config: config::TrafficConfig =
+        serde_json::from_str(&text).map_err(|e| format!("{path}: {e}"))?;
     config.check().map_err(|e| format!("{path}: {e}"))?;
     run::run(&config).map_err(|e| e.to_string())
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use narrows_spec::programs::fill;
 use narrows_spec::scenario::Program;
 
-use crate::config::Config;
+use crate::config::TrafficConfig;
 use crate::sys;
 
 /// Time between two checks of a process.
@@ -56,7 +56,7 @@ const fn name(role: Program) -> &'static str {
 }
 
 /// The addresses of the server's and the client's host.
-fn addresses(config: &Config, flow: usize) -> Option<(Ipv4Addr, Ipv4Addr)> {
+fn addresses(config: &TrafficConfig, flow: usize) -> Option<(Ipv4Addr, Ipv4Addr)> {
     let sender = config.sender?;
     Some(match config.scenario.flows[flow].sender {
         Some(Program::Client) => (config.receiver, sender),
@@ -69,7 +69,7 @@ impl Start {
     ///
     /// # Errors
     /// If the addresses of the hosts are unknown, or an argument has an unknown placeholder.
-    pub fn new(config: &Config, index: usize, role: Program) -> Result<Self> {
+    pub fn new(config: &TrafficConfig, index: usize, role: Program) -> Result<Self> {
         let (flow, run) = (&config.scenario.flows[index], &config.scenario.run);
         let missing = || Error::other("programs need the sending host's address");
         let (address, client_address) = addresses(config, index).ok_or_else(missing)?;

@@ -14,7 +14,7 @@ use narrows_spec::law::Draws;
 use narrows_spec::scenario::{EcnMode, Flow, Program};
 
 use crate::capture::Capture;
-use crate::config::Config;
+use crate::config::TrafficConfig;
 use crate::connection::Connection;
 use crate::crowd::Crowd;
 use crate::diag::Sockets;
@@ -43,7 +43,7 @@ const PROGRESS_NS: u64 = 500_000_000;
 const WATCH_NS: u64 = 200_000_000;
 
 struct Run<'a> {
-    config: &'a Config,
+    config: &'a TrafficConfig,
     flows: Vec<RunningFlow<'a>>,
     /// The flows by their names in `while` and `stop_when`.
     names: Names<'a>,
@@ -70,7 +70,7 @@ struct Run<'a> {
 ///
 /// # Errors
 /// If a namespace, device or congestion control is missing, or a connection breaks.
-pub fn run(config: &Config) -> Result<()> {
+pub fn run(config: &TrafficConfig) -> Result<()> {
     sys::enter_namespace(&config.namespaces.receiver)?;
     set_up(config)?;
     if let Some(device) = config.receiver_device.as_ref().filter(|_| config.checksums) {
@@ -141,7 +141,7 @@ pub fn run(config: &Config) -> Result<()> {
 }
 
 /// Writes `programs.json`: for each flow of programs, by its number, when its client ran.
-fn write_programs(config: &Config, flows: &[RunningFlow<'_>]) -> Result<()> {
+fn write_programs(config: &TrafficConfig, flows: &[RunningFlow<'_>]) -> Result<()> {
     let told = flows.iter().enumerate().filter_map(|(i, flow)| Some((i, flow.programs()?)));
     let told: BTreeMap<_, _> = told.collect();
     if told.is_empty() {
@@ -151,7 +151,7 @@ fn write_programs(config: &Config, flows: &[RunningFlow<'_>]) -> Result<()> {
 }
 
 /// Starts a capture in the current namespace, if requested.
-fn packet_file(config: &Config, point: Point, zero: u64) -> Result<Option<PacketFile>> {
+fn packet_file(config: &TrafficConfig, point: Point, zero: u64) -> Result<Option<PacketFile>> {
     let Some(pcap) = &config.pcap else { return Ok(None) };
     let device = match point {
         Point::Sender => Some(&config.sender_device),
@@ -162,7 +162,7 @@ fn packet_file(config: &Config, point: Point, zero: u64) -> Result<Option<Packet
 }
 
 /// Ends the captures and writes `captures.json`: how each file ended.
-fn end_captures(config: &Config, files: [Option<PacketFile>; 2]) -> Result<()> {
+fn end_captures(config: &TrafficConfig, files: [Option<PacketFile>; 2]) -> Result<()> {
     let mut endings: BTreeMap<String, Ending> = BTreeMap::new();
     for file in files.into_iter().flatten() {
         endings.insert(file_name(file.point), file.finish()?);
@@ -196,7 +196,7 @@ impl Drop for Servers {
 
 impl Receivers {
     /// Starts those at one of the hosts, in the current namespace.
-    fn start(&mut self, config: &Config, at_sender: bool) -> Result<()> {
+    fn start(&mut self, config: &TrafficConfig, at_sender: bool) -> Result<()> {
         let here = |flow: &Flow| flow.reverse || flow.sender == Some(Program::Server);
         let flows = config.scenario.flows.iter().enumerate();
         for (i, flow) in flows.filter(|(_, flow)| here(flow) == at_sender) {
@@ -216,14 +216,18 @@ impl Receivers {
 }
 
 /// A flow whose server runs.
-fn of_programs(config: &Config, index: usize, server: Running) -> Result<RunningFlow<'_>> {
+fn of_programs(config: &TrafficConfig, index: usize, server: Running) -> Result<RunningFlow<'_>> {
     let flow = &config.scenario.flows[index];
     let client = Start::new(config, index, Program::Client)?;
     let programs = Programs::new(flow, client, server);
     Ok(RunningFlow::new(flow, Ends::Programs(Box::new(programs))))
 }
 
-fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<RunningFlow<'_>> {
+fn flow(
+    config: &TrafficConfig,
+    index: usize,
+    receiver: Option<Receiver>,
+) -> Result<RunningFlow<'_>> {
     let flow = &config.scenario.flows[index];
     let (host, port) = (config.receiving_address(index), config.port(index)?);
     if let Some(iperf3) = config.iperf3_of(index) {
@@ -252,20 +256,20 @@ fn flow(config: &Config, index: usize, receiver: Option<Receiver>) -> Result<Run
 
 /// The values that a flow sets while it connects: its own, and that of the others. Nothing if no
 /// flow differs from Linux's default.
-fn tcp_ecn(config: &Config, ecn: EcnMode) -> Option<[u8; 2]> {
+fn tcp_ecn(config: &TrafficConfig, ecn: EcnMode) -> Option<[u8; 2]> {
     let some = config.scenario.flows.iter().any(|flow| flow.ecn == EcnMode::Classic);
     let others = config.sysctls.get("net/ipv4/tcp_ecn").and_then(|v| v.bytes().next());
     some.then_some([if ecn == EcnMode::Classic { b'1' } else { b'2' }, others.unwrap_or(b'2')])
 }
 
 /// Opens those of the current namespace, if another program's connections are observed.
-fn open_sockets(config: &Config) -> Result<Option<Sockets>> {
+fn open_sockets(config: &TrafficConfig) -> Result<Option<Sockets>> {
     let others = config.iperf3.iter().any(Option::is_some);
     others.then(Sockets::open).transpose()
 }
 
 /// Leaves this thread in the router's namespace, if there is a queue to read.
-fn open_queue(config: &Config) -> Result<Option<QueueReader>> {
+fn open_queue(config: &TrafficConfig) -> Result<Option<QueueReader>> {
     let (Some(router), Some(device)) = (&config.namespaces.router, &config.bottleneck_device)
     else {
         return Ok(None);
@@ -275,7 +279,7 @@ fn open_queue(config: &Config) -> Result<Option<QueueReader>> {
 }
 
 /// Sets the current namespace up: its settings, and a loopback device for programs.
-fn set_up(config: &Config) -> Result<()> {
+fn set_up(config: &TrafficConfig) -> Result<()> {
     if config.scenario.flows.iter().any(Flow::has_programs) {
         sys::loopback_up()?;
     }

@@ -36,9 +36,9 @@ class Queue(Element):
 
 @dataclass(kw_only=True, repr=False)
 class Impairment(Element):
-    """Something that befalls packets of the path; `nw.impairments` has them."""
+    """Something that loses, delays or changes packets of the path; `nw.impairments` has them."""
 
     direction: Values[Literal["forward", "backward"]] | None = None
-    """The packets that it befalls; "forward", those of the data's direction, by default."""
+    """The direction of the packets that it affects; by default "forward", that of the data."""
     at: Values[Literal["behind", "before"]] | None = None
     """Its place, behind the links (the default) or before them."""

@@ -29,7 +29,7 @@ class Range:
     scale: Literal["linear", "log"] | None = None
 
     def written(self) -> dict[str, Any]:
-        """As a specification writes it."""
+        """The range as a table of a specification."""
         parts = {"from": self.from_, "to": self.to, "count": self.count, "step": self.step}
         return {k: v for k, v in {**parts, "scale": self.scale}.items() if v is not None}
 
@@ -42,7 +42,7 @@ class Table:
     """A table of a specification; fields that aren't None are written."""
 
     kind: ClassVar[str | None] = None
-    """Of an element, what it is; it is written first."""
+    """The kind of an element, which is written first."""
 
     def __repr__(self) -> str:
         """The call; arguments that are None are omitted."""
@@ -63,7 +63,7 @@ class Table:
 
 @dataclass(kw_only=True, repr=False)
 class Sweep(Table):
-    """The combinations of a sweep, where lists in their places aren't enough."""
+    """The combinations of a sweep, if lists in place of values aren't enough."""
 
     design: Literal["grid", "random", "lhs"] | None = None
     """Every combination (the default), or `budget` of them."""

@@ -12,7 +12,7 @@ from narrows.words import counted
 
 
 def over_trials(trials: Sequence[Figure]) -> Figure:
-    """The same stack for all trials, whose figures these are.
+    """One stack for all trials, from the same stack in each trial's figure.
 
     A line is the mean of the trials at each time, and its band reaches from the lowest to the
     highest of them. Lines that are the same in all trials, such as a capacity, have no band. Spans,

@@ -73,7 +73,7 @@ def mix(random: np.random.Generator) -> dict[str, Any]:
 def cellular(random: np.random.Generator) -> dict[str, Any]:
     """Alone behind slots of a cellular network, whose grants grow with the backlog: 6 to 24 Mbit/s.
 
-    At an empty queue the rate is a fifth to four fifths of that.
+    At an empty queue the rate is 20 % to 80 % of that.
     """
     scenario = _episode(random, (6.0, 24.0), service="cellular")
     least = scenario["path"]["rate_bps"] * random.uniform(0.2, 0.8)

@@ -52,10 +52,10 @@ def write_report(
 ) -> Report:
     """Writes the page, replacing an older one.
 
-    With `pictures` the timeline of all trials is also drawn as an image; that takes longer than
-    many a run. Existing pictures are drawn again.
+    With `pictures` the timeline of all trials is also drawn as an image, which can take longer than
+    the run itself. Existing pictures are drawn again.
 
-    Verdicts given once are kept in the directory and appear again when the
+    The directory keeps the verdicts, so they appear again when the
     report is written without any. Raises StoreError if `directory` holds no
     result and OSError if it can't be written.
     """
@@ -121,7 +121,7 @@ def _runs(result: Result) -> list[Run]:
 
 
 def _command(words: Sequence[str], backend: str) -> str:
-    """How to repeat the result: as it was typed, and from the specification here."""
+    """The command that was typed, and one that repeats the result from the specification here."""
     if backend == "capture":
         return as_typed(words) or "narrows analyze FILE"
     return both_ways(words, f"narrows run spec.toml --backend {backend}")

@@ -12,7 +12,7 @@ use crate::registry::{CONTROLS, build};
 use crate::samples::{Congestion, Unused};
 
 pub use bookkeeping::Bookkeeping;
-pub use sender::{HUGE, ORDINARY, Operation, Scale, Sender};
+pub use sender::{HUGE, ModelSender, ORDINARY, Operation, Scale};
 
 /// Checks the contract of a registered control while a sender does the operations in `data`: the
 /// control, the kernel's profile, the handshake's RTT, the size of windows, the options, then three
@@ -39,7 +39,7 @@ pub fn hold_control(data: &[u8]) {
         options: &options(info, &mut next),
     };
     let Ok(control) = build(info.name, config) else { return };
-    let mut sender = Sender::new(control, scale);
+    let mut sender = ModelSender::new(control, scale);
     while let Some(operation) = operation(&mut next) {
         sender.apply(&operation);
         sender.check();

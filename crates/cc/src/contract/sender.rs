@@ -61,7 +61,7 @@ pub const ORDINARY: Scale = Scale { packets: 1, most: 100_000, mss: 1_448 };
 pub const HUGE: Scale = Scale { packets: 100_000, most: 1_000_000_000, mss: 8_948 };
 
 /// A sender's bookkeeping, consistent under arbitrary operations.
-pub struct Sender {
+pub struct ModelSender {
     /// The control.
     pub control: Box<dyn CongestionControl>,
     scale: Scale,
@@ -71,7 +71,7 @@ pub struct Sender {
     delivered_at: Time,
 }
 
-impl Sender {
+impl ModelSender {
     /// A sender that has sent nothing yet.
     #[must_use]
     pub fn new(control: Box<dyn CongestionControl>, scale: Scale) -> Self {

@@ -105,7 +105,8 @@ struct Flow<B> {
 
 /// FQ-CoDel (RFC 8290; Linux `sch_fq_codel.c`).
 ///
-/// As in Linux, CoDel spares a packet by the backlog of all flows, not of its own flow.
+/// As in Linux, CoDel never drops while the backlog of all flows is small; the flow's own backlog
+/// doesn't count.
 #[derive(Clone, Debug)]
 pub struct FqCoDel<B> {
     params: FqCoDelParams,

@@ -1,5 +1,5 @@
-//! The crate's queue disciplines with random parameters, small enough for all
-//! that they do to happen within a few hundred packets.
+//! The crate's queue disciplines with random parameters, so small that a few hundred packets
+//! exercise all of their rules.
 
 #![expect(clippy::cast_possible_truncation, reason = "small numbers")]
 
@@ -96,7 +96,7 @@ fn pie(random: &mut Stream) -> PieParams {
 fn docsis(random: &mut Stream) -> DocsisPieParams {
     DocsisPieParams {
         buffer: Bytes::new([3_000, 15_000, 45_000][pick(random, 3)]),
-        // So slow that it predicts a delay which calls for drops at once.
+        // The second rate is so low that the predicted delay causes drops at once.
         max_sustained_rate: [rate(random), Rate::from_bps(100_000)][pick(random, 2)],
         peak_rate: rate(random),
         max_burst_bytes: Bytes::new(random.below(9_000)),

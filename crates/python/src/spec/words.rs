@@ -1,7 +1,7 @@
 //! Quantities, places and words for Python, which writes them in messages and figures, too.
 
 use narrows_base::registry;
-use narrows_spec::keys::{Fallback, Kind, SPECIFICATION, SWEEP, Section};
+use narrows_spec::keys::{Fallback, KeyKind, SPECIFICATION, SWEEP, Section};
 use narrows_spec::units::{Counted, Quantity, Size};
 use narrows_spec::{Node, Place, inline, text, units};
 use pyo3::prelude::*;
@@ -105,7 +105,7 @@ fn section(section: &Section) -> Value {
         .iter()
         .map(|key| {
             let inner = match key.kind {
-                Kind::Table(inner) | Kind::Tables(inner) => self::section(inner),
+                KeyKind::Table(inner) | KeyKind::Tables(inner) => self::section(inner),
                 _ => Value::Null,
             };
             json!({

@@ -1,6 +1,6 @@
 //! The section of a change.
 
-use super::{Fallback, Key, Kind, Section};
+use super::{Fallback, Key, KeyKind, Section};
 
 use Fallback::{Flag, Off, Required};
 
@@ -9,47 +9,47 @@ pub static CHANGE: Section = Section {
     title: "Change",
     what: "A change in the course of the run, after everything else of its instant.",
     keys: &[
-        Key::new("at", Kind::Duration, Required, "").becomes("at_ns"),
-        Key::new("link", Kind::Name, Off, "The link whose rate changes; by default the first.")
+        Key::new("at", KeyKind::Duration, Required, "").becomes("at_ns"),
+        Key::new("link", KeyKind::Name, Off, "The link whose rate changes; by default the first.")
             .stays(),
         Key::new(
             "rate",
-            Kind::Rate,
+            KeyKind::Rate,
             Off,
             "The rate of the link from then on, even for the rest of a packet.",
         )
         .becomes("rate_bps"),
         Key::new(
             "rtt",
-            Kind::Span,
+            KeyKind::Span,
             Off,
             "The path's two-way delay for packets that set out from then on; none overtakes another.",
         )
         .becomes("rtt_ns"),
-        Key::new("loss", Kind::Probability, Off, "The path's loss from then on.").stays(),
-        Key::new("flow", Kind::Name, Off, "The flow, or the flows of an entry, that changes.")
+        Key::new("loss", KeyKind::Probability, Off, "The path's loss from then on.").stays(),
+        Key::new("flow", KeyKind::Name, Off, "The flow, or the flows of an entry, that changes.")
             .stays(),
         Key::new(
             "stop",
-            Kind::Flag,
+            KeyKind::Flag,
             Flag(false),
             "Whether the flow stops: its application writes no more.",
         )
         .stays(),
         Key::new(
             "window",
-            Kind::Whole(1, 10_000_000),
+            KeyKind::Whole(1, 10_000_000),
             Off,
             "The window, in packets, of a flow whose control is `fixed`.",
         )
         .becomes("window_packets"),
         Key::new(
             "pacing_rate",
-            Kind::Rate,
+            KeyKind::Rate,
             Off,
             "The pacing rate of such a flow, in payload bits per second.",
         )
         .becomes("pacing_rate_bps"),
-        Key::new("end", Kind::Flag, Flag(false), "Whether the run ends here.").stays(),
+        Key::new("end", KeyKind::Flag, Flag(false), "Whether the run ends here.").stays(),
     ],
 };

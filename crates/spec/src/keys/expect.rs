@@ -1,7 +1,7 @@
 //! The sections of an expectation.
 
 use super::words::{OVER, TAKE};
-use super::{Fallback, Key, Kind, Section};
+use super::{Fallback, Key, KeyKind, Section};
 
 use Fallback::{Empty, Off, Required, Whole};
 
@@ -12,7 +12,7 @@ pub static EXPECT: Section = Section {
     keys: &[
         Key::new(
             "metric",
-            Kind::Name,
+            KeyKind::Name,
             Off,
             "A column of the table `summary`, such as \"utilization\" or \"bbr.share\".",
         ),
@@ -20,10 +20,15 @@ pub static EXPECT: Section = Section {
             what: "Instead, a series: a class, flow or link and a column or internal, such as \"bbr.max_bw_mbps\".",
             ..OF_SERIES
         },
-        Key::new("take", Kind::Word(&TAKE), Off, "What to take from the series within the period."),
+        Key::new(
+            "take",
+            KeyKind::Word(&TAKE),
+            Off,
+            "What to take from the series within the period.",
+        ),
         Key::new(
             "over",
-            Kind::Word(&OVER),
+            KeyKind::Word(&OVER),
             Off,
             "How the values of a class's flows become one; the mean if none.",
         ),
@@ -32,52 +37,52 @@ pub static EXPECT: Section = Section {
         BELOW,
         Key::new(
             "window",
-            Kind::Span,
+            KeyKind::Span,
             Off,
             "The series is averaged over windows of this length first.",
         ),
-        Key::new("from", Kind::Duration, Off, "Begin of the period; the warm-up if none."),
-        Key::new("to", Kind::Duration, Off, "End of the period; that of the run if none."),
+        Key::new("from", KeyKind::Duration, Off, "Begin of the period; the warm-up if none."),
+        Key::new("to", KeyKind::Duration, Off, "End of the period; that of the run if none."),
         Key::new(
             "after",
-            Kind::Table(&CONDITION),
+            KeyKind::Table(&CONDITION),
             Off,
             "The period begins only once this has happened.",
         ),
-        Key::new("until", Kind::Table(&CONDITION), Off, "The period ends once this happens."),
-        Key::new("lasting", Kind::Span, Off, "The period lasts at most this long."),
+        Key::new("until", KeyKind::Table(&CONDITION), Off, "The period ends once this happens."),
+        Key::new("lasting", KeyKind::Span, Off, "The period lasts at most this long."),
         Key::new(
             "lasting_rtts",
-            Kind::Number,
+            KeyKind::Number,
             Off,
             "The same in two-way delays of the path without queueing.",
         ),
         Key::new(
             "while",
-            Kind::Table(&CONDITION),
+            KeyKind::Table(&CONDITION),
             Off,
             "Samples at which this doesn't hold are left out.",
         ),
-        Key::new("at_least", Kind::Number, Off, "The mean may not be lower."),
-        Key::new("at_most", Kind::Number, Off, "The mean may not be higher."),
+        Key::new("at_least", KeyKind::Number, Off, "The mean may not be lower."),
+        Key::new("at_most", KeyKind::Number, Off, "The mean may not be higher."),
         Key::new(
             "where",
-            Kind::Where,
+            KeyKind::Where,
             Empty,
             "Only where these places have these values: { \"path.buffer\" = \"1bdp\" }; a list means any.",
         ),
     ],
 };
 
-const OF_SERIES: Key = Key::new("series", Kind::Name, Off, "");
+const OF_SERIES: Key = Key::new("series", KeyKind::Name, Off, "");
 const IS: Key = Key::new(
     "is",
-    Kind::Names("texts", "startup"),
+    KeyKind::Names("texts", "startup"),
     Off,
     "The condition that the series has one of these values.",
 );
-const ABOVE: Key = Key::new("above", Kind::Number, Off, "The condition that it is higher.");
-const BELOW: Key = Key::new("below", Kind::Number, Off, "The condition that it is lower.");
+const ABOVE: Key = Key::new("above", KeyKind::Number, Off, "The condition that it is higher.");
+const BELOW: Key = Key::new("below", KeyKind::Number, Off, "The condition that it is lower.");
 
 /// A condition on the samples of a series.
 pub static CONDITION: Section = Section {
@@ -92,6 +97,6 @@ pub static CONDITION: Section = Section {
         IS,
         ABOVE,
         BELOW,
-        Key::new("nth", Kind::Whole(1, 1_000_000), Whole(1), "Which time it happens."),
+        Key::new("nth", KeyKind::Whole(1, 1_000_000), Whole(1), "Which time it happens."),
     ],
 };

@@ -23,7 +23,7 @@ pub struct Key {
     /// Its spelling.
     pub name: &'static str,
     /// The kind of its value.
-    pub kind: Kind,
+    pub kind: KeyKind,
     /// Its default.
     pub fallback: Fallback,
     /// Its key in a scenario, if any.
@@ -75,7 +75,7 @@ impl Key {
 
     pub(super) const fn new(
         name: &'static str,
-        kind: Kind,
+        kind: KeyKind,
         fallback: Fallback,
         what: &'static str,
     ) -> Self {
@@ -103,7 +103,7 @@ impl Key {
 
 /// A kind of value.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum KeyKind {
     /// A rate above zero, in bit/s.
     Rate,
     /// A duration, in ns; zero is allowed.
@@ -199,7 +199,7 @@ impl Elements {
     }
 }
 
-impl Kind {
+impl KeyKind {
     /// The name of the kind for users of the declarations.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -12,7 +12,7 @@ mod words;
 
 pub use change::CHANGE;
 pub use expect::{CONDITION, EXPECT};
-pub use key::{Elements, Fallback, Key, Kind, Section};
+pub use key::{Elements, Fallback, Key, KeyKind, Section};
 pub use sections::{FLOW, HOST, LINK, PATH, REVERSE, RUN, SPECIFICATION, SWEEP, UNTIL};
 pub use words::Words;
 pub(crate) use words::{OF_CONDITIONS, OF_NUMBERS};
@@ -26,7 +26,7 @@ mod tests {
     fn all(section: &'static Section, found: &mut Vec<&'static Section>) {
         found.push(section);
         for key in section.keys {
-            if let Kind::Table(inner) | Kind::Tables(inner) = key.kind {
+            if let KeyKind::Table(inner) | KeyKind::Tables(inner) = key.kind {
                 all(inner, found);
             }
         }

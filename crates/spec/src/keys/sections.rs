@@ -1,7 +1,7 @@
 //! The sections of a specification.
 
 use super::words::{DESIGN, DSCP, ECN, LEVEL, PROFILE, PROGRAM, SOCKET_BUFFERS, STACK};
-use super::{CHANGE, EXPECT, Elements, Fallback, Key, Kind, Section};
+use super::{CHANGE, EXPECT, Elements, Fallback, Key, KeyKind, Section};
 use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
 
 use Fallback::{Empty, Flag, Number, Off, Required, Text, Whole};
@@ -11,39 +11,46 @@ pub static SPECIFICATION: Section = Section {
     title: "Scenario",
     what: "One experiment: a path, the flows that share it, the hosts, the run.",
     keys: &[
-        Key::new("name", Kind::Name, Required, "").stays(),
-        Key::new("path", Kind::Table(&PATH), Required, "The bottleneck and the delay around it.")
-            .stays(),
+        Key::new("name", KeyKind::Name, Required, "").stays(),
+        Key::new(
+            "path",
+            KeyKind::Table(&PATH),
+            Required,
+            "The bottleneck and the delay around it.",
+        )
+        .stays(),
         Key::new(
             "flows",
-            Kind::Tables(&FLOW),
+            KeyKind::Tables(&FLOW),
             Required,
             "The flows that share the path, or entries that stand for several.",
         )
         .stays(),
-        Key::new("host", Kind::Table(&HOST), Empty, "TCP of the end hosts.").stays(),
-        Key::new("run", Kind::Table(&RUN), Empty, "How long, how often, and what to keep.").stays(),
+        Key::new("host", KeyKind::Table(&HOST), Empty, "TCP of the end hosts.").stays(),
+        Key::new("run", KeyKind::Table(&RUN), Empty, "How long, how often, and what to keep.")
+            .stays(),
         Key::new(
             "changes",
-            Kind::Tables(&CHANGE),
+            KeyKind::Tables(&CHANGE),
             Empty,
             "The changes in the course of the run, in the order of their times.",
         )
         .stays(),
         Key::new(
             "expect",
-            Kind::Tables(&EXPECT),
+            KeyKind::Tables(&EXPECT),
             Empty,
             "Bounds for results; beyond them `narrows run` ends with status 1.",
         ),
     ],
 };
 
-const RATE: Key = Key::new("rate", Kind::Rate, Required, "").becomes("rate_bps");
-const BUFFER: Key = Key::new("buffer", Kind::Room, Off, "").stays().always_present();
-const QUEUE: Key = Key::new("queue", Kind::Element(Elements::Queue), Text("droptail"), "").stays();
+const RATE: Key = Key::new("rate", KeyKind::Rate, Required, "").becomes("rate_bps");
+const BUFFER: Key = Key::new("buffer", KeyKind::Room, Off, "").stays().always_present();
+const QUEUE: Key =
+    Key::new("queue", KeyKind::Element(Elements::Queue), Text("droptail"), "").stays();
 const SERVICE: Key =
-    Key::new("service", Kind::Element(Elements::Service), Text("constant"), "").stays();
+    Key::new("service", KeyKind::Element(Elements::Service), Text("constant"), "").stays();
 
 /// The reverse link.
 pub static REVERSE: Section =
@@ -53,7 +60,7 @@ pub static REVERSE: Section =
 pub static LINK: Section = Section {
     title: "Link",
     what: "A further link behind the first one, with the same keys.",
-    keys: &[Key::new("name", Kind::Name, Required, "").stays(), RATE, BUFFER, QUEUE, SERVICE],
+    keys: &[Key::new("name", KeyKind::Name, Required, "").stays(), RATE, BUFFER, QUEUE, SERVICE],
 };
 
 /// The path.
@@ -63,12 +70,13 @@ pub static PATH: Section = Section {
     keys: &[
         Key::new(
             "preset",
-            Kind::Name,
+            KeyKind::Name,
             Off,
             "A preset, which supplies the fields that the specification leaves out.",
         ),
         Key { what: "Bit/s, counting IP bytes.", ..RATE },
-        Key::new("rtt", Kind::Span, Required, "Two-way delay, without queueing.").becomes("rtt_ns"),
+        Key::new("rtt", KeyKind::Span, Required, "Two-way delay, without queueing.")
+            .becomes("rtt_ns"),
         Key {
             what: "Buffer, not counting the packet being sent; the queue's default if none.",
             ..BUFFER
@@ -80,28 +88,28 @@ pub static PATH: Section = Section {
         },
         Key::new(
             "loss",
-            Kind::Probability,
+            KeyKind::Probability,
             Number(0.0),
             "Loss probability of data packets, after the last queue.",
         )
         .stays(),
         Key::new(
             "impairments",
-            Kind::Impairments,
+            KeyKind::Impairments,
             Empty,
             "Impairments of packets, in their order within a direction and a place.",
         )
         .stays(),
         Key::new(
             "links",
-            Kind::Tables(&LINK),
+            KeyKind::Tables(&LINK),
             Empty,
             "More links behind the first, which is called \"bottleneck\".",
         )
         .stays(),
         Key::new(
             "reverse",
-            Kind::Table(&REVERSE),
+            KeyKind::Table(&REVERSE),
             Off,
             "The reverse link; without one nothing queues there.",
         )
@@ -114,31 +122,31 @@ pub static FLOW: Section = Section {
     title: "Flow",
     what: "A flow, `count` identical ones, or a chain of successive ones.",
     keys: &[
-        Key::new("cca", Kind::Control, Required, "").stays(),
+        Key::new("cca", KeyKind::Control, Required, "").stays(),
  Key::new(
             "stack",
-            Kind::Word(&STACK),
+            KeyKind::Word(&STACK),
             Off,
             "The transport stack of another project that its hosts have, with `cca` as that calls \
              it; by default the TCP of `profile`.",
         )
         .stays(),
-        Key::new("name", Kind::Name, Off, "").stays().always_present(),
-        Key::new("count", Kind::Whole(1, MAX_FLOWS), Whole(1), ""),
-        Key::new("start", Kind::Duration, Text("0s"), "").becomes("start_ns"),
-        Key::new("stop", Kind::Span, Off, "When the application stops writing; what it has written still leaves.").becomes("stop_ns"),
-        Key::new("size", Kind::Volume, Off, "Payload bytes; endless if none.")
+        Key::new("name", KeyKind::Name, Off, "").stays().always_present(),
+        Key::new("count", KeyKind::Whole(1, MAX_FLOWS), Whole(1), ""),
+        Key::new("start", KeyKind::Duration, Text("0s"), "").becomes("start_ns"),
+        Key::new("stop", KeyKind::Span, Off, "When the application stops writing; what it has written still leaves.").becomes("stop_ns"),
+        Key::new("size", KeyKind::Volume, Off, "Payload bytes; endless if none.")
             .becomes("size_bytes"),
         Key::new(
             "workload",
-            Kind::Workload,
+            KeyKind::Workload,
             Off,
             "The behaviour of an application that neither always sends nor has a size.",
         )
         .stays(),
         Key::new(
             "deadline",
-            Kind::Duration,
+            KeyKind::Duration,
             Off,
             "How long a transfer may take: `late` counts those that took longer. It changes nothing \
              else.",
@@ -146,52 +154,52 @@ pub static FLOW: Section = Section {
         .becomes("deadline_ns"),
         Key::new(
             "receive_window",
-            Kind::Volume,
+            KeyKind::Volume,
             Off,
             "The largest receive window, in bytes; by default the hosts'.",
         )
         .becomes("receive_window_bytes"),
         Key::new(
             "notsent_lowat",
-            Kind::Volume,
+            KeyKind::Volume,
             Off,
             "Unsent data from which on its application writes no more (`TCP_NOTSENT_LOWAT`); by \
              default what the send buffer takes, and for applications that pause 32 KiB.",
         )
         .becomes("notsent_lowat_bytes"),
-        Key::new("rtt", Kind::Span, Off, "Its own two-way delay instead of the path's.")
+        Key::new("rtt", KeyKind::Span, Off, "Its own two-way delay instead of the path's.")
             .becomes("rtt_ns"),
         Key::new(
             "reverse",
-            Kind::Flag,
+            KeyKind::Flag,
             Flag(false),
             "Whether its data go over the reverse link and its ACKs over the others.",
         )
         .stays(),
         Key::new(
             "links",
-            Kind::Names("names of links", "bottleneck"),
+            KeyKind::Names("names of links", "bottleneck"),
             Off,
             "The links that it crosses; all if none.",
         )
         .stays(),
         Key::new(
             "repeat_gap",
-            Kind::Duration,
+            KeyKind::Duration,
             Off,
             "From the end of one flow of the chain to the start of the next.",
         )
         .becomes("repeat_gap_ns"),
         Key::new(
             "while",
-            Kind::Name,
+            KeyKind::Name,
             Off,
             "The chain continues until the flow or entry of this name is done.",
         )
         .stays(),
         Key::new(
             "ecn",
-            Kind::Word(&ECN),
+            KeyKind::Word(&ECN),
             Off,
             "Use of ECN; by default what the control needs, or the hosts' setting.",
         )
@@ -199,56 +207,56 @@ pub static FLOW: Section = Section {
         .always_present(),
         Key::new(
             "dscp",
-            Kind::Word(&DSCP),
+            KeyKind::Word(&DSCP),
             Off,
             "The DSCP of its data, for queues with classes; its ACKs have none.",
         )
         .stays(),
         Key::new(
             "options",
-            Kind::Options,
+            KeyKind::Options,
             Empty,
             "Options of the control: a quantity with its unit, a number, a word, true or false.",
         )
         .stays(),
         Key::new(
             "profile",
-            Kind::Word(&PROFILE),
+            KeyKind::Word(&PROFILE),
             Off,
             "The profile of its own hosts; by default that of `[host]`.",
         )
         .stays(),
         Key::new(
             "fq",
-            Kind::Flag,
+            KeyKind::Flag,
             Off,
             "Whether the egress queue of its own sending host is `fq`; by default as in `[host]`.",
         )
         .stays(),
         Key::new(
             "kernel",
-            Kind::Name,
+            KeyKind::Name,
             Off,
             "The kernel of its own hosts, as `narrows kernel list` names it; for the back end uml.",
         )
         .stays(),
         Key::new(
             "line_rate",
-            Kind::Rate,
+            KeyKind::Rate,
             Off,
             "The line rate of its own sending host's card; for real kernels.",
         )
         .becomes("line_rate_bps"),
         Key::new(
             "sysctls",
-            Kind::Sysctls,
+            KeyKind::Sysctls,
             Off,
             "Settings below `net.ipv4` of its own hosts; for real kernels.",
         )
         .stays(),
         Key::new(
             "server",
-            Kind::Command,
+            KeyKind::Command,
             Off,
             "The program that serves on one of its own two hosts, for real kernels, instead of what \
              narrows sends.",
@@ -256,14 +264,14 @@ pub static FLOW: Section = Section {
         .stays(),
         Key::new(
             "client",
-            Kind::Command,
+            KeyKind::Command,
             Off,
             "The program that connects to it from the other host.",
         )
         .stays(),
         Key::new(
             "sender",
-            Kind::Word(&PROGRAM),
+            KeyKind::Word(&PROGRAM),
             Off,
             "The program that sends the data, and so stands before the bottleneck; by default the \
              server.",
@@ -271,7 +279,7 @@ pub static FLOW: Section = Section {
         .stays(),
         Key::new(
             "syscall_time",
-            Kind::Duration,
+            KeyKind::Duration,
             Off,
             "The time that each system call of these programs takes of their host's one processor; \
              for the back end uml.",
@@ -279,7 +287,7 @@ pub static FLOW: Section = Section {
         .becomes("syscall_time_ns"),
         Key::new(
             "date",
-            Kind::Name,
+            KeyKind::Name,
             Off,
             "The date of their hosts when they boot, such as \"2030-01-01\"; for the back end uml.",
         )
@@ -292,59 +300,59 @@ pub static HOST: Section = Section {
     title: "Host",
     what: "TCP of the end hosts.",
     keys: &[
-        Key::new("profile", Kind::Word(&PROFILE), Text("linux-6.12"), "").stays(),
+        Key::new("profile", KeyKind::Word(&PROFILE), Text("linux-6.12"), "").stays(),
         Key::new(
             "fq",
-            Kind::Flag,
+            KeyKind::Flag,
             Flag(false),
             "Whether the sending host's egress queue is `fq`, which paces every control.",
         )
         .stays(),
         Key::new(
             "jitter",
-            Kind::Duration,
+            KeyKind::Duration,
             Text("0s"),
             "Each packet of a sender waits up to this long, in order.",
         )
         .becomes("jitter_ns"),
         Key::new(
             "timer_lateness",
-            Kind::Duration,
+            KeyKind::Duration,
             Text("0s"),
             "How late the sender's pacing timers fire.",
         )
         .becomes("timer_lateness_ns"),
         Key::new(
             "gso",
-            Kind::Flag,
+            KeyKind::Flag,
             Flag(false),
             "Whether a sender's burst passes the path as one packet.",
         )
         .stays(),
         Key::new(
             "metrics_save",
-            Kind::Flag,
+            KeyKind::Flag,
             Flag(false),
             "Whether a connection starts with the cached metrics of earlier ones of its flow.",
         )
         .stays(),
         Key::new(
             "gro",
-            Kind::Duration,
+            KeyKind::Duration,
             Text("0s"),
             "How long the receiver's card collects packets for GRO to merge; 0 for no GRO.",
         )
         .becomes("gro_ns"),
-        Key::new("socket_buffers", Kind::Word(&SOCKET_BUFFERS), Text("raised"), "").stays(),
+        Key::new("socket_buffers", KeyKind::Word(&SOCKET_BUFFERS), Text("raised"), "").stays(),
         Key::new(
             "receive_window",
-            Kind::Volume,
+            KeyKind::Volume,
             Off,
             "The largest window that receivers advertise, in bytes; unlimited if none.",
         ),
         Key::new(
             "ecn",
-            Kind::Word(&ECN),
+            KeyKind::Word(&ECN),
             Text("off"),
             "ECN of flows without their own setting whose control doesn't require another.",
         ),
@@ -358,35 +366,35 @@ pub static RUN: Section = Section {
     keys: &[
         Key::new(
             "duration",
-            Kind::Span,
+            KeyKind::Span,
             Text("30s"),
             "The end, by default after 30 s; with `stop_when` the latest one.",
         )
         .becomes("duration_ns"),
         Key::new(
             "warmup",
-            Kind::Duration,
+            KeyKind::Duration,
             Text("0s"),
             "Left out of summaries, but not of the series.",
         )
         .becomes("warmup_ns"),
-        Key::new("trials", Kind::Whole(1, MAX_TRIALS), Whole(1), ""),
-        Key::new("seed", Kind::Whole(0, u64::MAX), Whole(1), ""),
+        Key::new("trials", KeyKind::Whole(1, MAX_TRIALS), Whole(1), ""),
+        Key::new("seed", KeyKind::Whole(0, u64::MAX), Whole(1), ""),
         Key::new(
             "stop_when",
-            Kind::Name,
+            KeyKind::Name,
             Off,
             "The run ends once the flow or entry of this name is done, or with \"all\" all sized flows.",
         )
         .stays(),
         Key::new(
             "sample_interval",
-            Kind::Span,
+            KeyKind::Span,
             Text("100ms"),
             "Interval of the rows in the sample tables.",
         )
         .becomes("sample_interval_ns"),
-        Key::new("record", Kind::Word(&LEVEL), Text("samples"), "").stays(),
+        Key::new("record", KeyKind::Word(&LEVEL), Text("samples"), "").stays(),
     ],
 };
 
@@ -397,28 +405,28 @@ pub static SWEEP: Section = Section {
     keys: &[
         Key::new(
             "design",
-            Kind::Word(&DESIGN),
+            KeyKind::Word(&DESIGN),
             Text("grid"),
             "Every combination, or a budget of them: at random, or a Latin hypercube.",
         ),
         Key::new(
             "budget",
-            Kind::Whole(1, MAX_CELLS),
+            KeyKind::Whole(1, MAX_CELLS),
             Off,
             "Combinations of a random or Latin-hypercube design.",
         ),
         Key::new(
             "seed",
-            Kind::Whole(0, u64::MAX),
+            KeyKind::Whole(0, u64::MAX),
             Whole(1),
             "Seed of the design, not of the runs.",
         ),
-        Key::new("zip", Kind::Zip, Empty, "Axes that vary together, value by value."),
-        Key::new("axes", Kind::Axes, Empty, "Axes given here instead of in their places."),
-        Key::new("cases", Kind::Cases, Empty, "Named cases, each with places that it sets."),
+        Key::new("zip", KeyKind::Zip, Empty, "Axes that vary together, value by value."),
+        Key::new("axes", KeyKind::Axes, Empty, "Axes given here instead of in their places."),
+        Key::new("cases", KeyKind::Cases, Empty, "Named cases, each with places that it sets."),
         Key::new(
             "until",
-            Kind::Table(&UNTIL),
+            KeyKind::Table(&UNTIL),
             Off,
             "Trials continue until half of the 95 % interval of a metric's mean is within a bound.",
         ),
@@ -430,13 +438,13 @@ pub static UNTIL: Section = Section {
     title: "Until",
     what: "The rule for enough trials.",
     keys: &[
-        Key::new("metric", Kind::Name, Required, "A column of the table `summary`."),
+        Key::new("metric", KeyKind::Name, Required, "A column of the table `summary`."),
         Key::new(
             "within",
-            Kind::Within,
+            KeyKind::Within,
             Required,
             "The bound, in the metric's own unit or as a part of the mean such as \"5%\".",
         ),
-        Key::new("max_trials", Kind::Whole(2, MAX_TRIALS), Required, "The most trials."),
+        Key::new("max_trials", KeyKind::Whole(2, MAX_TRIALS), Required, "The most trials."),
     ],
 };

@@ -1,7 +1,7 @@
 //! Reads single values.
 
 use crate::document::{Node, Value};
-use crate::keys::Kind;
+use crate::keys::KeyKind;
 use crate::limits::{MAX_BYTES, MAX_DURATION_NS, MAX_NAME, MAX_PACKETS, MAX_RATE_BPS};
 use crate::problem::Wrong;
 use crate::read::Read;
@@ -24,27 +24,27 @@ pub(super) fn single(node: &Node, expects: &str) -> Result<(), Wrong> {
 }
 
 /// The exact form of a value; `key` is its name.
-pub(super) fn read(kind: Kind, node: &Node, key: &str) -> Result<Read, Wrong> {
+pub(super) fn read(kind: KeyKind, node: &Node, key: &str) -> Result<Read, Wrong> {
     let unfit = || Wrong::value(node.describe(), kind.expects(key));
     let text = || node.as_text().ok_or_else(unfit);
     match kind {
-        Kind::Rate => rate(text()?).map(Read::Whole),
-        Kind::Duration => duration(text()?).map(Read::Whole),
-        Kind::Span => span(text()?).map(Read::Whole),
-        Kind::Room => room(text()?).map(Read::Room),
-        Kind::Volume => volume(text()?).map(Read::Whole),
-        Kind::Probability => probability(node).map(Read::Number).ok_or_else(unfit),
-        Kind::Number => finite(node).map(Read::Number).ok_or_else(unfit),
-        Kind::Flag => match node.value {
+        KeyKind::Rate => rate(text()?).map(Read::Whole),
+        KeyKind::Duration => duration(text()?).map(Read::Whole),
+        KeyKind::Span => span(text()?).map(Read::Whole),
+        KeyKind::Room => room(text()?).map(Read::Room),
+        KeyKind::Volume => volume(text()?).map(Read::Whole),
+        KeyKind::Probability => probability(node).map(Read::Number).ok_or_else(unfit),
+        KeyKind::Number => finite(node).map(Read::Number).ok_or_else(unfit),
+        KeyKind::Flag => match node.value {
             Value::Flag(flag) => Ok(Read::Flag(flag)),
             _ => Err(unfit()),
         },
-        Kind::Name => name(text()?).map(|name| Read::Text(name.into())).ok_or_else(unfit),
-        Kind::Whole(least, most) => {
+        KeyKind::Name => name(text()?).map(|name| Read::Text(name.into())).ok_or_else(unfit),
+        KeyKind::Whole(least, most) => {
             let whole = node.as_whole().filter(|whole| (least..=most).contains(whole));
             whole.map(Read::Whole).ok_or_else(unfit)
         }
-        Kind::Word(words) => {
+        KeyKind::Word(words) => {
             let (word, known) = (text()?, (words.known)());
             if known.contains(&word) {
                 return Ok(Read::Text(word.into()));
@@ -52,7 +52,7 @@ pub(super) fn read(kind: Kind, node: &Node, key: &str) -> Result<Read, Wrong> {
             let found = format!("{}, which is no {}", quote(word), words.what);
             Err(Wrong::value(found, one_of(word, known)))
         }
-        Kind::Within => {
+        KeyKind::Within => {
             within(node).map(|(n, relative)| Read::Within(n, relative)).ok_or_else(unfit)
         }
         _ => unreachable!("{key} is no single value"),

@@ -6,7 +6,7 @@ use narrows_base::registry::{Values as Options, nearest};
 
 use crate::around::Surroundings;
 use crate::document::{Node, Table, Value};
-use crate::keys::{Fallback, Key, Kind, SPECIFICATION, SWEEP, Section};
+use crate::keys::{Fallback, Key, KeyKind, SPECIFICATION, SWEEP, Section};
 use crate::limits::MAX_ARGUMENT;
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Wrong};
@@ -51,18 +51,18 @@ impl<'a> Reader<'a> {
             return self.absent(key, &here);
         };
         match key.kind {
-            Kind::Table(inner) => {
+            KeyKind::Table(inner) => {
                 let Some(found) = node.table() else { return self.unfit(key, node, &here) };
                 Some(Read::Table(self.section(inner, found, &here)))
             }
-            Kind::Tables(inner) => self.tables(inner, key, node, &here),
-            Kind::Options => self.options(table, key, node, &here),
-            Kind::Impairments => self.impairments(key, node, &here),
-            Kind::Names(..) => self.names(key, node, &here),
-            Kind::Command => self.command(key, node, &here),
-            Kind::Sysctls => self.sysctls(key, node, &here),
-            Kind::Where => self.places(key, node, &here),
-            Kind::Zip | Kind::Axes | Kind::Cases => Some(Read::Raw(node.clone())),
+            KeyKind::Tables(inner) => self.tables(inner, key, node, &here),
+            KeyKind::Options => self.options(table, key, node, &here),
+            KeyKind::Impairments => self.impairments(key, node, &here),
+            KeyKind::Names(..) => self.names(key, node, &here),
+            KeyKind::Command => self.command(key, node, &here),
+            KeyKind::Sysctls => self.sysctls(key, node, &here),
+            KeyKind::Where => self.places(key, node, &here),
+            KeyKind::Zip | KeyKind::Axes | KeyKind::Cases => Some(Read::Raw(node.clone())),
             _ => {
                 let read = self.single(key, node);
                 self.or_problem(read, &here)
@@ -74,11 +74,11 @@ impl<'a> Reader<'a> {
         let expects = || key.kind.expects(key.name);
         scalar::single(node, &expects())?;
         match key.kind {
-            Kind::Element(elements) => {
+            KeyKind::Element(elements) => {
                 element::read(node, elements, self.around, &expects()).map(Read::Element)
             }
-            Kind::Workload => workload::read(node, self.around, &expects()).map(Read::Workload),
-            Kind::Control => control::name(node, self.around, &expects()).map(Read::Text),
+            KeyKind::Workload => workload::read(node, self.around, &expects()).map(Read::Workload),
+            KeyKind::Control => control::name(node, self.around, &expects()).map(Read::Text),
             kind => scalar::read(kind, node, key.name),
         }
     }
@@ -99,14 +99,14 @@ impl<'a> Reader<'a> {
             Fallback::Flag(flag) => Node::new(Value::Flag(flag)),
             Fallback::Empty => {
                 return Some(match key.kind {
-                    Kind::Table(section) => {
+                    KeyKind::Table(section) => {
                         Read::Table(self.section(section, &Table::default(), here))
                     }
-                    Kind::Tables(_) => Read::Tables(Vec::new()),
-                    Kind::Impairments => Read::Impairments(Vec::new()),
-                    Kind::Options => Read::Options(Options::default()),
-                    Kind::Where => Read::Where(Vec::new()),
-                    Kind::Axes => Read::Raw(Node::new(Value::Table(Table::default()))),
+                    KeyKind::Tables(_) => Read::Tables(Vec::new()),
+                    KeyKind::Impairments => Read::Impairments(Vec::new()),
+                    KeyKind::Options => Read::Options(Options::default()),
+                    KeyKind::Where => Read::Where(Vec::new()),
+                    KeyKind::Axes => Read::Raw(Node::new(Value::Table(Table::default()))),
                     _ => Read::Raw(Node::new(Value::List(Vec::new()))),
                 });
             }
@@ -179,8 +179,8 @@ impl<'a> Reader<'a> {
         let Some(list) = node.list() else { return self.unfit(key, node, here) };
         let mut names = Vec::new();
         for (index, entry) in list.iter().enumerate() {
-            let read = scalar::single(entry, &Kind::Name.expects(""))
-                .and_then(|()| scalar::read(Kind::Name, entry, key.name));
+            let read = scalar::single(entry, &KeyKind::Name.expects(""))
+                .and_then(|()| scalar::read(KeyKind::Name, entry, key.name));
             match self.or_problem(read, &here.index(index)) {
                 Some(Read::Text(name)) => names.push(name),
                 _ => continue,
@@ -270,7 +270,7 @@ fn known_key(section: &'static Section, name: &str) -> String {
         }
     } else if unlike {
         for outer in SPECIFICATION.keys {
-            let (Kind::Table(inner) | Kind::Tables(inner)) = outer.kind else { continue };
+            let (KeyKind::Table(inner) | KeyKind::Tables(inner)) = outer.kind else { continue };
             if inner.title != section.title && inner.key(name).is_some() {
                 return format!("`{}.{name}`", outer.name);
             }

@@ -7,7 +7,7 @@ use crate::text::quote;
 /// The most digits of an ms in a trace.
 const MOST_DIGITS: usize = 12;
 
-/// The ms of the opportunities in a file, a line each.
+/// The times of a file's delivery opportunities in ms, one on each line.
 ///
 /// They become part of the scenario, so that a result depends on the trace's content.
 pub(super) fn read(name: &str, around: &dyn Surroundings) -> Result<Vec<u64>, Wrong> {

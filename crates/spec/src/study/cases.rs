@@ -9,7 +9,7 @@
 
 use super::axes::Axis;
 use crate::document::{Change, Node, Table};
-use crate::keys::Kind;
+use crate::keys::KeyKind;
 use crate::place::Place;
 use crate::problem::{Problem, Problems};
 
@@ -32,7 +32,7 @@ pub(super) fn read(tables: Option<&Node>) -> (Vec<Case>, Vec<Problem>) {
     let (mut cases, mut problems): (Vec<Case>, _) = (Vec::new(), Vec::new());
     let Some(node) = tables else { return (cases, problems) };
     let Some(list) = node.list() else {
-        let expects = Kind::Cases.expects("cases");
+        let expects = KeyKind::Cases.expects("cases");
         problems.push(at_line_of(Problem::value(&place, node.describe(), expects), node));
         return (cases, problems);
     };

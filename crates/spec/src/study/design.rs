@@ -17,7 +17,7 @@ use crate::place::Place;
 use crate::problem::{Problem, Problems};
 
 /// A combination: a value for every axis.
-pub type Point = Vec<(Place, Node)>;
+pub type DesignPoint = Vec<(Place, Node)>;
 
 /// The choice of combinations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(super) fn points(
     groups: &[Vec<Axis>],
     design: Design,
     seed: u64,
-) -> Result<Vec<Point>, Problems> {
+) -> Result<Vec<DesignPoint>, Problems> {
     let sizes = groups.iter().map(|group| group[0].values.len() as u128);
     let count = match design {
         Design::Grid => sizes.fold(1, u128::saturating_mul),
@@ -62,7 +62,7 @@ pub(super) fn points(
 }
 
 /// Every combination; the last group varies fastest.
-fn grid(groups: &[Vec<Axis>], count: usize) -> Vec<Point> {
+fn grid(groups: &[Vec<Axis>], count: usize) -> Vec<DesignPoint> {
     let point = |mut number: usize| {
         let mut chosen = vec![0; groups.len()];
         for (index, group) in groups.iter().enumerate().rev() {
@@ -78,7 +78,7 @@ fn grid(groups: &[Vec<Axis>], count: usize) -> Vec<Point> {
     (0..count).map(point).collect()
 }
 
-fn draw(groups: &[Vec<Axis>], seed: u64, count: usize, strata: bool) -> Vec<Point> {
+fn draw(groups: &[Vec<Axis>], seed: u64, count: usize, strata: bool) -> Vec<DesignPoint> {
     let columns: Vec<_> = groups
         .iter()
         .map(|group| positions(count, strata, &format!("{}:{}", seed, group[0].place)))

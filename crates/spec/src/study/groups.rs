@@ -2,7 +2,7 @@
 
 use super::axes::Axis;
 use crate::document::Node;
-use crate::keys::Kind;
+use crate::keys::KeyKind;
 use crate::place::Place;
 use crate::problem::Problem;
 use crate::text::one_of;
@@ -16,7 +16,7 @@ pub(super) fn read(axes: Vec<Axis>, zip: Option<&Node>) -> (Vec<Vec<Axis>>, Vec<
     let mut taken = vec![false; axes.len()];
     let list = zip.map(|node| node.list().ok_or(node));
     if let Some(Err(node)) = list {
-        problems.push(Problem::value(&place, node.describe(), Kind::Zip.expects("zip")));
+        problems.push(Problem::value(&place, node.describe(), KeyKind::Zip.expects("zip")));
     }
     for (index, entry) in list.and_then(Result::ok).unwrap_or_default().iter().enumerate() {
         match members(&place.index(index), entry, &axes, &taken) {
@@ -45,7 +45,7 @@ fn members(
     taken: &[bool],
 ) -> Result<Vec<usize>, Vec<Problem>> {
     let Some(names) = entry.list().filter(|names| names.len() > 1) else {
-        return Err(vec![Problem::value(place, entry.describe(), Kind::Zip.expects("zip"))]);
+        return Err(vec![Problem::value(place, entry.describe(), KeyKind::Zip.expects("zip"))]);
     };
     let (mut members, mut problems) = (Vec::new(), Vec::new());
     for name in names {

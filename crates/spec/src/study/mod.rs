@@ -37,7 +37,7 @@ use crate::specification::{Source, Specification};
 use cases::Case;
 
 pub use axes::Axis;
-pub use design::{Design, Point};
+pub use design::{Design, DesignPoint};
 
 /// A specification with axes.
 #[derive(Clone, Debug)]
@@ -70,13 +70,13 @@ impl Study {
     ///
     /// # Errors
     /// If there are too many.
-    pub fn points(&self) -> Result<Vec<Point>, Problems> {
+    pub fn points(&self) -> Result<Vec<DesignPoint>, Problems> {
         design::points(&self.groups, self.design, self.seed)
             .map_err(|problems| self.base.locate(problems.0))
     }
 
     /// The changes that a combination makes, those of its case first.
-    fn changes(&self, point: &Point) -> Vec<Change> {
+    fn changes(&self, point: &DesignPoint) -> Vec<Change> {
         let (mut chosen, mut values) = (Vec::new(), Vec::new());
         for (place, value) in point.iter().cloned() {
             let case = cases::changes_of(&self.cases, &value).filter(|_| place == cases::place());
@@ -95,7 +95,7 @@ impl Study {
     /// The reasons why it can't run.
     pub fn specification(
         &self,
-        point: &Point,
+        point: &DesignPoint,
         around: &dyn Surroundings,
     ) -> Result<Specification, Problems> {
         let chosen = self.changes(point);

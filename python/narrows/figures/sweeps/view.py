@@ -28,7 +28,7 @@ from narrows.spec.suggest import one_of
 from narrows.words import counted
 
 MOST_PANELS = 120
-"""Panels of a figure; they are spread over several images."""
+"""The most panels of a figure, which may span several images."""
 MOST_TICKS = 12
 MOST_LINES = 7
 WHOLE = 1.03
@@ -62,7 +62,7 @@ class View:
     ylim: tuple[float, float] | Literal["auto"] | None = None
     xscale: Scale | None = None
     bounds: tuple[tuple[str, str, float], ...] = ()
-    """The metric, in words which way, and the value."""
+    """Of each bound: the metric, "at least" or "at most", and the value."""
     whole: bool = False
     """Whether the y axis shows all possible values, whatever the data are."""
 
@@ -157,10 +157,11 @@ def _same(one: Line, other: Line, tolerance: float) -> bool:
 
 
 def choose_lines(frame: pl.DataFrame, view: View, used: Sequence[str], classes: int = 1) -> View:
-    """The view with an axis for lines, if it has none: one panel shows what it compares.
+    """Chooses an axis for lines if the view has none, so that one panel compares its values.
 
-    It is the axis of controls, or the one with the most values among those that aren't quantities,
-    or else among all; of several classes there aren't more lines than can be told apart.
+    The choice is the axis of controls; without one, the axis with the most values that aren't
+    quantities, or else with the most values of any kind. With several classes, an axis that needs
+    more lines than people can tell apart isn't chosen.
     """
     free = [
         place
@@ -309,8 +310,8 @@ class Styles:
     """Labels and looks of classes, the same throughout a figure.
 
     Without an axis for lines (`by`) a class looks as in figures of runs; with one, every value
-    of it has a colour, and classes differ in their dashes. Of a single class, values whose
-    colours somebody may confuse do.
+    of it has a colour, and classes differ in their dashes. With a single class, dashes tell apart
+    values whose colours are easily confused.
     """
 
     by: str | None

@@ -8,7 +8,7 @@ const FEW: usize = 32;
 
 /// The kind of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MarkKind {
     /// Data sent for the first time.
     Data,
     /// Data retransmitted.
@@ -23,7 +23,7 @@ pub enum Kind {
     Sack,
 }
 
-impl Kind {
+impl MarkKind {
     /// The name in the table.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -43,7 +43,7 @@ impl Kind {
 pub(crate) struct GraphPoint {
     pub(crate) time: u64,
     pub(crate) flow: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: MarkKind,
     pub(crate) begin: u64,
     pub(crate) end: u64,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::samples::{Row, Rows};
-use super::sequence_graph::{GraphPoint, Kind, SequenceGraph};
+use super::sequence_graph::{GraphPoint, MarkKind, SequenceGraph};
 use crate::analyze::connection::{Connection, DataKind, HalfConnection, Step};
 use crate::analyze::report::{FlowReport, complete, report, span};
 use crate::analyze::times::TimeSamples;
@@ -196,29 +196,29 @@ fn draw(graph: &mut SequenceGraph, connection: &Connection, step: &Step, segment
         (step.data, half.id.filter(|&id| id < MOST_FLOWS))
     {
         let kind = match mark {
-            DataKind::New => Kind::Data,
-            DataKind::Again => Kind::Again,
-            DataKind::OutOfOrder => Kind::OutOfOrder,
+            DataKind::New => MarkKind::Data,
+            DataKind::Again => MarkKind::Again,
+            DataKind::OutOfOrder => MarkKind::OutOfOrder,
         };
         let base = half.base;
         graph.add(point(time, flow, kind, begin, end, base));
     }
     let other = &connection.halves[1 - step.from];
     if let (Some((una, window)), Some(flow)) = (step.ack, other.id.filter(|&id| id < MOST_FLOWS)) {
-        graph.add(point(time, flow, Kind::Ack, una, una, other.base));
+        graph.add(point(time, flow, MarkKind::Ack, una, una, other.base));
         if let Some(window) = window {
-            graph.add(point(time, flow, Kind::Window, una + window, una + window, other.base));
+            graph.add(point(time, flow, MarkKind::Window, una + window, una + window, other.base));
         }
         if let Some(&(begin, end)) = segment.sacks().first() {
             let ahead = |seq: u32| una.wrapping_add(u64::from(seq.wrapping_sub(segment.ack)));
             if ahead(begin) < ahead(end) && ahead(end) - una < 1 << 30 {
-                graph.add(point(time, flow, Kind::Sack, ahead(begin), ahead(end), other.base));
+                graph.add(point(time, flow, MarkKind::Sack, ahead(begin), ahead(end), other.base));
             }
         }
     }
 }
 
-fn point(time: u64, flow: u32, kind: Kind, begin: u64, end: u64, base: u64) -> GraphPoint {
+fn point(time: u64, flow: u32, kind: MarkKind, begin: u64, end: u64, base: u64) -> GraphPoint {
     let since = |number: u64| number.saturating_sub(base);
     GraphPoint { time, flow, kind, begin: since(begin), end: since(end) }
 }

@@ -25,9 +25,9 @@ pub struct Others {
 pub struct Summary {
     /// Each file.
     pub files: Vec<FileReport>,
-    /// From the first segment to the last.
+    /// The time from the first segment to the last.
     pub duration_s: f64,
-    /// Between two rows of `flow_samples`, in ns.
+    /// The interval between two rows of `flow_samples`, in ns.
     pub sample_interval_ns: u64,
     /// The flows, in the order of their ids in the tables.
     pub flows: Vec<FlowReport>,

@@ -1,4 +1,4 @@
-//! The clock offset of two captures, and which is nearer to whom.
+//! The clock offset of two captures, and the hosts that each is nearer to.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ impl Clocks {
         self.first_side.contains(&address)
     }
 
-    /// An address nearer to the first capture, or else one that isn't.
+    /// An address nearer to the first capture; if none is known, one nearer to the second.
     pub(crate) fn of_first(&self) -> Option<u128> {
         self.first_side.iter().chain(&self.second_side).next().copied()
     }
@@ -112,9 +112,9 @@ impl Span {
 struct Sides {
     first: BTreeSet<u128>,
     second: BTreeSet<u128>,
-    /// The least of what passes the first capture first; the offset isn't above it.
+    /// The least lead of packets that pass the first capture first; the offset isn't above it.
     forward: Option<i64>,
-    /// The most of what passes the second capture first; the offset isn't below it.
+    /// The greatest lead of packets that pass the second capture first; the offset isn't below it.
     back: Option<i64>,
 }
 
@@ -132,9 +132,9 @@ impl Sides {
         self.second.insert(near_second);
     }
 
-    /// Both directions between two addresses. What passes the first capture first is ahead of the
-    /// offset by its delay, and the other direction behind, so the two tell which is which, however
-    /// long the queues are that other flows met.
+    /// Adds both directions between two addresses. Packets that pass the first capture first reach
+    /// the second later than the offset by their delay, those of the other direction earlier. So the
+    /// later direction is the one that passes the first capture first, whatever other flows show.
     fn add_both(&mut self, ends: (u128, u128), there: &Span, back: &Span) {
         let (upper, lower, ends) = match there.centre().cmp(&back.centre()) {
             Ordering::Greater => (there, back, Some(ends)),
@@ -149,7 +149,7 @@ impl Sides {
         }
     }
 
-    /// A direction without the other, of which addresses on known sides tell more than its times.
+    /// Adds a direction without its opposite. Addresses on known sides count more than its times.
     fn add_one(&mut self, ends: (u128, u128), span: &Span, middle: Option<i128>) {
         let onward = self.first.contains(&ends.0) || self.second.contains(&ends.1);
         let backward = self.second.contains(&ends.0) || self.first.contains(&ends.1);
@@ -197,8 +197,8 @@ fn relate(spans: &Spans) -> Clocks {
     }
 }
 
-/// The middle of a gap that parts directions none of which has its opposite; none if they overlap:
-/// then they are taken for one, whose packets pass the first capture first.
+/// Splits one-way flows at the largest gap between their leads, and returns its middle; `None` if
+/// they overlap. Then all of them are taken to pass the first capture first.
 fn between<'a>(spans: impl Iterator<Item = &'a Span> + Clone) -> Option<i128> {
     let top = spans.clone().map(|span| span.least).max()?;
     let bottom = spans.map(|span| span.most).min()?;

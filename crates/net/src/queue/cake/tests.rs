@@ -5,7 +5,7 @@ fn cake(params: CakeParams) -> Cake<u32> {
     Cake::new(&params, Stream::new(1, "cake"))
 }
 
-/// When packets leave if the queue is asked whenever it wants to be.
+/// The departures of packets if the queue is polled at each of its deadlines.
 fn times(queue: &mut Cake<u32>, from: u64) -> Vec<u64> {
     let (mut now, mut verdicts) = (Time::from_nanos(from), Verdicts::new());
     let mut times = Vec::new();

@@ -36,7 +36,7 @@ impl Ways {
 mod tests {
     use super::*;
 
-    /// Hashes that differ by 1,024 meet in one queue; eight of them find one each.
+    /// Hashes that differ by 1,024 belong to the same set; eight of them get a queue each.
     #[test]
     fn eight_flows_of_a_set_have_queues_of_their_own() {
         let mut ways = Ways::new();
