@@ -1,6 +1,6 @@
 //! The section of a change.
 
-use super::{Fallback, Key, Kind, Section};
+use super::key::{Fallback, Key, Kind, Section};
 
 use Fallback::{Flag, Off, Required};
 

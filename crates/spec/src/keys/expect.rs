@@ -1,7 +1,7 @@
 //! The sections of an expectation.
 
+use super::key::{Fallback, Key, Kind, Section};
 use super::words::{OVER, TAKE};
-use super::{Fallback, Key, Kind, Section};
 
 use Fallback::{Empty, Off, Required, Whole};
 
