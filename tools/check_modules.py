@@ -1,10 +1,13 @@
-"""Finds circles between the modules of each Rust crate, and tests that no program contains.
+"""Finds circles and detours between modules of each Rust crate, and tests that no program contains.
 
 The exit status is 1 if there is one.
 
 Two modules form a circle if each imports something from the other, directly or through further
 ones. A name counts where it is defined: one that a module only re-exports (`pub use`) belongs to
 the module behind it. `mod` and tests don't count.
+
+A detour is an import through a module above (`crate::X`, `super::X`) that only re-exports the name,
+so that the arrow seems to go upwards: name the module that defines it.
 
     python tools/check_modules.py [DIRECTORY]    a directory with crates, by default crates/
 """
@@ -162,6 +165,20 @@ def circles(known: dict[Name, Module]) -> Iterator[list[str]]:
         ]
 
 
+def detours(known: dict[Name, Module]) -> Iterator[str]:
+    """Every import through a module above that only re-exports the name."""
+    for name, module in known.items():
+        for path in sorted(module.taken):
+            hub = path[:-1]
+            if path in known or hub not in known or path[-1] not in known[hub].handed_on:
+                continue
+            if hub != name and name[: len(hub)] == hub:
+                through, defining = (
+                    "::".join(("crate", *one)) for one in (path, home(path, known))
+                )
+                yield f"{'::'.join(('crate', *name))} takes {through}, which {defining} defines"
+
+
 def components(arrows: dict[Name, set[Name]]) -> list[set[Name]]:
     """The strongly connected sets of more than one module, found by search, since there are few."""
     reached = {name: reach(name, arrows) for name in arrows}
@@ -194,7 +211,7 @@ def find_forgotten(tests: Path) -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the circles and the forgotten tests of every crate."""
+    """Prints the circles, the detours and the forgotten tests of every crate."""
     place = Path(arguments[0]) if arguments else Path(__file__).parents[1] / "crates"
     broken = 0
     for manifest in sorted(place.glob("*/Cargo.toml")):
@@ -202,6 +219,9 @@ def main(arguments: list[str]) -> int:
         for circle in circles(known):
             broken = 1
             print(f"{manifest.parent.name}: a circle:", *circle, sep="\n  ")
+        for detour in detours(known):
+            broken = 1
+            print(f"{manifest.parent.name}: {detour}")
         for name in find_forgotten(manifest.parent / "tests"):
             broken = 1
             print(f"{manifest.parent.name}: mod {name}; is missing in tests/all.rs")

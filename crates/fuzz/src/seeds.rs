@@ -10,7 +10,8 @@ use narrows_base::Stream;
 use narrows_cc::CONTROLS;
 use narrows_net::config::QUEUES;
 
-use crate::{BETWEEN, CHANGES};
+use crate::capture::BETWEEN;
+use crate::specification::CHANGES;
 
 /// Bytes kept of a capture, which hold the beginning of a connection.
 const KEPT: usize = 12_000;

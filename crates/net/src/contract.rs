@@ -3,8 +3,10 @@
 use narrows_base::{Bytes, Duration, Ecn, FlowId, Packet, Rate, Time};
 
 use crate::config::{self, Choice, Info, LinkChoice, QUEUES, Room, SERVICES};
+use crate::element::Element as _;
+use crate::link::QueueState;
 use crate::path::PathElement;
-use crate::{Element as _, Limit, QueueState};
+use crate::queue::Limit;
 
 /// A full packet takes 12 us.
 const RATE: Rate = Rate::from_bps(1_000_000_000);

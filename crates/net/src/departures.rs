@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use narrows_base::{Packet, Time};
 
-use crate::Departure;
+use crate::element::Departure;
 
 /// Packets with the instants at which they leave, in order.
 #[derive(Clone, Debug)]

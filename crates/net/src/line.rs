@@ -3,8 +3,8 @@
 use narrows_base::{Duration, Packet, Time};
 
 use crate::departures::Departures;
+use crate::element::{Departure, Element};
 use crate::ring::Ring;
-use crate::{Departure, Element};
 
 /// A line that delays every packet equally, like a cable.
 #[derive(Clone, Debug)]

@@ -3,11 +3,12 @@
 use narrows_base::{Bytes, Dscp, Histogram, Packet, Rate, Time};
 
 use crate::depth::Depth;
+use crate::element::{Departure, Dropped, Element};
+use crate::port::Port;
 use crate::port::{Counters, Due};
-use crate::{
-    ConstantRate, Departure, DropTail, Dropped, Element, Port, Queue, QueueDiscipline as _,
-    RateProcess, Service, Transmitter,
-};
+use crate::queue::{DropTail, Queue, QueueDiscipline as _};
+use crate::service::constant::ConstantRate;
+use crate::service::{RateProcess, Service, Transmitter};
 
 /// The state of a link's queue, as of the last instant that it has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,12 +3,15 @@
 use narrows_base::{Bytes, Duration, Histogram, Packet, Time};
 
 use crate::depth::{Backlog, Depth};
+use crate::element::{Departure, DropReason, Dropped, Element};
+use crate::line::CopyLine;
+use crate::link::{Link, QueueState};
+use crate::port::{Counters, Port};
 use crate::queue::Capacity;
+use crate::queue::{DropTail, Verdicts};
 use crate::ring::Ring;
-use crate::{
-    ConstantRate, CopyLine, Counters, Departure, DropReason, DropTail, Dropped, Element, Link,
-    Port, QueueState, Transmitter, Verdicts,
-};
+use crate::service::Transmitter;
+use crate::service::constant::ConstantRate;
 
 /// A drop-tail link at a constant rate with the line behind it.
 ///

@@ -4,7 +4,8 @@ use narrows_base::{Bytes, Histogram, Packet, Time};
 
 use crate::departures::Departures;
 use crate::depth::{Backlog, Depth};
-use crate::{Departure, Queue, QueueDiscipline, Verdicts};
+use crate::element::Departure;
+use crate::queue::{Queue, QueueDiscipline, Verdicts};
 
 /// The counters of a link since the beginning of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

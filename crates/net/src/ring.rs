@@ -2,7 +2,7 @@
 
 use narrows_base::Time;
 
-use crate::Departure;
+use crate::element::Departure;
 
 /// A queue in a ring of a power of two of places, so that finding one takes no more than a mask.
 /// It grows to its working size and stays there; what was taken out stays in its place until it is

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use narrows_base::{Packet, Time};
 
-use crate::Departure;
+use crate::element::Departure;
 
 /// Packets with the instants at which they leave; those of one instant leave in the order of
 /// insertion.

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use narrows_base::Point;
 use serde::{Deserialize, Serialize};
 
-use crate::{Interface, MOST_HEADERS, PcapngWriter, file_name};
+use crate::interface::{Interface, file_name};
+use crate::snaplen::MOST_HEADERS;
+use crate::writer::PcapngWriter;
 
 /// The captures to make, as JSON: a file for each point.
 #[derive(Clone, Debug, Deserialize, Serialize)]

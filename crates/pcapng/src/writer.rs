@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use narrows_base::{Heading, Time};
 use serde::Serialize;
 
-use crate::Interface;
+use crate::interface::Interface;
 
 /// `LINKTYPE_RAW`: a packet begins with its IP header.
 const LINKTYPE_RAW: u16 = 101;

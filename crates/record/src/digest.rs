@@ -4,7 +4,8 @@ use std::fmt;
 
 use narrows_base::{Duration, FlowId, Histogram, Rate, Time};
 
-use crate::{Completion, Event, FlowSample, Kind, Observer, PacketEvent, QueueSample, RttSample};
+use crate::event::{Completion, Event, FlowSample, Kind, PacketEvent, QueueSample, RttSample};
+use crate::observer::Observer;
 
 /// FNV-1a of 128 bits, taken over 64-bit words instead of bytes.
 ///

@@ -2,7 +2,7 @@
 
 use narrows_base::{Histogram, Time};
 
-use crate::{Event, Kind, RttSample};
+use crate::event::{Event, Kind, RttSample};
 
 /// Takes the events of a run in their order.
 ///

@@ -5,7 +5,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use narrows_base::{Bytes, FlowId, Time};
 
-use crate::{Completion, Digest, Event, PacketEvent, PacketKind, QueueSample};
+use crate::digest::Digest;
+use crate::event::{Completion, Event, PacketEvent, PacketKind, QueueSample};
 
 /// The columns of a chunk.
 struct Chunk<'a>(&'a RecordBatch);

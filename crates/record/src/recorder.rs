@@ -5,12 +5,14 @@ use narrows_base::{Histogram, Level, Time};
 
 use crate::builder::Table;
 use crate::columns::{COMPLETIONS, INTERNALS, PACKETS, QUEUE_SAMPLES, TableInfo};
+use crate::digest::Digest;
 use crate::distributions::distributions;
-use crate::rows::{Rows, Shelf};
-use crate::{
-    Completion, Digest, Event, FlowSample, Internal, Kind, Observer, PacketEvent, QueueSample,
-    RttSample, read_back, tables,
+use crate::event::{
+    Completion, Event, FlowSample, Internal, Kind, PacketEvent, QueueSample, RttSample,
 };
+use crate::observer::Observer;
+use crate::rows::{Rows, Shelf};
+use crate::{read_back, tables};
 
 /// An observer that keeps the data of the tables.
 ///

@@ -5,7 +5,7 @@ use narrows_base::{Duration, Rate, Time};
 use crate::builder::{Table, TableBuilder};
 use crate::columns::{COMPLETIONS, FLOW_SAMPLES, INTERNALS, PACKETS, QUEUE_SAMPLES};
 use crate::distributions::float;
-use crate::{Completion, FlowSample, Internal, PacketEvent, QueueSample};
+use crate::event::{Completion, FlowSample, Internal, PacketEvent, QueueSample};
 
 /// A value of every row.
 fn each<T, V>(rows: &[(Time, T)], get: impl Fn(&T) -> V) -> impl Iterator<Item = V> {

@@ -7,8 +7,8 @@ use std::io::{Error, Result};
 use narrows_base::{Heading, Point, Time};
 use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, file_name, truncate};
 
-use crate::Side;
 use crate::handoff::Handoff;
+use crate::path::Side;
 
 /// An upper bound of a block's bytes besides the packet.
 const AROUND: usize = 64;

@@ -15,11 +15,13 @@ use narrows_spec::scenario::Scenario;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::captures::Captures;
 use crate::config::Crossing;
 use crate::frame::{Frame, payload};
+use crate::path::{Path, Side};
 use crate::ports::Ports;
+use crate::record::Recorder;
 use crate::window::{self, Passage};
-use crate::{Captures, Path, Recorder, Side};
 
 /// How often the file `progress` is written, in ns of the run.
 const PROGRESS_NS: u64 = 500_000_000;

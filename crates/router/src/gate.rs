@@ -14,8 +14,9 @@ use serde::Deserialize;
 
 use crate::frame::has_data;
 use crate::frames::{ETHERNET, Frames};
+use crate::path::Side;
+use crate::sys;
 use crate::window::{self, Passage};
-use crate::{Side, sys};
 
 /// The EtherType of IPv4.
 const IPV4: [u8; 2] = [0x08, 0x00];

@@ -8,10 +8,13 @@ use narrows_base::{Duration, Heading, Time};
 use crate::config::Crossing;
 use crate::device::{Device, LARGEST};
 use crate::frame::{Frame, payload};
+use crate::host::Host;
 use crate::lateness::Lateness;
+use crate::path::{Path, Side};
 use crate::ports::Ports;
+use crate::record::Recorder;
 use crate::spin::Spin;
-use crate::{Host, Path, Recorder, Side, sys};
+use crate::sys;
 
 /// The longest sleep, which bounds the delay of a stop.
 const NAP: Duration = Duration::from_millis(10);

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
-use crate::Side;
+use crate::path::Side;
 
 /// A packet at an instant of the run, in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,8 @@ use narrows_record::{Event, Kind, Observer};
 use narrows_spec::Problems;
 use narrows_spec::scenario::Scenario;
 
-use crate::{Controls, Simulation};
+use crate::controls::Controls;
+use crate::simulation::Simulation;
 
 /// The number of the agent's flow.
 const AGENT: usize = 0;

@@ -23,7 +23,7 @@ pub extern "C" fn text(length: usize) -> *mut u8 {
 /// Answers the request; returns the length of the answer in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn call() -> usize {
-    let said = TEXT.with_borrow(|text| crate::answer(&String::from_utf8_lossy(text)));
+    let said = TEXT.with_borrow(|text| crate::request::answer(&String::from_utf8_lossy(text)));
     ANSWER.with_borrow_mut(|answer| {
         *answer = said;
         answer.len()

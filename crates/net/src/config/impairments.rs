@@ -4,12 +4,18 @@ use narrows_base::{Bytes, Duration, Packet, Stream, Time};
 
 use super::services::{bucket_fits, peakrate};
 use super::{Choice, Fault, Info};
+use crate::element::Element;
 use crate::impairment;
-use crate::{
-    Duplication, Element, Filter, GilbertElliott, GilbertElliottParams, Jitter, Netem, NetemParams,
-    Outage, OutageMode, Overtaking, Policer, PolicerParams, RandomLoss, Route, Thinning,
-    ThinningParams,
-};
+use crate::impairment::Filter;
+use crate::impairment::duplication::Duplication;
+use crate::impairment::gilbert_elliott::{GilbertElliott, GilbertElliottParams};
+use crate::impairment::jitter::Jitter;
+use crate::impairment::loss::RandomLoss;
+use crate::impairment::netem::{Netem, NetemParams};
+use crate::impairment::outage::{Outage, OutageMode};
+use crate::impairment::policer::{Policer, PolicerParams};
+use crate::impairment::route::{Overtaking, Route};
+use crate::impairment::thinning::{Thinning, ThinningParams};
 
 /// Every impairment, by name.
 pub static IMPAIRMENTS: &[&Info] = &[

@@ -2,13 +2,19 @@
 
 use narrows_base::{Bytes, Dscp, Rate, Stream, Time};
 
-use super::{Choice, Fault, Info, queue};
+use super::{Choice, Fault, Info};
+use crate::link::{AnyServed, Link, Served};
+use crate::queue::htb::Htb;
+use crate::queue::queue;
+use crate::queue::tbf::{Tbf, TbfParams};
+use crate::queue::{Limit, Queue, QueueDiscipline as _};
 use crate::queue::{htb, tbf as bucket};
 use crate::service;
-use crate::{
-    AnyServed, Cellular, CellularParams, Htb, Limit, Link, Queue, QueueDiscipline as _,
-    RateProcess, Served, Service, SteppedRate, Tbf, TbfParams, Trace, Wifi, WifiParams,
-};
+use crate::service::cellular::{Cellular, CellularParams};
+use crate::service::steps::SteppedRate;
+use crate::service::trace::Trace;
+use crate::service::wifi::{Wifi, WifiParams};
+use crate::service::{RateProcess, Service};
 
 /// Every service, by name.
 pub static SERVICES: &[&Info] = &[

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use narrows_base::{Packet, Time};
 
 use crate::departures::Departures;
-use crate::{Departure, DropReason, Dropped, Element};
+use crate::element::{Departure, DropReason, Dropped, Element};
 
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Packet, Stream, Time};
 
-use super::{Fate, Rule};
-use crate::DropReason;
+use super::filter::{Fate, Rule};
+use crate::element::DropReason;
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

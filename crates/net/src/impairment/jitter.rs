@@ -4,7 +4,7 @@ use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Duration, Packet, Stream, Time};
 
 use crate::departures::Departures;
-use crate::{Departure, Element};
+use crate::element::{Departure, Element};
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

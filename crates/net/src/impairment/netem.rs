@@ -6,8 +6,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Duration, Packet, Stream, Time};
 
+use crate::element::{Departure, DropReason, Dropped, Element};
 use crate::schedule::Schedule;
-use crate::{Departure, DropReason, Dropped, Element};
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

@@ -3,8 +3,8 @@
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Duration, Packet, Time};
 
-use super::{Fate, Rule};
-use crate::DropReason;
+use super::filter::{Fate, Rule};
+use crate::element::DropReason;
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

@@ -3,9 +3,9 @@
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Bytes, Packet, Rate, Time};
 
-use super::{Fate, Rule};
-use crate::DropReason;
+use super::filter::{Fate, Rule};
 use crate::bucket::Bucket;
+use crate::element::DropReason;
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

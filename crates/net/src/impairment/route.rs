@@ -3,8 +3,8 @@
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
 use narrows_base::{Duration, Packet, Time};
 
+use crate::element::{Departure, Element};
 use crate::schedule::Schedule;
-use crate::{Departure, Element};
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

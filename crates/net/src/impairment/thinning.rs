@@ -6,7 +6,7 @@ use narrows_base::registry::{Fallback, Info, Parameter, Role};
 use narrows_base::{Duration, FlowId, Packet, Time};
 
 use crate::departures::Departures;
-use crate::{Departure, DropReason, Dropped, Element};
+use crate::element::{Departure, DropReason, Dropped, Element};
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

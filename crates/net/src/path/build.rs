@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use narrows_base::{Dscp, Duration, Stream, Time};
 
-use super::{Direction, FIRST_LINK, PathConfig, PathElement, Spot};
+use super::config::{Direction, FIRST_LINK, PathConfig, Spot};
+use super::element::PathElement;
 use crate::config::{self, Acks, LinkChoice};
-use crate::{Line, RandomLoss};
+use crate::impairment::loss::RandomLoss;
+use crate::line::Line;
 
 /// The elements of a path and the order in which packets meet them.
 ///

@@ -4,9 +4,9 @@ use std::fmt;
 
 use narrows_base::Bytes;
 
-use super::{FIRST_LINK, PathConfig};
-use crate::Limit;
+use super::config::{FIRST_LINK, PathConfig};
 use crate::config::{self, Fault, IMPAIRMENTS, LinkChoice, QUEUES, SERVICES};
+use crate::queue::Limit;
 
 /// Why a path can't be built.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,9 @@
 use narrows_base::{Packet, Time};
 
 use crate::config::AnyLink;
-use crate::{AnyServed, Departure, Dropped, Element, Line, Link, QueueState};
+use crate::element::{Departure, Dropped, Element};
+use crate::line::Line;
+use crate::link::{AnyServed, Link, QueueState};
 
 /// One element of a path; the busiest kinds without a dynamic call.
 pub enum PathElement<B> {

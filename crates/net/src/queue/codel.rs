@@ -10,7 +10,7 @@ use super::entry::{self, Registered};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
 use super::waiting::{Ahead, FRAME, Waiting};
-use crate::DropReason;
+use crate::element::DropReason;
 
 /// The parameters of `tc`'s codel; the defaults are Linux's (`codel_init`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use narrows_base::{Duration, Ecn, Packet, Time};
 
-use super::Verdicts;
-use crate::DropReason;
+use super::verdicts::Verdicts;
+use crate::element::DropReason;
 
 /// How CoDel computes the square root of its count of drops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::entry::{self, Registered};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
 use super::waiting::{Ahead, Waiting};
-use crate::DropReason;
+use crate::element::DropReason;
 
 /// The parameters of RFC 8034, with its defaults; Linux doesn't have it. The rates and the buffer
 /// have no defaults: they belong to the subscription.

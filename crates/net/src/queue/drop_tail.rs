@@ -9,7 +9,7 @@ use super::discipline::QueueDiscipline;
 use super::entry::Registered;
 use super::limit::{Capacity, Limit};
 use super::verdicts::Verdicts;
-use crate::DropReason;
+use crate::element::DropReason;
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

@@ -10,7 +10,7 @@ use super::entry::{self, Registered};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
 use super::waiting::{Ahead, FRAME, Waiting, frame_bytes};
-use crate::DropReason;
+use crate::element::DropReason;
 
 /// The parameters of `tc`'s dualpi2; the defaults are Linux's
 /// (`dualpi2_reset_default`). Its `memlimit` isn't modelled, and packets are those on the wire, as

@@ -10,7 +10,7 @@ use super::entry::{self, Registered};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
 use super::waiting::{FRAME, Waiting, frame_bytes};
-use crate::DropReason;
+use crate::element::DropReason;
 
 /// The parameters of `tc`'s fq; the defaults are Linux's (`fq_init`). Departure times set by a
 /// sender aren't modelled here (the sender paces), nor are priority bands: all packets are in one.

@@ -11,7 +11,7 @@ use super::limit::Limit;
 use super::turns::Turns;
 use super::verdicts::Verdicts;
 use super::waiting::{Ahead, FRAME, Waiting, frame_bytes};
-use crate::DropReason;
+use crate::element::DropReason;
 
 /// The parameters of `tc`'s `fq_codel`; the defaults are Linux's
 /// (`fq_codel_init`). Its `memory_limit` isn't modelled: 32 MB are more than

@@ -8,7 +8,7 @@ use super::entry::{self, Registered};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
 use super::waiting::{Ahead, FRAME, Waiting, frame_bytes};
-use crate::DropReason;
+use crate::element::DropReason;
 
 /// The parameters of `tc`'s pie; the defaults are Linux's (`pie_params_init`).
 /// Its `dq_rate_estimator` isn't modelled: the delay is that of the packets, which is the default.

@@ -9,7 +9,7 @@ use super::limit::Limit;
 use super::red_average::{Average, weight_log};
 use super::verdicts::Verdicts;
 use super::waiting::{Ahead, Waiting, frame_bytes};
-use crate::DropReason;
+use crate::element::DropReason;
 
 /// The parameters of `tc`'s red; the defaults are `tc`'s where it has one. All
 /// bytes are those of Ethernet frames, as in Linux.

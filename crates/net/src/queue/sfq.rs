@@ -11,7 +11,7 @@ use super::flow_hash::FlowHash;
 use super::limit::Limit;
 use super::verdicts::Verdicts;
 use super::waiting::{Ahead, Waiting, frame_bytes};
-use crate::DropReason;
+use crate::element::DropReason;
 
 /// The parameters of `tc`'s `sfq`; the defaults are Linux's (`sfq_init`). Its `perturb`, off by
 /// default, and its RED aren't modelled.

@@ -9,8 +9,8 @@ use super::drop_tail::DropTail;
 use super::limit::{Capacity, Limit};
 use super::verdicts::Verdicts;
 use super::waiting::frame_bytes;
-use crate::DropReason;
 use crate::bucket::Bucket;
+use crate::element::DropReason;
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use narrows_base::{Ecn, Packet, Time};
 
-use crate::{DropReason, Dropped};
+use crate::element::{DropReason, Dropped};
 
 /// The drops and marks of a queue discipline: drops are returned, marks are counted. It costs
 /// nothing while there are none.

@@ -3,7 +3,7 @@
 use narrows_base::registry::{Info, Role};
 use narrows_base::{Bytes, Rate, Time};
 
-use super::SteppedRate;
+use super::steps::SteppedRate;
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

@@ -10,7 +10,7 @@ pub(crate) mod wifi;
 
 use narrows_base::{Packet, Time};
 
-use crate::Port;
+use crate::port::Port;
 
 pub use cellular::{Cellular, CellularParams};
 pub use constant::ConstantRate;

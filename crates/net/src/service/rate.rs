@@ -2,7 +2,9 @@
 
 use narrows_base::{Bytes, Rate, Time};
 
-use super::{ConstantRate, SteppedRate, Trace};
+use super::constant::ConstantRate;
+use super::steps::SteppedRate;
+use super::trace::Trace;
 
 /// A rate, which determines when the transmission of a packet ends.
 #[derive(Clone, Debug)]

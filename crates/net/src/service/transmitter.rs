@@ -2,8 +2,10 @@
 
 use narrows_base::{Bytes, Packet, Rate, Time};
 
-use super::{ConstantRate, Service};
-use crate::{Port, RateProcess};
+use super::Service;
+use super::constant::ConstantRate;
+use super::rate::RateProcess;
+use crate::port::Port;
 
 /// A serialiser sends one packet after the other, each for as long as the rate needs.
 ///

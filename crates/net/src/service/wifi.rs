@@ -3,7 +3,8 @@
 use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
-use crate::{Port, Service};
+use super::Service;
+use crate::port::Port;
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {

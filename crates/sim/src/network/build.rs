@@ -7,7 +7,8 @@ use narrows_net::path::{Conditions, Direction, Path, dscps};
 use narrows_spec::scenario::{Flow, Scenario};
 use narrows_tcp::{Kind, Segment};
 
-use super::{BOTTLENECK, Hop, Network, Node};
+use super::node::Node;
+use super::{BOTTLENECK, Hop, Network};
 use crate::host::{ReceivingHost, SendingHost};
 
 /// The hop of an element that no packet passes.

@@ -3,7 +3,8 @@
 use narrows_base::{Duration, Rate, Time};
 use narrows_net::{ChangingLine, CopyLine};
 
-use super::{Network, Node};
+use super::Network;
+use super::node::Node;
 
 impl Network {
     /// Changes the rate of the link with this number in the tables, even in the midst of a packet.

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use narrows_base::{Duration, Time};
 use narrows_net::Pipe;
 
-use super::{Hop, Network, Node};
+use super::node::Node;
+use super::{Hop, Network};
 
 impl Network {
     /// Lets links be polled late where it can't be observed, that is, not where each packet is

@@ -1,6 +1,6 @@
 //! Changes of single values in a document, as with `--set path.buffer=4bdp`.
 
-use super::{Node, Table, Value};
+use super::node::{Node, Table, Value};
 use crate::place::{Place, Step};
 use crate::problem::{Problem, ProblemKind, Problems};
 use crate::text::quote;

@@ -1,6 +1,6 @@
 //! Writes a document as TOML, for the record of what ran.
 
-use super::{Node, Table, Value};
+use super::node::{Node, Table, Value};
 use crate::canonical;
 
 /// The document; tables and lists of tables follow the single values.
@@ -29,8 +29,9 @@ pub(super) fn to_toml(document: &Table) -> String {
 pub fn inline(node: &Node) -> String {
     match &node.value {
         Value::Table(table) => {
-            let pair =
-                |entry: &super::Entry| format!("{} = {}", key(&entry.key), inline(&entry.node));
+            let pair = |entry: &super::node::Entry| {
+                format!("{} = {}", key(&entry.key), inline(&entry.node))
+            };
             format!("{{{}}}", table.0.iter().map(pair).collect::<Vec<_>>().join(", "))
         }
         Value::List(list) => {

@@ -1,6 +1,6 @@
 //! The section of a change.
 
-use super::{Fallback, Key, KeyKind, Section};
+use super::key::{Fallback, Key, KeyKind, Section};
 
 use Fallback::{Flag, Off, Required};
 

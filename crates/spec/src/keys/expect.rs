@@ -1,7 +1,7 @@
 //! The sections of an expectation.
 
+use super::key::{Fallback, Key, KeyKind, Section};
 use super::words::{OVER, TAKE};
-use super::{Fallback, Key, KeyKind, Section};
 
 use Fallback::{Empty, Off, Required, Whole};
 

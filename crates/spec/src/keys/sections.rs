@@ -1,7 +1,9 @@
 //! The sections of a specification.
 
+use super::change::CHANGE;
+use super::expect::EXPECT;
+use super::key::{Elements, Fallback, Key, KeyKind, Section};
 use super::words::{DESIGN, DSCP, ECN, LEVEL, PROFILE, PROGRAM, SOCKET_BUFFERS, STACK};
-use super::{CHANGE, EXPECT, Elements, Fallback, Key, KeyKind, Section};
 use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
 
 use Fallback::{Empty, Flag, Number, Off, Required, Text, Whole};

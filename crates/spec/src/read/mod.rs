@@ -12,8 +12,7 @@ mod values;
 mod workload;
 
 pub use control::is_own;
-pub(crate) use element::ReadElement;
 pub(crate) use preset::expand;
 pub use preset::{Preset, presets};
 pub(crate) use section::Reader;
-pub(crate) use values::{Read, Values};
+pub(crate) use values::Values;

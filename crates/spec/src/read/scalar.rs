@@ -1,10 +1,10 @@
 //! Reads single values.
 
+use super::values::Read;
 use crate::document::{Node, Value};
 use crate::keys::KeyKind;
 use crate::limits::{MAX_BYTES, MAX_DURATION_NS, MAX_NAME, MAX_PACKETS, MAX_RATE_BPS};
 use crate::problem::Wrong;
-use crate::read::Read;
 use crate::text::{is_printable, one_of, quote};
 use crate::units::{
     Counted, Size, format_duration, format_rate, parse_duration, parse_rate, parse_size,

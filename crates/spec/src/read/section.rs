@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use narrows_base::registry::{Values as Options, nearest};
 
+use super::values::{Read, Values};
 use crate::around::Surroundings;
 use crate::document::{Node, Table, Value};
 use crate::keys::{Fallback, Key, KeyKind, SPECIFICATION, SWEEP, Section};
@@ -11,7 +12,7 @@ use crate::limits::MAX_ARGUMENT;
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Wrong};
 use crate::programs::HERE;
-use crate::read::{Read, Values, control, element, scalar, workload};
+use crate::read::{control, element, scalar, workload};
 use crate::stacks::stack;
 use crate::text::{one_of, quote};
 

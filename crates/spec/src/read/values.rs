@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::element::ReadElement;
 use crate::document::Node;
 use crate::place::Place;
-use crate::read::ReadElement;
 use crate::scenario::{Impairment, Workload};
 use crate::units::Size;
 

@@ -16,7 +16,7 @@ use super::flow_hash::FlowHash;
 use super::limit::Limit;
 use super::verdicts::Verdicts;
 use super::waiting::{FRAME, frame_bytes};
-use crate::DropReason;
+use crate::element::DropReason;
 use cobalt::Head;
 pub use diffserv::Diffserv;
 use pace::Shaper;
