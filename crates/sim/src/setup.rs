@@ -66,8 +66,8 @@ pub(crate) fn hosts<'a>(
         };
         if let Some(what) = Datagrams::of(flow.workload.as_ref()) {
             let ecn = flow.ecn.of_new_data();
-            let source = SendingHost::Source(Box::new(Source::new(id, ecn, what, &plan)));
-            return (source, Sink::new(id, ecn, what).into());
+            let source = SendingHost::other(Source::new(id, ecn, what, &plan));
+            return (source, ReceivingHost::other(Sink::new(id, ecn, what)));
         }
         if let Some(Workload::Media(media)) = &flow.workload {
             return media_host(scenario, flow, id, media, &plan);
@@ -132,7 +132,7 @@ fn media_host(
     let draws = Draws { seed: scenario.seed, flow: &flow.name };
     let when = (plan.start, plan.stop, flow.ecn);
     let (sender, receiver) = media_hosts(id, media, when, copies(scenario), draws);
-    (SendingHost::Media(Box::new(sender)), receiver.into())
+    (SendingHost::other(sender), ReceivingHost::other(receiver))
 }
 
 /// The ends of a flow with a stack of another project.
@@ -147,7 +147,7 @@ fn stack_host(
     let copies = copies(scenario);
     let times = (Time::from_nanos(flow.start_ns), flow.size_bytes);
     let (sender, receiver) = stack_hosts(id, flow.ecn, copies, times, ends);
-    (SendingHost::Stack(Box::new(sender)), receiver.into())
+    (SendingHost::other(sender), ReceivingHost::other(receiver))
 }
 
 /// Refuses what this simulator doesn't have: stacks that weren't built into it, and keys that only

@@ -3,6 +3,7 @@
 mod app;
 mod chain;
 mod completed;
+mod contract;
 mod crowd;
 mod datagram;
 mod deadlines;
@@ -15,6 +16,7 @@ mod web;
 
 pub(crate) use chain::{Chain, ControlFactory, Plan};
 pub(crate) use completed::Completed;
+pub(crate) use contract::Out;
 pub(crate) use datagram::{Datagrams, Sink, Source};
 pub(crate) use media::media_hosts;
 pub(crate) use receiving::ReceivingHost;
