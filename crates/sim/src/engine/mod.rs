@@ -55,7 +55,7 @@ pub(crate) struct Engine<O, T> {
     pub(crate) observer: O,
     pub(crate) tap: T,
     ending: Ending,
-    /// What the host that acts leaves; empty between two turns.
+    /// The output of the host that acts; empty between two turns.
     out: Out,
     now: Time,
 }

@@ -27,7 +27,7 @@ pub(crate) trait Host {
     fn next_deadline(&self) -> Option<Time>;
 }
 
-/// What comes of advancing a host.
+/// The packets and completions that come of advancing a host.
 #[derive(Default)]
 pub(crate) struct Out {
     /// The packets that leave, in order.

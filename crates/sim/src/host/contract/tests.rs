@@ -87,8 +87,8 @@ impl Way {
     }
 }
 
-/// What one end sends to the other: over a queue that drops what doesn't fit, and at once what isn't
-/// data.
+/// The way from one end to the other. Data packets wait in a queue, which drops those that don't
+/// fit.
 #[derive(Default)]
 struct Wire {
     packets: VecDeque<(Time, Packet<Segment>)>,
