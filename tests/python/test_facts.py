@@ -143,3 +143,29 @@ def test_the_page_on_stacks_names_the_versions_that_are_built_in() -> None:
     for name in ("quinn-proto", "noq-proto"):
         (shown,) = re.findall(rf"\[{name}\]\(\S+\) ([\d.]+[0-9])", text)
         assert shown == versions[name], name
+
+
+FUNCTION = re.compile(r"`(\w+)::(\w+)`")
+SOURCE = re.compile(r"\]\(\.\./\.\./(crates/[\w/-]+\.rs)\)")
+
+
+def sources(paragraph: str) -> list[str]:
+    return [(ROOT / path).read_text(encoding="utf-8") for path in SOURCE.findall(paragraph)]
+
+
+def is_defined(name: str, function: str, source: str) -> bool:
+    """Whether a file has a function of this name, and an `impl` or a trait of the type."""
+    owner = rf"\b(?:impl|trait)\b[^{{;]*\b{name}\b"
+    has_function = re.search(rf"\bfn {function}\b", source) is not None
+    return has_function and re.search(owner, source) is not None
+
+
+def test_the_way_of_a_packet_names_functions_in_the_files_beside_them() -> None:
+    text = (ROOT / "docs/explanation/one-packet.md").read_text(encoding="utf-8")
+    named = 0
+    for paragraph in re.split(r"\n\n|\n(?=- )", text):
+        found = sources(paragraph)
+        for name, function in FUNCTION.findall(paragraph):
+            named += 1
+            assert any(is_defined(name, function, source) for source in found), (name, function)
+    assert named > 40

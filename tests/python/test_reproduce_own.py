@@ -320,7 +320,7 @@ SPEC = {
 """
 
 
-def coded(folder: Path, figure: str = FIGURE) -> str:
+def with_code(folder: Path, figure: str = FIGURE) -> str:
     (folder / "coded").mkdir()
     files = {"study.toml": CODED, "figure.py": figure, "testbed.py": TESTBED}
     for name, text in files.items():
@@ -329,7 +329,7 @@ def coded(folder: Path, figure: str = FIGURE) -> str:
 
 
 def test_a_figure_of_an_own_paper_can_be_code(tmp_path, capsys) -> None:
-    folder = coded(tmp_path)
+    folder = with_code(tmp_path)
     assert run_cli("reproduce", folder) == 2
     assert "--allow-code coded/figure.py, if you trust it," in capsys.readouterr().err
     assert run_cli("reproduce", folder, "--allow-code", "coded/figure.py") == 0
@@ -347,13 +347,13 @@ def test_a_figure_of_an_own_paper_can_be_code(tmp_path, capsys) -> None:
     ],
 )
 def test_an_error_of_a_coded_figure_names_its_file(tmp_path, capsys, old, new, said) -> None:
-    folder = coded(tmp_path, FIGURE.replace(old, new))
+    folder = with_code(tmp_path, FIGURE.replace(old, new))
     assert run_cli("reproduce", folder, "--allow-code", folder) == 2
     assert said in capsys.readouterr().err
 
 
 def test_the_code_of_a_figure_is_beside_it(tmp_path, capsys) -> None:
-    folder = coded(tmp_path)
+    folder = with_code(tmp_path)
     (tmp_path / "coded/study.toml").write_text(CODED.replace("figure.py", "../figure.py"))
     assert run_cli("reproduce", folder, "--allow-code", folder) == 2
     assert 'code: found "../figure.py"; the name of a Python' in capsys.readouterr().err

@@ -46,7 +46,7 @@ def test_other_trials_arent(text: str, tmp_path: Path, capsys: Capture) -> None:
     assert ALIKE not in (tmp_path / "out/report.html").read_text()
 
 
-def made(cells: int, means: dict[str, list[list[float]]], combinations: int = 0) -> Overview:
+def overview_of(cells: int, means: dict[str, list[list[float]]], combinations: int = 0) -> Overview:
     """Results of an axis with `cells` values, which have these `means`, or the first of them."""
     axes = [{"label": "Buffer (BDP)", "words": [str(at) for at in range(cells)]}]
     values = [
@@ -60,7 +60,7 @@ def made(cells: int, means: dict[str, list[list[float]]], combinations: int = 0)
 
 
 def test_a_column_has_the_same_decimals_and_parts_are_in_percent() -> None:
-    found = made(2, {"utilization": [[0.5, 0.45, 0.55], [1, 0.98, 1]], "retransmits": [[1], [9e3]]})
+    found = overview_of(2, {"utilization": [[0.5, 0.45, 0.55], [1, 0.98, 1]], "retransmits": [[1], [9e3]]})
     assert list(table(found, "out")) == [
         "Buffer (BDP)  utilization (%)  retransmits",
         "0                  50.0 ± 5.0            1",
@@ -71,11 +71,11 @@ def test_a_column_has_the_same_decimals_and_parts_are_in_percent() -> None:
 
 def test_a_metric_that_doesnt_vary_and_the_second_of_two_shares_are_left_out() -> None:
     shares = {"a.share": [[0.2], [0.3]], "b.share": [[0.8], [0.7]]}
-    head, *_ = table(made(2, {**shares, "jain": [[1], [1]]}), "out")
+    head, *_ = table(overview_of(2, {**shares, "jain": [[1], [1]]}), "out")
     assert head.split() == ["Buffer", "(BDP)", "a.share", "(%)"]
 
 
 def test_a_long_table_is_cut_with_a_note() -> None:
-    lines = list(table(made(30, {"jain": [[1], [0.5]]}, 40), "out"))
+    lines = list(table(overview_of(30, {"jain": [[1], [0.5]]}, 40), "out"))
     assert len(lines) == 1 + 20 + 1
     assert lines[-1] == "and 20 more: on the page, or `narrows export out summary`"

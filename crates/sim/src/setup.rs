@@ -71,13 +71,13 @@ pub(crate) fn hosts<'a>(
         };
         if let Some(what) = Datagrams::of(flow.workload.as_ref()) {
             let ecn = flow.ecn.of_new_data();
-            let source = SendingHost::Source(Box::new(Source::new(id, ecn, what, &plan)));
-            return (source, Sink::new(id, ecn, what).into());
+            let source = SendingHost::other(Source::new(id, ecn, what, &plan));
+            return (source, ReceivingHost::other(Sink::new(id, ecn, what)));
         }
         if let Some(ends) = other_ends(scenario, flow, controls, &plan) {
             let times = (plan.start, flow.size_bytes);
             let (sender, receiver) = stack_hosts(id, flow.ecn, copies(scenario), times, ends);
-            return (SendingHost::Stack(Box::new(sender)), receiver.into());
+            return (SendingHost::other(sender), ReceivingHost::other(receiver));
         }
         let profile = profile_of(scenario, flow);
         let config = SenderConfig {

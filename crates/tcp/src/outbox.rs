@@ -34,15 +34,13 @@ impl Envelope {
 #[derive(Debug)]
 pub(crate) struct Outbox {
     envelope: Envelope,
-    /// Empty as soon as all of them were taken.
     packets: Vec<Packet<Segment>>,
-    taken: usize,
 }
 
 impl Outbox {
     pub(crate) fn new(envelope: Envelope) -> Self {
         // Most ends send one packet at a time; a vector that grows would begin with room for four.
-        Self { envelope, packets: Vec::with_capacity(1), taken: 0 }
+        Self { envelope, packets: Vec::with_capacity(1) }
     }
 
     #[inline]
@@ -70,34 +68,14 @@ impl Outbox {
         self.packets.extend(packets);
     }
 
+    /// Moves all packets behind those in `out`. Nearly always there are none: then both only
+    /// exchange their room.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Packet<Segment>> {
-        let packet = *self.packets.get(self.taken)?;
-        self.taken += 1;
-        if self.taken == self.packets.len() {
-            self.packets.clear();
-            self.taken = 0;
+    pub(crate) fn move_to(&mut self, out: &mut Vec<Packet<Segment>>) {
+        if out.is_empty() {
+            std::mem::swap(&mut self.packets, out);
+        } else {
+            out.append(&mut self.packets);
         }
-        Some(packet)
-    }
-
-    /// Takes all packets, with their room, which must be given back if there are any.
-    #[inline]
-    pub(crate) fn take_all(&mut self) -> Vec<Packet<Segment>> {
-        if self.packets.is_empty() {
-            return Vec::new();
-        }
-        let mut packets = std::mem::take(&mut self.packets);
-        if self.taken > 0 {
-            packets.drain(..std::mem::take(&mut self.taken));
-        }
-        packets
-    }
-
-    /// Takes back the room of packets, which have left.
-    #[inline]
-    pub(crate) fn reuse(&mut self, mut room: Vec<Packet<Segment>>) {
-        room.clear();
-        self.packets = room;
     }
 }

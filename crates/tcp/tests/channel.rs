@@ -261,15 +261,19 @@ impl World {
     fn flush(&mut self) {
         let (cwnd, in_flight) = self.view();
         self.send(cwnd.max(in_flight) + 1);
-        while let Some(segment) = self.receiver.poll(self.now).map(|packet| packet.body) {
-            self.channel.carry(To::Sender, segment, self.now);
+        let mut packets = Vec::new();
+        self.receiver.advance(self.now, &mut packets);
+        for packet in packets {
+            self.channel.carry(To::Sender, packet.body, self.now);
         }
     }
 
     /// Takes what the sender sends; `most` may be in flight if its window hasn't grown.
     fn send(&mut self, most: u32) {
         let mut sent = false;
-        while let Some(segment) = self.sender.poll(self.now).map(|packet| packet.body) {
+        let mut packets = Vec::new();
+        self.sender.advance(self.now, &mut packets);
+        for segment in packets.into_iter().map(|packet| packet.body) {
             if let Kind::Data(data) = &segment.kind {
                 sent = true;
                 let end = u64::from(data.seq) * u64::from(MSS) + u64::from(data.len);

@@ -55,7 +55,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     }
 
     fn stop(&mut self, flow: usize, now: Time) {
-        self.network.sender_mut(flow).stop(now);
+        self.network.sender_mut(flow).stop_at(now);
         self.wake_sender(flow, now);
     }
 
@@ -69,6 +69,6 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     fn wake_sender(&mut self, flow: usize, now: Time) {
         let id = self.network.senders[flow];
         let next = self.run_sender(id, now);
-        self.agenda.set(id, next);
+        self.agenda.set(id, Some(next));
     }
 }

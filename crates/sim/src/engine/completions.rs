@@ -5,24 +5,18 @@ use narrows_record::{Completion, Event, Kind, Observer};
 
 use super::Engine;
 use crate::host::Completed;
-use crate::network::Node;
 use crate::sim_tap::SimTap;
 
 impl<O: Observer, T: SimTap> Engine<O, T> {
-    /// Handles a sender's complete transfer, and perhaps others with it.
+    /// Reports the transfers that a sender has completed.
     #[cold]
-    pub(super) fn completed(&mut self, id: usize, done: Completed) {
-        let mut next = Some(done);
-        while let Some(done) = next {
-            self.completed_one(id - self.network.senders[0], done);
-            next = match &mut self.network.nodes[id] {
-                Node::Sender(host) => host.take_completed(),
-                _ => None,
-            };
+    pub(super) fn complete(&mut self, id: usize) {
+        for done in std::mem::take(&mut self.out.completed) {
+            self.complete_one(id - self.network.senders[0], done);
         }
     }
 
-    fn completed_one(&mut self, flow: usize, done: Completed) {
+    fn complete_one(&mut self, flow: usize, done: Completed) {
         if let Some(size) = done.size {
             let completion = Completion {
                 flow: FlowId(u32::try_from(flow).expect("flows fit 32 bits")),

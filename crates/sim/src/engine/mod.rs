@@ -1,5 +1,22 @@
 //! The event loop: the element with the earliest deadline is polled, and packets that leave it are
 //! passed on.
+//!
+//! Its shortcuts rely on these rules, and none of them can be observed (decision 001):
+//!
+//! - **Hosts may be early.** A packet only ever brings a host's deadline forward
+//!   (`Agenda::bring_forward`), and `Host::advance` returns a bound instead of the deadline. A host
+//!   that comes up too early does nothing and returns a later bound.
+//! - **Links may be late.** A link with only lines behind it comes up when the first packet that it
+//!   has sent leaves its line (`Network::allow_lateness`). `Engine::catch_up_links` brings all links
+//!   up to date before their state is read or changed.
+//! - **A link and its only line are one pipe**, if the link is drop-tail at a constant rate
+//!   (`Network::join_links`), until the path changes. Like late links there are pipes only where
+//!   nobody observes each packet (`Engine::allows_lateness`).
+//! - **Packets stay in order** in links, lines and pipes, so an arrival sets the deadline only of an
+//!   empty one.
+//! - **Hosts react at once.** A packet that reaches a host doesn't wait for the host's turn, and
+//!   what the host sends enters the next element at the same instant. Only elements of the path wait,
+//!   so a host is never called while it acts.
 
 mod changes;
 mod completions;
@@ -18,6 +35,7 @@ use crate::account::Accounts;
 use crate::agenda::Agenda;
 use crate::changes::Changes;
 use crate::ending::{Ending, StopWhen};
+use crate::host::Out;
 use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
 use crate::sim_tap::SimTap;
@@ -37,6 +55,8 @@ pub(crate) struct Engine<O, T> {
     pub(crate) observer: O,
     pub(crate) tap: T,
     ending: Ending,
+    /// The output of the host that acts; empty between two turns.
+    out: Out,
     now: Time,
 }
 
@@ -55,9 +75,9 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let accounts = Accounts::new(network.senders.len(), network.nodes.len());
         let hosts = (0..network.senders.len()).map(|flow| network.sender(flow));
         let ending = Ending::new(&stop_when, hosts);
-        let now = Time::ZERO;
+        let (out, now) = (Out::default(), Time::ZERO);
         let mut engine =
-            Self { network, agenda, accounts, sampler, changes, observer, tap, ending, now };
+            Self { network, agenda, accounts, sampler, changes, observer, tap, ending, out, now };
         if engine.allows_lateness() {
             engine.network.join_links();
             engine.network.allow_lateness();
@@ -182,21 +202,19 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
 
     /// Handles the turn of a host, which is too early if its timers have been postponed since.
     fn wake_host(&mut self, id: usize, now: Time) {
+        // A tap looks at senders that act, so not at one that does nothing.
+        if self.tap.wants_senders() {
+            let due = self.network.nodes[id].next_deadline();
+            if due.is_none_or(|due| due > now) {
+                self.agenda.set(id, due);
+                return;
+            }
+        }
         let next = match &self.network.nodes[id] {
-            Node::Sender(host) if host.is_paced(now) => self.run_sender(id, now),
-            _ => self.run_due_host(id, now),
-        };
-        self.agenda.set(id, next);
-    }
-
-    /// Lets a host act if it is due; returns when it must come up again.
-    fn run_due_host(&mut self, id: usize, now: Time) -> Option<Time> {
-        let due = self.network.nodes[id].next_deadline();
-        match self.network.nodes[id] {
-            _ if due.is_none_or(|due| due > now) => due,
             Node::Sender(_) => self.run_sender(id, now),
             _ => self.run_receiver(id, now),
-        }
+        };
+        self.agenda.set(id, Some(next));
     }
 
     /// Takes all due packets out of a line, and passes them on. A line isn't an observed point of
@@ -267,82 +285,49 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         }
     }
 
-    /// Lets a sender do everything that is due; returns the latest time at which it must come up
-    /// again.
-    fn run_sender(&mut self, id: usize, now: Time) -> Option<Time> {
-        while let Node::Sender(host) = &mut self.network.nodes[id] {
-            // Most ACKs leave nothing more to do: a glance instead of the three calls below.
-            if let Some(next) = host.rests_until(now) {
-                self.tap_sender(id, now);
-                return Some(next);
-            }
-            match host.take_burst(now) {
-                Some(burst) if burst.is_empty() => break,
-                Some(burst) => self.send_burst(id, burst, now),
-                None if self.send_one(id, now) => {}
-                None => break,
-            }
+    /// Advances a sender; returns when it must come up again at the latest.
+    fn run_sender(&mut self, id: usize, now: Time) -> Time {
+        let Node::Sender(host) = &mut self.network.nodes[id] else { return Time::MAX };
+        let next = host.advance(now, &mut self.out);
+        if !self.out.packets.is_empty() {
+            self.send_packets(id, PacketKind::Sent, now);
         }
         self.tap_sender(id, now);
-        let Node::Sender(host) = &mut self.network.nodes[id] else { return None };
-        if let Some(done) = host.take_completed() {
-            self.completed(id, done);
+        if !self.out.completed.is_empty() {
+            self.complete(id);
         }
-        match &self.network.nodes[id] {
-            Node::Sender(host) => host.deadline_bound(now),
-            _ => None,
-        }
+        next
     }
 
-    /// Sends a burst of one flow, and gives its room back.
-    #[inline(always)] // it has one caller, and nearly every packet of data comes by
-    fn send_burst(&mut self, id: usize, burst: Vec<Packet<Segment>>, now: Time) {
-        let to = self.network.next_hop(id, burst[0].flow);
+    /// The same for a receiver.
+    #[inline(always)] // every packet of data brings it
+    fn run_receiver(&mut self, id: usize, now: Time) -> Time {
+        let Node::Receiver(host) = &mut self.network.nodes[id] else { return Time::MAX };
+        let next = host.advance(now, &mut self.out);
+        if !self.out.packets.is_empty() {
+            self.send_packets(id, PacketKind::AckSent, now);
+        }
+        next
+    }
+
+    /// Lets the packets of a host, which belong to one flow, into the network.
+    #[inline(always)] // nearly every packet comes by
+    fn send_packets(&mut self, id: usize, kind: PacketKind, now: Time) {
+        let mut packets = std::mem::take(&mut self.out.packets);
+        let to = self.network.next_hop(id, packets[0].flow);
         if let Node::Pipe(_) = &self.network.nodes[to] {
             // There are pipes only where nobody observes each packet.
-            self.accounts.entered += burst.len() as u64;
-            self.reach_pipe(to, &burst, now);
+            self.accounts.entered += packets.len() as u64;
+            self.reach_pipe(to, &packets, now);
         } else {
-            for packet in &burst {
-                self.send(id, PacketKind::Sent, packet, now);
+            for packet in &packets {
+                self.tap_departure(id, packet, now);
+                self.tell_packet(kind, packet, now, true);
+                self.hand_on(id, packet, now);
             }
         }
-        if let Node::Sender(host) = &mut self.network.nodes[id] {
-            host.reuse(burst);
-        }
-    }
-
-    /// Lets a packet of a host's into the network.
-    #[inline(always)] // nearly every packet comes by
-    fn send(&mut self, id: usize, kind: PacketKind, packet: &Packet<Segment>, now: Time) {
-        self.tap_departure(id, packet, now);
-        self.tell_packet(kind, packet, now, true);
-        self.hand_on(id, packet, now);
-    }
-
-    /// Polls a sender for one packet and sends it; returns whether there was one.
-    #[inline(never)]
-    fn send_one(&mut self, id: usize, now: Time) -> bool {
-        let Node::Sender(host) = &mut self.network.nodes[id] else { return false };
-        let packet = host.poll(now);
-        if let Some(packet) = &packet {
-            self.send(id, PacketKind::Sent, packet, now);
-        }
-        packet.is_some()
-    }
-
-    /// Lets a receiver do everything that is due; returns its next deadline.
-    #[inline(always)] // every packet of data brings it
-    fn run_receiver(&mut self, id: usize, now: Time) -> Option<Time> {
-        while let Node::Receiver(host) = &mut self.network.nodes[id] {
-            if let Some(next) = host.rests_until(now) {
-                return Some(next);
-            }
-            let packet = host.poll(now);
-            let Some(packet) = &packet else { return host.next_deadline() };
-            self.send(id, PacketKind::AckSent, packet, now);
-        }
-        None
+        packets.clear();
+        self.out.packets = packets;
     }
 
     /// Handles a packet that leaves an element of this role, which isn't a host.
@@ -402,7 +387,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         host.receive(packet, at);
         self.tell_packet(PacketKind::Received, packet, at, false);
         let next = self.run_receiver(to, at);
-        self.agenda.bring_forward(to, next);
+        self.agenda.bring_forward(to, Some(next));
     }
 
     #[inline(never)]
@@ -415,7 +400,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             self.observer.on_rtt(at, RttSample { flow: packet.flow, rtt });
         }
         let next = self.run_sender(to, at);
-        self.agenda.bring_forward(to, next);
+        self.agenda.bring_forward(to, Some(next));
     }
 
     /// Neither a line, a link of one packet after the other, nor a host.

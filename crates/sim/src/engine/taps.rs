@@ -62,23 +62,27 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         if !self.tap.wants_senders() {
             return;
         }
-        let Node::Sender(host) = &mut self.network.nodes[id] else { return };
+        let Node::Sender(host) = &self.network.nodes[id] else { return };
         let flow = host.flow();
-        // Parallel connections share no state.
-        let view = host.sender_mut().and_then(|sender| sender.view());
         self.tap_lost(flow, at);
-        if let Some(view) = view {
+        // Parallel connections share no state.
+        if let Some(view) = self.acting(flow).and_then(|sender| sender.view()) {
             self.tap.sender(flow, at, &view);
         }
+        self.out.closed = None;
+    }
+
+    /// The connection of a sender that acts, even if it has just discarded it; none if there are
+    /// several.
+    fn acting(&mut self, flow: FlowId) -> Option<&mut Sender> {
+        self.out.closed.as_mut().or_else(|| self.network.sender_mut(flow.index()).sender_mut())
     }
 
     fn tap_lost(&mut self, flow: FlowId, at: Time) {
         if !self.tap.wants_senders() {
             return;
         }
-        let host = self.network.sender_mut(flow.index());
-        for seq in host.sender_mut().into_iter().flat_map(Sender::take_lost) {
-            self.tap.packet_lost(flow, at, seq);
-        }
+        let lost: Vec<_> = self.acting(flow).into_iter().flat_map(Sender::take_lost).collect();
+        lost.into_iter().for_each(|seq| self.tap.packet_lost(flow, at, seq));
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use narrows_base::{Duration, FlowId, Packet, Time};
-use narrows_tcp::{MakeControl, Segment, Sender, SenderConfig, SenderStats};
+use narrows_tcp::{MakeControl, Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::completed::Completed;
+use super::contract::{Host, Out, SendingSide};
 
 /// Makes the congestion control of a connection.
 pub(crate) type ControlFactory = Box<dyn Fn(u32) -> MakeControl + Send>;
@@ -60,77 +61,6 @@ impl Chain {
         (self.plan, self.config, self.factory)
     }
 
-    pub(crate) fn flow(&self) -> FlowId {
-        self.config.flow
-    }
-
-    pub(crate) fn sender(&self) -> Option<&Sender> {
-        self.sender.as_ref()
-    }
-
-    pub(crate) fn sender_mut(&mut self) -> Option<&mut Sender> {
-        self.sender.as_mut()
-    }
-
-    /// Whether the flow is completely done.
-    pub(crate) fn is_done(&self) -> bool {
-        self.done
-    }
-
-    /// Whether the flow, or each one of its chain, has a size.
-    pub(crate) fn is_sized(&self) -> bool {
-        self.config.size.is_some()
-    }
-
-    /// The flows that this one accompanies.
-    pub(crate) fn while_flows(&self) -> Option<&Arc<[usize]>> {
-        self.plan.while_flows.as_ref()
-    }
-
-    /// Starts no further connection.
-    pub(crate) fn end_chain(&mut self) {
-        self.plan.repeat_gap = None;
-        if self.next_start.take().is_some() && self.sender.is_none() {
-            self.done = true;
-        }
-        self.plan_act();
-    }
-
-    /// Stops at `at` instead of as planned.
-    pub(crate) fn stop_at(&mut self, at: Time) {
-        self.stop = Some(at);
-        self.plan_act();
-    }
-
-    /// Counters over the whole chain.
-    pub(crate) fn stats(&self) -> SenderStats {
-        let now = self.sender.as_ref().map(Sender::stats).unwrap_or_default();
-        self.past + now
-    }
-
-    pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
-        if let Some(sender) = &mut self.sender {
-            sender.receive(&packet.body, now);
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        if self.act_at <= now {
-            self.act(now);
-        }
-        self.sender.as_mut()?.poll(now)
-    }
-
-    /// All packets to send at `now`, with their room, as [`Sender::take_burst`].
-    #[inline(always)]
-    pub(crate) fn take_burst(&mut self, now: Time) -> Option<Vec<Packet<Segment>>> {
-        if self.act_at <= now {
-            self.act(now);
-        }
-        self.sender.as_mut()?.take_burst(now)
-    }
-
     /// Connects, stops, or both.
     #[cold]
     fn act(&mut self, now: Time) {
@@ -155,59 +85,28 @@ impl Chain {
         self.sender = Some(Sender::connect(self.config, make, now));
     }
 
-    pub(crate) fn next_deadline(&self) -> Option<Time> {
-        let sender = self.sender.as_ref().and_then(Sender::next_deadline);
-        Time::earlier(sender, self.next_act())
-    }
-
-    /// An instant after `now`, once everything due is done, and not after the next deadline.
-    #[inline]
-    pub(crate) fn deadline_bound(&self, now: Time) -> Option<Time> {
-        let sender = self.sender.as_ref().and_then(|sender| sender.deadline_bound(now));
-        Time::earlier(sender, self.next_act())
-    }
-
-    /// An instant before which nothing happens by itself, or [`Time::MAX`]; `None` unless a glance
-    /// shows that nothing is due at `now`, and that there is no completion to take.
-    #[inline(always)]
-    pub(crate) fn rests_until(&self, now: Time) -> Option<Time> {
-        let sender = self.sender.as_ref()?.rests_until(now)?;
-        (self.act_at > now).then(|| sender.min(self.act_at))
-    }
-
-    /// When it connects or stops next.
-    #[inline]
-    fn next_act(&self) -> Option<Time> {
-        (self.act_at < Time::MAX).then_some(self.act_at)
-    }
-
     /// Notes when it connects or stops next.
     fn plan_act(&mut self) {
         self.act_at = Time::earlier(self.next_start, self.stop).unwrap_or(Time::MAX);
     }
 
-    /// Takes the completion of the current connection once, and plans the next.
-    #[inline]
-    pub(crate) fn take_completed(&mut self) -> Option<Completed> {
-        let is_done = self.sender.as_ref().is_some_and(Sender::is_done);
-        if is_done { self.complete() } else { None }
-    }
-
+    /// The connection is complete: reports it once, and plans the next. Returns when the chain acts
+    /// next.
     #[cold]
-    fn complete(&mut self) -> Option<Completed> {
+    fn complete(&mut self, out: &mut Out) -> Time {
         if self.done {
-            return None;
+            return self.act_at;
         }
-        let sender = self.sender.as_ref()?;
+        let Some(sender) = &self.sender else { return self.act_at };
         let end = sender.completed_at().unwrap_or(self.connected_at);
         let stats = sender.stats();
-        let completed = Completed {
+        out.completed.push(Completed {
             instance: self.config.instance,
             start: self.connected_at,
             end,
             size: self.config.size,
             retransmitted: stats.retransmitted,
-        };
+        });
         match self.plan.repeat_gap {
             None => self.done = true,
             Some(gap) => {
@@ -215,12 +114,91 @@ impl Chain {
                 if let Some(metrics) = &mut self.config.metrics {
                     sender.remember(metrics);
                 }
-                self.sender = None;
+                out.closed = self.sender.take();
                 self.config.instance += 1;
                 self.next_start = Some(end + gap);
                 self.plan_act();
             }
         }
-        Some(completed)
+        self.act_at
+    }
+}
+
+impl Host for Chain {
+    #[inline]
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        if let Some(sender) = &mut self.sender {
+            sender.receive(&packet.body, now);
+        }
+    }
+
+    #[inline(always)] // it is called after every ACK
+    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+        if self.act_at <= now {
+            self.act(now);
+        }
+        let Some(sender) = &mut self.sender else { return self.act_at };
+        let next = sender.advance(now, &mut out.packets);
+        let act_at = if sender.is_done() { self.complete(out) } else { self.act_at };
+        next.min(act_at)
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        let sender = self.sender.as_ref().and_then(Sender::next_deadline);
+        Time::earlier(sender, (self.act_at < Time::MAX).then_some(self.act_at))
+    }
+}
+
+impl SendingSide for Chain {
+    fn flow(&self) -> FlowId {
+        self.config.flow
+    }
+
+    fn stop_at(&mut self, at: Time) {
+        self.stop = Some(at);
+        self.plan_act();
+    }
+
+    fn stats(&self) -> SenderStats {
+        self.past + self.sender.as_ref().map(Sender::stats).unwrap_or_default()
+    }
+
+    fn view(&self) -> Option<SenderView> {
+        self.sender.as_ref().and_then(Sender::view)
+    }
+
+    fn inspect(&self, _: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(sender) = &self.sender {
+            sender.inspect(visit);
+        }
+    }
+
+    #[inline]
+    fn take_rtt(&mut self) -> Option<Duration> {
+        self.sender.as_mut().and_then(Sender::take_rtt)
+    }
+
+    fn sender_mut(&mut self) -> Option<&mut Sender> {
+        self.sender.as_mut()
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+
+    fn is_sized(&self) -> bool {
+        self.config.size.is_some()
+    }
+
+    fn while_flows(&self) -> Option<&Arc<[usize]>> {
+        self.plan.while_flows.as_ref()
+    }
+
+    fn end_chain(&mut self) {
+        self.plan.repeat_gap = None;
+        if self.next_start.take().is_some() && self.sender.is_none() {
+            self.done = true;
+        }
+        self.plan_act();
     }
 }

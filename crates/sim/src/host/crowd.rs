@@ -1,6 +1,6 @@
 //! A sender whose connections arrive at random and run in parallel.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_spec::law::Draw;
@@ -9,6 +9,7 @@ use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::chain::{Chain, ControlFactory};
 use super::completed::Completed;
+use super::contract::{Host, Out, SendingSide};
 use super::deadlines::Deadlines;
 
 /// Connections that arrive whether or not the earlier ones are done.
@@ -22,7 +23,8 @@ pub(crate) struct Crowd {
     deadline_ns: Option<u64>,
     open: BTreeMap<u32, Open>,
     deadlines: Deadlines,
-    completed: VecDeque<Completed>,
+    /// Transfers that aren't reported yet.
+    completed: Vec<Completed>,
     /// Counters of the finished connections.
     past: SenderStats,
     rtt: Option<Duration>,
@@ -48,20 +50,10 @@ impl Crowd {
             deadline_ns: plan.deadline_ns,
             open: BTreeMap::new(),
             deadlines: Deadlines::default(),
-            completed: VecDeque::new(),
+            completed: Vec::new(),
             past: SenderStats::default(),
             rtt: None,
         }
-    }
-
-    pub(super) fn flow(&self) -> FlowId {
-        self.config.flow
-    }
-
-    /// No connection arrives at `at` or after it.
-    pub(super) fn stop_at(&mut self, at: Time) {
-        self.stop = Some(at);
-        self.next_arrival = self.next_arrival.filter(|&next| next < at);
     }
 
     fn arrive(&mut self, at: Time) {
@@ -75,16 +67,7 @@ impl Crowd {
         self.next_arrival = Some(next).filter(|&at| self.stop.is_none_or(|stop| at < stop));
     }
 
-    #[inline(never)]
-    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
-        let instance = packet.body.instance;
-        let Some(open) = self.open.get_mut(&instance) else { return };
-        open.sender.receive(&packet.body, now);
-        self.rtt = open.sender.take_rtt().or(self.rtt);
-        self.settle(instance);
-    }
-
-    /// Notes when a connection must be polled next, or that it is done.
+    /// Notes when a connection must be advanced next, or that it is done.
     fn settle(&mut self, instance: u32) {
         let open = &self.open[&instance];
         let next = open.sender.next_deadline();
@@ -93,7 +76,7 @@ impl Crowd {
             return;
         }
         let stats = open.sender.stats();
-        self.completed.push_back(Completed {
+        self.completed.push(Completed {
             instance,
             start: open.start,
             end: open.sender.completed_at().unwrap_or(open.start),
@@ -107,58 +90,69 @@ impl Crowd {
         self.open.remove(&instance);
         self.deadlines.set(instance, None);
     }
+}
 
-    #[inline(never)]
-    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+impl Host for Crowd {
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        let instance = packet.body.instance;
+        let Some(open) = self.open.get_mut(&instance) else { return };
+        open.sender.receive(&packet.body, now);
+        self.rtt = open.sender.take_rtt().or(self.rtt);
+        self.settle(instance);
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
         while let Some(at) = self.next_arrival.filter(|&at| at <= now) {
             self.arrive(at);
         }
         while let Some(instance) = self.deadlines.due(now) {
             let open = self.open.get_mut(&instance).expect("only open connections are due");
-            let packet = open.sender.poll(now);
+            open.sender.advance(now, &mut out.packets);
             self.settle(instance);
-            if packet.is_some() {
-                return packet;
-            }
         }
-        None
+        out.completed.append(&mut self.completed);
+        self.next_deadline().unwrap_or(Time::MAX)
     }
 
-    #[inline(never)]
-    pub(super) fn next_deadline(&self) -> Option<Time> {
+    fn next_deadline(&self) -> Option<Time> {
         Time::earlier(self.deadlines.earliest().map(|(at, _)| at), self.next_arrival)
-    }
-
-    pub(super) fn take_completed(&mut self) -> Option<Completed> {
-        self.completed.pop_front()
-    }
-
-    pub(super) fn take_rtt(&mut self) -> Option<Duration> {
-        self.rtt.take()
-    }
-
-    pub(super) fn stats(&self) -> SenderStats {
-        self.open.values().fold(self.past, |sum, open| sum + open.sender.stats())
-    }
-
-    pub(super) fn view(&self) -> Option<SenderView> {
-        let views: Vec<SenderView> =
-            self.open.values().filter_map(|open| open.sender.view()).collect();
-        let youngest = *views.last()?;
-        Some(SenderView {
-            cwnd: total(views.iter().map(|view| view.cwnd)),
-            in_flight: total(views.iter().map(|view| view.in_flight)),
-            ..youngest
-        })
-    }
-
-    pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
-        let ages = self.open.values().map(|one| now.saturating_since(one.start).as_nanos());
-        open_transfers::inspect(ages, self.deadline_ns, visit);
     }
 }
 
-/// The saturating sum: a control may ask for 10^7 packets on each connection.
-fn total(packets: impl Iterator<Item = u32>) -> u32 {
-    packets.fold(0, u32::saturating_add)
+impl SendingSide for Crowd {
+    fn flow(&self) -> FlowId {
+        self.config.flow
+    }
+
+    /// No connection arrives at `at` or after it.
+    fn stop_at(&mut self, at: Time) {
+        self.stop = Some(at);
+        self.next_arrival = self.next_arrival.filter(|&next| next < at);
+    }
+
+    fn stats(&self) -> SenderStats {
+        self.open.values().fold(self.past, |sum, open| sum + open.sender.stats())
+    }
+
+    fn view(&self) -> Option<SenderView> {
+        view_of_all(self.open.values().map(|open| &open.sender))
+    }
+
+    fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+        let ages = self.open.values().map(|one| now.saturating_since(one.start).as_nanos());
+        open_transfers::inspect(ages, self.deadline_ns, visit);
+    }
+
+    fn take_rtt(&mut self) -> Option<Duration> {
+        self.rtt.take()
+    }
+}
+
+/// The state of the youngest of some connections, with window and packets in flight of all.
+pub(super) fn view_of_all<'a>(senders: impl Iterator<Item = &'a Sender>) -> Option<SenderView> {
+    let views: Vec<SenderView> = senders.filter_map(Sender::view).collect();
+    // A control may ask for 10^7 packets on each connection.
+    let total = |of: fn(&SenderView) -> u32| views.iter().map(of).fold(0, u32::saturating_add);
+    let (cwnd, in_flight) = (total(|view| view.cwnd), total(|view| view.in_flight));
+    Some(SenderView { cwnd, in_flight, ..*views.last()? })
 }

@@ -9,6 +9,7 @@ use narrows_spec::scenario::Workload;
 use narrows_tcp::{Datagram, Kind, Segment, SenderStats, SenderView};
 
 use super::chain::Plan;
+use super::contract::{Host, Out, ReceivingSide, SendingSide};
 
 /// When datagrams leave, and how long they are.
 #[derive(Clone, Copy, Debug)]
@@ -94,13 +95,10 @@ impl Source {
         let (sent, returned, round_trips, rtt) = (0, Arrived::default(), None, None);
         Self { flow, ecn, what, start, stop, sent, returned, round_trips, rtt }
     }
+}
 
-    pub(super) fn flow(&self) -> FlowId {
-        self.flow
-    }
-
-    #[inline(never)]
-    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+impl Host for Source {
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         if let Kind::Echo(datagram) = &packet.body.kind {
             if !self.returned.is_new(datagram.number) {
                 return;
@@ -111,33 +109,39 @@ impl Source {
         }
     }
 
-    #[inline(never)]
-    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        self.next_deadline().filter(|&due| due <= now)?;
-        let datagram = Datagram { number: self.sent, len: self.what.len, sent: now };
-        self.sent += 1;
-        let segment = Segment { instance: 0, kind: Kind::Datagram(datagram) };
-        Some(segment.into_packet(self.flow, self.ecn))
+    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+        loop {
+            let due = self.next_deadline().unwrap_or(Time::MAX);
+            if due > now {
+                return due;
+            }
+            let datagram = Datagram { number: self.sent, len: self.what.len, sent: now };
+            self.sent += 1;
+            let segment = Segment { instance: 0, kind: Kind::Datagram(datagram) };
+            out.packets.push(segment.into_packet(self.flow, self.ecn));
+        }
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Time> {
+    fn next_deadline(&self) -> Option<Time> {
         let due = self.start + self.what.offset(self.sent);
         self.stop.is_none_or(|stop| due < stop).then_some(due)
     }
+}
 
-    pub(super) fn stop_at(&mut self, at: Time) {
+impl SendingSide for Source {
+    fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    fn stop_at(&mut self, at: Time) {
         self.stop = Some(at);
     }
 
-    pub(super) fn take_rtt(&mut self) -> Option<Duration> {
-        self.rtt.take()
-    }
-
-    pub(super) fn stats(&self) -> SenderStats {
+    fn stats(&self) -> SenderStats {
         SenderStats { sent: self.sent, delivered: self.returned.count, ..SenderStats::default() }
     }
 
-    pub(super) fn view(&self) -> Option<SenderView> {
+    fn view(&self) -> Option<SenderView> {
         let seen = self.round_trips;
         Some(SenderView {
             cwnd: 0,
@@ -151,6 +155,12 @@ impl Source {
             state: RecoveryState::Open,
             cca_state: "",
         })
+    }
+
+    fn inspect(&self, _: Time, _: &mut dyn FnMut(&'static str, f64)) {}
+
+    fn take_rtt(&mut self) -> Option<Duration> {
+        self.rtt.take()
     }
 }
 
@@ -185,13 +195,10 @@ impl Sink {
         let (arrived, waiting) = (Arrived::default(), VecDeque::new());
         Self { flow, ecn, echoes: what.echoed, bytes: 0, arrived, waiting }
     }
+}
 
-    /// Payload received, each datagram once.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+impl Host for Sink {
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         if let Kind::Datagram(datagram) = &packet.body.kind {
             if self.arrived.is_new(datagram.number) {
                 self.bytes += u64::from(datagram.len);
@@ -202,14 +209,22 @@ impl Sink {
         }
     }
 
-    pub(super) fn poll(&mut self, _: Time) -> Option<Packet<Segment>> {
-        let (_, datagram) = self.waiting.pop_front()?;
-        let segment = Segment { instance: 0, kind: Kind::Echo(datagram) };
-        Some(segment.into_packet(self.flow, self.ecn))
+    fn advance(&mut self, _: Time, out: &mut Out) -> Time {
+        for (_, datagram) in self.waiting.drain(..) {
+            let segment = Segment { instance: 0, kind: Kind::Echo(datagram) };
+            out.packets.push(segment.into_packet(self.flow, self.ecn));
+        }
+        Time::MAX
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Time> {
+    fn next_deadline(&self) -> Option<Time> {
         self.waiting.front().map(|&(at, _)| at)
+    }
+}
+
+impl ReceivingSide for Sink {
+    fn bytes(&self) -> u64 {
+        self.bytes
     }
 }
 
@@ -229,10 +244,10 @@ mod tests {
         let mut source = Source::new(FlowId(0), Ecn::NotEct, what, &plan);
         let end = Time::ZERO + Duration::from_millis(end_ms);
         let mut seen = Vec::new();
+        let mut out = Out::default();
         while let Some(now) = source.next_deadline().filter(|&at| at < end) {
-            while source.poll(now).is_some() {
-                seen.push(now.as_micros());
-            }
+            source.advance(now, &mut out);
+            seen.extend(out.packets.drain(..).map(|_| now.as_micros()));
         }
         seen
     }

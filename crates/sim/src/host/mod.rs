@@ -3,6 +3,7 @@
 mod app;
 mod chain;
 mod completed;
+mod contract;
 mod crowd;
 mod datagram;
 mod deadlines;
@@ -14,6 +15,7 @@ mod web;
 
 pub(crate) use chain::{Chain, ControlFactory, Plan};
 pub(crate) use completed::Completed;
+pub(crate) use contract::Out;
 pub(crate) use datagram::{Datagrams, Sink, Source};
 pub(crate) use receiving::ReceivingHost;
 pub(crate) use sending::SendingHost;

@@ -1,12 +1,13 @@
 //! A sender that keeps its connection, and whose application writes now and then.
 
-use narrows_base::{FlowId, Packet, Time};
+use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_spec::open_transfers;
-use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats};
+use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::app::App;
 use super::chain::{Chain, ControlFactory};
 use super::completed::Completed;
+use super::contract::{Host, Out, SendingSide};
 
 /// A connection with an application that doesn't write all the time.
 pub(crate) struct Session {
@@ -55,52 +56,6 @@ impl Session {
         }
     }
 
-    pub(super) fn flow(&self) -> FlowId {
-        self.config.flow
-    }
-
-    pub(super) fn sender(&self) -> Option<&Sender> {
-        self.sender.as_ref()
-    }
-
-    pub(super) fn sender_mut(&mut self) -> Option<&mut Sender> {
-        self.sender.as_mut()
-    }
-
-    pub(super) fn stats(&self) -> SenderStats {
-        self.sender.as_ref().map(Sender::stats).unwrap_or_default()
-    }
-
-    #[inline(never)]
-    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
-        if let Some(sender) = &mut self.sender {
-            sender.receive(&packet.body, now);
-        }
-    }
-
-    #[inline(never)]
-    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        if self.start.is_some_and(|start| start <= now) {
-            self.start = None;
-            let make = (self.factory)(self.config.instance);
-            self.sender = Some(Sender::connect(self.config, make, now));
-            self.app.started(now);
-            self.next_action = Some(now);
-        }
-        if self.stop.is_some_and(|stop| stop <= now) {
-            self.end(now);
-        }
-        if self.next_action.is_some_and(|at| at <= now) {
-            self.act(now);
-        }
-        self.sender.as_mut()?.poll(now)
-    }
-
-    /// Stops at `at` instead of as planned.
-    pub(super) fn stop_at(&mut self, at: Time) {
-        self.stop = Some(at);
-    }
-
     fn end(&mut self, now: Time) {
         (self.start, self.stop, self.next_action) = (None, None, None);
         self.stopped = true;
@@ -119,15 +74,13 @@ impl Session {
         self.open_since = self.transfer.map(|transfer| transfer.start);
     }
 
-    #[inline(never)]
-    pub(super) fn next_deadline(&self) -> Option<Time> {
-        let sender = self.sender.as_ref().and_then(Sender::next_deadline);
-        let own = Time::earlier(self.next_action, Time::earlier(self.start, self.stop));
-        Time::earlier(sender, own)
+    /// When the application acts, or the session starts or stops.
+    fn next_act(&self) -> Option<Time> {
+        Time::earlier(self.next_action, Time::earlier(self.start, self.stop))
     }
 
-    /// Takes the completion of the current transfer; the application plans the next one.
-    pub(super) fn take_completed(&mut self) -> Option<Completed> {
+    /// The current transfer if it is complete; the application plans the next one.
+    fn take_completed(&mut self) -> Option<Completed> {
         let transfer = self.transfer?;
         let sender = self.sender.as_ref()?;
         let end = sender.completed_at()?;
@@ -143,10 +96,61 @@ impl Session {
         self.next_action = self.app.completed(end);
         Some(completed)
     }
+}
+
+impl Host for Session {
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        if let Some(sender) = &mut self.sender {
+            sender.receive(&packet.body, now);
+        }
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+        if self.start.is_some_and(|start| start <= now) {
+            self.start = None;
+            let make = (self.factory)(self.config.instance);
+            self.sender = Some(Sender::connect(self.config, make, now));
+            self.app.started(now);
+            self.next_action = Some(now);
+        }
+        if self.stop.is_some_and(|stop| stop <= now) {
+            self.end(now);
+        }
+        if self.next_action.is_some_and(|at| at <= now) {
+            self.act(now);
+        }
+        let sender = self.sender.as_mut();
+        let next = sender.map_or(Time::MAX, |sender| sender.advance(now, &mut out.packets));
+        out.completed.extend(self.take_completed());
+        self.next_act().map_or(next, |at| at.min(next))
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        let sender = self.sender.as_ref().and_then(Sender::next_deadline);
+        Time::earlier(sender, self.next_act())
+    }
+}
+
+impl SendingSide for Session {
+    fn flow(&self) -> FlowId {
+        self.config.flow
+    }
+
+    fn stop_at(&mut self, at: Time) {
+        self.stop = Some(at);
+    }
+
+    fn stats(&self) -> SenderStats {
+        self.sender.as_ref().map(Sender::stats).unwrap_or_default()
+    }
+
+    fn view(&self) -> Option<SenderView> {
+        self.sender.as_ref().and_then(Sender::view)
+    }
 
     /// Shows the internals of the control, of the application until it is stopped, and the transfer
     /// under way.
-    pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+    fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
         if let Some(sender) = &self.sender {
             sender.inspect(visit);
             if !self.stopped {
@@ -157,5 +161,13 @@ impl Session {
             let age = self.open_since.map(|since| now.saturating_since(since).as_nanos());
             open_transfers::inspect(age.into_iter(), self.deadline_ns, visit);
         }
+    }
+
+    fn take_rtt(&mut self) -> Option<Duration> {
+        self.sender.as_mut().and_then(Sender::take_rtt)
+    }
+
+    fn sender_mut(&mut self) -> Option<&mut Sender> {
+        self.sender.as_mut()
     }
 }

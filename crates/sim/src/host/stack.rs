@@ -6,11 +6,12 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use narrows_base::{Ecn, FlowId, Packet, Time};
+use narrows_base::{Duration, Ecn, FlowId, Packet, Time};
 use narrows_tcp::ends::{End, EndCompletion, Ends, Outgoing, ReceivingEnd, SendingEnd};
-use narrows_tcp::{EcnMode, Kind, Opaque, Segment};
+use narrows_tcp::{EcnMode, Kind, Opaque, Segment, SenderStats, SenderView};
 
 use super::completed::Completed;
+use super::contract::{Host, Out, ReceivingSide, SendingSide};
 
 /// The bytes of datagrams that are on their way in one direction.
 #[derive(Debug, Default)]
@@ -108,10 +109,6 @@ impl Shared {
         payloads.get(number).map(Box::from)
     }
 
-    fn forget(&self, kind: &Kind) {
-        self.wires().take(kind);
-    }
-
     /// Hands a datagram that arrived to its end.
     fn deliver(&self, packet: &Packet<Segment>, end: &mut (impl End + ?Sized), now: Time) {
         let bytes = self.wires().take(&packet.body.kind);
@@ -130,8 +127,8 @@ pub(crate) fn hosts(
     let wires = Wires { there: Payloads::default(), back: Payloads::default(), keeps };
     let shared = Shared { flow, marks: ecn != EcnMode::Off, wires: Arc::new(Mutex::new(wires)) };
     let ((start, size), (sending, end)) = (times, ends);
-    let receiver = StackReceiver { shared: shared.clone(), end };
-    (StackSender { shared, end: sending, start, size, done: false }, receiver)
+    let receiver = StackReceiver { shared: shared.clone(), end, has_news: false };
+    (StackSender { shared, end: sending, start, size, has_news: false, done: false }, receiver)
 }
 
 /// The sending host.
@@ -140,62 +137,101 @@ pub(crate) struct StackSender {
     end: Box<dyn SendingEnd>,
     start: Time,
     size: Option<u64>,
+    /// Whether a call may have given it something to do before its deadline.
+    has_news: bool,
     done: bool,
 }
 
 impl StackSender {
-    pub(super) fn flow(&self) -> FlowId {
-        self.shared.flow
+    /// Whether it must be polled. Ours do nothing if they are polled early, but a foreign stack may.
+    fn is_due(&self, now: Time) -> bool {
+        self.has_news || is_due(&*self.end, now)
     }
 
-    pub(super) fn end(&self) -> &dyn SendingEnd {
-        &*self.end
-    }
-
-    pub(super) fn end_mut(&mut self) -> &mut dyn SendingEnd {
-        &mut *self.end
-    }
-
-    #[inline(never)]
-    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
-        self.shared.deliver(packet, &mut *self.end, now);
-    }
-
-    #[inline(never)]
-    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        Some(self.shared.packet(self.end.poll(now)?, Kind::Opaque, false))
-    }
-
-    #[inline(never)]
-    pub(super) fn take_completed(&mut self) -> Option<Completed> {
-        match self.end.take_completed()? {
+    /// The end of the flow, or of a part of it such as a video frame.
+    fn record(&mut self, completion: EndCompletion) -> Completed {
+        match completion {
             EndCompletion::Flow(end) => {
                 self.done = true;
                 let (start, size) = (self.start, self.size);
-                Some(Completed { instance: 0, start, end, size, retransmitted: 0 })
+                Completed { instance: 0, start, end, size, retransmitted: 0 }
             }
             EndCompletion::Part { number: instance, start, end, bytes } => {
-                Some(Completed { instance, start, end, size: Some(bytes), retransmitted: 0 })
+                Completed { instance, start, end, size: Some(bytes), retransmitted: 0 }
             }
         }
     }
+}
 
-    pub(super) fn is_done(&self) -> bool {
+fn is_due(end: &(impl End + ?Sized), now: Time) -> bool {
+    end.next_deadline().is_some_and(|at| at <= now)
+}
+
+impl Host for StackSender {
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        self.has_news = true;
+        self.shared.deliver(packet, &mut *self.end, now);
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+        if self.is_due(now) {
+            self.has_news = false;
+            while let Some(datagram) = self.end.poll(now) {
+                out.packets.push(self.shared.packet(datagram, Kind::Opaque, false));
+            }
+            while let Some(completion) = self.end.take_completed() {
+                let completed = self.record(completion);
+                out.completed.push(completed);
+            }
+        }
+        self.end.next_deadline().unwrap_or(Time::MAX)
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.end.next_deadline()
+    }
+}
+
+impl SendingSide for StackSender {
+    fn flow(&self) -> FlowId {
+        self.shared.flow
+    }
+
+    fn stop_at(&mut self, at: Time) {
+        self.has_news = true;
+        self.end.stop_at(at);
+    }
+
+    fn stats(&self) -> SenderStats {
+        self.end.stats()
+    }
+
+    fn view(&self) -> Option<SenderView> {
+        self.end.view()
+    }
+
+    fn inspect(&self, _: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.end.inspect(visit);
+    }
+
+    fn take_rtt(&mut self) -> Option<Duration> {
+        self.end.take_rtt()
+    }
+
+    fn is_done(&self) -> bool {
         self.done
     }
 
-    pub(super) fn is_sized(&self) -> bool {
+    fn is_sized(&self) -> bool {
         self.size.is_some()
     }
 
-    /// The bytes of a datagram of the flow on its way in either direction.
-    pub(crate) fn payload(&self, kind: &Kind) -> Option<Box<[u8]>> {
+    fn payload(&self, kind: &Kind) -> Option<Box<[u8]>> {
         self.shared.bytes(kind)
     }
 
-    /// A datagram of the flow was dropped in either direction.
-    pub(crate) fn forget(&self, kind: &Kind) {
-        self.shared.forget(kind);
+    fn forget(&self, kind: &Kind) {
+        self.shared.wires().take(kind);
     }
 }
 
@@ -203,22 +239,31 @@ impl StackSender {
 pub(crate) struct StackReceiver {
     shared: Shared,
     end: Box<dyn ReceivingEnd>,
+    has_news: bool,
 }
 
-impl StackReceiver {
-    pub(super) fn bytes(&self) -> u64 {
-        self.end.bytes()
-    }
-
-    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+impl Host for StackReceiver {
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        self.has_news = true;
         self.shared.deliver(packet, &mut *self.end, now);
     }
 
-    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        Some(self.shared.packet(self.end.poll(now)?, Kind::OpaqueReply, true))
+    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+        if std::mem::take(&mut self.has_news) || is_due(&*self.end, now) {
+            while let Some(datagram) = self.end.poll(now) {
+                out.packets.push(self.shared.packet(datagram, Kind::OpaqueReply, true));
+            }
+        }
+        self.end.next_deadline().unwrap_or(Time::MAX)
     }
 
-    pub(super) fn next_deadline(&self) -> Option<Time> {
+    fn next_deadline(&self) -> Option<Time> {
         self.end.next_deadline()
+    }
+}
+
+impl ReceivingSide for StackReceiver {
+    fn bytes(&self) -> u64 {
+        self.end.bytes()
     }
 }

@@ -11,6 +11,8 @@ use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::chain::{Chain, ControlFactory};
 use super::completed::Completed;
+use super::contract::{Host, Out, SendingSide};
+use super::crowd::view_of_all;
 
 /// What a page consists of.
 struct Page {
@@ -158,10 +160,6 @@ impl Web {
         }
     }
 
-    pub(super) fn flow(&self) -> FlowId {
-        self.config.flow
-    }
-
     /// Requests the next page.
     fn begin(&mut self, now: Time) {
         self.next_page = None;
@@ -196,26 +194,6 @@ impl Web {
         }
     }
 
-    #[inline(never)]
-    pub(super) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
-        let Some(load) = &mut self.load else { return };
-        let Some(index) = packet.body.instance.checked_sub(load.first) else { return };
-        let Some(connection) = load.connections.get_mut(index as usize) else { return };
-        connection.sender.receive(&packet.body, now);
-        self.rtt = connection.sender.take_rtt().or(self.rtt);
-        while let Some(number) = connection.arrived() {
-            load.missing -= 1;
-            let referred = |(_, object): &(usize, &Object)| object.referrer == Some(number);
-            let known = load.objects.iter().enumerate().filter(referred).map(|(index, _)| index);
-            load.waiting.extend(known);
-        }
-        if load.missing == 0 {
-            self.complete(now);
-        } else {
-            self.hand_out(now);
-        }
-    }
-
     /// The page is complete: its connections end, and the next page is planned.
     fn complete(&mut self, now: Time) {
         let Some(load) = self.load.take() else { return };
@@ -234,22 +212,6 @@ impl Web {
         self.next_page = Some(next).filter(|&at| self.stop.is_none_or(|stop| at < stop));
     }
 
-    #[inline(never)]
-    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        if self.stop.is_some_and(|stop| stop <= now) {
-            self.end(now);
-        }
-        if self.next_page.is_some_and(|at| at <= now) {
-            self.begin(now);
-        }
-        let load = self.load.as_mut()?;
-        load.connections.iter_mut().find_map(|one| one.sender.poll(now))
-    }
-
-    pub(super) fn stop_at(&mut self, at: Time) {
-        self.stop = Some(at);
-    }
-
     /// Requests no further object; lost data are still repaired.
     fn end(&mut self, now: Time) {
         (self.stop, self.next_page) = (None, None);
@@ -259,44 +221,82 @@ impl Web {
         }
     }
 
-    #[inline(never)]
-    pub(super) fn next_deadline(&self) -> Option<Time> {
-        let connections = self.load.iter().flat_map(|load| &load.connections);
-        let senders = connections.filter_map(|one| one.sender.next_deadline()).min();
+    fn connections(&self) -> impl Iterator<Item = &Connection> {
+        self.load.iter().flat_map(|load| &load.connections)
+    }
+}
+
+impl Host for Web {
+    fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
+        let Some(load) = &mut self.load else { return };
+        let Some(index) = packet.body.instance.checked_sub(load.first) else { return };
+        let Some(connection) = load.connections.get_mut(index as usize) else { return };
+        connection.sender.receive(&packet.body, now);
+        self.rtt = connection.sender.take_rtt().or(self.rtt);
+        let mut has_arrived = false;
+        while let Some(number) = connection.arrived() {
+            has_arrived = true;
+            load.missing -= 1;
+            let referred = |(_, object): &(usize, &Object)| object.referrer == Some(number);
+            let known = load.objects.iter().enumerate().filter(referred).map(|(index, _)| index);
+            load.waiting.extend(known);
+        }
+        if load.missing == 0 {
+            self.complete(now);
+        } else if has_arrived {
+            self.hand_out(now);
+        }
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+        if self.stop.is_some_and(|stop| stop <= now) {
+            self.end(now);
+        }
+        if self.next_page.is_some_and(|at| at <= now) {
+            self.begin(now);
+        }
+        let connections = self.load.iter_mut().flat_map(|load| &mut load.connections);
+        let next = connections.map(|one| one.sender.advance(now, &mut out.packets)).min();
+        out.completed.extend(self.completed.take());
+        let next_act = Time::earlier(self.next_page, self.stop);
+        Time::earlier(next, next_act).unwrap_or(Time::MAX)
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        let senders = self.connections().filter_map(|one| one.sender.next_deadline()).min();
         Time::earlier(senders, Time::earlier(self.next_page, self.stop))
     }
+}
 
-    pub(super) fn take_completed(&mut self) -> Option<Completed> {
-        self.completed.take()
+impl SendingSide for Web {
+    fn flow(&self) -> FlowId {
+        self.config.flow
     }
 
-    pub(super) fn take_rtt(&mut self) -> Option<Duration> {
-        self.rtt.take()
+    fn stop_at(&mut self, at: Time) {
+        self.stop = Some(at);
     }
 
-    pub(super) fn stats(&self) -> SenderStats {
-        let connections = self.load.iter().flat_map(|load| &load.connections);
-        connections.fold(self.past, |sum, one| sum + one.sender.stats())
+    fn stats(&self) -> SenderStats {
+        self.connections().fold(self.past, |sum, one| sum + one.sender.stats())
     }
 
-    /// That of the youngest connection, with window and packets in flight of all.
-    pub(super) fn view(&self) -> Option<SenderView> {
-        let connections = &self.load.as_ref()?.connections;
-        let views: Vec<SenderView> = connections.iter().filter_map(|c| c.sender.view()).collect();
-        let total = |of: fn(&SenderView) -> u32| views.iter().map(of).fold(0, u32::saturating_add);
-        let youngest = *views.last()?;
-        let (cwnd, in_flight) = (total(|view| view.cwnd), total(|view| view.in_flight));
-        Some(SenderView { cwnd, in_flight, ..youngest })
+    fn view(&self) -> Option<SenderView> {
+        view_of_all(self.connections().map(|one| &one.sender))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "for the recorder: 53 bits are enough")]
-    pub(super) fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
+    fn inspect(&self, now: Time, visit: &mut dyn FnMut(&'static str, f64)) {
         let (open, missing) =
             self.load.as_ref().map_or((0, 0), |load| (load.connections.len(), load.missing));
         visit("open_connections", open as f64);
         visit("missing_objects", missing as f64);
         let age = self.load.as_ref().map(|load| now.saturating_since(load.start).as_nanos());
         open_transfers::inspect(age.into_iter(), self.deadline_ns, visit);
+    }
+
+    fn take_rtt(&mut self) -> Option<Duration> {
+        self.rtt.take()
     }
 }
 

@@ -115,14 +115,12 @@ impl Network {
     /// Lets the hosts of a flow forget the bytes of a dropped packet, if they keep them.
     #[cold]
     pub(crate) fn forget(&self, packet: &Packet<Segment>) {
-        if let Some(stack) = self.sender(packet.flow.index()).stack() {
-            stack.forget(&packet.body.kind);
-        }
+        self.sender(packet.flow.index()).forget(&packet.body.kind);
     }
 
     /// The bytes of a packet on its way, if its hosts keep them.
     pub(crate) fn payload(&self, packet: &Packet<Segment>) -> Option<Box<[u8]>> {
-        self.sender(packet.flow.index()).stack()?.payload(&packet.body.kind)
+        self.sender(packet.flow.index()).payload(&packet.body.kind)
     }
 
     /// The queue of the link with this number in the tables.

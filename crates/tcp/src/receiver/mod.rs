@@ -459,21 +459,23 @@ impl Receiver {
         self.out.push(Kind::Ack(ack));
     }
 
-    /// When the first timer fires, or [`Time::MAX`]; `None` if something is due at `now`.
-    #[inline(always)] // it is asked after every packet of data
-    #[must_use]
-    pub fn rests_until(&self, now: Time) -> Option<Time> {
-        let timer = self.next_timer();
-        (self.out.is_empty() && timer > now).then_some(timer)
-    }
-
-    /// The next packet to send at `now`, after handling due timers.
-    #[inline]
-    pub fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        if self.out.is_empty() && self.next_timer() <= now {
-            self.fire_timers(now);
+    /// Handles due timers and moves everything to send at `now` behind what is in `out`. Returns an
+    /// instant before which nothing happens by itself, or [`Time::MAX`].
+    #[inline(always)] // it is called after every packet of data
+    pub fn advance(&mut self, now: Time, out: &mut Vec<Packet<Segment>>) -> Time {
+        loop {
+            if self.out.is_empty() {
+                let timer = self.next_timer();
+                if timer > now {
+                    return timer;
+                }
+                self.fire_timers(now);
+                if self.out.is_empty() {
+                    return self.next_timer();
+                }
+            }
+            self.out.move_to(out);
         }
-        self.out.pop()
     }
 
     #[inline(never)]
@@ -501,7 +503,7 @@ impl Receiver {
         self.entry.as_ref().map_or(policy, |entry| policy.min(entry.deadline()))
     }
 
-    /// When it must be polled next.
+    /// When it must be advanced next.
     #[inline]
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {

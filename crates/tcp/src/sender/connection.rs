@@ -143,54 +143,30 @@ impl Connection {
         self.pacer.set_rate(Rate::from_bps(bytes_per_sec.saturating_mul(8)));
     }
 
+    /// Handles due timers and moves everything to send into `out`; returns an instant before which
+    /// nothing happens by itself.
     #[inline(always)]
-    pub(super) fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
-        self.act(now);
-        self.output.pop()
-    }
-
-    /// Handles due timers, unless packets wait to be taken.
-    #[inline(always)]
-    fn act(&mut self, now: Time) {
-        if self.output.is_empty() && self.timers.are_due(now) {
-            self.fire_timers(now);
+    pub(super) fn advance(&mut self, now: Time, out: &mut Vec<Packet<Segment>>) -> Time {
+        loop {
+            if self.output.is_empty() {
+                // Most ACKs leave nothing more to do.
+                if let Some(rest) = self.timers.rest(now) {
+                    return rest;
+                }
+                if self.timers.are_due(now) {
+                    self.fire_timers(now);
+                }
+                if self.output.is_empty() {
+                    return self.timers.next().unwrap_or(Time::MAX);
+                }
+            }
+            self.output.move_to(out);
         }
-    }
-
-    #[inline(always)]
-    pub(super) fn take_burst(&mut self, now: Time) -> Vec<Packet<Segment>> {
-        self.act(now);
-        self.output.take_all()
-    }
-
-    #[inline(always)]
-    pub(super) fn reuse(&mut self, room: Vec<Packet<Segment>>) {
-        self.output.reuse(room);
     }
 
     #[inline]
     pub(super) fn next_deadline(&self) -> Option<Time> {
         if self.output.is_empty() { self.timers.next() } else { Some(Time::ZERO) }
-    }
-
-    /// An instant after `now`, once everything due is done, and not after the next deadline.
-    #[inline]
-    pub(super) fn deadline_bound(&self, now: Time) -> Option<Time> {
-        if self.output.is_empty() { self.timers.lower_bound(now) } else { Some(Time::ZERO) }
-    }
-
-    /// An instant before which nothing happens by itself, or [`Time::MAX`]; `None` unless it is sure
-    /// that nothing is due at `now`, and that the connection isn't completed.
-    #[inline(always)]
-    pub(super) fn rests_until(&self, now: Time) -> Option<Time> {
-        let waits = self.output.is_empty() && self.completed_at.is_none();
-        if waits { self.timers.rest(now) } else { None }
-    }
-
-    /// Whether a burst waited for this instant or an earlier one.
-    #[inline]
-    pub(super) fn is_paced(&self, now: Time) -> bool {
-        self.timers.is_paced(now)
     }
 
     /// The control takes a window or a rate from outside.

@@ -103,40 +103,25 @@ impl Sender {
         self.phase = Phase::Established(Box::new(connection));
     }
 
-    /// The next packet to send at `now`, after handling due timers.
-    #[inline(always)] // it is asked once more than there are packets
-    pub fn poll(&mut self, now: Time) -> Option<Packet<Segment>> {
+    /// Handles due timers and moves everything to send at `now` behind what is in `out`. Returns an
+    /// instant before which nothing happens by itself, or [`Time::MAX`]: not after the next
+    /// deadline, and perhaps before it, since the ticks of timers take divisions.
+    #[inline(always)] // it is called after every ACK
+    pub fn advance(&mut self, now: Time, out: &mut Vec<Packet<Segment>>) -> Time {
         match &mut self.phase {
-            Phase::Established(connection) => connection.poll(now),
-            _ => self.poll_unconnected(now),
+            Phase::Established(connection) => connection.advance(now, out),
+            _ => self.advance_unconnected(now, out),
         }
     }
 
     #[cold]
-    fn poll_unconnected(&mut self, now: Time) -> Option<Packet<Segment>> {
-        let Phase::Connecting(handshake) = &mut self.phase else { return None };
-        handshake.poll(now).map(|kind| self.envelope.seal(kind))
+    fn advance_unconnected(&mut self, now: Time, out: &mut Vec<Packet<Segment>>) -> Time {
+        let Phase::Connecting(handshake) = &mut self.phase else { return Time::MAX };
+        out.extend(handshake.poll(now).map(|kind| self.envelope.seal(kind)));
+        handshake.next_deadline()
     }
 
-    /// All packets to send at `now`, after handling due timers; if there are any, their room must be
-    /// given back with [`Self::reuse`]. `None` before the connection is there.
-    #[inline(always)]
-    pub fn take_burst(&mut self, now: Time) -> Option<Vec<Packet<Segment>>> {
-        match &mut self.phase {
-            Phase::Established(connection) => Some(connection.take_burst(now)),
-            _ => None,
-        }
-    }
-
-    /// Takes back the room of a burst, which has left.
-    #[inline(always)]
-    pub fn reuse(&mut self, room: Vec<Packet<Segment>>) {
-        if let Phase::Established(connection) = &mut self.phase {
-            connection.reuse(room);
-        }
-    }
-
-    /// When it must be polled next.
+    /// When it must be advanced next.
     #[inline]
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
@@ -145,36 +130,6 @@ impl Sender {
             Phase::Connecting(handshake) => Some(handshake.next_deadline()),
             Phase::Established(connection) => connection.next_deadline(),
         }
-    }
-
-    /// An instant after `now` that isn't after the next deadline, found without computing the ticks
-    /// of timers. Everything due at `now` must have been done.
-    #[inline]
-    #[must_use]
-    pub fn deadline_bound(&self, now: Time) -> Option<Time> {
-        match &self.phase {
-            Phase::Closed => None,
-            Phase::Connecting(handshake) => Some(handshake.next_deadline()),
-            Phase::Established(connection) => connection.deadline_bound(now),
-        }
-    }
-
-    /// An instant before which nothing happens by itself, or [`Time::MAX`]; `None` unless a glance
-    /// shows that nothing is due at `now`, and that the connection isn't completed.
-    #[inline(always)] // it is asked after every ACK and every packet
-    #[must_use]
-    pub fn rests_until(&self, now: Time) -> Option<Time> {
-        match &self.phase {
-            Phase::Established(connection) => connection.rests_until(now),
-            _ => None,
-        }
-    }
-
-    /// Whether a burst waited for this instant or an earlier one, so that it is certainly due.
-    #[inline]
-    #[must_use]
-    pub fn is_paced(&self, now: Time) -> bool {
-        matches!(&self.phase, Phase::Established(connection) if connection.is_paced(now))
     }
 
     /// The application writes `bytes` more, or without end if none are given.

@@ -122,19 +122,10 @@ impl Output {
         self.queue.is_empty()
     }
 
+    /// Moves all segments behind those in `out`.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Packet<Segment>> {
-        self.queue.pop()
-    }
-
-    #[inline]
-    pub(super) fn take_all(&mut self) -> Vec<Packet<Segment>> {
-        self.queue.take_all()
-    }
-
-    #[inline]
-    pub(super) fn reuse(&mut self, room: Vec<Packet<Segment>>) {
-        self.queue.reuse(room);
+    pub(super) fn move_to(&mut self, out: &mut Vec<Packet<Segment>>) {
+        self.queue.move_to(out);
     }
 
     /// Sends packets of the scoreboard.

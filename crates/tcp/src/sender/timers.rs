@@ -72,16 +72,6 @@ impl Timers {
         (next < Time::MAX).then_some(next)
     }
 
-    /// An instant after `now` before which none of them fires; none if none runs. None may be
-    /// due at `now`.
-    #[inline]
-    pub(super) fn lower_bound(&self, now: Time) -> Option<Time> {
-        if self.bound <= now {
-            return self.next();
-        }
-        (self.bound < Time::MAX).then_some(self.bound)
-    }
-
     /// An instant after `now` before which none of them fires, or [`Time::MAX`] if none runs; `None`
     /// if one may be due.
     #[inline]

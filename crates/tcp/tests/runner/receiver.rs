@@ -105,7 +105,9 @@ impl End for ReceiverEnd {
     }
 
     fn drain(&mut self, now: Time) {
-        while let Some(segment) = self.receiver.poll(now).map(|packet| packet.body) {
+        let mut packets = Vec::new();
+        self.receiver.advance(now, &mut packets);
+        for segment in packets.into_iter().map(|packet| packet.body) {
             if let Kind::Ack(ack) = segment.kind {
                 self.last = Some(ack);
             }

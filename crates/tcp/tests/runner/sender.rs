@@ -234,7 +234,9 @@ impl End for SenderEnd {
     }
 
     fn drain(&mut self, now: Time) {
-        while let Some(segment) = self.sender.poll(now).map(|packet| packet.body) {
+        let mut packets = Vec::new();
+        self.sender.advance(now, &mut packets);
+        for segment in packets.into_iter().map(|packet| packet.body) {
             match &segment.kind {
                 Kind::Syn { ts, ecn, .. } => {
                     let first = self.syn.map_or(*ts, |(first, ..)| first);
