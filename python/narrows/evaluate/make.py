@@ -81,9 +81,9 @@ class Evaluation:
         }
 
     def lines(self) -> list[str]:
-        """What a terminal shows: a row for each situation, counts, and what broke or failed."""
+        """What a terminal shows: the suite, a row for each situation, counts, what broke."""
         told = [*_counts(self), *_not_met(self), *_failed(self)]
-        return [*_matrix(self), "", *told, f"page: {self.page}"]
+        return [self.suite.title, "", *_matrix(self), "", *told, f"page: {self.page}"]
 
 
 def evaluate(
