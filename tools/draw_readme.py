@@ -35,14 +35,16 @@ def main() -> None:
 
 
 def take_turns(place: Path) -> Figure:
-    """Throughput and queue over a minute of the demo's first run."""
+    """Throughput and queue over a minute of the demo's first run, without the paper's bounds."""
     demo.compute(place)
     exhibit = exhibits()[demo.FIGURE]
     scope = Scope(exhibit.profile, quick=True)
     data = measured(work(exhibit, scope, get_backend("sim")), place)
     [picture] = exhibit.method().draw(data)
     figure: Figure = picture.figure
-    return replace(figure, panels=figure.panels[:2])
+    throughput, queue, *_ = figure.panels
+    panels = (replace(throughput, guides=()), queue)
+    return replace(figure, title="BBR and CUBIC take turns", panels=panels)
 
 
 def shares(place: Path) -> Figure:

@@ -219,7 +219,7 @@ def test_a_control_with_a_fault_breaks_what_others_keep(
     assert verdicts == {"lazy:Lazy": "not met", "reno": "met", "cubic": "met"}
     folder = tmp_path / "out" / "site" / "lazy-Lazy-reno"
     assert document["page"] == str((folder / "index.html").relative_to(tmp_path))
-    assert "alone: utilization is" in (folder / "index.html").read_text(encoding="utf-8")
+    assert "alone: Utilization is" in (folder / "index.html").read_text(encoding="utf-8")
     assert (folder / "alone.svg").is_file()
     assert json.loads((folder / "evaluation.json").read_text()) == document
 
@@ -244,7 +244,9 @@ def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
     assert (first.done.new, first.good) == (3, True)
     again = evaluate(["reno"], suite=folder, beside=["cubic"], out=out)
     assert (again.done.new, again.done.stored) == (3, 3)
-    assert again.lines()[:2] == ["      Reno      CUBIC", "alone met       met"]
+    title, _, *matrix = again.lines()
+    assert title == again.suite.title
+    assert matrix[:2] == ["      Reno      CUBIC", "alone met       met"]
 
 
 def judged(values: list[float | None], trials: int | None = None) -> Verdict:
@@ -321,6 +323,9 @@ def test_every_situation_of_rfc_9743_tests_a_requirement() -> None:
     tested = {name for one in whole.requirements for name in one.situations}
     assert tested == {one.name for one in whole.situations}
     assert all(bool(one.situations) != bool(one.reason) for one in whole.requirements)
+    quick = load_suite("quick")
+    assert len(quick.situations) == 8
+    assert quick.title == f"Eight of the {len(whole.situations)} situations of RFC 9743"
     sections = {one.section.split(".")[0] for one in whole.requirements}
     assert sections == {"3", "5", "6", "7"}
 

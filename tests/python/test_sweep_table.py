@@ -60,7 +60,9 @@ def overview_of(cells: int, means: dict[str, list[list[float]]], combinations: i
 
 
 def test_a_column_has_the_same_decimals_and_parts_are_in_percent() -> None:
-    found = overview_of(2, {"utilization": [[0.5, 0.45, 0.55], [1, 0.98, 1]], "retransmits": [[1], [9e3]]})
+    found = overview_of(
+        2, {"utilization": [[0.5, 0.45, 0.55], [1, 0.98, 1]], "retransmits": [[1], [9e3]]}
+    )
     assert list(table(found, "out")) == [
         "Buffer (BDP)  utilization (%)  retransmits",
         "0                  50.0 ± 5.0            1",

@@ -30,7 +30,8 @@ def evaluate(
         str,
         typer.Option(
             metavar="NAME",
-            help="quick, rfc9743, bbr-draft, documents, or a folder with a suite.toml.",
+            help="quick (8 of the 36 situations of rfc9743), rfc9743, bbr-draft, documents, or a "
+            "folder with a suite.toml.",
         ),
     ] = "quick",
     beside: Annotated[

@@ -81,9 +81,9 @@ class Evaluation:
         }
 
     def lines(self) -> list[str]:
-        """The lines for a terminal: a row for each situation, counts, and what broke or failed."""
+        """The lines for a terminal: the suite, a row for each situation, counts, what broke."""
         told = [*_counts(self), *_not_met(self), *_failures(self)]
-        return [*_matrix(self), "", *told, f"page: {self.page}"]
+        return [self.suite.title, "", *_matrix(self), "", *told, f"page: {self.page}"]
 
 
 def evaluate(

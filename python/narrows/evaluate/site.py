@@ -86,7 +86,7 @@ def write(
 def failures(judged: Iterable[Judged]) -> list[str]:
     """A sentence for each expectation that isn't met, made from its rule."""
     return [
-        f"{one.attempt.situation.name}: {held.expected.name} is {interval(held.values)}, "
+        f"{one.attempt.situation.name}: {quantity(held.expected)} is {interval(held.values)}, "
         f"{held.expected.bound} expected. {held.because}"
         for one in judged
         for held in one.held
