@@ -1,0 +1,123 @@
+"""What a store promises while it is written: finished runs stay, and other programs can read it."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from glob import glob
+from pathlib import Path
+from types import ModuleType
+
+import polars as pl
+import pytest
+from specimens import write
+
+from narrows.store import RunStore
+from narrows.sweeps import execute, prepare
+
+TOOL = Path(__file__).parents[2] / "tools" / "kill_writers.py"
+SPEC = """\
+name = "small"
+[path]
+rate = ["10mbit", "20mbit"]
+rtt = "20ms"
+buffer = "1bdp"
+[[flows]]
+cca = "cubic"
+[run]
+duration = "2s"
+record = "summary"
+trials = 2
+"""
+MOST_MISSED = 5
+"""Parts are merged here far more often than in a sweep as it is."""
+SWEEP = """
+import sys
+from narrows.store import batch
+from narrows.sweeps import execute, prepare
+batch.MANY, batch.PARTS = 5, 4  # many parts, which are merged often
+execute(prepare(sys.argv[1], out=sys.argv[2]), jobs=1)
+"""
+
+
+@pytest.fixture
+def kill_writers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    specification = importlib.util.spec_from_file_location("kill_writers", TOOL)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    monkeypatch.setitem(sys.modules, "kill_writers", module)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_a_kill_loses_no_run_that_was_finished_ten_seconds_before(
+    kill_writers: ModuleType, tmp_path: Path
+) -> None:
+    study = kill_writers.write_study(tmp_path)
+    kills = [kill_writers.kill(study, tmp_path / str(after), after, 1) for after in (1.0, 11.5)]
+    assert min(one.finished for one in kills) > 0
+    assert max(one.oldest_s for one in kills) < kill_writers.DURABLE_S
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    execute(prepare(write(tmp_path, SPEC), out=tmp_path / "out"))
+    return tmp_path / "out"
+
+
+def test_pandas_reads_all_runs_in_one_line(store: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    flows = pd.concat(map(pd.read_parquet, glob(f"{store}/parts/*/flows.parquet")))  # noqa: PTH207
+    assert set(flows["run"]) == RunStore(store).keys()
+
+
+def test_duckdb_reads_all_runs_in_one_line(store: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    files = f"read_parquet('{store}/parts/*/summary.parquet', union_by_name = true)"
+    rows = duckdb.sql(f"SELECT run, utilization FROM {files}").fetchall()
+    assert {run for run, _ in rows} == RunStore(store).keys()
+    assert all(0 < utilization <= 1 for _, utilization in rows)
+
+
+def _polars(parts: str) -> list[str]:
+    return pl.read_parquet(f"{parts}/runs.parquet")["run"].to_list()
+
+
+def _duckdb(parts: str) -> list[str]:
+    import duckdb
+
+    rows = duckdb.sql(f"SELECT run FROM read_parquet('{parts}/runs.parquet')").fetchall()
+    return [run for (run,) in rows]
+
+
+@pytest.mark.parametrize("program", ["polars", "duckdb"])
+def test_a_store_is_read_while_two_sweeps_write_to_it(tmp_path: Path, program: str) -> None:
+    pytest.importorskip(program)
+    read = {"polars": _polars, "duckdb": _duckdb}[program]
+    spec, out = write(tmp_path, SPEC.replace("trials = 2", "trials = 60")), tmp_path / "out"
+    command = [sys.executable, "-c", SWEEP, spec, str(out)]
+    with subprocess.Popen(command) as one, subprocess.Popen(command) as other:
+        seen = list(_counts(lambda: read(f"{out}/parts/*"), out, (one, other)))
+    assert one.returncode == other.returncode == 0
+    assert 0 < min(seen) < max(seen)
+    assert sorted(read(f"{out}/parts/*")) == sorted(RunStore(out).keys())
+
+
+def _counts(
+    read: Callable[[], list[str]], out: Path, sweeps: Sequence[subprocess.Popen[bytes]]
+) -> Iterator[int]:
+    """How many runs each reading sees; one in which a merge removed a file is done again."""
+    missed = 0
+    while any(sweep.poll() is None for sweep in sweeps):
+        if not list(out.glob("parts/*/runs.parquet")):
+            continue
+        try:
+            yield len(set(read()))
+            missed = 0
+        except Exception as error:
+            missed += 1
+            if missed == MOST_MISSED or "No such file" not in str(error):
+                raise
