@@ -9,7 +9,6 @@ import { looks } from "./looks.js";
 import { marks } from "./marks.js";
 import { Motion } from "./motion.js";
 import { load } from "./names.js";
-import { numbers } from "./numbers.js";
 import { Packets } from "./packets.js";
 import { showProblems } from "./problems.js";
 import { series } from "./series.js";
@@ -22,7 +21,7 @@ const PAUSE_MS = 30;
 const TYPING_MS = 400;
 const SLOW_MS = 400;
 const IDLE_MS = 300;
-const TABLES = ["flow_samples", "queue_samples", "distributions", "completions"];
+const TABLES = ["flow_samples", "queue_samples"];
 
 const element = (id) => document.getElementById(id);
 const file = async (name) => (await fetch(new URL(name, import.meta.url))).text();
@@ -116,34 +115,34 @@ async function show() {
 function present(result) {
   element("status").textContent = `${result.packets.toLocaleString("en")} packets in ${result.seconds.toFixed(2)} s`;
   element("command").textContent = `narrows run ${fileName(result.document.name)}.toml`;
-  const found = numbers(result);
+  const found = result.numbers;
   shown = result;
-  fillTable(element("numbers"), found.byClass, look.look);
+  fillTable(element("numbers"), found.classes, look.look);
   element("bottleneck").textContent = describeBottleneck(found);
-  const lines = series(result, found.bottleneck.bdp);
+  const lines = series(result);
   charts.show(lines, { warmup: result.scenario.run.warmup_ns / 1e9, marks: marks(result), ghost: ghost.next(lines, result.document.name) });
   const mostWaiting = result.tables.queue_samples.backlog_packets.reduce((most, one) => Math.max(most, one), 0);
-  const classOf = (flow) => found.byClass.findIndex(({ flows }) => flows.includes(flow));
-  motion.offer({ result, text: text(), mostWaiting, classOf, classes: found.byClass.map(({ name }, number) => look.look(name, number)) });
+  const classOf = (flow) => found.classes.findIndex(({ flows }) => flows.includes(flow));
+  motion.offer({ result, text: text(), mostWaiting, classOf, classes: found.classes.map(({ name }, number) => look.look(name, number)) });
   packets.offer(result, text());
   idle = setTimeout(() => compare(found, result), IDLE_MS);
   document.documentElement.dataset.digest = result.digest;
 }
 
 /** Runs the description with several buffers if two classes or more compete. */
-async function compare({ byClass, bottleneck }, { scenario }) {
+async function compare({ classes, bottleneck }, { scenario }) {
   const panel = element("comparison");
-  panel.hidden = byClass.length < 2;
+  panel.hidden = classes.length < 2;
   if (panel.hidden) return sweep.stop();
   // As of now: another run may be shown when the first of these comes.
-  const coloured = byClass.map(({ name }, number) => ({ name, colour: look.look(name, number).colour }));
+  const coloured = classes.map(({ name }, number) => ({ name, colour: look.look(name, number).colour }));
   const buffer = scenario.path.buffer.bytes;
   let begun = false;
   const begin = () => {
     begun = true;
     curve.begin(coloured);
   };
-  curve.mark(buffer ? buffer / bottleneck.bdp : null);
+  curve.mark(buffer ? buffer / bottleneck.bdp_bytes : null);
   const seconds = await sweep.start(text(), source() ?? "", (at, shares) => {
     if (!begun) begin();
     curve.add(at, shares);

@@ -41,10 +41,10 @@ export class Curve {
   }
 
   /** Adds the shares of a run. */
-  add(buffer, byClass) {
+  add(buffer, classes) {
     const at = BUFFERS.indexOf(buffer);
     const data = [BUFFERS, ...this.#names.map((name, number) => {
-      const share = byClass.find((one) => one.name === name)?.share ?? null;
+      const share = classes.find((one) => one.name === name)?.share ?? null;
       return this.#chart.data[number + 1].map((value, other) => (other === at && share !== null ? share * 100 : value));
     })];
     this.#chart.setData(data);

@@ -1,5 +1,4 @@
 // The marks of a run's charts: losses and states, from the samples of its flows.
-import { classes } from "./numbers.js";
 import { rowsOf } from "./series.js";
 
 const MOST_FLOWS = 12;
@@ -22,13 +21,13 @@ function spans(times, names) {
  * class, the spans in which one of its flows is in PROBE_RTT; `flows`: for each of the first flows its
  * name, its class and the spans of its states and of its episodes of loss recovery.
  */
-export function marks({ tables, groups, scenario }) {
+export function marks({ tables, groups, scenario, numbers }) {
   const table = tables.flow_samples;
   const byFlow = rowsOf(table.flow);
   const times = (byFlow.get(0) ?? []).map((row) => table.time_s[row]);
   const column = (flow, name) => byFlow.get(flow).map((row) => table[name][row]);
   const growth = (values) => values.map((value, at) => value - (values[at - 1] ?? 0));
-  const all = classes(groups);
+  const all = numbers.classes;
   const losses = all.map(({ flows }) => {
     const single = flows.map((flow) => growth(column(flow, "dropped")));
     return times.map((_, at) => single.reduce((sum, one) => sum + (one[at] ?? 0), 0));

@@ -1,5 +1,4 @@
 // The series of a run's charts: a value of each class at each sample.
-import { classes } from "./numbers.js";
 
 /** The rows of each flow or link, by number. */
 export function rowsOf(keys) {
@@ -24,7 +23,7 @@ const mean = (values) => {
 };
 
 /** `times` in s; by class `throughput` in Mbit/s, `rtt` in ms, `inFlight` in packets; `queue` in BDP. */
-export function series(result, bdp) {
+export function series(result) {
   const { flow_samples: flows, queue_samples: queues } = result.tables;
   const byFlow = rowsOf(flows.flow);
   const times = (byFlow.get(0) ?? []).map((row) => flows.time_s[row]);
@@ -36,13 +35,13 @@ export function series(result, bdp) {
     return (flow) => kept.get(flow) ?? kept.set(flow, values(flow)).get(flow);
   };
   const [rtts, packets] = [held(column("rtt_ms")), held(column("in_flight"))];
-  const byClass = classes(result.groups).map(({ name, flows: members }) => ({
+  const byClass = result.numbers.classes.map(({ name, flows: members }) => ({
     name,
     throughput: together(members, (flow) => received.get(flow), sum),
     rtt: together(members, rtts, mean),
     inFlight: together(members, packets, sum),
   }));
   const first = rowsOf(queues.link).get(0) ?? [];
-  const queue = first.map((row) => queues.backlog_bytes[row] / bdp);
+  const queue = first.map((row) => queues.backlog_bytes[row] / result.numbers.bottleneck.bdp_bytes);
   return { times, byClass, queue };
 }

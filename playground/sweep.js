@@ -1,8 +1,6 @@
 // Runs a description with several buffers, in a few workers at once.
-import { numbers } from "./numbers.js";
 
 export const BUFFERS = Array.from({ length: 9 }, (_, at) => Number((0.25 * 2 ** (at * 0.75)).toPrecision(2)));
-const TABLES = ["flow_samples", "queue_samples", "distributions", "completions"];
 const WORKERS = Math.min(Math.max((navigator.hardwareConcurrency ?? 2) - 1, 1), 4);
 
 /** The text with another buffer; null if it can't be edited. */
@@ -39,9 +37,9 @@ export class Sweep {
       while (left.length && generation === this.#generation) {
         const buffer = left.shift();
         const edited = await withBuffer(this.#engine, text, buffer);
-        const result = edited && (await this.#run(`sweep ${worker}`, { text: edited, tables: TABLES }));
+        const result = edited && (await this.#run(`sweep ${worker}`, { text: edited, tables: [] }));
         if (!result || result.problems || generation !== this.#generation) return;
-        found(buffer, numbers(result).byClass);
+        found(buffer, result.numbers.classes);
       }
     };
     await Promise.all(Array.from({ length: WORKERS }, work));

@@ -17,7 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CRATES = ("base", "net", "cc", "tcp", "pcapng", "record", "spec", "media", "sim", "capture")
+CRATES = (
+    *("base", "net", "cc", "tcp", "pcapng", "record", "metrics"),
+    *("spec", "media", "sim", "capture"),
+)
 """The crates that others may use. cargo publishes each after those that it depends on."""
 
 

@@ -9,14 +9,13 @@ import { Ghost } from "../ghost.js";
 import { looks } from "../looks.js";
 import { marks } from "../marks.js";
 import { load } from "../names.js";
-import { numbers } from "../numbers.js";
 import { at, choices } from "../schema.js";
 import { series } from "../series.js";
 import { link } from "../share.js";
 import { parse, UNITS } from "../units.js";
 import { Prediction } from "./prediction.js";
 
-const TABLES = ["flow_samples", "queue_samples", "distributions", "completions"];
+const TABLES = ["flow_samples", "queue_samples"];
 const SLIDES = {
   "path.rate": { label: "Rate", units: UNITS.rate, least: 1e6, most: 2e8 },
   "path.rtt": { label: "Round-trip time", units: UNITS.time, least: 5e-3, most: 0.3 },
@@ -77,7 +76,7 @@ class LiveRun extends HTMLElement {
       this.prediction.drag.append(fields.quantity({ label, value: least, units, least: from, most: to, change: (value) => put(value, part(value)) }));
     }
     this.prediction.drag.prepend(made("p", { textContent: `Now drag the slider to its end, ${place === LOSS ? `${most * 100} %` : most.replace(/[a-z]+/, (unit) => ` ${unit.replace("bdp", "BDP")}`)}.` }));
-    this.prediction.offer(numbers(this.shown).byClass, 0);
+    this.prediction.offer(this.shown.numbers.classes, 0);
   }
 
   /** Offers all sliders and menus. */
@@ -117,20 +116,20 @@ class LiveRun extends HTMLElement {
       return;
     }
     this.shown = result;
-    const found = numbers(result);
-    const lines = series(result, found.bottleneck.bdp);
+    const found = result.numbers;
+    const lines = series(result);
     this.charts.show(lines, { warmup: result.scenario.run.warmup_ns / 1e9, marks: marks(result), ghost: this.ghost.next(lines, result.document.name) });
     this.#say(found);
-    this.prediction?.offer(found.byClass, part);
+    this.prediction?.offer(found.classes, part);
     this.dataset.digest = result.digest;
   }
 
-  async #say({ byClass, bottleneck }) {
-    const parts = byClass.map(({ name, goodput, rtt }, number) => `${this.look.look(name, number).title} ${goodput.toPrecision(3)} Mbit/s, RTT ${rtt?.toFixed(0)} ms`);
-    const loss = `${((bottleneck.loss ?? 0) * 100).toPrecision(2)} % dropped`;
+  async #say({ classes, bottleneck }) {
+    const parts = classes.map(({ label, goodput_mbps: goodput, rtt_mean_ms: rtt }) => `${label} ${(goodput ?? 0).toPrecision(3)} Mbit/s, RTT ${rtt?.toFixed(0)} ms`);
+    const loss = `${((bottleneck.loss_rate ?? 0) * 100).toPrecision(2)} % dropped`;
     const address = await link(this.text, null);
     const open = made("a", { href: new URL(`../${new URL(address).hash}`, import.meta.url).href, textContent: "Open in the playground" });
-    this.said.replaceChildren(`${parts.join("; ")}; ${bottleneck.queue.toFixed(2)} BDP waiting, ${loss}. `, open);
+    this.said.replaceChildren(`${parts.join("; ")}; ${(bottleneck.queue_mean_bdp ?? 0).toFixed(2)} BDP waiting, ${loss}. `, open);
   }
 }
 

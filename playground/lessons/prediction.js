@@ -4,9 +4,9 @@ import { Trail } from "./trail.js";
 
 /** The numbers that a prediction can be about, of a class: how each is read and written. */
 const MEASURES = {
-  rtt: { unit: "ms", title: "Round-trip time", of: ({ rtt }) => rtt },
+  rtt: { unit: "ms", title: "Round-trip time", of: ({ rtt_mean_ms: rtt }) => rtt },
   share: { unit: "%", title: "Share", of: ({ share }) => share * 100 },
-  goodput: { unit: "Mbit/s", title: "Goodput", of: ({ goodput }) => goodput },
+  goodput: { unit: "Mbit/s", title: "Goodput", of: ({ goodput_mbps: goodput }) => goodput },
 };
 
 export class Prediction {
@@ -52,8 +52,8 @@ export class Prediction {
   }
 
   /** The measured number of a run. */
-  #read(byClass) {
-    return this.#measure.of(byClass.find(({ name }) => name === this.#name) ?? byClass[0]);
+  #read(classes) {
+    return this.#measure.of(classes.find(({ name }) => name === this.#name) ?? classes[0]);
   }
 
   #take(at, started) {
@@ -67,9 +67,9 @@ export class Prediction {
   }
 
   /** Takes a run with the slider at a part of its way, 1 being the end. */
-  offer(byClass, part) {
+  offer(classes, part) {
     if (this.#guess === null) return;
-    const value = this.#read(byClass);
+    const value = this.#read(classes);
     this.#trail.add(part, value);
     if (part < 1 || this.verdict.textContent) return;
     const right = this.#guesses.find(({ most }) => value < most);

@@ -4,11 +4,17 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any, Final, Self, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 engine_version: Final[str]
 """The version of the engine; results are stored with it."""
 
 class ScenarioError(ValueError):
     """A scenario that can't run: "PLACE: found X; Y is needed"."""
+
+    problems: list[tuple[str, str, str]]
+    """The place, what was found and what would be right; none for a text that isn't a scenario."""
 
 class ControlError(ValueError):
     """A control that doesn't do what it must.
@@ -277,6 +283,47 @@ def read_parquet(path: str | PathLike[str]) -> ArrowTable:
 def table(columns: list[tuple[str, str, list[Any]]]) -> ArrowTable:
     """A table of columns: the name, the type ("float64", "int64" or "text") and the values."""
 
+def flow_classes(scenario: str, groups: list[str]) -> list[str]:
+    """The class of each flow of a scenario in JSON, by number.
+
+    `groups` has the names of its entries, or else its control. Raises ValueError for another number
+    of flows.
+    """
+
+def class_label(name: str) -> str | None:
+    """The readable name of a class named after its control; None for any other name."""
+
+def latest_rows(
+    keys: NDArray[np.uint32], times_s: NDArray[np.float64], bound_s: float
+) -> dict[int, int]:
+    """The row of each key's latest sample up to a time in s; of equally late ones the last."""
+
+def total(values: NDArray[np.float64]) -> float:
+    """The sum of numbers, always added in the same order, so that it is the same everywhere."""
+
+def weighted_statistics(
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    names: list[str],
+    exact: tuple[float | None, float | None, float | None] = ...,
+) -> list[float | None]:
+    """Statistics of values that ascend, with their weights; None where nothing has weight.
+
+    A name is "min", "mean", "max", or "p" with a percentile: "p95". `exact` has the exact mean,
+    minimum and maximum as far as they are known. Raises ValueError for another name.
+    """
+
+def weighted_quantile(
+    values: NDArray[np.float64], weights: NDArray[np.float64], share: float
+) -> float | None:
+    """The smallest of ascending values that this share of the weight doesn't exceed."""
+
+def jain(values: list[float]) -> float | None:
+    """Jain's index of amounts, from 1/n to 1; None if nothing was shared."""
+
+def shares(amounts: list[float | None]) -> list[float | None]:
+    """Each amount as a part of their sum; None where it is unknown or all are zero."""
+
 @final
 class RunOutput:
     """What a run gives: tables by name, a digest of all results, and what it cost."""
@@ -466,6 +513,12 @@ MAX_NAME: Final[int]
 MAX_DURATION_NS: Final[int]
 """The longest duration of a specification, in ns."""
 
+OWN_HOST: Final[list[str]]
+"""Keys of a flow that describe hosts of its own."""
+
+MAX_CLASSES: Final[int]
+"""Classes of flows of a control, at most."""
+
 MAX_FLOWS: Final[int]
 """Flows of a run, at most."""
 
@@ -491,7 +544,7 @@ class SpecOutput:
     @property
     def trials(self) -> int: ...
     @property
-    def groups(self) -> list[str]: ...
+    def classes(self) -> list[str]: ...
     @property
     def expect(self) -> str:
         """A JSON list of `metric`, `at_least`, `at_most` and `where`."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from narrows import _native
 from narrows._native import ArrowTable
 
 if TYPE_CHECKING:
@@ -22,15 +23,11 @@ Table: TypeAlias = "Columns | ArrowTable | pl.DataFrame"
 """A table in any form."""
 Tables: TypeAlias = Mapping[str, "Columns | ArrowTable | pl.DataFrame"]
 
-_BLOCK, _LANES = 128, 16
-
 
 @cache
 def schema(table: str) -> Mapping[str, pl.DataType]:
     """The columns of a table by name, in their order; raises KeyError for an unknown table."""
     import polars as pl
-
-    from narrows import _native
 
     types = {
         "float64": pl.Float64(),
@@ -224,24 +221,7 @@ def total(values: NDArray[Any]) -> float:
 
     Blocks of 128 numbers, in which each 16th is added to the 16th after it, are added in pairs.
     """
-    floats = np.ascontiguousarray(values, dtype=np.float64)
-    odd = len(floats) % _BLOCK
-    rest = sum(floats[:odd].tolist(), 0.0)
-    if odd == len(floats):
-        return rest
-    lanes = np.zeros(((len(floats) - odd) // _BLOCK, _LANES))
-    for part in np.moveaxis(floats[odd:].reshape(-1, _BLOCK // _LANES, _LANES), 1, 0):
-        lanes += part
-    while (width := lanes.shape[1] // 2) > 1:
-        lanes = lanes[:, :width] + lanes[:, width:]
-    return _in_pairs(lanes[:, 0] + lanes[:, 1]) + rest
-
-
-def _in_pairs(sums: NDArray[np.float64]) -> float:
-    if len(sums) == 1:
-        return float(sums[0])
-    half = len(sums) // 2
-    return _in_pairs(sums[:half]) + _in_pairs(sums[half:])
+    return _native.total(np.ascontiguousarray(values, dtype=np.float64))
 
 
 def mean(values: NDArray[Any]) -> float | None:

@@ -22,10 +22,6 @@ class PanicException(BaseException):
     """Stands for the exception of a broken invariant in Rust."""
 
 
-class ScenarioError(ValueError):
-    """Stands for the engine's refusal."""
-
-
 def simulator(error: BaseException) -> Simulator:
     """A simulator whose engine always fails."""
 
@@ -34,7 +30,7 @@ def simulator(error: BaseException) -> Simulator:
 
     backend = Simulator()
     errors = {
-        "ScenarioError": ScenarioError,
+        "ScenarioError": type("ScenarioError", (ValueError,), {}),
         "ControlError": type("ControlError", (ValueError,), {}),
     }
     backend._native = SimpleNamespace(run=run, **errors)
@@ -81,23 +77,23 @@ def test_progress_can_stop_a_run() -> None:
     assert len(heard) == 1
 
 
-@pytest.mark.parametrize(
-    ("message", "place", "found", "remedy"),
-    [
-        (
-            "path.rate_bps: found 0; a rate above zero would be right",
-            "path.rate_bps",
-            "0",
-            "a rate above zero",
-        ),
-        ("flows[1].cca: found x; one of a, b would be right", "flows[1].cca", "x", "one of a, b"),
-        ("EOF at line 1", "scenario", "EOF at line 1", "a scenario that the engine takes"),
-    ],
-)
-def test_a_refusal_is_taken_apart(message: str, place: str, found: str, remedy: str) -> None:
+def test_a_refusal_has_its_parts() -> None:
+    scenario = scenario_of(GOOD)
+    scenario["path"]["rate_bps"] = 0
+    scenario["flows"][0]["cca"] = "quic: found x; y"
     with pytest.raises(SpecError) as caught:
-        simulator(ScenarioError(message)).run({})
-    assert (caught.value.place, caught.value.found, caught.value.remedy) == (place, found, remedy)
+        get_backend("sim").run(scenario)
+    parts = {problem.place: problem for problem in caught.value.problems}
+    assert parts["path.rate_bps"].found == "0"
+    assert parts["flows[0].cca"].found.startswith('"quic: found x; y" (no ')
+    assert "would be right" not in parts["flows[0].cca"].remedy
+
+
+def test_a_text_that_is_no_scenario_is_refused_whole() -> None:
+    with pytest.raises(SpecError) as caught:
+        get_backend("sim").run({"controls": {}})
+    assert caught.value.place == "scenario"
+    assert caught.value.remedy == "a scenario that the engine takes"
 
 
 def test_a_broken_invariant_is_an_ordinary_exception() -> None:

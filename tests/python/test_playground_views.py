@@ -17,6 +17,7 @@ from serving import Server
 
 from narrows.backends.sim import Simulator
 from narrows.metrics.summary import summarise
+from narrows.metrics.tables import summary_row
 from narrows.spec import parse, registry
 
 pytestmark = NEEDED
@@ -182,21 +183,54 @@ def test_a_share_of_the_curve_is_that_of_its_run(page: Browser) -> None:
     assert found["2"] == pytest.approx([flow["share"] for flow in flows], rel=1e-9)
 
 
-def test_means_are_the_exact_ones_of_the_run(page: Browser) -> None:
+MIXED = (
+    QUEUE
+    + """
+[[flows]]
+cca = "cubic"
+rtt = "80ms"
+[[flows]]
+name = "short"
+cca = "reno"
+size = "200kb"
+repeat_gap = "300ms"
+[[flows]]
+cca = "vegas"
+size = "500kb"
+[[changes]]
+at = "3s"
+rate = "15mbit"
+"""
+)
+
+
+OF_CLASSES = (
+    *("goodput_mbps", "share", "rtt_mean_ms", "rtt_p95_ms"),
+    *("completed", "completion_p50_s", "completion_p95_s"),
+)
+
+
+def test_the_numbers_are_those_of_the_command(page: Browser) -> None:
     found = page.value(
-        "(async () => { const { numbers } = await import('./numbers.js');"
-        " const { Engine } = await import('./engine.js');"
-        f" const request = {{ do: 'run', text: {json.dumps(QUEUE)}, tables: ['flow_samples',"
-        " 'queue_samples', 'distributions', 'completions'] };"
-        " return numbers(await new Engine().run('x', request)); })()"
+        "(async () => { const { Engine } = await import('./engine.js');"
+        f" const request = {{ do: 'run', text: {json.dumps(MIXED)}, tables: [] }};"
+        " return (await new Engine().run('x', request)).numbers; })()"
     )
-    scenario = parse(QUEUE, "playground").spec.scenario
-    result = Simulator().run(scenario)
-    summary = summarise(scenario, result.tables, result.info)
-    queue = summary["bottleneck"]["queue_bdp"]["mean"]
-    assert found["bottleneck"]["queue"] == pytest.approx(queue, rel=1e-9)
-    means = [flow["rtt_ms"]["mean"] for flow in summary["flows"]]
-    assert [one["rtt"] for one in found["byClass"]] == pytest.approx(means, rel=1e-9)
+    spec = parse(MIXED, "playground").spec
+    result = Simulator().run(spec.scenario)
+    entry = summarise(spec.scenario, result.tables, result.info, spec.groups)
+    row = summary_row(entry, spec.groups)
+    assert [one["name"] for one in found["classes"]] == list(dict.fromkeys(spec.groups))
+    assert len(found["classes"]) > 4
+    for one in found["classes"]:
+        for name in OF_CLASSES:
+            expected = row.get(f"{one['name']}.{name}")
+            if name == "completed":
+                expected = expected or 0
+            assert one[name] == (expected and pytest.approx(expected, rel=1e-12)), (one, name)
+    for name in ("utilization", "loss_rate", "queue_mean_bdp"):
+        assert found["bottleneck"][name] == pytest.approx(row[name], rel=1e-12)
+    assert found["jain"] == pytest.approx(row["jain"], rel=1e-12)
 
 
 def test_charts_mark_probes_losses_and_states(page: Browser) -> None:

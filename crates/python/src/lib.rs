@@ -9,6 +9,7 @@ mod column;
 mod control;
 mod environments;
 mod long_table;
+mod metrics;
 mod panics;
 mod parquet_file;
 mod registry;
@@ -34,6 +35,11 @@ mod _native {
     };
     #[pymodule_export]
     use super::environments::Environments;
+    #[pymodule_export]
+    use super::metrics::{
+        class_label, flow_classes, jain, latest_rows, shares, total, weighted_quantile,
+        weighted_statistics,
+    };
     #[pymodule_export]
     use super::registry::{
         bbr_transitions, ccas, code_points, distributions, impairments, profiles, queues,
@@ -69,6 +75,14 @@ mod _native {
     /// A probability of 1 in the tables of distributions.
     #[pymodule_export]
     const CERTAIN: u64 = narrows_spec::law::CERTAIN;
+
+    /// Keys of a flow that describe hosts of its own.
+    #[pymodule_export]
+    const OWN_HOST: [&str; 10] = narrows_metrics::classes::OWN_HOST;
+
+    /// Classes of flows of a control, at most.
+    #[pymodule_export]
+    const MAX_CLASSES: usize = narrows_metrics::classes::MOST;
 
     /// Flows of a run, at most.
     #[pymodule_export]

@@ -11,6 +11,7 @@ use narrows_base::Time;
 use narrows_record::{Digest, NullTap, Recorder};
 use narrows_sim::{Controls, Outcome, run_with};
 use narrows_spec::scenario::Scenario;
+use narrows_spec::{Problem, Problems};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,8 +31,27 @@ create_exception!(
     narrows._native,
     ScenarioError,
     PyValueError,
-    "A scenario that can't run; the message names the place and the remedy."
+    "A scenario that can't run; `problems` has the place, what was found and what would be right."
 );
+
+/// The refusal of a scenario; `problems` is empty for a text that isn't one.
+fn scenario_error(message: String, problems: &[Problem]) -> PyErr {
+    let problems: Vec<_> = problems
+        .iter()
+        .map(|one| (one.place.to_string(), one.found.clone(), one.remedy.clone()))
+        .collect();
+    Python::attach(|py| {
+        let error = ScenarioError::new_err(message);
+        let noted = error.value(py).setattr("problems", problems);
+        noted.map_or_else(|other| other, |()| error)
+    })
+}
+
+/// The refusal of a scenario with these problems.
+#[expect(clippy::needless_pass_by_value, reason = "what map_err gives")]
+pub fn engine_error(problems: Problems) -> PyErr {
+    scenario_error(problems.to_string(), &problems.0)
+}
 
 /// Wall time between two calls of a progress callback, in seconds.
 const PROGRESS_INTERVAL: f64 = 0.1;
@@ -158,7 +178,7 @@ fn losses(scenario: &Scenario, outcome: &Outcome) -> Vec<(String, u64)> {
 pub fn parse<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     let mut text = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut text)
-        .map_err(|error| ScenarioError::new_err(error.to_string()))
+        .map_err(|error| scenario_error(error.to_string(), &[]))
 }
 
 fn request(json: &str) -> PyResult<CaptureRequest> {
@@ -206,7 +226,7 @@ fn simulate(
     if let Some(error) = reporter.error.or_else(|| reporter.trouble.take()) {
         return Err(error);
     }
-    let outcome = outcome.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let outcome = outcome.map_err(engine_error)?;
     let digest = recorder.digest();
     if let Some(error) = reporter.trouble.take() {
         return Err(error);

@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 
 use crate::control::{self, Calls, Trouble};
 use crate::panics::locate_panic;
-use crate::run::{RunOutput, ScenarioError, parse};
+use crate::run::{RunOutput, engine_error, parse};
 use crate::stacks::StackLogs;
 
 /// Simulated time between two looks at signals.
@@ -175,10 +175,6 @@ fn current_run(run: &mut Option<Run<Recorder>>) -> PyResult<&mut Run<Recorder>> 
 
 fn over() -> PyErr {
     PyRuntimeError::new_err("the simulation was finished")
-}
-
-fn engine_error(problems: Problems) -> PyErr {
-    ScenarioError::new_err(problems.to_string())
 }
 
 fn recorder(scenario: &Scenario) -> Recorder {

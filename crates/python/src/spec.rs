@@ -111,10 +111,10 @@ impl SpecOutput {
         self.0.trials
     }
 
-    /// The class of each flow, by id.
+    /// The class of each flow, by id: the name of its entry, or its control and how it differs.
     #[getter]
-    fn groups(&self) -> Vec<String> {
-        self.0.groups.clone()
+    fn classes(&self) -> Vec<String> {
+        narrows_metrics::classes::names(&json!(self.0.scenario), &self.0.groups)
     }
 
     /// The expectations, as JSON.

@@ -4,6 +4,8 @@ use std::ops::ControlFlow;
 
 use narrows_base::Time;
 use narrows_base::registry::Values;
+use narrows_metrics::classes;
+use narrows_metrics::run::RunNumbers;
 use narrows_record::columns::PACKETS;
 use narrows_record::{NullTap, Recorder};
 use narrows_sim::{Controls, run_with};
@@ -49,8 +51,12 @@ pub(crate) fn run(text: &str, own: Option<&str>, wanted: &Wanted) -> Result<Valu
     }?;
     let length = tap.map(capture::end);
     let digest = recorder.digest().to_string();
+    let described = json!(scenario);
+    let groups = classes::names(&described, &read.groups);
+    let (recorded, end_s) = (recorder.into_tables(), outcome.end.as_secs_f64());
+    let numbers = RunNumbers::of(&described, &groups, &recorded, end_s);
     let mut found = Map::new();
-    for table in recorder.into_tables() {
+    for table in recorded {
         let of_packets = wanted.packets.is_some() && table.name == PACKETS.name;
         if of_packets || wanted.tables.iter().any(|name| name == table.name) {
             found.insert(table.name.into(), tables::columns(&table));
@@ -58,10 +64,11 @@ pub(crate) fn run(text: &str, own: Option<&str>, wanted: &Wanted) -> Result<Valu
     }
     Ok(json!({
         "digest": digest,
-        "end_s": outcome.end.as_secs_f64(),
+        "end_s": end_s,
         "packets": outcome.packets,
-        "groups": read.groups,
-        "scenario": scenario,
+        "groups": groups,
+        "numbers": numbers,
+        "scenario": described,
         "document": document.to_json(),
         "tables": found,
         "capture": length,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
@@ -136,7 +135,7 @@ def translate_errors(native: ModuleType) -> Iterator[None]:
     except native.ControlError as error:
         raise SpecError.at(*error.args) from error.__cause__
     except native.ScenarioError as error:
-        raise _refusal(str(error)) from None
+        raise _refusal(str(error), error.problems) from None
     except BaseException as error:
         if type(error).__name__ == "PanicException":  # not an Exception, on purpose of pyo3
             raise EngineError(str(error)) from None
@@ -182,13 +181,8 @@ def _build() -> str:
     return blake2b(Path(str(_native.__file__)).read_bytes(), digest_size=6).hexdigest()
 
 
-def _refusal(message: str) -> SpecError:
-    """The engine's lines "PLACE: found X; Y would be right" as located errors."""
-    lines = [
-        re.fullmatch(r"([^:]*): found (.*); (.*) would be right", line)
-        for line in message.splitlines()
-    ]
-    found = [Problem(line[1], line[2], line[3]) for line in lines if line is not None]
-    if len(found) < len(lines) or not found:
+def _refusal(message: str, problems: Sequence[tuple[str, str, str]]) -> SpecError:
+    """The engine's problems as located errors; a text that it can't read has none."""
+    if not problems:
         return SpecError.at("scenario", message, "a scenario that the engine takes")
-    return SpecError(found)
+    return SpecError([Problem(*problem) for problem in problems])

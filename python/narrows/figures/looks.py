@@ -9,12 +9,12 @@ where somebody, whatever their colour vision, might confuse two colours.
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from narrows import _native
 from narrows.figures.model import Dash
 from narrows.figures.palette import colour, name
 from narrows.figures.vision import distance
@@ -25,9 +25,6 @@ ALIKE = 15.0
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
 HUES = tuple(f"flow:{number}" for number in range(7))
 """Keys of colours for classes that aren't congestion controls."""
-
-_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)(ms|s|b|kb|mb)$")
-_UNITS = {"b": "bytes", "kb": "kB", "mb": "MB"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +44,7 @@ def control_of(group: str) -> str | None:
 
 def words(group: str) -> str:
     """The readable name of a class: "CUBIC, 80 ms" for "cubic-80ms", "web" for "web"."""
-    cca = control_of(group)
-    if cca is None:
-        return name(group)
-    rest = group.removeprefix(cca).split("-")
-    return ", ".join([name(cca), *(_quantity(part) for part in rest if part)])
-
-
-def _quantity(part: str) -> str:
-    """The difference in words: "80 ms" for "80ms", "from 10 s" for "from10s"."""
-    for lead in ("from", "to"):
-        if part.startswith(lead) and part[len(lead) : len(lead) + 1].isdigit():
-            ends = part.split("+")
-            return " ".join(_space(end) for end in ends)
-    return _space(part)
-
-
-def _space(text: str) -> str:
-    lead = next((word for word in ("from", "to") if text.startswith(word)), "")
-    found = _QUANTITY.fullmatch(text.removeprefix(lead))
-    if found is None:
-        return text
-    quantity = f"{found[1]} {_UNITS.get(found[2], found[2])}"
-    return f"{lead} {quantity}" if lead else quantity
+    return _native.class_label(group) or name(group)
 
 
 def looks(controls: Sequence[str | None]) -> list[Look]:

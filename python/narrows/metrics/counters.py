@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from narrows import _native
 from narrows.columns import Columns, Table, columns
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
-
-_SLACK_S = 1e-9
-"""Sample times are whole nanoseconds; as floats they may be slightly off."""
 
 Grown = dict[int, dict[str, int | None]]
 """The growth of each counter, by key."""
@@ -41,7 +38,6 @@ class Counters:
 
     def __init__(self, table: Table, key: str) -> None:
         self._table, self._key = columns(table), key
-        self._rows: tuple[Columns, dict[int, NDArray[np.intp]]] | None = None
 
     def growth(self, names: Sequence[str], start_s: float, end_s: float) -> Grown:
         """The growth of each counter in `names` from `start_s` to `end_s`, for every key.
@@ -54,38 +50,25 @@ class Counters:
         early: dict[int, _Standing] = {}
         late: dict[int, _Standing] = {}
         for part in self._table.parts():
-            for key, rows in self._by_key(part).items():
-                if start_s > 0:  # from time 0 on, what happens at time 0 counts
-                    _advance(early, key, part, rows, names, start_s)
-                _advance(late, key, part, rows, names, end_s)
+            if start_s > 0:  # from time 0 on, what happens at time 0 counts
+                _advance(early, part, self._key, names, start_s)
+            _advance(late, part, self._key, names, end_s)
         return {
             key: {name: _grown(late[key], early.get(key, _NONE), name) for name in names}
             for key in sorted(late)
         }
 
-    def _by_key(self, part: Columns) -> dict[int, NDArray[np.intp]]:
-        """The rows of each key. Those of the last part are kept: a table in memory has only one."""
-        if self._rows is None or self._rows[0] is not part:
-            self._rows = (part, part.by(self._key))
-        return self._rows[1]
-
 
 def _advance(
-    known: dict[int, _Standing],
-    key: int,
-    part: Columns,
-    rows: NDArray[np.intp],
-    names: Sequence[str],
-    bound_s: float,
+    known: dict[int, _Standing], part: Columns, key: str, names: Sequence[str], bound_s: float
 ) -> None:
     """Notes how the counters stood at `bound_s`, if these rows tell it later than what is known."""
-    times = part["time_s"]
-    count = int(np.searchsorted(times[rows], bound_s + _SLACK_S, side="right"))
-    if count == 0:
-        return
-    row = int(rows[count - 1])
-    if times[row] >= known.get(key, _NONE).time_s:
-        known[key] = _Standing(float(times[row]), {name: part[name][row] for name in names})
+    times = np.ascontiguousarray(part["time_s"], float)
+    keys = np.ascontiguousarray(part[key], np.uint32)
+    for number, row in _native.latest_rows(keys, times, bound_s).items():
+        if times[row] >= known.get(number, _NONE).time_s:
+            counters = {name: part[name][row] for name in names}
+            known[number] = _Standing(float(times[row]), counters)
 
 
 def _grown(late: _Standing, early: _Standing, name: str) -> int | None:

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from narrows.columns import Columns, Table, columns, total
+from narrows import _native
+from narrows.columns import Columns, Table, columns
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+
+_Exact: TypeAlias = tuple[float | None, float | None, float | None]
+"""The mean, the minimum and the maximum, as far as they are known."""
+_UNKNOWN: _Exact = (None, None, None)
 
 
 def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
@@ -54,36 +59,10 @@ def _ascends(rows: Columns) -> bool:
     return bool((values[1:] >= values[:-1]).all())
 
 
-class _Weighted:
-    """The rows of a distribution, ascending by value, with intermediate values for statistics."""
-
-    def __init__(self, rows: Columns) -> None:
-        self.values, self.weights = rows["value"], rows["weight"]
-        self.total = total(self.weights)
-        self.reached = self.weights.cumsum()
-
-    def mean(self) -> float | None:
-        return total(self.values * self.weights) / self.total if self.total else None
-
-    def quantile(self, share: float) -> float | None:
-        if not self.total:
-            return None
-        row = np.searchsorted(self.reached, share * self.total * (1 - 1e-12))
-        return float(self.values[int(row)])
-
-    def statistic(self, name: str) -> float | None:
-        if not len(self.values):
-            return None
-        if name == "mean":
-            return self.mean()
-        if name in ("min", "max"):
-            return float(self.values[0 if name == "min" else -1])
-        return self.quantile(int(name.removeprefix("p")) / 100)
-
-
 def weighted_mean(rows: Table) -> float | None:
     """The mean of `value` weighted by `weight`; None without any weight."""
-    return _Weighted(columns(rows)).mean()
+    (mean,) = _statistics(columns(rows), ["mean"])
+    return mean
 
 
 def weighted_quantile(rows: Table, share: float) -> float | None:
@@ -91,7 +70,7 @@ def weighted_quantile(rows: Table, share: float) -> float | None:
 
     `rows` ascend by value. None without any weight.
     """
-    return _Weighted(columns(rows)).quantile(share)
+    return _native.weighted_quantile(*_arrays(columns(rows)), share)
 
 
 EXACT: Mapping[str, Mapping[str, str]] = {
@@ -122,18 +101,9 @@ def summarised(
     if rows is None:
         return dict.fromkeys(names)
     kind, ident = of
-    known = {name: parts.get((row, ident)) for name, row in EXACT[kind].items()}
-    exact = {name: float(row["value"][0]) * scale for name, row in known.items() if row is not None}
-    found = statistics(rows, names, scale)
-    return {name: exact.get(name, _within(value, exact)) for name, value in found.items()}
-
-
-def _within(value: float | None, exact: Mapping[str, float]) -> float | None:
-    """A statistic within the exact extremes, which buckets may round beyond."""
-    if value is None:
-        return None
-    above = max(value, exact.get("min", value))
-    return min(above, exact.get("max", above))
+    known = [parts.get((EXACT[kind].get(name, ""), ident)) for name in ("mean", "min", "max")]
+    mean, least, most = (None if row is None else float(row["value"][0]) for row in known)
+    return _select(rows, list(names), scale, (mean, least, most))
 
 
 def statistics(rows: Table, names: Iterable[str], scale: float = 1.0) -> dict[str, Any]:
@@ -141,11 +111,19 @@ def statistics(rows: Table, names: Iterable[str], scale: float = 1.0) -> dict[st
 
     A name is "min", "mean", "max", or "p" with a percentile: "p95".
     """
-    found = columns(rows)
-    heavy = found["weight"] > 0
-    weighted = _Weighted(found if heavy.all() else found.where(heavy))
-    return {name: _scaled(weighted.statistic(name), scale) for name in names}
+    return _select(columns(rows), list(names), scale, _UNKNOWN)
 
 
-def _scaled(value: float | None, scale: float) -> float | None:
-    return None if value is None else value * scale
+def _select(rows: Columns, names: list[str], scale: float, exact: _Exact) -> dict[str, Any]:
+    found = _statistics(rows, names, exact)
+    scaled = (None if value is None else value * scale for value in found)
+    return dict(zip(names, scaled, strict=True))
+
+
+def _statistics(rows: Columns, names: list[str], exact: _Exact = _UNKNOWN) -> list[float | None]:
+    return _native.weighted_statistics(*_arrays(rows), names, exact)
+
+
+def _arrays(rows: Columns) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    values, weights = (np.ascontiguousarray(rows[name], float) for name in ("value", "weight"))
+    return values, weights

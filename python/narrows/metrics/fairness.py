@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from narrows import _native
+
 
 def shares(amounts: Iterable[float | None]) -> list[float | None]:
     """Each amount as a part of their sum (0 to 1); None where it is unknown or all are zero."""
-    known = list(amounts)
-    total = sum(amount for amount in known if amount is not None)
-    return [None if amount is None or not total else amount / total for amount in known]
+    return _native.shares(list(amounts))
 
 
 def jain(values: Sequence[float]) -> float | None:
@@ -18,8 +18,7 @@ def jain(values: Sequence[float]) -> float | None:
 
     R. Jain, D. Chiu, W. Hawe: A Quantitative Measure of Fairness, DEC-TR-301, 1984.
     """
-    squares = sum(value * value for value in values)
-    return sum(values) ** 2 / (len(values) * squares) if squares else None
+    return _native.jain(list(values))
 
 
 def rtt_bias(rtts: Sequence[float], goodputs: Sequence[float]) -> float | None:

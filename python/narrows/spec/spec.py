@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from narrows.spec.classes import classes
 from narrows.spec.expectation import Expect, expectation
 from narrows.spec.scenario import Scenario
 
@@ -48,7 +47,7 @@ class Spec:
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """The class of each flow by id: the entry's name, or its control and the difference."""
-        return classes(self.scenario, self._output.groups)
+        return tuple(self._output.classes)
 
     @cached_property
     def scenario(self) -> Scenario:
