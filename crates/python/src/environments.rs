@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::run::{parse, refused};
+use crate::run::{parse, engine_error};
 
 /// Numbers for each environment that a step takes, and that it gives.
 const TAKEN: usize = 2;
@@ -48,7 +48,7 @@ impl Environments {
             return Err(PyValueError::new_err(format!("no place {place} of {}", inner.len())));
         }
         let view = py.detach(|| inner.reset(place, scenario, start));
-        let view = view.map_err(refused)?;
+        let view = view.map_err(engine_error)?;
         Ok(PyBytes::new(py, &bytes(&[view])))
     }
 

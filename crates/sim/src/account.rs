@@ -43,10 +43,10 @@ impl Accounts {
     }
 
     #[inline]
-    pub(crate) fn forwarded(&mut self, packet: &Packet<Segment>) {
+    pub(crate) fn forwarded(&mut self, packet: &Packet<Segment>, data_packets: u64) {
         let account = &mut self.flows[packet.flow.index()];
         account.wire += packet.bytes();
-        account.forwarded += packet.body.data_packets();
+        account.forwarded += data_packets;
     }
 
     /// Counts a packet that an element dropped, or the path behind its last link. Flows and elements

@@ -313,18 +313,20 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     /// Lets the packets of a host, which belong to one flow, into the network.
     #[inline(always)] // nearly every packet comes by
     fn send_packets(&mut self, id: usize, kind: PacketKind, now: Time) {
-        let mut packets = std::mem::take(&mut self.out.packets);
-        let to = self.network.next_hop(id, packets[0].flow);
-        if let Node::Pipe(_) = &self.network.nodes[to] {
+        let to = self.network.next_hop(id, self.out.packets[0].flow);
+        if let Node::Pipe(pipe) = &mut self.network.nodes[to] {
             // There are pipes only where nobody observes each packet.
-            self.accounts.entered += packets.len() as u64;
-            self.reach_pipe(to, &packets, now);
-        } else {
-            for packet in &packets {
-                self.tap_departure(id, packet, now);
-                self.tell_packet(kind, packet, now, true);
-                self.hand_on(id, packet, now);
-            }
+            self.accounts.entered += self.out.packets.len() as u64;
+            let was_empty = Self::enter(pipe, &self.out.packets, now);
+            self.out.packets.clear();
+            self.note_entry(to, was_empty);
+            return;
+        }
+        let mut packets = std::mem::take(&mut self.out.packets);
+        for packet in &packets {
+            self.tap_departure(id, packet, now);
+            self.tell_packet(kind, packet, now, true);
+            self.hand_on(id, packet, now);
         }
         packets.clear();
         self.out.packets = packets;
@@ -358,7 +360,10 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                     self.agenda.set(to, line.next_deadline());
                 }
             }
-            Node::Pipe(_) => self.reach_pipe(to, std::slice::from_ref(packet), at),
+            Node::Pipe(pipe) => {
+                let was_empty = Self::enter(pipe, std::slice::from_ref(packet), at);
+                self.note_entry(to, was_empty);
+            }
             Node::Link(_) => self.reach_link(to, packet, at),
             Node::Receiver(_) => self.reach_receiver(to, packet, at),
             Node::Sender(_) => self.reach_sender(to, packet, at),

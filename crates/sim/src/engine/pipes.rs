@@ -1,31 +1,36 @@
 //! Packets in pipes, which are links with their lines.
 
 use narrows_base::{Packet, Time};
-use narrows_net::Element as _;
+use narrows_net::{Element as _, Pipe};
 use narrows_record::Observer;
 use narrows_tcp::Segment;
 
 use super::Engine;
-use crate::network::Node;
+use crate::network::{Hop, Node};
 use crate::sim_tap::SimTap;
 
 impl<O: Observer, T: SimTap> Engine<O, T> {
-    /// Hands packets of one flow to a pipe, where nobody observes each.
+    /// Hands packets to a pipe; returns whether it was empty.
     #[inline(never)]
-    pub(super) fn reach_pipe(&mut self, to: usize, packets: &[Packet<Segment>], at: Time) {
-        let Node::Pipe(pipe) = &mut self.network.nodes[to] else { return };
+    pub(super) fn enter(pipe: &mut Pipe<Segment>, packets: &[Packet<Segment>], at: Time) -> bool {
         let was_empty = pipe.packet_count() == 0;
         for packet in packets {
             pipe.receive(*packet, at);
         }
+        was_empty
+    }
+
+    /// Plans the end of a pipe that packets have entered, and reports their drops.
+    #[inline]
+    pub(super) fn note_entry(&mut self, id: usize, was_empty: bool) {
+        let Node::Pipe(pipe) = &self.network.nodes[id] else { return };
         let has_dropped = pipe.has_dropped();
         // Packets stay in order.
-        if was_empty {
-            let next = pipe.next_deadline();
-            self.agenda.set(self.network.next_hop(to, packets[0].flow), next);
+        if was_empty && let Hop::To(end) = self.network.hops[id] {
+            self.agenda.set(end, pipe.next_deadline());
         }
         if has_dropped {
-            self.tell_drops(to);
+            self.tell_drops(id);
         }
     }
 

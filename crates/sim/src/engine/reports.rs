@@ -16,12 +16,12 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         if !self.network.is_last_link(from, packet.flow) {
             return true;
         }
-        let data = packet.body.is_data();
-        if data {
-            self.accounts.forwarded(packet);
+        let data_packets = packet.body.data_packets();
+        if data_packets > 0 {
+            self.accounts.forwarded(packet, data_packets);
         }
         self.tell_event(PacketKind::Forwarded, packet, at);
-        let lost = data && self.network.loses(from);
+        let lost = data_packets > 0 && self.network.loses(from);
         if lost {
             self.network.forget(packet);
             self.accounts.dropped(packet, None);

@@ -70,11 +70,11 @@ pub(crate) struct One {
 }
 
 impl One {
-    /// A connection request arrived: if it is a newer connection's, a fresh receiver takes it.
+    /// A segment of another connection arrived: if it requests a newer one, a fresh receiver takes it.
     #[cold]
-    fn connect(&mut self, instance: u32) {
-        let config = *self.receiver.config();
-        if instance > config.instance {
+    fn connect(&mut self, segment: &Segment) {
+        let (config, instance) = (*self.receiver.config(), segment.instance);
+        if matches!(segment.kind, Kind::Syn { .. }) && instance > config.instance {
             self.past_bytes += self.receiver.stats().bytes;
             self.receiver = Receiver::new(ReceiverConfig { instance, ..config });
         }
@@ -85,8 +85,8 @@ impl Host for One {
     #[inline(always)] // every packet of data comes by
     fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         let segment = &packet.body;
-        if matches!(segment.kind, Kind::Syn { .. }) {
-            self.connect(segment.instance);
+        if segment.instance != self.receiver.config().instance {
+            self.connect(segment);
         }
         self.receiver.receive(segment, packet.ecn, now);
     }
