@@ -12,7 +12,7 @@ import pytest
 from specimens import GOOD
 
 from narrows.cli import main
-from narrows.diff import Change, diff
+from narrows.diff import Effect, diff
 from narrows.diff.judge import exact, headline
 from narrows.diff.side import changes, read, title
 from narrows.errors import InputError
@@ -158,16 +158,20 @@ def test_a_change_is_told_if_the_interval_does_not_hold_zero(tmp_path: Path) -> 
         assert main(["run", str(spec), *out, *more]) == 0
     rows = diff(tmp_path / "a", tmp_path / "b", tmp_path / "out").rows
     told = {row.metric: row.change for row in rows}
-    assert told["cubic.goodput_mbps"] is Change.WORSE
+    assert told["cubic.goodput_mbps"] is Effect.WORSE
     for row in rows:
         if row.interval is not None and row.interval[0] < 0 < row.interval[1]:
-            assert row.change is Change.UNCLEAR
+            assert row.change is Effect.UNCLEAR
 
 
 def test_the_same_result_twice_has_no_difference(shelf: Path, tmp_path: Path) -> None:
     made = diff(shelf / "a", shelf / "a", tmp_path / "out")
     assert made.changes == []
-    assert {row.change for row in made.rows} <= {Change.SAME, Change.UNCLEAR, Change.UNKNOWN}
+    assert {row.change for row in made.rows} <= {
+        Effect.SAME,
+        Effect.UNCLEAR,
+        Effect.UNKNOWN,
+    }
     assert all(row.apart.mean == 0 for row in made.rows)
 
 
@@ -176,7 +180,7 @@ def test_trials_that_are_one_run_tell_nothing_about_chance(shelf: Path, tmp_path
     goodput = next(row for row in made.rows if row.metric == "cubic.goodput_mbps")
     assert goodput.apart.mean != 0  # yet no interval of no width is told as certainty
     assert goodput.interval is None
-    assert goodput.change is Change.UNKNOWN
+    assert goodput.change is Effect.UNKNOWN
     assert "jitter" in list(made.lines())[-2]
 
 

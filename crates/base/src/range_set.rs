@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_its_room_is_left_out() {
+    fn ranges_beyond_the_capacity_are_dropped() {
         let mut set = RangeSet::default();
         assert_eq!(insert(&mut set, 10, 20), [(10, 20)]);
         assert_eq!(insert(&mut set, 30, 40), [(30, 40)]);

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_leaves_the_window_as_it_is() {
+    fn events_leave_the_window_unchanged() {
         let mut control = make_fixed(&[("window_packets", 20)]);
         // Twice 20 packets of 8000 bits in 40 ms.
         assert_eq!(of(&*control), (20, 8_000_000));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_holds_and_the_rest_stays() {
+    fn set_values_hold_and_others_stay() {
         let mut control = make_fixed(&[("pacing_rate_bps", 5_000_000)]);
         assert_eq!(of(&*control), (10, 5_000_000));
         set_fixed(&mut *control, Setting { window: Some(7), pacing_rate: None });

@@ -391,7 +391,7 @@ fn many() -> Vec<(Time, Event)> {
 }
 
 #[test]
-fn what_goes_to_a_shelf_has_the_same_digest_and_the_same_rows() {
+fn spilled_tables_have_the_same_digest_and_rows() {
     let events = many();
     let whole = record(Level::Packets, Time::ZERO, &events);
     let shelf = Chunks::default();

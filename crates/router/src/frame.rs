@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_header_stays() {
+    fn frames_without_a_header_stay_unchanged() {
         for frame in [&[][..], &[0x45][..], &[0x60, 0][..], &[0x45, 3, 0][..]] {
             let mut marked = frame.to_vec();
             mark(&mut marked);

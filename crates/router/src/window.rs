@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read_and_nothing_else() {
+    fn windows_read_back_unless_damaged() {
         let passage = |at, side, size| Passage { at, side, packet: vec![7; size] };
         let packets = vec![passage(5, Side::Sender, 40), passage(u64::MAX, Side::Receiver, 1500)];
         let bytes = encode(12, &packets);

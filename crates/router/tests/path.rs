@@ -84,7 +84,7 @@ fn a_packet_takes_its_transmission_and_half_its_round_trip() {
 }
 
 #[test]
-fn what_finds_no_room_is_told() {
+fn packets_without_room_are_reported() {
     let (mut path, mut told) = (path(config()), Vec::new());
     for flow in [0, 1, 0] {
         path.send(packet(flow), Time::ZERO, &mut |at, passage, packet: &Packet<_>| {

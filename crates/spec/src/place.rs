@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cant_be_a_place_is_none() {
+    fn invalid_places_are_none() {
         let long = "a".repeat(81);
         for text in ["", "path . rate", "a..b", "a[", "a[x]", "a]", "a[1234567890]", "ä", &long] {
             assert_eq!(Place::parse(text), None, "{text}");

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shows_is_printable() {
+    fn visible_characters_are_printable() {
         assert!("aß продолжение ,\"'\\".chars().all(is_printable));
         assert!("\u{0}\u{7f}\u{a0}\u{200b}\u{2028}\u{e000}".chars().all(|c| !is_printable(c)));
     }

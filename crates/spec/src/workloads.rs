@@ -125,8 +125,8 @@ static WEB: Info = Info {
     name: "web",
     title: "Web pages",
     family: "session",
-    summary: "pages one after another, each complete when its objects are, which refer to one \
-              another; a completion is a page",
+    summary: "pages one after another, whose objects refer to further objects; a completion is a \
+              page with all of them",
     source: "HTTP/1.1 (RFC 9112) over six connections as in browsers, HTTP/2 (RFC 9113) over one",
     role: Role::Workload,
     parameters: &[
@@ -215,7 +215,7 @@ static MEDIA: Info = Info {
             "control",
             &["nada", "scream", "scream_program", "none"],
             "nada",
-            "what governs the rate: `scream` as RFC 8298 says, `scream_program` with the rate rule \
+            "the control of the rate: `scream` as RFC 8298 says, `scream_program` with the rate rule \
              of its authors' program; `none` always sends `max`",
         ),
         Parameter::rate("min", Fallback::Whole(150_000), "lowest rate of the encoder"),

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_the_first_reading_does_not_count() {
+    fn waits_before_the_first_reading_do_not_count() {
         let mut watch = Watch::default();
         let own = std::process::id();
         watch.read([own, u32::MAX].into_iter());

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_refused() {
+    fn edits_of_missing_places_are_refused() {
         for place in ["path.rate.a", "flows.7", "flows.cca", "", "path..rate"] {
             let edit = Edit { place: place.into(), value: json!("x") };
             assert!(apply(TEXT, &[edit]).is_err(), "{place}");

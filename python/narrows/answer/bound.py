@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from narrows.answer.judge import Knowledge, Limits, Point, Replies, Request, State
+from narrows.answer.judge import Knowledge, Limits, Point, PointState, Replies, Request
 from narrows.answer.question import BoundQuestion
 from narrows.answer.scale import Scale
 
@@ -54,7 +54,7 @@ class _Bisection:
         """All values with runs, in the direction of the question."""
         return self.order(float(value) for value in self.known.points)
 
-    def states(self, values: Sequence[float]) -> list[State]:
+    def states(self, values: Sequence[float]) -> list[PointState]:
         """The state of each value."""
         return [self.known.state(value) for value in values]
 
@@ -62,16 +62,16 @@ class _Bisection:
         """The first value that holds; for "from" and "up to" the first of those up to the end."""
         values = self.looked_at()
         if self.question.side in ("smallest", "largest"):
-            return next((v for v in values if self.known.state(v) is State.HOLDS), None)
+            return next((v for v in values if self.known.state(v) is PointState.HOLDS), None)
         found = None
         for value in reversed(values):
-            if self.known.state(value) is not State.HOLDS:
+            if self.known.state(value) is not PointState.HOLDS:
                 break
             found = value
         return found
 
     def narrow(
-        self, outside: float, inside: float, belongs: Callable[[State], bool]
+        self, outside: float, inside: float, belongs: Callable[[PointState], bool]
     ) -> Generator[list[Request], Replies, None]:
         """Halves the gap between a value outside and one inside until it is narrow."""
         while not self._narrow_enough(outside, inside):
@@ -104,7 +104,7 @@ class _Bisection:
     def _failing(self, value: float) -> set[int]:
         point = self.known.points[value]
         conditions = enumerate(self.known.conditions)
-        return {n for n, one in conditions if point.state(one) is State.FAILS}
+        return {n for n, one in conditions if point.state(one) is PointState.FAILS}
 
     def _narrow_enough(self, one: float, other: float) -> bool:
         return abs(one - other) <= self.precision * max(abs(one), abs(other))
@@ -125,7 +125,7 @@ def bracket(
     if first is not None:
         before = _before(search, first)
         if before:
-            yield from search.narrow(before[-1], first, lambda state: state is State.HOLDS)
+            yield from search.narrow(before[-1], first, lambda state: state is PointState.HOLDS)
             yield from _fails(search)
     return _bracket(search)
 
@@ -136,7 +136,7 @@ def _look_for_gaps(search: _Bisection) -> Generator[list[Request], Replies, None
     values = search.looked_at()
     end = len(values) if first is None else values.index(first)
     for one, other in pairwise(values[:end]):
-        failing = {search.known.state(one), search.known.state(other)} == {State.FAILS}
+        failing = {search.known.state(one), search.known.state(other)} == {PointState.FAILS}
         if failing and search.may_hide(one, other):
             yield from search.seek(one, other)
 
@@ -150,21 +150,21 @@ def _fails(search: _Bisection) -> Generator[list[Request], Replies, None]:
     """If values before the first that holds are undecided, narrows where they begin."""
     first = search.first()
     before = _before(search, first) if first is not None else []
-    failing = [v for v in before if search.known.state(v) is State.FAILS]
+    failing = [v for v in before if search.known.state(v) is PointState.FAILS]
     if failing and failing[-1] != before[-1]:
         after = before[before.index(failing[-1]) + 1]
-        yield from search.narrow(failing[-1], after, lambda state: state is not State.FAILS)
+        yield from search.narrow(failing[-1], after, lambda state: state is not PointState.FAILS)
 
 
 def _bracket(search: _Bisection) -> Bracket:
     points, values = search.known.points, search.looked_at()
     first = search.first()
     before = values if first is None else values[: values.index(first)]
-    beyond = next((v for v in reversed(before) if search.known.state(v) is State.FAILS), None)
+    beyond = next((v for v in reversed(before) if search.known.state(v) is PointState.FAILS), None)
     between = before[before.index(beyond) + 1 :] if beyond is not None else before
-    undecided = [v for v in between if search.known.state(v) is State.UNDECIDED]
+    undecided = [v for v in between if search.known.state(v) is PointState.UNDECIDED]
     runs = groupby(sorted(values), key=search.known.state)
-    held = [list(run) for state, run in runs if state is State.HOLDS]
+    held = [list(run) for state, run in runs if state is PointState.HOLDS]
     return Bracket(
         search.question,
         tuple(points[value] for value in sorted(values)),

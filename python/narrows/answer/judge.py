@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from narrows.answer.question import Condition
+from narrows.answer.question import AskedCondition
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, mean
 
@@ -24,7 +24,7 @@ _GROWTH = 1.5
 """How much the number of trials grows while something is undecided."""
 
 
-class State(StrEnum):
+class PointState(StrEnum):
     """The state of conditions at a value."""
 
     HOLDS = "holds"
@@ -66,22 +66,22 @@ class Point:
         low, high = _possible(metric)
         return max(middle - reach, low), min(middle + reach, high)
 
-    def state(self, condition: Condition) -> State:
+    def state(self, condition: AskedCondition) -> PointState:
         """Whether a condition holds; where the metric has no value it doesn't."""
         ends = self.interval(condition.metric)
         if ends is None:
-            return State.FAILS
+            return PointState.FAILS
         kept = {condition.holds(end) for end in ends}
         if len(kept) > 1:
-            return State.UNDECIDED
-        return State.HOLDS if kept.pop() else State.FAILS
+            return PointState.UNDECIDED
+        return PointState.HOLDS if kept.pop() else PointState.FAILS
 
-    def all_hold(self, conditions: Sequence[Condition]) -> State:
+    def all_hold(self, conditions: Sequence[AskedCondition]) -> PointState:
         """Whether all of them hold: one that surely doesn't decides."""
         states = {self.state(one) for one in conditions}
-        if State.FAILS in states:
-            return State.FAILS
-        return State.UNDECIDED if State.UNDECIDED in states else State.HOLDS
+        if PointState.FAILS in states:
+            return PointState.FAILS
+        return PointState.UNDECIDED if PointState.UNDECIDED in states else PointState.HOLDS
 
 
 def _possible(column: str) -> tuple[float, float]:
@@ -102,11 +102,11 @@ def point(value: Value, rows: Sequence[Row], metrics: Sequence[str]) -> Point:
 class Knowledge:
     """The points that are known for one combination of the other axes."""
 
-    conditions: Sequence[Condition]
+    conditions: Sequence[AskedCondition]
     limits: Limits
     points: dict[Value, Point] = field(default_factory=dict)
 
-    def state(self, value: Value) -> State:
+    def state(self, value: Value) -> PointState:
         """The state of all conditions together at a value that has been run."""
         return self.points[value].all_hold(self.conditions)
 
@@ -121,5 +121,5 @@ class Knowledge:
             wanted = [
                 (value, self.limits.more(count))
                 for value, count in wanted
-                if count < self.limits.most and self.state(value) is State.UNDECIDED
+                if count < self.limits.most and self.state(value) is PointState.UNDECIDED
             ]

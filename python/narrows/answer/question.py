@@ -42,7 +42,7 @@ _CONDITION = re.compile(r"(\S+?)\s*(<=|>=|<|>)\s*(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class AskedCondition:
     """A bound on the mean of a metric."""
 
     metric: str
@@ -67,7 +67,7 @@ class BoundQuestion:
 
     place: str
     side: Side
-    conditions: tuple[Condition, ...]
+    conditions: tuple[AskedCondition, ...]
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -127,17 +127,17 @@ def _place(written: str) -> str:
     return place
 
 
-def _conditions(text: str) -> tuple[Condition, ...]:
+def _conditions(text: str) -> tuple[AskedCondition, ...]:
     return tuple(_condition(part.strip()) for part in re.split(r" and ", text))
 
 
-def _condition(text: str) -> Condition:
+def _condition(text: str) -> AskedCondition:
     found = _CONDITION.fullmatch(text)
     if found is None:
         remedy = "METRIC, one of < <= > >=, and a number, such as utilization >= 0.99,"
         raise InputError.at(OPTION, quote(text), remedy)
     op: Op = found[2]  # type: ignore[assignment]
-    return Condition(found[1], op, _number(found[3], found[1]))
+    return AskedCondition(found[1], op, _number(found[3], found[1]))
 
 
 def _number(text: str, metric: str) -> float:

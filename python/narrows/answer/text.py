@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from narrows.answer.best import Ranking
 from narrows.answer.bound import Bracket
-from narrows.answer.judge import Point, State
-from narrows.answer.question import Condition
+from narrows.answer.judge import Point, PointState
+from narrows.answer.question import AskedCondition
 from narrows.answer.study import AskedStudy, Case
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, interval
@@ -54,7 +54,7 @@ def _certainty(study: AskedStudy, found: Bracket) -> Iterator[str]:
     if found.beyond is None:
         yield f", and nothing {side} surely fails"
         return
-    broken = [c for c in found.question.conditions if found.beyond.state(c) is State.FAILS]
+    broken = [c for c in found.question.conditions if found.beyond.state(c) is PointState.FAILS]
     names = tuple(dict.fromkeys(one.metric for one in broken))
     yield f"; at {_value(study, found.beyond)} {_means(found.beyond, names)}"
 
@@ -77,16 +77,18 @@ def _why_none(study: AskedStudy, found: Bracket) -> str:
     if found.ranges:
         words = " and ".join(f"{_value(study, a)} to {_value(study, b)}" for a, b in found.ranges)
         return f" up to the end of the range: it holds from {words} only"
-    open_ = [p for p in found.points if p.all_hold(found.question.conditions) is State.UNDECIDED]
+    open_ = [
+        p for p in found.points if p.all_hold(found.question.conditions) is PointState.UNDECIDED
+    ]
     parts = [_alone(study, found, condition) for condition in found.question.conditions]
     if open_:
         parts.append(f"undecided at {', '.join(_value(study, point) for point in open_)}")
     return f"{' for sure' if open_ else ''}: {'; '.join(parts)}"
 
 
-def _alone(study: AskedStudy, found: Bracket, condition: Condition) -> str:
+def _alone(study: AskedStudy, found: Bracket, condition: AskedCondition) -> str:
     """Where a condition holds by itself; if nowhere, where it comes closest."""
-    held = [point for point in found.points if point.state(condition) is State.HOLDS]
+    held = [point for point in found.points if point.state(condition) is PointState.HOLDS]
     if held:
         return f"{condition} from {_value(study, held[0])} to {_value(study, held[-1])}"
     means = [(mean, p) for p in found.points if (mean := p.mean(condition.metric)) is not None]

@@ -523,8 +523,8 @@ class Cake(Queue):
         diffserv: How the DSCP of a flow decides on its tin: three, four or eight by the
             traffic's class, eight by precedence, or one. Takes one of diffserv3, diffserv4,
             diffserv8, precedence, besteffort; diffserv3 by default.
-        isolation: What has a queue of its own; with triple-isolate the flows of a host share
-            a quantum. Takes one of triple-isolate, flows, flowblind; triple-isolate by
+        isolation: The unit that has its own queue; with triple-isolate the flows of a host
+            share a quantum. Takes one of triple-isolate, flows, flowblind; triple-isolate by
             default.
         overhead: Bytes counted with each IP packet; 14 (Ethernet) if none. Takes a size such
             as "30kb".
@@ -552,8 +552,8 @@ class Cake(Queue):
     besteffort; diffserv3 by default.
     """
     isolation: Values[Literal["triple-isolate", "flows", "flowblind"]] | None = None
-    """What has a queue of its own; with triple-isolate the flows of a host share a quantum.
-    Takes one of triple-isolate, flows, flowblind; triple-isolate by default.
+    """The unit that has its own queue; with triple-isolate the flows of a host share a
+    quantum. Takes one of triple-isolate, flows, flowblind; triple-isolate by default.
     """
     overhead: Values[str | int] | None = None
     """Bytes counted with each IP packet; 14 (Ethernet) if none. Takes a size such as "30kb"."""

@@ -480,8 +480,8 @@ class Expect(Table):
             text of 1 to 80 printable characters.
         series: Instead, a series: a class, flow or link and a column or internal, such as
             "bbr.max_bw_mbps". Takes a text of 1 to 80 printable characters.
-        take: What to take from the series within the period. Takes a way to take a number
-            from a series, such as "max".
+        take: How to take a number from the series within the period. Takes a way to take a
+            number from a series, such as "max".
         over: How the values of a class's flows become one; the mean if none. Takes a way to
             combine flows, such as "max".
         is_: The condition that the series has one of these values. Takes a list of texts,
@@ -517,8 +517,8 @@ class Expect(Table):
     "bbr.max_bw_mbps". Takes a text of 1 to 80 printable characters.
     """
     take: Values[str] | None = None
-    """What to take from the series within the period. Takes a way to take a number from a
-    series, such as "max".
+    """How to take a number from the series within the period. Takes a way to take a number
+    from a series, such as "max".
     """
     over: Values[str] | None = None
     """How the values of a class's flows become one; the mean if none. Takes a way to combine

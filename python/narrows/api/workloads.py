@@ -176,8 +176,8 @@ class AdaptiveVideo(Workload):
 class Web(Workload):
     """Web pages.
 
-    Pages one after another, each complete when its objects are, which refer to one another; a
-    completion is a page.
+    Pages one after another, whose objects refer to further objects; a completion is a page
+    with all of them.
 
     Source: HTTP/1.1 (RFC 9112) over six connections as in browsers, HTTP/2 (RFC 9113) over
     one.
@@ -281,7 +281,7 @@ class Media(Workload):
     section 5.
 
     Attributes:
-        control: What governs the rate: `scream` as RFC 8298 says, `scream_program` with the
+        control: The control of the rate: `scream` as RFC 8298 says, `scream_program` with the
             rate rule of its authors' program; `none` always sends `max`. Takes one of nada,
             scream, scream_program, none; nada by default.
         min: Lowest rate of the encoder. Takes a rate such as "80mbit"; 150kbit by default.
@@ -304,8 +304,8 @@ class Media(Workload):
     kind: ClassVar[str] = "media"
 
     control: Values[Literal["nada", "scream", "scream_program", "none"]] | None = None
-    """What governs the rate: `scream` as RFC 8298 says, `scream_program` with the rate rule of
-    its authors' program; `none` always sends `max`. Takes one of nada, scream,
+    """The control of the rate: `scream` as RFC 8298 says, `scream_program` with the rate rule
+    of its authors' program; `none` always sends `max`. Takes one of nada, scream,
     scream_program, none; nada by default.
     """
     min: Values[str] | None = None

@@ -32,7 +32,7 @@ PLACES = ("study", "cell", "trial", "seed", "run")
 """Columns that identify the run."""
 
 
-class Change(StrEnum):
+class Effect(StrEnum):
     """The verdict on a difference."""
 
     BETTER = "better"
@@ -44,7 +44,7 @@ class Change(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DiffRow:
     """A metric on both sides.
 
     `cells` counts the combinations; by their own intervals the metric got `better` in some of them
@@ -56,7 +56,7 @@ class Row:
     first: float
     second: float
     apart: Difference
-    change: Change
+    change: Effect
     cells: int = 1
     better: int = 0
     worse: int = 0
@@ -70,7 +70,7 @@ class Row:
         return self.apart.mean - reach, self.apart.mean + reach
 
 
-def judge(first: Side, second: Side) -> list[Row]:
+def judge(first: Side, second: Side) -> list[DiffRow]:
     """Every metric with values on both sides; raises InputError if they have nothing in common."""
     cells = _cells(first, second)
     columns = [(m.name, m.name, _capitalise(m.label)) for m in RUN if m.name not in CONDITIONS]
@@ -90,7 +90,7 @@ def _capitalise(label: str) -> str:
     return label[:1].upper() + label[1:]
 
 
-def headline(rows: Sequence[Row]) -> list[Row]:
+def headline(rows: Sequence[DiffRow]) -> list[DiffRow]:
     """The six rows to read first: goodput, share and delay, loss, utilization and fairness.
 
     The first three are those of the class whose goodput changed most, in proportion. Without a
@@ -102,14 +102,14 @@ def headline(rows: Sequence[Row]) -> list[Row]:
     wanted = [f"{group}.{name}" for name in _HEADLINE_OF_CLASS] + list(_HEADLINE_OF_RUN)
     by_name = {row.metric: row for row in rows}
     found = [by_name[name] for name in wanted if name in by_name]
-    return [row for row in found if not (row.change is Change.SAME and _trivial(row))]
+    return [row for row in found if not (row.change is Effect.SAME and _trivial(row))]
 
 
-def _relative(row: Row) -> float:
+def _relative(row: DiffRow) -> float:
     return abs(row.apart.mean) / max(abs(row.first), abs(row.second), 1e-9)
 
 
-def _trivial(row: Row) -> bool:
+def _trivial(row: DiffRow) -> bool:
     """Whether a share or an index of fairness is that of a single class or flow."""
     return row.first == row.second == 1 and row.metric.endswith(("share", "jain"))
 
@@ -160,7 +160,7 @@ def _row(
     one: str,
     two: str,
     label: str,
-) -> Row | None:
+) -> DiffRow | None:
     if one not in first.rows.columns or two not in second.rows.columns:
         return None
     values = [(_values(a, one), _values(b, two)) for a, b in cells]
@@ -175,10 +175,10 @@ def _row(
         pairs = equivalence.of_pairs([b for _, b in means], [a for a, _ in means])
         apart = exact(pairs, scale)
     told = [_change(one, single) for single in singles]
-    return Row(
+    return DiffRow(
         one, label,
         intervals.mean([a for a, _ in means]), intervals.mean([b for _, b in means]),
-        apart, _change(one, apart), len(known), told.count(Change.BETTER), told.count(Change.WORSE),
+        apart, _change(one, apart), len(known), told.count(Effect.BETTER), told.count(Effect.WORSE),
     )  # fmt: skip
 
 
@@ -203,19 +203,19 @@ def _values(rows: pl.DataFrame, column: str) -> list[float]:
     return [float(value) for value in rows[column].drop_nulls()]
 
 
-def _change(column: str, apart: Difference) -> Change:
+def _change(column: str, apart: Difference) -> Effect:
     if not math.isfinite(apart.half_width):
-        return Change.SAME if apart.mean == 0 else Change.UNKNOWN
+        return Effect.SAME if apart.mean == 0 else Effect.UNKNOWN
     if abs(apart.mean) <= apart.half_width:
-        return Change.SAME if apart.mean == apart.half_width == 0 else Change.UNCLEAR
+        return Effect.SAME if apart.mean == apart.half_width == 0 else Effect.UNCLEAR
     metric = find(column)
     if metric is None or metric.better is None:
-        return Change.CHANGED
+        return Effect.CHANGED
     more = apart.mean > 0
-    return Change.BETTER if more == (metric.better == "more") else Change.WORSE
+    return Effect.BETTER if more == (metric.better == "more") else Effect.WORSE
 
 
-def documents(rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+def documents(rows: Sequence[DiffRow]) -> Iterator[dict[str, Any]]:
     """The rows as `--json` prints them."""
     for row in rows:
         yield {

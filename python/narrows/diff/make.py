@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from narrows.diff.judge import Change, Row, documents, headline, judge
+from narrows.diff.judge import DiffRow, Effect, documents, headline, judge
 from narrows.diff.side import RUN, Side, changes, read, title
 from narrows.errors import InputError
 from narrows.store import RESULTS, Place, slug, unwritable
@@ -29,7 +29,7 @@ class Diff:
     first: Side
     second: Side
     changes: Sequence[tuple[str, str, str]]
-    rows: Sequence[Row]
+    rows: Sequence[DiffRow]
     directory: Path
 
     @property
@@ -108,7 +108,7 @@ def _page(made: Diff) -> str:
     )
 
 
-TOLD = (Change.BETTER, Change.WORSE, Change.CHANGED)
+TOLD = (Effect.BETTER, Effect.WORSE, Effect.CHANGED)
 """The metrics to read first."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from narrows.diff.judge import Change, Row, headline
+from narrows.diff.judge import DiffRow, Effect, headline
 from narrows.diff.side import Side, title
 from narrows.metrics.trials import REMEDY
 from narrows.words import align
@@ -16,7 +16,7 @@ SAME = f"The trials are one and the same run, so no change can be told from chan
 def lines(
     sides: tuple[Side, Side],
     changes: Sequence[tuple[str, str, str]],
-    rows: Sequence[Row],
+    rows: Sequence[DiffRow],
     *,
     whole: bool = False,
 ) -> Iterator[str]:
@@ -28,21 +28,27 @@ def lines(
         yield f"{place}: {one} \N{RIGHTWARDS ARROW} {two}"
     yield ""
     first = headline(rows)
-    order = [Change.BETTER, Change.WORSE, Change.CHANGED, Change.UNKNOWN, Change.UNCLEAR]
+    order = [
+        Effect.BETTER,
+        Effect.WORSE,
+        Effect.CHANGED,
+        Effect.UNKNOWN,
+        Effect.UNCLEAR,
+    ]
     rest = [row for change in order for row in rows if row.change is change and row not in first]
     yield from table([*first, *rest] if whole else first)
-    equal = sum(row.change is Change.SAME and row not in first for row in rows)
+    equal = sum(row.change is Effect.SAME and row not in first for row in rows)
     if whole and equal:
         yield f"{equal} metrics are equal"
     if not whole:
         changed = sum(row.change in order[:3] for row in rest)
         yield f"{changed} of {len(rest) + equal} other metrics changed: --all or the page"
     known = [*first, *rest]
-    if known and all(row.change in (Change.UNKNOWN, Change.SAME) for row in known):
+    if known and all(row.change in (Effect.UNKNOWN, Effect.SAME) for row in known):
         yield SINGLE if max(side.rows.height for side in sides) == 1 else SAME
 
 
-def table(rows: Sequence[Row]) -> Iterator[str]:
+def table(rows: Sequence[DiffRow]) -> Iterator[str]:
     """A line for each metric: both means, the difference with its interval, what it means."""
     heads = ("metric", "A", "B", "difference", "95 % interval", "")
     cells = [heads, *(_cells(row) for row in rows)]
@@ -50,7 +56,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{line}  {row[5]}".rstrip()
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: DiffRow) -> tuple[str, ...]:
     known = row.interval
     ends = "-" if known is None else " to ".join(format_signed(end) for end in known)
     said = str(row.change)

@@ -30,7 +30,7 @@ _MOST = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """A control under test on the index."""
 
     control: str
@@ -58,7 +58,7 @@ def write_index(site: Path, suite: Suite) -> None:
     write_text(site / INDEX, template.render(suite=suite, entries=entries, verdicts=list(Verdict)))
 
 
-def _entries(site: Path) -> Iterator[Entry]:
+def _entries(site: Path) -> Iterator[IndexEntry]:
     for folder in sorted(site.iterdir()):
         for place in (folder, folder / ONLY):
             record = _record(place)
@@ -66,12 +66,12 @@ def _entries(site: Path) -> Iterator[Entry]:
                 yield from _controls(record, (place / INDEX).relative_to(site).as_posix())
 
 
-def _controls(record: Mapping[str, Any], page: str) -> Iterator[Entry]:
+def _controls(record: Mapping[str, Any], page: str) -> Iterator[IndexEntry]:
     for control in record["controls"]:
         own = [one for one in record["situations"] if one["tested"] and one["control"] == control]
         counts = Counter(str(one["verdict"]) for one in own)
         only = [str(one["situation"]) for one in own] if page.endswith(f"{ONLY}/{INDEX}") else []
-        yield Entry(str(control), str(record["backend"]), page, only, counts)
+        yield IndexEntry(str(control), str(record["backend"]), page, only, counts)
 
 
 def _record(folder: Path) -> dict[str, Any] | None:

@@ -25,7 +25,7 @@ from narrows.store.atomic import write_text
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SiteRow:
     """A situation on the overview, with the verdict of each control."""
 
     situation: Situation
@@ -47,7 +47,7 @@ def write(
     for situation, mine in by_situation(judged):
         stem = situation.path.stem
         page = f"{stem}.html"
-        rows.append(Row(situation, page, mine))
+        rows.append(SiteRow(situation, page, mine))
         pictured = _draw(folder / stem, situation, mine)
         failed = _draw_failure(folder / f"{stem}-over-time", situation, mine, found)
         drawn = _draw_network(folder / f"{stem}-network.svg", mine)

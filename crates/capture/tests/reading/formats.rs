@@ -175,7 +175,7 @@ fn gzip_is_seen_through() {
 }
 
 #[test]
-fn what_breaks_off_says_where() {
+fn truncated_files_are_reported_with_their_position() {
     let whole = pcap(Order(false), true, 101, 999, &vec![(TIME, Tcp::data(5, 100).ipv4()); 3]);
     let one = (whole.len() - 24) / 3;
     let (found, problem) = segments(whole[..24 + one + 7].to_vec());
@@ -190,7 +190,7 @@ fn what_breaks_off_says_where() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused() {
+fn other_files_are_refused() {
     let open = |bytes: &[u8]| Reader::new(Box::new(Cursor::new(bytes.to_vec()))).err();
     assert!(matches!(open(b""), Some(OpenError::Empty)));
     assert!(matches!(open(b"GET / HTTP"), Some(OpenError::Unknown(_))));

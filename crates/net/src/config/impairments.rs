@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_doesnt_go_together_is_refused() {
+    fn contradicting_parameters_are_refused() {
         let fault = |choice: Choice| impairment_fits(&choice).unwrap_err().key;
         assert_eq!(fault(example("route").set("every_ns", Value::Off)), "delays");
         assert_eq!(fault(example("outage").set("every_ns", Value::Off)), "outages");

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_doesnt_go_together_is_refused() {
+    fn contradicting_parameters_are_refused() {
         let endless = Value::Pairs(vec![(0, 1_000), (5, 0)]);
         assert_eq!(
             service_fits(&defaults("steps").set("rates", endless)).unwrap_err().key,

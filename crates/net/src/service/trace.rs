@@ -191,7 +191,7 @@ mod tests {
 
     /// 746 + 4 bytes twice leave 4 bytes of 1,504, which the third uses.
     #[test]
-    fn what_an_opportunity_has_left_serves_the_packets_behind() {
+    fn rest_of_an_opportunity_serves_the_next_packets() {
         let arrivals = [(0, 746), (0, 746), (0, 1_500), (0, 1_500)];
         assert_eq!(times("1\n3\n", &arrivals), [1, 1, 3, 4]);
         // Twenty-six acknowledgements of 52 bytes fit, the 27th waits.

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_when_access_is_gained_leaves_together() {
+    fn packets_waiting_at_access_leave_together() {
         // The first two by 100 us; the third comes as they are sent.
         assert_eq!(departures(params(), &[0, 50, 110, 115]), [120, 120, 240, 240]);
     }

@@ -68,7 +68,7 @@ fn strip_positions(mut node: Node) -> Node {
     node.at = None;
     match &mut node.value {
         Value::List(list) => {
-            *list = std::mem::take(list).into_iter().map(strip_positions).collect()
+            *list = std::mem::take(list).into_iter().map(strip_positions).collect();
         }
         Value::Table(Table(entries)) => {
             for entry in entries {

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_toml_says_where() {
+    fn broken_toml_is_reported_with_its_position() {
         let problem = |text: &str| read(text).unwrap_err().0.remove(0);
         let unquoted = problem("[path]\nrate = 80mbit\n");
         assert_eq!(unquoted.at.unwrap().line, 2);

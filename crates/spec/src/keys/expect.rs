@@ -24,7 +24,7 @@ pub static EXPECT: Section = Section {
             "take",
             KeyKind::Word(&TAKE),
             Off,
-            "What to take from the series within the period.",
+            "How to take a number from the series within the period.",
         ),
         Key::new(
             "over",

@@ -66,7 +66,7 @@ fn a_quantity_is_a_rate_a_duration_or_a_size() {
 }
 
 #[test]
-fn what_is_no_rate_is_told_with_a_remedy() {
+fn wrong_rates_are_refused_with_a_remedy() {
     for (text, found, remedy) in [
         ("80", "\"80\"", "\"80mbit\""),
         ("80Mbit", "\"Mbit\"", "\"80mbit\""),
@@ -155,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_spelled_reads_back(number in 0u64..1_000_000_000_000_000_000) {
+    fn spelled_quantities_read_back(number in 0u64..1_000_000_000_000_000_000) {
         prop_assert_eq!(parse_rate(&format_rate(number)), Ok(number));
         prop_assert_eq!(parse_duration(&format_duration(number)), Ok(number));
         prop_assert_eq!(parse_size(&format_bytes(number)).unwrap().whole(), number);

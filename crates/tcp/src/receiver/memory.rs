@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waited_behind_a_gap_takes_memory_until_it_is_read() {
+    fn data_behind_a_gap_takes_memory_until_it_is_read() {
         let mut memory = Memory::new(832);
         memory.hold(0, 15);
         memory.hold(0, 2);

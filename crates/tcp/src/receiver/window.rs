@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_to_read_takes_part_of_the_growth() {
+    fn unread_data_reduces_the_growth() {
         let read = |left| {
             let mut buffer = buffer("linux-6.12");
             buffer.rtt.rtt8 = 8_000;

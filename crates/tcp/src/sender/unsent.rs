@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_leaves_after_the_application_stops() {
+    fn written_data_leaves_after_the_application_stops() {
         let mut unsent = Unsent::new(None, MSS, true);
         unsent.write(2_000);
         unsent.stop();

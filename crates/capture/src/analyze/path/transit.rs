@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_receiver_takes_is_the_measure() {
+    fn offloaded_frames_are_split_by_the_receivers_mss() {
         let mut transits = Transits::default();
         let syn = Segment { mss: Some(7_252), flags: Flags::SYN, payload: 0, ..packet(0, 0) };
         transits.on(&syn, true);

@@ -111,7 +111,7 @@ fn the_window_allows_for_aggregation_of_100_ms_at_most() {
 }
 
 #[test]
-fn what_waits_in_the_pacer_is_not_in_the_network() {
+fn packets_in_the_pacer_are_not_in_the_network() {
     let bbr = probing(12, 50, CRUISE);
     let departure = Time::ZERO + Duration::from_millis(10);
     assert_eq!(bbr.in_network(30, Time::ZERO, departure), 21, "9.99 of 30 packets leave");

@@ -97,7 +97,7 @@ pub(crate) static INFO: Info = Info {
             "isolation",
             &["triple-isolate", "flows", "flowblind"],
             "triple-isolate",
-            "what has a queue of its own; with triple-isolate the flows of a host share a quantum",
+            "the unit that has its own queue; with triple-isolate the flows of a host share a quantum",
         ),
         Parameter::bytes(
             "overhead",

@@ -88,7 +88,7 @@ fn a_ceiling_holds() {
 
 /// Both have 1 of 8 frames/ms; what is left goes to the lower number alone.
 #[test]
-fn what_is_left_is_lent_by_priority() {
+fn spare_bandwidth_is_lent_by_priority() {
     let low = HtbClass { priority: 1, ..class(None, 1, 8) };
     let mut queue = htb(8, vec![low, class(Some("ef"), 1, 8)]);
     fill(&mut queue, 0, 1_000, Time::ZERO);
