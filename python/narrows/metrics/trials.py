@@ -16,7 +16,7 @@ REMEDY = (
 
 
 def alike(digests: Iterable[Sequence[str]]) -> str:
-    """A sentence if the trials of a condition are all the same run, by the digests of each condition.
+    """A sentence if the trials of conditions are the same run, by the digests of each condition.
 
     Empty if none has equal trials.
     """
