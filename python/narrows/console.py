@@ -145,7 +145,7 @@ def print_summary(result: Result, notes: Iterable[str] = ()) -> None:
         if "invalid" in run:
             warning = f"INVALID, seed {run['seed']}: {run['invalid']}"
             console.print(warning, style="bold red", markup=False, highlight=False, soft_wrap=True)
-    for note in (alike({0: [trial.info.digest for trial in result.trials]}), *notes):
+    for note in (alike([[trial.info.digest for trial in result.trials]]), *notes):
         if note:
             console.print(note, markup=False, highlight=False, soft_wrap=True)
     print_paths([result.path, *_pages(result)])

@@ -58,16 +58,20 @@ def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) ->
     delays = [(flow["rtt_ms"]["p99"] or 0.0) - (flow["rtt_ms"]["min"] or 0.0) for flow in flows]
     queue = rate_bps * max(delays, default=0.0) / 8e3
     return PathEstimate(
-        rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), _met_queue(flows), bool(rtts)
+        rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), _any_queue(flows), bool(rtts)
     )
 
 
-def _met_queue(flows: Sequence[Flow]) -> bool:
-    """Whether some flow met a queue, not only short bursts of its own packets."""
-    known = [flow["rtt_ms"] for flow in flows if flow["rtt_ms"]["mean"] and flow["rtt_ms"]["min"]]
-    return any(
-        rtt["mean"] - rtt["min"] >= max(STANDING_MS, STANDING_PART * rtt["min"]) for rtt in known
-    )
+def _any_queue(flows: Sequence[Flow]) -> bool:
+    return any(met_queue(flow["rtt_ms"]) for flow in flows)
+
+
+def met_queue(rtt: Mapping[str, float | None]) -> bool:
+    """Whether round trips show a queue, not only short bursts of a flow's own packets."""
+    mean, least = rtt["mean"], rtt["min"]
+    if not mean or not least:
+        return False
+    return mean - least >= max(STANDING_MS, STANDING_PART * least)
 
 
 def _highest_rate(samples: pl.DataFrame, window_s: float) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from narrows.analyze.limits import limits
 from narrows.analyze.run import Analysis
 from narrows.figures.frames import capacity_known
 from narrows.words import counted
@@ -29,6 +30,7 @@ def lines(made: Analysis) -> Iterator[str]:
     yield ""
     for flow in shown:
         yield f"{flow['name']}: captured at {_place(flow)}"
+        yield f"    {limits(flow)}"
         yield from (f"    {note}" for note in (*flow["control"]["evidence"], *flow["notes"]))
         yield from (f"    {line}" for line in _ways(flow))
     if len(flows) > len(shown):

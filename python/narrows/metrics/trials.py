@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from narrows.metrics.intervals import half_width, mean
@@ -15,13 +15,12 @@ REMEDY = (
 )
 
 
-def alike(digests: Mapping[object, Iterable[str]]) -> str:
-    """A sentence if the trials of a condition are all the same run, by the digests of each.
+def alike(digests: Iterable[Sequence[str]]) -> str:
+    """A sentence if the trials of conditions are the same run, by the digests of each condition.
 
     Empty if none has equal trials.
     """
-    known = [list(each) for each in digests.values()]
-    several = [each for each in known if len(each) > 1]
+    several = [each for each in digests if len(each) > 1]
     same = sum(len(set(each)) == 1 for each in several)
     if not same:
         return ""

@@ -109,7 +109,7 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study
 
 def _alike(result: Result) -> str:
     """A sentence, if all trials of a result are the same run."""
-    return alike({result.hash: [trial.info.digest for trial in result.trials]})
+    return alike([[trial.info.digest for trial in result.trials]])
 
 
 def _runs(result: Result) -> list[Run]:

@@ -124,7 +124,7 @@ def overview(
         _opens(cells, list(metrics), list(bounds)),
         bounds,
         smallest(combinations, {number: not broken for number, broken in judged.items()}),
-        alike(_digests(store, name)),
+        alike(_digests(store, name).values()),
         {name: _span(cells, name) for name in columns},
     )
 
