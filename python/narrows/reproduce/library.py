@@ -102,7 +102,9 @@ class Library:
 
 DOCUMENTS = {key: read_table(STUDIES / key / DOCUMENT)["paper"] for key in OUR_DOCUMENTS}
 """The titles of our documents by the first part of an id."""
-OURS = Library(DOCUMENTS, {key: STUDIES / key for key in DOCUMENTS})
+STILL_TRUE = "still_true"
+"""The folder of the problems that every version of BBR is tested for."""
+OURS = Library(DOCUMENTS, {key: STUDIES / key for key in (*DOCUMENTS, STILL_TRUE)})
 _current: ContextVar[Library] = ContextVar("library", default=OURS)
 
 
