@@ -350,7 +350,7 @@ def test_a_study_takes_from_its_testbed_what_it_does_not_say(tmp_path) -> None:
     folder = paper(tmp_path, STUDY.replace("title =", 'from = "testbed.toml"\ntitle =', 1))
     file = tmp_path / "law/study.toml"
     file.write_text(
-        file.read_text().replace('rate = "10mbit", rtt = "10ms", ', 'rate = "10mbit", ')
+        file.read_text().replace('rate = "10mbit", rtt = "20ms", ', 'rate = "10mbit", ')
     )
     (tmp_path / "law/testbed.toml").write_text(shared)
     with open_library(folder, None):
