@@ -21,7 +21,7 @@ version and with every proposed change. "Yes" means that the version has the pro
 interval of the mean over {trials} trials lies beyond the limit. "No" means that all of it lies on
 the other side. `narrows reproduce still-true` makes the table, with real kernels where they are
 built, and `tools/write_still_true.py` this page from it. Problems, versions and limits are data:
-`python/narrows/reproduce/data/problems.toml`. Versions without a kernel's name run in that of 6.12;
+`studies/still_true/problems.toml`. Versions without a kernel's name run in that of 6.12;
 "real" is the kernel itself, in virtual time.
 
 """

@@ -11,6 +11,7 @@ from specimens import run_cli
 from test_own_code_that_ends import run_narrows
 
 from narrows.reproduce.catalogue import exhibits
+from narrows.reproduce.exhibit import Scope
 from narrows.reproduce.library import DOCUMENTS, OURS, library
 from narrows.reproduce.own import open_library, open_to_read
 
@@ -357,6 +358,37 @@ def test_the_code_of_a_figure_is_beside_it(tmp_path, capsys) -> None:
     (tmp_path / "coded/study.toml").write_text(CODED.replace("figure.py", "../figure.py"))
     assert run_cli("reproduce", folder, "--allow-code", folder) == 2
     assert 'code: found "../figure.py"; the name of a Python' in capsys.readouterr().err
+
+
+def test_a_study_takes_from_its_testbed_what_it_does_not_say(tmp_path) -> None:
+    shared = 'path = { rate = "9mbit", rtt = "10ms" }\nown_host = { timer_lateness = "50us" }\n'
+    folder = paper(tmp_path, STUDY.replace("title =", 'from = "testbed.toml"\ntitle =', 1))
+    file = tmp_path / "law/study.toml"
+    file.write_text(
+        file.read_text().replace('rate = "10mbit", rtt = "20ms", ', 'rate = "10mbit", ')
+    )
+    (tmp_path / "law/testbed.toml").write_text(shared)
+    with open_library(folder, None):
+        (exhibit,) = exhibits().values()
+        case, *_ = exhibit.method().cases(Scope(exhibit.profile))
+    assert (case.spec["path"]["rate"], case.spec["path"]["rtt"]) == ("10mbit", "10ms")
+    assert case.spec["host"]["timer_lateness"] == "50us"
+
+
+@pytest.mark.parametrize(
+    ("name", "shared", "said"),
+    [
+        ("other.toml", "", 'study.toml: from: found "other.toml"; "testbed.toml" would be right'),
+        ("testbed.toml", "flow = []", "testbed.toml: flow: found a key that studies can't share"),
+        ("testbed.toml", None, "testbed.toml: found No such file or directory; a file"),
+    ],
+)
+def test_a_wrong_testbed_is_an_error(tmp_path, capsys, name, shared, said) -> None:
+    folder = paper(tmp_path, STUDY.replace("title =", f'from = "{name}"\ntitle =', 1))
+    if shared is not None:
+        (tmp_path / "law/testbed.toml").write_text(shared)
+    assert run_cli("reproduce", folder) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_a_study_finds_an_own_control_beside_it(tmp_path, capsys) -> None:

@@ -9,10 +9,12 @@ from narrows.execute import run_all
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case
 from narrows.reproduce.gather import conditions
+from narrows.reproduce.study_code import load
 from narrows.reproduce.today import page, table
-from narrows.reproduce.today.measure import outcome
 from narrows.reproduce.today.problems import Problem, Version, case, problems, versions
 from narrows.store import RunStore
+
+outcome = load("still_true", "measures.py").outcome
 
 LOSS = Problem("loss", "Loses much", "panaderia/fig7", "How", {}, [], "loss", " %", "Why.", above=2)
 SHARE = Problem("s", "Takes all", "panaderia/fig8", "How", {}, [], "share", " %", "Why.", below=25)

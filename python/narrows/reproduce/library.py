@@ -5,6 +5,7 @@ testbeds. So ids of two libraries never meet, and each has a ledger of its own.
 
     FOLDER/study.toml                       a paper with one study
     FOLDER/document.toml, FOLDER/NAME.toml  a paper with several
+    FOLDER/testbed.toml                     what several of its studies have in common
     FOLDER/measures.py                      measures that no metric gives
     FOLDER/NAME.py                          a figure that needs more than data
 """
@@ -28,12 +29,14 @@ Table = Mapping[str, Any]
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"
-STUDY, DOCUMENT, MEASURES, STATEMENTS = (
+STUDY, DOCUMENT, MEASURES, STATEMENTS, TESTBED = (
     "study.toml",
     "document.toml",
     "measures.py",
     "statements.toml",
+    "testbed.toml",
 )
+NO_STUDIES = (DOCUMENT, STATEMENTS, TESTBED)
 OUR_DOCUMENTS = ("panaderia", "mixed", "ietf98", "cs244")
 
 
@@ -87,7 +90,7 @@ class Library:
             return {document: folder / STUDY}
         first = self.description(document).get("figures", ())
         place = {name: number for number, name in enumerate(first)}
-        paths = [path for path in folder.glob("*.toml") if path.name not in (DOCUMENT, STATEMENTS)]
+        paths = [path for path in folder.glob("*.toml") if path.name not in NO_STUDIES]
         paths.sort(key=lambda path: (place.get(path.stem, len(place)), path.stem))
         return {f"{document}/{path.stem}": path for path in paths}
 
@@ -102,7 +105,9 @@ class Library:
 
 DOCUMENTS = {key: read_table(STUDIES / key / DOCUMENT)["paper"] for key in OUR_DOCUMENTS}
 """The titles of our documents by the first part of an id."""
-OURS = Library(DOCUMENTS, {key: STUDIES / key for key in DOCUMENTS})
+STILL_TRUE = "still_true"
+"""The folder of the problems that every version of BBR is tested for."""
+OURS = Library(DOCUMENTS, {key: STUDIES / key for key in (*DOCUMENTS, STILL_TRUE)})
 _current: ContextVar[Library] = ContextVar("library", default=OURS)
 
 

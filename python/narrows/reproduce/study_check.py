@@ -10,9 +10,9 @@ from narrows.errors import InputError, Problem
 from narrows.reproduce import study_code
 from narrows.reproduce.changes import shared_changes
 from narrows.reproduce.claims import KINDS
-from narrows.reproduce.library import Table, documents, library, read_table
+from narrows.reproduce.library import Table, documents, library
 from narrows.reproduce.rules import SEEN
-from narrows.reproduce.study_files import studies
+from narrows.reproduce.study_files import read_study, studies
 from narrows.reproduce.study_places import labels_of, wrong_places
 from narrows.spec.suggest import one_of, quote
 
@@ -87,7 +87,7 @@ def check(*, run_code: bool = True) -> None:
         Problem(place, found, remedy, str(path))
         for document in documents()
         for path in library().files(document).values()
-        for place, found, remedy in wrong(read_table(path))
+        for place, found, remedy in wrong(read_study(path))
     ]
     if problems:
         raise InputError(problems)

@@ -5,6 +5,8 @@ title, source      the title, and the place in the document
 lesson             what the figure shows and why
 choices            what the document leaves open, and what was chosen
 also               profiles under which it is made beside the document's
+from               "testbed.toml": the file beside it whose `path`, `flows`, `host`, `run` and
+                   `own_host` are those of `spec` where the study doesn't say otherwise
 [spec]             path, flows, host, run: what all conditions have in common
 [own_host]         keys of `host` under the document's profile alone
 [axes.NAME]        labels, each with the values that it sets by place; or a list of values, if
@@ -39,12 +41,24 @@ decides.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from narrows.reproduce.library import Table, documents, library, per_library, read_table
+from narrows.errors import InputError
+from narrows.reproduce.library import (
+    TESTBED,
+    Table,
+    documents,
+    library,
+    per_library,
+    read_table,
+)
+from narrows.spec.suggest import quote
 
 RULE = ("low", "high", "unit", "says", "stated", "basis", "history")
 """The keys of a check that are its rule."""
+SHARED = ("path", "flows", "host", "run", "own_host")
+"""The tables of a testbed."""
 BELOW = ("check", "note", "control")
 """The tables below a claim."""
 
@@ -52,7 +66,30 @@ BELOW = ("check", "note", "control")
 @per_library
 def studies(document: str) -> dict[str, Table]:
     """The studies of a document by id, in the order of their names."""
-    return {name: fill_in(read_table(path)) for name, path in library().files(document).items()}
+    return {name: fill_in(read_study(path)) for name, path in library().files(document).items()}
+
+
+def read_study(path: Path) -> dict[str, Any]:
+    """A file of a study, with what it takes from its testbed; raises InputError if it can't."""
+    study = read_table(path)
+    if "from" not in study:
+        return study
+    if study["from"] != TESTBED:
+        raise InputError.at("from", quote(str(study["from"])), f'"{TESTBED}"', str(path))
+    shared = read_table(path.parent / study.pop("from"))
+    for key in set(shared) - set(SHARED):
+        found = "a key that studies can't share"
+        raise InputError.at(key, found, ", ".join(SHARED), str(path.parent / TESTBED))
+    own_host = shared.pop("own_host", None)
+    study["spec"] = _over(shared, study.get("spec"))
+    return study if own_host is None else {"own_host": own_host, **study}
+
+
+def _over(shared: Any, own: Any) -> Any:  # noqa: ANN401 (values of TOML)
+    """A study's own values over the shared ones, table by table."""
+    if isinstance(shared, dict) and isinstance(own, dict):
+        return {key: _over(shared.get(key), own.get(key)) for key in {**shared, **own}}
+    return shared if own is None else own
 
 
 def fill_in(study: dict[str, Any]) -> Table:

@@ -1,20 +1,19 @@
-"""Problems and versions, as data (data/problems.toml), and their cases."""
+"""Problems and versions, as data (studies/still_true/problems.toml), and their cases."""
 
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from narrows.reproduce.exhibit import Case
-from narrows.reproduce.library import DATA
+from narrows.reproduce.library import STILL_TRUE, STUDIES, read_table
+from narrows.reproduce.proposals import TESTED
 
 TRIALS = 4
 RUN = {"duration": "60s", "warmup": "20s"}
-TESTED = "tested"
 PROFILE = "linux-6.12"
 
 
@@ -68,7 +67,7 @@ def versions() -> dict[str, Version]:
 
 
 def _data() -> dict[str, list[dict[str, Any]]]:
-    return tomllib.loads((DATA / "problems.toml").read_text(encoding="utf-8"))
+    return read_table(STUDIES / STILL_TRUE / "problems.toml")
 
 
 def case(problem: Problem, version: Version) -> Case:

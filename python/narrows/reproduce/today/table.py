@@ -16,8 +16,9 @@ from narrows.execute import Watcher, run_all
 from narrows.metrics.bounds import decide
 from narrows.metrics.intervals import interval
 from narrows.reproduce.gather import Condition, conditions
+from narrows.reproduce.library import MEASURES, STILL_TRUE
 from narrows.reproduce.make import OUT
-from narrows.reproduce.today.measure import outcome
+from narrows.reproduce.study_code import load
 from narrows.reproduce.today.problems import Problem, Version, case, problems, versions
 from narrows.store import RunStore
 from narrows.store.atomic import write_text
@@ -92,6 +93,7 @@ def read(file: Path) -> Table:
 
 def _cell(condition: Condition, store: RunStore) -> Cell:
     problem = problems()[str(condition.key["problem"])]
+    outcome = load(STILL_TRUE, MEASURES).outcome
     rows = [outcome(trial) for trial in condition.stored(store)]
     values = pl.concat(rows)[problem.value].drop_nulls().to_list()
     if not values:

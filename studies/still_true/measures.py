@@ -9,7 +9,7 @@ import polars as pl
 
 from narrows.figures import frames
 from narrows.reproduce import measure, run_frames
-from narrows.reproduce.today.problems import TESTED
+from narrows.reproduce.proposals import TESTED
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
