@@ -16,7 +16,11 @@ fn difference(part: &str) -> String {
         part.strip_prefix(lead)
             .is_some_and(|rest| rest.starts_with(|one: char| one.is_ascii_digit()))
     });
-    if is_span { part.split('+').map(spaced).collect::<Vec<_>>().join(" ") } else { with_space(part) }
+    if is_span {
+        part.split('+').map(spaced).collect::<Vec<_>>().join(" ")
+    } else {
+        with_space(part)
+    }
 }
 
 /// A number with a unit, set apart from each other and from the word before.

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::run::{parse, engine_error};
+use crate::run::{engine_error, parse};
 
 /// Numbers for each environment that a step takes, and that it gives.
 const TAKEN: usize = 2;
