@@ -27,7 +27,7 @@ def test_a_scenario_neither_differs_from_itself_nor_agrees_with_another() -> Non
     import attack_comparisons as attack
 
     first, second = attack.Pair("reno", "cubic", "path.loss=0.02").pools(40)
-    truth = attack.known(first, second)
+    truth = attack.true_verdicts(first, second)
     assert list(truth.values()).count(Verdict.DIFFER) >= 4
     chance = random.Random(2)
     for trials in (2, 3, 6, 10):

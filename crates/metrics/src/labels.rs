@@ -17,7 +17,7 @@ fn difference(part: &str) -> String {
             .is_some_and(|rest| rest.starts_with(|one: char| one.is_ascii_digit()))
     });
     if is_span {
-        part.split('+').map(spaced).collect::<Vec<_>>().join(" ")
+        part.split('+').map(with_space).collect::<Vec<_>>().join(" ")
     } else {
         with_space(part)
     }

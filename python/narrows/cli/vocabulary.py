@@ -68,7 +68,7 @@ def list_(
     backend: Backend = "sim",
     as_json: AsJson = False,
 ) -> None:
-    """List all that has a name, the results, or the JSON Schema; alone, the kinds."""
+    """List all that has a name, or the results; alone, the kinds."""
     if kind is None:
         _list_kinds(as_json)
         return
