@@ -83,7 +83,6 @@ def test_there_are_few_commands() -> None:
         (["run", "SPEC", "--jobs", "2", "--force"], "run: found --force for a study"),
         (["run", "SPEC", "SPEC"], "SPEC: found 2 specifications; one, or --check"),
         (["figure", "SPEC", "--metric", "jain"], "figure: found --metric for a specification"),
-        (["figure", "."], "NAME: found nothing; a figure"),
         (["figure", ".", "share", "--set", "path.rate=1mbit"], "figure: found --set for results"),
         (["search", "cubic", "--trials", "3"], "search: found --trials without --for"),
     ],
@@ -468,6 +467,30 @@ def test_figures_are_called_by_their_study(
     assert run_cli("figure", str(tmp_path / "s"), "lines", *metric) == 0
     assert capsys.readouterr().out.split() == ["good-lines.pdf", "good-lines.png"]
     assert Path("good-lines.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_without_a_name_a_sweep_draws_shares_and_a_run_its_timeline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec, axis = write(tmp_path, GOOD), 'path.buffer=["1bdp", "2bdp"]'
+    assert run_cli("run", spec, "--out", "one", "--pcap") == 0
+    assert "captures: one/trial-1/captures\n" in capsys.readouterr().out
+    assert Path("one/trial-1/captures/sender.pcapng").is_file()
+    assert run_cli("run", spec, "--set", axis, "--out", "two") == 0
+    capsys.readouterr()
+    rival = '\n[[flows]]\ncca = "bbr"\n'
+    beside = write(tmp_path, GOOD.replace('"good"', '"beside"') + rival, "beside.toml")
+    assert run_cli("run", beside, "--set", axis, "--out", "beside") == 0
+    capsys.readouterr()
+    for place, name in (("one", "timeline"), ("two", "lines"), ("beside", "share")):
+        assert run_cli("figure", place, "--format", "svg") == 0
+        study = "beside" if place == "beside" else "good"
+        assert capsys.readouterr().out.split() == [f"{study}-{name}.svg"]
+    assert run_cli("figure", "one", "share") == 2
+    assert "a figure of a sweep, and this is one run; one of timeline" in capsys.readouterr().err
+    assert run_cli("export", "two") == 0
+    assert capsys.readouterr().out.startswith("study,")
 
 
 def every_command(name: str, command: Any) -> Iterator[tuple[str, Any]]:

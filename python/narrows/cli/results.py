@@ -92,7 +92,9 @@ def analyze(
 
 def export(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="Results of a sweep or a run.")],
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="summary, flows, runs, ...")],
+    table: Annotated[
+        str, typer.Argument(metavar="[TABLE]", help="summary, flows, runs, ...")
+    ] = "summary",
     form: Annotated[
         str,
         typer.Option(
@@ -135,7 +137,10 @@ def figure(
     ],
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="Of results: share, heatmap, timeline, ..."),
+        typer.Argument(
+            metavar="[NAME]",
+            help="Of a sweep: share, lines, ...; of a run: timeline, ...",
+        ),
     ] = None,
     sets: Sets = None,
     metric: Annotated[
@@ -183,13 +188,12 @@ def figure(
         _draw_network(place, sets or [], out)
         return
     refuse_options(context, "figure", ("sets",), "for results")
-    if name is None:
-        raise InputError.at("NAME", "nothing", "a figure (`narrows list figures`)")
     from narrows.console import print_paths
     from narrows.store import slug, unwritable
-    from narrows.sweeps.figure import describe, save
+    from narrows.sweeps.figure import default_name, describe, save
 
     with reading(place):
+        name = name or default_name(place)
         made = describe(
             place, name, metric=metric, x=x, y=y, by=by, where=where or (), trial=trial,
             ylim=ylim, xscale=xscale,

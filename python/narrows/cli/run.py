@@ -245,5 +245,7 @@ def _run(
     else:
         print_summary(outcome.result)
         print_lines(f"not met: {one}" for one in broken)
+        if captures.pcap:
+            print_lines([f"captures: {outcome.result.path / 'trial-1' / 'captures'}"])
         hint(f"narrows open {outcome.result.path}", "narrows list results")
     return not broken

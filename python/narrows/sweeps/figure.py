@@ -19,6 +19,19 @@ if TYPE_CHECKING:
     from narrows.figures.model import Figure, Scale
 
 
+def default_name(place: Place) -> str:
+    """The figure drawn if none is named: a timeline of one run, shares or lines of a sweep."""
+    import polars as pl
+
+    from narrows.sweeps.export import frame
+
+    if not is_store(place):
+        return "timeline"
+    shares = frame(place, "summary").select(pl.col(r"^.*\.share$").is_not_null())
+    has_rivals = shares.width > 1 and bool((shares.sum_horizontal() > 1).any())
+    return "share" if has_rivals else "lines"
+
+
 def describe(
     place: Place,
     name: str,
@@ -53,6 +66,10 @@ def describe(
             found = f"{quote(name)}, for which this run has nothing to show"
             raise InputError.at("NAME", found, "another figure, such as timeline")
         return figure
+    if not is_store(place):
+        right = ", ".join(key for key, one in figures.CATALOGUE.items() if one.of == "run")
+        found = f"{quote(name)}, a figure of a sweep, and this is one run"
+        raise InputError.at("NAME", found, f"one of {right}")
     frame, axes, title, runs = _table(place, entry.table, where)
     bounds = _bounds(place, title)
     view = View(title, axes, metric, _place(x), _place(y), _place(by), runs, ends, scale, bounds)
