@@ -27,14 +27,12 @@ pub(crate) struct Depth {
 }
 
 impl Depth {
-    /// Counts a backlog that lasted until `at`.
-    ///
-    /// # Panics
-    /// If it was already counted until later.
+    /// Counts a backlog that lasted until `at`. An instant before the last one, as of a timer that is
+    /// served late, counts nothing.
     #[inline]
     pub(crate) fn count(&mut self, at: Time, backlog: Backlog) {
-        let span = (at - self.since).as_nanos();
-        self.since = at;
+        let span = at.saturating_since(self.since).as_nanos();
+        self.since = self.since.max(at);
         // The table is right for any number whose product is the backlog, so it may wrap.
         let is_usual = (backlog.packets as u64).wrapping_mul(self.packet) == backlog.bytes;
         match self.by_packets.get_mut(backlog.packets) {
@@ -107,6 +105,15 @@ mod tests {
         depth.count(at(105), Backlog::default());
         depth.count(at(106), Backlog { bytes: 7, packets: 1 });
         assert_eq!(buckets(&mut depth), [(0.0, 5), (7.0, 1)]);
+    }
+
+    #[test]
+    fn an_earlier_instant_counts_nothing() {
+        let mut depth = Depth::default();
+        depth.count(at(10), Backlog::default());
+        depth.count(at(4), Backlog { bytes: 100, packets: 1 });
+        depth.count(at(20), Backlog { bytes: 50, packets: 1 });
+        assert_eq!(buckets(&mut depth), [(0.0, 10), (50.0, 10)]);
     }
 
     #[test]
