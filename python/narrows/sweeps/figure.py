@@ -142,8 +142,6 @@ def _table(
     from narrows.figures.sweeps.view import runs_in
     from narrows.sweeps.export import frame
 
-    if not is_store(place):
-        raise InputError.at("DIR", f"{place}, which holds no sweep", "the directory of a sweep")
     studies = open_store(place).studies()
     rows = frame(place, table)
     if len(studies) > 1 and not any(text.startswith("study=") for text in where):
