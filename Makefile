@@ -53,7 +53,7 @@ rust-lint: $(BIN)/python
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --locked -p narrows-python --no-default-features -- -D warnings # without other projects' stacks
 	@if rustup target list --installed 2> /dev/null | grep -qx $(STATIC) || rustup target add $(STATIC) 2> /dev/null; then \
-	    $(CARGO) clippy --locked --target $(STATIC) -p narrows-traffic -p narrows-router -- -D warnings; \
+	    $(CARGO) clippy --locked --target $(STATIC) -p narrows-traffic -p narrows-router -p narrows-drill -- -D warnings; \
 	    else echo "skipped: the programs of a wheel; rustup can't add the target $(STATIC)"; fi
 	@if cargo deny --version > /dev/null 2>&1; then cargo deny --offline --locked check bans licenses sources; \
 	    else echo "skipped: the licences and sources of dependencies; cargo-deny isn't installed"; fi
@@ -121,22 +121,7 @@ playground: setup ## build the page that runs the simulator in a browser, and te
 	tests/wasm/check.sh $(BIN)/python target/playground
 
 reference: setup ## regenerate files made from the sources: Python classes, reference, notebooks
-	$(BIN)/python tools/generate_samples.py
-	$(BIN)/python tools/generate_scenario.py
-	$(BIN)/python tools/generate_tables.py
-	$(BIN)/python tools/generate_elements.py
-	$(BIN)/python tools/generate_reference.py
-	$(BIN)/python tools/generate_paths.py
-	$(BIN)/python tools/generate_controls.py
-	$(BIN)/python tools/generate_columns.py
-	$(BIN)/python tools/generate_metrics.py
-	$(BIN)/python tools/generate_statements.py
-	$(BIN)/python tools/generate_commands.py
-	$(BIN)/python tools/generate_requirements.py
-	$(BIN)/python tools/generate_specification.py
-	$(BIN)/python tools/generate_agreement.py
-	$(BIN)/python tools/write_bbr_draft.py
-	$(BIN)/python tools/make_notebooks.py
+	$(BIN)/python tools/make_reference.py
 
 locks: $(VENV)/.installed ## pin the newest versions that pyproject.toml allows
 	$(BIN)/python -m pip install --quiet uv

@@ -15,6 +15,7 @@ from pathlib import Path, PurePath
 import hypothesis
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 sys.path.insert(0, str(Path(__file__).parent / "python"))
 import required
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from narrows.backends import get_backend
-from narrows.compare import Cell, Row, Verdict
+from narrows.compare import CellComparison, ComparedQuantity, EquivalenceVerdict
 from narrows.compare.quantities import Measured, measure
 from narrows.plan import plan
 from narrows.spec import parse
@@ -41,7 +41,7 @@ duration = "30s"
 warmup = "5s"
 sample_interval = "50ms"
 """
-Drawn = dict[int, list[Counter[Verdict]]]
+Drawn = dict[int, list[Counter[EquivalenceVerdict]]]
 """The verdicts of each comparison, by its number of trials."""
 HEAD = """\
 # How often a comparison is right
@@ -93,18 +93,22 @@ def _pool(text: str, changes: Sequence[str], size: int) -> list[Measured]:
         return list(pool.map(run, range(size)))
 
 
-def values(runs: Sequence[Measured], cell: Cell) -> tuple[float, ...]:
+def values(runs: Sequence[Measured], cell: ComparedQuantity) -> tuple[float, ...]:
     """The cell's value in each run."""
     return tuple(run[cell] for run in runs)
 
 
-def true_verdicts(first: Sequence[Measured], second: Sequence[Measured]) -> dict[Cell, Verdict]:
+def true_verdicts(
+    first: Sequence[Measured], second: Sequence[Measured]
+) -> dict[ComparedQuantity, EquivalenceVerdict]:
     """The verdict of whole pools on each common cell, which is taken for the truth."""
     cells = sorted(set(first[0]) & set(second[0]))
-    return {c: Row(c, "b", values(second, c), values(first, c)).verdict for c in cells}
+    return {c: CellComparison(c, "b", values(second, c), values(first, c)).verdict for c in cells}
 
 
-def same(runs: Sequence[Measured], trials: int, chance: random.Random) -> Counter[Verdict]:
+def same(
+    runs: Sequence[Measured], trials: int, chance: random.Random
+) -> Counter[EquivalenceVerdict]:
     """The verdicts on a scenario beside itself, in disjoint runs."""
     drawn = chance.sample(runs, 2 * trials)
     first, second = drawn[:trials], drawn[trials:]
@@ -114,13 +118,13 @@ def same(runs: Sequence[Measured], trials: int, chance: random.Random) -> Counte
 def different(
     first: Sequence[Measured],
     second: Sequence[Measured],
-    truth: dict[Cell, Verdict],
+    truth: dict[ComparedQuantity, EquivalenceVerdict],
     trials: int,
     chance: random.Random,
-) -> Counter[Verdict]:
+) -> Counter[EquivalenceVerdict]:
     """The verdicts on the cells that truly differ."""
     judged = true_verdicts(chance.sample(first, trials), chance.sample(second, trials))
-    return Counter(v for cell, v in judged.items() if truth.get(cell) is Verdict.DIFFER)
+    return Counter(v for cell, v in judged.items() if truth.get(cell) is EquivalenceVerdict.DIFFER)
 
 
 def page() -> str:
@@ -139,36 +143,41 @@ def page() -> str:
                 itself[trials].append(same(first, trials, chance))
                 others[trials].append(different(first, second, truth, trials, chance))
     parts += _table(
-        "A scenario compared with itself", "It must never differ.", itself, Verdict.DIFFER
+        "A scenario compared with itself",
+        "It must never differ.",
+        itself,
+        EquivalenceVerdict.DIFFER,
     )
     about = f"Only cells that differ in {POOL} runs of each are counted; they must never agree."
-    parts += _table("A scenario compared with another", about, others, Verdict.AGREE)
+    parts += _table("A scenario compared with another", about, others, EquivalenceVerdict.AGREE)
     parts += _pairs(listing)
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _table(title: str, about: str, drawn: Drawn, wrong: Verdict) -> Iterator[str]:
+def _table(title: str, about: str, drawn: Drawn, wrong: EquivalenceVerdict) -> Iterator[str]:
     yield f"## {title}\n"
     yield f"{about} {REPETITIONS} comparisons of each of {len(PAIRS)} scenarios.\n"
     yield "| Trials | Cells | Agree | Differ | Undecided | Comparisons without a wrong cell |"
     yield "| ---: | ---: | ---: | ---: | ---: | ---: |"
     for trials, comparisons in drawn.items():
-        found = sum(comparisons, Counter[Verdict]())
-        shares = [f"{100 * found[verdict] / found.total():.2f} %" for verdict in Verdict]
+        found = sum(comparisons, Counter[EquivalenceVerdict]())
+        shares = [f"{100 * found[verdict] / found.total():.2f} %" for verdict in EquivalenceVerdict]
         right = sum(not comparison[wrong] for comparison in comparisons) / len(comparisons)
         cells = [str(trials), str(found.total()), *shares, f"{100 * right:.1f} %"]
         yield f"| {' | '.join(cells)} |"
     yield ""
 
 
-def _pairs(listing: Sequence[tuple[Pair, dict[Cell, Verdict]]]) -> Iterator[str]:
+def _pairs(
+    listing: Sequence[tuple[Pair, dict[ComparedQuantity, EquivalenceVerdict]]],
+) -> Iterator[str]:
     yield "## The scenarios\n"
     yield "Each is 20 Mbit/s, 40 ms, 1 BDP, 1 % of random loss and 30 s, then the same changed.\n"
     yield "| Flows and change | Cells that differ | Cells that agree | Neither |"
     yield "| --- | ---: | ---: | ---: |"
     for pair, truth in listing:
         found = Counter(truth.values())
-        order = (Verdict.DIFFER, Verdict.AGREE, Verdict.UNDECIDED)
+        order = (EquivalenceVerdict.DIFFER, EquivalenceVerdict.AGREE, EquivalenceVerdict.UNDECIDED)
         yield f"| {pair.title} | {' | '.join(str(found[v]) for v in order)} |"
 
 

@@ -1,7 +1,7 @@
-"""The loads of tools/bench.py in another simulator, in turns with narrows.
+"""The loads of tools/bench.py in another simulator, alternating with narrows.
 
 A peer is a program with the options of `bench_ns3.cc` beside this file. It prints the packets that
-left the bottleneck and the CPU time of the simulation as a line of JSON. So one for another
+left the bottleneck and the CPU time of the simulation as a line of JSON, so a peer for another
 simulator needs no change here.
 """
 
@@ -88,7 +88,7 @@ def _last_line(text: str) -> str:
 def compare(
     program: Path, quick: bool = False, scenarios: Sequence[Scenario] = SCENARIOS
 ) -> Iterator[dict[str, Any]]:
-    """Yields both rates of each scenario, and how many times the peer's ours is: median and range.
+    """Yields both rates of each scenario, and the ratio of ours to the peer's: median and range.
 
     The two take turns, so other load on the machine affects both.
     """

@@ -40,11 +40,11 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAMS = ("narrows-router", "narrows-traffic")
+PROGRAMS = ("narrows-drill", "narrows-router", "narrows-traffic")
 PLACE = Path("python", "narrows", "programs")
 """Where the package looks for them, and what `tool.maturin.include` of pyproject.toml names."""
 STUDIES = Path("python", "narrows", "studies")
-"""The same for the studies, which are at the top of the repository."""
+"""Where the package looks for the studies, which are at the top of the repository."""
 
 
 def build_wheel(

@@ -3,8 +3,10 @@
 The exit status is 1 if there is one.
 
 Two modules form a circle if each imports something from the other, directly or through further
-ones. A name counts where it is defined: one that a module only re-exports (`pub use`) belongs to
-the module behind it. `mod` and tests don't count.
+ones, and so do two that contain others, such as folders, if their contents do. So the modules that
+stand beside each other have an order, in which imports point down only. A name counts where it is
+defined: one that a module only re-exports (`pub use`) belongs to the module behind it. `mod` and
+tests don't count.
 
 A detour is an import through a module above (`crate::X`, `super::X`) that only re-exports the name,
 so that the arrow seems to go upwards: name the module that defines it.
@@ -27,6 +29,7 @@ NOISE = re.compile(
 )
 USE = re.compile(r"(pub(?:\([^)]*\))?\s+)?\buse\s+([^;]+);")
 PATH = re.compile(r"(?<![\w:])\w+(?:::\w+)+")
+TEST_FILE = re.compile(r"#\[cfg\(test\)\]\s*mod\s+(\w+);")
 TESTS = re.compile(
     r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?mod\s+\w+\s*\{"
 )
@@ -62,6 +65,9 @@ def modules(crate: Path) -> dict[Name, Module]:
         if name[-1] in ("mod", "lib"):  # `main` is a crate of its own
             name = name[:-1]
         made[name] = Module(name, code_of(file))
+    for name, module in list(made.items()):
+        for test in TEST_FILE.findall(module.text):
+            del made[(*name, test)]
     for module in made.values():
         read(module, made)
     return made
@@ -156,6 +162,28 @@ def arrows_of(known: dict[Name, Module]) -> Arrows:
 def circles(known: dict[Name, Module]) -> Iterator[list[str]]:
     """Every circle, as what its modules import from one another."""
     arrows = arrows_of(known)
+    yield from circles_among(arrows)
+    for parent in sorted({name[:depth] for name in known for depth in range(len(name))}):
+        yield from circles_among(arrows_between(parent, arrows))
+
+
+def arrows_between(parent: Name, arrows: Arrows) -> Arrows:
+    """The imports between the modules in one, each with all that it contains."""
+    depth = len(parent) + 1
+    inside = {name for name in arrows if len(name) >= depth and name[: depth - 1] == parent}
+    between: Arrows = {name[:depth]: {} for name in inside}
+    if all(len(name) == depth for name in inside):
+        return {}  # these are in the whole already
+    for name in inside:
+        for other in inside & set(arrows[name]):
+            if name[:depth] != other[:depth]:
+                names = between[name[:depth]].setdefault(other[:depth], set())
+                names |= arrows[name][other]
+    return between
+
+
+def circles_among(arrows: Arrows) -> Iterator[list[str]]:
+    """The circles of these imports."""
     for circle in components({name: set(others) for name, others in arrows.items()}):
         yield [
             f"{'::'.join(('crate', *name))} takes {', '.join(sorted(arrows[name][other]))}"

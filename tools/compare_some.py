@@ -19,7 +19,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from generate_agreement import specs
+from reference.agreement import specs
 
 ROOT = Path(__file__).resolve().parents[1]
 CUSTOM = ("agreement-bbr2", "agreement-bbr3")

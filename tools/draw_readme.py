@@ -18,7 +18,7 @@ from narrows.figures import static
 from narrows.figures.model import Figure
 from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.exhibit import Scope
-from narrows.reproduce.gather import measured, work
+from narrows.reproduce.gather import measurements, work
 from narrows.sweeps import execute, prepare
 from narrows.sweeps.figure import describe
 
@@ -39,7 +39,7 @@ def take_turns(place: Path) -> Figure:
     demo.compute(place)
     exhibit = exhibits()[demo.FIGURE]
     scope = Scope(exhibit.profile, quick=True)
-    data = measured(work(exhibit, scope, get_backend("sim")), place)
+    data = measurements(work(exhibit, scope, get_backend("sim")), place)
     [picture] = exhibit.method().draw(data)
     figure: Figure = picture.figure
     throughput, queue, *_ = figure.panels

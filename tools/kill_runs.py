@@ -255,7 +255,7 @@ def leave(site: Site, command: Command, after_s: float, tally: Tally) -> list[st
 
 
 def print_table(tallies: list[Tally]) -> None:
-    """Prints how often each command ended how."""
+    """Prints how often each command ended in which way."""
     print("command    signal  usual s  at work  done  left for the next run  wrong")
     for one in tallies:
         print(

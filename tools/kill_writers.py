@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
-from narrows.store import RunStore
+from narrows.store import open_store
 
 DURABLE_S = 10.0
 """A run that was finished this long before is never lost."""
@@ -57,7 +57,7 @@ class Kill:
 
 
 def write_study(folder: Path, buffers: int = 200) -> Path:
-    """Writes a study with 50 short runs for each of so many buffers."""
+    """Writes a study with 50 short runs for each of `buffers` buffers."""
     file = folder / "study.toml"
     named = ", ".join(f'"{number}pkt"' for number in range(20, 20 + buffers))
     file.write_text(_STUDY.format(buffers=named), encoding="utf-8")
@@ -76,7 +76,7 @@ def kill(study: Path, out: Path, after_s: float, jobs: int) -> Kill:
         killed = monotonic()
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
-    reports, kept = _reports(said), len(RunStore(out).keys())
+    reports, kept = _reports(said), len(open_store(out).keys())
     lost = [when for when, done in reports if done > kept]
     finished = max((done for _, done in reports), default=0)
     return Kill(after_s, finished, kept, killed - min(lost, default=killed))

@@ -38,7 +38,7 @@ PAGE = ROOT / "docs" / "gallery" / "index.md"
 MARK = "<!-- entries -->"
 DPI = 100
 COLOURS = 96
-"""Colours of a picture, which make it a fifth of its size."""
+"""The palette of a picture, which shrinks it to 20 % of its size."""
 PRESET = """# {preset}.toml
 name = "{preset}"
 
@@ -119,7 +119,7 @@ class Entry:
 
 
 def as_sets(values: list[str]) -> list[str]:
-    """Values as options of the command."""
+    """Turns values into `--set` options."""
     return [word for value in values for word in ("--set", value)]
 
 
@@ -130,7 +130,7 @@ def sections() -> Iterator[tuple[str, str, list[Entry]]]:
 
 
 def main() -> int:
-    """Makes the folder anew."""
+    """Builds the folder from scratch."""
     folder = Path(sys.argv[1]).resolve()
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "images").mkdir(parents=True)

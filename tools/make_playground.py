@@ -1,8 +1,8 @@
-"""Puts the playground together: its files, the simulator as WebAssembly, the colours of figures.
+"""Builds the playground from its files, the simulator as WebAssembly, and the figures' colours.
 
     python tools/make_playground.py MODULE.wasm FOLDER [DOCUMENTATION]
 
-FOLDER is ready for any server of static files. DOCUMENTATION is the address of the documentation's
+Any static web server can serve FOLDER. DOCUMENTATION is the address of the documentation's
 home page as seen from FOLDER; without it the pages have no links to the documentation.
 """
 
@@ -23,13 +23,13 @@ from narrows.spec import registry
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "playground"
-DOCUMENTATION = re.compile(r'<a class="documentation".*?</a>', re.DOTALL)
+DOCUMENTATION = re.compile(r'<(a|span) class="documentation".*?</\1>', re.DOTALL)
 """A link to a page of the documentation."""
 PRESETS = ROOT / "crates" / "spec" / "src" / "presets.toml"
 
 
 def main() -> int:
-    """Makes the folder anew."""
+    """Builds the folder from scratch."""
     module, folder = Path(sys.argv[1]), Path(sys.argv[2])
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(SOURCE, folder, ignore=shutil.ignore_patterns("README.md"))
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def frame_lessons(folder: Path) -> None:
-    """Puts what all pages of lessons share around each; its heading becomes its title."""
+    """Wraps each lesson in the frame that all share; its heading becomes the page's title."""
     frame = folder / "frame.html"
     around = frame.read_text(encoding="utf-8")
     frame.unlink()
@@ -70,16 +70,16 @@ def link_documentation(folder: Path, home: str | None) -> None:
 
 
 def _looks() -> dict[str, object]:
-    """The colours of controls and states, those of whatever else is drawn, and usual names."""
+    """The colours of controls, further colours for other curves, and the controls' titles."""
     return {
         "controls": {name: asdict(colour) for name, colour in palette.COLOURS.items()},
-        "others": [asdict(colour) for colour in palette.SHADES],
+        "others": [asdict(colour) for colour in palette.FREE],
         "titles": {name: registry.title(name) for name in registry.ccas()},
     }
 
 
 def allow_frame(folder: Path) -> None:
-    """Puts the digest of the frame's script into both policies that it must meet."""
+    """Adds the hash of the frame's script to the content security policies of both pages."""
     frame, page = folder / "frame.html", folder / "index.html"
     text = frame.read_text(encoding="utf-8")
     (script,) = re.findall("<script>(.*?)</script>", text, re.DOTALL)
@@ -102,7 +102,7 @@ def keep_offline(folder: Path) -> None:
 
 
 def _fill(file: Path, gap: str, content: str) -> None:
-    """Puts what a build determines into the one gap that a file has for it."""
+    """Fills a file's placeholder, which must occur exactly once."""
     text = file.read_text(encoding="utf-8")
     if text.count(gap) != 1:
         raise SystemExit(f"{file.name} has {text.count(gap)} times {gap!r}, not once")

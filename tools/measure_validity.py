@@ -2,9 +2,9 @@
 
     .venv/bin/python tools/measure_validity.py [--runs 20] [--rates 20mbit,100mbit,500mbit]
 
-Each run lasts 3 s and is made twice in turns: alone, and beside a busy loop on each core. It prints
-for each kind how many runs were invalid, how long the hosts waited and ran, and how late the router
-was. Leave the machine alone meanwhile; the load before each run is printed.
+Runs of 3 s alternate: one alone, one beside a busy loop on each core. It prints for each kind how
+many runs were invalid, how long the hosts waited and ran, and how late the router was. Leave the
+machine idle meanwhile; the load before each run is printed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def busy_loops(count: int) -> Iterator[None]:
             loop.wait()
 
 
-def one(spec: Path, seed: int, backend: str, loops: int) -> bool:
-    """Makes a run, prints its measurements, and returns whether it was invalid."""
+def run_once(spec: Path, seed: int, backend: str, loops: int) -> bool:
+    """Runs `spec` once, prints the measurements, and returns whether the run was invalid."""
     load = os.getloadavg()[0]
     with busy_loops(loops):
         result = narrows.run(
@@ -60,13 +60,13 @@ def one(spec: Path, seed: int, backend: str, loops: int) -> bool:
 
 
 def main() -> None:
-    """Runs both kinds in turns at each rate, and counts the invalid ones."""
-    parser = argparse.ArgumentParser(description="How well is a busy machine told?")
+    """Alternates between the kinds at each rate, and counts the invalid runs."""
+    parser = argparse.ArgumentParser(description="How well is a busy machine recognised?")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--rates", default="20mbit,100mbit,500mbit")
     parser.add_argument("--backend", default="kernel")
     parser.add_argument("--gso", action="store_true", help="hosts send super-packets")
-    parser.add_argument("--kinds", default="quiet,starved", help="one of them, or both in turns")
+    parser.add_argument("--kinds", default="quiet,starved", help="one of them, or both alternately")
     options = parser.parse_args()
     gso = str(options.gso).lower()
     kinds = {"quiet": 0, "starved": os.cpu_count() or 1}
@@ -79,7 +79,7 @@ def main() -> None:
             invalid = dict.fromkeys(chosen, 0)
             for seed in range(1, options.runs + 1):
                 for kind, loops in chosen.items():
-                    invalid[kind] += one(spec, seed, options.backend, loops)
+                    invalid[kind] += run_once(spec, seed, options.backend, loops)
             for kind, count in invalid.items():
                 print(f"{rate}: {kind}: {count} of {options.runs} invalid")
 

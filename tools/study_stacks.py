@@ -37,7 +37,7 @@ KERNEL = "Linux itself"
 HEAD = """\
 # Stacks of other projects beside Linux
 
-What the same control does in another project's transport stack, in the simulator's model of
+Compares the same controls in other projects' transport stacks, in the simulator's model of
 Linux 6.12, and in Linux. The stacks are quinn-proto 0.11.19 and noq-proto 1.4.0, which run
 unmodified ([how-to](../how-to/stacks.md)), with their own controls; `linux` is the simulator's
 TCP, whose agreement with the kernel [agreement.md](agreement.md) measures, and whose `bbr3` is
@@ -81,7 +81,7 @@ only, not for New Reno and CUBIC.
   windows in a smoothed RTT.
 - **Its pacer allows bursts and makes few.** The bucket holds what the rate gives in 2 ms, but at
   least ten packets if those take no more than 10 ms (`rate_capacity`). With data waiting it is
-  empty, so that BBRv3 lets go of single packets, as the table of bursts shows; Linux's of two.
+  empty, so BBRv3 sends single packets, as the table of bursts shows; Linux's sends pairs.
 - **BBRv3's bandwidth leaks away between probes.** `adapt_long_term_model` of
   `congestion/bbr3/mod.rs` calls `advance_max_bw_filter` in each round that begins while
   `ack_phase` is `ProbeStopping`, and nothing leaves that phase before the next probe: the filter,
@@ -104,8 +104,8 @@ only, not for New Reno and CUBIC.
   DRAIN, 2.25 BDP of window in PROBE_UP. Compare it with the lines "by the draft", which are the
   simulator's `bbr3` with `rules = "draft"`. Its phase can't be seeded from outside:
   `probe_rng_seed` of `Bbr3Config` has no setter.
-- **New Reno is quinn's; CUBIC** keeps what its growth has beyond a packet for later ACKs, where
-  quinn's begins at 0 again (`cwnd_inc` in `congestion/cubic.rs`), and takes back a reduction that
+- **New Reno is quinn's; CUBIC** keeps the part of a packet that its growth leaves for later ACKs,
+  where quinn's drops it (`cwnd_inc` in `congestion/cubic.rs`), and takes back a reduction that
   turns out to be spurious. It has no HyStart either.
 
 What follows from the other causes, where no option changes them, hasn't been measured.

@@ -12,8 +12,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from narrows.search.survey import confirm, survey, weaknesses
-from narrows.search.survey_page import page
+from weakness_page import page
+from weakness_survey import confirm, survey, weaknesses
+
 from narrows.spec.registry import ccas
 
 FIRST = ("bbr", "bbr3", "copa", "cubic", "prague", "reno")

@@ -5,7 +5,7 @@
 Each must end with status 0, 1 or 2, and without a traceback. A case has a number, and
 `--only NUMBER` runs it alone; `--cases` says how many there are at least. It prints the counts of
 each kind and how they ended. Most cases go directly to the functions that a command calls first;
-one in some hundred goes through the whole command.
+one in a few hundred goes through the whole command.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Kinds:
         if main(command) != 0:
             raise SystemExit(f"{command} failed")
 
-    def planned(self, moves: random.Random) -> int:
+    def plan_one(self, moves: random.Random) -> int:
         """A specification that is read, checked and planned, without the command around it."""
         text = mutate(moves.choice(self.specs), moves, lines=True).decode("utf-8", "replace")
         sets = [f"path.rate={moves.choice(WORDS)}"] if moves.random() < 0.1 else []
@@ -84,7 +84,7 @@ class Kinds:
             return 2 if str(error) else 70
         return 0
 
-    def analysed(self, moves: random.Random) -> int:
+    def analyse_one(self, moves: random.Random) -> int:
         """A capture that is read and analysed, without the command and its page."""
         file = self.place / "case.pcapng"
         content = moves.choice(self.captures).read_bytes()[: moves.randrange(100_000)]
@@ -95,7 +95,7 @@ class Kinds:
             return 2 if str(error) else 70
         return 0
 
-    def opened(self, moves: random.Random) -> int:
+    def open_one(self, moves: random.Random) -> int:
         """A results directory with a damaged file, read completely."""
         broken = self.place / "opened"
         if not broken.exists():
@@ -204,9 +204,9 @@ def case(number: int, kinds: Kinds, share: Counter[str]) -> None:
     moves = random.Random(number)  # noqa: S311 (a case is to come again)
     commands = (kinds.specification, kinds.capture, kinds.result, kinds.short_run)
     makers: tuple[Callable[[random.Random], list[str] | int], ...] = (
-        *((kinds.planned,) * 300),
-        *((kinds.analysed,) * 100),
-        *((kinds.opened,) * 100),
+        *((kinds.plan_one,) * 300),
+        *((kinds.analyse_one,) * 100),
+        *((kinds.open_one,) * 100),
         *commands,
     )
     make = moves.choice(makers)

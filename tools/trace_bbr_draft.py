@@ -18,7 +18,7 @@ import polars as pl
 from narrows.api.results import of_run
 from narrows.errors import SpecError
 from narrows.evaluate import load_suite
-from narrows.evaluate.suite import Situation, only
+from narrows.evaluate.suite import Situation, select
 from narrows.runner import execute, prepare
 from narrows.store import CaptureOptions
 
@@ -33,7 +33,7 @@ CONTROLS = {
 def traces(out: Path, names: list[str]) -> Iterator[dict[str, object]]:
     """A row for each sender in each case; what a stack can't run is a row with the reason."""
     suite = load_suite("bbr-draft")
-    for situation in (only(suite, names) if names else suite).situations:
+    for situation in (select(suite, names) if names else suite).situations:
         for control in CONTROLS:
             yield {"case": situation.name, "control": control} | trace(situation, control, out)
 

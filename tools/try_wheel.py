@@ -55,7 +55,7 @@ def with_pip(place: Path, index: str) -> float:
         raise SystemExit("a compiler is on the path")
     run(place, "env/bin/narrows", "demo")  # a plain installation has what figures and verdicts need
     report_sizes(next((place / "env" / "lib").glob("python*/site-packages")))
-    for program in ("narrows-router", "narrows-traffic"):
+    for program in ("narrows-drill", "narrows-router", "narrows-traffic"):
         (found,) = (place / "env").rglob(program)
         if subprocess.run([found], capture_output=True, check=False).returncode < 0:
             raise SystemExit(f"{program} doesn't run here")

@@ -3,8 +3,9 @@
     python tools/write_claims.py OUT...
 
 Each OUT is a directory that `narrows reproduce` wrote, such as one of the simulator and one
-of a real kernel; if two made the same figure in the same way, the later counts. Nothing in the page
-is written by hand but for what kernel_notes.toml says of a kernel and its model.
+of a real kernel; if two made the same figure in the same way, the later counts, and all count
+before what is shipped. Nothing in the page is written by hand but for what kernel_notes.toml says
+of a kernel and its model, and control_notes.toml of controls that weren't noticed.
 """
 
 from __future__ import annotations
@@ -21,16 +22,21 @@ from typing import Any
 from narrows.reproduce import fit, judgements, ledger, negative, rivals, seeds, testbeds
 from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.changes import changes
-from narrows.reproduce.claims import KINDS, claims
+from narrows.reproduce.claims import KINDS, UNCHECKED, claims
 from narrows.reproduce.judgements import Judgement
-from narrows.reproduce.ledger import Entry, Line
+from narrows.reproduce.judging import CONFIDENCE
+from narrows.reproduce.ledger import ClaimVerdicts, LedgerEntry
 from narrows.reproduce.library import DATA, DOCUMENTS
+from narrows.reproduce.negative import Control
+from narrows.reproduce.settle import LOOKS
 from narrows.reproduce.site import own_profiles
 from narrows.store.atomic import write_text
+from narrows.words import count_of
 
 OPEN = ("differs", "refuted", "undecided", "partly", "depends")
 """Verdicts whose failed and undecided checks are listed."""
 NOTES = Path(__file__).with_name("kernel_notes.toml")
+CONTROL_NOTES = Path(__file__).with_name("control_notes.toml")
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 TARGET = REFERENCE / "claims.md"
 RIVALS_PAGE, SEEDS_PAGE = REFERENCE / "rivals.md", REFERENCE / "seeds.md"
@@ -38,7 +44,8 @@ HEAD = """\
 # The verdict on every claim
 
 [statements.md](statements.md) lists everything that the documents state, with the claims that
-judge it.
+judge it. [rivals.md](rivals.md) has the claims about BBR with other controls in its place,
+[seeds.md](seeds.md) the verdicts with other seeds.
 
 This page lists each statement of the four documents with three verdicts, on the whole grid unless
 it says otherwise. The first is the simulator's with its profile of Linux 6.12, which was compared
@@ -55,15 +62,29 @@ in docs/how-to/reproduce.md; measurements, rules and figures are on the pages th
 reproduce all` makes. `tools/write_claims.py` made this page from such runs.
 """
 EARLIER = """\
-These verdicts of the simulator are older than some of the rules and their limits: they were
-decided at 95 %, by the figures' own numbers of trials, on the chosen testbed alone and without
-rivals.
+A verdict with † is older than some of the rules and their limits: it was decided at 95 %, by the
+figure's own number of trials, on the chosen testbed alone and without rivals. {told}
+"""
+FEWER = """\
+The trials of a large figure are looked at less often than five times, each time with twice as many,
+so more of its checks may be undecided. Most looks, and the number of the simulator's verdicts on
+whole grids: {told}.
+"""
+REACH = """\
+A verdict stands on the testbed that the figure chose and on the figure's own seeds, unless the
+claim was judged elsewhere, too: of {all} claims with checks {seeds} with other seeds and {testbeds}
+on other testbeds, on the whole grid. {naming} claims name rivals with which they must fail;
+{rivals} of them were judged with each. Where rivals are missing, a confirmed claim says so
+("rivals not run", or "not run with" some of them), and nobody knows yet whether it is specific to
+BBR.
 """
 LATER = "linux-6.12"
 
 ANSWERS = {True: "met", False: "not met", None: "undecided"}
 OTHERWISE = """\
 ### Where Linux 6.12 itself and its TCP in the simulator decide differently
+
+"By older rules" says that the kernel wasn't judged by today's: the difference may be theirs.
 """
 
 TESTBEDS_HEAD = """\
@@ -102,18 +123,56 @@ hundred. `tools/write_claims.py` made this page.
 """
 
 
-def page(found: Sequence[Line], judged: Sequence[Judgement] = ()) -> str:
+def page(found: Sequence[ClaimVerdicts], judged: Sequence[Judgement] = ()) -> str:
     """The whole page, with the matrices of testbeds and the negative controls that were run."""
-    parts = [HEAD, *_age(found), *_counts(found), *_chapters(found)]
+    simulated = [
+        e for line in found for e in line.entries if e.way.backend == "sim" and not e.way.quick
+    ]
+    looks = [entry.way.looks for entry in simulated if not _older(entry)]
+    parts = [HEAD, *_age(found), *_looks(looks), _reach(judged), *_counts(found)]
+    parts += _chapters(found)
     parts += [*_matrices(judged), *_controls(judged)]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _age(found: Sequence[Line]) -> Iterator[str]:
-    """A warning if verdicts were found by other rules than today's."""
-    ways = [entry.way for line in found for entry in line.entries if entry.way.backend == "sim"]
-    if any(way.looks == 1 for way in ways):
-        yield EARLIER
+def _age(found: Sequence[ClaimVerdicts]) -> Iterator[str]:
+    """How many verdicts were found by rules other than today's, if any were."""
+    entries = [entry for line in found for entry in line.entries]
+    told = [
+        f"{sum(map(_older, mine))} of {len(mine)} {place}"
+        for backend, place in (("sim", "of the simulator"), ("uml", "of Linux itself"))
+        if any(map(_older, mine := [e for e in entries if e.way.backend == backend]))
+    ]
+    if told:
+        yield EARLIER.format(told=f"So are {' and '.join(told)}.")
+
+
+def _older(entry: LedgerEntry) -> bool:
+    """Whether a finding was decided by less strict rules than today's."""
+    return entry.way.confidence < CONFIDENCE
+
+
+def _looks(looks: Sequence[int]) -> Iterator[str]:
+    """How often trials could be added, where that is less often than usual."""
+    counts = sorted(Counter(looks).items(), reverse=True)
+    if any(number < LOOKS[False] for number, _ in counts):
+        yield FEWER.format(told=", ".join(f"{number}: {count}" for number, count in counts))
+
+
+def _reach(judged: Sequence[Judgement]) -> str:
+    """How many claims were judged elsewhere than as written, on whole grids."""
+    mine: dict[str, list[Judgement]] = {}
+    for one in _own(judged):
+        if not one.quick:
+            mine.setdefault(one.claim, []).append(one)
+    naming = [claim for claim in claims() if rivals.must_fail_with(claim)]
+    return REACH.format(
+        all=sum(stated.kind not in UNCHECKED for stated in claims().values()),
+        seeds=sum(any(seeds.is_set(one.change) for one in some) for some in mine.values()),
+        testbeds=sum(len(testbeds.on_testbeds(claim, some)) > 1 for claim, some in mine.items()),
+        naming=len(naming),
+        rivals=sum(not rivals.not_run(claim, mine.get(claim, ())) for claim in naming),
+    )
 
 
 def _matrices(judged: Sequence[Judgement]) -> Iterator[str]:
@@ -165,6 +224,39 @@ def _controls(judged: Sequence[Judgement]) -> Iterator[str]:
         told = f"{one.failed} {one.measured}".replace("|", "\\|")
         yield f"| `{one.claim}` | {changes()[one.change].words}{grid} | {one.answer} | {told} |"
     yield ""
+    yield from _why_unnoticed(controls)
+    yield from _silent_claims(controls, _own(judged))
+
+
+def _why_unnoticed(controls: Sequence[Control]) -> Iterator[str]:
+    """The reasons, where they were looked into."""
+    for one in controls:
+        note = control_notes().get(one.claim, {}).get(one.change)
+        if note and not one.is_noticed:
+            yield f"**`{one.claim}`** with {changes()[one.change].words}: {one.answer}. {note}\n"
+
+
+def control_notes() -> dict[str, dict[str, str]]:
+    """Explanations of controls that weren't noticed, by claim and change."""
+    found: dict[str, dict[str, str]] = tomllib.loads(CONTROL_NOTES.read_text(encoding="utf-8"))
+    return found
+
+
+def _silent_claims(controls: Sequence[Control], own: Sequence[Judgement]) -> Iterator[str]:
+    """The claims of which no control was noticed, apart those that have no check to break."""
+    noticed = {one.claim for one in controls if one.is_noticed}
+    silent = dict.fromkeys(one.claim for one in controls if one.claim not in noticed)
+    met = {
+        one.claim
+        for one in own
+        if one.change == judgements.AS_WRITTEN and any(check.passed for check in one.as_checks)
+    }
+    unmet = [f"`{claim}`" for claim in silent if claim not in met]
+    others = [f"`{claim}`" for claim in silent if claim in met]
+    if unmet:
+        yield f"No check of these is met without a change, so none can break: {', '.join(unmet)}.\n"
+    if others:
+        yield f"No control of these was noticed, though a check is met: {', '.join(others)}.\n"
 
 
 def other_pages(judged: Sequence[Judgement]) -> Iterator[tuple[Path, str]]:
@@ -180,11 +272,14 @@ def other_pages(judged: Sequence[Judgement]) -> Iterator[tuple[Path, str]]:
 
 
 def _grid(judged: Sequence[Judgement]) -> Iterator[str]:
-    if any(one.quick for one in judged):
-        yield "Some were judged on smaller grids.\n"
+    """How many were judged on smaller grids, and how often trials could be added."""
+    every, small = {one.claim for one in judged}, {one.claim for one in judged if one.quick}
+    if small:
+        yield f"{len(small)} of {count_of(len(every), 'claim')} were judged on smaller grids.\n"
+    yield from _looks([one.looks for one in judged if not one.quick])
 
 
-def _counts(found: Sequence[Line]) -> Iterator[str]:
+def _counts(found: Sequence[ClaimVerdicts]) -> Iterator[str]:
     yield f"There are {len(found)} claims.\n"
     yield "| Kind | Claims | Simulator, profile 6.12 | Simulator, the document's profile |"
     yield "|---|---|---|---|"
@@ -197,7 +292,7 @@ def _counts(found: Sequence[Line]) -> Iterator[str]:
     yield ""
 
 
-def _verdict(line: Line) -> str:
+def _verdict(line: ClaimVerdicts) -> str:
     """The verdict of the simulator's profile of the later kernel."""
     if line.claim.kind == "deployment":
         return line.verdict
@@ -205,7 +300,7 @@ def _verdict(line: Line) -> str:
     return "not run" if entry is None or entry.way.quick else line.standing(entry).verdict
 
 
-def _chapters(found: Sequence[Line]) -> Iterator[str]:
+def _chapters(found: Sequence[ClaimVerdicts]) -> Iterator[str]:
     for document, title in DOCUMENTS.items():
         yield f"## {title}\n"
         simulated = f"Simulator, 6.12 | Simulator, {_profiles(document)}"
@@ -221,12 +316,12 @@ def _chapters(found: Sequence[Line]) -> Iterator[str]:
         yield from _otherwise(mine)
 
 
-def _cells(line: Line) -> Iterator[str]:
+def _cells(line: ClaimVerdicts) -> Iterator[str]:
     yield f"`{line.claim.identifier}`"
     yield line.claim.kind
     yield line.claim.expect.replace("|", "\\|")
     yield _way(line, "sim")
-    yield line.headline
+    yield line.headline + (" †" if line.decisive and _older(line.decisive) else "")
     yield _way(line, "uml")
 
 
@@ -236,17 +331,18 @@ def _profiles(document: str) -> str:
     return " or ".join(sorted(profile.removeprefix("linux-") for profile in own))
 
 
-def _way(line: Line, backend: str) -> str:
+def _way(line: ClaimVerdicts, backend: str) -> str:
     """The verdict of a back end under the later kernel."""
     entry = _later(line, backend)
     if entry is None:
         return ""
-    varied = ", varied paths" if entry.way.varied else ""
+    varied = ", varied paths" if entry.way.has_varied_paths else ""
     told = f"{line.standing(entry).verdict}{line.more(entry)}"
-    return f"{told}{', smaller grid' if entry.way.quick else ''}{varied}{entry.way.limit}"
+    grid, age = ", smaller grid" if entry.way.quick else "", " †" if _older(entry) else ""
+    return f"{told}{grid}{varied}{entry.way.limit}{age}"
 
 
-def _later(line: Line, backend: str) -> Entry | None:
+def _later(line: ClaimVerdicts, backend: str) -> LedgerEntry | None:
     """The finding of a back end under the later kernel, on the whole grid if there is one."""
     for entry in line.entries:
         if (entry.way.backend, entry.way.profile) == (backend, LATER):
@@ -254,7 +350,7 @@ def _later(line: Line, backend: str) -> Entry | None:
     return None
 
 
-def _otherwise(found: Sequence[Line]) -> Iterator[str]:
+def _otherwise(found: Sequence[ClaimVerdicts]) -> Iterator[str]:
     """The checks of which the kernel itself and its TCP in the simulator say different things."""
     told = [part for line in found for part in _unlike(line)]
     if told:
@@ -262,7 +358,7 @@ def _otherwise(found: Sequence[Line]) -> Iterator[str]:
         yield from told
 
 
-def _unlike(line: Line) -> Iterator[str]:
+def _unlike(line: ClaimVerdicts) -> Iterator[str]:
     """A sentence for each check that is met in one and not in the other."""
     real, simulated = (_later(line, backend) for backend in ("uml", "sim"))
     if real is None or simulated is None or real.way.quick != simulated.way.quick:
@@ -274,7 +370,9 @@ def _unlike(line: Line) -> Iterator[str]:
         if (other := there.get(check["statement"])) and other["passed"] != check["passed"]
     ]
     if told:
-        yield f"**`{line.claim.identifier}`** {real.verdict}, in the simulator {simulated.verdict}."
+        rules = " by older rules" if _older(real) and not _older(simulated) else ""
+        verdicts = f"{real.verdict}{rules}, in the simulator {simulated.verdict}"
+        yield f"**`{line.claim.identifier}`** {verdicts}."
         note = kernel_notes().get(line.claim.identifier)
         yield "\n".join([*told, note] if note else told) + "\n"
 
@@ -289,7 +387,7 @@ def _answer(check: dict[str, Any]) -> str:
     return f"{check['measured']} ({ANSWERS[check['passed']]})"
 
 
-def _why(entry: Entry) -> Iterator[str]:
+def _why(entry: LedgerEntry) -> Iterator[str]:
     """The failed checks, and the reason if one is shown."""
     yield f"**`{entry.claim}`** {entry.verdict}."
     for check in entry.checks:
@@ -302,8 +400,9 @@ def _why(entry: Entry) -> Iterator[str]:
 
 def main(places: Sequence[str]) -> None:
     """Writes the pages from the ledgers and judgements in the directories."""
-    entries = {entry.key: entry for place in places for entry in ledger.read(Path(place))}
-    judged = [one for place in places for one in judgements.read(Path(place))]
+    directories = [DATA, *map(Path, places)]
+    entries = {entry.key: entry for place in directories for entry in ledger.read(place)}
+    judged = [one for place in directories for one in judgements.read(place)]
     judged = judgements.sort({one.key: one for one in judged}.values())
     found = ledger.lines(whole(list(entries.values())), own_profiles(), judged)
     TARGET.write_text(page(found, judged), encoding="utf-8")
@@ -316,27 +415,30 @@ def main(places: Sequence[str]) -> None:
 
 
 def shipped_judgements(judged: Sequence[Judgement]) -> str:
-    """The judgements that the package includes: those on whole grids that a verdict rests on."""
+    """The judgements that the package includes, with as much of their checks as the pages need."""
     kept = [
-        asdict(replace(one, checks=_brief(one.checks)))
-        for one in sorted(judged, key=lambda one: one.key)
-        if not one.quick and not one.change.startswith("seeds ")
+        asdict(replace(one, checks=_brief(one)))
+        for one in sorted(judgements.on_one_grid(judged), key=lambda one: one.key)
     ]
     return a_line_each("judgements", kept)
 
 
-def _brief(checks: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Checks without what only the pages show."""
-    return tuple({**check, "expected": "", "measured": ""} for check in checks)
+def _brief(judged: Judgement) -> tuple[dict[str, Any], ...]:
+    """The checks without words, but for the measurements of negative controls; none of seeds."""
+    if seeds.is_set(judged.change):
+        return ()
+    shown = judged.change in claims()[judged.claim].fails_under
+    emptied = {"expected": ""} if shown else {"expected": "", "measured": ""}
+    return tuple({**check, **emptied} for check in judged.checks)
 
 
-def whole(entries: Sequence[Entry]) -> list[Entry]:
+def whole(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
     """Those of smaller grids only where there is none of the whole one."""
     made = {(*entry.key[:3],) for entry in entries if not entry.way.quick}
     return [entry for entry in entries if not entry.way.quick or entry.key[:3] not in made]
 
 
-def shipped_ledger(entries: Sequence[Entry]) -> str:
+def shipped_ledger(entries: Sequence[LedgerEntry]) -> str:
     """The ledger that the package includes, without the rules, which it contains anyway."""
     in_order = sorted(entries, key=lambda entry: entry.key)
     return a_line_each("entries", [asdict(_short(entry)) for entry in in_order])
@@ -348,7 +450,7 @@ def a_line_each(key: str, items: Iterable[Mapping[str, Any]]) -> str:
     return f'{{"{key}":[\n' + ",\n".join(lines) + "\n]}\n"
 
 
-def _short(entry: Entry) -> Entry:
+def _short(entry: LedgerEntry) -> LedgerEntry:
     return replace(entry, checks=_without_rules(entry.checks), notes=_without_rules(entry.notes))
 
 

@@ -183,7 +183,7 @@ class DeliveredSample:
         """Packets delivered since the flow began."""
     @property
     def prior_delivered(self) -> int:
-        """The same when the newest of the delivered packets left; zero if the ACK delivers none."""
+        """Packets delivered when this ACK's newest packet left; zero if it delivers none."""
     @property
     def prr_cwnd(self) -> int | None:
         """PRR's window while it is in force instead of the control's."""
@@ -235,7 +235,7 @@ class StartEvent:
 
 @final
 class Connection:
-    """What a connection begins with."""
+    """The initial values of a connection."""
 
     @property
     def mss(self) -> int:
@@ -326,7 +326,7 @@ def shares(amounts: list[float | None]) -> list[float | None]:
 
 @final
 class RunOutput:
-    """What a run gives: tables by name, a digest of all results, and what it cost."""
+    """The output of a run: tables by name, a digest of all results, and what it cost."""
 
     @property
     def tables(self) -> dict[str, ArrowTable]: ...
@@ -348,7 +348,7 @@ def run(
     progress: Callable[[float, int], None] | None = None,
     captures_json: str | None = None,
     controls: Mapping[str, Callable[..., object] | RustControl] | None = None,
-    patience_s: float = 10.0,
+    warn_after_s: float = 10.0,
     spill: str | PathLike[str] | None = None,
 ) -> RunOutput:
     """Runs a scenario; other threads run meanwhile.
@@ -358,7 +358,7 @@ def run(
     "snaplen": bytes or null, "ipv6": bool}`; raises OSError if they can't be written.
     `controls` holds classes of congestion controls by the name that flows call them;
     each is called with the flow's options for every connection. Raises ControlError
-    if one doesn't do what it must; one that hasn't returned after `patience_s` seconds
+    if one doesn't do what it must; one that hasn't returned after `warn_after_s` seconds
     is named on standard error.
     With a directory `spill`, tables with many rows go to files in it that have no names, so that
     the run needs no more memory the longer it is; raises OSError if they can't be written.
@@ -410,11 +410,11 @@ class Environments:
         """The scenario of a place with every setting so far, as JSON."""
 
 @final
-class Patience:
-    """A context manager: says so on standard error if its block takes long."""
+class SlowCallWarning:
+    """A context manager that warns on standard error if its block takes long."""
 
     def __new__(cls, place: str, seconds: float) -> Self:
-        """`place` is what messages say of the block, `seconds` how long it may take."""
+        """`place` names the block in messages; `seconds` is how long it may take."""
     def __enter__(self) -> None: ...
     def __exit__(self, *_error: object) -> None: ...
 
@@ -436,7 +436,7 @@ class CaptureError(ValueError):
 
 @final
 class CaptureOutput:
-    """What an analysis gives: tables by name, and files, flows and notes as JSON."""
+    """The output of an analysis: tables by name, and files, flows and notes as JSON."""
 
     @property
     def tables(self) -> dict[str, ArrowTable]: ...
@@ -472,16 +472,16 @@ def queues() -> list[dict[str, Any]]:
     """
 
 def services() -> list[dict[str, Any]]:
-    """The ways in which a link serves its queue, as `queues` without a room."""
+    """The ways in which a link serves its queue, as `queues` but without a limit."""
 
 def impairments() -> list[dict[str, Any]]:
-    """What else happens to packets on a path, as `queues` without a room."""
+    """The impairments of a path, as `queues` but without a limit."""
 
 def workloads() -> list[dict[str, Any]]:
-    """What the application of a flow can do, as `queues` without a room."""
+    """The workloads of a flow's application, as `queues` but without a limit."""
 
 def distributions() -> list[dict[str, Any]]:
-    """How sizes and durations can be distributed, as `queues` without a room."""
+    """How sizes and durations can be distributed, as `queues` but without a limit."""
 
 def bbr_transitions() -> list[tuple[str, str]]:
     """The edges of BBR's state machine, by the names of its states."""
@@ -499,6 +499,27 @@ def red_thresholds(
 
 def profiles() -> list[str]:
     """The kernels whose TCP the hosts can have, such as "linux-6.12"."""
+
+@final
+class ScriptOutput:
+    """The result of a packetdrill script on the simulator's TCP."""
+
+    verdict: str
+    """"passed", "failed", "unsupported" or "mistake"."""
+    at: tuple[int, int] | None
+    """Line and column of the event that didn't pass."""
+    message: str
+    """Why it didn't pass."""
+    printed: list[str]
+    """The output of the script's code."""
+    events: int
+    """How many of its events took place."""
+
+def play_script(path: str | PathLike[str], profile: str, words: Mapping[str, str]) -> ScriptOutput:
+    """Plays a script against the simulator's TCP of a profile; `words` are replaced in it.
+
+    Raises ValueError for a profile that isn't known.
+    """
 
 def tables() -> list[dict[str, Any]]:
     """The tables that back ends write: `name`, `row` (what a row is) and `columns`.
@@ -529,7 +550,7 @@ MAX_TRIALS: Final[int]
 """Trials of a combination, at most."""
 
 class SpecificationError(ValueError):
-    """What is wrong with a specification.
+    """The problems of a specification.
 
     The argument is a list of tuples: origin, line, column, place, what was found, and what
     would be right. The first three may be None.

@@ -47,7 +47,7 @@ def empty(table: str) -> pl.DataFrame:
     return pl.DataFrame(schema=dict(schema(table)))
 
 
-def shaped(table: str, rows: pl.DataFrame, known: Mapping[str, pl.Expr]) -> pl.DataFrame:
+def compute_table(table: str, rows: pl.DataFrame, known: Mapping[str, pl.Expr]) -> pl.DataFrame:
     """The table with each column computed by its expression over `rows`; null where there is none.
 
     Raises ValueError for a column that the table doesn't have.
@@ -148,7 +148,7 @@ class Columns:
         spans = np.split(order, borders) if len(order) else []
         return {int(keys[rows[0]]): rows for rows in spans}
 
-    def sorted(self, *names: str) -> Columns:
+    def sort_by(self, *names: str) -> Columns:
         """The rows by these columns, ascending; equal ones keep their order."""
         return self.take(np.lexsort([self[name] for name in reversed(names)]))
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from narrows.execute.watcher import clock, progress_line
-from narrows.words import counted
+from narrows.words import align, count_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from narrows.store import Result
 
 LONG_S = 60.0
-"""An estimate from which on it is told before a run."""
-PATIENCE_S = 1.0
+"""An estimated duration from which on it is printed before a run."""
+SHOW_AFTER_S = 1.0
 """A run shorter than this shows no progress bar."""
 UNKNOWN = "-"
 """The cell of a value that isn't known."""
@@ -45,7 +45,7 @@ class ProgressBar:
         self._clock, self._began = clock, clock()
         self._bar: Progress | None = None
         self._terminal = sys.stderr.isatty()
-        self._step = ""
+        self._step, self._part = "", 0.0
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -59,8 +59,11 @@ class ProgressBar:
         if not self._terminal:
             self._tell(state.step)
             return
+        if state.part < self._part / 2:  # further runs begin, whose time left is another
+            self._began = self._clock()
+        self._part = state.part
         elapsed = self._clock() - self._began
-        if elapsed < PATIENCE_S:
+        if elapsed < SHOW_AFTER_S:
             return
         if self._bar is None:
             self._bar = _progress()
@@ -139,6 +142,8 @@ def print_summary(result: Result, notes: Iterable[str] = ()) -> None:
     console.print(_flow_table(runs))
     if any(run.get("completions") for run in runs):
         console.print(_completion_table(runs))
+    for line in application_lines(runs):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     for line in _link_lines(runs):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     for run in runs:
@@ -151,14 +156,15 @@ def print_summary(result: Result, notes: Iterable[str] = ()) -> None:
     print_paths([result.path, *_pages(result)])
 
 
-def delay_lines(runs: Sequence[Entry]) -> Iterator[str]:
+def delay_lines(runs: Sequence[Entry], given_rtt_ms: float | None = None) -> Iterator[str]:
     """A sentence on the delays of a measurement, if it shows both round trips and a queue."""
     lowest = [flow["rtt_ms"]["min"] for flow in runs[0]["flows"]]
     known = [ms for ms in lowest if ms is not None]
     if known and runs[0]["bottleneck"]["queue_ms"]["mean"] is not None:
+        least = f"its minimum, {min(known):.1f} ms," if given_rtt_ms is None else "path.rtt"
         yield (
-            f"rtt: as measured; its minimum, {min(known):.1f} ms, is taken as the delay without a "
-            "queue, and the rest as the queue's"
+            f"rtt: as measured; {least} is taken as the delay without a queue, and the rest as the "
+            "queue's"
         )
 
 
@@ -184,7 +190,7 @@ def note_cost(job: Experiment) -> None:
     scenario = job.plan.trials[0].scenario
     reason = slowest(scenario)
     most = f", most of it for {reason}" if reason else ""
-    trials = counted(len(job.plan.trials), "trial")
+    trials = count_of(len(job.plan.trials), "trial")
     print(f"narrows: about {clock(seconds)} for {trials}{most}; Ctrl-C stops it", file=sys.stderr)
 
 
@@ -276,6 +282,30 @@ def _completion_cells(entries: Sequence[Entry], runs: int) -> list[str]:
     ]
 
 
+_OF_APPLICATIONS = (
+    "stalls", "stalled_s", "startup_s", "mean_bitrate_mbps", "freezes", "frozen_s", "media_mbps",
+)  # fmt: skip
+"""The contents of a line on a video or a call, as far as it has values."""
+
+
+def application_lines(runs: Sequence[Entry]) -> Iterator[str]:
+    """A line for each video and each call, with means over the runs."""
+    from narrows.metrics.catalogue import WORKLOAD
+
+    titles = {metric.name: metric for metric in WORKLOAD}
+    flows = [flow for run in runs for flow in run["flows"] if flow.get("workload")]
+    for name in list(dict.fromkeys(flow["name"] for flow in flows))[:MOST_ROWS]:
+        own = [flow["workload"] for flow in flows if flow["name"] == name]
+        means = {key: _mean(one.get(key) for one in own) for key in _OF_APPLICATIONS}
+        words = [
+            f"{titles[key].title} {mean:.3g} {titles[key].unit}".rstrip()
+            for key, mean in means.items()
+            if mean is not None
+        ]
+        if words:
+            yield f"{name}: {', '.join(words)}"
+
+
 def flow_rows(runs: Sequence[Entry]) -> list[tuple[str, str, list[str]]]:
     """A row for every flow: name, control and formatted cells, means over `runs`.
 
@@ -358,7 +388,7 @@ def _loss_line(losses: Sequence[Entry]) -> str:
 
 
 def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
-    """What is known of a link; `rtt_ms` is the path's delay: a BDP, where the rate is constant."""
+    """A link in words; `rtt_ms` is the path's delay: a BDP, where the rate is constant."""
 
     def mean(key: str, form: str, scale: float = 1.0) -> Iterator[str]:
         found = _mean(link[key] for link in links)
@@ -401,10 +431,8 @@ def _cell(value: float | None, form: str, scale: float = 1.0) -> str:
 
 def print_list(rows: Iterable[tuple[str, str]]) -> None:
     """Names and what they mean, in two columns."""
-    rows = list(rows)
-    width = max((len(name) for name, _ in rows), default=0)
-    for name, meaning in rows:
-        print(f"{name:{width}}  {meaning}".rstrip())
+    for line in align(list(rows), left=2):
+        print(line)
 
 
 def _console() -> Console:

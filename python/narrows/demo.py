@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from narrows.errors import NarrowsError
 from narrows.execute import Watcher
+from narrows.metrics.intervals import explain_zero
 
 if TYPE_CHECKING:
     from narrows.figures.model import Floats
@@ -24,11 +26,18 @@ SHOWN = (
     ("panaderia/fig9-loss", 0),
 )
 """The claims, and which check of each, that tell the story; the page has all."""
+WIDE = 50.0
+"""Half an interval as wide as this leaves nearly every percentage possible."""
 COLUMNS, COLUMN_S = 60, 1.0
 """The sparklines show this many columns, each the mean of this many seconds."""
 TICK_COLUMNS = 20
 LEVELS = "▁▂▃▄▅▆▇█"
 MARKS = {True: "✓", False: "✗", None: "?"}
+EXPLAINED = (
+    (False, "✗ isn't an error: the paper gives a number that narrows doesn't find."),
+    (None, "? is undecided: the interval of so few runs is on both sides of a bound."),
+)
+"""The marks that aren't plain, if some check has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ def compute(out: str | Path | None = None, watcher: Watcher | None = None) -> De
     from narrows.backends import get_backend
     from narrows.reproduce.catalogue import exhibits
     from narrows.reproduce.exhibit import Scope
-    from narrows.reproduce.gather import measured, work
+    from narrows.reproduce.gather import measurements, work
     from narrows.reproduce.make import OUT, reproduce
     from narrows.reproduce.study_code import load
 
@@ -62,7 +71,7 @@ def compute(out: str | Path | None = None, watcher: Watcher | None = None) -> De
     done = reproduce(FIGURE, profile=profile, quick=True, looks=1, out=place, watcher=watcher)
     if done.gathered.failures:
         raise NarrowsError(f"a run failed: {done.gathered.failures[0].error}")
-    data = measured(work(exhibit, Scope(profile, quick=True), get_backend("sim")), place)
+    data = measurements(work(exhibit, Scope(profile, quick=True), get_backend("sim")), place)
     runs = fig9.evidence(data)
     windows = round(COLUMN_S / cycle.WINDOW_S)
     share = runs[0].bbr_share[: COLUMNS * windows].reshape(-1, windows).mean(axis=1)
@@ -78,9 +87,8 @@ def lines(demo: Demo) -> Iterator[str]:
     yield ""
     yield from _chart(demo.share, demo.start_s)
     yield ""
-    yield from (_verdict_line(check) for check in checks)
-    if any(check.passed is False for check in checks):
-        yield "(✗ isn't an error: the paper gives a number that narrows doesn't find.)"
+    yield from explain_zero(_verdict_line(check) for check in checks)
+    yield from (f"({said})" for passed, said in EXPLAINED if passed in {c.passed for c in checks})
     yield ""
     yield f"The paper is {demo.reproduction.made[0].exhibit.source}."
     yield f"{demo.simulated_s / 60:.0f} minutes of traffic, {_time_taken(demo.reproduction)}."
@@ -94,6 +102,9 @@ def _checks(done: Reproduction) -> list[Check]:
 def _verdict_line(check: Check) -> str:
     """The mark of a verdict, what was checked, what was measured."""
     measured = check.measured.partition(" (")[0].partition(";")[0]
+    wide = re.fullmatch(r"(\S+) ± (\S+) %", measured)
+    if wide is not None and float(wide[2]) >= WIDE:
+        measured = f"{wide[1]} %, of too few runs"
     return f"{MARKS[check.passed]} {check.statement.removesuffix('.')}: {measured}"
 
 

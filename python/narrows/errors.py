@@ -67,11 +67,6 @@ class InputError(NarrowsError):
         return self.problems[0].file
 
     @property
-    def found(self) -> str:
-        """The value that the first problem found."""
-        return self.problems[0].found
-
-    @property
     def remedy(self) -> str:
         """The value that would be right."""
         return self.problems[0].remedy

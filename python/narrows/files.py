@@ -1,4 +1,4 @@
-"""Files named by users are read with a limit, and only if reading them can end."""
+"""Reads files that users name: regular files only, up to a limit of bytes."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ def read_limited(path: Path, most: int) -> bytes:
         return _at_most(file.read(most + 1), most)
 
 
-def read_own(path: Path, most: int) -> bytes:
-    """Returns the content of a file inside a result or a store, which may be somebody else's.
+def read_contained(path: Path, most: int) -> bytes:
+    """Returns the content of a file inside a result or a store, which may come from somebody else.
 
-    Raises OSError for anything but a regular file, a link included, and for more than `most` bytes.
+    Raises OSError for anything but a regular file, for a symbolic link, and for more than `most`
+    bytes.
     """
     with open_regular(path, follow=False) as file:
         return _at_most(file.read(most + 1), most)
 
 
 def open_regular(path: Path, *, follow: bool = True) -> BufferedReader:
-    """Opens a regular file for reading; with `follow=False` not by a link.
+    """Opens a regular file for reading; with `follow=False`, no symbolic link.
 
-    Raises OSError for anything else: a device may never end, and opening a pipe without a writer
-    waits for ever.
+    Raises OSError for anything else: reading a device may never end, and opening a FIFO without a
+    writer blocks.
     """
-    # Without O_NONBLOCK even opening a pipe would wait.
+    # Without O_NONBLOCK, opening a FIFO would block.
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     try:
         descriptor = os.open(path, flags)
@@ -52,8 +53,15 @@ def open_regular(path: Path, *, follow: bool = True) -> BufferedReader:
         file.close()
         if stat.S_ISDIR(kind):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        raise OSError(errno.EINVAL, "no regular file", str(path))
+        raise OSError(errno.EINVAL, "something other than a regular file", str(path))
     return file
+
+
+def reason(error: OSError) -> str:
+    """The fault of a file, in words that follow "found"."""
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    return error.strerror or str(error)
 
 
 def _at_most(content: bytes, most: int) -> bytes:

@@ -9,7 +9,7 @@ from narrows.backends import NAMES, get_backend
 from narrows.errors import InputError
 from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
-from narrows.spec.suggest import one_of
+from narrows.spec.suggest import nearest, one_of, quote
 
 Row = tuple[str, str]
 """A name and what it means."""
@@ -30,16 +30,43 @@ def listing(kind: str, backend: str = "sim", names: Sequence[str] = ()) -> list[
     return [row for name in names for row in _select_rows(rows, kind, name)] if names else rows
 
 
+def overview(kind: str, rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows that `listing` has for a kind, without the parameters of its entries."""
+    return rows if kind in _NESTED else [entry[0] for entry in _entries(rows)]
+
+
+def find(name: str, backend: str = "sim") -> dict[str, list[Row]]:
+    """The rows of every kind that has an entry of this name, or else with the name in theirs.
+
+    Raises InputError, with the nearest kind or name, for one that nothing has.
+    """
+    kinds = [kind for kind in _LISTINGS if kind != "backends"]
+    known = {kind: _names(kind, listing(kind, backend)) for kind in kinds}
+    exact = [kind for kind, names in known.items() if name in names]
+    alike = [kind for kind, names in known.items() if any(name in own for own in names)]
+    found = {kind: listing(kind, backend, [name]) for kind in exact or alike}
+    if not found:
+        near = nearest(name, [*_LISTINGS, *(own for names in known.values() for own in names)])
+        remedy = f'"{near}"' if near is not None else f"a name, or one of {', '.join(_LISTINGS)}"
+        raise InputError.at("list", f"{quote(name)}, which is neither a kind nor a name", remedy)
+    return found
+
+
+def _names(kind: str, rows: Sequence[Row]) -> list[str]:
+    """The names of the entries of a kind."""
+    entries = _entries(rows)
+    if kind not in _NESTED:
+        return [entry[0][0] for entry in entries]
+    return [own.strip() for entry in entries for own, _ in entry[1:] or entry]
+
+
 def count(kind: str) -> int | None:
     """The number of entries of a kind; None for a kind that isn't in the registries."""
     if kind == "backends":
         return len(NAMES)
     if kind not in _LISTINGS:
         return None
-    entries = list(_entries(list(_LISTINGS[kind]())))
-    if kind not in _NESTED:
-        return len(entries)
-    return sum(max(len(entry) - 1, 1) for entry in entries)
+    return len(_names(kind, list(_LISTINGS[kind]())))
 
 
 def _select_rows(rows: Sequence[Row], kind: str, name: str) -> Iterator[Row]:
@@ -47,7 +74,9 @@ def _select_rows(rows: Sequence[Row], kind: str, name: str) -> Iterator[Row]:
     known = [own.strip() for own, _ in rows]
     wanted = {name} if name in known else {own for own in known if name in own}
     if not wanted:
-        raise InputError.at("list", f'"{name}", which is none of the {kind}', one_of(name, known))
+        raise InputError.at(
+            "list", f'"{name}", which is not one of the {kind}', one_of(name, known)
+        )
     for entry in _entries(rows):
         if entry[0][0] in wanted:
             yield from entry
@@ -63,7 +92,7 @@ def _entries(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
         yield rows[start:end]
 
 
-def nested(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def nest(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """The rows as objects; indented rows are put into the one before, by name."""
     found: list[dict[str, Any]] = []
     for name, meaning in rows:
@@ -90,12 +119,12 @@ def _backends() -> Iterator[Row]:
 
 
 def as_json(kind: str, backend: str = "sim", names: Sequence[str] = ()) -> object:
-    """The same for programs: back ends as a table, others as objects."""
+    """A list for programs: back ends as a table, others as objects."""
     if kind == "backends" and not names:
         from narrows.backends.features import table
 
         return table()
-    return nested(listing(kind, backend, names))
+    return nest(listing(kind, backend, names))
 
 
 def _ccas() -> Iterator[Row]:

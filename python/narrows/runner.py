@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.backends import Backend, CaptureRequest, get_backend
 from narrows.errors import EngineError, InputError
-from narrows.execute import Cache, Job, Made, Pool, width
+from narrows.execute import Cache, FinishedJob, Job, Pool, width
 from narrows.execute.cost import LOAD_PER_CPU_S
 from narrows.execute.cost import load as load_of
 from narrows.execute.job import make
@@ -17,7 +17,6 @@ from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Plan, plan
 from narrows.spec import Loaded, Override, Written, load
 from narrows.spec.located import with_lines
-from narrows.spec.registry import also_known
 from narrows.spec.values import values_in
 from narrows.store import (
     NO_CAPTURES,
@@ -34,7 +33,7 @@ from narrows.version import __version__
 if TYPE_CHECKING:
     from narrows.backends import Progress
     from narrows.execute import Watcher
-    from narrows.metrics.expect import Case, Unmet
+    from narrows.metrics.expect import Combination, Unmet
     from narrows.metrics.series import RunSeries
     from narrows.store.read import StoredTrial
 
@@ -52,7 +51,7 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """A complete result, and whether it existed before."""
 
     result: Result
@@ -80,8 +79,7 @@ def prepare(
 ) -> Experiment:
     """Reads and checks everything that a run needs; raises InputError."""
     engine = get_backend(backend)
-    with also_known(engine.capabilities().ccas):
-        loaded = load(spec, overrides)
+    loaded = load(spec, overrides, engine.capabilities().ccas)
     experiment = Experiment(loaded, plan(loaded.spec, engine.engine_of, engine.name), engine)
     if loaded.spec.expect:
         from narrows.metrics.expect import applicable
@@ -95,7 +93,7 @@ def unmet(experiment: Experiment, result: Result) -> list[Unmet]:
     """The expectations of the specification that a result doesn't meet."""
     if not experiment.loaded.spec.expect:
         return []
-    from narrows.metrics.expect import Measured, judge
+    from narrows.metrics.expect import RunMeasurements, judge
     from narrows.metrics.series import RunSeries
     from narrows.metrics.tables import summary_row
 
@@ -103,19 +101,21 @@ def unmet(experiment: Experiment, result: Result) -> list[Unmet]:
         return lambda: RunSeries(trial.scenario, result.groups, trial.columns)
 
     rows = [summary_row(run, result.groups) for run in result.summary["runs"]]
-    runs = [Measured(row, series(trial)) for row, trial in zip(rows, result.trials, strict=True)]
+    runs = [
+        RunMeasurements(row, series(trial)) for row, trial in zip(rows, result.trials, strict=True)
+    ]
     return list(judge(experiment.loaded.spec.expect, [_case(experiment)], {1: runs}))
 
 
-def _case(experiment: Experiment) -> Case:
+def _case(experiment: Experiment) -> Combination:
     """The specification as the only combination."""
-    from narrows.metrics.expect import Case
+    from narrows.metrics.expect import Combination
     from narrows.metrics.tables import columns_of
 
     values = values_in(experiment.loaded.text)
     first = experiment.plan.trials[0].scenario
     columns = columns_of(experiment.plan)
-    return Case(1, experiment.plan.name, values, columns, first, experiment.plan.groups)
+    return Combination(1, experiment.plan.name, values, columns, first, experiment.plan.groups)
 
 
 def execute(
@@ -127,7 +127,7 @@ def execute(
     command: Sequence[str] = (),
     captures: CaptureOptions = NO_CAPTURES,
     begins: Callable[[], object] | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Runs every trial of `experiment`, on all cores, into the results directory.
 
     The directory appears complete or not at all, whatever interrupts the run. A result without the
@@ -139,8 +139,8 @@ def execute(
     final = Path(out) if out is not None else default_directory(experiment.plan)
     remove_abandoned(final.parent)
     found = None if force else find_result(final, experiment.plan.hash, __version__)
-    if found is not None and (not captures or found.captured == captures):
-        return Outcome(found, cached=True)
+    if found is not None and (not captures or found.capture_options == captures):
+        return RunOutcome(found, cached=True)
     force = force or found is not None
     if begins is not None:
         begins()
@@ -150,7 +150,7 @@ def execute(
         Pool(wanted, cache).run(watcher)
         written = draft.finish(experiment.loaded.text, {"runs": cache.runs})
         _report(written)
-        return Outcome(draft.publish(), cached=False)
+        return RunOutcome(draft.publish(), cached=False)
 
 
 def expected_s(experiment: Experiment) -> float:
@@ -195,7 +195,7 @@ class _DraftCache(Cache):
         """The summaries in the order of the trials' numbers."""
         return [self._summaries[number] for number in sorted(self._summaries)]
 
-    def make(self, job: Job, progress: Progress) -> Made:
+    def make(self, job: Job, progress: Progress) -> FinishedJob:
         """Runs a trial, with the captures that are asked for."""
         if not self._draft.captures:
             return make(job, progress)
@@ -209,7 +209,7 @@ class _DraftCache(Cache):
             raise EngineError(error.words, None if file is None else str(file)) from None
         raise error
 
-    def keep(self, job: Job, made: Made) -> None:
+    def keep(self, job: Job, made: FinishedJob) -> None:
         """Writes a trial."""
         self._draft.add_trial(job.trial, made.result)
         self._summaries[job.trial.number] = made.summary

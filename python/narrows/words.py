@@ -11,26 +11,36 @@ def printable(text: str) -> str:
     Texts that are printed may be somebody else's: keys, names of flows, of files.
     """
     return "".join(
-        char if char == "\n" or char.isprintable() or char == " " else _escaped(char)
+        char if char == "\n" or char.isprintable() or char == " " else _escape(char)
         for char in text
     )
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
-def counted(number: int, thing: str) -> str:
+def count_of(number: int, thing: str) -> str:
     """The number with its noun, whose plural needs only an s: "1 run", "2,000 runs"."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
-def align(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """The rows as lines of equal columns: the first `left` to the left, the others to the right."""
+def label_in_percent(label: str) -> str:
+    """The label of a metric that is shown in per cent: "Share (%), BBR" for "Share, BBR"."""
+    title, comma, group = label.partition(",")
+    return f"{title} (%){comma}{group}"
+
+
+def align(rows: Sequence[Sequence[str]], left: int = 1, *, words: bool = False) -> list[str]:
+    """The rows as lines of equal columns: the first `left` to the left, the others to the right.
+
+    With `words` the last column has words, which begin at the left.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    last = len(widths) - 1 if words else len(widths)
     return [
         "  ".join(
-            f"{cell:<{width}}" if at < left else f"{cell:>{width}}"
+            f"{cell:<{width}}" if at < left or at == last else f"{cell:>{width}}"
             for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows

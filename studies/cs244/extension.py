@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Key, Picture, Scope
-from narrows.reproduce.judging import differences, held, interval, noted
+from narrows.reproduce.judging import differences, interval, judge_bounds, make_note
 
 from . import testbed
 
@@ -90,13 +90,13 @@ def _panel(data: Data, label: str) -> Panel:
     room, words = BUFFERS[label]
     return Panel("Time (s)", "Throughput (Mbit/s)", tuple(lines),
                  title=f"{words} ({room.removesuffix('pkt')} packets)", x_range=(0, SHOWN_S),
-                 y_range=(0, 10), guides=(Guide(5, ""),))  # fmt: skip
+                 y_range=(0, 10), guides=(Guide(5, "fair"),))  # fmt: skip
 
 
 def judge(data: Data) -> list[Finding]:
     """BBR is starved and recovers at 6 BDP, by PROBE_RTT; CUBIC is ahead at 18."""
     return [
-        Finding("cs244/extension-6bdp", [starved(data), back(data), *by_probe_rtt(data)]),
+        Finding("cs244/extension-6bdp", [share_at_start(data), back(data), *by_probe_rtt(data)]),
         Finding("cs244/extension-18bdp", [dominates(data), not_at_6(data)], notes=[lasting(data)]),
     ]
 
@@ -129,9 +129,9 @@ def others(data: Data, label: str, kind: str, span: tuple[float, float]) -> str:
     return f" ({first:.0f} % with CUBIC a second ahead, {second:.0f} % with BBR)"
 
 
-def starved(data: Data) -> Check:
+def share_at_start(data: Data) -> Check:
     """BBR's share at the beginning."""
-    return held(
+    return judge_bounds(
         "cs244/extension-6bdp",
         "starved",
         "At 6 BDP BBR is starved at first.",
@@ -144,7 +144,7 @@ def starved(data: Data) -> Check:
 
 def back(data: Data) -> Check:
     """BBR's share later on."""
-    return held(
+    return judge_bounds(
         "cs244/extension-6bdp",
         "back",
         "Then PROBE_RTT lets it back towards a fair share.",
@@ -155,10 +155,10 @@ def back(data: Data) -> Check:
 
 
 def by_probe_rtt(data: Data) -> Iterator[Check]:
-    """What PROBE_RTT is worth; nothing where a kernel's BBR can't go without it."""
+    """The effect of PROBE_RTT; nothing where a kernel's BBR can't go without it."""
     without = share(data, "6bdp", "bbr", LATE_S, UNPROBED)
     if without:
-        yield held(
+        yield judge_bounds(
             "cs244/extension-6bdp",
             "by-probe-rtt",
             "It is PROBE_RTT that lets it back.",
@@ -171,7 +171,7 @@ def by_probe_rtt(data: Data) -> Iterator[Check]:
 
 def dominates(data: Data) -> Check:
     """CUBIC's share in the larger buffer."""
-    return held(
+    return judge_bounds(
         "cs244/extension-18bdp",
         "dominates",
         "With more than 18 BDP CUBIC dominates.",
@@ -184,7 +184,7 @@ def dominates(data: Data) -> Check:
 
 def not_at_6(data: Data) -> Check:
     """CUBIC's share in the smaller buffer."""
-    return held(
+    return judge_bounds(
         "cs244/extension-18bdp",
         "not-at-6",
         "It is the size of the buffer that makes it so: at 6 BDP CUBIC doesn't.",
@@ -201,4 +201,4 @@ def lasting(data: Data) -> Check:
         for span in ((0.0, float(SHOWN_S)), LATER_S)
         for label, (_, words) in BUFFERS.items()
     )
-    return noted("How long that lasts.", "CUBIC's share with both buffers.", "; ".join(told))
+    return make_note("How long that lasts.", "CUBIC's share with both buffers.", "; ".join(told))

@@ -14,7 +14,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, noted, only, per_trial
+from narrows.reproduce.judging import interval, judge_bounds, make_note, per_trial, rows_where
 
 from . import testbed
 
@@ -84,10 +84,12 @@ def draw(data: Data) -> list[Picture]:
 def _panel(data: Data, environment: str) -> Panel:
     lines = []
     for kind in KINDS:
-        times, rtt = _series(only(data, "trial", 1), environment, kind)
+        times, rtt = _series(rows_where(data, "trial", 1), environment, kind)
         lines.append(Line(name(kind), times, rtt, kind, width=1.2))
     return Panel("Time (s)", "RTT (ms)", tuple(lines), title=environment, x_range=(0, SHOWN_S),
-                 y_range=(0, 270), guides=(Guide(FULL_MS, ""), Guide(RTPROP_MS, "")))  # fmt: skip
+                 y_range=(0, 270),
+                 guides=(Guide(FULL_MS, "full buffer"), Guide(RTPROP_MS, "RTprop", below=True)),
+                 )  # fmt: skip
 
 
 def _series(data: Data, environment: str, kind: str) -> tuple[Floats, Floats]:
@@ -104,7 +106,7 @@ def judge(data: Data) -> list[Finding]:
 
 def near(data: Data, environment: str) -> Check:
     """How much of the time BBR's RTT is near 40 ms."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "near",
         f"BBR's RTT stays near 40 ms but for probes ({environment}).",
@@ -124,14 +126,16 @@ def _near(
 
 
 def later(data: Data) -> Check:
-    """The same after the figure."""
+    """The RTT near its minimum, after the end of the figure."""
     told = (
         interval(
             per_trial(data, partial(_near, environment=e, span_s=(SHOWN_S, END_S))), 3, f" % ({e})"
         )
         for e in testbed.ENVIRONMENTS
     )
-    return noted("How near 40 ms it is after the figure's end.", "The same later.", "; ".join(told))
+    return make_note(
+        "How near 40 ms it is after the figure's end.", "The same later.", "; ".join(told)
+    )
 
 
 def probes(data: Data) -> Check:
@@ -145,7 +149,7 @@ def probes(data: Data) -> Check:
         ranges = [float(np.ptp(rtts[seconds == second])) for second in whole]
         return 100 * float(np.mean(np.array(ranges) >= PROBING_MS))
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "probes",
         "Its probes for bandwidth can be seen.",
@@ -162,7 +166,7 @@ def climbs(data: Data) -> Check:
         rows = one.rows("rtt", environment=environment, kind="cubic")
         return FULL_MS * float(frames.column(rows, "rtt_ms").max() / rows["full_ms"][0])
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "climbs",
         "CUBIC's climbs towards 250 ms.",
@@ -179,7 +183,7 @@ def teeth(data: Data) -> Check:
         times, rtt = _series(one, environment, "cubic")
         return float(falls(rtt[times >= STARTED_S]))
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "teeth",
         "It does so in saw-teeth.",

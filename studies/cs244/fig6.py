@@ -12,7 +12,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval
+from narrows.reproduce.judging import interval, judge_bounds
 
 from . import testbed
 
@@ -60,11 +60,13 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Throughput in windows of 1 s, and when the shares become fair."""
     return {
         "throughput": run_frames.by_flow(trial, 1.0),
-        "converged": pl.DataFrame({"at_s": [settled(run_frames.by_flow(trial, WINDOW_S))]}),
+        "converged": pl.DataFrame(
+            {"at_s": [convergence_time(run_frames.by_flow(trial, WINDOW_S))]}
+        ),
     }
 
 
-def settled(rates: pl.DataFrame) -> float:
+def convergence_time(rates: pl.DataFrame) -> float:
     """The end of the last window, once all have started, with a Jain's index below `LEVEL`."""
     mbps = pl.col("throughput_mbps")
     index = mbps.sum() ** 2 / (FLOWS * (mbps**2).sum())
@@ -108,7 +110,7 @@ def _panel(data: Data, environment: str, starts: str) -> Panel:
         mine = rows.filter(pl.col("class") == label)
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
         lines.append(Line(label, x, y, f"flow:{place}", width=1.2))
-    fair = Guide(RATE / FLOWS, "")
+    fair = Guide(RATE / FLOWS, "fair")
     guides = (fair, *REPORTED) if starts == EXACT else (fair,)
     words = "starts 2 s apart" if starts == EXACT else "starts up to 0.5 s earlier or later"
     return Panel("Time (s)", "Mbit/s", tuple(lines), title=f"{environment}, {words}",
@@ -134,7 +136,7 @@ RULE = (
 def soon(data: Data) -> Check:
     """Convergence with exact starts."""
     times = _times(data, exact=True)["at_s"].to_list()
-    return held(
+    return judge_bounds(
         "cs244/fig6",
         "soon",
         "Flows that start every 2 s have converged after 30 to 40 s.",
@@ -153,7 +155,7 @@ def later(data: Data) -> Check:
     other, exact = means
     pairs = other.join(exact, on=["environment", "trial"], suffix="_exact")
     times = _times(data, exact=False)["at_s"].to_list()
-    return held(
+    return judge_bounds(
         "cs244/fig6",
         "later",
         "With other starts it takes longer.",

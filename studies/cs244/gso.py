@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held, interval
+from narrows.reproduce.judging import differences, interval, judge_bounds
 
 from . import fig6
 
@@ -32,7 +32,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """The same as for Figure 6."""
+    """Measures as for Figure 6."""
     return fig6.measure(trial)
 
 
@@ -56,17 +56,17 @@ def _panel(data: Data, label: str) -> Panel:
         mine = rows.filter(pl.col("class") == flow)
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
         lines.append(Line(flow, x, y, f"flow:{place}", width=1.2))
-    fair = Guide(fig6.RATE / fig6.FLOWS, "")
+    fair = Guide(fig6.RATE / fig6.FLOWS, "fair")
     return Panel("Time (s)", "Mbit/s", tuple(lines), title=f"offload {label}",
                  x_range=(0, fig6.SHOWN_S), guides=(fair,))  # fmt: skip
 
 
 def judge(data: Data) -> list[Finding]:
     """Whether flows converge later with offload."""
-    return [Finding("cs244/gso", [spoiled(data)])]
+    return [Finding("cs244/gso", [convergence_by_offload(data)])]
 
 
-def spoiled(data: Data) -> Check:
+def convergence_by_offload(data: Data) -> Check:
     """When the flows have converged with and without offload."""
     times = {
         label: data["converged"]
@@ -75,7 +75,7 @@ def spoiled(data: Data) -> Check:
         .to_list()
         for label in SETTINGS
     }
-    return held(
+    return judge_bounds(
         "cs244/gso",
         "spoiled",
         "Convergence is spoiled when super-packets count as one packet in the queue.",

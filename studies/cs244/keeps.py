@@ -13,7 +13,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, noted
+from narrows.reproduce.judging import interval, judge_bounds, make_note
 from narrows.reproduce.measure import Stretch
 
 from . import fig6, testbed
@@ -142,7 +142,13 @@ def judge(data: Data) -> list[Finding]:
     count, runs = int(parts["len"].sum()), len(parts)
     had = interval(parts["gained"].to_list())
     told = f" ({count} times in {runs} runs, with {had} times the share)"
-    return [Finding(CLAIM, [kept(parts, told), until(parts)], notes=[seen(data)])]
+    return [
+        Finding(
+            CLAIM,
+            [share_until_own_probe(parts, told), until(parts)],
+            notes=[share_after_others_probe(data)],
+        )
+    ]
 
 
 def _by_run(episodes: pl.DataFrame, gained: str) -> pl.DataFrame:
@@ -162,9 +168,9 @@ HOW = (
 )
 
 
-def kept(parts: pl.DataFrame, told: str) -> Check:
+def share_until_own_probe(parts: pl.DataFrame, told: str) -> Check:
     """The flow's throughput just before its next probe."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "kept",
         "A flow that got more than its fair share keeps it until its next PROBE_RTT.",
@@ -176,7 +182,7 @@ def kept(parts: pl.DataFrame, told: str) -> Check:
 
 def until(parts: pl.DataFrame) -> Check:
     """The flow's throughput just after it."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "until",
         "It keeps it no longer.",
@@ -186,11 +192,11 @@ def until(parts: pl.DataFrame) -> Check:
     )
 
 
-def seen(data: Data) -> Check:
+def share_after_others_probe(data: Data) -> Check:
     """The same since the probe of another flow, during which the flow gains by the text."""
     parts = _by_run(data["episodes"], "seen")
     kept, left = (interval(parts[column].to_list()) for column in ("kept", "left"))
-    return noted(
+    return make_note(
         "What a flow keeps that has more after another flow's PROBE_RTT.",
         f"As above, of flows with more than {MORE:g} times the fair share in the {EDGE_S:g} s "
         f"after the first probe of another flow between two of their own, {LEAST_S:g} s before "

@@ -13,7 +13,7 @@ from narrows.metrics.flows import flow_summaries
 from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held
+from narrows.reproduce.judging import differences, judge_bounds
 
 from . import testbed
 
@@ -64,7 +64,7 @@ def draw(data: Data) -> list[Picture]:
     panels = tuple(
         Panel("Time (s)", "RTT (ms)", tuple(_line(data, sender, room) for sender in SENDERS),
               title=words, x_range=(0, SHOWN_S), y_range=(0, None),
-              guides=(Guide(RTPROP_MS, ""),))
+              guides=(Guide(RTPROP_MS, "RTprop"),))
         for room, words in BUFFERS.items()
     )  # fmt: skip
     figure = Figure(
@@ -82,17 +82,18 @@ def _line(data: Data, sender: str, room: str) -> Line:
         (pl.col("sender") == sender) & (pl.col("buffer") == room) & (pl.col("trial") == 1)
     )
     x, y = frames.column(rows, "time_s"), frames.column(rows, "rtt_ms")
-    return Line(SENDERS[sender], x, y, "bbr" if sender == "fq" else "neutral", width=1.2)
+    colour, width = ("bbr", 2.4) if sender == "fq" else ("ink", 1.0)  # they nearly coincide
+    return Line(SENDERS[sender], x, y, colour, width=width)
 
 
 def judge(data: Data) -> list[Finding]:
     """The RTT is near RTprop with fq; without it there is a queue, or loss."""
-    return [Finding(CLAIM, [paced(data), queues(data), loses(data)])]
+    return [Finding(CLAIM, [rtt_through_fq(data), queues(data), loses(data)])]
 
 
-def paced(data: Data) -> Check:
+def rtt_through_fq(data: Data) -> Check:
     """The RTT through fq."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "paced",
         "Through fq BBR paces at the bottleneck's rate.",
@@ -103,7 +104,7 @@ def paced(data: Data) -> Check:
 
 def queues(data: Data) -> Check:
     """The RTT without fq."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "queues",
         "Without fq it sends in response to ACKs, all that its window allows.",
@@ -114,7 +115,7 @@ def queues(data: Data) -> Check:
 
 def loses(data: Data) -> Check:
     """The loss in a small buffer."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "loses",
         "In a small buffer it loses more for it.",

@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures.model import Figure, Guide, Panel
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import interval, noted
+from narrows.reproduce.judging import interval, make_note
 
 from . import testbed
 from .extension import BUFFERS
@@ -71,5 +71,5 @@ def judge(data: Data) -> list[Finding]:
             rows = data["share"].filter((pl.col("buffer") == label) & (pl.col("flows") == count))
             told.append(f"{count} of each: {interval(rows['percent'].to_list(), 3, ' %')}")
         how = "BBR's share of the goodput."
-        notes.append(noted(f"What BBR has at {words}.", how, "; ".join(told)))
+        notes.append(make_note(f"What BBR has at {words}.", how, "; ".join(told)))
     return [Finding("cs244/several-flows", [], notes=notes)]

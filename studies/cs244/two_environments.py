@@ -17,7 +17,7 @@ from narrows.figures.model import Figure, Line, Panel
 from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held, only, per_trial
+from narrows.reproduce.judging import differences, judge_bounds, per_trial, rows_where
 
 from . import testbed
 
@@ -84,7 +84,7 @@ def _rtts(data: Data, label: str) -> Panel:
     kind = label.partition(" ")[0].lower()
     lines = []
     for place, words in PLACES.items():
-        x, y = _rtt(only(data, "trial", 1), place, label)
+        x, y = _rtt(rows_where(data, "trial", 1), place, label)
         if len(x):
             lines.append(_line(words, x, y, kind, place))
     return Panel("Time (s)", "Smoothed RTT (ms)", tuple(lines), title=label, x_range=(0, 8))
@@ -105,7 +105,7 @@ def _rtt(data: Data, place: str, label: str) -> tuple[Floats, Floats]:
 def _shares(data: Data) -> Panel:
     lines = []
     for place, words in PLACES.items():
-        rows = _throughput(only(data, "trial", 1), place).filter(pl.col("class") == "bbr")
+        rows = _throughput(rows_where(data, "trial", 1), place).filter(pl.col("class") == "bbr")
         if rows.height:
             x, y = frames.column(rows, "start_s"), frames.column(rows, "throughput_mbps")
             lines.append(_line(words, x, y, "bbr", place))
@@ -138,7 +138,7 @@ def same_rtt(data: Data, label: str) -> Check:
         times, rtt = _rtt(one, place, label)
         return float(np.quantile(rtt[times >= SETTLED_S], part))
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "rtt",
         f"{label}: the same RTTs from both.",
@@ -161,7 +161,7 @@ def same_share(data: Data) -> Check:
         total = testbed.number(rows["throughput_mbps"].sum())
         return 100 * mine / total if total else float("nan")
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "share",
         f"{SHARED}: the same shares from both.",

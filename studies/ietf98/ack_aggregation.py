@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures.model import Figure, Panel
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 
 from . import testbed
 
@@ -25,7 +25,7 @@ MOST = 200
 MODELLED = "linux-5.15"
 """Has BBR's model of ACK aggregation, added in 5.1."""
 LINES = {"1 BDP": (1, False), "2 BDP": (2, False), "2 BDP and extra_acked": (2, True)}
-COLOURS = {"1 BDP": "neutral", "2 BDP": "bbr", "2 BDP and extra_acked": "reno"}
+COLOURS = {"1 BDP": "neutral", "2 BDP": "bbr", "2 BDP and extra_acked": "flow:0"}
 TRIALS = 3
 HELD_MS = 20
 """A round trip's worth of ACKs comes at once."""
@@ -94,7 +94,7 @@ def _busy(data: Data, label: str, hold: int) -> list[float]:
 
 def stalls(data: Data) -> Check:
     """A window of 1 BDP."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "stalls",
         "A window of 1 BDP would stall.",
@@ -105,7 +105,7 @@ def stalls(data: Data) -> Check:
 
 def keeps(data: Data) -> Check:
     """BBR's own window of 2 BDP."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "keeps",
         "2 BDP keeps most of the rate.",
@@ -117,7 +117,7 @@ def keeps(data: Data) -> Check:
 def nearly_all(data: Data) -> Check:
     """BBR with the model, however long ACKs are held."""
     plain = testbed.number(by_hold(data, "2 BDP")["mean"].min())
-    return held(
+    return judge_bounds(
         CLAIM,
         "nearly-all",
         "Modelling extra_acked keeps nearly all.",

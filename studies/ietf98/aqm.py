@@ -11,7 +11,7 @@ from narrows.figures.model import Bar, Figure, Guide, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import interval, noted
+from narrows.reproduce.judging import interval, make_note
 
 from . import testbed
 
@@ -99,7 +99,7 @@ def _shares(data: Data) -> Panel:
         for side, cca in ((-0.18, "bbr"), (0.18, "cubic")):
             bars.append(_bar(name(cca), place + side, _goodputs(data, queue, cca), cca))
     return Panel("", "Goodput (Mbit/s)", tuple(bars), title="One of each", ticks=_ticks(data),
-                 y_range=(0, RATE), guides=(Guide(RATE / 2, ""),))  # fmt: skip
+                 y_range=(0, RATE), guides=(Guide(RATE / 2, "fair"),))  # fmt: skip
 
 
 def _bar(label: str, x: float, values: list[float], colour: str) -> Bar:
@@ -127,7 +127,7 @@ def judge(data: Data) -> list[Finding]:
 def busy(data: Data) -> Check:
     """The lowest utilisation of all runs."""
     rows = data["bottleneck"].group_by("queue", "mix").agg(pl.col("busy").mean())
-    return noted(
+    return make_note(
         "How busy the link is.",
         f"The least utilisation over {rows.height} combinations, means over the trials.",
         f"{testbed.number(rows['busy'].min()):.1f} %",
@@ -146,7 +146,7 @@ def _each(data: Data, column: str, unit: str) -> str:
 
 def delays(data: Data) -> Check:
     """The queueing delay under each discipline."""
-    return noted(
+    return make_note(
         "How long the queue is.",
         "Mean queueing delay of two BBR and of two CUBIC flows.",
         _each(data, "delay_ms", " ms"),
@@ -155,7 +155,7 @@ def delays(data: Data) -> Check:
 
 def losses(data: Data) -> Check:
     """The loss under each discipline."""
-    return noted(
+    return make_note(
         "How much is dropped.",
         "Packets dropped of packets arrived, two BBR and two CUBIC flows.",
         _each(data, "loss", " %"),
@@ -169,7 +169,7 @@ def shares(data: Data) -> Check:
         pairs = zip(_goodputs(data, queue, "bbr"), _goodputs(data, queue, "cubic"), strict=True)
         found = interval([100 * bbr / (bbr + cubic) for bbr, cubic in pairs], 3, " %")
         told.append(f"{QUEUES[queue]}: {found}")
-    return noted(
+    return make_note(
         "What BBR takes beside CUBIC.",
         "BBR's share of the goodput, one of each.",
         "; ".join(told),

@@ -12,7 +12,7 @@ from narrows.metrics.intervals import mean
 from narrows.report import Check
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 from narrows.reproduce.rules import rule
 
 from . import testbed
@@ -109,7 +109,7 @@ def starves(data: Data) -> Check:
         f"{interval(data.values('busy', sender='one BDP', full_kb=full))} %, {full} KB"
         for full in FULL_KB
     )  # fmt: skip
-    return held(
+    return judge_bounds(
         CLAIM,
         "starves",
         "A sender that keeps no queue is granted less.",
@@ -122,7 +122,7 @@ def starves(data: Data) -> Check:
 
 def keeps(data: Data) -> Check:
     """Plain BBR."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "keeps",
         "With the queue that BBR's window of two BDP keeps it has the rate.",

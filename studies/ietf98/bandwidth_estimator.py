@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures.model import Bar, Figure, Guide, Panel
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 from narrows.reproduce.proposals import TESTED
 
 from . import improved_path, testbed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CLAIM = "ietf98/bandwidth-estimator"
 PLAIN, THIRD = "bbr", "bbr3"
-VARIANTS = {PLAIN: ("BBR, as it is", "bbr"), THIRD: ("BBRv3", "reno")}
+VARIANTS = {PLAIN: ("BBR, as it is", "bbr"), THIRD: ("BBRv3", "bbr3")}
 """The authors' refinement ended in version 3: a filter of two probes, and lower bounds."""
 COMPETING, BESIDE, LIMITED = "4 flows", "2 flows and 2 CUBIC", "1 that pauses every second"
 ROOM = 4.0
@@ -81,10 +81,10 @@ def draw(data: Data) -> list[Picture]:
 
 def judge(data: Data) -> list[Finding]:
     """The estimate is more accurate in competition, and isn't lost in pauses."""
-    return [Finding(CLAIM, [nearer(data), kept(data)])]
+    return [Finding(CLAIM, [nearer(data), estimate_of_pausing_flow(data)])]
 
 
-def _limited(data: Data, variant: str) -> list[float]:
+def _estimates_of_pausing(data: Data, variant: str) -> list[float]:
     return data.values("believed", variant=variant, mix=LIMITED)
 
 
@@ -99,7 +99,7 @@ def nearer(data: Data) -> Check:
         f"{interval(off[THIRD, mix])} instead of {interval(off[PLAIN, mix])} % off, {mix}"
         for mix in (COMPETING, BESIDE)
     )
-    return held(
+    return judge_bounds(
         CLAIM,
         "nearer",
         "In competition the refined estimator is nearer to what a flow gets.",
@@ -110,13 +110,13 @@ def nearer(data: Data) -> Check:
     )
 
 
-def kept(data: Data) -> Check:
+def estimate_of_pausing_flow(data: Data) -> Check:
     """The estimate of a flow that pauses."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "kept",
         "Pauses of the application don't lower it.",
         f"The mean bandwidth of a BBRv3 flow that sends every other second, in percent of the "
-        f"link's ({interval(_limited(data, PLAIN), 3, ' %')} with BBR as it is).",
-        _limited(data, THIRD),
+        f"link's ({interval(_estimates_of_pausing(data, PLAIN), 3, ' %')} with BBR as it is).",
+        _estimates_of_pausing(data, THIRD),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.model import Figure, Guide
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 from . import improved_path
@@ -25,7 +25,7 @@ FIXED, GROWING = "model", "growth"
 VARIANTS = {
     PLAIN: AS_IT_IS,
     FIXED: Variant("with a model of the buffer", "queue", {"buffer_model": MEMORY}),
-    GROWING: Variant("with one that grows", "reno",
+    GROWING: Variant("with one that grows", "flow:0",
                      {"buffer_model": MEMORY, "buffer_growth": 1.25}),
 }  # fmt: skip
 ALONE, CUBIC = "4 BBR", "2 BBR + 2 CUBIC"
@@ -74,7 +74,7 @@ def judge(data: Data) -> list[Finding]:
 
 def gentle(data: Data) -> Check:
     """Loss alone."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "gentle",
         "It probes gently: less loss in shallow buffers than BBR as it is.",
@@ -95,7 +95,7 @@ def scales(data: Data) -> Check:
         )
         found[f"{room:g} BDP"] = ratios(grown, fixed)
         told.append(f"{interval(grown)} % instead of {interval(fixed)} %, {room:g} BDP")
-    return held(
+    return judge_bounds(
         CLAIM,
         "scales",
         "It probes scalably: beside CUBIC it wins back room that the model alone gives up.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.model import Figure, Guide
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 from . import improved_path
@@ -70,16 +70,16 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """Less pressure and loss, fairer shares."""
     checks = [
-        _held(data, "loss", "Less loss in shallow buffers.", "loss", " %", ALONE),
-        _held(data, "queue", "Less pressure on the buffer there.", "queue", " BDP", ALONE),
+        _judge_value(data, "loss", "Less loss in shallow buffers.", "loss", " %", ALONE),
+        _judge_value(data, "queue", "Less pressure on the buffer there.", "queue", " BDP", ALONE),
         fairer(data, "cubic", "Fairer to CUBIC there.", CUBIC),
         fairer(data, "reno", "Fairer to Reno there.", RENO),
     ]
     return [Finding(CLAIM, checks)]
 
 
-def _held(data: Data, check: str, statement: str, value: str, unit: str, mix: str) -> Check:
-    return held(
+def _judge_value(data: Data, check: str, statement: str, value: str, unit: str, mix: str) -> Check:
+    return judge_bounds(
         CLAIM,
         check,
         statement,
@@ -91,7 +91,7 @@ def _held(data: Data, check: str, statement: str, value: str, unit: str, mix: st
 
 def fairer(data: Data, check: str, statement: str, mix: str) -> Check:
     """How far BBR's share, of half the flows, is from one half."""
-    return held(
+    return judge_bounds(
         CLAIM,
         check,
         statement,

@@ -14,7 +14,7 @@ from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held
+from narrows.reproduce.judging import differences, judge_bounds
 
 from . import testbed
 
@@ -105,7 +105,7 @@ def _goodputs(data: Data, kind: str, room: float) -> list[float]:
 
 def at_point(data: Data, kind: str) -> Check:
     """Goodput at 8 BDP against the slide's."""
-    return held(
+    return judge_bounds(
         "ietf98/deep-buffer-point",
         kind,
         f"{name(kind)} has {MEASURED[kind]:g} Mbit/s at 8 BDP.",
@@ -125,7 +125,7 @@ def _ahead(data: Data, first: str, second: str, low: float, high: float) -> dict
 
 def shallow(data: Data) -> Check:
     """How far BBR is ahead in shallow buffers."""
-    return held(
+    return judge_bounds(
         "ietf98/buffer-sweep",
         "shallow",
         "BBR is ahead in shallow buffers.",
@@ -136,7 +136,7 @@ def shallow(data: Data) -> Check:
 
 def deep(data: Data) -> Check:
     """How far CUBIC is ahead in deep buffers."""
-    return held(
+    return judge_bounds(
         "ietf98/buffer-sweep",
         "deep",
         "CUBIC is ahead in deep ones.",
@@ -148,7 +148,7 @@ def deep(data: Data) -> Check:
 def alive(data: Data) -> Check:
     """BBR's goodput in every buffer."""
     rooms = data["goodput"]["buffer_bdp"].unique().sort().to_list()
-    return held(
+    return judge_bounds(
         "ietf98/buffer-sweep",
         "alive",
         "BBR never collapses.",

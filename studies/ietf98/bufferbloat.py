@@ -14,7 +14,7 @@ from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, per_trial, ratios
+from narrows.reproduce.judging import judge_bounds, per_trial, ratios
 
 from . import testbed
 
@@ -102,7 +102,7 @@ def _slope(data: Data, kind: str) -> float:
 
 def grows(data: Data) -> Check:
     """How CUBIC's delay depends on the buffer."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "grows",
         "CUBIC's delay grows with the buffer.",
@@ -113,7 +113,7 @@ def grows(data: Data) -> Check:
 
 def flat(data: Data) -> Check:
     """How BBR's delay depends on the buffer."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "flat",
         "BBR's doesn't.",
@@ -125,7 +125,7 @@ def flat(data: Data) -> Check:
 
 def low(data: Data) -> Check:
     """BBR's delay against the minimum that its windows allow."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "low",
         "BBR's is near the least that its windows allow.",
@@ -151,7 +151,7 @@ def _rtts(data: Data, kind: str, room: int) -> list[float]:
 def lower(data: Data) -> Check:
     """BBR's delay against CUBIC's."""
     largest = _rooms(data)[-1]
-    return held(
+    return judge_bounds(
         CLAIM,
         "lower",
         "It is low beside CUBIC's.",

@@ -13,7 +13,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 
 from . import testbed
 
@@ -108,18 +108,18 @@ def _panel(data: Data, count: int) -> Panel:
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
         lines.append(Line(label, x, y, f"flow:{place}", kind="step", width=1.2))
     return Panel("Time (s)", "Throughput (Mbit/s)", tuple(lines), title=f"{count} flows",
-                 x_range=(0, END_S), guides=(Guide(RATE / count, ""),))  # fmt: skip
+                 x_range=(0, END_S), guides=(Guide(RATE / count, "fair"),))  # fmt: skip
 
 
 def judge(data: Data) -> list[Finding]:
     """Flows notice a probe, answer it 10 s later, and have equal shares in the end."""
-    return [Finding(CLAIM, [noticed(data), answered(data), equal(data)])]
+    return [Finding(CLAIM, [lower_rtt_beside_probe(data), probe_interval(data), equal(data)])]
 
 
-def noticed(data: Data) -> Check:
+def lower_rtt_beside_probe(data: Data) -> Check:
     """How many flows saw a lower RTT while the first probed."""
     rows = data["notices"].filter(pl.col("flows") == COUNTS[0])
-    return held(
+    return judge_bounds(
         CLAIM,
         "noticed",
         "A flow in PROBE_RTT is noticed by the other.",
@@ -129,7 +129,7 @@ def noticed(data: Data) -> Check:
     )
 
 
-def answered(data: Data) -> Check:
+def probe_interval(data: Data) -> Check:
     """How long after a probe the next one comes, by any flow."""
     low, high = TEN_S
     inside = []
@@ -139,7 +139,7 @@ def answered(data: Data) -> Check:
         gaps = np.diff(together(rows["start_s"].to_list()))
         met = float(np.mean((gaps >= low) & (gaps <= high))) if len(gaps) else 0.0
         inside.append(100 * met)
-    return held(
+    return judge_bounds(
         CLAIM,
         "answered",
         "They probe 10 s later.",
@@ -172,7 +172,7 @@ def equal(data: Data) -> Check:
         part=mbps.max() * pl.col("flows").first() / mbps.sum()
     )
     trials = largest.group_by(keys).agg(pl.col("part").mean()).sort(keys)
-    return held(
+    return judge_bounds(
         CLAIM,
         "equal",
         "The shares converge.",

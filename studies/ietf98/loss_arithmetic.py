@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 
 from . import testbed
 
@@ -101,7 +101,7 @@ def _goodputs(data: Data, loss: float) -> list[float]:
 
 def at_one_percent(data: Data) -> Check:
     """The slide's first number."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "one-percent",
         "1 % loss over 100 ms gets about 3 Mbit/s.",
@@ -114,7 +114,7 @@ def for_ten_gigabit(data: Data) -> Check:
     """The loss at which 10 Gbit/s would be reached, extrapolated from the lowest loss run."""
     least = testbed.number(data["goodput"]["loss"].min())
     wanted = TEN_GIGABIT * testbed.PAYLOAD
-    return held(
+    return judge_bounds(
         CLAIM,
         "ten-gigabit",
         "10 Gbit/s needs less than 0.000003 % loss.",
@@ -127,7 +127,7 @@ def for_ten_gigabit(data: Data) -> Check:
 def follows_theory(data: Data) -> Check:
     """Whether the simulated flow has the goodput of RFC 8312 at 1 %."""
     theory = float(response(np.array([ONE_PERCENT]))[0])
-    return held(
+    return judge_bounds(
         CLAIM,
         "theory",
         "The slide's 3 Mbit/s don't follow from CUBIC's response function.",

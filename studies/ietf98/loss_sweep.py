@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 
 from . import testbed
 
@@ -107,7 +107,7 @@ def uses(data: Data) -> Check:
     rows = data["goodput"].with_columns(
         goodput_mbps=100 * pl.col("goodput_mbps") / (available(0.0) * (1 - pl.col("loss")))
     )
-    return held(
+    return judge_bounds(
         CLAIM,
         "uses",
         "BBR is near the full rate up to 15 % loss.",
@@ -118,7 +118,7 @@ def uses(data: Data) -> Check:
 
 def collapses(data: Data) -> Check:
     """BBR beyond 15 %."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "collapses",
         "Then it collapses.",
@@ -129,7 +129,7 @@ def collapses(data: Data) -> Check:
 
 def cubic(data: Data) -> Check:
     """CUBIC from 0.01 % on."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "cubic",
         "CUBIC collapses from 0.01 % on.",

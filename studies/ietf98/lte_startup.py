@@ -13,7 +13,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 
 from . import testbed
 
@@ -137,7 +137,7 @@ def _exits(data: Data) -> pl.DataFrame:
 
 def early(data: Data) -> Check:
     """The window at which CUBIC leaves slow start."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "early",
         "HyStart takes the delay's noise for congestion and leaves early.",
@@ -148,7 +148,7 @@ def early(data: Data) -> Check:
 
 def lossless(data: Data) -> Check:
     """CUBIC's losses by then."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "lossless",
         "Nothing was lost until then.",
@@ -168,7 +168,7 @@ def gains(data: Data, size: int, noise_ms: int) -> list[float]:
 
 def sooner(data: Data, size: int) -> Check:
     """How much sooner BBR is done."""
-    return held(
+    return judge_bounds(
         CLAIM,
         f"{size}mb",
         f"BBR downloads {size} MB faster.",
@@ -191,7 +191,7 @@ def noise(data: Data) -> Check:
         f"{interval(gains(data, size, NOISY))} % with"
         for size in SIZES_MB
     )
-    return held(
+    return judge_bounds(
         CLAIM,
         "noise",
         "It is the noise that costs CUBIC the time.",

@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 
 from . import testbed
 
@@ -116,7 +116,7 @@ def starts(data: Data) -> Check:
     rows = _windows(data, "with").filter(pl.col("time_s") <= 5.0)
     rows = rows.with_columns(loss=100 * pl.col("dropped") / pl.col("sent"))
     worst = rows.group_by("trial", maintain_order=True).agg(pl.col("loss").max())
-    return held(
+    return judge_bounds(
         CLAIM,
         "starts",
         "Loss is very high when the policer's burst is used up.",
@@ -129,7 +129,7 @@ def finds(data: Data) -> Check:
     """The long-term estimate while it is in use."""
     rows = _windows(data, "with").filter(pl.col("used") > 0)
     rates = rows.group_by("trial", maintain_order=True).agg(pl.col("rate").median())
-    return held(
+    return judge_bounds(
         CLAIM,
         "finds",
         "BBR finds the policed rate.",
@@ -140,7 +140,7 @@ def finds(data: Data) -> Check:
 
 def low(data: Data) -> Check:
     """Loss once the estimate has been in use."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "low",
         "Its loss falls to low once it has the estimate.",
@@ -167,7 +167,7 @@ def helps(data: Data) -> Check:
     """Total loss with the estimate against that without it."""
     given, without = (_loss(_windows(data, label)) for label in ("with", "without"))
     used = _windows(data, "with").select((pl.col("used") > 0).mean() * 100).item()
-    return held(
+    return judge_bounds(
         CLAIM,
         "helps",
         "It loses less than without the estimate.",

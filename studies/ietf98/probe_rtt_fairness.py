@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.metrics import jain
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held
+from narrows.reproduce.judging import differences, judge_bounds
 
 from . import testbed
 
@@ -70,7 +70,7 @@ def _panel(data: Data, label: str) -> Panel:
         x, y = frames.column(mine, "start_s"), frames.column(mine, "throughput_mbps")
         lines.append(Line(flow, x, y, f"flow:{place}", width=1.2))
     return Panel("Time (s)", "Throughput (Mbit/s)", tuple(lines), title=f"{label} PROBE_RTT",
-                 x_range=(0, END_S), guides=(Guide(RATE / FLOWS, ""),))  # fmt: skip
+                 x_range=(0, END_S), guides=(Guide(RATE / FLOWS, "fair"),))  # fmt: skip
 
 
 def _fairness(data: Data, label: str) -> list[float]:
@@ -92,7 +92,7 @@ def judge(data: Data) -> list[Finding]:
 
 def fair(data: Data) -> Check:
     """The index with PROBE_RTT."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "with",
         "With PROBE_RTT the flows share fairly.",
@@ -103,7 +103,7 @@ def fair(data: Data) -> Check:
 
 def key(data: Data) -> Check:
     """How much lower the index is without PROBE_RTT."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "key",
         "Without it they don't.",

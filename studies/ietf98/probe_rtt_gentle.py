@@ -11,7 +11,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.reproduce import proposals, run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, noted, ratios
+from narrows.reproduce.judging import interval, judge_bounds, make_note, ratios
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 from . import improved_path
@@ -102,7 +102,7 @@ def _lines(data: Data, frame: str, time: str, value: str, label: str, mix: str) 
 
 def judge(data: Data) -> list[Finding]:
     """The dip is smaller, tail latency lower, and RTprop still found among BBR flows."""
-    checks = [dip(data), packets(data), found(data)]
+    checks = [dip(data), packets(data), rtprop_inflation(data)]
     notes = [answers(data), beside_bulk(data), beside_cubic(data)]
     return [Finding(CLAIM, checks, notes=notes)]
 
@@ -117,7 +117,7 @@ def _dips(data: Data, variant: str) -> list[float]:
 def dip(data: Data) -> Check:
     """The lowest throughput."""
     new, old = _dips(data, "gentle"), _dips(data, PLAIN)
-    return held(
+    return judge_bounds(
         CLAIM,
         "dip",
         "The dip of throughput in PROBE_RTT is smaller.",
@@ -130,7 +130,7 @@ def dip(data: Data) -> Check:
 
 def packets(data: Data) -> Check:
     """The tail of packets' queueing delay, one meaning of tail latency."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "packets",
         "The tail latency is lower.",
@@ -153,7 +153,7 @@ def _tails(data: Data, mix: str) -> tuple[list[float], list[float]]:
 def answers(data: Data) -> Check:
     """The tail of an application's response times."""
     new, old = _tails(data, CLIENTS)
-    return noted(
+    return make_note(
         "The tail latency as an application sees it.",
         f"{TAIL:.1%} of the answers of {ANSWER_KB} KB to requests one after another are complete "
         f"within this time ({CLIENTS}, {BUFFERS[0]:g} BDP). PROBE_RTT delays what waits at the "
@@ -166,7 +166,7 @@ def answers(data: Data) -> Check:
 def beside_bulk(data: Data) -> Check:
     """The same for a flow beside others that always send; the slides don't say."""
     new, old = _tails(data, BESIDE)
-    return noted(
+    return make_note(
         "What becomes of it beside flows that always send.",
         f"As above, {BESIDE}.",
         f"{interval(new, 3, ' ms')} instead of {interval(old, 3, ' ms')}",
@@ -180,9 +180,9 @@ def _high(data: Data, variant: str, mix: str) -> list[float]:
     return [float(v) for v in rows.agg(part=flag.mean())["part"].to_list()]
 
 
-def found(data: Data) -> Check:
+def rtprop_inflation(data: Data) -> Check:
     """RTprop among BBR flows."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "found",
         "The lowest RTT is still found among BBR flows.",
@@ -195,7 +195,7 @@ def found(data: Data) -> Check:
 def beside_cubic(data: Data) -> Check:
     """RTprop beside CUBIC; the slides don't say."""
     new, old = _high(data, "gentle", MIXED), _high(data, PLAIN, MIXED)
-    return noted(
+    return make_note(
         "What becomes of it beside CUBIC.",
         f"As above, {MIXED}.",
         f"{interval(new, 3, ' %')} of the time inflated instead of {interval(old, 3, ' %')}",

@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 from . import improved_path, probe_rtt_gentle
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CLAIM = "ietf98/probe-rtt-scaled"
 SCALED = "scaled"
-VARIANTS = {PLAIN: AS_IT_IS, SCALED: Variant("BBRv3", "reno", cca="bbr3")}
+VARIANTS = {PLAIN: AS_IT_IS, SCALED: Variant("BBRv3", "bbr3", cca="bbr3")}
 BULK, CLIENTS = "4 flows", "4 flows that answer requests"
 ROOM = 4.0
 SHOWN_S = (60.0, 85.0)
@@ -73,11 +73,11 @@ def _of(data: Data, frame: str, variant: str, mix: str) -> pl.DataFrame:
 
 def judge(data: Data) -> list[Finding]:
     """Less of a dip, answers less delayed, RTprop still found."""
-    return [Finding(CLAIM, [dip(data), latency(data), found(data)])]
+    return [Finding(CLAIM, [dip(data), latency(data), rtprop_inflation(data)])]
 
 
 def _lowest(data: Data, variant: str) -> list[float]:
-    """What the first percentile of the throughput lacks of the rate, in percent."""
+    """The shortfall of the first percentile of the throughput from the rate, in percent."""
     rows = _of(data, "rate", variant, BULK).group_by("trial", maintain_order=True)
     lowest = rows.agg(low=pl.col("percent").quantile(0.01))
     return [100 - float(v) for v in lowest["low"].to_list()]
@@ -86,7 +86,7 @@ def _lowest(data: Data, variant: str) -> list[float]:
 def dip(data: Data) -> Check:
     """The throughput that PROBE_RTT costs."""
     new, old = _lowest(data, SCALED), _lowest(data, PLAIN)
-    return held(
+    return judge_bounds(
         CLAIM,
         "dip",
         "The dip of throughput in PROBE_RTT is smaller.",
@@ -103,7 +103,7 @@ def latency(data: Data) -> Check:
         _of(data, "answers", variant, CLIENTS)["tail_ms"].drop_nulls().to_list()
         for variant in (SCALED, PLAIN)
     )
-    return held(
+    return judge_bounds(
         CLAIM,
         "latency",
         "Its impact on latency is smaller.",
@@ -114,11 +114,11 @@ def latency(data: Data) -> Check:
     )
 
 
-def found(data: Data) -> Check:
+def rtprop_inflation(data: Data) -> Check:
     """RTprop among such flows."""
     flag = (pl.col("value") > 1.1 * improved_path.RTT_MS).cast(pl.Float64) * 100
     rows = _of(data, "rtprop", SCALED, BULK).group_by("trial", maintain_order=True)
-    return held(
+    return judge_bounds(
         CLAIM,
         "found",
         "The lowest RTT is still found.",

@@ -13,7 +13,7 @@ from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 
 from . import testbed
 
@@ -109,7 +109,7 @@ def at_least(data: Data, slide: str) -> Check:
     beside = {kind: rows.filter(pl.col("kind") == kind)["of_fair"].to_list() for kind in KINDS}
     fair = {kind: [_fair(value) for value in values] for kind, values in beside.items()}
     percent = {kind: interval([100 * v for v in values]) for kind, values in beside.items()}
-    return held(
+    return judge_bounds(
         f"ietf98/reno-{slide}",
         "at-least",
         f"{few} BBR {verb} at least as fair to {many} Reno as {few} CUBIC.",

@@ -13,7 +13,7 @@ from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 
 from . import testbed
 
@@ -60,7 +60,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Goodput against the window, with the line of window over RTT."""
     x = np.array(WINDOWS_KB, dtype=np.float64)
-    lines = [Line("window / RTT", x, _expected(x), "neutral", dash="dash", width=2.5)]
+    lines = [Line("window / RTT", x, _window_rate(x), "neutral", dash="dash", width=2.5)]
     for kind in KINDS:
         rows = data["flow"].filter((pl.col("kind") == kind) & (pl.col("trial") == 1))
         rows = rows.sort("window_kb")
@@ -77,12 +77,12 @@ def draw(data: Data) -> list[Picture]:
     return [Picture("", "Goodput by the size of the receive window", figure)]
 
 
-def _expected(window_kb: np.ndarray) -> np.ndarray:
+def _window_rate(window_kb: np.ndarray) -> np.ndarray:
     """Window over RTT in Mbit/s, bounded by the link's capacity."""
     return np.minimum(window_kb * 8e-3 / RTT_S, RATE * testbed.PAYLOAD)
 
 
-def _clamped(data: Data) -> pl.DataFrame:
+def _runs_below_bdp(data: Data) -> pl.DataFrame:
     """The runs in which the window is below the BDP."""
     return data["flow"].filter(pl.col("window_kb") * 8e-3 / RTT_S < RATE)
 
@@ -93,7 +93,7 @@ def judge(data: Data) -> list[Finding]:
     return [Finding(CLAIM, checks)]
 
 
-def _named(rows: pl.DataFrame, value: str) -> dict[str, list[float]]:
+def _by_condition(rows: pl.DataFrame, value: str) -> dict[str, list[float]]:
     """A column for every control and window, by trial."""
     cells = rows.drop_nulls(value).group_by("kind", "window_kb", maintain_order=True)
     return {f"{name(str(k))}, {kb} KB": cell[value].to_list() for (k, kb), cell in cells}
@@ -101,32 +101,32 @@ def _named(rows: pl.DataFrame, value: str) -> dict[str, list[float]]:
 
 def follows(data: Data) -> Check:
     """Goodput over window / RTT."""
-    rows = _clamped(data)
-    expected = pl.Series(_expected(frames.column(rows, "window_kb")))
-    return held(
+    rows = _runs_below_bdp(data)
+    expected = pl.Series(_window_rate(frames.column(rows, "window_kb")))
+    return judge_bounds(
         CLAIM,
         "follows",
         "The rate follows rwnd / RTT for every control.",
         "Goodput over window / RTT for every control and window below the BDP.",
-        _named(rows.with_columns(ratio=pl.col("goodput_mbps") / expected), "ratio"),
+        _by_condition(rows.with_columns(ratio=pl.col("goodput_mbps") / expected), "ratio"),
     )
 
 
 def lossless(data: Data) -> Check:
     """Drops and retransmissions while the window limits."""
-    rows = _clamped(data).with_columns(lost=pl.col("drops") + pl.col("retransmits"))
-    return held(
+    rows = _runs_below_bdp(data).with_columns(lost=pl.col("drops") + pl.col("retransmits"))
+    return judge_bounds(
         CLAIM,
         "lossless",
         "Nothing is lost.",
         "Packets dropped and sent again from 5 s on.",
-        _named(rows.with_columns(pl.col("lost").cast(pl.Float64)), "lost"),
+        _by_condition(rows.with_columns(pl.col("lost").cast(pl.Float64)), "lost"),
     )
 
 
 def _estimates(data: Data) -> pl.DataFrame:
     """BBR's estimate while the window limits, over its goodput and over the link's capacity."""
-    rows = _clamped(data).filter(pl.col("kind") == "bbr")
+    rows = _runs_below_bdp(data).filter(pl.col("kind") == "bbr")
     return rows.with_columns(
         of_own=pl.col("estimate_mbps") / (pl.col("goodput_mbps") / testbed.PAYLOAD),
         of_link=pl.col("estimate_mbps") / RATE,
@@ -135,21 +135,21 @@ def _estimates(data: Data) -> pl.DataFrame:
 
 def sees(data: Data) -> Check:
     """BBR's estimate of the bandwidth against its goodput."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "of-own",
         "BBR isn't misled about the bandwidth: it believes in no less than it gets.",
         "BBR's estimate, median over time, over the flow's rate on the wire, for every window.",
-        _named(_estimates(data), "of_own"),
+        _by_condition(_estimates(data), "of_own"),
     )
 
 
 def believes(data: Data) -> Check:
-    """The same against the link's capacity."""
-    return held(
+    """BBR's estimate of the bandwidth against the link's capacity."""
+    return judge_bounds(
         CLAIM,
         "of-link",
         "It believes in no more than the link has.",
         "The same estimate over the link's rate.",
-        _named(_estimates(data), "of_link"),
+        _by_condition(_estimates(data), "of_link"),
     )

@@ -13,10 +13,11 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
+from narrows.packets import PACKET_BITS
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, per_trial
+from narrows.reproduce.judging import judge_bounds, per_trial
 
 from . import testbed
 
@@ -28,6 +29,9 @@ END_S = 8
 TRIALS = 3
 CLAIM = "ietf98/startup"
 RTT_S = 0.04
+PLATEAU_ROUNDS = 3
+"""The rounds without growth after which BBR leaves STARTUP."""
+PLATEAU_S = PLATEAU_ROUNDS * RTT_S
 DRAINED_S = (1.0, 8.0)
 
 
@@ -43,12 +47,11 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     """Sent data, data in flight, the RTT and the state at every sample."""
-    columns = ["in_flight", "cwnd", "srtt_ms", "rtt_ms", "sent", "retransmitted",
+    columns = ["in_flight", "cwnd", "srtt_ms", "rtt_ms", "sent", "delivered", "retransmitted",
                "cca_state"]  # fmt: skip
     rows = run_frames.samples(trial, columns, whole=True).drop("flow", "name", "cca")
     rows = rows.with_columns(run_frames.LATEST_RTT)
-    parts = {"samples": rows, "queue": run_frames.queue(trial, whole=True)}
-    return {**parts, "bandwidth": run_frames.internal(trial, "bw_mbps", whole=True).drop("flow")}
+    return {"samples": rows, "queue": run_frames.queue(trial, whole=True)}
 
 
 def draw(data: Data) -> list[Picture]:
@@ -80,7 +83,7 @@ def _panel(
         rows = _of(data, kind).filter(pl.col("trial") == 1)
         x, y = frames.column(rows, "time_s"), scale * frames.column(rows, column)
         lines.append(Line(name(kind), x, y, kind, width=1.2))
-    guide = Guide(40, "") if label else Guide(50, "")
+    guide = Guide(40, "RTprop") if label else Guide(50, "BDP")
     return Panel("Time (s)", label or "In flight (KB)", tuple(lines), title=title, x_range=span,
                  guides=(guide,))  # fmt: skip
 
@@ -104,7 +107,7 @@ def doubling(data: Data) -> Check:
         for kind in KINDS
         for number in range(2)
     }
-    return held(
+    return judge_bounds(
         CLAIM,
         "doubling",
         "Both double per round trip.",
@@ -139,22 +142,25 @@ def _exit(data: Data, kind: str) -> float:
 
 
 def plateau(data: Data) -> Check:
-    """BBR's measurements when it left STARTUP."""
+    """The delivery rate before BBR left STARTUP."""
 
-    def known(one: Data) -> float:
-        rows = _of(one, "bbr", "bandwidth").filter(pl.col("time_s") <= _exit(one, "bbr"))
-        return testbed.number(rows["value"].max())
+    def rate(one: Data) -> float:
+        end = _exit(one, "bbr")
+        rows = _of(one, "bbr").filter(pl.col("time_s").is_between(end - PLATEAU_S, end))
+        first, last = rows["delivered"].min(), rows["delivered"].max()
+        return (testbed.number(last) - testbed.number(first)) * PACKET_BITS / 1e6 / PLATEAU_S
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "plateau",
         "BBR leaves on a plateau of the delivery rate.",
-        "BBR's estimate of the bandwidth when STARTUP ends.",
-        per_trial(data, known),
+        f"The rate at which data was acknowledged in the last {PLATEAU_ROUNDS} round trips of "
+        f"{1000 * RTT_S:g} ms before STARTUP or slow start ends.",
+        per_trial(data, rate),
     )
 
 
-def _lost(data: Data, kind: str) -> float:
+def _retransmits(data: Data, kind: str) -> float:
     """Packets retransmitted before STARTUP or slow start ended."""
     rows = _of(data, kind).filter(pl.col("time_s") <= _exit(data, kind))
     return testbed.number(rows["retransmitted"].max())
@@ -162,12 +168,12 @@ def _lost(data: Data, kind: str) -> float:
 
 def lossless(data: Data) -> Check:
     """Whether there were losses by then."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "lossless",
         "BBR has lost nothing by then.",
         "Packets sent again until STARTUP ends.",
-        per_trial(data, partial(_lost, kind="bbr")),
+        per_trial(data, partial(_retransmits, kind="bbr")),
     )
 
 
@@ -176,11 +182,11 @@ def signal(data: Data) -> Check:
 
     def rise(one: Data) -> float:
         rows = _of(one, "cubic").filter(pl.col("time_s") <= _exit(one, "cubic"))
-        if _lost(one, "cubic") > 0:
+        if _retransmits(one, "cubic") > 0:
             return float("inf")
         return testbed.number(rows["rtt_ms"].max()) - testbed.number(rows["rtt_ms"].min())
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "signal",
         "CUBIC leaves on loss or a rise of the RTT.",
@@ -199,7 +205,7 @@ def _queue(data: Data, kind: str) -> list[float]:
 
 def drains(data: Data) -> Check:
     """BBR's queue after STARTUP."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "drains",
         "After STARTUP BBR drains its queue.",
@@ -210,7 +216,7 @@ def drains(data: Data) -> Check:
 
 def keeps(data: Data) -> Check:
     """CUBIC's queue after slow start."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "keeps",
         "CUBIC keeps its.",

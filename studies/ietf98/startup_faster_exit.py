@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.model import Figure
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 from . import improved_path
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 VARIANTS = {
     PLAIN: AS_IT_IS,
-    "exit": Variant("full pipe after 1 round", "cubic", {"full_bw_rounds": 1}),
-    "prr": Variant("PRR-like recovery", "reno", {"prr_recovery": True}),
+    "exit": Variant("full pipe after 1 round", "flow:0", {"full_bw_rounds": 1}),
+    "prr": Variant("PRR-like recovery", "flow:1", {"prr_recovery": True}),
     "drain": Variant("drains to 1 BDP", "dctcp", {"drain_to_target": True}),
 }
 LONG, SHORT = "4 BBR", "the first 3 s of 1 BBR"
@@ -32,7 +32,7 @@ SHALLOW, DEEP = (0.5, 1.0), (2.0, 4.0)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Long flows, and the start of one, as the warm-up covers STARTUP."""
+    """Long flows, and the start of one without a warm-up, which would hide STARTUP."""
     make = improved_path.bottleneck(scope)
     start = improved_path.bottleneck(scope, duration="3s", warmup="0s")
     yield from proposals.cells(VARIANTS, {LONG: {"bbr": 4}}, BUFFERS, make)
@@ -94,8 +94,8 @@ def less(
     mix: str,
     buffers: Sequence[float],
 ) -> Check:
-    """A value with a change over that of plain BBR."""
-    return held(
+    """A value with a change, divided by that of plain BBR."""
+    return judge_bounds(
         CLAIM,
         check,
         statement,
@@ -107,7 +107,7 @@ def less(
 
 def as_much(data: Data, check: str, statement: str, variant: str, mix: str) -> Check:
     """The utilisation with a change, minus that of plain BBR."""
-    return held(
+    return judge_bounds(
         CLAIM,
         check,
         statement,

@@ -12,9 +12,10 @@ import polars as pl
 
 from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line, Panel
+from narrows.packets import PACKET_BITS
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, only, per_trial
+from narrows.reproduce.judging import judge_bounds, per_trial, rows_where
 
 from . import testbed
 
@@ -24,17 +25,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 CLAIM, SIDES = "ietf98/state-walk", "ietf98/both-sides"
-RTPROP_MS, RATE_MBPS = 40.0, 10.0
+RATE_MBPS = 10.0
+PACKET_MS = PACKET_BITS / RATE_MBPS / 1e3
+LOWEST_RTT_MS = 40.0 + PACKET_MS
+"""The delay of the path, and a packet's own time on the link."""
 NEAR = 0.05
 """An RTT or a rate within this part of the lowest or highest counts as such."""
 WIRE = 1500 / 1448
 """The link's bytes for one of payload."""
 BDP_PACKETS = 10e6 * 0.04 / 8 / 1500
+LOWEST_RTT_PACKETS = LOWEST_RTT_MS / PACKET_MS
+"""Data in flight when the link is busy and the queue empty."""
 STAY_S, EVERY_S = 0.2, 10.0
 """The slide's length of a stay in PROBE_RTT, and the time from one to the next."""
 END_S = 35
 TRIALS = 3
-STATES = {"startup": "reno", "drain": "loss", "probe_bw": "bbr", "probe_rtt": "cubic"}
+STATES = {"startup": "flow:1", "drain": "loss", "probe_bw": "bbr", "probe_rtt": "flow:2"}
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -57,7 +63,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """The walk in the plane of the first slide, and over time."""
     rows = data["samples"].filter(pl.col("trial") == 1).drop_nulls("rtt_ms")
-    known = _known(only(data, "trial", 1))
+    known = _samples_with_flight(rows_where(data, "trial", 1))
     plane, rates, early, late = [], [], [], []
     for state, colour in STATES.items():
         label, state_is = state.upper(), pl.col("cca_state") == state
@@ -74,14 +80,14 @@ def draw(data: Data) -> list[Picture]:
             "In flight when sent (BDP)",
             "RTT (ms)",
             tuple(plane),
-            guides=(Guide(1.0, "", upright=True),),
+            guides=(Guide(1.0, "1 BDP", upright=True),),
         ),
         Panel(
             "In flight when sent (BDP)",
             "Delivery rate (Mbit/s)",
             tuple(rates),
             y_range=(0, None),
-            guides=(Guide(1.0, "", upright=True),),
+            guides=(Guide(1.0, "1 BDP", upright=True),),
         ),
         Panel("Time (s)", "In flight (BDP)", tuple(early), x_range=(0, 2), guides=one),
         Panel("Time (s)", "In flight (BDP)", tuple(late), x_range=(9, 23), guides=one),
@@ -130,11 +136,11 @@ def _points(found: Sequence[tuple[float, float]]) -> Line:
 
 def judge(data: Data) -> list[Finding]:
     """The effect of each state on data in flight."""
-    checks = [drained(data), cruises(data), floor(data), stay(data), every(data)]
-    return [Finding(CLAIM, checks), Finding(SIDES, [left(data), right(data)])]
+    checks = [queue_drains(data), cruises(data), floor(data), stay(data), every(data)]
+    return [Finding(CLAIM, checks), Finding(SIDES, [lowest_rtt(data), right(data)])]
 
 
-def _known(data: Data) -> pl.DataFrame:
+def _samples_with_flight(data: Data) -> pl.DataFrame:
     """The samples, with the data in flight when their packets were sent."""
     rows = data["samples"].drop_nulls(["in_flight", "rtt_ms", "rate_mbps"]).sort("time_s")
     times, flight = frames.column(rows, "time_s"), frames.column(rows, "in_flight")
@@ -142,21 +148,21 @@ def _known(data: Data) -> pl.DataFrame:
     return rows.with_columns(pl.Series("in_flight", np.interp(sent, times, flight)))
 
 
-def left(data: Data) -> Check:
+def lowest_rtt(data: Data) -> Check:
     """The data in flight at which the lowest RTT is seen."""
 
     def part(one: Data) -> float:
-        rows = _known(one).filter(pl.col("rtt_ms") <= (1 + NEAR) * RTPROP_MS)
-        below = frames.column(rows, "in_flight") <= (1 + NEAR) * BDP_PACKETS
+        rows = _samples_with_flight(one).filter(pl.col("rtt_ms") <= (1 + NEAR) * LOWEST_RTT_MS)
+        below = frames.column(rows, "in_flight") <= (1 + NEAR) * LOWEST_RTT_PACKETS
         return 100 * float(below.mean()) if len(below) else -math.inf
 
-    return held(
+    return judge_bounds(
         SIDES,
         "left",
         "The lowest RTT is seen with up to a BDP in flight only.",
-        f"Samples with up to a BDP in flight a round trip earlier, of those with an RTT "
-        f"within {100 * NEAR:g} % of 40 "
-        "ms.",
+        f"Samples with up to a BDP in flight a round trip earlier, of those with an RTT within "
+        f"{100 * NEAR:g} % of {LOWEST_RTT_MS:g} ms, the path's delay and a packet's time on the "
+        "link.",
         per_trial(data, part),
     )
 
@@ -165,11 +171,11 @@ def right(data: Data) -> Check:
     """The data in flight at which the highest rate is seen."""
 
     def part(one: Data) -> float:
-        rows = _known(one).filter(pl.col("rate_mbps") >= (1 - NEAR) * RATE_MBPS)
+        rows = _samples_with_flight(one).filter(pl.col("rate_mbps") >= (1 - NEAR) * RATE_MBPS)
         above = frames.column(rows, "in_flight") >= (1 - NEAR) * BDP_PACKETS
         return 100 * float(above.mean()) if len(above) else -math.inf
 
-    return held(
+    return judge_bounds(
         SIDES,
         "right",
         "The highest rate is seen with a BDP in flight or more only.",
@@ -196,9 +202,9 @@ def _first(data: Data, state: str) -> float:
     return float(flight[0]) if len(flight) else math.inf
 
 
-def drained(data: Data) -> Check:
-    """What is in flight at the end of DRAIN."""
-    return held(
+def queue_drains(data: Data) -> Check:
+    """Data in flight at the end of DRAIN."""
+    return judge_bounds(
         CLAIM,
         "drain",
         "DRAIN drains the queue that STARTUP left.",
@@ -208,13 +214,13 @@ def drained(data: Data) -> Check:
 
 
 def cruises(data: Data) -> Check:
-    """What is in flight in PROBE_BW."""
+    """Data in flight in PROBE_BW."""
 
     def middle(one: Data) -> float:
         flight = _flight(one, "probe_bw")
         return float(np.median(flight)) / BDP_PACKETS if len(flight) else math.inf
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "cruise",
         "PROBE_BW stays near the optimal point.",
@@ -230,7 +236,7 @@ def floor(data: Data) -> Check:
         flight = _flight(one, "probe_rtt")
         return float(flight.min()) if len(flight) else math.inf
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "floor",
         "PROBE_RTT minimises what is in flight.",
@@ -251,7 +257,7 @@ def stay(data: Data) -> Check:
         found = [end - start for start, end in _stays(one)]
         return float(np.median(found)) if found else math.inf
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "stay",
         "It does so for 0.2 s.",
@@ -267,7 +273,7 @@ def every(data: Data) -> Check:
         starts = [start for start, _ in _stays(one)]
         return float(np.median(np.diff(starts))) if len(starts) > 1 else math.inf
 
-    return held(
+    return judge_bounds(
         CLAIM,
         "every",
         "Every 10 s.",

@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures.model import Figure, Line, Panel
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 
 from . import testbed
 
@@ -23,7 +23,7 @@ PLAIN, LATER, THIRD = "4.11", "6.12", "bbr3"
 VARIANTS = {
     PLAIN: ("BBR of Linux 4.11", "bbr", "linux-4.11", "bbr"),
     LATER: ("BBR of Linux 6.12", "bbr", "linux-6.12", "queue"),
-    THIRD: ("BBRv3", "bbr3", "linux-6.12", "reno"),
+    THIRD: ("BBRv3", "bbr3", "linux-6.12", "bbr3"),
 }
 """Label, control, kernel and colour of each version."""
 FLOWS, RTT_MS = 8, 25
@@ -93,7 +93,7 @@ def shorter(data: Data, variant: str) -> Check:
         f"{interval(_cell(data, PLAIN, rate, 'queue'))} BDP, {rate} Mbit/s"
         for rate in RATES
     )
-    return held(
+    return judge_bounds(
         CLAIM,
         "shorter",
         f"{VARIANTS[variant][0]} queues less where a BDP is a few packets.",
@@ -108,7 +108,7 @@ def shorter(data: Data, variant: str) -> Check:
 
 def as_busy(data: Data) -> Check:
     """The utilisation against that of plain BBR."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "busy",
         "The link is used as much.",

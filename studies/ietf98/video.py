@@ -13,7 +13,7 @@ from narrows.figures.model import Bar, Figure, Panel
 from narrows.metrics.flows import flow_summaries
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, noted, ratios
+from narrows.reproduce.judging import interval, judge_bounds, make_note, ratios
 
 from . import testbed
 
@@ -106,7 +106,7 @@ def draw(data: Data) -> list[Picture]:
     figure = Figure(
         "The bandwidth that BBR exports",
         f"10 Mbit/s, 40 ms, 2 BDP, mean of the trials; {data.scope.profile}",
-        (_errors(data), *(_stalled(data, beside) for beside in BULK)),
+        (_errors(data), *(_stall_panel(data, beside) for beside in BULK)),
         "Errors of two estimates of the bandwidth, and interruptions of a video by its format.",
         columns=2,
         height=2.6,
@@ -129,7 +129,7 @@ def _errors(data: Data) -> Panel:
                  y_range=(0, None))  # fmt: skip
 
 
-def _stalled(data: Data, beside: str) -> Panel:
+def _stall_panel(data: Data, beside: str) -> Panel:
     bars = []
     for step, cca in enumerate(("bbr", "cubic")):
         for place, rate in enumerate(FORMATS):
@@ -146,7 +146,7 @@ def judge(data: Data) -> list[Finding]:
     """The estimate is better than window over RTT; it picks the best format."""
     return [
         Finding(EXPORTED, [better(data)]),
-        Finding(FORMAT, [best(data)], notes=[_picked(data), rebuffers(data)]),
+        Finding(FORMAT, [best(data)], notes=[_picks_note(data), rebuffers(data)]),
     ]
 
 
@@ -162,7 +162,7 @@ def better(data: Data) -> Check:
         f"{interval([100 * v for v in _error(data, beside, 'cwnd_rtt')])} %, {beside}"
         for beside in BULK
     )
-    return held(
+    return judge_bounds(
         EXPORTED,
         "better",
         "The bandwidth that BBR exports is better than cwnd / RTT.",
@@ -202,7 +202,7 @@ def picks(data: Data, beside: str, how: str) -> list[float]:
 
 def best(data: Data) -> Check:
     """Whether it picks the best format."""
-    return held(
+    return judge_bounds(
         FORMAT,
         "best",
         "The bandwidth that BBR exports picks the best format of a video.",
@@ -213,9 +213,9 @@ def best(data: Data) -> Check:
     )
 
 
-def _picked(data: Data) -> Check:
+def _picks_note(data: Data) -> Check:
     told = (f"{interval(picks(data, b, 'cwnd_rtt'), 3, ' %')} {b}" for b in BULK)
-    return noted("What cwnd / RTT picks.", "The same of that estimate.", "; ".join(told))
+    return make_note("What cwnd / RTT picks.", "The same of that estimate.", "; ".join(told))
 
 
 def rebuffers(data: Data) -> Check:
@@ -230,7 +230,7 @@ def rebuffers(data: Data) -> Check:
             between = f"{60 * played / stalls:.3g} s" if stalls else "none"
             counts.append(f"{between} over {cca.upper()}")
         told.append(f"{beside}: {', '.join(counts)}")
-    return noted(
+    return make_note(
         "The time between rebuffers.",
         "Time of all videos, in all formats, over how often they were interrupted.",
         "; ".join(told),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held, interval, per_trial
+from narrows.reproduce.judging import differences, interval, judge_bounds, per_trial
 
 from . import testbed, times
 
@@ -33,14 +33,14 @@ def judge(data: Data) -> list[Finding]:
     return [Finding("mixed/fig10", [high(data), worst(data), clear(data), gain(data)])]
 
 
-def penalties(data: Data, room: float) -> list[float]:
+def penalties(data: Data, buffer: float) -> list[float]:
     """Mean completion time of each repetition beside BBR over that beside CUBIC."""
-    return per_trial(data, lambda one: times.penalty(one, room))
+    return per_trial(data, lambda one: times.penalty(one, buffer))
 
 
 def high(data: Data) -> Check:
     """The penalty at 0.5 BDP."""
-    return held(
+    return judge_bounds(
         "mixed/fig10",
         "high",
         "There is a penalty from BBR at 0.5 BDP.",
@@ -51,22 +51,22 @@ def high(data: Data) -> Check:
 
 def worst(data: Data) -> Check:
     """Where the penalty is largest."""
-    found = {room: penalties(data, room) for room in testbed.BUFFERS}
-    words = ", ".join(f"{room:g} BDP: {interval(values)}" for room, values in found.items())
-    others = [room for room in found if room != 0.5]
-    return held(
+    found = {buffer: penalties(data, buffer) for buffer in testbed.BUFFERS}
+    words = ", ".join(f"{buffer:g} BDP: {interval(values)}" for buffer, values in found.items())
+    others = [buffer for buffer in found if buffer != 0.5]
+    return judge_bounds(
         "mixed/fig10",
         "worst",
         "The largest penalty is there.",
         "The same ratio at 0.5 BDP less that in another buffer.",
-        {f"{room:g} BDP": differences(found[0.5], found[room]) for room in others},
+        {f"{buffer:g} BDP": differences(found[0.5], found[buffer]) for buffer in others},
         f" ({words})",
     )
 
 
 def clear(data: Data) -> Check:
     """The penalty at 1 BDP."""
-    return held(
+    return judge_bounds(
         "mixed/fig10",
         "clear",
         "It is clear at 1 BDP too.",
@@ -77,10 +77,10 @@ def clear(data: Data) -> Check:
 
 def gain(data: Data) -> Check:
     """The gain in large buffers."""
-    return held(
+    return judge_bounds(
         "mixed/fig10",
         "gain",
         "In large buffers CUBIC flows gain from BBR.",
         "The same ratio at 4 and 8 BDP.",
-        {f"{room:g} BDP": penalties(data, room) for room in (4.0, 8.0)},
+        {f"{buffer:g} BDP": penalties(data, buffer) for buffer in (4.0, 8.0)},
     )

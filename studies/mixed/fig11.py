@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from narrows.figures import frames
-from narrows.figures.model import Box, Figure, Floats, Panel
+from narrows.figures.model import BoxPlot, Figure, Floats, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held, per_trial
+from narrows.reproduce.judging import differences, judge_bounds, per_trial
 
 from . import testbed
 
@@ -29,12 +29,12 @@ REPETITIONS = 5
 def cases(scope: Scope) -> Iterator[Case]:
     """Two buffers, two controls of the large flow."""
     for large in ("bbr", "cubic"):
-        for room in BUFFERS:
+        for buffer in BUFFERS:
             spec = testbed.spec(
-                scope, large, "cubic", RATE, room,
+                scope, large, "cubic", RATE, buffer,
                 record="samples", sample_interval="20ms", repetitions=REPETITIONS,
             )  # fmt: skip
-            yield Case({"beside": large, "buffer_bdp": room}, spec)
+            yield Case({"beside": large, "buffer_bdp": buffer}, spec)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -44,15 +44,15 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     return {"cwnd": mine.select("time_s", "cwnd")}
 
 
-def windows_of(data: Data, beside: str, room: float) -> Floats:
+def windows_of(data: Data, beside: str, buffer: float) -> Floats:
     """All windows in packets in one buffer beside one control."""
-    rows = data["cwnd"].filter((pl.col("beside") == beside) & (pl.col("buffer_bdp") == room))
+    rows = data["cwnd"].filter((pl.col("beside") == beside) & (pl.col("buffer_bdp") == buffer))
     return frames.column(rows, "cwnd")
 
 
 def draw(data: Data) -> list[Picture]:
     """A box for each control, a panel for each buffer."""
-    panels = tuple(_panel(data, room) for room in BUFFERS)
+    panels = tuple(_panel(data, buffer) for buffer in BUFFERS)
     figure = Figure(
         "Windows of 1 MB CUBIC flows",
         f"Beside a large flow of BBR or of CUBIC, 20 Mbit/s, 45 ms; {data.scope.profile}",
@@ -64,13 +64,13 @@ def draw(data: Data) -> list[Picture]:
     return [Picture("", "Windows at every 20 ms; boxes: quartiles and median", figure)]
 
 
-def _panel(data: Data, room: float) -> Panel:
+def _panel(data: Data, buffer: float) -> Panel:
     boxes = tuple(
-        Box("", float(place), windows_of(data, beside, room), beside)
+        BoxPlot("", float(place), windows_of(data, beside, buffer), beside)
         for place, beside in enumerate(("bbr", "cubic"))
     )
     ticks = tuple((float(i), f"beside {name(kind)}") for i, kind in enumerate(("bbr", "cubic")))
-    return Panel("", "Window (packets)", boxes, title=f"{room:g} BDP", ticks=ticks,
+    return Panel("", "Window (packets)", boxes, title=f"{buffer:g} BDP", ticks=ticks,
                  x_range=(-0.6, 1.6))  # fmt: skip
 
 
@@ -79,24 +79,24 @@ def judge(data: Data) -> list[Finding]:
     return [Finding("mixed/fig11", [very_low(data), close(data), closer(data)])]
 
 
-def _ratio(data: Data, room: float) -> list[float]:
+def _ratio(data: Data, buffer: float) -> list[float]:
     """The median window beside BBR over that beside CUBIC, by repetition."""
 
     def of(one: Data) -> float:
-        bbr, cubic = (float(np.median(windows_of(one, kind, room))) for kind in ("bbr", "cubic"))
+        bbr, cubic = (float(np.median(windows_of(one, kind, buffer))) for kind in ("bbr", "cubic"))
         return bbr / cubic
 
     return per_trial(data, of)
 
 
-def _words(data: Data, room: float) -> str:
-    bbr, cubic = (float(np.median(windows_of(data, kind, room))) for kind in ("bbr", "cubic"))
+def _words(data: Data, buffer: float) -> str:
+    bbr, cubic = (float(np.median(windows_of(data, kind, buffer))) for kind in ("bbr", "cubic"))
     return f" ({bbr:.0f} packets beside BBR, {cubic:.0f} beside CUBIC)"
 
 
 def very_low(data: Data) -> Check:
     """The medians at 1 BDP."""
-    return held(
+    return judge_bounds(
         "mixed/fig11",
         "low",
         "At 1 BDP BBR holds them to very low windows.",
@@ -108,7 +108,7 @@ def very_low(data: Data) -> Check:
 
 def close(data: Data) -> Check:
     """The medians at 2 BDP."""
-    return held(
+    return judge_bounds(
         "mixed/fig11",
         "close",
         "At 2 BDP they are much closer to those beside CUBIC.",
@@ -120,7 +120,7 @@ def close(data: Data) -> Check:
 
 def closer(data: Data) -> Check:
     """Both buffers."""
-    return held(
+    return judge_bounds(
         "mixed/fig11",
         "closer",
         "They are closer than at 1 BDP.",

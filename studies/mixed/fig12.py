@@ -9,7 +9,7 @@ import polars as pl
 
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held, interval
+from narrows.reproduce.judging import differences, interval, judge_bounds
 
 from . import pacing, testbed
 
@@ -45,7 +45,7 @@ def judge(data: Data) -> list[Finding]:
 
 def lower(data: Data) -> Check:
     """How often the rate is low at 2 BDP."""
-    return held(
+    return judge_bounds(
         "mixed/fig12",
         "lower",
         "The pacing rate is clearly lower for long stretches at 2 BDP.",
@@ -56,9 +56,9 @@ def lower(data: Data) -> Check:
 
 
 def than(data: Data) -> Check:
-    """The same compared with 1 BDP."""
-    one, two = (pacing.low_part(data, room, LOW * RATE) for room in pacing.BUFFERS)
-    return held(
+    """How often the rate is low at 2 BDP, compared with 1 BDP."""
+    one, two = (pacing.low_part(data, buffer, LOW * RATE) for buffer in pacing.BUFFERS)
+    return judge_bounds(
         "mixed/fig12",
         "than",
         "At 1 BDP it is so much more rarely.",
@@ -75,7 +75,7 @@ def first(data: Data) -> Check:
     for _, mine in rows.group_by("trial", maintain_order=True):
         times = mine.sort("instance")["fct_s"].to_list()
         found.append(times[0] / (sum(times[1:]) / len(times[1:])))
-    return held(
+    return judge_bounds(
         "mixed/fig12",
         "first",
         "At 2 BDP the first CUBIC flow suffers most.",

@@ -7,7 +7,7 @@ from functools import partial
 
 from narrows.report import Check
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held, interval, per_trial
+from narrows.reproduce.judging import differences, interval, judge_bounds, per_trial
 
 from . import testbed, times
 
@@ -36,31 +36,31 @@ def judge(data: Data) -> list[Finding]:
 
 def slower(data: Data) -> Check:
     """Completion times beside BBR at 2 BDP."""
-    return held(
+    return judge_bounds(
         "mixed/fig13",
         "slower",
         "100 KB flows are slower beside BBR even at 2 BDP.",
         "Mean completion time beside BBR over that beside CUBIC at 0.5, 1 and 2 BDP.",
         {
-            f"{room:g} BDP": per_trial(data, partial(times.penalty, room=room))
-            for room in (0.5, 1.0, 2.0)
+            f"{buffer:g} BDP": per_trial(data, partial(times.penalty, buffer=buffer))
+            for buffer in (0.5, 1.0, 2.0)
         },
     )
 
 
-def _saved(data: Data, room: float) -> list[float]:
+def _time_saved(data: Data, buffer: float) -> list[float]:
     """The time that a flow saves beside BBR, in seconds, by repetition."""
     return per_trial(
-        data, lambda one: times.mean(one, "cubic", room) - times.mean(one, "bbr", room)
+        data, lambda one: times.mean(one, "cubic", buffer) - times.mean(one, "bbr", buffer)
     )
 
 
 def gain(data: Data) -> Check:
     """The buffer with the largest gain beside BBR."""
-    saved = {room: _saved(data, room) for room in testbed.BUFFERS}
-    words = ", ".join(f"{room:g} BDP: {interval(values)} s" for room, values in saved.items())
+    saved = {buffer: _time_saved(data, buffer) for buffer in testbed.BUFFERS}
+    words = ", ".join(f"{buffer:g} BDP: {interval(values)} s" for buffer, values in saved.items())
     largest = max(saved)
-    return held(
+    return judge_bounds(
         "mixed/fig13",
         "gain",
         "The largest gain from BBR is at 8 BDP.",
@@ -68,9 +68,9 @@ def gain(data: Data) -> Check:
         "in another buffer.",
         {"8 BDP": saved[largest]}
         | {
-            f"less {room:g} BDP": differences(saved[largest], values)
-            for room, values in saved.items()
-            if room != largest
+            f"less {buffer:g} BDP": differences(saved[largest], values)
+            for buffer, values in saved.items()
+            if buffer != largest
         },
         f" ({words})",
     )

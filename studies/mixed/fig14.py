@@ -14,7 +14,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.metrics.distributions import distribution, statistics
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, per_trial, ratios
+from narrows.reproduce.judging import interval, judge_bounds, per_trial, ratios
 
 from . import testbed, times
 
@@ -47,7 +47,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """The empirical distribution functions, a panel for each buffer."""
-    panels = (*(_panel(data, room) for room in BUFFERS), _retransmissions(data))
+    panels = (*(_panel(data, buffer) for buffer in BUFFERS), _retransmissions(data))
     figure = Figure(
         "Completion times of 100 KB CUBIC flows",
         f"Beside a large flow of BBR or of CUBIC, 5 Mbit/s, 45 ms; {data.scope.profile}",
@@ -83,59 +83,59 @@ def _retransmissions(data: Data) -> Panel:
     )
 
 
-def _panel(data: Data, room: float) -> Panel:
+def _panel(data: Data, buffer: float) -> Panel:
     lines = []
     for beside in ("bbr", "cubic"):
-        x = np.sort(times.of(data, beside, room))
+        x = np.sort(times.of(data, beside, buffer))
         y = np.arange(1, len(x) + 1) / len(x)
         lines.append(Line(f"beside {name(beside)}", x, y, beside, kind="step"))
     return Panel(
         "Completion time (s)",
         "Part of the flows",
         tuple(lines),
-        title=f"{room:g} BDP",
+        title=f"{buffer:g} BDP",
         x_range=(0, None),
         y_range=(0, 1.02),
-        guides=(Guide(FILTER * round_s(data, room), "10 RTT of BBR", upright=True),),
+        guides=(Guide(FILTER * round_s(data, buffer), "10 RTT of BBR", upright=True),),
     )
 
 
 def judge(data: Data) -> list[Finding]:
     """Flows take about ten round trips, with losses beside BBR and none beside CUBIC."""
-    checks = [ten_rounds(data), losses(data), spared(data)]
+    checks = [ten_rounds(data), losses(data), retransmissions_beside_cubic(data)]
     return [Finding("mixed/fig14", checks)]
 
 
-def round_s(data: Data, room: float) -> float:
+def round_s(data: Data, buffer: float) -> float:
     """The mean RTT of the large BBR flow in a buffer, in seconds."""
-    rows = data["rtt"].filter((pl.col("beside") == "bbr") & (pl.col("buffer_bdp") == room))
+    rows = data["rtt"].filter((pl.col("beside") == "bbr") & (pl.col("buffer_bdp") == buffer))
     return float(np.mean(frames.column(rows, "rtt_ms"))) / 1000
 
 
 def ten_rounds(data: Data) -> Check:
     """The median beside BBR at 2 BDP, against that at 1 BDP."""
     told = "; ".join(
-        f"{interval(per_trial(data, partial(_rounds, room=room)), 3, ' RTT')} at {room:g} BDP"
-        for room in (1.0, 2.0)
+        f"{interval(per_trial(data, partial(_rounds, buffer=buffer)), 3, ' RTT')} at {buffer:g} BDP"
+        for buffer in (1.0, 2.0)
     )
-    return held(
+    return judge_bounds(
         "mixed/fig14",
         "ten-rounds",
         "The completion times at 2 BDP are much closer to ten round trips than at 1 BDP.",
         "Median completion time beside BBR in mean RTTs of the large BBR flow, whose bandwidth "
         "filter holds ten of them: how far it is from ten at 2 BDP over how far at 1 BDP.",
-        ratios(*(per_trial(data, partial(_from_ten, room=room)) for room in (2.0, 1.0))),
+        ratios(*(per_trial(data, partial(_from_ten, buffer=buffer)) for buffer in (2.0, 1.0))),
         f" ({told})",
     )
 
 
-def _from_ten(data: Data, room: float) -> float:
-    return abs(_rounds(data, room) - FILTER)
+def _from_ten(data: Data, buffer: float) -> float:
+    return abs(_rounds(data, buffer) - FILTER)
 
 
-def _rounds(data: Data, room: float) -> float:
+def _rounds(data: Data, buffer: float) -> float:
     """The median completion time beside BBR, in mean RTTs of the large flow."""
-    return float(np.median(times.of(data, "bbr", room))) / round_s(data, room)
+    return float(np.median(times.of(data, "bbr", buffer))) / round_s(data, buffer)
 
 
 def _again(data: Data, beside: str) -> pl.DataFrame:
@@ -152,7 +152,7 @@ def losses(data: Data) -> Check:
         least, most = MOST_HAVE
         return 100 * float(np.mean((mine >= least) & (mine <= most)))
 
-    return held(
+    return judge_bounds(
         "mixed/fig14",
         "losses",
         "Most 100 KB flows beside BBR see 11 to 15 retransmissions at 2 BDP.",
@@ -162,14 +162,14 @@ def losses(data: Data) -> Check:
     )
 
 
-def spared(data: Data) -> Check:
+def retransmissions_beside_cubic(data: Data) -> Check:
     """Retransmissions of the third and later flows beside CUBIC."""
 
     def hit(one: Data) -> float:
         rows = _again(one, "cubic").filter(pl.col("instance") >= 2)
         return 100 * float(np.mean(frames.column(rows, "retransmitted") > 0))
 
-    return held(
+    return judge_bounds(
         "mixed/fig14",
         "spared",
         "Beside CUBIC none but the first two see any.",

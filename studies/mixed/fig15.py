@@ -9,7 +9,7 @@ import polars as pl
 
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 
 from . import pacing
 
@@ -44,13 +44,13 @@ def judge(data: Data) -> list[Finding]:
 
 def high(data: Data) -> Check:
     """The median of the rate."""
-    return held(
+    return judge_bounds(
         "mixed/fig15",
         "high",
         "The pacing rate stays high at 1 and 2 BDP.",
         f"Median pacing rate from {pacing.SETTLED_S:g} s on, in percent of the bottleneck's.",
         {
-            f"{room:g} BDP": [100 * value / RATE for value in pacing.medians(data, room)]
-            for room in pacing.BUFFERS
+            f"{buffer:g} BDP": [100 * value / RATE for value in pacing.medians(data, buffer)]
+            for buffer in pacing.BUFFERS
         },
     )

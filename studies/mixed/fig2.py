@@ -7,7 +7,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING
 
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, per_trial
+from narrows.reproduce.judging import judge_bounds, per_trial
 
 from . import grid, testbed
 
@@ -47,22 +47,22 @@ def judge(data: Data) -> list[Finding]:
         Finding("mixed/fig2-bbr-consistent", [consistent(data)]),
         Finding("mixed/fig2-cubic-bloat", [bloat(data)]),
         Finding(V_CUBIC, [shrinks(data), comparable(data), closest(data)]),
-        Finding("mixed/fig2-cubic-v-bbr", [slowed(data), less(data)]),
+        Finding("mixed/fig2-cubic-v-bbr", [large_against_small(data), less(data)]),
     ]
 
 
 def _ratio(data: Data, pair: str, over: Sequence[float], under: Sequence[float]) -> list[float]:
     """At each rate the mean completion time in some buffers over that in others."""
     return [
-        mean(grid.mean(data, "medium_s", pair, rate, room) for room in over)
-        / mean(grid.mean(data, "medium_s", pair, rate, room) for room in under)
+        mean(grid.mean(data, "medium_s", pair, rate, buffer) for buffer in over)
+        / mean(grid.mean(data, "medium_s", pair, rate, buffer) for buffer in under)
         for rate in grid.rates(data)
     ]
 
 
 def consistent(data: Data) -> Check:
     """BBR-bbr over the buffers."""
-    return held(
+    return judge_bounds(
         "mixed/fig2-bbr-consistent",
         "even",
         "Completion times of BBR-bbr hardly change with the buffer.",
@@ -74,7 +74,7 @@ def consistent(data: Data) -> Check:
 def bloat(data: Data) -> Check:
     """CUBIC-cubic in large buffers against small ones."""
     by_rate = per_trial(data, lambda one: _ratio(one, "CUBIC-cubic", LARGE, SMALL))
-    return held(
+    return judge_bounds(
         "mixed/fig2-cubic-bloat",
         "grows",
         "Completion times of CUBIC-cubic grow with the buffer.",
@@ -88,7 +88,7 @@ def bloat(data: Data) -> Check:
 
 def shrinks(data: Data) -> Check:
     """BBR-cubic in small buffers against larger ones."""
-    return held(
+    return judge_bounds(
         V_CUBIC,
         "shrinks",
         "Completion times of BBR-cubic grow as the buffer shrinks.",
@@ -102,12 +102,12 @@ def comparable(data: Data) -> Check:
 
     def ratio(one: Data) -> float:
         return median(
-            mean(grid.mean(one, "medium_s", "BBR-cubic", rate, room) for room in SMALL)
-            / mean(grid.mean(one, "medium_s", "CUBIC-cubic", rate, room) for room in LARGE)
+            mean(grid.mean(one, "medium_s", "BBR-cubic", rate, buffer) for buffer in SMALL)
+            / mean(grid.mean(one, "medium_s", "CUBIC-cubic", rate, buffer) for buffer in LARGE)
             for rate in grid.rates(one)
         )
 
-    return held(
+    return judge_bounds(
         V_CUBIC,
         "comparable",
         "At 0.5 and 1 BDP they are comparable to CUBIC-cubic's at 4 and 8 BDP.",
@@ -119,17 +119,18 @@ def comparable(data: Data) -> Check:
 def closest(data: Data) -> Check:
     """The buffer in which both pairs are closest."""
     apart = per_trial(data, _apart)
-    others = [room for room in testbed.BUFFERS if room != CLOSEST]
+    others = [buffer for buffer in testbed.BUFFERS if buffer != CLOSEST]
     told = ", ".join(
-        f"{room:g} BDP: {mean(factors[room] for factors in apart):.2f}" for room in testbed.BUFFERS
+        f"{buffer:g} BDP: {mean(factors[buffer] for factors in apart):.2f}"
+        for buffer in testbed.BUFFERS
     )
-    return held(
+    return judge_bounds(
         V_CUBIC,
         "closest",
         "At 2 BDP BBR-cubic and CUBIC-cubic are closest.",
         "By which factor the two mean completion times differ, mean over the rates: that of "
         "another buffer less that at 2 BDP.",
-        {f"{room:g} BDP": [f[room] - f[CLOSEST] for f in apart] for room in others},
+        {f"{buffer:g} BDP": [f[buffer] - f[CLOSEST] for f in apart] for buffer in others},
         f" ({told})",
     )
 
@@ -137,18 +138,18 @@ def closest(data: Data) -> Check:
 def _apart(data: Data) -> dict[float, float]:
     """By which factor the times of BBR-cubic and CUBIC-cubic differ, by buffer."""
     found = {}
-    for room in testbed.BUFFERS:
+    for buffer in testbed.BUFFERS:
         bbr, cubic = (
-            [grid.mean(data, "medium_s", pair, rate, room) for rate in grid.rates(data)]
+            [grid.mean(data, "medium_s", pair, rate, buffer) for rate in grid.rates(data)]
             for pair in COMPARED
         )
-        found[room] = mean(max(b / c, c / b) for b, c in zip(bbr, cubic, strict=True))
+        found[buffer] = mean(max(b / c, c / b) for b, c in zip(bbr, cubic, strict=True))
     return found
 
 
-def slowed(data: Data) -> Check:
+def large_against_small(data: Data) -> Check:
     """CUBIC-bbr in large buffers against small ones."""
-    return held(
+    return judge_bounds(
         "mixed/fig2-cubic-v-bbr",
         "slowed",
         "In large buffers 1 MB BBR flows beside CUBIC slow down.",
@@ -159,13 +160,13 @@ def slowed(data: Data) -> Check:
 
 
 def less(data: Data) -> Check:
-    """The same for CUBIC-bbr against CUBIC-cubic."""
+    """CUBIC-bbr against CUBIC-cubic in large buffers."""
 
     def time(one: Data, pair: str) -> float:
-        cells = [(rate, room) for rate in grid.rates(one) for room in LARGE]
-        return mean(grid.mean(one, "medium_s", pair, rate, room) for rate, room in cells)
+        cells = [(rate, buffer) for rate in grid.rates(one) for buffer in LARGE]
+        return mean(grid.mean(one, "medium_s", pair, rate, buffer) for rate, buffer in cells)
 
-    return held(
+    return judge_bounds(
         "mixed/fig2-cubic-v-bbr",
         "less",
         "They slow down less than CUBIC flows do.",

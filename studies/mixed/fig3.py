@@ -7,7 +7,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING
 
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, per_trial, ratios
+from narrows.reproduce.judging import judge_bounds, per_trial, ratios
 
 from . import grid, testbed
 
@@ -42,7 +42,7 @@ def judge(data: Data) -> list[Finding]:
 
 def constant(data: Data) -> Check:
     """BBR-bbr over the buffers."""
-    return held(
+    return judge_bounds(
         "mixed/fig3",
         "constant",
         "The large flow of BBR-bbr has the same throughput in every buffer.",
@@ -51,49 +51,51 @@ def constant(data: Data) -> Check:
     )
 
 
-def _against_large(data: Data, pair: str, room: float) -> list[float]:
+def _against_large(data: Data, pair: str, buffer: float) -> list[float]:
     """Throughput at one buffer over the mean at 2 BDP and more, at each rate."""
     return [
-        grid.mean(data, "goodput_mbps", pair, rate, room)
+        grid.mean(data, "goodput_mbps", pair, rate, buffer)
         / mean(grid.mean(data, "goodput_mbps", pair, rate, big) for big in (2.0, 4.0, 8.0))
         for rate in grid.rates(data)
     ]
 
 
-def _kept(data: Data, pair: str, room: float) -> list[float]:
+def _median_part(data: Data, pair: str, buffer: float) -> list[float]:
     """The same, median over the rates, by trial."""
-    return per_trial(data, lambda one: median(_against_large(one, pair, room)))
+    return per_trial(data, lambda one: median(_against_large(one, pair, buffer)))
 
 
 def lower(data: Data) -> Check:
     """CUBIC-cubic at 0.5 BDP."""
-    return held(
+    return judge_bounds(
         "mixed/fig3",
         "lower",
         "That of CUBIC-cubic is lower at 0.5 BDP.",
         "Mean throughput at 0.5 BDP over that at 2 BDP and more, median over the rates.",
-        _kept(data, "CUBIC-cubic", 0.5),
+        _median_part(data, "CUBIC-cubic", 0.5),
     )
 
 
 def far_lower(data: Data) -> Check:
     """CUBIC-bbr in small buffers."""
-    return held(
+    return judge_bounds(
         "mixed/fig3",
         "far-lower",
         "That of CUBIC-bbr is far lower at 0.5 and 1 BDP.",
         "Mean throughput there over that at 2 BDP and more, median over the rates.",
-        {f"{room:g} BDP": _kept(data, "CUBIC-bbr", room) for room in (0.5, 1.0)},
+        {f"{buffer:g} BDP": _median_part(data, "CUBIC-bbr", buffer) for buffer in (0.5, 1.0)},
     )
 
 
 def more_so(data: Data) -> Check:
     """CUBIC-bbr against CUBIC-cubic in small buffers."""
     found = {
-        f"{room:g} BDP": ratios(*(_kept(data, pair, room) for pair in ("CUBIC-bbr", "CUBIC-cubic")))
-        for room in (0.5, 1.0)
+        f"{buffer:g} BDP": ratios(
+            *(_median_part(data, pair, buffer) for pair in ("CUBIC-bbr", "CUBIC-cubic"))
+        )
+        for buffer in (0.5, 1.0)
     }
-    return held(
+    return judge_bounds(
         "mixed/fig3",
         "more-so",
         "Far more so than CUBIC-cubic's.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, noted, per_trial
+from narrows.reproduce.judging import interval, judge_bounds, make_note, per_trial
 
 from . import grid, testbed
 
@@ -47,38 +47,43 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """Which pairs underuse the link, and in which buffers."""
     return [
-        Finding("mixed/fig4", [underused(data)], notes=[others(data)]),
+        Finding("mixed/fig4", [utilisation(data)], notes=[others(data)]),
         Finding("mixed/fig4-cubic", [lower(data)]),
     ]
 
 
-def underused(data: Data) -> Check:
+def utilisation(data: Data) -> Check:
     """CUBIC-bbr in buffers up to 1 BDP."""
 
-    def least(one: Data, room: float) -> float:
-        used = (grid.mean(one, "utilization", "CUBIC-bbr", rate, room) for rate in grid.rates(one))
+    def least(one: Data, buffer: float) -> float:
+        used = (
+            grid.mean(one, "utilization", "CUBIC-bbr", rate, buffer) for rate in grid.rates(one)
+        )
         return 100 * min(used)
 
-    return held(
+    return judge_bounds(
         "mixed/fig4",
         "underused",
         "CUBIC-bbr leaves the link underused at some rates for buffers up to 1 BDP.",
         "The least utilisation of all rates in each of these buffers.",
-        {f"{room:g} BDP": per_trial(data, partial(least, room=room)) for room in (0.5, 1.0)},
+        {
+            f"{buffer:g} BDP": per_trial(data, partial(least, buffer=buffer))
+            for buffer in (0.5, 1.0)
+        },
     )
 
 
 def others(data: Data) -> Check:
     """CUBIC-bbr in larger buffers."""
-    cells = [(rate, room) for rate in grid.rates(data) for room in (2.0, 4.0, 8.0)]
+    cells = [(rate, buffer) for rate in grid.rates(data) for buffer in (2.0, 4.0, 8.0)]
     found = {
-        f"{rate} Mbit/s, {room:g} BDP": [
-            100 * used for used in grid.cell(data, "utilization", "CUBIC-bbr", rate, room)
+        f"{rate} Mbit/s, {buffer:g} BDP": [
+            100 * used for used in grid.cell(data, "utilization", "CUBIC-bbr", rate, buffer)
         ]
-        for rate, room in cells
+        for rate, buffer in cells
     }
     least = min(found, key=lambda name: sum(found[name]) / len(found[name]))
-    return noted(
+    return make_note(
         "What it leaves in larger buffers; the study doesn't speak of these.",
         "The least utilisation of all rates from 2 BDP on.",
         f"{interval(found[least], 3, ' %')} at {least}",
@@ -96,7 +101,7 @@ def lower(data: Data) -> Check:
         ]
         return 100 * sum(less) / len(less)
 
-    return held(
+    return judge_bounds(
         "mixed/fig4-cubic",
         "lower",
         "CUBIC-cubic leaves some of the link unused at 0.5 BDP in most cases.",

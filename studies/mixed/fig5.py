@@ -13,7 +13,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 
 from . import testbed
 
@@ -76,7 +76,7 @@ def _panel(data: Data, small: str, top: float) -> Panel:
 
 def judge(data: Data) -> list[Finding]:
     """The large flow has a small share of the path beside BBR, a larger one beside CUBIC."""
-    return [Finding("mixed/fig5", [pinned(data), free(data), unmoved(data)])]
+    return [Finding("mixed/fig5", [large_window(data), free(data), window_after_loss(data)])]
 
 
 def _means(data: Data, small: str) -> list[float]:
@@ -87,9 +87,9 @@ def _means(data: Data, small: str) -> list[float]:
     return found["cwnd"].to_list()
 
 
-def pinned(data: Data) -> Check:
+def large_window(data: Data) -> Check:
     """The large flow's window beside BBR bursts."""
-    return held(
+    return judge_bounds(
         "mixed/fig5",
         "pinned",
         "Beside BBR bursts the large flow is pinned to a very small share of the path.",
@@ -100,9 +100,9 @@ def pinned(data: Data) -> Check:
 
 
 def free(data: Data) -> Check:
-    """The same beside CUBIC bursts."""
+    """The large flow's window beside CUBIC bursts."""
     bbr, cubic = _means(data, "bbr"), _means(data, "cubic")
-    return held(
+    return judge_bounds(
         "mixed/fig5",
         "free",
         "Beside CUBIC bursts it is not.",
@@ -112,22 +112,22 @@ def free(data: Data) -> Check:
     )
 
 
-def unmoved(data: Data) -> Check:
+def window_after_loss(data: Data) -> Check:
     """The part of their windows that BBR's bursts keep after the loss caused by their start."""
     rows = data["cwnd"].filter((pl.col("small") == "bbr") & (pl.col("name") == "small"))
-    return held(
+    return judge_bounds(
         "mixed/fig5",
         "unmoved",
         "BBR's bursts don't react to the loss that their start makes.",
         "A burst's window at its end over its highest, median over the bursts of a repetition.",
         [
-            float(np.median(_kept(mine.sort("time_s")["cwnd"].to_numpy())))
+            float(np.median(_last_over_highest(mine.sort("time_s")["cwnd"].to_numpy())))
             for _, mine in rows.group_by("trial", maintain_order=True)
         ],
     )
 
 
-def _kept(cwnd: np.ndarray) -> list[float]:
+def _last_over_highest(cwnd: np.ndarray) -> list[float]:
     """Each flow's last window over its highest; there is none between two flows."""
     starts = np.flatnonzero(np.diff(cwnd > 0, prepend=False, append=False))
     stretches = (cwnd[a:b] for a, b in zip(starts[::2], starts[1::2], strict=True))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held, interval, per_trial
+from narrows.reproduce.judging import differences, interval, judge_bounds, per_trial
 
 from . import sizes, testbed
 
@@ -46,7 +46,7 @@ def judge(data: Data) -> list[Finding]:
     return [Finding("mixed/fig6", [low(data), reach(data)])]
 
 
-def left(data: Data, size: str, rate: float) -> float:
+def throughput_ratio(data: Data, size: str, rate: float) -> float:
     """The large flow's throughput beside BBR flows over that beside CUBIC flows."""
     bbr, cubic = (
         sizes.by_rate(data, "goodput_mbps", small, size).filter(pl.col("rate_mbps") == rate)["mean"]
@@ -57,7 +57,7 @@ def left(data: Data, size: str, rate: float) -> float:
 
 def low(data: Data) -> Check:
     """The low rates, at which flows of every size hurt."""
-    return held(
+    return judge_bounds(
         "mixed/fig6",
         "low",
         "At low rates BBR flows of every size hurt the large flow.",
@@ -69,15 +69,18 @@ def low(data: Data) -> Check:
 
 def _mean(data: Data, size: str) -> float:
     rates = [rate for rate in data["outcome"]["rate_mbps"].unique() if rate <= LOW]
-    return sum(left(data, size, rate) for rate in rates) / len(rates)
+    return sum(throughput_ratio(data, size, rate) for rate in rates) / len(rates)
 
 
 def reach(data: Data) -> Check:
     """The highest rate, at which only large flows hurt."""
     top = float(str(data["outcome"]["rate_mbps"].max()))
-    found = {size: per_trial(data, partial(left, size=size, rate=top)) for size in sizes.SIZES}
+    found = {
+        size: per_trial(data, partial(throughput_ratio, size=size, rate=top))
+        for size in sizes.SIZES
+    }
     words = ", ".join(f"{sizes.SIZES[size]}: {interval(values)}" for size, values in found.items())
-    return held(
+    return judge_bounds(
         "mixed/fig6",
         "reach",
         "The larger they are, the more they do so at high rates.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures import frames
 from narrows.figures.model import Guide
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held, per_trial
+from narrows.reproduce.judging import differences, judge_bounds, per_trial
 
 from . import sizes, testbed
 
@@ -56,7 +56,7 @@ def lowest(data: Data, small: str, size: str) -> tuple[float, float]:
 def dips(data: Data) -> list[Check]:
     """The rate at which the link is used least, for each size."""
     return [
-        held(
+        judge_bounds(
             "mixed/fig7",
             f"dip-{size}",
             f"With {sizes.SIZES[size]} BBR flows the utilisation dips at {stated:g} Mbit/s.",
@@ -77,7 +77,7 @@ def deeper(data: Data) -> Check:
         {size: [used for _, used in _lowest(data, small, size)] for size in DIPS}
         for small in ("bbr", "cubic")
     )
-    return held(
+    return judge_bounds(
         "mixed/fig7",
         "deeper",
         "The dip is BBR's doing: CUBIC flows of the same sizes leave none as deep.",

@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.palette import name
 from narrows.metrics.intervals import mean
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held
+from narrows.reproduce.judging import differences, judge_bounds
 
 from . import testbed
 
@@ -71,7 +71,7 @@ def judge(data: Data) -> list[Finding]:
     return [Finding("mixed/fig8", [widest(data), wider(data)])]
 
 
-def _used(data: Data, small: str, gap: float) -> list[float]:
+def _utilisation(data: Data, small: str, gap: float) -> list[float]:
     rows = data["outcome"].filter((pl.col("small") == small) & (pl.col("gap_s") == gap))
     return (100 * rows["utilization"]).to_list()
 
@@ -79,11 +79,14 @@ def _used(data: Data, small: str, gap: float) -> list[float]:
 def widest(data: Data) -> Check:
     """The difference of the utilisations by gap."""
     gaps = data["outcome"]["gap_s"].unique().sort().to_list()
-    apart = {gap: differences(_used(data, "cubic", gap), _used(data, "bbr", gap)) for gap in gaps}
+    apart = {
+        gap: differences(_utilisation(data, "cubic", gap), _utilisation(data, "bbr", gap))
+        for gap in gaps
+    }
     last = apart[gaps[-1]]
     words = ", ".join(f"{mean(values):.1f}" for values in apart.values())
     kinds = f"{name('cubic')}-cubic and {name('cubic')}-bbr"
-    return held(
+    return judge_bounds(
         "mixed/fig8",
         "widest",
         f"The utilisations of {kinds} are farthest apart at the longest gap.",
@@ -96,10 +99,10 @@ def widest(data: Data) -> Check:
 def wider(data: Data) -> Check:
     """The difference at that gap."""
     gap = float(str(data["outcome"]["gap_s"].max()))
-    return held(
+    return judge_bounds(
         "mixed/fig8",
         "wider",
         "There BBR's bursts leave more of the link unused than CUBIC's.",
         f"Difference of the utilisations at {gap:g} s.",
-        differences(_used(data, "cubic", gap), _used(data, "bbr", gap)),
+        differences(_utilisation(data, "cubic", gap), _utilisation(data, "bbr", gap)),
     )

@@ -10,7 +10,7 @@ import polars as pl
 
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, per_trial, ratios
+from narrows.reproduce.judging import interval, judge_bounds, per_trial, ratios
 
 from . import testbed, times
 
@@ -23,9 +23,9 @@ DURATION = "60s"
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """Two chains of successive flows, one of CUBIC, one of either control."""
+    """Two chains of successive flows: one of CUBIC, one of BBR or CUBIC."""
     for other in ("bbr", "cubic"):
-        for room in testbed.BUFFERS:
+        for buffer in testbed.BUFFERS:
             flows = [
                 {"name": "cubic", "cca": "cubic", "size": "1mb", "repeat_gap": "0.1s"},
                 {"name": "other", "cca": other, "size": "1mb", "start": "0.5s",
@@ -33,7 +33,7 @@ def cases(scope: Scope) -> Iterator[Case]:
             ]  # fmt: skip
             spec = dumbbell(
                 "mixed",
-                testbed.path(RATE, room),
+                testbed.path(RATE, buffer),
                 flows,
                 profile=scope.profile,
                 host={"jitter": testbed.JITTER, "fq": True},
@@ -41,7 +41,7 @@ def cases(scope: Scope) -> Iterator[Case]:
                 trials=3 if scope.quick else testbed.REPETITIONS,
                 record="summary",
             )
-            yield Case({"beside": other, "buffer_bdp": room}, spec)
+            yield Case({"beside": other, "buffer_bdp": buffer}, spec)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -66,26 +66,26 @@ def judge(data: Data) -> list[Finding]:
 def even(data: Data) -> Check:
     """Completion times beside CUBIC over the buffers."""
 
-    def part(one: Data, room: float) -> float:
+    def part(one: Data, buffer: float) -> float:
         means = {b: times.mean(one, "cubic", b) for b in testbed.BUFFERS}
-        return means[room] * len(means) / sum(means.values())
+        return means[buffer] * len(means) / sum(means.values())
 
-    return held(
+    return judge_bounds(
         "mixed/fig9",
         "even",
         "Beside CUBIC the completion time is the same for every buffer.",
         "Mean completion time in each buffer over that in all five.",
-        {f"{b:g} BDP": per_trial(data, partial(part, room=b)) for b in testbed.BUFFERS},
+        {f"{b:g} BDP": per_trial(data, partial(part, buffer=b)) for b in testbed.BUFFERS},
     )
 
 
-def _spreads(data: Data, beside: str, room: float) -> list[float]:
-    return per_trial(data, lambda one: 100 * times.spread(one, beside, room))
+def _spreads(data: Data, beside: str, buffer: float) -> list[float]:
+    return per_trial(data, lambda one: 100 * times.spread(one, beside, buffer))
 
 
 def steady(data: Data) -> Check:
     """The spread beside CUBIC."""
-    return held(
+    return judge_bounds(
         "mixed/fig9",
         "steady",
         "There it varies little.",
@@ -96,7 +96,7 @@ def steady(data: Data) -> Check:
 
 def slow(data: Data) -> Check:
     """The mean completion time beside BBR at 0.5 BDP."""
-    return held(
+    return judge_bounds(
         "mixed/fig9",
         "slow",
         "Beside BBR in a small buffer it is high.",
@@ -108,7 +108,7 @@ def slow(data: Data) -> Check:
 def unsteady(data: Data) -> Check:
     """The spread beside BBR at 0.5 BDP."""
     bbr, cubic = (_spreads(data, kind, 0.5) for kind in ("bbr", "cubic"))
-    return held(
+    return judge_bounds(
         "mixed/fig9",
         "unsteady",
         "There it varies a lot.",

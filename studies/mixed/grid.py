@@ -58,41 +58,41 @@ def _bar(row: dict[str, float], pair: int, step: int) -> Bar:
     )
 
 
-def cell(data: Data, value: str, pair: str, rate: int, room: float) -> list[float]:
+def cell(data: Data, value: str, pair: str, rate: int, buffer: float) -> list[float]:
     """The values of one cell, by trial."""
-    return data.values(value, pair=pair, rate_mbps=rate, buffer_bdp=room)
+    return data.values(value, pair=pair, rate_mbps=rate, buffer_bdp=buffer)
 
 
-def mean(data: Data, value: str, pair: str, rate: int, room: float) -> float:
+def mean(data: Data, value: str, pair: str, rate: int, buffer: float) -> float:
     """Its mean; NaN if there is none."""
-    values = cell(data, value, pair, rate, room)
+    values = cell(data, value, pair, rate, buffer)
     return sum(values) / len(values) if values else float("nan")
 
 
 def evenness(data: Data, value: str, pair: str) -> dict[str, list[float]]:
     """The value in each buffer over the mean of all five, median over the rates, by trial."""
 
-    def of(one: Data, room: float) -> float:
-        return median(_part(one, value, pair, rate, room) for rate in rates(one))
+    def of(one: Data, buffer: float) -> float:
+        return median(_part(one, value, pair, rate, buffer) for rate in rates(one))
 
-    return {f"{b:g} BDP": per_trial(data, partial(of, room=b)) for b in testbed.BUFFERS}
+    return {f"{b:g} BDP": per_trial(data, partial(of, buffer=b)) for b in testbed.BUFFERS}
 
 
 def evenness_by_rate(data: Data, value: str, pair: str) -> dict[str, list[float]]:
     """The value in each buffer over the mean of all five, at each rate, by trial."""
     return {
-        f"{rate} Mbit/s, {room:g} BDP": per_trial(
-            data, partial(_part, value=value, pair=pair, rate=rate, room=room)
+        f"{rate} Mbit/s, {buffer:g} BDP": per_trial(
+            data, partial(_part, value=value, pair=pair, rate=rate, buffer=buffer)
         )
         for rate in rates(data)
-        for room in testbed.BUFFERS
+        for buffer in testbed.BUFFERS
     }
 
 
-def _part(one: Data, value: str, pair: str, rate: int, room: float) -> float:
+def _part(one: Data, value: str, pair: str, rate: int, buffer: float) -> float:
     """The value in one buffer over the mean of all five."""
     means = {b: mean(one, value, pair, rate, b) for b in testbed.BUFFERS}
-    return means[room] * len(means) / sum(means.values())
+    return means[buffer] * len(means) / sum(means.values())
 
 
 def rates(data: Data) -> list[int]:

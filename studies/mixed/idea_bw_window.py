@@ -11,7 +11,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Figure, Line, Panel
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 
 from . import ideas, testbed
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 ROUNDS = (10, 5, 2)
-COLOURS = {10: "bbr", 5: "cubic", 2: "reno"}
+COLOURS = {10: "bbr", 5: "flow:0", 2: "flow:1"}
 RATE = 20
 SHORTEST = 2
 
@@ -28,10 +28,10 @@ SHORTEST = 2
 def cases(scope: Scope) -> Iterator[Case]:
     """BBR-cubic at 20 Mbit/s over all buffers, with filters of 10, 5 and 2 rounds."""
     for rounds in ROUNDS:
-        for room in testbed.BUFFERS:
+        for buffer in testbed.BUFFERS:
             options = {"bw_window_rounds": rounds}
-            spec = ideas.spec(scope, ("bbr", "cubic"), RATE, room, options)
-            yield Case({"rounds": rounds, "buffer_bdp": room}, spec)
+            spec = ideas.spec(scope, ("bbr", "cubic"), RATE, buffer, options)
+            yield Case({"rounds": rounds, "buffer_bdp": buffer}, spec)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -75,18 +75,18 @@ def judge(data: Data) -> list[Finding]:
 def _against(data: Data, value: str) -> dict[float, list[float]]:
     """A value with the short filter over that with 10 rounds, by buffer and repetition."""
     return {
-        room: ratios(
-            *(data.values(value, rounds=rounds, buffer_bdp=room) for rounds in (SHORTEST, 10))
+        buffer: ratios(
+            *(data.values(value, rounds=rounds, buffer_bdp=buffer) for rounds in (SHORTEST, 10))
         )
-        for room in testbed.BUFFERS
+        for buffer in testbed.BUFFERS
     }
 
 
 def shorter(data: Data) -> Check:
     """Completion times of the small flows."""
     found = _against(data, "medium_s")
-    told = ", ".join(f"{interval(values)} at {room:g} BDP" for room, values in found.items())
-    return held(
+    told = ", ".join(f"{interval(values)} at {buffer:g} BDP" for buffer, values in found.items())
+    return judge_bounds(
         "mixed/idea-bw-window",
         "shorter",
         "Arriving CUBIC bursts complete sooner.",
@@ -99,10 +99,10 @@ def shorter(data: Data) -> Check:
 
 def comparable(data: Data) -> Check:
     """Throughput of the large flow."""
-    return held(
+    return judge_bounds(
         "mixed/idea-bw-window",
         "comparable",
         "The large flow's throughput stays comparable.",
         "Its throughput with the short filter over that with 10 rounds, in every buffer.",
-        {f"{room:g} BDP": found for room, found in _against(data, "goodput_mbps").items()},
+        {f"{buffer:g} BDP": found for buffer, found in _against(data, "goodput_mbps").items()},
     )

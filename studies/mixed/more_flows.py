@@ -11,7 +11,7 @@ from narrows.figures.model import Figure, Panel
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import differences, held, interval, ratios
+from narrows.reproduce.judging import differences, interval, judge_bounds, ratios
 
 from . import testbed
 
@@ -34,7 +34,7 @@ def cases(scope: Scope) -> Iterator[Case]:
     for label, (size, rate) in SIZES.items():
         for large in ("bbr", "cubic"):
             for count in COUNTS:
-                for room in BUFFERS:
+                for buffer in BUFFERS:
                     flows: list[dict[str, Any]] = [
                         {"name": "large", "cca": large, "count": count},
                         {"name": "small", "cca": "cubic", "size": _size(size), "start": "5s",
@@ -42,7 +42,7 @@ def cases(scope: Scope) -> Iterator[Case]:
                     ]  # fmt: skip
                     spec = dumbbell(
                         "mixed",
-                        testbed.path(rate, room),
+                        testbed.path(rate, buffer),
                         flows,
                         profile=scope.profile,
                         host={"jitter": testbed.JITTER, "fq": True},
@@ -51,7 +51,7 @@ def cases(scope: Scope) -> Iterator[Case]:
                         trials=3 if scope.quick else REPETITIONS,
                         record="summary",
                     )
-                    key = {"size": label, "large": large, "count": count, "buffer_bdp": room}
+                    key = {"size": label, "large": large, "count": count, "buffer_bdp": buffer}
                     yield Case(key, spec)
 
 
@@ -91,12 +91,12 @@ def draw(data: Data) -> list[Picture]:
 
 def _panel(data: Data, size: str, large: str) -> Panel:
     lines = []
-    for step, room in enumerate(BUFFERS):
+    for step, buffer in enumerate(BUFFERS):
         rows = data["outcome"].filter(
-            (pl.col("size") == size) & (pl.col("large") == large) & (pl.col("buffer_bdp") == room)
+            (pl.col("size") == size) & (pl.col("large") == large) & (pl.col("buffer_bdp") == buffer)
         )
         found = spread.over(rows, "count", "fct_s")
-        lines.append(spread.line(found, "count", f"{room:g} BDP", f"step:{2 * step}"))
+        lines.append(spread.line(found, "count", f"{buffer:g} BDP", f"step:{2 * step}"))
     return Panel("Large flows", "Completion time (s)", tuple(lines), y_range=(0, None),
                  title=f"{SIZES[size][0]} flows beside {large.upper()}")  # fmt: skip
 
@@ -113,44 +113,44 @@ def slower(data: Data, size: str) -> Check:
     """Beside four large BBR flows in place of one."""
     few, many = (
         {
-            room: data.values("fct_s", size=size, large="bbr", count=count, buffer_bdp=room)
-            for room in BUFFERS
+            buffer: data.values("fct_s", size=size, large="bbr", count=count, buffer_bdp=buffer)
+            for buffer in BUFFERS
         }
         for count in (1, MANY)
     )
     told = "; ".join(
-        f"{interval(many[room])} s instead of {interval(few[room])} s, {room:g} BDP"
-        for room in BUFFERS
+        f"{interval(many[buffer])} s instead of {interval(few[buffer])} s, {buffer:g} BDP"
+        for buffer in BUFFERS
     )
-    return held(
+    return judge_bounds(
         "mixed/more-bbr-flows",
         size,
         f"CUBIC flows of {SIZES[size][0]} take longer beside several large BBR flows.",
         f"Mean completion time at {SIZES[size][1]} Mbit/s beside {MANY} large BBR flows over that "
         "beside one.",
-        {f"{room:g} BDP": ratios(many[room], few[room]) for room in BUFFERS},
+        {f"{buffer:g} BDP": ratios(many[buffer], few[buffer]) for buffer in BUFFERS},
         f" ({told})",
     )
 
 
 def standing(data: Data) -> Check:
     """Four large BBR flows never let the largest buffer run empty: the study's reason."""
-    room = BUFFERS[-1]
-    return held(
+    buffer = BUFFERS[-1]
+    return judge_bounds(
         "mixed/more-bbr-flows",
         "standing",
         "Several BBR flows keep a persistent queue.",
         f"The queue that is there 95 % of the time, of {MANY} large BBR flows beside flows of "
-        f"{SIZES['small'][0]} in {room:g} BDP.",
-        data.values("least_queue_bdp", size="small", large="bbr", count=MANY, buffer_bdp=room),
+        f"{SIZES['small'][0]} in {buffer:g} BDP.",
+        data.values("least_queue_bdp", size="small", large="bbr", count=MANY, buffer_bdp=buffer),
     )
 
 
-def _more_use(data: Data, room: float) -> tuple[dict[str, list[float]], str]:
+def _more_use(data: Data, buffer: float) -> tuple[dict[str, list[float]], str]:
     """Utilisation with four large CUBIC flows less that with one, and both in words."""
     few, many = (
         {
-            size: data.values("busy", size=size, large="cubic", count=count, buffer_bdp=room)
+            size: data.values("busy", size=size, large="cubic", count=count, buffer_bdp=buffer)
             for size in SIZES
         }
         for count in (1, MANY)
@@ -164,7 +164,7 @@ def _more_use(data: Data, room: float) -> tuple[dict[str, list[float]], str]:
 
 def busier(data: Data) -> Check:
     """Four large CUBIC flows in place of one, in the smallest buffer."""
-    return held(
+    return judge_bounds(
         "mixed/more-cubic-flows",
         "busier",
         "The use that CUBIC makes of a small buffer's link grows with the number of flows.",
@@ -174,8 +174,8 @@ def busier(data: Data) -> Check:
 
 
 def as_busy(data: Data) -> Check:
-    """The same in the largest buffer."""
-    return held(
+    """Four large CUBIC flows in place of one, in the largest buffer."""
+    return judge_bounds(
         "mixed/more-cubic-flows",
         "as-busy",
         "It is the small buffer that makes it so: in a larger one it doesn't grow.",

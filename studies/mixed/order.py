@@ -11,7 +11,7 @@ from narrows.figures.model import Figure, Guide, Panel
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 
 from . import testbed
 
@@ -31,7 +31,7 @@ FIRST_S = 0.5
 def cases(scope: Scope) -> Iterator[Case]:
     """One CUBIC flow of 1 MB, and successive BBR flows of 1 MB that start before or after it."""
     for lead in LEADS_MS:
-        for room in BUFFERS:
+        for buffer in BUFFERS:
             flows = [
                 {"name": "cubic", "cca": "cubic", "size": "1mb", "start": f"{FIRST_S}s"},
                 {"name": "bbr", "cca": "bbr", "size": "1mb", "repeat_gap": "0.1s",
@@ -39,7 +39,7 @@ def cases(scope: Scope) -> Iterator[Case]:
             ]  # fmt: skip
             spec = dumbbell(
                 "mixed",
-                testbed.path(RATE, room),
+                testbed.path(RATE, buffer),
                 flows,
                 profile=scope.profile,
                 host={"jitter": testbed.JITTER, "fq": True},
@@ -48,7 +48,7 @@ def cases(scope: Scope) -> Iterator[Case]:
                 trials=3 if scope.quick else testbed.REPETITIONS,
                 record="summary",
             )
-            yield Case({"lead_ms": lead, "buffer_bdp": room}, spec)
+            yield Case({"lead_ms": lead, "buffer_bdp": buffer}, spec)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -69,14 +69,14 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Completion times over the head start."""
     panels = []
-    for room in BUFFERS:
-        rows = data["outcome"].filter(pl.col("buffer_bdp") == room)
+    for buffer in BUFFERS:
+        rows = data["outcome"].filter(pl.col("buffer_bdp") == buffer)
         lines = tuple(
             spread.line(spread.over(rows, "lead_ms", f"{kind}_s"), "lead_ms", words, kind)
             for kind, words in (("cubic", "CUBIC"), ("bbr", "first BBR flow"))
         )
         panels.append(
-            Panel("CUBIC's head start (ms)", "Completion time (s)", lines, title=f"{room:g} BDP",
+            Panel("CUBIC's head start (ms)", "Completion time (s)", lines, title=f"{buffer:g} BDP",
                   y_range=(0, None), guides=(Guide(0.0, "", upright=True),))
         )  # fmt: skip
     figure = Figure(
@@ -98,17 +98,17 @@ def judge(data: Data) -> list[Finding]:
 
 def fair(data: Data) -> Check:
     """Both times if the CUBIC flow is first."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "fair",
         "If the BBR flow arrives when CUBIC's window has grown, both take as long.",
         f"Completion time of a CUBIC flow that started {GROWN_MS} ms earlier over that of the BBR "
         "flow.",
         {
-            f"{room:g} BDP": ratios(
-                *(data.values(v, lead_ms=GROWN_MS, buffer_bdp=room) for v in ("cubic_s", "bbr_s"))
+            f"{buffer:g} BDP": ratios(
+                *(data.values(v, lead_ms=GROWN_MS, buffer_bdp=buffer) for v in ("cubic_s", "bbr_s"))
             )
-            for room in BUFFERS
+            for buffer in BUFFERS
         },
     )
 
@@ -116,33 +116,33 @@ def fair(data: Data) -> Check:
 def slow(data: Data) -> Check:
     """CUBIC's time in one order over that in the other."""
     late, early = (
-        {room: data.values("cubic_s", lead_ms=lead, buffer_bdp=room) for room in BUFFERS}
+        {buffer: data.values("cubic_s", lead_ms=lead, buffer_bdp=buffer) for buffer in BUFFERS}
         for lead in (AFTER_MS, GROWN_MS)
     )
     told = "; ".join(
-        f"{interval(late[room])} s instead of {interval(early[room])} s, {room:g} BDP"
-        for room in BUFFERS
+        f"{interval(late[buffer])} s instead of {interval(early[buffer])} s, {buffer:g} BDP"
+        for buffer in BUFFERS
     )
-    return held(
+    return judge_bounds(
         CLAIM,
         "slow",
         "If CUBIC arrives after the BBR flow, it can't complete for a long time.",
         f"CUBIC's completion time if it started {-AFTER_MS} ms later over that if it started "
         f"{GROWN_MS} ms earlier.",
-        {f"{room:g} BDP": ratios(late[room], early[room]) for room in BUFFERS},
+        {f"{buffer:g} BDP": ratios(late[buffer], early[buffer]) for buffer in BUFFERS},
         f" ({told})",
     )
 
 
 def loses(data: Data) -> Check:
     """CUBIC's retransmissions in that order."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "loses",
         "It loses packets then.",
         f"Packets that a CUBIC flow of 691 resends if it started {-AFTER_MS} ms later.",
         {
-            f"{room:g} BDP": data.values("resent", lead_ms=AFTER_MS, buffer_bdp=room)
-            for room in BUFFERS
+            f"{buffer:g} BDP": data.values("resent", lead_ms=AFTER_MS, buffer_bdp=buffer)
+            for buffer in BUFFERS
         },
     )

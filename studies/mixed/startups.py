@@ -12,7 +12,7 @@ from narrows.figures import frames
 from narrows.figures.model import Figure, Line, Panel
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Picture, Scope
-from narrows.reproduce.judging import held, interval, ratios
+from narrows.reproduce.judging import interval, judge_bounds, ratios
 
 from . import ideas, testbed
 
@@ -43,16 +43,18 @@ class Startup:
     def cases(self, scope: Scope) -> Iterator[Case]:
         """CUBIC-bbr in the two shallow buffers over all rates, with the option and without."""
         for changed in (0, 1):
-            for room in BUFFERS:
+            for buffer in BUFFERS:
                 for rate in testbed.rates(scope):
                     options = {self.option: bool(changed)}
-                    spec = ideas.spec(scope, ("cubic", "bbr"), rate, room, options)
-                    key = {"changed": changed, "buffer_bdp": room, "rate_mbps": rate}
+                    spec = ideas.spec(scope, ("cubic", "bbr"), rate, buffer, options)
+                    key = {"changed": changed, "buffer_bdp": buffer, "rate_mbps": rate}
                     yield Case(key, spec)
 
     def draw(self, data: Data) -> list[Picture]:
-        """What is shown of both kinds of bursts, over the rate."""
-        panels = tuple(self._panel(data, value, room) for value in self.shown for room in BUFFERS)
+        """The panels of both kinds of bursts, over the rate."""
+        panels = tuple(
+            self._panel(data, value, buffer) for value in self.shown for buffer in BUFFERS
+        )
         figure = Figure(
             self.title,
             f"Large CUBIC flow beside 1 MB BBR flows, 45 ms, means; {data.scope.profile}",
@@ -63,25 +65,25 @@ class Startup:
         )
         return [Picture("", "What BBR's bursts leave of a CUBIC flow and of the link", figure)]
 
-    def _panel(self, data: Data, value: str, room: float) -> Panel:
+    def _panel(self, data: Data, value: str, buffer: float) -> Panel:
         lines = []
         for changed, words in enumerate(("BBR", self.words)):
-            cells = data.rows("outcome", changed=changed, buffer_bdp=room)
+            cells = data.rows("outcome", changed=changed, buffer_bdp=buffer)
             rows = testbed.means(cells, value, "rate_mbps")
             x, y = frames.column(rows, "rate_mbps"), frames.column(rows, "mean")
             lines.append(Line(words, x, y, COLOURS[changed], marker="o"))
-        return Panel("Bottleneck (Mbit/s)", LABELS[value], tuple(lines), title=f"{room:g} BDP")
+        return Panel("Bottleneck (Mbit/s)", LABELS[value], tuple(lines), title=f"{buffer:g} BDP")
 
     def against_plain(self, data: Data, value: str, statement: str) -> Check:
         """A value with the option over that without, mean over the rates of each buffer."""
         found, told = {}, []
-        for room in BUFFERS:
-            new, old = (_means(data, changed, room, value) for changed in (1, 0))
-            found[f"{room:g} BDP"] = ratios(new, old)
+        for buffer in BUFFERS:
+            new, old = (_means(data, changed, buffer, value) for changed in (1, 0))
+            found[f"{buffer:g} BDP"] = ratios(new, old)
             a, b = (interval(values, 3, UNITS[value]) for values in (new, old))
-            told.append(f"{a} instead of {b}, {room:g} BDP")
+            told.append(f"{a} instead of {b}, {buffer:g} BDP")
         how = "Mean over the rates, with the change over that without."
-        return held(self.claim, value, statement, how, found, f" ({'; '.join(told)})")
+        return judge_bounds(self.claim, value, statement, how, found, f" ({'; '.join(told)})")
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -91,7 +93,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
     return {"outcome": row}
 
 
-def _means(data: Data, changed: int, room: float, value: str) -> list[float]:
+def _means(data: Data, changed: int, buffer: float, value: str) -> list[float]:
     """The mean over the rates, by repetition."""
-    cells = data.rows("outcome", changed=changed, buffer_bdp=room)
+    cells = data.rows("outcome", changed=changed, buffer_bdp=buffer)
     return cells.group_by("trial").agg(pl.col(value).mean()).sort("trial")[value].to_list()

@@ -78,11 +78,11 @@ def table(scope: Scope, **run: Any) -> Iterator[Case]:  # noqa: ANN401 (keys of 
     """All four pairs over all rates and buffers, with flows of 1 MB."""
     for large, small in PAIRS:
         for rate in rates(scope):
-            for room in BUFFERS:
+            for buffer in BUFFERS:
                 key: Key = {
-                    "pair": pair_name(large, small), "rate_mbps": rate, "buffer_bdp": room,
+                    "pair": pair_name(large, small), "rate_mbps": rate, "buffer_bdp": buffer,
                 }  # fmt: skip
-                yield Case(key, spec(scope, large, small, rate, room, **run))
+                yield Case(key, spec(scope, large, small, rate, buffer, **run))
 
 
 def outcome(trial: StoredTrial) -> pl.DataFrame:

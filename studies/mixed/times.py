@@ -24,9 +24,9 @@ def cases(
 ) -> Iterator[Case]:
     """Successive CUBIC flows of a size beside a large flow of BBR or of CUBIC."""
     for large in ("bbr", "cubic"):
-        for room in buffers:
-            spec = testbed.spec(scope, large, "cubic", rate, room, size=size)
-            yield Case({"beside": large, "buffer_bdp": room}, spec)
+        for buffer in buffers:
+            spec = testbed.spec(scope, large, "cubic", rate, buffer, size=size)
+            yield Case({"beside": large, "buffer_bdp": buffer}, spec)
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
@@ -40,38 +40,38 @@ def pictures(data: Data, title: str, subtitle: str) -> list[Picture]:
     return [Picture("", "Mean completion time; bars: standard deviation of the flows", drawn)]
 
 
-def penalty(data: Data, room: float) -> float:
+def penalty(data: Data, buffer: float) -> float:
     """Mean completion time beside BBR over that beside CUBIC."""
-    return mean(data, "bbr", room) / mean(data, "cubic", room)
+    return mean(data, "bbr", buffer) / mean(data, "cubic", buffer)
 
 
-def of(data: Data, beside: str, room: float) -> Floats:
+def of(data: Data, beside: str, buffer: float) -> Floats:
     """All completion times in seconds in one buffer beside one control."""
-    rows = data["times"].filter((pl.col("beside") == beside) & (pl.col("buffer_bdp") == room))
+    rows = data["times"].filter((pl.col("beside") == beside) & (pl.col("buffer_bdp") == buffer))
     return frames.column(rows, "fct_s")
 
 
-def mean(data: Data, beside: str, room: float) -> float:
+def mean(data: Data, beside: str, buffer: float) -> float:
     """Their mean; NaN of none."""
-    values = of(data, beside, room)
+    values = of(data, beside, buffer)
     return float(values.mean()) if len(values) else float("nan")
 
 
-def spread(data: Data, beside: str, room: float) -> float:
+def spread(data: Data, beside: str, buffer: float) -> float:
     """Their standard deviation as a part of the mean; NaN of fewer than two."""
-    values = of(data, beside, room)
+    values = of(data, beside, buffer)
     return float(values.std(ddof=1) / values.mean()) if len(values) > 1 else float("nan")
 
 
 def figure(data: Data, title: str, subtitle: str) -> Figure:
     """Mean and standard deviation over the buffer, a line for each control of the large flow."""
-    rooms = data["times"]["buffer_bdp"].unique().sort().to_list()
+    sizes = data["times"]["buffer_bdp"].unique().sort().to_list()
     lines = []
     for place, beside in enumerate(("bbr", "cubic")):
-        middle: Floats = np.array([mean(data, beside, room) for room in rooms])
-        parts: Floats = np.array([spread(data, beside, room) for room in rooms])
+        middle: Floats = np.array([mean(data, beside, buffer) for buffer in sizes])
+        parts: Floats = np.array([spread(data, beside, buffer) for buffer in sizes])
         reach: Floats = np.asarray(middle * parts, dtype=np.float64)
-        x: Floats = np.arange(len(rooms), dtype=np.float64) + 0.08 * (2 * place - 1)
+        x: Floats = np.arange(len(sizes), dtype=np.float64) + 0.08 * (2 * place - 1)
         lines.append(
             Line(
                 f"beside {name(beside)}",
@@ -83,7 +83,7 @@ def figure(data: Data, title: str, subtitle: str) -> Figure:
                 marker="o",
             )
         )
-    ticks = tuple((float(place), f"{room:g} BDP") for place, room in enumerate(rooms))
+    ticks = tuple((float(place), f"{buffer:g} BDP") for place, buffer in enumerate(sizes))
     panel = Panel("Buffer", "Completion time (s)", tuple(lines), ticks=ticks)
     words = "Completion time over the buffer, beside BBR and beside CUBIC, with its spread."
     return Figure(title, subtitle, (panel,), words, height=3.4)

@@ -12,7 +12,7 @@ from narrows.figures.palette import name
 from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell, mix
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import interval, noted
+from narrows.reproduce.judging import interval, make_note
 
 from . import testbed
 from .cycle import INFLATED
@@ -85,22 +85,24 @@ def _panel(data: Data, value: str, label: str) -> Panel:
 def judge(data: Data) -> list[Finding]:
     """The results; the paper leaves this to future work."""
 
-    def told(value: str, unit: str) -> str:
+    def describe(value: str, unit: str) -> str:
         each = ((name(cca), interval(data.values(value, beside=cca), 3, unit)) for cca in CONTROLS)
         return "; ".join(f"{label}: {words}" for label, words in each)
 
     notes = [
-        noted(
+        make_note(
             "How long RTprop is inflated.",
             f"Part of the time in which a BBR flow's RTprop is above {INFLATED:g} times the path's "
             "delay.",
-            told("inflated", " %"),
+            describe("inflated", " %"),
         ),
-        noted(
+        make_note(
             "How far BBR's share spreads.",
             "Distance of the quartiles of BBR's throughput in windows of 500 ms.",
-            told("spread", " points"),
+            describe("spread", " points"),
         ),
-        noted("What BBR has.", "BBR's mean throughput, percent of the rate.", told("share", " %")),
+        make_note(
+            "What BBR has.", "BBR's mean throughput, percent of the rate.", describe("share", " %")
+        ),
     ]
     return [Finding("panaderia/any-filler", [], notes=notes)]

@@ -21,7 +21,7 @@ from narrows.figures.model import Floats
 from narrows.metrics import windows
 from narrows.report import Check
 from narrows.reproduce import measure, run_frames
-from narrows.reproduce.judging import held, interval, noted
+from narrows.reproduce.judging import interval, judge_bounds, make_note
 from narrows.reproduce.measure import Stretch
 from narrows.store import StoredTrial
 
@@ -97,7 +97,7 @@ class Evidence:
         }
 
     @cached_property
-    def inflated(self) -> list[Stretch]:
+    def inflated_spans(self) -> list[Stretch]:
         """When any BBR flow had an inflated RTprop."""
         limit = INFLATED * float(self.trial.scenario["path"]["rtt_ns"]) / 1e6
         found: list[Stretch] = []
@@ -126,7 +126,7 @@ class Evidence:
         found = []
         for flow in self.bbr:
             rows = self.samples(flow).with_columns(run_frames.LATEST_RTT).drop_nulls("rtt_ms")
-            inside = measure.within(frames.column(rows, "time_s"), self.inflated)
+            inside = measure.within(frames.column(rows, "time_s"), self.inflated_spans)
             found.append(frames.column(rows, "rtt_ms")[inside])
         together = np.concatenate(found)
         return float(np.median(together)) if len(together) else math.nan
@@ -164,7 +164,7 @@ def turns(runs: Runs) -> list[Check]:
     low, high = ([float(np.quantile(share, q)) for share in shares] for q in (0.05, 0.95))
     how = "5th and 95th percentile of BBR's share, smoothed as above"
     return [
-        held(
+        judge_bounds(
             claim,
             "period",
             "BBR and CUBIC take turns in a regular cycle of 20 s.",
@@ -172,14 +172,14 @@ def turns(runs: Runs) -> list[Check]:
             f"throughput (500 ms windows, mean of {SMOOTHING}) with a correlation above {ALIKE:g}.",
             periods,
         ),
-        held(
+        judge_bounds(
             claim,
             "swing",
             "First one kind dominates, then the other: the shares swing.",
             f"{how}: their distance.",
             [100 * (b - a) for a, b in zip(low, high, strict=True)],
         ),
-        held(
+        judge_bounds(
             claim,
             "sides",
             "Each kind has more than the other at some time.",
@@ -194,14 +194,14 @@ def rtprop(runs: Runs) -> list[Check]:
     claim = "panaderia/fig9-rtprop"
     seen = [run for run in runs if run.sees_bbr]
     return [
-        held(
+        judge_bounds(
             claim,
             "probing",
             "Every BBR flow goes into PROBE_RTT about every 10 s.",
             "Median time between the starts of a flow's stays in PROBE_RTT, over all BBR flows.",
             [run.probe_gap_s for run in seen],
         ),
-        held(
+        judge_bounds(
             claim,
             "part",
             "Every other PROBE_RTT finds the queue still full of CUBIC's packets.",
@@ -209,14 +209,14 @@ def rtprop(runs: Runs) -> list[Check]:
             "times the path's delay.",
             [run.inflated_part for run in seen],
         ),
-        held(
+        judge_bounds(
             claim,
             "inflated",
             "The RTT is near 60 ms then.",
             "Median RTT of BBR's packets while its RTprop is inflated.",
             [_or_never(run.inflated_rtt_ms) for run in seen],
         ),
-        held(
+        judge_bounds(
             claim,
             "accurate",
             "The next one yields 25 ms.",
@@ -229,7 +229,7 @@ def rtprop(runs: Runs) -> list[Check]:
 def meanwhile(runs: Runs) -> Check:
     """The inflated RTprop, of which the text gives no number."""
     found = [_middle(run.estimates_ms[1]) for run in runs if run.sees_bbr]
-    return noted(
+    return make_note(
         "What the inflated RTprop is: the text gives the RTT.",
         "Median RTprop after probes that find the queue full.",
         interval(found, 3, " ms"),
@@ -252,7 +252,7 @@ def losses(runs: Runs) -> list[Check]:
     seen = [run for run in runs if run.sees_bbr]
     told = [bursts(run) for run in runs]
     return [
-        held(
+        judge_bounds(
             claim,
             "follows",
             "Bursts of loss come just after an inflated RTprop.",
@@ -261,14 +261,14 @@ def losses(runs: Runs) -> list[Check]:
             "some flow's RTprop became inflated.",
             [following(run) for run in seen],
         ),
-        held(
+        judge_bounds(
             claim,
             "period",
             "They come every 20 s.",
             "Median time from one burst to the next.",
             [float(np.median(np.diff(one))) if len(one) > 1 else math.inf for one in told],
         ),
-        held(
+        judge_bounds(
             claim,
             "quiet",
             "In between there is almost no loss.",
@@ -297,18 +297,18 @@ def following(evidence: Evidence) -> float:
     found = np.array(bursts(evidence))
     if not len(found):
         return -math.inf
-    begun = [(start - WINDOW_S, start + APART_S) for start, _ in evidence.inflated]
+    begun = [(start - WINDOW_S, start + APART_S) for start, _ in evidence.inflated_spans]
     return 100 * float(measure.within(found, begun).mean())
 
 
 def between_bursts(evidence: Evidence) -> float:
     """Loss while every BBR flow knows the true RTprop."""
-    inside = measure.within(frames.column(evidence.loss, "end_s"), _padded(evidence.inflated))
+    inside = measure.within(frames.column(evidence.loss, "end_s"), _pad(evidence.inflated_spans))
     arrived, dropped = (frames.column(evidence.loss, name) for name in ("arrived", "dropped"))
     return _rate(dropped[~inside], arrived[~inside])
 
 
-def _padded(spans: list[Stretch]) -> list[Stretch]:
+def _pad(spans: list[Stretch]) -> list[Stretch]:
     """The windows of a span, including partial ones at both ends."""
     return [(start, end + WINDOW_S) for start, end in spans]
 

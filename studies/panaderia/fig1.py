@@ -14,7 +14,7 @@ from narrows.metrics.flows import flow_summaries
 from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, per_trial, ratios
+from narrows.reproduce.judging import judge_bounds, per_trial, ratios
 
 from . import testbed
 
@@ -126,7 +126,7 @@ def _at(data: Data, window: float, value: str) -> list[float]:
 
 def rate(data: Data) -> Check:
     """The rate with less than a BDP."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "rate",
         "With less than a BDP in flight the link is underused.",
@@ -143,7 +143,7 @@ def rate(data: Data) -> Check:
 
 def full(data: Data) -> Check:
     """The rate with more."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "full",
         "With more the rate stays the link's.",
@@ -154,7 +154,7 @@ def full(data: Data) -> Check:
 
 def rtt(data: Data) -> Check:
     """The RTT in both."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "rtt",
         "The RTT is the lowest up to a BDP and then grows with what is in flight.",
@@ -173,7 +173,7 @@ def _best(data: Data) -> float:
 
 def power(data: Data) -> Check:
     """The point at which rate over RTT is greatest."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "power",
         "One BDP is optimal: the rate over the RTT is greatest there.",

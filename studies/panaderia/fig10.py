@@ -12,7 +12,14 @@ from narrows.figures.model import Figure, Guide, Panel
 from narrows.figures.palette import name
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import crossing, differences, held, only, per_trial, ratios
+from narrows.reproduce.judging import (
+    crossing,
+    differences,
+    judge_bounds,
+    per_trial,
+    ratios,
+    rows_where,
+)
 
 from . import testbed
 
@@ -94,7 +101,7 @@ def _of(data: Data, kind: str, value: str = "mean") -> dict[float, list[float]]:
 def takes_all(data: Data) -> Check:
     """BBR's share below 1.5 BDP."""
     means = _of(data, "bbr")
-    return held(
+    return judge_bounds(
         "panaderia/fig10-small",
         "takes-all",
         "Below 1.5 BDP BBR takes nearly all.",
@@ -105,7 +112,7 @@ def takes_all(data: Data) -> Check:
 
 def steady(data: Data) -> Check:
     """The quartiles below 1.5 BDP."""
-    return held(
+    return judge_bounds(
         "panaderia/fig10-small",
         "steady",
         "There it spreads little.",
@@ -129,7 +136,7 @@ def medium_spread(data: Data) -> float:
 def spreads(data: Data) -> Check:
     """The quartiles above 1.5 BDP compared with those below."""
     before, after = per_trial(data, small_spread), per_trial(data, medium_spread)
-    return held(
+    return judge_bounds(
         "panaderia/fig10-spread",
         "grows",
         "Above 1.5 BDP the spread grows sharply.",
@@ -144,7 +151,7 @@ def fair_points(data: Data, kind: str) -> list[float]:
     """The buffer in which the class and CUBIC are equal, by trial; infinite if none."""
     found = []
     for number in sorted(data["throughput"]["trial"].unique().to_list()):
-        one = only(data, "trial", number)
+        one = rows_where(data, "trial", number)
         first, second = ({r: v[0] for r, v in _of(one, k).items()} for k in (kind, "cubic"))
         at = crossing(list(first), list(first.values()), list(second.values()))
         found.append(float("inf") if at is None else at)
@@ -153,7 +160,7 @@ def fair_points(data: Data, kind: str) -> list[float]:
 
 def fair_point(data: Data) -> Check:
     """The buffer at which both classes have equal throughput."""
-    return held(
+    return judge_bounds(
         "panaderia/fig10-fair-point",
         "at",
         "Both classes have the same near 5 BDP.",
@@ -166,7 +173,7 @@ def fair_point(data: Data) -> Check:
 def beyond(data: Data) -> Check:
     """CUBIC's throughput at 8 BDP."""
     bbr, cubic = _of(data, "bbr"), _of(data, "cubic")
-    return held(
+    return judge_bounds(
         "panaderia/fig10-fair-point",
         "beyond",
         "Beyond it CUBIC gets more and more.",

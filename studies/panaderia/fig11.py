@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.model import Figure
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 from . import fix_path
@@ -51,7 +51,7 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """Loss is lower in every shallow buffer."""
     rooms = [room for room in sorted(set(data["outcome"]["buffer_bdp"])) if room < 1.5]
-    check = held(
+    check = judge_bounds(
         "panaderia/fig11",
         "less",
         "BBR Shallow loses less in every buffer below 1.5 BDP.",

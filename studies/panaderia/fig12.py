@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.model import Figure, Guide
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import crossing, differences, held, interval, per_trial
+from narrows.reproduce.judging import crossing, differences, interval, judge_bounds, per_trial
 from narrows.reproduce.proposals import PLAIN
 
 from . import fix_path
@@ -77,7 +77,7 @@ def fair_point(data: Data, variant: str) -> float:
 
 def near(data: Data) -> Check:
     """BBR Shallow's fair point."""
-    return held(
+    return judge_bounds(
         "panaderia/fig12-fair-point",
         "at",
         "BBR Shallow and CUBIC have the same near 3 BDP.",
@@ -90,7 +90,7 @@ def near(data: Data) -> Check:
 def earlier(data: Data) -> Check:
     """Both fair points."""
     new, old = (per_trial(data, partial(fair_point, variant=name)) for name in ("shallow", PLAIN))
-    return held(
+    return judge_bounds(
         "panaderia/fig12-fair-point",
         "earlier",
         "That is a smaller buffer than with BBR as it is.",

@@ -14,7 +14,7 @@ from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, only
+from narrows.reproduce.judging import judge_bounds, rows_where
 
 from . import testbed
 
@@ -110,7 +110,7 @@ def _panel(data: Data, part: str) -> Panel:
 
 def judge(data: Data) -> list[Finding]:
     """Shares are fair after 30 s, and flows probe at the same time."""
-    parts = {part: only(data, "part", part) for part in PARTS}
+    parts = {part: rows_where(data, "part", part) for part in PARTS}
     return [
         Finding(
             f"panaderia/fig4{part}", [fair(mine, part), together(mine, part), apart(mine, part)]
@@ -126,7 +126,7 @@ def fair(data: Data, part: str) -> Check:
     means = rows.group_by("trial", "class").agg(pl.col("throughput_mbps").mean())
     off = ((pl.col("throughput_mbps") * count / rate - 1).abs() * 100).max()
     worst = means.group_by("trial", maintain_order=True).agg(off.alias("off"))["off"].to_list()
-    return held(
+    return judge_bounds(
         f"panaderia/fig4{part}",
         "fair",
         "Every flow settles at a fair share.",
@@ -150,7 +150,7 @@ def _joint(data: Data, part: str, until_s: float) -> list[list[float]]:
 
 def together(data: Data, part: str) -> Check:
     """Whether all flows probe at the same time."""
-    return held(
+    return judge_bounds(
         f"panaderia/fig4{part}",
         "together",
         "All flows enter PROBE_RTT together near 30 and 40 s.",
@@ -163,7 +163,7 @@ def together(data: Data, part: str) -> Check:
 def apart(data: Data, part: str) -> Check:
     """The interval of common probes."""
     found = [np.diff(times) for times in _joint(data, part, END_S)]
-    return held(
+    return judge_bounds(
         f"panaderia/fig4{part}",
         "gap",
         "They do so every 10 s.",

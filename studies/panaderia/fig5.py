@@ -15,7 +15,7 @@ from narrows.metrics.distributions import distribution, statistics
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, ratios
+from narrows.reproduce.judging import judge_bounds, ratios
 
 from . import testbed
 
@@ -112,7 +112,7 @@ def _figure(data: Data, kind: str) -> pl.DataFrame:
 
 def standing(data: Data) -> Check:
     """The queue that BBR keeps."""
-    return held(
+    return judge_bounds(
         "panaderia/fig5-bbr-queue",
         "standing",
         "BBR keeps a standing queue of about 1.1 BDP.",
@@ -123,7 +123,7 @@ def standing(data: Data) -> Check:
 
 def probing(data: Data) -> Check:
     """BBR's longest queue, apart from single moments."""
-    return held(
+    return judge_bounds(
         "panaderia/fig5-bbr-queue",
         "probing",
         "It grows to about 1.5 BDP while BBR probes for bandwidth.",
@@ -135,7 +135,7 @@ def probing(data: Data) -> Check:
 def everywhere(data: Data) -> Check:
     """BBR's queue over all of Table I in buffers with room."""
     rows = data["standing"].filter(pl.col("set") == "table")
-    return held(
+    return judge_bounds(
         "panaderia/fig5-bbr-queue",
         "everywhere",
         "Over all of Table I the standing queue is between 1 and 1.5 BDP.",
@@ -151,7 +151,7 @@ def everywhere(data: Data) -> Check:
 
 
 def bursts(data: Data) -> Check:
-    """The same without each window's allowance for bursts."""
+    """The standing queue without each window's allowance for bursts."""
     rows = data["standing"].filter(pl.col("set") == "table")
     bdp_bits = 1e6 * pl.col("rate_mbps") * testbed.RTT_S
     spare = pl.col("flows") * BURSTS * PACKET_BITS / bdp_bits
@@ -179,7 +179,7 @@ def climbs(data: Data) -> Check:
     """CUBIC's longest queue, where paths vary as a part of the trial's own buffer."""
     rows = _figure(data, "cubic")
     part = (rows["queue_max_bdp"] / rows["room_bdp"]).to_list()
-    return held(
+    return judge_bounds(
         "panaderia/fig5-cubic-queue",
         "climbs",
         "CUBIC's queue climbs until it reaches the limit of 8 BDP.",
@@ -192,7 +192,7 @@ def climbs(data: Data) -> Check:
 def against_cubic(data: Data) -> Check:
     """BBR's RTT as a part of CUBIC's."""
     bbr, cubic = (_figure(data, kind)["rtt_mean_ms"].to_list() for kind in ("bbr", "cubic"))
-    return held(
+    return judge_bounds(
         "panaderia/fig5-rtt",
         "of-cubic",
         "BBR's RTT is about a quarter of CUBIC's.",
@@ -203,7 +203,7 @@ def against_cubic(data: Data) -> Check:
 
 def against_rtprop(data: Data) -> Check:
     """BBR's RTT as a multiple of the path's."""
-    return held(
+    return judge_bounds(
         "panaderia/fig5-rtt",
         "of-rtprop",
         "It is about twice RTprop.",
@@ -214,7 +214,7 @@ def against_rtprop(data: Data) -> Check:
 
 def flight(data: Data) -> Check:
     """BBR's data in flight while it probes: a BDP on the path, plus the queue."""
-    return held(
+    return judge_bounds(
         "panaderia/in-flight",
         "most",
         "In practice BBR has 2.5 BDP in flight.",

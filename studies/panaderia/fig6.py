@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval
+from narrows.reproduce.judging import interval, judge_bounds
 
 from . import testbed
 
@@ -63,7 +63,7 @@ def judge(data: Data) -> list[Finding]:
 
 def average(data: Data) -> Check:
     """The overall loss after the warm-up."""
-    return held(
+    return judge_bounds(
         "panaderia/fig6",
         "average",
         "The loss averages over 10 %.",
@@ -82,7 +82,7 @@ def varies(data: Data) -> Check:
     percentiles = " to ".join(
         interval([100 * v for v in spread[end].to_list()], 3) for end in ("low", "high")
     )
-    return held(
+    return judge_bounds(
         "panaderia/fig6",
         "varies",
         "It varies a lot over time.",

@@ -13,7 +13,7 @@ from narrows.figures.model import Figure, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, per_trial
+from narrows.reproduce.judging import judge_bounds, per_trial
 
 from . import testbed
 
@@ -111,7 +111,7 @@ def _losses(data: Data, room: float) -> list[float]:
 
 def at(data: Data, check: str, room: float) -> Check:
     """The loss at one size of the buffer."""
-    return held(
+    return judge_bounds(
         "panaderia/fig7",
         check,
         f"The loss is about {NAMED[room]:g} % at {room:g} BDP.",
@@ -129,7 +129,7 @@ def linear(data: Data) -> Iterator[Check]:
     if len(rooms) < LEAST_POINTS:
         return
     off = {room: per_trial(data, partial(_off_line, rooms=rooms, room=room)) for room in rooms}
-    yield held(
+    yield judge_bounds(
         "panaderia/fig7",
         "linear",
         "It falls linearly in between.",
@@ -149,7 +149,7 @@ def _off_line(data: Data, rooms: list[float], room: float) -> float:
 def none(data: Data) -> Check:
     """The loss of the larger buffers."""
     rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") >= SHALLOW))
-    return held(
+    return judge_bounds(
         "panaderia/fig7",
         "none",
         "From 1.5 BDP on there is next to no loss.",
@@ -167,7 +167,7 @@ def _cells(rows: pl.DataFrame, value: str) -> dict[str, list[float]]:
 def in_spite(data: Data) -> Check:
     """The loss in spite of which the link is used."""
     rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") < 1))
-    return held(
+    return judge_bounds(
         "panaderia/shallow-throughput",
         "in-spite",
         "There is a loss in spite of which it does.",
@@ -179,7 +179,7 @@ def in_spite(data: Data) -> Check:
 def busy(data: Data) -> Check:
     """The utilisation in spite of the loss."""
     rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") < SHALLOW))
-    return held(
+    return judge_bounds(
         "panaderia/shallow-throughput",
         "busy",
         "BBR's throughput stays high in spite of the loss.",

@@ -13,7 +13,7 @@ from narrows.figures.palette import name
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, together
+from narrows.reproduce.judging import combine, judge_bounds
 
 from . import testbed
 
@@ -101,7 +101,7 @@ def always(data: Data, count: int = 4) -> Check:
     wide = _figure(_wide(data), count)
     wide = wide.with_columns(below=pl.col("cubic") < 0.5 * pl.col("bbr"))
     part = wide.group_by("trial", maintain_order=True).agg(pl.col("below").mean() * 100)
-    return held(
+    return judge_bounds(
         "panaderia/fig8",
         "always",
         "CUBIC is far below BBR all the time.",
@@ -115,7 +115,7 @@ def everywhere(data: Data) -> Check:
     share = 100 * pl.col("cubic").sum() / (pl.col("cubic") + pl.col("bbr")).sum()
     rows = _wide(data).group_by("flows", "rate_mbps", "trial", maintain_order=True).agg(cubic=share)
     cells = rows.group_by("flows", "rate_mbps", maintain_order=True)
-    return held(
+    return judge_bounds(
         "panaderia/fig8",
         "everywhere",
         "Other rates and numbers of flows show the same.",
@@ -126,7 +126,7 @@ def everywhere(data: Data) -> Check:
 
 def lossy(data: Data, count: int = 4) -> Check:
     """The loss at the bottleneck."""
-    return held(
+    return judge_bounds(
         "panaderia/fig8",
         "lossy",
         "The loss averages about 10 %.",
@@ -136,7 +136,7 @@ def lossy(data: Data, count: int = 4) -> Check:
 
 
 def more(data: Data) -> Check:
-    """The same with more flows, whose number the paper doesn't say."""
+    """Figure 8 with more flows, whose number the paper doesn't say."""
     parts = [always(data, MANY), lossy(data, MANY)]
     return Check(
         "The paper doesn't say how many flows Figure 8 has; that of Figure 10 has 2 and 2. With 4 "
@@ -144,5 +144,5 @@ def more(data: Data) -> Check:
         f"The checks that concern the figure, with {MANY} flows.",
         "; ".join(part.expected for part in parts),
         "; ".join(part.measured for part in parts),
-        together(part.passed for part in parts),
+        combine(part.passed for part in parts),
     )

@@ -17,7 +17,7 @@ from narrows.figures.model import Figure, Guide, Line
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import only
+from narrows.reproduce.judging import rows_where
 
 from . import cycle, testbed
 
@@ -57,7 +57,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 def _run(data: Data, number: int = 1) -> Any:  # noqa: ANN401 (as much of a StoredTrial as is needed)
-    one = only(data, "trial", number)
+    one = rows_where(data, "trial", number)
     scenario = json.loads(one["scenario"]["json"][0])
     return SimpleNamespace(scenario=scenario, tables=one.frames)
 
@@ -71,7 +71,7 @@ def draw(data: Data) -> list[Picture]:
 
 
 def with_the_paper_s(figure: Figure) -> Figure:
-    """The same with a title, the paper's RTT and, unless more is lost, its axis of the loss."""
+    """The figure with a title, the paper's RTT and, unless more is lost, its axis of the loss."""
     throughput, *others, loss, rtt = figure.panels
     most = max(
         (float(np.nanmax(mark.y)) for mark in loss.marks if isinstance(mark, Line) and len(mark.y)),

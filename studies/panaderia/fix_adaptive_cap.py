@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.figures.model import Figure, Guide
 from narrows.reproduce import proposals
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 from . import fix_path
@@ -63,7 +63,7 @@ def draw(data: Data) -> list[Picture]:
 def judge(data: Data) -> list[Finding]:
     """Loss is lower, the share larger."""
     claim = "panaderia/fix-adaptive-cap"
-    loss = held(
+    loss = judge_bounds(
         claim,
         "loss",
         "It loses less than BBR in shallow buffers.",
@@ -71,7 +71,7 @@ def judge(data: Data) -> list[Finding]:
         proposals.against_plain(data, "loss", "adaptive", ALONE, SHALLOW),
         proposals.as_measured(data, "loss", " %", "adaptive", ALONE, SHALLOW),
     )
-    share = held(
+    share = judge_bounds(
         claim,
         "share",
         "In deep buffers it gets a larger share beside CUBIC.",

@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.report import Check
 from narrows.reproduce import proposals, run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, interval, noted, ratios
+from narrows.reproduce.judging import interval, judge_bounds, make_note, ratios
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
 from . import fix_path
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VARIANTS = {
     PLAIN: AS_IT_IS,
     "kept": Variant("lowest RTT for ever", "queue", {"rtprop": "keep"}),
-    "confirmed": Variant("raised once confirmed", "reno", {"rtprop": "confirm"}),
+    "confirmed": Variant("raised once confirmed", "flow:0", {"rtprop": "confirm"}),
 }
 MIX, ROUTE = "2 BBR + 2 CUBIC", "1 BBR, a longer path after 100 s"
 BUFFER = 1.75
@@ -116,14 +116,14 @@ def judge(data: Data) -> list[Finding]:
 
 def cycle(data: Data) -> Check:
     """How much of the time RTprop is inflated."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "inflated",
         "Beside CUBIC RTprop is no longer inflated, which drives the 20 s cycle.",
         f"Part of the time in which a BBR flow's RTprop is above {INFLATED:g} times the path's "
         "delay, over that with plain BBR.",
-        _against_plain(data, _inflated),
-        _words(data, _inflated, " %"),
+        _against_plain(data, _inflated_part),
+        _words(data, _inflated_part, " %"),
     )
 
 
@@ -139,7 +139,7 @@ def _words(data: Data, value: Callable[[Data, str], list[float]], unit: str = ""
     return f" ({', '.join(told)})"
 
 
-def _inflated(data: Data, variant: str) -> list[float]:
+def _inflated_part(data: Data, variant: str) -> list[float]:
     rows = _of(data, "rtprop", variant, MIX)
     flag = (pl.col("value") > INFLATED * 25).cast(pl.Float64) * 100
     parts = rows.group_by("trial", maintain_order=True).agg(part=flag.mean())
@@ -148,7 +148,7 @@ def _inflated(data: Data, variant: str) -> list[float]:
 
 def bursts(data: Data) -> Check:
     """Windows with a burst of loss."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "bursts",
         "There are no bursts of loss.",
@@ -175,7 +175,7 @@ def _last_rtprop(data: Data, variant: str) -> list[float]:
 
 def finds(data: Data) -> Check:
     """RTprop after the path became longer."""
-    return held(
+    return judge_bounds(
         CLAIM,
         "finds",
         "A route that became longer is found by the second variant.",
@@ -191,7 +191,7 @@ def cost(data: Data) -> Check:
     def shares(data: Data, name: str) -> list[float]:
         return [float(v) for v in _of(data, "outcome", name, MIX)["share"].to_list()]
 
-    return noted(
+    return make_note(
         "What it costs: BBR's share beside CUBIC.",
         "BBR's share of the goodput, mean over trials.",
         _words(data, shares, " %"),

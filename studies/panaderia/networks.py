@@ -11,7 +11,7 @@ from narrows.figures.model import Bar, Figure, Guide, Panel
 from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell, mix
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import interval, noted
+from narrows.reproduce.judging import interval, make_note
 
 from . import testbed
 
@@ -99,20 +99,20 @@ def _panel(data: Data, value: str, label: str, mixes: tuple[str, ...]) -> Panel:
 def judge(data: Data) -> list[Finding]:
     """The results; the paper only says that such an evaluation is important."""
     notes = [
-        noted(f"{label.partition(' (')[0]}.", how, _told(data, value, unit, tuple(MIXES)))
+        make_note(f"{label.partition(' (')[0]}.", how, _describe(data, value, unit, tuple(MIXES)))
         for value, (label, how, unit) in MEASURES.items()
     ]
-    share = _told(data, "share", " %", (SHARED,))
-    notes.append(noted("What BBR has beside CUBIC.", "BBR's share of the goodput.", share))
+    share = _describe(data, "share", " %", (SHARED,))
+    notes.append(make_note("What BBR has beside CUBIC.", "BBR's share of the goodput.", share))
     return [Finding("panaderia/networks", [], notes=notes)]
 
 
-def _told(data: Data, value: str, unit: str, mixes: tuple[str, ...]) -> str:
-    told = []
+def _describe(data: Data, value: str, unit: str, mixes: tuple[str, ...]) -> str:
+    descriptions = []
     for network, words in NETWORKS.items():
         each = (
             (label, interval(data.values(value, network=network, mix=label), 3, unit))
             for label in mixes
         )
-        told.append(f"{words}: {', '.join(f'{found} ({label})' for label, found in each)}")
-    return "; ".join(told)
+        descriptions.append(f"{words}: {', '.join(f'{found} ({label})' for label, found in each)}")
+    return "; ".join(descriptions)

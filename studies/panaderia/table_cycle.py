@@ -11,7 +11,7 @@ import polars as pl
 from narrows.figures.model import Figure, Guide, Panel
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import held, per_trial
+from narrows.reproduce.judging import judge_bounds, per_trial
 
 from . import testbed
 
@@ -86,7 +86,7 @@ def grows(data: Data) -> Check:
         return means[0] / means[1]
 
     rates = data["spread"]["rate_mbps"].unique().sort().to_list()
-    return held(
+    return judge_bounds(
         CLAIM,
         "grows",
         "Above 1.5 BDP the spread of the throughput grows, over the full range of Table I.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell, mix
 from narrows.reproduce.exhibit import Case, Scope
-from narrows.reproduce.judging import interval, noted
+from narrows.reproduce.judging import interval, make_note
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,7 +84,7 @@ def buffers(scope: Scope) -> tuple[float, ...]:
 
 
 def table(scope: Scope, kinds: tuple[str, ...] = MIXES, least_bdp: float = 0.0) -> Iterator[Case]:
-    """Every cell of Table I with a buffer of at least so much: flows, rates, controls, buffers."""
+    """The cells of Table I with at least `least_bdp` of buffer: flows, rates, controls, buffers."""
     rooms = [room for room in buffers(scope) if room >= least_bdp]
     for kind in kinds:
         for count in (4,) if scope.quick else FLOWS:
@@ -129,7 +129,7 @@ def axis_ends(axis: float, most: list[float]) -> Check:
     Both figures have two flows of each kind.
     """
     mean = interval([one / 2 for one in most], 3, " %")
-    return noted(
+    return make_note(
         f"The paper's axis ends at {axis:g} % of the rate, and its Figure 10 has nearly 100 % for "
         "the flows of BBR together in the same path. So Figures 8 and 9a show the mean of a kind's "
         "flows, of which two can't have more than 50 % each, or other runs.",

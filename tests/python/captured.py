@@ -107,7 +107,7 @@ class Captured:
         """The simulator's own record of its packets."""
         return pl.DataFrame(self.output.tables["packets"])
 
-    def happened(self, event: str) -> list[tuple[int, int, int, int, int, bool]]:
+    def events(self, event: str) -> list[tuple[int, int, int, int, int, bool]]:
         """Instant in ns, flow, instance, packet number, size, whether sent before."""
         rows = self.rows.filter(pl.col("event") == event).select(
             (pl.col("time_s") * 1e9).round().cast(pl.Int64),

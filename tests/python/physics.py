@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from narrows.store import RunResult
+from narrows.store import RunRecord
 
 Scenario = Mapping[str, Any]
 
@@ -27,7 +27,7 @@ COUNTED = ("flow_samples", "queue_samples")
 """Tables with counters: their whole numbers of 64 bits, but for what waits at the moment."""
 
 
-def broken(scenario: Scenario, result: RunResult, summary: Mapping[str, Any]) -> list[str]:
+def broken(scenario: Scenario, result: RunRecord, summary: Mapping[str, Any]) -> list[str]:
     """The statements that a run breaks, each with its numbers."""
     tables = result.tables
     return [

@@ -219,7 +219,7 @@ class Drawing:
         there, often = self.has(place), self.refusals[place]
         if often <= 2 or len(place) == 1:
             self.holder(place)[place[-1]] = self.draw(found[0], place, found[1])
-        elif often <= 4 and there and not self._needed(place):
+        elif often <= 4 and there and not self._is_needed(place):
             del self.holder(place)[place[-1]]
         else:
             self.refusals[place] = 0
@@ -245,7 +245,7 @@ class Drawing:
                 return node["properties"][place[-1]], f"{inside(node, key)}.{place[-1]}"
         return None
 
-    def _needed(self, place: Place) -> bool:
+    def _is_needed(self, place: Place) -> bool:
         """Whether the table around a place isn't valid without it."""
         if isinstance(self.holder(place), list):
             return len(self.holder(place)) == 1

@@ -97,7 +97,7 @@ def integral(steps: Steps, begin: float, end: float) -> float:
 
 
 def time_to_send(rates: Steps, begin: float, bits: float) -> float:
-    """How long a link needs for so many bits from a time on."""
+    """How long a link needs for `bits` from the time `begin` on."""
     for (since, rate), (until, _) in pairwise([*rates, (math.inf, 0.0)]):
         begins = max(since, begin)
         if until <= begin:
@@ -116,7 +116,7 @@ class Events:
         self.rows = [row for row in rows if row["time_s"] <= end_s]
         self.names = list(case.flows)
 
-    def counted(self, *events: str, flow: str | None = None) -> list[dict[str, Any]]:
+    def counted_rows(self, *events: str, flow: str | None = None) -> list[dict[str, Any]]:
         """Those from the warm-up on; the instant 0 counts without a warm-up."""
         since = self.case.warmup_s if self.case.warmup_s > 0 else -1.0
         return [
@@ -129,7 +129,7 @@ class Events:
 
     def data(self, *events: str, flow: str | None = None) -> list[dict[str, Any]]:
         """Packets with payload."""
-        return [row for row in self.counted(*events, flow=flow) if row["size"] > HANDSHAKE]
+        return [row for row in self.counted_rows(*events, flow=flow) if row["size"] > HANDSHAKE]
 
     def payload(self) -> dict[str, int]:
         """The bytes that each flow's receiver got after the warm-up, each once."""
@@ -213,13 +213,13 @@ class Weighted:
         exceed.
         """
         if not key.startswith("p"):
-            return agree(self.shown(key), told)
+            return agree(self.statistic(key), told)
         share, off = int(key[1:]) / 100, bucket * abs(told) + 1e-6
         below = math.fsum(weight for weight, value in self._rows if value < told - off)
         until = math.fsum(weight for weight, value in self._rows if value <= told + off)
         return below - 1e-9 <= share * self._total <= until + 1e-9
 
-    def shown(self, key: str) -> float:
+    def statistic(self, key: str) -> float:
         """The statistic itself."""
         values = [value for _, value in self._rows]
         if key == "mean":

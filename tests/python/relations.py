@@ -120,12 +120,12 @@ APPLICATIONS = ("stalled_s", "stalls", "between_stalls_s", "still_s", "media_mbp
 
 
 def sampled_places(scenario: Mapping[str, Any]) -> tuple[str, ...]:
-    """Parts of places whose values depend on samples: of applications, and where paths vary."""
+    """Parts of places whose values depend on samples: of applications, times, varied paths."""
     services = {link["service"]["kind"] for link in links_of(scenario)}
     changed = {key for change in scenario.get("changes", ()) for key in change}
     delays = (".delay_ms",) if "rtt_ns" in changed else ()
     varied = "rate_bps" in changed or services & {"steps", "trace"}
-    return (*APPLICATIONS, *delays, *((".queue_ms",) if varied else ()))
+    return (*APPLICATIONS, ".rtt_ms.time_mean", *delays, *((".queue_ms",) if varied else ()))
 
 
 def outcome(summary: Summary) -> dict[str, Any]:

@@ -20,12 +20,13 @@ from browser import CHROMIUM
 from narrows.backends import get_backend
 from narrows.backends.uml import get_kernel, kernels
 from narrows.errors import InputError
+from narrows.kernel_tests import choose_kernel
 
 VARIABLE = "NARROWS_REQUIRE"
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ("gymnasium", "cmaes", "distributed", "obstore")
 """Python packages of extras."""
-PROGRAMS = ("curl", "iperf3", "node", "openssl", "tshark")
+PROGRAMS = ("curl", "faketime", "iperf3", "node", "openssl", "sudo", "tshark")
 """Programs on the PATH."""
 OTHERS = ("ebpf", "moto", "on-time", "programs", "root", "site", "unshare")
 """Requirements that the tests themselves look for, by `require`."""
@@ -34,7 +35,18 @@ OTHERS = ("ebpf", "moto", "on-time", "programs", "root", "site", "unshare")
 @cache
 def uml_missing() -> str:
     """Says what `uml` lacks; empty if a kernel is there."""
-    return "" if kernels() else "no User-Mode Linux kernel: `narrows kernel build` makes one"
+    usual = [kernel for kernel in kernels() if kernel.has_usual_options]
+    return "" if usual else "no User-Mode Linux kernel: `narrows kernel build` makes one"
+
+
+@cache
+def tests_missing() -> str:
+    """Says what a kernel for packetdrill scripts lacks; empty if one is there."""
+    try:
+        choose_kernel(None)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 @cache
@@ -55,7 +67,7 @@ def playground_missing() -> str:
 
 def modules_missing() -> str:
     """Says what `uml` lacks to load kernel modules; empty if nothing."""
-    able = bool(kernels()) and get_kernel().module_tree.is_file()
+    able = not uml_missing() and get_kernel().module_tree.is_file()
     return "" if able else "no User-Mode Linux kernel with what modules need"
 
 
@@ -67,6 +79,7 @@ MISSING: Mapping[str, Callable[[], str]] = {
     "uml": uml_missing,
     "kernel": kernel_missing,
     "uml-modules": modules_missing,
+    "uml-tests": tests_missing,
     "playground": playground_missing,
     "chromium": lambda: "" if CHROMIUM else "no Chromium is installed",
     **{name: _program(name) for name in PROGRAMS},

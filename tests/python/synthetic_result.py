@@ -9,7 +9,7 @@ import synthetic_run
 from narrows.metrics import summarise
 from narrows.plan import Plan, Trial
 from narrows.report import Check
-from narrows.store import RunInfo, RunResult, new_result
+from narrows.store import RunInfo, RunRecord, new_result
 
 SPEC = 'name = "bbr-and-cubic-take-turns"\n\n[path]\nrate = "80mbit"\nrtt = "25ms"\n'
 COMMAND = ("/somewhere/bin/narrows", "run", "fig9.toml", "--set", "path.buffer=1.75bdp")
@@ -34,7 +34,7 @@ def write(
         summaries = []
         for trial in plan.trials:
             info = RunInfo("sim", "narrows-sim 0.1.0", "d1", duration_s, 400_000, 0.3, 0.4)
-            result = RunResult(synthetic_run.tables(duration_s, CCAS), info)
+            result = RunRecord(synthetic_run.tables(duration_s, CCAS), info)
             draft.add_trial(trial, result)
             summaries.append(summarise(trial.scenario, result.tables, info))
         draft.finish(SPEC, {"runs": summaries})

@@ -127,7 +127,7 @@ def tables(
 
 
 def _sequence(flows):
-    """The sequence numbers that a capture of the flows would have, a packet now and then."""
+    """The sequence numbers that a capture of the flows would have, an occasional packet."""
     sent = flows.select("time_s", "flow", end=pl.col("wire_bytes") + 1448, begin="wire_bytes")
     kinds = ("data", "retransmission", "out_of_order", "ack", "window", "sack")
     rows = [

@@ -9,9 +9,11 @@ import pytest
 
 import narrows.runner
 from narrows import cli
-from narrows.analyze import analyze
+from narrows.analyze import analyze, text
 from narrows.compare import compare
+from narrows.figures.runs import sequence
 from narrows.report import write_report
+from narrows.report.accounts import control_lines
 from narrows.store import CaptureOptions, open_result
 
 KERNEL = Path(__file__).parents[1] / "data/captures/sender.pcapng.gz"
@@ -126,7 +128,7 @@ def test_the_receivers_side_sees_what_was_lost_before(run, tmp_path):
     assert lost_before == pytest.approx(repairs(tmp_path), abs=1)
     assert min(lost_before) > 10
     assert {flow["vantage"] for flow in found} == {"receiver"}
-    assert {flow["control"]["control"] for flow in found} == {"unsure"}
+    assert {flow["control"]["control"] for flow in found} == {"hidden"}
 
 
 def test_the_specification_runs_again(analysis):
@@ -151,7 +153,9 @@ def test_the_command(run, tmp_path, capsys, monkeypatch):
     packets = open_result(printed["directory"]).trials[0].tables["packets"]
     assert packets["event"].unique().sort().to_list() == ["ack_received", "sent"]
     assert cli.main(["analyze", str(packed)]) == 0
-    assert "captured at the sender" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "captured at the sender" in said
+    assert "\n    control: " in said
 
 
 @pytest.mark.parametrize(
@@ -176,7 +180,7 @@ def test_what_is_no_capture_ends_in_words(tmp_path, capsys, content, says):
 
 def test_a_missing_file_ends_in_words(tmp_path, capsys):
     assert cli.main(["analyze", str(tmp_path / "none.pcap")]) == 2
-    assert "No such file" in capsys.readouterr().err
+    assert "found no such file;" in capsys.readouterr().err
 
 
 def test_a_capture_that_breaks_off_gives_what_is_there(run, tmp_path):
@@ -261,6 +265,21 @@ def test_a_run_is_no_capture(run, capsys):
     assert "narrows analyze" in capsys.readouterr().err
 
 
+def test_the_directory_of_a_run_stands_for_its_captures(run, tmp_path, capsys):
+    assert cli.main(["analyze", str(run.path), "--out", str(tmp_path / "whole"), "--json"]) == 0
+    files = [file["path"] for file in json.loads(capsys.readouterr().out)["capture"]["files"]]
+    assert {Path(file).stem for file in files} == {
+        "sender", "before-queue", "after-queue", "receiver",
+    }  # fmt: skip
+    assert open_result(tmp_path / "whole").name == "sender"
+    folder = run.trials[0].path / "captures"
+    assert cli.main(["analyze", str(folder), "--out", str(tmp_path / "same"), "--json"]) == 0
+    capsys.readouterr()
+    (tmp_path / "empty").mkdir()
+    assert cli.main(["analyze", str(tmp_path / "empty")]) == 2
+    assert "empty: found a directory without captures; captures, such" in capsys.readouterr().err
+
+
 def test_random_loss_without_a_queue_leaves_the_capacity_unknown(tmp_path, capsys):
     spec = tmp_path / "lossy.toml"
     spec.write_text(
@@ -292,3 +311,29 @@ duration = "8s"
     assert "unknown capacity" in page
     assert "Loss at the bottleneck" not in page
     assert found.summary["runs"][0]["flows"][0]["retransmits"] > 0
+
+
+def test_the_verdict_on_a_control_comes_before_the_clues_that_point() -> None:
+    clues = ["2 dips to four packets 30.8 s apart: as no control", "5 times the window: as BBR"]
+    named = {"control": {"control": "bbr", "evidence": clues}}
+    assert list(control_lines(named)) == ["control: BBR", clues[1]]
+    unsure = {"control": {"control": "unsure", "evidence": clues}}
+    assert list(control_lines(unsure)) == ["control: unsure", *clues]
+    hidden = {"control": {"control": "hidden", "evidence": ["3 round trips with data"]}}
+    assert list(control_lines(hidden)) == ["control: doesn't show, because 3 round trips with data"]
+
+
+def test_flows_that_a_sequence_leaves_out_are_named() -> None:
+    flows = [{"name": name, "cca": "reno"} for name in "abcdefgh"]
+    told = sequence._which({"flows": flows[:4]}, [0, 1, 3])
+    assert told == "the 3 of 4 flows with the most data; without c (Reno)"
+    assert "without" not in sequence._which({"flows": flows}, [0, 1, 3])
+    assert sequence._which({"flows": flows[:2]}, [0, 1]) == "2 of 2 flows"
+
+
+def test_a_capture_of_one_of_several_trials_says_so(tmp_path: Path) -> None:
+    for trial in ("trial-1", "trial-2"):
+        (tmp_path / trial / "captures").mkdir(parents=True)
+    (note,) = text._trial(str(tmp_path / "trial-1/captures/sender.pcapng"))
+    assert note == f"note: this is trial-1; {tmp_path} has 2 trials"
+    assert not list(text._trial(str(tmp_path / "sender.pcapng")))

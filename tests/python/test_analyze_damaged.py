@@ -1,4 +1,4 @@
-"""Captures that no run can have, and damaged ones: a message each, never a traceback."""
+"""Impossible and damaged captures give a message, never a traceback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SENDER, RECEIVER = b"\x0a\0\0\1", b"\x0a\0\0\2"
 
 
 def segment(source: bytes, target: bytes, seq: int, ack: int, payload: int) -> bytes:
-    """An IPv4 packet with TCP and so many bytes of zeros."""
+    """An IPv4 packet with TCP and `payload` bytes of zeros."""
     ip = struct.pack(">BBHHHBBH", 0x45, 0, 40 + payload, 1, 0, 64, 6, 0) + source + target
     ports = (5000, 80) if source == SENDER else (80, 5000)
     return ip + struct.pack(">HHIIBBHHH", *ports, seq, ack, 0x50, 16, 1000, 0, 0) + bytes(payload)

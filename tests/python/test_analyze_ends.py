@@ -1,5 +1,6 @@
-"""Captures of several points of a path: exactly what happened to each packet in between."""
+"""Captures at several points of a path show exactly what happened to each packet in between."""
 
+import struct
 from dataclasses import dataclass
 
 import polars as pl
@@ -12,7 +13,7 @@ from narrows.store import CaptureOptions
 
 POINTS = ("sender", "before-queue", "after-queue", "receiver")
 BUFFERS = ("1.4bdp", "1.5bdp", "1.6bdp", "1.7bdp", "2bdp")
-"""In each, flows find other queues when they begin and other packets are lost at the end."""
+"""Each gives different queues at the start of flows, and loses different packets at the end."""
 SPEC = """
 name = "ends"
 [path]
@@ -65,7 +66,7 @@ class Passage:
 
 
 def passage(run, flow, arrival):
-    """From the sender to the point where `arrival` is the event.
+    """The passage from the sender to the point where `arrival` is the event.
 
     The queue drops packets as they come, and nothing is overtaken: of the packets with one number,
     those that weren't dropped arrive in the order in which they were sent.
@@ -85,7 +86,7 @@ def passage(run, flow, arrival):
     there = at(arrival).sort("time_s").with_columns(copy)
     both = here.join(there, on=["seq", "copy"], suffix="_there")
     delays = both["time_s_there"] - both["time_s"]
-    # What left later might have come after the last packet that did, so it isn't known to be lost.
+    # A packet that left later might have arrived after the last one that did: it may not be lost.
     certain = both["time_s_there"].max() - delays.max()
     lost = gone.filter(pl.col("time_s") < certain).height
     least, mean = delays.min() * 1e3, delays.mean() * 1e3
@@ -93,7 +94,7 @@ def passage(run, flow, arrival):
 
 
 def check(way, expected):
-    """Whether a way's findings are `expected`, times to the nanosecond."""
+    """Asserts that a way's findings are `expected`, times to the nanosecond."""
     counts = (expected.sent, expected.lost, expected.under_way, 0, 0)
     names = ("sent", "lost", "under_way", "appeared_bytes", "overtaken")
     assert tuple(way[name] for name in names) == counts
@@ -125,9 +126,9 @@ def test_both_ends_give_exact_loss(run, tmp_path):
     assert turned.findings["flows"] == found
 
 
-def test_all_points_of_a_path_give_what_happened_from_each_to_the_next(run, tmp_path, capsys):
+def test_captures_at_all_points_give_the_stages_of_the_path(run, tmp_path, capsys):
     ends = analyze(captures(run, "sender", "receiver"), out=tmp_path / "ends").findings
-    # In any order: as they lie along the path, the other way, as a shell gives them.
+    # In any order: along the path, against it, and as a shell sorts them.
     for number, order in enumerate((POINTS, POINTS[::-1], sorted(POINTS))):
         files = captures(run, *order)
         found = analyze(files, out=tmp_path / f"{number}").findings
@@ -160,3 +161,41 @@ def check_stages(run, found, ends):
         assert least == pytest.approx(two["ends"]["least_delay_ms"], abs=1e-6)
         lost += within["lost"]
     assert 0 <= queue["dropped_packets"] - lost <= 3
+
+
+def set_clock(file, copy, ahead_ns, drift):
+    """Copies a pcapng file as a clock that is ahead and runs faster would have written it."""
+    content = bytearray(file.read_bytes())
+    at = 0
+    while at < len(content):
+        kind, length = struct.unpack_from("<II", content, at)
+        if kind == 6:  # a packet
+            high, low = struct.unpack_from("<II", content, at + 12)
+            time = round(((high << 32) + low) * (1 + drift)) + ahead_ns
+            struct.pack_into("<II", content, at + 12, time >> 32, time & 0xFFFFFFFF)
+        at += length
+    copy.write_bytes(content)
+    return copy
+
+
+def test_acknowledgements_and_a_clock_that_drifts(run, tmp_path, capsys):
+    sender, receiver = captures(run, "sender", "receiver")
+    late = set_clock(receiver, tmp_path / "receiver.pcapng", 3_000_000_000, 50e-6)
+    plain = analyze([sender, receiver], out=tmp_path / "plain").findings
+    moved = analyze([sender, late], out=tmp_path / "moved").findings
+    assert [clock["drift_ppm"] for clock in plain["clocks"]] == [0.0, 0.0]
+    assert moved["clocks"][1]["drift_ppm"] == pytest.approx(50.0, abs=5.0)
+    assert moved["clocks"][1]["ahead_ms"] == pytest.approx(3000.0, abs=11.0)
+    for one, other in zip(plain["flows"], moved["flows"], strict=True):
+        assert one["ends"]["lost"] == other["ends"]["lost"]
+        means = [flow["ends"]["delay_variation_ms"]["mean"] for flow in (one, other)]
+        assert means[1] == pytest.approx(means[0], abs=0.3)
+        back = other["ends"]["way_back"]
+        assert back["sent"] > 100
+        assert back["lost"] == one["ends"]["way_back"]["lost"] == 0
+        assert back["delay_variation_ms"]["mean"] < 0.3
+    files = [str(sender), str(late)]
+    assert cli.main(["analyze", *files, "--out", str(tmp_path / "said")]) == 0
+    said = capsys.readouterr().out
+    assert "the way there delays more" in said
+    assert "ppm fast; times are corrected for that" in said

@@ -12,14 +12,16 @@ from specimens import run_cli, write
 
 from narrows.answer.best import Ranking
 from narrows.answer.bound import Bracket
+from narrows.answer.figure import chart
 from narrows.answer.judge import Limits, Row
 from narrows.answer.make import find
 from narrows.answer.question import BestQuestion, BoundQuestion, parse
-from narrows.answer.rounds import Asked
+from narrows.answer.rounds import TrialRequest
 from narrows.answer.scale import Scale, scale_of
 from narrows.answer.study import AskedStudy, ask
 from narrows.answer.text import sentence
 from narrows.errors import InputError
+from narrows.figures.model import entry_of
 from narrows.spec import Written
 from narrows.store import open_store
 
@@ -48,7 +50,7 @@ class Synthetic:
         self.metrics, self.noise = metrics, noise
         self.trials: dict[Any, int] = {}
 
-    def __call__(self, asked: Sequence[Asked]) -> list[list[Row]]:
+    def __call__(self, asked: Sequence[TrialRequest]) -> list[list[Row]]:
         return [self._rows(value, count) for _, value, count in asked]
 
     def _rows(self, value: Any, count: int) -> list[Row]:
@@ -77,8 +79,8 @@ def says(question: str, run: Synthetic) -> str:
 
 
 def value_of(found: Bracket) -> float:
-    assert found.found is not None
-    return float(found.found.value)
+    assert found.answer is not None
+    return float(found.answer.value)
 
 
 @pytest.mark.parametrize("bound", [0.15, 0.5, 1.0, 3.3, 9.0])
@@ -101,7 +103,43 @@ def test_a_bound_is_bracketed_within_the_precision(
     assert ends[0] <= bound <= ends[1]
     assert ends[1] - ends[0] <= 0.05 * ends[1]
     assert value_of(found) == ends[just_above]
-    assert found.decided
+    assert found.is_decided
+
+
+@pytest.mark.parametrize("where", [0.15, 1.0, 9.0])
+@pytest.mark.parametrize("rising", [True, False])
+def test_equal_metrics_are_bracketed_whichever_is_larger_first(where: float, rising: bool) -> None:
+    sign = 1 if rising else -1
+    run = Synthetic(lambda v: {"bbr.share": 0.5 + sign * 0.01 * (v - where), "cubic.share": 0.5})
+    found = bracket_of("path.buffer at which bbr.share = cubic.share", run)
+    assert found.beyond is not None
+    assert found.is_decided
+    low, high = float(found.beyond.value), value_of(found)
+    assert low <= where <= high
+    assert high - low <= 0.05 * high
+
+
+def test_a_difference_is_taken_run_by_run() -> None:
+    run = Synthetic(lambda v: {"bbr.share": 0.1 * v, "cubic.share": 0.2}, noise=0.1)
+    found = bracket_of("smallest path.buffer with bbr.share > cubic.share", run)
+    assert found.is_decided  # the noise is the same in both, so it cancels
+    assert 2.0 < value_of(found) < 2.2
+
+
+def test_equality_is_told_as_both_ends_with_the_buffer_in_kb_and_packets() -> None:
+    run = Synthetic(lambda v: {"bbr.share": 0.1 * v})
+    told = says("path.buffer at which bbr.share = 25%", run)
+    assert told.startswith("the path.buffer at which bbr.share = 0.25 is between 2.")
+    kilobytes = 8e6 * 0.02 / 8 / 1000  # a BDP
+    low = float(told.partition("between ")[2].partition("bdp")[0])
+    assert f"{low:g}bdp = {low * kilobytes:.4g} kB = {low * kilobytes / 1.5:.4g} packets" in told
+
+
+def test_metrics_that_never_are_equal_are_told_with_where_they_come_closest() -> None:
+    run = Synthetic(lambda v: {"bbr.share": 0.9 - 0.01 * v, "cubic.share": 0.1})
+    told = says("path.buffer at which bbr.share = cubic.share", run)
+    assert "no path.buffer from 0.1bdp to 10bdp has bbr.share = cubic.share" in told
+    assert "closest at 10bdp (bbr.share 0.8 ± 0, cubic.share 0.1 ± 0)" in told
 
 
 def test_noise_gets_more_trials_only_near_the_bound() -> None:
@@ -115,7 +153,7 @@ def test_noise_gets_more_trials_only_near_the_bound() -> None:
 def test_what_trials_cannot_decide_is_said() -> None:
     run = Synthetic(lambda v: {"utilization": 0.5 + 0.1 * (v > 1) - 0.1 * (v < 0.5)}, noise=0.05)
     found = bracket_of("smallest path.buffer with utilization >= 0.5", run, Limits(3, 6))
-    assert not found.decided
+    assert not found.is_decided
     assert found.beyond is not None
     assert float(found.beyond.value) < 0.52 < 0.95 < value_of(found)
     assert max(run.trials.values()) == 6
@@ -137,7 +175,7 @@ def test_conditions_that_never_hold_together_have_no_answer() -> None:
     run = Synthetic(lambda v: {"utilization": float(v >= 2), "loss_rate": float(v > 1.8)})
     words = "smallest path.buffer with utilization > 0.5 and loss_rate < 0.5"
     found = bracket_of(words, run)
-    assert found.found is None
+    assert found.answer is None
     said = says(words, run)
     assert said.startswith("no path.buffer from 0.1bdp to 10bdp has utilization > 0.5 and")
     assert "utilization > 0.5 from" in said
@@ -158,7 +196,7 @@ def test_several_ranges_are_told() -> None:
 def test_from_which_needs_the_end_of_the_range() -> None:
     run = Synthetic(lambda v: {"utilization": float(0.2 < v < 5)})
     found = bracket_of("path.buffer from which utilization > 0.5", run)
-    assert found.found is None
+    assert found.answer is None
     assert "up to the end of the range: it holds from" in says(
         "path.buffer from which utilization > 0.5", run
     )
@@ -190,14 +228,14 @@ def test_the_best_value_is_ranked_with_intervals(highest: bool) -> None:
     run = Synthetic(lambda v: {"jain": means[str(v)]}, noise=0.01)
     found = find(study, run, Limits(3, 8))[()]
     assert isinstance(found, Ranking)
-    assert found.found is not None
+    assert found.answer is not None
     if highest:
-        assert found.found.value in ("codel", "pie")
+        assert found.answer.value in ("codel", "pie")
         assert len(found.beside) == 1
         assert run.trials == {"droptail": 3, "codel": 8, "pie": 8, "fq_codel": 3}
         assert "it can't be told apart from" in sentence(study, (), found)
     else:
-        assert (found.found.value, found.decided) == ("fq_codel", True)
+        assert (found.answer.value, found.is_decided) == ("fq_codel", True)
         assert set(run.trials.values()) == {3}
 
 
@@ -207,7 +245,7 @@ def test_every_combination_of_the_other_axes_has_its_answer() -> None:
         'path.queue=["droptail", "codel"]',
     )  # fmt: skip
 
-    def run(asked: Sequence[Asked]) -> list[list[Row]]:
+    def run(asked: Sequence[TrialRequest]) -> list[list[Row]]:
         bounds = (0.3, 3.0)
         return [[{"utilization": float(v >= bounds[n])}] * c for n, v, c in asked]  # type: ignore[operator]
 
@@ -216,6 +254,36 @@ def test_every_combination_of_the_other_axes_has_its_answer() -> None:
     assert [round(value_of(one), 1) for one in found.values() if isinstance(one, Bracket)] == [
         0.3, 3.0,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("metric", "change", "lines"),
+    [
+        ("utilization", 'flows[0].cca=["cubic", "reno"]', {"CUBIC": "cubic", "Reno": "reno"}),
+        ("bbr.share", 'path.queue=["droptail", "codel"]',
+         {"Queue: Drop-tail": "bbr", "Queue: CoDel": "bbr#1"}),
+        ("utilization", 'path.queue=["droptail", "codel"]',
+         {"Queue: Drop-tail": "flow:0", "Queue: CoDel": "flow:1"}),
+    ],
+)  # fmt: skip
+def test_lines_of_the_chart_have_the_colours_of_their_controls(
+    metric: str, change: str, lines: dict[str, str]
+) -> None:
+    question = f"smallest path.buffer with {metric} > 0.5"
+    study = study_of(question, STUDY, change)
+    run = Synthetic(lambda value: {metric: float(value > 1)})
+    (panel,) = chart(study, find(study, run, Limits(2, 4)), 0).panels
+    assert {line.label: line.colour for line in panel.lines} == lines
+    assert all(entry_of(line) for line in panel.lines)
+
+
+def test_a_chart_of_one_line_needs_no_legend_and_says_the_answer_in_words() -> None:
+    study = study_of("smallest path.buffer with utilization > 0.5")
+    run = Synthetic(lambda value: {"utilization": float(value > 1)})
+    made = chart(study, find(study, run, Limits(2, 4)), 0)
+    assert made.legend() == {}
+    (answer,) = (guide for guide in made.panels[0].guides if guide.upright)
+    assert answer.label.endswith(" BDP")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +309,7 @@ def test_a_question_is_read(text: str, question: str) -> None:
     [
         ("the best queue", '"the best queue"'),
         ("", '""'),
-        ("smallest a..b with x > 1", '"a..b", which is no place'),
+        ("smallest a..b with x > 1", '"a..b", which is not a place'),
         ("smallest path.buffer with utilization = 1", '"utilization = 1"'),
         ("smallest path.buffer with utilization >= high", '"high"'),
         ("smallest path.buffer with utilization >= nan", '"nan"'),
@@ -253,15 +321,16 @@ def test_a_question_that_is_none_is_refused(text: str, found: str) -> None:
     with pytest.raises(InputError) as caught:
         parse(text)
     assert caught.value.place == "--for"
-    assert caught.value.found == found
+    assert caught.value.problems[0].found == found
 
 
 @pytest.mark.parametrize(
     ("text", "changes", "found"),
     [
         ("path.queue with the highest fairness", ['path.queue=["pie", "codel"]'],
-         '"fairness", which is no metric'),
+         '"fairness", which is not a metric'),
         ("path.rtt with the highest jain", [], "path.rtt, which has no list of values"),
+        ("buffer with the highest jain", [], '"buffer"'),
         ("smallest path.buffer with jain > 1", ['sweep.zip=[["path.buffer", "path.rtt"]]',
          'path.rtt=["1ms", "2ms"]'], "path.buffer, zipped with path.rtt"),
         ("smallest path.buffer with jain > 1", ['path.buffer=["1bdp", "1bdp"]'], ""),
@@ -271,7 +340,7 @@ def test_a_question_that_is_none_is_refused(text: str, found: str) -> None:
 def test_a_study_that_does_not_fit_is_refused(text: str, changes: list[str], found: str) -> None:
     with pytest.raises(InputError) as caught:
         find(study_of(text, STUDY, *changes), Synthetic(lambda _: {}), Limits())
-    assert found in caught.value.found
+    assert found in caught.value.problems[0].found
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,12 @@ import shutil
 from types import SimpleNamespace
 
 import pytest
-from required import kernel_missing
+from required import kernel_missing, uml_missing
 from specimens import GOOD, scenario_of
 
 from narrows.backends import NAMES, features, get_backend
 from narrows.backends.features import table
 from narrows.backends.sim import Simulator
-from narrows.backends.uml import kernels
 from narrows.cli import main
 from narrows.errors import EngineError, InputError, SpecError
 
@@ -39,7 +38,7 @@ def simulator(error: BaseException) -> Simulator:
 
 def test_every_back_end_can_say_what_it_can() -> None:
     for name in NAMES:
-        if name == "uml" and not kernels():
+        if name == "uml" and uml_missing():
             continue
         if name == "kernel" and kernel_missing():
             continue
@@ -111,7 +110,7 @@ def test_back_ends_that_are_not_there(name: str) -> None:
     with pytest.raises(InputError) as caught:
         get_backend(name)
     assert caught.value.place == "--backend"
-    assert name in caught.value.found
+    assert name in caught.value.problems[0].found
     assert "sim" in caught.value.remedy
 
 

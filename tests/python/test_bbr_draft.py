@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from reference import bbr_draft
 
 from narrows.evaluate import load_suite
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(autouse=True)
-def tools() -> Iterator[None]:
-    sys.path.insert(0, str(ROOT / "tools"))
-    yield
-    sys.path.remove(str(ROOT / "tools"))
-
-
 def test_every_case_of_the_draft_is_a_situation_and_decided() -> None:
-    import write_bbr_draft
-
     situations = load_suite("bbr-draft").situations
     assert sorted({int(one.section) for one in situations}) == list(range(1, 23))
-    text = write_bbr_draft.TARGET.read_text(encoding="utf-8")
+    text = bbr_draft.TARGET.read_text(encoding="utf-8")
     for one in situations:
         verdicts = r"\| ([\w ]+) \| ([\w ]+) \|"
         row = re.search(rf"^\| {one.section} \| `{one.name}`: .* {verdicts}", text, re.M)
@@ -36,16 +26,12 @@ def test_every_case_of_the_draft_is_a_situation_and_decided() -> None:
 
 
 def test_the_page_was_made_from_the_present_suite_and_control() -> None:
-    import write_bbr_draft
-
-    text = write_bbr_draft.TARGET.read_text(encoding="utf-8")
-    made = f"<!-- inputs: {write_bbr_draft.inputs()} -->"
-    assert made in text, "tools/write_bbr_draft.py makes it again (make reference)"
+    text = bbr_draft.TARGET.read_text(encoding="utf-8")
+    made = f"<!-- inputs: {bbr_draft.inputs()} -->"
+    assert made in text, "`make reference` makes it again"
 
 
 def test_the_page_lists_what_googles_code_breaks() -> None:
-    import write_bbr_draft
-
     situations = load_suite("bbr-draft").situations
     rules = {"metric": "drops", "bound": "at most 0", "values": [0, 0], "verdict": "met"}
     code = {**rules, "values": [3], "verdict": "not met"}
@@ -53,19 +39,17 @@ def test_the_page_lists_what_googles_code_breaks() -> None:
         {"situation": one.name, "control": control, "verdict": held["verdict"],
          "expectations": [rules, held]}
         for one in situations
-        for control, held in ((write_bbr_draft.DRAFT, rules), (write_bbr_draft.CODE, code))
+        for control, held in ((bbr_draft.DRAFT, rules), (bbr_draft.CODE, code))
     ]  # fmt: skip
-    text = write_bbr_draft.page(entries)
+    text = bbr_draft.page(entries)
     first = situations[0]
     assert f"{first.asks} | met | not met | drops at most 0: 0 ± 0;" in text
     assert f"- `{first.name}`: drops at most 0: 3 (not met, no value in 1 of 2 trials)." in text
 
 
 def test_every_difference_names_a_function_that_exists() -> None:
-    import write_bbr_draft
-
-    text = write_bbr_draft.TARGET.read_text(encoding="utf-8")
-    for one in write_bbr_draft.differences():
+    text = bbr_draft.TARGET.read_text(encoding="utf-8")
+    for one in bbr_draft.differences():
         assert f"fn {one['function']}(" in (ROOT / one["file"]).read_text(encoding="utf-8")
         assert one["words"] in text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -93,7 +94,7 @@ def test_watching_runs_again_after_a_change_and_survives_a_mistake(tmp_path: Pat
         spec.write_text(GOOD + "#" * number)
     thread.join(60)
     assert [text.count("#") for text in seen] == [0, 1, 2]
-    with pytest.raises(InputError, match="which is no file"):
+    with pytest.raises(InputError, match="which is not a file"):
         watch("-", once)
 
 
@@ -172,9 +173,22 @@ def test_a_listing_is_narrowed_by_names(capsys: Capture) -> None:
     assert "of a class" in found
     assert "utilization" not in found.replace("utilization of", "")
     assert run_cli("list", "ccas", "cubik") == 2
-    assert 'list: found "cubik", which is none of the ccas; "cubic"' in capsys.readouterr().err
+    assert 'list: found "cubik", which is not one of the ccas; "cubic"' in capsys.readouterr().err
     assert run_cli("list", "ccas", "cubic", "--json") == 0
     assert [entry["name"] for entry in json.loads(capsys.readouterr().out)] == ["cubic"]
+
+
+def test_one_thing_is_listed_by_its_name_alone(capsys: Capture) -> None:
+    assert run_cli("list", "cubic") == 0
+    alone = capsys.readouterr().out
+    assert run_cli("list", "ccas", "cubic") == 0
+    assert capsys.readouterr().out == alone
+    assert alone.startswith("cubic ")
+    assert "  hystart " in alone
+    assert run_cli("list", "fq_codel", "--json") == 0
+    assert [one["name"] for one in json.loads(capsys.readouterr().out)["queues"]] == ["fq_codel"]
+    assert run_cli("list", "loss") == 0
+    assert capsys.readouterr().out.startswith("loss ")
 
 
 def test_next_steps_are_for_people_only(
@@ -188,3 +202,32 @@ def test_next_steps_are_for_people_only(
     monkeypatch.setattr("sys.stdout", terminal)
     assert run_cli("init", "aqm") == 0
     assert "next: narrows run aqm.toml" in capsys.readouterr().err
+
+
+def test_a_kind_is_listed_with_a_line_an_entry(capsys: Capture) -> None:
+    for kind in ("ccas", "queues", "paths", "workloads", "backends"):
+        assert run_cli("list", kind) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert not [line for line in lines if line.startswith(" ")], kind
+    assert run_cli("list", "queues", "codel") == 0
+    assert "\n  target " in capsys.readouterr().out
+
+
+def test_the_module_is_the_command() -> None:
+    asked = [sys.executable, "-m", "narrows", "--version"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("narrows ")
+
+
+@pytest.mark.parametrize("kind", ["fair", "own-control", "paper", "panaderia/vegas"])
+def test_the_next_command_is_right_in_another_directory(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_cli("init", kind, "--out", "my work", "--json") == 0
+    words = shlex.split(json.loads(capsys.readouterr().out)["next"])
+    named = [word for word in words if "my work" in word]
+    assert named
+    assert all(Path(word).exists() for word in named)
+    if words[1] == "reproduce":
+        assert named[0].startswith("./")  # no id of a figure begins so

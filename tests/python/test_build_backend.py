@@ -51,7 +51,7 @@ def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_the_programs_stand_in_the_package_while_the_wheel_is_made(
     backend: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for crate in ("router", "traffic"):
+    for crate in ("drill", "router", "traffic"):
         (tmp_path / "crates" / crate).mkdir(parents=True)
     place, seen = tmp_path / backend.PLACE, []
 
@@ -65,7 +65,7 @@ def test_the_programs_stand_in_the_package_while_the_wheel_is_made(
     monkeypatch.setattr(backend.maturin, "build_wheel", make)
     assert backend.build_wheel("dist") == "narrows.whl"
     assert seen == [
-        "build.json", "narrows-router", "narrows-traffic",
+        "build.json", "narrows-drill", "narrows-router", "narrows-traffic",
         "panaderia/document.toml", "panaderia/fig9.py",
     ]  # fmt: skip
     assert not place.exists()

@@ -96,7 +96,7 @@ def check_events(run: Captured, point: str, out: bool, event: str) -> None:
         size = sizes[flow]
         return seq * MSS if size is None or seq * MSS < size else size + 1
 
-    rows, packets = run.happened(event), run.packets(point, out)
+    rows, packets = run.events(event), run.packets(point, out)
     assert len(rows) == len(packets) > 300
     for (at, flow, instance, seq, size, _), packet in zip(rows, packets, strict=True):
         assert (at, flow, instance, size) == (packet.at, *connection(packet), packet.length)
@@ -114,7 +114,7 @@ def test_the_queue_takes_what_was_sent(plain: Captured) -> None:
 
     sent = Counter(map(what, plain.packets("sender", True)))
     assert Counter(map(what, plain.packets("before-queue", False))) == sent
-    dropped = len(plain.happened("dropped"))
+    dropped = len(plain.events("dropped"))
     assert dropped > 0
     left = Counter(map(what, plain.packets("after-queue", True)))
     assert left <= sent
@@ -311,7 +311,7 @@ def test_the_command_keeps_them_with_the_result(tmp_path: Path) -> None:
     assert [trial.captures for trial in open_result(out).trials] == [[], []]
     assert run_cli(*run, "--pcap", "--snaplen", "60") == 0
     result = open_result(out)
-    assert (result.captured.pcap, result.captured.snaplen) == (True, 60)
+    assert (result.capture_options.pcap, result.capture_options.snaplen) == (True, 60)
     for trial in result.trials:
         assert [file.stem for file in trial.captures] == sorted(POINTS)
         entry = result.manifest["trials"][trial.number - 1]

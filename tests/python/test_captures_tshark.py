@@ -86,7 +86,7 @@ def dissect(file: Path) -> Dissection:
 def number_rows(run: Captured, point: str, out: bool, event: str) -> list[tuple[int, tuple]]:
     """The simulator's rows with the frames in which they must be."""
     frames = [n for n, packet in enumerate(run.packets(point)) if packet.out == out]
-    return list(zip(frames, run.happened(event), strict=True))
+    return list(zip(frames, run.events(event), strict=True))
 
 
 @pytest.mark.parametrize("point", ["sender", "receiver", "before-queue", "after-queue"])

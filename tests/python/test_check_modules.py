@@ -50,6 +50,12 @@ CIRCLES = {
         "a__mod": "mod b;\nuse b::B;\nstruct A;",
         "a__b": "use super::A;",
     },
+    "of folders": {
+        "a__x": "use crate::b::p::P;",
+        "a__y": "struct Y;",
+        "b__p": "struct P;",
+        "b__q": "use crate::a::y::Y;",
+    },
     "of three": {
         "a": "use crate::b::x;",
         "b": "use crate::c::{d, x as y};",
@@ -62,6 +68,11 @@ TREES = {
     "only in a test": {
         "a": "use crate::b::B;",
         "b": "#[cfg(test)]\nmod tests {\nuse crate::a::A; }",
+    },
+    "only in a file of tests": {
+        "a": "use crate::b::B;",
+        "b__mod": "#[cfg(test)]\nmod tests;\nstruct B;",
+        "b__tests": "use crate::a::A;",
     },
     "only in a comment": {
         "a": "use crate::b::B;",

@@ -12,15 +12,15 @@ import pytest
 from narrows.reproduce import ledger
 from narrows.reproduce.claims import claims
 from narrows.reproduce.judgements import Judgement
-from narrows.reproduce.ledger import Entry, Way
+from narrows.reproduce.ledger import LedgerEntry, Way
 from narrows.reproduce.site import own_profiles
 
 TOOLS = Path(__file__).parents[2] / "tools"
-WAY = Way("sim", "1", "linux-4.17", quick=False)
+WAY = Way("sim", "1", "linux-4.17", quick=False, confidence=0.99)
 CHECK = {
     "statement": "It loses.", "rule": "r", "expected": "5 %", "measured": "7 %", "passed": False,
 }  # fmt: skip
-ENTRY = Entry("panaderia/fig7", "panaderia/fig7", WAY, "refuted", (CHECK,), None)
+ENTRY = LedgerEntry("panaderia/fig7", "panaderia/fig7", WAY, "refuted", (CHECK,), None)
 
 
 def test_the_page_says_what_was_found_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +28,9 @@ def test_the_page_says_what_was_found_and_why(monkeypatch: pytest.MonkeyPatch) -
     import write_claims
 
     reason = {**CHECK, "statement": "Timers are late.", "measured": "1 to 9 %", "passed": True}
-    quick = replace(ENTRY, way=Way("uml", "1", "linux-6.12", quick=True), verdict="confirmed")
+    quick = replace(
+        ENTRY, way=Way("uml", "1", "linux-6.12", quick=True, confidence=0.99), verdict="confirmed"
+    )
     differs = replace(ENTRY, verdict="differs", reason=reason)
     page = write_claims.page(ledger.lines([quick, differs], own_profiles()))
     numbers = [claim for claim in claims().values() if claim.kind == "number"]
@@ -50,8 +52,9 @@ def test_the_page_says_where_the_kernel_itself_decides_otherwise(
     monkeypatch.syspath_prepend(str(TOOLS))
     import write_claims
 
-    def page(real: bool | None, quick: bool = False) -> str:
-        simulated = replace(ENTRY, way=Way("sim", "1", "linux-6.12", quick=False))
+    def page(real: bool | None, quick: bool = False, confidence: float = 0.95) -> str:
+        way = Way("sim", "1", "linux-6.12", quick=False, confidence=confidence)
+        simulated = replace(ENTRY, way=way)
         check = {**CHECK, "passed": real, "measured": "5.6 %"}
         way = Way("uml", "1", "linux-6.12", quick=quick)
         there = replace(ENTRY, way=way, verdict="undecided", checks=(check,))
@@ -60,6 +63,8 @@ def test_the_page_says_where_the_kernel_itself_decides_otherwise(
     told = "It loses. Measured 5.6 % (undecided); in the simulator 7 % (not met)."
     assert told in page(None)
     assert "**`panaderia/fig7`** undecided, in the simulator refuted." in page(None)
+    newer = page(None, confidence=0.99)
+    assert "**`panaderia/fig7`** undecided by older rules, in the simulator refuted." in newer
     assert "decide differently" not in page(False)
     assert "decide differently" not in page(None, quick=True)
     sys.modules.pop("write_claims")
@@ -71,7 +76,7 @@ def test_notes_on_a_kernel_are_about_claims_that_it_decided(
     monkeypatch.syspath_prepend(str(TOOLS))
     import write_claims
 
-    decided = {entry.claim for entry in ledger.recorded() if entry.way.backend == "uml"}
+    decided = {entry.claim for entry in ledger.read_recorded() if entry.way.backend == "uml"}
     assert set(write_claims.kernel_notes()) <= decided
     page = write_claims.TARGET.read_text(encoding="utf-8")
     assert all(note in page for note in write_claims.kernel_notes().values())
@@ -85,7 +90,7 @@ def test_a_smaller_grid_stands_only_where_there_is_no_whole_one(
     import write_claims
 
     quick = replace(ENTRY, way=replace(WAY, quick=True))
-    elsewhere = replace(ENTRY, way=Way("uml", "1", "linux-6.12", quick=True))
+    elsewhere = replace(ENTRY, way=Way("uml", "1", "linux-6.12", quick=True, confidence=0.99))
     assert write_claims.whole([quick, elsewhere, ENTRY]) == [elsewhere, ENTRY]
     sys.modules.pop("write_claims")
 
@@ -96,7 +101,7 @@ def test_every_claim_stands_on_the_page_in_the_documentation() -> None:
     assert not missing
 
 
-def judged(claim: str, change: str, verdict: str, passed: bool, **more) -> Judgement:
+def judgement(claim: str, change: str, verdict: str, passed: bool, **more) -> Judgement:
     check = {**CHECK, "rule": "", "passed": passed}
     profile = own_profiles()[claim]
     return Judgement(claim, change, profile, more.pop("quick", False), verdict, False, (check,))
@@ -109,14 +114,14 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     import write_claims
 
     found = [
-        judged("cs244/gso", "", "confirmed", True, quick=True),
-        judged("cs244/gso", "CUBIC first", "refuted", False, quick=True),
-        judged("mixed/fig5", "", "confirmed", True),
-        judged("mixed/fig5", "reno-for-bbr", "refuted", False),
-        judged("mixed/fig6", "", "confirmed", True),
-        judged("mixed/fig6", "reno-for-bbr", "confirmed", True),
-        judged("panaderia/fig7", "", "refuted", False),
-        judged("panaderia/fig7", "reno-for-bbr", "refuted", False),
+        judgement("cs244/gso", "", "confirmed", True, quick=True),
+        judgement("cs244/gso", "CUBIC first", "refuted", False, quick=True),
+        judgement("mixed/fig5", "", "confirmed", True),
+        judgement("mixed/fig5", "reno-for-bbr", "refuted", False),
+        judgement("mixed/fig6", "", "confirmed", True),
+        judgement("mixed/fig6", "reno-for-bbr", "confirmed", True),
+        judgement("panaderia/fig7", "", "refuted", False),
+        judgement("panaderia/fig7", "reno-for-bbr", "refuted", False),
     ]
     page = write_claims.page(ledger.lines([], own_profiles()), found)
     assert "### cs244, smaller grids" in page
@@ -127,10 +132,12 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     assert "1 show nothing, because only checks fail that fail without the change" in words
     assert "| `mixed/fig5` | Reno in BBR's place | yes | It loses. 7 % |" in page
     assert "| `panaderia/fig7` | Reno in BBR's place | fails anyway | It loses. 7 % |" in page
+    assert "so none can break: `panaderia/fig7`." in words
+    assert "though a check is met: `mixed/fig6`." in words
     others = dict(write_claims.other_pages(found))
     assert set(others) == {write_claims.RIVALS_PAGE}
     assert "| `mixed/fig5` | confirmed | fails |" in others[write_claims.RIVALS_PAGE]
-    seeded = [*found, judged("mixed/fig5", "seeds 1", "partly", True)]
+    seeded = [*found, judgement("mixed/fig5", "seeds 1", "partly", True)]
     text = dict(write_claims.other_pages(seeded))[write_claims.SEEDS_PAGE]
     assert "1 of 1 verdicts change with the seeds" in text
     kept = write_claims.shipped_ledger([ENTRY])
@@ -139,9 +146,52 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     _, *lines, _ = write_claims.shipped_ledger([ENTRY, first]).splitlines()
     assert [json.loads(line.rstrip(","))["claim"] for line in lines] == ["a/first", ENTRY.claim]
     assert "7 %" in kept
-    shipped = write_claims.shipped_judgements(seeded)
-    assert "seeds 1" not in shipped
-    assert "7 %" not in shipped
+    sys.modules.pop("write_claims")
+
+
+def test_what_is_shipped_is_enough_for_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    import write_claims
+
+    made = [
+        judgement("mixed/fig5", "", "confirmed", True),
+        judgement("mixed/fig5", "", "undecided", True, quick=True),
+        judgement("mixed/fig5", "reno-for-bbr", "refuted", False),
+        judgement("mixed/fig5", "copa-for-bbr", "refuted", False),
+        judgement("mixed/fig5", "seeds 1", "partly", True),
+    ]
+    shipped = json.loads(write_claims.shipped_judgements(made))["judgements"]
+    told = {one["change"]: [check["measured"] for check in one["checks"]] for one in shipped}
+    assert told == {"": [""], "reno-for-bbr": ["7 %"], "copa-for-bbr": [""], "seeds 1": []}
+    again = [Judgement(**{**one, "checks": tuple(one["checks"])}) for one in shipped]
+    assert dict(write_claims.other_pages(again)) == dict(write_claims.other_pages(made))
+    pages = [write_claims.page(ledger.lines([], own_profiles()), some) for some in (made, again)]
+    assert pages[0] == pages[1]
+    sys.modules.pop("write_claims")
+
+
+def test_the_page_says_how_far_its_verdicts_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    import write_claims
+
+    made = [judgement("mixed/fig5", "seeds 1", "confirmed", True)]
+    made += [judgement("mixed/fig5", change, "confirmed", True) for change in ("", "offload")]
+    rivals = ("reno", "cubic", "vegas")
+
+    def page(*run: str) -> str:
+        some = [judgement("mixed/fig5", f"{one}-for-bbr", "refuted", False) for one in run]
+        entry = replace(ENTRY, claim="mixed/fig5", way=replace(WAY, profile="linux-4.11"))
+        lines = ledger.lines(
+            [replace(entry, verdict="confirmed")], own_profiles(), [*made[:2], *some]
+        )
+        return " ".join(write_claims.page(lines, [*made, *some]).split())
+
+    assert "claims with checks 1 with other seeds and 1 on other testbeds" in page()
+    assert "must fail; 0 of them were judged with each" in page(*rivals[:2])
+    assert "must fail; 1 of them were judged with each" in page(*rivals)
+    assert "| confirmed (rivals not run) |" in page()
+    assert "| confirmed (not run with Vegas) |" in page(*rivals[:2])
+    assert "| confirmed |" in page(*rivals)
     sys.modules.pop("write_claims")
 
 
@@ -149,10 +199,13 @@ def test_a_page_of_older_verdicts_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.syspath_prepend(str(TOOLS))
     import write_claims
 
-    def page(looks: int) -> str:
-        entry = replace(ENTRY, way=replace(WAY, looks=looks))
+    def page(confidence: float, looks: int) -> str:
+        entry = replace(ENTRY, way=replace(WAY, confidence=confidence, looks=looks))
         return write_claims.page(ledger.lines([entry], own_profiles()))
 
-    assert write_claims.EARLIER in page(1)
-    assert write_claims.EARLIER not in page(5)
+    assert "So are 1 of 1 of the simulator." in page(0.95, 1)
+    assert "| refuted (0 of 1 check met) † |" in page(0.95, 1)
+    assert "†" not in page(0.99, 1)
+    assert "whole grids: 1: 1." in " ".join(page(0.99, 1).split())
+    assert "looked at less often" not in page(0.99, 5)
     sys.modules.pop("write_claims")

@@ -21,7 +21,7 @@ import narrows
 from narrows import console, runner
 from narrows.cli import status as statuses
 from narrows.cli.app import app
-from narrows.cli.help import RENAMED, SECTIONS
+from narrows.cli.help import SECTIONS
 from narrows.errors import NarrowsError
 from narrows.execute import State
 
@@ -59,18 +59,8 @@ def test_help(capsys: Capture) -> None:
         assert re.search(rf"^  {command} ", said, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("former", "present"), RENAMED.items())
-def test_a_former_name_leads_to_the_present_one(former: str, present: str, capsys: Capture) -> None:
-    assert run_cli(former, "good.toml") == 2
-    assert f"found narrows {former}; `narrows {present}` would be right" in capsys.readouterr().err
-    first = present.split()[0]
-    assert first.startswith("--") or first in [
-        name for names in SECTIONS.values() for name in names
-    ]
-
-
 def test_there_are_few_commands() -> None:
-    assert sum(map(len, SECTIONS.values())) <= 17
+    assert sum(map(len, SECTIONS.values())) <= 18
 
 
 @pytest.mark.parametrize(
@@ -123,8 +113,8 @@ def test_one_version_everywhere() -> None:
     [
         ("ccas", {"reno", "cubic", "bbr"}),
         ("queues", {"droptail"}),
-        ("workloads", {"poisson", "rate"}),
-        ("distributions", {"pareto", "shape"}),
+        ("workloads", {"poisson", "web"}),
+        ("distributions", {"pareto", "lognormal"}),
         ("profiles", {"linux-6.12"}),
         ("figures", {"panaderia/fig9"}),
         ("metrics", {"utilization", "share", "completion_p99_s", "stalls"}),
@@ -140,8 +130,11 @@ def test_lists(kind: str, names: set[str], capsys: Capture) -> None:
 def test_an_unknown_list_is_refused_with_the_known_ones(capsys: Capture) -> None:
     assert run_cli("list", "metric") == 2
     said = capsys.readouterr().err
-    assert "command line: Invalid value for '[KIND]': 'metric' is not one of 'ccas'" in said
-    assert "'metrics'" in said
+    assert (
+        'list: found "metric", which is neither a kind nor a name; "metrics" would be right' in said
+    )
+    assert run_cli("list", "xyzzyx") == 2
+    assert "a name, or one of ccas, media, queues," in capsys.readouterr().err
 
 
 def as_json(capsys: Capture, *arguments: str) -> dict[str, object]:
@@ -262,7 +255,7 @@ def test_a_directory_of_something_else_is_refused(tmp_path: Path, capsys: Captur
     file = write(tmp_path)
     assert run_cli("run", file, "--out", str(tmp_path)) == 2
     said = capsys.readouterr().err
-    assert said.startswith(f"narrows: error: {tmp_path}: found something that is no result; ")
+    assert said.startswith(f"narrows: error: {tmp_path}: found something other than a result; ")
 
 
 def test_report_makes_the_page_again(tmp_path: Path, capsys: Capture) -> None:
@@ -434,6 +427,23 @@ def test_a_bar_after_a_second_on_a_terminal(
     assert "packets/s" in said
 
 
+def test_the_time_left_of_further_runs_is_their_own(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    now = [0.0]
+    with console.ProgressBar(clock=lambda: now[0]) as bar:
+        now[0] = 1000.0
+        bar(state(60.0, 1000))
+        now[0] = 1100.0
+        bar(state(0.1, 1000))
+        now[0] = 1130.0
+        bar(state(30.0, 1000))
+    assert "30 s left" in capsys.readouterr().err
+
+
 def test_the_table_of_flows_has_completion_times_only_if_something_ended(
     tmp_path: Path, capsys: Capture
 ) -> None:
@@ -489,6 +499,8 @@ def test_without_a_name_a_sweep_draws_shares_and_a_run_its_timeline(
         assert capsys.readouterr().out.split() == [f"{study}-{name}.svg"]
     assert run_cli("figure", "one", "share") == 2
     assert "a figure of a sweep, and this is one run; one of timeline" in capsys.readouterr().err
+    assert run_cli("figure", "nowhere", "share") == 2
+    assert "nowhere: found no such directory" in capsys.readouterr().err
     assert run_cli("export", "two") == 0
     assert capsys.readouterr().out.startswith("study,")
 

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from narrows.figures.looks import ALIKE, Look, looks
-from narrows.figures.palette import COLOURS
+from narrows.figures.looks import ALIKE, HUES, Look, looks, looks_of
+from narrows.figures.palette import colour
 from narrows.figures.sweeps.view import View, styles
 from narrows.figures.vision import SIGHTS, distance, perceive
 from narrows.spec import registry
@@ -17,7 +17,7 @@ from narrows.spec import registry
 
 def apart(one: Look, other: Look) -> bool:
     """Whether two classes differ in dashes, or in colours for every sight on both grounds."""
-    first, second = COLOURS[one.hue], COLOURS[other.hue]
+    first, second = colour(one.hue), colour(other.hue)
     near = min(distance(first.light, second.light), distance(first.dark, second.dark))
     return one.dash != other.dash or near >= ALIKE
 
@@ -53,6 +53,28 @@ def test_the_usual_six_and_classes_that_are_no_controls_are_told_apart() -> None
         *(looks([None] * count) for count in range(2, 8)),
     ):
         assert all(apart(one, other) for one, other in combinations(found, 2))
+
+
+def test_classes_of_a_control_have_shades_of_its_colour() -> None:
+    first, second, other = looks(["cubic", "cubic", "bbr"])
+    assert (first.hue, second.hue, other.hue) == ("cubic", "cubic#1", "bbr")
+    assert colour("cubic").light == "#0072b2"
+    assert colour("cubic#1").light == "#7fb8d8"  # midway to white
+    assert colour("cubic#2").light == "#003959"  # midway to black
+
+
+def test_a_class_has_the_colour_of_its_control_whatever_its_name() -> None:
+    found = looks_of(["download", "bbr", "lone"], {"download": "bbr", "bbr": "cubic"})
+    assert [look.hue for look in found.values()] == ["bbr", "cubic", "flow:0"]
+
+
+def test_hues_of_other_lines_are_none_of_the_usual_controls() -> None:
+    for hue in HUES:
+        for cca in ("bbr", "cubic", "reno"):
+            for one, two in ((colour(hue).light, colour(cca).light),
+                             (colour(hue).dark, colour(cca).dark)):  # fmt: skip
+                seen = [perceive(c, "trichromacy") for c in (one, two)]
+                assert np.linalg.norm(seen[0] - seen[1]) > 30, (hue, cca)
 
 
 def test_what_a_capture_shows_is_told_apart() -> None:

@@ -11,15 +11,15 @@ from specimens import GOOD, scenario_of, spec_of
 
 from narrows.backends import get_backend
 from narrows.compare import Comparison, text
-from narrows.compare.judge import LeftOut, Row
-from narrows.compare.quantities import QUANTITIES, Cell, measure
-from narrows.compare.vary import chanceless, varied
+from narrows.compare.judge import CellComparison, LeftOut
+from narrows.compare.quantities import QUANTITIES, ComparedQuantity, measure
+from narrows.compare.vary import chanceless, vary
 from narrows.figures.frames import conditions
 from narrows.metrics import intervals as statistics
-from narrows.metrics.equivalence import Verdict
+from narrows.metrics.equivalence import EquivalenceVerdict
 from narrows.plan import plan
 
-RTT = Cell("rtt", "cubic")
+RTT = ComparedQuantity("rtt", "cubic")
 OF_WORKLOADS = {"completion_p50", "completion_p95", "slowdown"}
 
 
@@ -41,7 +41,7 @@ def test_interval_of_a_mean() -> None:
 def test_interval_of_a_difference_by_welch() -> None:
     first = [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6]
     second = [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2]
-    # Two samples of equal size and spread: as many degrees of freedom as 2 (n - 1).
+    # Two samples of equal size and spread: 2 (n - 1) degrees of freedom.
     same = statistics.difference_half_width(second, [value + 5 for value in second])
     error = statistics.deviation(second) * math.sqrt(2 / 10)
     assert same == pytest.approx(statistics.student(18) * error, rel=1e-6)
@@ -68,43 +68,50 @@ def test_interval_of_a_difference_by_welch() -> None:
 def test_how_far_means_may_lie_apart(
     name: str, reference: float, inside: float, outside: float
 ) -> None:
-    assert verdict(Cell(name), (inside,) * 3, (reference,) * 3) is Verdict.AGREE
-    assert verdict(Cell(name), (outside,) * 3, (reference,) * 3) is Verdict.DIFFER
+    assert (
+        verdict(ComparedQuantity(name), (inside,) * 3, (reference,) * 3) is EquivalenceVerdict.AGREE
+    )
+    assert (
+        verdict(ComparedQuantity(name), (outside,) * 3, (reference,) * 3)
+        is EquivalenceVerdict.DIFFER
+    )
 
 
-def verdict(cell: Cell, values: Sequence[float], reference: Sequence[float]) -> Verdict:
-    return Row(cell, "sim", tuple(values), tuple(reference)).verdict
+def verdict(
+    cell: ComparedQuantity, values: Sequence[float], reference: Sequence[float]
+) -> EquivalenceVerdict:
+    return CellComparison(cell, "sim", tuple(values), tuple(reference)).verdict
 
 
 def test_noise_never_helps_to_agree() -> None:
     wide = (40.0, 50.0, 60.0)
-    assert Row(RTT, "sim", (50.0,) * 3, wide).limit == pytest.approx(5.0)
-    assert verdict(RTT, (50.0,) * 3, wide) is Verdict.UNDECIDED
-    assert verdict(RTT, wide, (50.0,) * 3) is Verdict.UNDECIDED
-    assert verdict(RTT, (50.0,) * 3, (50.0,) * 3) is Verdict.AGREE
-    assert verdict(RTT, (95.0,) * 3, wide) is Verdict.DIFFER
+    assert CellComparison(RTT, "sim", (50.0,) * 3, wide).limit == pytest.approx(5.0)
+    assert verdict(RTT, (50.0,) * 3, wide) is EquivalenceVerdict.UNDECIDED
+    assert verdict(RTT, wide, (50.0,) * 3) is EquivalenceVerdict.UNDECIDED
+    assert verdict(RTT, (50.0,) * 3, (50.0,) * 3) is EquivalenceVerdict.AGREE
+    assert verdict(RTT, (95.0,) * 3, wide) is EquivalenceVerdict.DIFFER
     # An interval that crosses the limit decides nothing, wherever its middle lies.
-    assert verdict(RTT, (54.0, 54.5, 55.0), (50.0,) * 3) is Verdict.UNDECIDED
-    assert verdict(RTT, (55.0, 55.5, 56.0), (50.0,) * 3) is Verdict.UNDECIDED
+    assert verdict(RTT, (54.0, 54.5, 55.0), (50.0,) * 3) is EquivalenceVerdict.UNDECIDED
+    assert verdict(RTT, (55.0, 55.5, 56.0), (50.0,) * 3) is EquivalenceVerdict.UNDECIDED
 
 
 def test_two_trials_decide_nothing() -> None:
     """Two trials of 241 and 162 Mbit/s once agreed, with a limit of 134 points."""
-    goodput = Cell("goodput", "cubic")
-    assert verdict(goodput, (241.0, 241.0), (162.0, 162.0)) is Verdict.UNDECIDED
-    assert verdict(goodput, (241.0,) * 3, (162.0,) * 3) is Verdict.DIFFER
-    assert verdict(goodput, (162.0, 162.0), (162.0, 162.0)) is Verdict.UNDECIDED
-    assert Row(goodput, "sim", (162.0, 162.0), (162.0, 162.0)).more_trials == 1
+    goodput = ComparedQuantity("goodput", "cubic")
+    assert verdict(goodput, (241.0, 241.0), (162.0, 162.0)) is EquivalenceVerdict.UNDECIDED
+    assert verdict(goodput, (241.0,) * 3, (162.0,) * 3) is EquivalenceVerdict.DIFFER
+    assert verdict(goodput, (162.0, 162.0), (162.0, 162.0)) is EquivalenceVerdict.UNDECIDED
+    assert CellComparison(goodput, "sim", (162.0, 162.0), (162.0, 162.0)).more_trials == 1
 
 
 def test_how_many_more_trials_would_decide() -> None:
     noisy = (46.0, 50.0, 54.0, 48.0, 52.0)
-    row = Row(RTT, "sim", noisy, tuple(value + 2.0 for value in noisy))
+    row = CellComparison(RTT, "sim", noisy, tuple(value + 2.0 for value in noisy))
     more = row.more_trials
-    assert row.verdict is Verdict.UNDECIDED
+    assert row.verdict is EquivalenceVerdict.UNDECIDED
     assert more is not None
     assert more > 0
-    # As many more of the same spread do decide, and one trial less doesn't.
+    # That many more trials of the same spread decide; one fewer doesn't.
     spread = statistics.deviation(noisy) * math.sqrt(2)
 
     def half_width(trials: int) -> float:
@@ -113,37 +120,43 @@ def test_how_many_more_trials_would_decide() -> None:
     room = row.limit - 2.0
     assert half_width(5 + more) <= room < half_width(5 + more - 1)
     # A difference that lies on the limit itself is never decided.
-    on_the_limit = Row(RTT, "sim", tuple(1.1 * value for value in noisy), noisy)
-    assert on_the_limit.verdict is Verdict.UNDECIDED
+    on_the_limit = CellComparison(RTT, "sim", tuple(1.1 * value for value in noisy), noisy)
+    assert on_the_limit.verdict is EquivalenceVerdict.UNDECIDED
     assert on_the_limit.more_trials is None
 
 
 def test_trials_that_vary_the_path_are_compared_in_pairs() -> None:
     reference = (40.0, 50.0, 60.0)
     values = (41.0, 51.5, 61.0)
-    assert Row(RTT, "sim", values, reference).verdict is Verdict.UNDECIDED
-    assert Row(RTT, "sim", values, reference, paired=True).verdict is Verdict.AGREE
-    # Where a trial lacks a value, nobody knows which ones belong together.
-    assert Row(RTT, "sim", values, reference[:2], paired=True).verdict is Verdict.UNDECIDED
+    assert CellComparison(RTT, "sim", values, reference).verdict is EquivalenceVerdict.UNDECIDED
+    assert (
+        CellComparison(RTT, "sim", values, reference, paired=True).verdict
+        is EquivalenceVerdict.AGREE
+    )
+    # If a trial lacks a value, the pairs are unknown.
+    assert (
+        CellComparison(RTT, "sim", values, reference[:2], paired=True).verdict
+        is EquivalenceVerdict.UNDECIDED
+    )
 
 
 def test_an_observation_is_held_against_the_spread_of_the_trials() -> None:
     trials = (49.0, 50.0, 51.0, 50.0)
 
-    def judged(observed: float) -> Verdict:
-        return Row(RTT, "sim", trials, (observed,) * 4, observed=True).verdict
+    def verdict_of(observed: float) -> EquivalenceVerdict:
+        return CellComparison(RTT, "sim", trials, (observed,) * 4, observed=True).verdict
 
-    assert judged(50.0) is Verdict.AGREE
-    assert judged(54.0) is Verdict.UNDECIDED
-    assert judged(70.0) is Verdict.DIFFER
+    assert verdict_of(50.0) is EquivalenceVerdict.AGREE
+    assert verdict_of(54.0) is EquivalenceVerdict.UNDECIDED
+    assert verdict_of(70.0) is EquivalenceVerdict.DIFFER
     assert comparison(**{"sim": 1.0, "capture:f": 1.0}).reference == "capture:f"
 
 
 def test_what_only_one_back_end_measured_differs() -> None:
-    assert verdict(RTT, (), (1.0,) * 3) is Verdict.DIFFER
-    assert verdict(RTT, (1.0,) * 3, ()) is Verdict.DIFFER
-    assert verdict(RTT, (), (1.0,) * 2) is Verdict.UNDECIDED
-    assert verdict(RTT, (), ()) is Verdict.UNDECIDED
+    assert verdict(RTT, (), (1.0,) * 3) is EquivalenceVerdict.DIFFER
+    assert verdict(RTT, (1.0,) * 3, ()) is EquivalenceVerdict.DIFFER
+    assert verdict(RTT, (), (1.0,) * 2) is EquivalenceVerdict.UNDECIDED
+    assert verdict(RTT, (), ()) is EquivalenceVerdict.UNDECIDED
 
 
 def comparison(**measured: float) -> Comparison:
@@ -158,8 +171,8 @@ def comparison(**measured: float) -> Comparison:
 
 
 def test_a_trial_without_a_value_removes_its_partner() -> None:
-    # The trials are 10 % apart from each other, and equal on both sides. One side lacks the first
-    # value, the other the last: taken in their order, those left would all be 10 % apart.
+    # Each trial is 10 % above the one before, and equal on both sides. One side lacks the first
+    # value, the other the last: paired in order, the remaining values would all differ by 10 %.
     ours = [{RTT: 1.0}, {RTT: 1.1}, {RTT: 1.21}, {RTT: 1.331}, {}]
     made = comparison(sim=0, uml=0)
     made.varied, made.seeded = True, False
@@ -167,7 +180,7 @@ def test_a_trial_without_a_value_removes_its_partner() -> None:
     (row,) = made.rows
     assert row.paired
     assert row.values == row.reference == (1.1, 1.21, 1.331)
-    made.measured["sim"] = [{RTT: 1.0}, {}, {}, {}, {}]  # there is no pair any more
+    made.measured["sim"] = [{RTT: 1.0}, {}, {}, {}, {}]  # no pair is left
     assert not made.rows[0].paired
 
 
@@ -178,13 +191,13 @@ def test_the_reference_is_a_real_kernel() -> None:
     three = comparison(sim=1.0, uml=1.0, kernel=2.0)
     verdicts = [(row.backend, str(row.verdict)) for row in three.rows]
     assert verdicts == [("sim", "agree"), ("kernel", "differ")]
-    assert three.counts.verdict is Verdict.DIFFER
+    assert three.counts.verdict is EquivalenceVerdict.DIFFER
     assert str(three.counts) == "1 agree, 1 differ, 0 undecided"
 
 
 def test_buffers_and_delays_vary_a_little_about_those_given() -> None:
     scenario = scenario_of(GOOD, ["path.buffer=100kb"])
-    paths = [varied(scenario, trial)["path"] for trial in range(1, 10)]
+    paths = [vary(scenario, trial)["path"] for trial in range(1, 10)]
     sizes = [path["buffer"]["bytes"] for path in paths]
     delays = [path["rtt_ns"] for path in paths]
     assert (sizes[0], delays[0]) == (100_000, 20_000_000)
@@ -200,14 +213,14 @@ def test_buffers_and_delays_vary_a_little_about_those_given() -> None:
 def test_buffers_of_all_links_vary_alike() -> None:
     link = '[[path.links]]\nname = "NAME"\nrate = "8mbit"\nbuffer = "200kb"\n\n[[flows]]'
     scenario = scenario_of(GOOD.replace("[[flows]]", link, 1), ["path.buffer=100kb"])
-    path = varied(scenario, 2)["path"]
+    path = vary(scenario, 2)["path"]
     assert [one["buffer"]["bytes"] for one in path["links"]] == [197_000]
 
 
 def test_delays_of_single_flows_vary_with_the_paths() -> None:
     far = scenario_of(f'{GOOD}\n[[flows]]\ncca = "reno"\nrtt = "200ms"\n')
     for trial in range(1, 5):
-        own = varied(far, trial)
+        own = vary(far, trial)
         factor = own["path"]["rtt_ns"] / far["path"]["rtt_ns"]
         assert own["flows"][0]["rtt_ns"] is None
         assert own["flows"][1]["rtt_ns"] == pytest.approx(200_000_000 * factor)
@@ -221,7 +234,7 @@ def test_seeds_without_effect_are_seen() -> None:
     assert not chanceless([{RTT: 50.0}, {}])
 
 
-def measured(text: str, *overrides: str) -> dict[Cell, float]:
+def measure_run(text: str, *overrides: str) -> dict[ComparedQuantity, float]:
     made = plan(spec_of(text, overrides), "test")
     result = get_backend("sim").run(made.trials[0].scenario)
     return measure(made.trials[0].scenario, result.tables, result.info, made.groups)
@@ -229,7 +242,7 @@ def measured(text: str, *overrides: str) -> dict[Cell, float]:
 
 def test_what_is_measured_of_endless_flows() -> None:
     two = GOOD + '\n[[flows]]\ncca = "reno"\ncount = 2\n'
-    found = measured(two, "run.duration=10s", "run.warmup=2s")
+    found = measure_run(two, "run.duration=10s", "run.warmup=2s")
     shape = [(cell.quantity, cell.flows) for cell in found]
     each = [
         (name, flows)
@@ -238,12 +251,14 @@ def test_what_is_measured_of_endless_flows() -> None:
     ]
     bottleneck = [("drop_rate", ""), ("queue", ""), ("utilization", "")]
     assert shape == [("share", "cubic"), *each, *bottleneck]
-    whole = found[Cell("goodput", "cubic")] + 2 * found[Cell("goodput", "reno")]
-    assert found[Cell("share", "cubic")] == pytest.approx(
-        found[Cell("goodput", "cubic")] / whole, abs=1e-9
+    whole = (
+        found[ComparedQuantity("goodput", "cubic")] + 2 * found[ComparedQuantity("goodput", "reno")]
     )
-    assert 20.0 < found[Cell("rtt", "reno")] < 42.0
-    assert found[Cell("utilization")] > 0.97
+    assert found[ComparedQuantity("share", "cubic")] == pytest.approx(
+        found[ComparedQuantity("goodput", "cubic")] / whole, abs=1e-9
+    )
+    assert 20.0 < found[ComparedQuantity("rtt", "reno")] < 42.0
+    assert found[ComparedQuantity("utilization")] > 0.97
 
 
 def test_what_is_measured_of_flows_with_a_size() -> None:
@@ -252,11 +267,11 @@ def test_what_is_measured_of_flows_with_a_size() -> None:
         'cca = "cubic"\nname = "large"\nsize = "1mb"\n[[flows]]\ncca = "reno"\nname = "chain"\n'
         'size = "50kb"\nrepeat_gap = "100ms"\nstart = "200ms"\nwhile = "large"',
     ).replace('duration = "2s"', 'duration = "20s"\nstop_when = "large"')
-    found = measured(text)
+    found = measure_run(text)
     names = {cell.quantity for cell in found}
     assert names == set(QUANTITIES) - {"share", "goodput", "mark_rate"} - OF_WORKLOADS
-    assert 1.0 < found[Cell("completion_time", "large")] < 2.5
-    assert 0.05 < found[Cell("completion_time", "chain")] < 1.0
+    assert 1.0 < found[ComparedQuantity("completion_time", "large")] < 2.5
+    assert 0.05 < found[ComparedQuantity("completion_time", "chain")] < 1.0
 
 
 def test_the_conditions_name_the_queue_and_ecn() -> None:
@@ -271,10 +286,10 @@ def test_the_conditions_name_the_queue_and_ecn() -> None:
 def test_marks_are_measured_where_flows_can_be_marked() -> None:
     queue = 'queue = { kind = "codel", limit = "400pkt", ecn = true }'
     text = GOOD.replace('buffer = "1bdp"', queue)
-    assert Cell("mark_rate") not in measured(text)
-    marked = measured(text.replace('cca = "cubic"', 'cca = "cubic"\necn = "classic"'))
-    assert 0.0 < marked[Cell("mark_rate")] < 0.05
-    assert marked[Cell("drop_rate")] == 0.0
+    assert ComparedQuantity("mark_rate") not in measure_run(text)
+    marked = measure_run(text.replace('cca = "cubic"', 'cca = "cubic"\necn = "classic"'))
+    assert 0.0 < marked[ComparedQuantity("mark_rate")] < 0.05
+    assert marked[ComparedQuantity("drop_rate")] == 0.0
 
 
 def test_without_a_valid_run_nothing_is_compared() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from narrows.compare import Verdict
+from narrows.compare import EquivalenceVerdict
 
 TOOLS = Path(__file__).parents[2] / "tools"
 REPETITIONS = 60
@@ -28,18 +28,18 @@ def test_a_scenario_neither_differs_from_itself_nor_agrees_with_another() -> Non
 
     first, second = attack.Pair("reno", "cubic", "path.loss=0.02").pools(40)
     truth = attack.true_verdicts(first, second)
-    assert list(truth.values()).count(Verdict.DIFFER) >= 4
+    assert list(truth.values()).count(EquivalenceVerdict.DIFFER) >= 4
     chance = random.Random(2)
     for trials in (2, 3, 6, 10):
-        itself: Counter[Verdict] = Counter()
-        others: Counter[Verdict] = Counter()
+        itself: Counter[EquivalenceVerdict] = Counter()
+        others: Counter[EquivalenceVerdict] = Counter()
         for _ in range(REPETITIONS):
             itself += attack.same(first, trials, chance)
             others += attack.different(first, second, truth, trials, chance)
-        assert itself[Verdict.DIFFER] <= 0.01 * itself.total()
-        assert others[Verdict.AGREE] <= 0.01 * others.total()
+        assert itself[EquivalenceVerdict.DIFFER] <= 0.01 * itself.total()
+        assert others[EquivalenceVerdict.AGREE] <= 0.01 * others.total()
         if trials == 2:
-            assert set(itself) | set(others) == {Verdict.UNDECIDED}
+            assert set(itself) | set(others) == {EquivalenceVerdict.UNDECIDED}
         if trials == 10:
-            assert others[Verdict.DIFFER] >= 0.8 * others.total()
-            assert itself[Verdict.AGREE] >= 0.3 * itself.total()
+            assert others[EquivalenceVerdict.DIFFER] >= 0.8 * others.total()
+            assert itself[EquivalenceVerdict.AGREE] >= 0.3 * itself.total()

@@ -19,7 +19,8 @@ from narrows.compare import Comparison
 from narrows.compare import compare as compare_all
 from narrows.compare import run as compare_run
 from narrows.compare.table import COLUMNS
-from narrows.store import RunResult, RunStore
+from narrows.errors import SpecError
+from narrows.store import RunRecord, open_store
 
 Capture = pytest.CaptureFixture[str]
 LOSSY = GOOD.replace('buffer = "1bdp"', 'buffer = "1bdp"\nloss = 0.01').replace(
@@ -42,14 +43,14 @@ class StandIn(Simulator):
     late_seeds: tuple[int, ...] = ()
     """Runs with these seeds say that the machine didn't keep up."""
 
-    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunRecord:
         type(self).runs += 1
         result = super().run({**scenario, "seed": scenario["seed"] + 1000}, progress)
         longer = pl.col("srtt_ms") * self.factor
         samples = result.tables["flow_samples"].with_columns(longer)
         late = "late packets" if scenario["seed"] in self.late_seeds else None
         info = replace(result.info, invalid=late)
-        return RunResult({**result.tables, "flow_samples": samples}, info)
+        return RunRecord({**result.tables, "flow_samples": samples}, info)
 
 
 @pytest.fixture
@@ -77,6 +78,18 @@ def test_back_ends_that_agree(kernel: type[StandIn], tmp_path: Path, capsys: Cap
     assert kernel.runs == 4  # two seeds that gave the same, and two more buffers
 
 
+def test_what_one_back_end_refuses_is_said_before_another_runs(
+    kernel: type[StandIn], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: StandIn, __: Mapping[str, Any]) -> None:
+        raise SpecError.at("host.jitter", "100us", '"0s"')
+
+    monkeypatch.setattr(kernel, "check", refuse)
+    assert run_cli("compare", write(tmp_path), "--out", str(tmp_path / "out")) == 2
+    assert "host.jitter" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_back_ends_that_differ(kernel: type[StandIn], tmp_path: Path, capsys: Capture) -> None:
     kernel.factor = 1.5
     arguments = ("--trials", "3", "--max-trials", "3", "--json", "--out", str(tmp_path / "out"))
@@ -102,7 +115,7 @@ def test_trials_vary_the_path_as_well_where_seeds_make_a_difference(tmp_path: Pa
     assert not any(row.paired for row in made.rows)  # each back end draws its own losses
     found = json.loads((tmp_path / "out" / "compare.json").read_text())
     assert found["varied"] == ["seed", "path"]
-    store = RunStore(tmp_path / "out" / "runs")
+    store = open_store(tmp_path / "out" / "runs")
     paths = {(one["seed"], one["path"]["rtt_ns"]) for one in map(store.scenario, store.keys())}
     # The second seed also runs on the given path, which tells whether seeds make a difference.
     assert {seed for seed, rtt in paths if rtt == 20_000_000} == {1, 2}
@@ -222,7 +235,7 @@ def test_a_filter_chooses_combinations(tmp_path: Path, capsys: Capture) -> None:
     assert json.loads(capsys.readouterr().out)["name"] == "other, path.buffer=2bdp"
     assert run_cli("compare", spec, "--filter", "case=another", *options) == 2
     said = capsys.readouterr().err
-    assert '--filter: found "another", which is no value of case; "other"' in said
+    assert '--filter: found "another", which is not a value of case; "other"' in said
 
 
 @pytest.mark.usefixtures("kernel")
@@ -231,7 +244,7 @@ def test_a_filter_chooses_combinations(tmp_path: Path, capsys: Capture) -> None:
     [
         (["--backends", "sim"], '--backends: found "sim"; two or three'),
         (["--backends", "sim,sim"], "--backends: found"),
-        (["--backends", "sim,nonsense"], '--backends: found "nonsense", which is no back end'),
+        (["--backends", "sim,nonsense"], '--backends: found "nonsense", which is not a back end'),
         (["--trials", "1"], "--trials: found 1; 2 or more"),
         (["--trials", "5", "--max-trials", "3"], "--max-trials: found 3; 5"),
         (["--max-trials", "1000000"], "--max-trials: found 1000000; 4"),

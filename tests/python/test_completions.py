@@ -14,7 +14,7 @@ import narrows as nw
 from narrows.backends import get_backend
 from narrows.cli import main
 from narrows.columns import empty
-from narrows.compare.quantities import Cell, measure
+from narrows.compare.quantities import ComparedQuantity, measure
 from narrows.errors import InputError
 from narrows.figures import describe
 from narrows.metrics.completions import completing, completion_summaries, transfers
@@ -194,9 +194,9 @@ def test_compare_measures_the_completion_times_of_a_workload() -> None:
     result = get_backend("sim").run(scenario)
     found = measure(scenario, result.tables, result.info, made.groups)
     [web] = completion_summaries(scenario, result.tables, made.groups)
-    assert found[Cell("completion_p95", "web")] == web["completion_s"]["p95"]
-    assert found[Cell("slowdown", "web")] == web["slowdown"]["p50"]
-    assert Cell("completion_p95", "cubic") not in found
+    assert found[ComparedQuantity("completion_p95", "web")] == web["completion_s"]["p95"]
+    assert found[ComparedQuantity("slowdown", "web")] == web["slowdown"]["p50"]
+    assert ComparedQuantity("completion_p95", "cubic") not in found
 
 
 def test_summary_csv_spreads_one_way_delays() -> None:

@@ -71,7 +71,14 @@ def test_the_verdicts_are_those_of_the_checks(out: Path) -> None:
         check = findings[claim].checks[number]
         [line] = [line for line in lines if check.statement.removesuffix(".") in line]
         assert line.startswith(demo.MARKS[check.passed])
-        assert check.measured.startswith(line.rpartition(": ")[2])
+        told = line.rpartition(": ")[2]
+        assert check.measured.startswith(told.partition(" %, of")[0])
+        wide = "77.8 ± 55" in check.measured
+        assert ("of too few runs" in told) == wide
+    used = {line[:2] for line in lines} & {"✗ ", "? "}
+    assert used
+    assert {line[1:3] for line in lines if line.startswith(("(✗", "(?"))} == used
+    assert ("± 0 " in " ".join(lines)) == any(line.startswith("(± 0: ") for line in lines)
 
 
 def test_without_a_cycle_it_says_so(out: Path) -> None:

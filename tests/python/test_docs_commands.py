@@ -1,4 +1,4 @@
-"""Every command of the documentation is one, and those of most pages are run."""
+"""Every command of the documentation exists, and those of most pages are run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ files they use. test_readme.py runs those of the README as they are printed."""
 NOT_RUN = re.compile(
     r"--backend|--cluster|--watch|^(compare|evaluate|kernel|open|reproduce|search)\b"
 )
-"""Real kernels, networks and browsers; and what has tests of its own that take long."""
+"""Real kernels, networks and browsers, and commands with slow tests of their own."""
 ROOT_COMMAND: Any = typer.main.get_command(app)
 LATE = ("docs/how-to/first-tasks.md", f"{TEACHING}own-control-solution.md")
 """Pages with flows that start after ten seconds."""
@@ -84,7 +84,9 @@ def shorten(words: list[str], page: str) -> list[str]:
     return [*words, "--set", f"run.duration={duration}", "--set", "run.warmup=1s", *few]
 
 
-def test_the_tutorial_prints_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tutorial_shows_what_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     compared = 0
@@ -112,11 +114,11 @@ def test_the_tutorial_prints_what_it_says(tmp_path: Path, monkeypatch: pytest.Mo
         ("", "a", False),
     ],
 )
-def test_what_is_shown_is_compared(shown: str, printed: str, alike: bool) -> None:
+def test_shown_output_is_compared_with_printed(shown: str, printed: str, alike: bool) -> None:
     assert shows(shown.splitlines(), printed) == alike
 
 
-def test_a_line_is_read_as_a_shell_reads_it() -> None:
+def test_command_lines_are_split_like_a_shell_does() -> None:
     assert command("$ narrows run 'a b.toml' --set x=[1] # c").words == [
         "run", "a b.toml", "--set", "x=[1]",
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,10 @@ from narrows.cli import main
 from narrows.errors import InputError, SpecError
 from narrows.evaluate import evaluate, load_suite, suites
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
-from narrows.evaluate.site import differences
+from narrows.evaluate.site import differences, open_questions
 from narrows.evaluate.suite import Situation
-from narrows.evaluate.verdicts import Verdict, judge, together
-from narrows.metrics.expect import Measured
+from narrows.evaluate.verdicts import ExpectationVerdict, Judged, combine, judge
+from narrows.metrics.expect import RunMeasurements
 from narrows.plan import Cell, Plan, Trial, plan
 from narrows.spec import Expect, Written, load
 from narrows.spec.permission import allowing
@@ -154,7 +155,7 @@ def test_what_is_wrong_with_a_suite_is_said(
     with pytest.raises(InputError) as error:
         load_suite(suite(tmp_path, INDEX.replace(*change, 1)))
     assert error.value.place == place
-    assert found in error.value.found
+    assert found in error.value.problems[0].found
 
 
 @pytest.mark.parametrize("length", [1, 2])
@@ -169,7 +170,7 @@ def test_suites_that_select_from_each_other_are_refused(length: int, tmp_path: P
         load_suite(folders[0])
     assert error.value.place == "from"
     names = " -> ".join(folder.name for folder in [*folders, folders[0]])
-    assert error.value.found == f"a circle, {names}"
+    assert error.value.problems[0].found == f"a circle, {names}"
 
 
 def test_a_suite_without_a_flow_under_test_is_refused(tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_a_control_with_a_fault_breaks_what_others_keep(
     assert verdicts == {"lazy:Lazy": "not met", "reno": "met", "cubic": "met"}
     folder = tmp_path / "out" / "site" / "lazy-Lazy-reno"
     assert document["page"] == str((folder / "index.html").relative_to(tmp_path))
-    assert "alone: Utilization is" in (folder / "index.html").read_text(encoding="utf-8")
+    assert "alone: Utilization (%) is" in (folder / "index.html").read_text(encoding="utf-8")
     assert (folder / "alone.svg").is_file()
     assert json.loads((folder / "evaluation.json").read_text()) == document
 
@@ -249,8 +250,8 @@ def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
     assert matrix[:2] == ["      Reno      CUBIC", "alone met       met"]
 
 
-def judged(values: list[float | None], trials: int | None = None) -> Verdict:
-    """The verdict on runs whose metric has these values, where at least 0.9 is expected."""
+def judge_values(values: list[float | None], trials: int | None = None) -> Judged:
+    """The judgement of runs whose metric has these values, where at least 0.9 is expected."""
     spec = load(
         Written(SPECIFICATION.replace("trials = 3", f"trials = {trials or len(values)}"))
     ).spec
@@ -265,26 +266,52 @@ def judged(values: list[float | None], trials: int | None = None) -> Verdict:
         for trial, value in zip(cell.plan.trials, values, strict=False)
     }
 
-    def found(_: Plan, trial: Trial) -> Measured | None:
+    def find(_: Plan, trial: Trial) -> RunMeasurements | None:
         row = rows.get(trial.hash)
-        return None if row is None else Measured(row, lambda: pytest.fail("it has no series"))
+        return (
+            None if row is None else RunMeasurements(row, lambda: pytest.fail("it has no series"))
+        )
 
-    return judge(attempt, found).verdict
+    return judge(attempt, find)
+
+
+def verdict_of(values: list[float | None], trials: int | None = None) -> ExpectationVerdict:
+    """The verdict on such runs."""
+    return judge_values(values, trials).verdict
 
 
 def test_verdicts_come_from_the_whole_interval() -> None:
-    assert judged([0.95, 0.96, 0.94]) is Verdict.MET
-    assert judged([0.5, 0.51, 0.52]) is Verdict.NOT_MET
-    assert judged([0.85, 0.95, 0.99]) is Verdict.UNDECIDED
-    assert judged([0.99, 0.99]) is Verdict.UNDECIDED  # two trials decide nothing
-    assert judged([0.95, None, 0.95]) is Verdict.NOT_MET  # what never came
-    assert judged([0.95, 0.95], trials=3) is Verdict.UNDECIDED  # a run failed
+    assert verdict_of([0.95, 0.96, 0.94]) is ExpectationVerdict.MET
+    assert verdict_of([0.5, 0.51, 0.52]) is ExpectationVerdict.NOT_MET
+    assert verdict_of([0.85, 0.95, 0.99]) is ExpectationVerdict.UNDECIDED
+    assert verdict_of([0.99, 0.99]) is ExpectationVerdict.UNDECIDED  # two trials decide nothing
+    assert verdict_of([0.95, None, 0.95]) is ExpectationVerdict.NOT_MET  # what never came
+    assert verdict_of([0.95, 0.95], trials=3) is ExpectationVerdict.UNDECIDED  # a run failed
+
+
+def test_what_is_undecided_is_told_with_the_reason_and_the_trials_that_would_decide() -> None:
+    [line] = open_questions([judge_values([0.85, 0.95, 0.99])])
+    assert line.startswith("alone: Utilization (%) is 93 ± 18, at least 90 expected: undecided, ")
+    told = re.search(r"on both sides of the bound; --trials (\d+) would probably decide\.$", line)
+    assert told
+    assert int(told[1]) > 3
+    [line] = open_questions([judge_values([0.99, 0.98])])
+    assert "--trials 3 would probably decide" in line
+    [line] = open_questions([judge_values([0.9 + 1e-5, 0.95, 0.75])])
+    assert "--trials" in line or "more than a thousand trials" in line
+    assert open_questions([judge_values([0.95, 0.96, 0.94]), judge_values([0.5, 0.51, 0.52])]) == []
 
 
 def test_one_unmet_expectation_decides_a_situation() -> None:
-    assert together([Verdict.MET, Verdict.UNDECIDED, Verdict.NOT_MET]) is Verdict.NOT_MET
-    assert together([Verdict.MET, Verdict.UNDECIDED]) is Verdict.UNDECIDED
-    assert together([Verdict.MET]) is Verdict.MET
+    assert (
+        combine([ExpectationVerdict.MET, ExpectationVerdict.UNDECIDED, ExpectationVerdict.NOT_MET])
+        is ExpectationVerdict.NOT_MET
+    )
+    assert (
+        combine([ExpectationVerdict.MET, ExpectationVerdict.UNDECIDED])
+        is ExpectationVerdict.UNDECIDED
+    )
+    assert combine([ExpectationVerdict.MET]) is ExpectationVerdict.MET
 
 
 def test_code_of_a_person_runs_only_if_it_is_named(
@@ -371,8 +398,8 @@ def test_a_page_says_where_a_control_differs_from_those_beside(tmp_path: Path) -
         for one in made.contestants
     })  # fmt: skip
     verdicts = {one.attempt.contestant.title: one.verdict for one in made.judged}
-    assert verdicts["Reno"] is Verdict.NOT_MET
-    kept = [name for name, verdict in verdicts.items() if verdict is Verdict.MET]
+    assert verdicts["Reno"] is ExpectationVerdict.NOT_MET
+    kept = [name for name, verdict in verdicts.items() if verdict is ExpectationVerdict.MET]
     assert told["Reno"] == [f"It doesn't meet what {name} meets in: alone." for name in kept]
 
 
@@ -390,4 +417,4 @@ def test_a_planted_fault_is_caught(
             [f"faulty:{fault}"], suite="rfc9743", only=[situation], beside=["reno"], trials=3
         )
     verdicts = {one.attempt.contestant.title: one.verdict for one in made.judged}
-    assert verdicts == {fault: Verdict.NOT_MET, "Reno": Verdict.MET}
+    assert verdicts == {fault: ExpectationVerdict.NOT_MET, "Reno": ExpectationVerdict.MET}

@@ -11,12 +11,12 @@ from test_evaluate import INDEX, SPECIFICATION, suite
 
 from narrows.evaluate import evaluate
 from narrows.evaluate.failure import over_time
-from narrows.evaluate.found import Found
 from narrows.evaluate.make import Evaluation
-from narrows.evaluate.verdicts import Verdict, judge
+from narrows.evaluate.verdicts import ExpectationVerdict, judge
 from narrows.figures.model import Figure, Panel
+from narrows.metrics.stored import Found
 from narrows.spec import Condition, Expect, Taken
-from narrows.store import RunStore
+from narrows.store import open_store
 
 QUEUE = Expect("queue_mean_ms", None, 5.0, {})
 
@@ -33,7 +33,7 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 def failure_figure(evaluation: Evaluation, *expected: Expect) -> Figure | None:
     """The figure for other expectations about the same runs."""
-    found = Found(RunStore(evaluation.out.parents[1] / "runs"))
+    found = Found(open_store(evaluation.out.parents[1] / "runs"))
     because = replace(evaluation.judged[0].attempt.situation, because=tuple("x" for _ in expected))
     tried = [
         replace(one.attempt, expected=expected, situation=because) for one in evaluation.judged
@@ -66,7 +66,7 @@ def test_the_page_shows_what_is_not_met_and_not_what_is_met(evaluation: Evaluati
 
 def test_a_page_without_a_failure_shows_none(tmp_path: Path) -> None:
     kept = evaluate(["cubic"], suite=suite(tmp_path), beside=[], out=tmp_path / "out")
-    assert kept.judged[0].verdict is Verdict.MET
+    assert kept.judged[0].verdict is ExpectationVerdict.MET
     assert "over-time" not in (kept.out / "alone.html").read_text()
 
 

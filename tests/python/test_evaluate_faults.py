@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from narrows.backends import get_backend
-from narrows.evaluate.found import Found
 from narrows.evaluate.runs import attempts, contestants
-from narrows.evaluate.suite import load_suite, only
-from narrows.evaluate.verdicts import Verdict, judge
+from narrows.evaluate.suite import load_suite, select
+from narrows.evaluate.verdicts import ExpectationVerdict, judge
 from narrows.execute import run_all
+from narrows.metrics.stored import Found
 from narrows.spec.permission import allowing
-from narrows.store import RunStore
+from narrows.store import open_store
 
 FAULTY = """
 class Lazy:
@@ -54,10 +54,10 @@ def test_what_all_controls_keep_can_be_broken(
 ) -> None:
     (tmp_path / "faulty.py").write_text(FAULTY, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    suite, engine = only(load_suite("rfc9743"), KEPT[fault]), get_backend("sim")
+    suite, engine = select(load_suite("rfc9743"), KEPT[fault]), get_backend("sim")
     with allowing(controls=[f"faulty:{fault}"]):
         tried = attempts(suite, contestants([f"faulty:{fault}"], []), engine, 3)
         run_all([job for one in tried for job in one.jobs(engine)], tmp_path / "out")
-    found = Found(RunStore(tmp_path / "out" / "runs"))
+    found = Found(open_store(tmp_path / "out" / "runs"))
     verdicts = {one.situation.name: judge(one, found.of).verdict for one in tried}
-    assert verdicts == dict.fromkeys(KEPT[fault], Verdict.NOT_MET)
+    assert verdicts == dict.fromkeys(KEPT[fault], ExpectationVerdict.NOT_MET)

@@ -11,7 +11,7 @@ import pytest
 from specimens import GOOD, run_cli, write
 
 from narrows.compare import compare
-from narrows.diff import diff
+from narrows.diff import Effect, diff
 from narrows.errors import InputError
 from narrows.exchange import FORMATS, export_run, import_files
 from narrows.store import Result, open_result
@@ -298,8 +298,13 @@ def test_an_import_stands_beside_an_interval_in_a_diff(first: str, tmp_path: Pat
     mean = sum(run["flows"][0]["goodput_mbps"] for run in simulated) / 5
     sign = 1 if first == "measured" else -1
     assert row.apart.mean == pytest.approx(sign * (mean - 2.0), rel=1e-2)
-    assert row.interval is not None
     assert not any(row.metric == "loss_rate" for row in made.rows)
+    changed = (Effect.BETTER, Effect.WORSE, Effect.CHANGED)
+    assert not any(row.change in changed for row in made.rows)
+    places = {place for place, *_ in made.changes}
+    assert not places & {"flows[0].start", "flows[0].stop", "run.trials", "host.jitter"}
+    *_, said, _ = made.lines()
+    assert said.endswith(f"narrows compare SPEC --backends sim,import:{tmp_path / 'measured'}")
 
 
 def test_a_table_says_goodputs(tmp_path: Path) -> None:
@@ -398,3 +403,15 @@ def test_what_cannot_go_out_or_in(ran: Path, tmp_path: Path, capsys: Capture) ->
     assert run_cli("export", str(ran), "flow_samples", "--format", "flent", "--out", stem) == 0
     assert (tmp_path / "x.flent.gz").is_file()
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_given_round_trip_is_the_delay_without_a_queue(tmp_path: Path, capsys: Capture) -> None:
+    """The least round trip that was seen is 20.5 ms; the path's may be shorter."""
+    source, mean = str(file(tmp_path, "one.json", IPERF3)), {}
+    for rtt in ("10ms", "20.5ms"):
+        known = ("--set", "path.rate=20mbit", "--set", f"path.rtt={rtt}")
+        assert run_cli("import", source, *known, "--out", str(tmp_path / rtt)) == 0
+        assert "path.rtt is taken as the delay without a queue" in capsys.readouterr().out
+        summary = json.loads((tmp_path / rtt / "summary.json").read_text())
+        mean[rtt] = summary["runs"][0]["bottleneck"]["queue_ms"]["mean"]
+    assert mean["10ms"] > mean["20.5ms"] + 3

@@ -66,11 +66,12 @@ def test_the_smallest_value_that_meets_all_is_told_and_on_the_page(
     ((stem, record),) = store.studies().items()
     assert record["expected"]["bounds"] == [["queue_max_bdp", "at least", 0.3]]
     found = overview(store, stem, record, {})
-    assert (found.judged, found.met) == (12, 8)
+    assert (found.judged_count, found.met_count) == (12, 8)
     assert len(found.smallest) == 4
     assert (found.opens, found.bounds) == ("queue_max_bdp", {"queue_max_bdp": [0.3]})
     said = next(cell["unmet"] for cell in found.cells if cell["unmet"])
-    assert "at least 0.3" in said[0]
+    assert said[0].startswith("Queue max (BDP): 0.")
+    assert said[0].endswith(", at least 0.3 expected")
 
 
 def test_a_page_opens_on_what_varies(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_classes_follow_the_groups_and_keep_the_colour_of_the_control(scenario, 
     panel = timeline(scenario, tables, groups).panels[0]
     assert [(s.label, s.colour, s.dash) for s in panel.lines] == [
         ("early (BBR)", "bbr", "solid"),
-        ("late (BBR)", "bbr", "dash"),
+        ("late (BBR)", "bbr#1", "dash"),
         ("CUBIC", "cubic", "solid"),
     ]
 

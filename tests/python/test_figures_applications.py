@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import synthetic_run
 
-from narrows import api
+import narrows as nw
 from narrows.columns import Columns
 from narrows.errors import InputError
 from narrows.figures.model import Guide
@@ -147,6 +147,6 @@ def test_a_figure_without_anything_to_show_is_refused(tmp_path: Path) -> None:
     text = '[path]\nrate = "10mbit"\nrtt = "20ms"\nbuffer = "1bdp"\n[[flows]]\ncca = "reno"\n'
     spec = tmp_path / "plain.toml"
     spec.write_text(text + '[run]\nduration = "1s"\n')
-    api.run(spec, out=made)
+    nw.run(spec, out=made)
     with pytest.raises(InputError, match='"tails", for which this run has nothing to show'):
         describe(made, "tails")

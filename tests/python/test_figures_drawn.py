@@ -19,7 +19,7 @@ import synthetic_run
 from narrows import figures
 from narrows.figures import interactive, static
 from narrows.figures.interactive.plot import numbers
-from narrows.figures.model import Bar, Figure, Line, Panel, Stack
+from narrows.figures.model import Bar, Figure, Guide, Line, Panel, Stack
 from narrows.figures.sweeps.panels import share_axes
 
 
@@ -145,7 +145,7 @@ def test_every_colour_of_a_plot_has_a_light_and_a_dark_value(figure):
     for made in interactive.plots(figure):
         plot = json.loads(made.json())
         wanted = keys(plot["data"]) | keys(plot["layout"])
-        assert wanted - set(plot["colours"]) <= {"ink", "faint", "grid", "card"}
+        assert wanted - set(plot["colours"]) <= {"ink", "faint", "grid", "card", "ground"}
         assert all(len(pair) == 2 for pair in plot["colours"].values())
 
 
@@ -250,3 +250,43 @@ def test_panels_that_share_an_axis_show_values_below_zero() -> None:
     ends = {one.y_range for one in share_axes([panel(-2.0), panel(0.5)])}
     assert len(ends) == 1
     assert ends.pop() == pytest.approx((-2.12, 1.12))
+
+
+@pytest.mark.parametrize(
+    ("y", "end"),
+    [
+        ([90.0, 80.0, 70.0, 20.0], 1),
+        ([90.0, 80.0, 70.0, 52.0], 0),
+        ([48.0, 80.0, 70.0, 52.0], 1),
+    ],
+)
+def test_the_label_of_a_guide_stands_where_no_curve_is(y: list[float], end: int) -> None:
+    line = Line("share", np.array([0.5, 1.0, 2.0, 8.0]), np.array(y), "bbr", kind="points")
+    panel = Panel("x", "y", (line,), y_range=(0.0, 100.0), x_scale="log")
+    assert panel.clear_end(Guide(50.0, "fair")) == end
+
+
+@pytest.mark.parametrize(("y", "end"), [([0.1, 0.2, 0.3], 1), ([0.9, 1.0, 1.0], 0)])
+def test_the_label_of_an_upright_guide_is_at_the_foot_where_curves_are_at_the_top(
+    y: list[float], end: int
+) -> None:
+    panel = Panel("x", "y", (Line("rate", np.array([1.0, 2.0, 3.0]), np.array(y), "bbr"),))
+    assert panel.clear_end(Guide(2.0, "BDP", upright=True)) == end
+
+
+@pytest.mark.parametrize(("high", "whole"), [(100.0, True), (99.0, False)])
+def test_markers_at_the_end_of_an_axis_are_whole_and_others_stay_inside(
+    high: float, whole: bool, tmp_path: Path
+) -> None:
+    line = Line("used", np.array([0.0, 8.0]), np.array([0.0, 100.0]), "bbr", marker="o")
+    panel = Panel("x", "y", (line,), x_range=(0.0, 8.0), y_range=(0.0, high))
+    figure = Figure("t", "s", (panel,), "a")
+    (plot,) = interactive.plots(figure)
+    assert plot.data[0].get("cliponaxis", True) != whole
+    static.save(figure, tmp_path / "f", ["svg"])
+    svg = "{http://www.w3.org/2000/svg}"
+    groups = ElementTree.parse(tmp_path / "f.svg").iter(f"{svg}g")
+    clipped = [
+        use for group in groups if "clip-path" in group.attrib for use in group.iter(f"{svg}use")
+    ]
+    assert len(clipped) == (0 if whole else 2)

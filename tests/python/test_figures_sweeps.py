@@ -24,6 +24,7 @@ from narrows.figures.static.grid import thin_ticks
 from narrows.figures.sweeps.panels import pages
 from narrows.figures.sweeps.view import View
 from narrows.report.single import page
+from narrows.sweeps.figure import describe
 
 RATES, RTTS, BUFFERS = ("10mbit", "40mbit"), ("10ms", "50ms", "100ms"), ("0.5bdp", "1bdp", "8bdp")
 AXES = ("path.rate", "path.rtt", "path.buffer")
@@ -71,11 +72,13 @@ def test_shares_stand_over_the_buffer_with_the_fair_line() -> None:
     assert isinstance(bbr, Line)
     assert isinstance(cubic, Line)
     assert bbr.x.tolist() == [0.5, 1.0, 8.0]
-    assert bbr.y.tolist() == pytest.approx([0.9, 0.6, 0.3])
-    assert (bbr.y + cubic.y).tolist() == pytest.approx([1.0] * 3)
+    assert bbr.y.tolist() == pytest.approx([90, 60, 30])
+    assert (bbr.y + cubic.y).tolist() == pytest.approx([100] * 3)
     assert bbr.low is not None
-    assert (bbr.y - bbr.low).tolist() == pytest.approx([4.30265 * 0.01 / 3**0.5] * 3, rel=1e-4)
-    assert [guide.value for guide in panel.guides] == [0.25, 0.75]
+    assert (bbr.y - bbr.low).tolist() == pytest.approx([4.30265 / 3**0.5] * 3, rel=1e-4)
+    fair = [(guide.value, guide.label) for guide in panel.guides]
+    assert fair == [(25, "fair for BBR"), (75, "fair for CUBIC")]
+    assert panel.y_label == "Share of the goodput (%)"
     assert panel.x_scale == "log"
     assert panel.ticks == ((0.5, "0.5"), (1.0, "1"), (8.0, "8"))
 
@@ -93,9 +96,11 @@ def test_a_heat_map_diverges_from_the_fair_share() -> None:
     (heat,) = panels[0].marks
     assert isinstance(heat, Heat)
     assert heat.values.shape == (2, 3)
-    assert heat.values == pytest.approx(np.full((2, 3), 0.9))
-    assert heat.centre == 0.25
-    assert heat.limits() == pytest.approx((-0.5, 1.0))
+    assert heat.values == pytest.approx(np.full((2, 3), 90))
+    assert heat.label == "Share (%), BBR"
+    assert heat.centre == 25
+    assert heat.limits() == (0, 100)  # a share is never below 0
+    assert heat.middle() == 0.25
     assert [words for _, words in panels[0].y_ticks] == ["10", "40"]
 
 
@@ -234,7 +239,8 @@ def test_an_interval_ends_where_values_do() -> None:
         assert line.low is not None
         assert line.high is not None
         assert line.low.min() >= 0
-        assert line.high.max() <= 1
+        assert line.high.max() <= 100
+        assert line.y.max() > 1
 
 
 def test_a_figure_says_how_many_runs_it_leaves_out() -> None:
@@ -301,12 +307,12 @@ def test_the_axes_can_be_chosen_and_bounds_are_drawn() -> None:
         bounds=(("utilization", "at least", 0.95), ("bbr.share", "at most", 0.5)),
     )  # fmt: skip
     (panel,) = figures.describe_sweep("lines", only(summary()), wanted).panels
-    assert [(guide.value, guide.label) for guide in panel.guides] == [(0.95, "at least 0.95")]
+    assert [(guide.value, guide.label) for guide in panel.guides] == [(95, "at least 95")]
     assert panel.x_scale == "linear"
     low, high = panel.y_range
     assert low is not None
     assert high is not None
-    assert 0.89 < low < 0.9 < 0.95 < high < 0.96
+    assert 89 < low < 90 < 95 < high < 96
     (chosen,) = figures.describe_sweep(
         "lines", only(summary()), replace(wanted, ylim=(0, 2))
     ).panels
@@ -387,12 +393,12 @@ def test_an_axis_begins_where_the_data_are_and_is_shared() -> None:
     assert len(panels) > 1
     assert len({panel.y_range for panel in panels}) == 1
     low, high = panels[0].y_range
-    assert 0.9 < low < 0.96
-    assert high > 0.98
+    assert 90 < low < 96
+    assert high > 98
     wide = figures.describe_sweep("lines", frame, view(metric="bbr.share")).panels
     assert {panel.y_range[0] for panel in wide} == {0.0}
     shares = figures.describe_sweep("share", only(frame), view()).panels
-    assert shares[0].y_range == (0.0, 1.0)
+    assert shares[0].y_range == (0.0, 100.0)
 
 
 def test_one_panel_compares_controls_in_their_colours() -> None:
@@ -414,8 +420,43 @@ def test_the_label_of_a_lower_bound_is_below_it() -> None:
     made = View("made-up", AXES, "utilization", bounds=bounds)
     (panel,) = figures.describe_sweep("lines", only(summary()), made).panels
     assert [(guide.label, guide.below) for guide in panel.guides] == [
-        ("at least 0.8", True), ("at most 0.95", False),
+        ("at least 80", True), ("at most 95", False),
     ]  # fmt: skip
+
+
+def test_bounds_are_drawn_where_their_metric_is() -> None:
+    bounds = (
+        ("utilization", "at least", 0.8), ("bbr.delay_mean_ms", "at most", 30.0),
+        ("cubic.goodput_mbps", "at least", 12.0), ("bbr.completion_p99_s", "at most", 0.25),
+        ("bbr.slowdown_p50", "at most", 3.0), ("jain", "at least", 0.9),
+    )  # fmt: skip
+    made = View("made-up", AXES, bounds=bounds)
+
+    def guides(name: str, frame: pl.DataFrame, shown: View) -> set[tuple[float, str, bool]]:
+        [panel, *_] = figures.describe_sweep(name, frame, shown).panels
+        return {(guide.value, guide.label, guide.upright) for guide in panel.guides}
+
+    assert guides("box", summary(), made) == {(80, "at least 80", False)}
+    scatter = figures.describe_sweep("scatter", summary(), made).panels[0]
+    assert {(one.value, one.upright) for one in scatter.guides} == {(30.0, True), (12.0, False)}
+    assert scatter.x_range[0] is not None
+    assert scatter.y_range[1] is not None
+    assert scatter.x_range[0] > 30  # the bounds are within the axes
+    assert scatter.y_range[1] > 12
+    transfers = flows().with_columns(size_bytes=pl.lit(5000), slowdown=pl.lit(2.0))
+    shown = replace(made, axes=("path.rate",))
+    assert guides("completion_times", transfers, shown) == {(0.25, "p99 at most 0.25", True)}
+    assert guides("slowdown", transfers, shown) == {(3.0, "p50 at most 3", False)}
+
+
+def test_lines_of_an_application_show_its_first_metric() -> None:
+    call = summary().with_columns(
+        pl.lit(3.0).alias("bbr.freezes"), pl.lit(9.0).alias("bbr.delay_p95_ms")
+    )
+    made = figures.describe_sweep("lines", call, View("made-up", AXES))
+    assert made.panels[0].y_label == "Delay p95 (ms), BBR"
+    plain = figures.describe_sweep("lines", summary(), View("made-up", AXES))
+    assert plain.panels[0].y_label == "Utilization (%)"
 
 
 def test_a_scatter_overlays_an_axis_and_shares_its_scales() -> None:
@@ -427,6 +468,18 @@ def test_a_scatter_overlays_an_axis_and_shares_its_scales() -> None:
     notes = [cloud.note for cloud in clouds if cloud.note]
     assert set(notes) <= {"0.5 BDP", "8 BDP"}
     assert "Buffer 0.5 BDP to 8 BDP" in made.subtitle
+
+
+def test_controls_of_one_class_have_their_colours_in_a_scatter() -> None:
+    one = {"flow.share": 1.0, "flow.goodput_mbps": 9.0, "flow.delay_mean_ms": 20.0}
+    rows = [
+        {"study": "x", "cell": n, "trial": 1, "flows[0].cca": cca, **one}
+        for n, cca in enumerate(("bbr", "cubic"))
+    ]
+    shown = View("x", ("flows[0].cca",), by="flows[0].cca")
+    (panel,) = figures.describe_sweep("scatter", pl.DataFrame(rows), shown).panels
+    clouds = [mark for mark in panel.marks if isinstance(mark, Cloud)]
+    assert [(one.label, one.colour) for one in clouds] == [("BBR", "bbr"), ("CUBIC", "cubic")]
 
 
 def test_distributions_share_their_axes() -> None:
@@ -459,3 +512,31 @@ def test_labels_of_a_narrow_logarithmic_axis_do_not_touch():
     ticks = tuple((at, f"{at:g}") for at in (0.25, 0.5, 0.75, 1, 1.5, 2, 4, 8))
     assert [words for _, words in thin_ticks(ticks, 200)] == [words for _, words in ticks]
     assert [words for _, words in thin_ticks(ticks, 24)] == ["0.25", "0.5", "1", "2", "4", "8"]
+
+
+NAMED = """
+name = "named"
+path = { rate = "2mbit", rtt = "10ms", buffer = ["1bdp", "4bdp"] }
+flows = [
+  { name = "bbr", cca = "cubic" }, { name = "download", cca = "bbr" },
+  { name = "backup", cca = "bbr", count = 2 },
+]
+run = { duration = "2s" }
+"""
+
+
+def test_named_classes_have_the_colours_of_their_controls(tmp_path: Path) -> None:
+    (tmp_path / "named.toml").write_text(NAMED)
+    out = tmp_path / "named"
+    assert run_cli("run", str(tmp_path / "named.toml"), "--out", str(out)) == 0
+    (panel,) = describe(out, "share").panels
+    assert {line.label: line.colour for line in panel.lines} == {
+        "backup": "bbr", "BBR": "cubic", "download": "bbr#1",
+    }  # fmt: skip
+    assert {guide.label: guide.value for guide in panel.guides} == {
+        "fair for backup": 50, "fair for BBR, download": 25,
+    }  # fmt: skip
+    rates = describe(out, "timeline", where=["path.buffer=1bdp"]).panels[0]
+    assert [line.label for line in rates.lines] == ["bbr (CUBIC)", "download (BBR)", "backup (BBR)"]
+    with pytest.raises(InputError, match="a sweep with one axis"):
+        describe(out, "heatmap")

@@ -36,7 +36,7 @@ def test_an_environment_passes_gymnasiums_own_checker(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_environments_side_by_side_are_those_alone_whatever_the_threads(name: str) -> None:
+def test_vector_environments_equal_single_ones_for_any_number_of_threads(name: str) -> None:
     many = [
         gymnasium.make_vec(f"narrows/{name}-v0", num_envs=3, threads=threads) for threads in (1, 2)
     ]
@@ -71,7 +71,7 @@ def test_an_episode_ends_with_the_run_and_the_next_begins() -> None:
     assert ends == [47, 96]
 
 
-def test_what_is_seen_has_the_units_that_it_says() -> None:
+def test_observations_have_the_documented_units() -> None:
     env = gymnasium.make("narrows/Bottleneck-v0", scenario=SHORT, reward="power").unwrapped
     env.reset(seed=1)
     up = np.array([0.5], np.float32)
@@ -98,7 +98,7 @@ def test_an_episode_is_recorded_and_can_be_repeated() -> None:
     env.reset(seed=3)
     for action in (1.0, 0.5, -1.0, 0.2):
         env.step(np.array([action], np.float32))
-    made = env.recorded
+    made = env.episode_scenario
     assert [change["flow"] for change in made["changes"]] == ["agent"] * 4
     run = _native.Simulation(json.dumps(made))
     run.run_until(made["changes"][-1]["at_ns"] + 40_000_000)
@@ -141,7 +141,7 @@ def test_rewards_are_those_of_the_literature() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"reward": "fame"}, "power or remy"),
         ({"scenario": "Sea"}, "Bottleneck or Mixed"),
@@ -150,6 +150,6 @@ def test_rewards_are_those_of_the_literature() -> None:
         ({"step_ms": 0}, "10000 ms"),
     ],
 )
-def test_an_environment_that_cannot_run_is_refused(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_an_environment_that_cannot_run_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         narrows.gym.Environment(**given)

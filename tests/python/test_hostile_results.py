@@ -18,7 +18,7 @@ import pytest
 from specimens import GOOD, run_cli
 
 from narrows.store import open_result
-from narrows.store.intact import digest_of, sealed
+from narrows.store.intact import digest_of, seal
 
 Capture = pytest.CaptureFixture[str]
 SHORT = ["--set", "run.duration=2s", "--set", "run.warmup=0.5s"]
@@ -146,7 +146,7 @@ def test_a_manifest_names_only_files_of_the_layout(
     os.mkfifo(result / "trial-1" / "x")
     manifest = json.loads((result / "manifest.json").read_text())
     manifest["files"][name] = "0" * 32
-    seal(result, manifest)
+    seal_forged(result, manifest)
     for command in (("verify",), ("export",), ("figure",)):
         more = {"export": ["summary"], "figure": ["timeline"]}.get(command[0], [])
         assert run_cli(*command, str(result), *more) == 2
@@ -155,7 +155,7 @@ def test_a_manifest_names_only_files_of_the_layout(
     assert "unreadable" in capsys.readouterr().out
 
 
-def seal(result: Path, manifest: dict[str, object]) -> None:
+def seal_forged(result: Path, manifest: dict[str, object]) -> None:
     """Seals a manifest with the files that it names, as a forger would."""
     from narrows.store import intact
 
@@ -182,7 +182,7 @@ def test_a_table_with_more_rows_than_a_run_can_give_is_refused(
     many.write_parquet(file)
     assert file.stat().st_size < 2_000_000
     manifest = json.loads((result / "manifest.json").read_text())
-    (result / "manifest.json").write_text(json.dumps(sealed(manifest, result)))
+    (result / "manifest.json").write_text(json.dumps(seal(manifest, result)))
     assert run_cli("open", "--no-show", "--rebuild", str(result)) == 2
     assert "20,000,000 rows" in capsys.readouterr().err
 
@@ -233,7 +233,10 @@ def test_force_does_not_delete_other_files(result: Path, originals: Path, capsys
 def test_a_damaged_result_is_called_so(result: Path, originals: Path, capsys: Capture) -> None:
     (result / "summary.json").write_text("{}")
     assert run_cli("run", str(originals / "good.toml"), *SHORT, "--out", str(result)) == 2
-    assert "a damaged result (summary.json: other content" in capsys.readouterr().err
+    assert (
+        "a damaged result (summary.json: content that the run did not write"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(
@@ -503,6 +506,6 @@ def replace(draw: random.Random, document: object) -> None:
 def reseal(place: Path) -> None:
     try:
         manifest = json.loads((place / "manifest.json").read_text())
-        (place / "manifest.json").write_text(json.dumps(sealed(manifest, place)))
+        (place / "manifest.json").write_text(json.dumps(seal(manifest, place)))
     except Exception:
         pass

@@ -17,12 +17,12 @@ import pytest
 from kernel_here import require_on_time
 from required import needs, require
 from specimens import GOOD, scenario_of, write
-from waiting import await_that
+from waiting import HANG_S, await_that
 
 from narrows.backends import get_backend
 from narrows.backends.kernel import Kernel
-from narrows.backends.kernel.validity import reasons
 from narrows.backends.linux.tools import router_tool
+from narrows.backends.linux.validity import reasons
 from narrows.metrics import summarise
 
 BACKEND = "kernel" if shutil.which("iperf3") else "kernel:own"
@@ -65,6 +65,17 @@ def test_two_flows_fill_the_link_and_the_tables_are_the_simulators(kernel: Kerne
     assert summary["bottleneck"]["utilization"] > 0.8
     assert result.info.packets > 2000
     assert max(beyond_ms) < 20
+
+
+def test_packets_are_noted_although_none_comes_after_the_end(kernel: Kernel) -> None:
+    overrides = ["flows.0.size=9kb", "run.record=packets", "run.duration=1s"]
+
+    def progress(sim_s: float, packets: int) -> None:  # noqa: ARG001
+        assert time.monotonic() < began + HANG_S, "the run doesn't end"
+
+    began = time.monotonic()
+    packets = kernel.run(scenario_of(GOOD, overrides), progress).tables["packets"]
+    assert packets.filter(packets["event"] == "sent")["size"].sum() >= 9000
 
 
 def test_the_conditions_are_kept(kernel: Kernel) -> None:

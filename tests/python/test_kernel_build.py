@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from narrows.backends.uml import (
-    Kernel,
+    BuiltKernel,
     build,
     builder,
     get_kernel,
@@ -89,7 +89,7 @@ def test_a_patch_that_does_not_apply_is_named(
     with pytest.raises(InputError, match=said) as caught:
         Origin(tree, (wrong,)).prepare(tmp_path / "copy")
     assert caught.value.place == "--patch"
-    assert "wrong.patch" in caught.value.found
+    assert "wrong.patch" in caught.value.problems[0].found
 
 
 def test_the_fingerprint_is_that_of_the_contents(tree: Path, patch: Path, tmp_path: Path) -> None:
@@ -132,12 +132,12 @@ def built_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def compile_nothing(
         origin: Origin, name: str, fingerprint: str, place: Path, *_others: object
-    ) -> Kernel:
+    ) -> BuiltKernel:
         made.append(name)
         patches = tuple(patch.name for patch in origin.patches)
         day = f"2026-01-{len(made):02}"
         source = str(origin.sources)
-        kernel = Kernel(name, "6.12.1", "00", ("mine",), (), source, day, patches, fingerprint)
+        kernel = BuiltKernel(name, "6.12.1", "00", ("mine",), (), source, day, patches, fingerprint)
         (place / "kernel").mkdir()
         (place / "kernel" / "host.so").touch()
         (place / "kernel" / module_tree.ARCHIVE).touch()

@@ -16,7 +16,7 @@ from strict_pcapng import read_frames
 from narrows.backends import CaptureRequest
 from narrows.backends.kernel import Kernel
 from narrows.backends.linux.traffic import FIRST_PORT
-from narrows.store import CaptureOptions, RunResult
+from narrows.store import CaptureOptions, RunRecord
 
 pytestmark = needs("kernel")
 
@@ -24,7 +24,7 @@ POINTS = ("sender", "before-queue", "after-queue", "receiver")
 
 
 @pytest.fixture(scope="module")
-def capture_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunResult]:
+def capture_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunRecord]:
     """A run with captures, whose queue drops packets early."""
     overrides = ['path.queue={ kind = "codel", limit = "1000pkt" }', "run.duration=1500ms"]
     text = GOOD.replace('buffer = "1bdp"\n', "")
@@ -34,7 +34,7 @@ def capture_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunResu
 
 
 def test_captures_at_all_points_and_a_queue_that_drops_early(
-    capture_run: tuple[Path, RunResult],
+    capture_run: tuple[Path, RunRecord],
 ) -> None:
     place, result = capture_run
     assert list(result.captures) == sorted(f"{point}.pcapng" for point in POINTS)
@@ -55,7 +55,7 @@ def test_captures_at_all_points_and_a_queue_that_drops_early(
 
 
 def test_captures_are_files_as_the_simulator_writes_them(
-    capture_run: tuple[Path, RunResult],
+    capture_run: tuple[Path, RunRecord],
 ) -> None:
     place, result = capture_run
     for point in POINTS:
@@ -70,7 +70,7 @@ def test_captures_are_files_as_the_simulator_writes_them(
 
 
 def test_the_routers_own_captures_fit_its_counters_and_the_hosts(
-    capture_run: tuple[Path, RunResult],
+    capture_run: tuple[Path, RunRecord],
 ) -> None:
     """Every packet at its instant: what left the sender has arrived at the queue, what the queue
     let through it has sent at its rate, and half a round trip later it is at the receiver."""

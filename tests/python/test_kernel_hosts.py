@@ -13,7 +13,7 @@ from strict_pcapng import read_frames
 from narrows.backends import CaptureRequest
 from narrows.backends.kernel import Kernel
 from narrows.errors import SpecError
-from narrows.store import CaptureOptions, RunResult
+from narrows.store import CaptureOptions, RunRecord
 
 pytestmark = needs("kernel")
 
@@ -25,7 +25,7 @@ def kernel() -> Kernel:
     return Kernel("own")
 
 
-def mbps(result: RunResult) -> list[float]:
+def mbps(result: RunRecord) -> list[float]:
     """Each flow's goodput from the warm-up on."""
     rows = result.tables["flow_samples"]
     ends = rows.filter(rows["time_s"] == rows["time_s"].max())["received_bytes"]

@@ -21,11 +21,11 @@ from narrows.backends.linux import directory as place
 from narrows.backends.linux import router_tables, tools
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.tables import queue_depths
-from narrows.backends.linux.traffic import fine_interval, told_scenario
+from narrows.backends.linux.traffic import fine_interval, scenario_for_programs
 from narrows.backends.uml.network import tool_config
 from narrows.cached import cache_directory
 from narrows.errors import InputError, SpecError, StoreError
-from narrows.store.owned import hidden
+from narrows.store.owned import hidden_path
 
 IPERF3 = Senders("iperf3", Path("/iperf3"), "iperf3 3.12")
 
@@ -93,7 +93,7 @@ def test_options_that_iperf3_lacks_are_refused() -> None:
     assert [IPERF3.tcp_ecn([flow(ecn=ecn)]) for ecn in ("off", "classic")] == ["2", "1"]
     with pytest.raises(SpecError, match="at most a day"):
         IPERF3.check_duration(scenario_of(GOOD, ["run.duration=90000s"]))
-    with pytest.raises(InputError, match="no sender"):
+    with pytest.raises(InputError, match="not a sender"):
         find_senders("iperf")
 
 
@@ -222,7 +222,7 @@ def test_a_control_that_the_kernel_lacks_is_named(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(SpecError) as caught:
         backend._check(scenario_of(GOOD))
     assert caught.value.place == "flows[0].cca"
-    assert '"cubic"' in caught.value.found
+    assert '"cubic"' in caught.value.problems[0].found
 
 
 def test_a_kernel_without_a_control_says_so() -> None:
@@ -243,7 +243,7 @@ def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(InputError) as caught:
         tools.router_tool()
-    assert "narrows-router" in caught.value.found
+    assert "narrows-router" in caught.value.problems[0].found
 
 
 def test_a_wheel_has_its_own_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,7 +280,7 @@ def test_directories_of_killed_runs_are_removed(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with run_directory("kernel") as living:
-        stale = hidden(tmp_path / "narrows-kernel")
+        stale = hidden_path(tmp_path / "narrows-kernel")
         stale.mkdir()
         (stale / "log").touch()
         with run_directory("kernel") as directory:
@@ -340,6 +340,6 @@ def test_a_program_is_built_again_when_a_crate_that_it_needs_has_changed() -> No
 def test_an_own_control_has_the_kernels_name_for_the_programs() -> None:
     scenario = {**scenario_of(GOOD), "controls": {"mine.bpf.c": {}}}
     first = {**scenario["flows"][0], "cca": "mine.bpf.c"}  # type: ignore[index]
-    told = told_scenario({**scenario, "flows": [first]}, {"mine.bpf.c": "mine"})
+    told = scenario_for_programs({**scenario, "flows": [first]}, {"mine.bpf.c": "mine"})
     assert told["flows"][0]["cca"] == "mine"
     assert "controls" not in told

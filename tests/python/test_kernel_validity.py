@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from specimens import GOOD, scenario_of
 
-from narrows.backends.kernel.validity import MOST_DRY, dry_parts, read_hosts, reasons
+from narrows.backends.linux.validity import MOST_DRY, dry_parts, read_hosts, reasons
 
 SAMPLES = 100
 STEP_NS = 20_000_000

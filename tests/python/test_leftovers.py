@@ -66,7 +66,7 @@ def test_only_what_has_no_owner_is_removed(tmp_path: Path, manager: str) -> None
 
 def test_the_id_of_a_living_process_protects_nothing(tmp_path: Path) -> None:
     """A process id that is used again isn't the owner: only the lock says who is."""
-    left = owned.hidden(tmp_path / "a")
+    left = owned.hidden_path(tmp_path / "a")
     left.mkdir()
     assert owned.remove_abandoned(tmp_path) == [left]
 
@@ -75,7 +75,7 @@ def test_work_of_another_host_is_left_until_it_is_old(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(owned, "host_mark", lambda: "0123abcd")
-    left = owned.hidden(tmp_path / "a")
+    left = owned.hidden_path(tmp_path / "a")
     left.mkdir()
     monkeypatch.undo()
     assert owned.remove_abandoned(tmp_path) == []
@@ -90,14 +90,14 @@ def test_hidden_files_of_other_programs_and_links_are_left_alone(tmp_path: Path)
     kept = everything(tmp_path)
     target = tmp_path / "thesis"
     target.mkdir()
-    owned.hidden(tmp_path / "a").symlink_to(target)
+    owned.hidden_path(tmp_path / "a").symlink_to(target)
     assert owned.remove_abandoned(tmp_path) == []
     assert target.is_dir()
     assert set(kept) < set(everything(tmp_path))
 
 
 def test_a_pipe_of_that_name_stops_nobody(tmp_path: Path) -> None:
-    os.mkfifo(owned.hidden(tmp_path / "a"))
+    os.mkfifo(owned.hidden_path(tmp_path / "a"))
     assert len(owned.remove_abandoned(tmp_path)) == 1
 
 
@@ -114,7 +114,7 @@ def test_a_result_that_was_about_to_be_replaced_comes_back(tmp_path: Path) -> No
     job = prepare(write(tmp_path))
     place = tmp_path / "results" / "a"
     digest = execute(job, out=place).result.trials[0].info.digest
-    place.rename(owned.hidden(place, owned.REPLACED))
+    place.rename(owned.hidden_path(place, owned.REPLACED))
     again = execute(job, out=place)
     assert again.cached
     assert again.result.trials[0].info.digest == digest

@@ -198,7 +198,9 @@ def test_the_borders_of_parts_change_nothing(borders: list[int]) -> None:
     ):
         np.testing.assert_array_equal(one, other)
     assert frames.probe_rtt_stays(parted) == frames.probe_rtt_stays(whole)
-    mine, others = (windows.grown(t, "flow", "wire_bytes", grid) for t in (parted, whole))
+    mine, others = (
+        windows.increments_by_key(t, "flow", "wire_bytes", grid) for t in (parted, whole)
+    )
     assert list(mine) == list(others)
     np.testing.assert_array_equal(list(mine.values()), list(others.values()))
     for flow in range(4):

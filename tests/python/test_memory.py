@@ -16,9 +16,9 @@ from waiting import HANG_S, await_that
 
 from narrows.errors import SpecError
 from narrows.execute import memory
+from narrows.execute.demand import demand
 from narrows.execute.memory import Room, free_memory
 from narrows.plan import grid, plan
-from narrows.plan.demand import demand
 from narrows.spec import load_study
 
 POISSON = GOOD.replace(

@@ -25,7 +25,7 @@ from narrows.metrics import (
 )
 from narrows.metrics.catalogue import FLOW as OF_FLOWS
 from narrows.metrics.catalogue import RUN
-from narrows.metrics.distributions import distributions, summarised
+from narrows.metrics.distributions import distributions, exact_statistics
 from narrows.metrics.metric import FlowFacts
 from narrows.store import RunInfo
 
@@ -50,7 +50,9 @@ def tables(
 ) -> dict[str, pl.DataFrame]:
     return {
         "flow_samples": samples(flow_rows, FLOW).with_columns(
-            pl.col("received_bytes", "wire_bytes", "retransmitted").cast(pl.UInt64)
+            pl.col("received_bytes", "wire_bytes", "retransmitted").cast(pl.UInt64),
+            rtt_ms=pl.lit(None, pl.Float64),
+            srtt_ms=pl.lit(None, pl.Float64),
         ),
         "queue_samples": samples([(0.5, 0, 0, 0, 0, 0), (2.0, 0, 0, 0, 0, 0)], QUEUE),
         "completions": pl.DataFrame(completions or [], schema=COMPLETIONS, orient="row"),
@@ -157,10 +159,27 @@ def test_an_endless_flow_counts_from_the_warm_up() -> None:
     assert flow["goodput_mbps"] == pytest.approx(4.0)
     assert flow["throughput_mbps"] == pytest.approx(4.16)
     assert flow["retransmits"] == 3
+    assert flow["rtt_ms"].pop("time_mean") is None
     assert flow["rtt_ms"] == {"min": 20.0, "mean": 25.0, "p50": 20.0, "p95": 40.0, "p99": 40.0}
     assert flow["fct_s"] is None
     assert flow["share"] == 1.0
     assert (flow["name"], flow["cca"], flow["start_s"]) == ("cubic-1", "cubic", 0.0)
+
+
+def test_the_mean_over_time_counts_samples_and_the_mean_of_rtts_each_of_them() -> None:
+    scenario = with_flows('cca = "cubic"')
+    rows = [(time_s, 0, 0, 0, 0) for time_s in (0.4, 0.5, 1.0, 1.5, 2.0)]
+    made = tables(rows)
+    latest = {"rtt_ms": [99.0, 20.0, 20.0, None, 40.0], "srtt_ms": [9.0, 9.0, 9.0, 36.0, 9.0]}
+    made["flow_samples"] = made["flow_samples"].with_columns(
+        pl.Series(name, found) for name, found in latest.items()
+    )
+    (flow,) = flow_summaries(scenario, made, 2.0)
+    assert flow["rtt_ms"]["mean"] == (3 * 20 + 40) / 4
+    assert flow["rtt_ms"]["time_mean"] == (20 + 20 + 36 + 40) / 4
+    scenario["run"]["record"] = "summary"
+    (flow,) = flow_summaries(scenario, made, 2.0)
+    assert flow["rtt_ms"]["time_mean"] is None
 
 
 def test_late_and_stopped_flows_count_over_their_own_span() -> None:
@@ -308,11 +327,11 @@ def test_extremes_are_exact_where_the_back_end_knows_them() -> None:
         ("rtt_ms", 1, 7.0, 1.0),
     ]
     parts = distributions(samples(rows, ["kind", "id", "value", "weight"]))
-    found = summarised(parts, ("rtt_ms", 0), ("min", "p50", "mean", "max"))
+    found = exact_statistics(parts, ("rtt_ms", 0), ("min", "p50", "mean", "max"))
     assert (found["min"], found["max"]) == (20.0, 40.0)
     assert (found["p50"], found["mean"]) == (20.0, pytest.approx((3 * 19.97 + 40.1) / 4))
-    assert summarised(parts, ("rtt_ms", 1), ("min", "max"), 2.0) == {"min": 14.0, "max": 14.0}
-    assert summarised(parts, ("queue_bytes", 0), ("max",)) == {"max": None}
+    assert exact_statistics(parts, ("rtt_ms", 1), ("min", "max"), 2.0) == {"min": 14.0, "max": 14.0}
+    assert exact_statistics(parts, ("queue_bytes", 0), ("max",)) == {"max": None}
 
 
 def test_distributions_are_told_apart_whatever_their_order() -> None:
@@ -335,14 +354,14 @@ def test_one_way_delays_are_those_of_the_router_and_stand_for_unknown_round_trip
     rows = [("one_way_ms", 0, 12.0, 3.0), ("one_way_ms", 0, 28.0, 1.0)]
     router = samples(rows, ["kind", "id", "value", "weight"])
 
-    def found(distributions: pl.DataFrame) -> dict[str, float | None]:
+    def find(distributions: pl.DataFrame) -> dict[str, float | None]:
         (entry,) = flow_summaries(scenario, {**frames, "distributions": distributions}, 2.0)
         facts = FlowFacts(entry, scenario["flows"][0], scenario["path"])
         names = ("owd_mean_ms", "owd_p95_ms", "delay_mean_ms")
         return {metric.name: metric.read(facts) for metric in OF_FLOWS if metric.name in names}
 
-    assert found(router) == {"owd_mean_ms": 16.0, "owd_p95_ms": 28.0, "delay_mean_ms": 6.0}
+    assert find(router) == {"owd_mean_ms": 16.0, "owd_p95_ms": 28.0, "delay_mean_ms": 6.0}
     both = pl.concat([frames["distributions"], router])
-    assert found(both) == {"owd_mean_ms": 16.0, "owd_p95_ms": 28.0, "delay_mean_ms": 5.0}
+    assert find(both) == {"owd_mean_ms": 16.0, "owd_p95_ms": 28.0, "delay_mean_ms": 5.0}
     simulated = {"owd_mean_ms": None, "owd_p95_ms": None, "delay_mean_ms": 5.0}
-    assert found(frames["distributions"]) == simulated
+    assert find(frames["distributions"]) == simulated

@@ -37,7 +37,7 @@ def test_harms_of_frames() -> None:
     ]
 
 
-def received(rates: list[list[float]]) -> pl.DataFrame:
+def samples_of(rates: list[list[float]]) -> pl.DataFrame:
     """Samples of flows whose rates (bytes/s) are given second by second."""
     frames = []
     for flow, steps in enumerate(rates):
@@ -53,11 +53,11 @@ def received(rates: list[list[float]]) -> pl.DataFrame:
 def test_convergence_is_where_a_fair_stretch_begins() -> None:
     one = [9.0, 9, 5, 9, 9, 9, 5, 5, 5, 5, 5, 5]
     other = [1.0, 1, 5, 1, 1, 1, 5, 5, 5, 5, 5, 5]
-    assert convergence_s(received([one, other]), [0, 1], 0.0, 12.0) == 6.0
-    assert convergence_s(received([one, other]), [0, 1], 2.0, 12.0) == 4.0
-    assert convergence_s(received([one, other]), [0, 1], 0.0, 12.0, hold_s=1.0) == 2.0
-    assert convergence_s(received([one, other]), [0, 1], 0.0, 10.0) is None
-    assert convergence_s(received([one]), [0], 0.0, 12.0) is None
+    assert convergence_s(samples_of([one, other]), [0, 1], 0.0, 12.0) == 6.0
+    assert convergence_s(samples_of([one, other]), [0, 1], 2.0, 12.0) == 4.0
+    assert convergence_s(samples_of([one, other]), [0, 1], 0.0, 12.0, hold_s=1.0) == 2.0
+    assert convergence_s(samples_of([one, other]), [0, 1], 0.0, 10.0) is None
+    assert convergence_s(samples_of([one]), [0], 0.0, 12.0) is None
 
 
 def test_slowdown_counts_headers_and_two_round_trips() -> None:

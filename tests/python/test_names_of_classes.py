@@ -111,12 +111,12 @@ def test_a_single_flow_of_that_name_comes_first() -> None:
 @pytest.mark.parametrize(
     ("written", "found"),
     [
-        (text(waits="larg"), "which is no flow"),
-        (text(waits="large-4"), "which is no flow"),
+        (text(waits="larg"), "which is not a flow"),
+        (text(waits="large-4"), "which is not a flow"),
         (text(waits="small"), "the chain itself"),
         (text(waits="small-1"), "the chain itself"),
         (text().replace('size = "1mb"', ""), "which never ends"),
-        (text(stop="small-3"), "which is no flow"),
+        (text(stop="small-3"), "which is not a flow"),
     ],
 )
 def test_names_that_mean_nothing_that_ends_are_refused(written: str, found: str) -> None:

@@ -15,14 +15,14 @@ import pytest
 from specimens import GOOD, run_cli, scenario_of, write
 
 from narrows.compare.judge import Comparison
-from narrows.compare.quantities import Cell
+from narrows.compare.quantities import ComparedQuantity
 from narrows.compare.table import write_cells
 from narrows.exchange import export_run, table
 from narrows.figures import interactive
 from narrows.figures.model import Figure, Guide, Line, Panel, Stack
 from narrows.report.single import page
 from narrows.store.cells import as_written, harmless, harmless_frame
-from narrows.store.intact import sealed
+from narrows.store.intact import seal
 from narrows.store.slug import slug, slugs
 
 FORMULAS = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "-", "\t=1", '=HYPERLINK("x")')
@@ -174,7 +174,7 @@ def test_markup_in_a_name_means_nothing_to_plotly() -> None:
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_a_name_is_no_formula_in_the_cells_of_a_comparison(name: str, tmp_path: Path) -> None:
-    measured = dict.fromkeys(("sim", "uml"), [{Cell("share", name): 0.5}] * 3)
+    measured = dict.fromkeys(("sim", "uml"), [{ComparedQuantity("share", name): 0.5}] * 3)
     engines = {"sim": "1", "uml": "2"}
     made = Comparison(name, "a path", scenario_of(), (name,), engines, measured)
     write_cells([made], tmp_path / "cells.csv")
@@ -205,7 +205,7 @@ def test_no_escape_of_a_terminal_reaches_it(
     manifest = place.parent / f"{attack}result" / "manifest.json"
     document = json.loads(manifest.read_text())
     document["groups"] = [attack]
-    manifest.write_text(json.dumps(sealed(document, manifest.parent)))
+    manifest.write_text(json.dumps(seal(document, manifest.parent)))
     capsys.readouterr()
     for command in ("ls", "verify"):
         run_cli(command, str(place.parent))

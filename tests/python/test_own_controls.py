@@ -290,7 +290,7 @@ def test_runs_share_nothing(tmp_path):
     [
         ("x = 1", r'flows\[0\].cca: found no "Mine" in mine.py; a class with the methods'),
         ("class Min: pass", 'found no "Mine" in mine.py; "Min" would be right'),
-        ("Mine = 3", "found a int, which is no class"),
+        ("Mine = 3", "found a int, which is not a class"),
         ("class Mine: pass", "found a class without on_ack; a class with the methods on_ack"),
         ("import nowhere", "found ModuleNotFoundError: .* in line 1 of mine.py: import nowhere"),
         ("class Mine(:", r"found SyntaxError: .*mine.py, line 1"),
@@ -461,7 +461,7 @@ def test_a_control_that_exits_ends_the_run_not_the_program(method):
 PATIENT = """
 import sys
 from narrows.spec import python_control
-python_control.PATIENCE_S = 0.5
+python_control.WARN_AFTER_S = 0.5
 from narrows import cli
 sys.argv[1:] = ["run", "own.toml", "--allow-code", "mine.py", "--out", "out"]
 sys.exit(cli.main())
@@ -532,15 +532,15 @@ def test_code_that_holds_the_interpreter_is_named_and_can_be_killed(tmp_path):
 
 
 def test_code_that_returns_is_not_named(capfd):
-    """Patience is for one call, not for all of a run."""
+    """The limit holds for one call, not for the whole run."""
     with allowing([EXAMPLE]):
         job = runner.prepare(EXAMPLE / "experiment.toml")
     scenario_ = job.plan.trials[0].scenario
-    python_control.PATIENCE_S, before = 0.05, python_control.PATIENCE_S
+    python_control.WARN_AFTER_S, before = 0.05, python_control.WARN_AFTER_S
     try:
         Simulator().run(scenario_)
     finally:
-        python_control.PATIENCE_S = before
+        python_control.WARN_AFTER_S = before
     assert capfd.readouterr().err == ""
 
 

@@ -192,7 +192,7 @@ def test_what_is_no_control_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("option", "found"),
     [
-        ("gain=2", '"gain", which is no option of the control'),
+        ("gain=2", '"gain", which is not an option of the control'),
         ("window=true", "window = True"),
         ('window="a"', "window = 'a'"),
     ],

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from specimens import GOOD
 
-from narrows.api import sweep as sweep_in_python
+from narrows.api.running import sweep as sweep_in_python
 from narrows.cli import main
 from narrows.store import open_store
 from narrows.sweeps.page import write_pages

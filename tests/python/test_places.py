@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from narrows.diff.judge import exact, headline
 from narrows.diff.side import changes, read, title
 from narrows.errors import InputError
 from narrows.metrics import equivalence
-from narrows.report.shelf import items, write_index
+from narrows.report.results_index import items, write_index
 from narrows.store import open_store
 from narrows.sweeps.page import write_pages
 
@@ -25,9 +26,9 @@ AXES = ["--set", 'path.buffer=["0.5bdp", "2bdp"]', "--set", 'flows[0].cca=["cubi
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with two runs and two sweeps."""
-    folder = tmp_path_factory.mktemp("shelf")
+    folder = tmp_path_factory.mktemp("results")
     spec = folder / "good.toml"
     spec.write_text(GOOD)
     results = folder / "results"
@@ -46,34 +47,34 @@ def data_of(page: Path) -> dict[str, Any]:
     return known
 
 
-def test_a_sweep_leaves_a_page_with_every_combination(shelf: Path) -> None:
-    page = shelf / "s" / "good.html"
+def test_a_sweep_leaves_a_page_with_every_combination(results: Path) -> None:
+    page = results / "s" / "good.html"
     data = data_of(page)
     assert [axis["place"] for axis in data["axes"]] == ["path.buffer", "flows[0].cca"]
     assert [axis["numeric"] for axis in data["axes"]] == [True, False]
     assert len(data["cells"]) == 4
     assert data["columns"][0] == "utilization"
     table = {name: cell["values"] for name, cell in enumerate(data["cells"])}
-    assert all(0.5 < values["utilization"][0] <= 1.001 for values in table.values())
+    assert all(50 < values["utilization"][0] <= 100.1 for values in table.values())
     for cell in data["cells"]:
         for run in cell["runs"]:
             assert (page.parent / run["page"]).is_file()
     assert "://" not in re.sub(r"<script nonce=.*?</script>", "", page.read_text(), flags=re.DOTALL)
 
 
-def test_pages_of_runs_share_the_chart_library(shelf: Path) -> None:
-    pages = sorted((shelf / "s" / "pages").glob("*.html"))
+def test_pages_of_runs_share_the_chart_library(results: Path) -> None:
+    pages = sorted((results / "s" / "pages").glob("*.html"))
     assert len(pages) == 4
     html = pages[0].read_text()
     assert '<script src="plotly-basic.min.js" nonce="' in html
-    assert (shelf / "s" / "pages" / "plotly-basic.min.js").is_file()
+    assert (results / "s" / "pages" / "plotly-basic.min.js").is_file()
     assert pages[0].stat().st_size < 300_000
     assert 'href="../' not in html, "the files of a store change when parts are merged"
 
 
-def test_failures_stand_on_the_page(shelf: Path, tmp_path: Path) -> None:
+def test_failures_stand_on_the_page(results: Path, tmp_path: Path) -> None:
     place = tmp_path / "copy"
-    shutil.copytree(shelf / "s", place)
+    shutil.copytree(results / "s", place)
     store = open_store(place)
     key = store.study_runs("good")["run"][0]
     store.discard(key)
@@ -87,29 +88,30 @@ def test_failures_stand_on_the_page(shelf: Path, tmp_path: Path) -> None:
 
 
 def test_a_directory_is_listed_and_has_a_page(
-    shelf: Path, capsys: pytest.CaptureFixture[str]
+    results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = {item.path: item for item in items(shelf)}
+    found = {item.path: item for item in items(results)}
     assert {path: item.kind for path, item in found.items() if path in "abst"} == {
         "a": "run", "b": "run", "s": "sweep", "t": "sweep",
     }  # fmt: skip
     assert found["a"].state == "3 runs on sim"
     assert found["s"].page == "s/good.html"
-    page = write_index(shelf)
+    page = write_index(results)
     addresses = re.findall(r'href="([^"]+)"', page.read_text())
     assert {"a/report.html", "s/good.html"} <= set(addresses)
-    assert all((shelf / address).is_file() for address in addresses)
-    assert main(["list", "results", str(shelf), "--json"]) == 0
+    assert all((results / address).is_file() for address in addresses)
+    assert main(["list", "results", str(results), "--json"]) == 0
     assert {item["path"] for item in json.loads(capsys.readouterr().out)} >= set("abst")
-    assert main(["open", str(shelf / "a"), "--no-show"]) == 0
-    assert capsys.readouterr().out.strip() == str(shelf / "a" / "report.html")
+    assert main(["open", str(results / "a"), "--no-show"]) == 0
+    assert capsys.readouterr().out.strip() == str(results / "a" / "report.html")
 
 
-def test_results_themselves_are_listed(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (run,), (sweep,) = items(shelf / "a"), items(shelf / "s")
+def test_results_themselves_are_listed(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (run,), (sweep,) = items(results / "a"), items(results / "s")
     assert (run.path, run.kind, run.page) == ("a", "run", "a/report.html")
     assert (sweep.path, sweep.kind) == ("s", "sweep")
-    monkeypatch.chdir(shelf / "a")
+    assert sweep.what == "4 combinations of Buffer, Control of flow 1"
+    monkeypatch.chdir(results / "a")
     assert items(".") == [run]
 
 
@@ -119,19 +121,20 @@ def test_no_directory_of_results_is_told(tmp_path: Path) -> None:
 
 
 def test_a_diff_of_runs_says_what_was_changed_and_what_became_of_it(
-    shelf: Path, tmp_path: Path
+    results: Path, tmp_path: Path
 ) -> None:
-    made = diff(shelf / "a", shelf / "b", tmp_path / "out")
+    made = diff(results / "a", results / "b", tmp_path / "out")
     assert made.changes == [("flows[0].cca", "cubic", "reno")]
     rows = {row.metric: row for row in made.rows}
     # One class was renamed: the flows are the same.
     assert rows["cubic.goodput_mbps"].label.endswith("CUBIC \N{RIGHTWARDS ARROW} Reno")
     assert made.title == "CUBIC \N{RIGHTWARDS ARROW} Reno"
     assert [row.metric for row in headline(made.rows)] == [
-        "cubic.goodput_mbps", "cubic.delay_mean_ms", "loss_rate", "utilization",
+        "cubic.goodput_mbps", "cubic.delay_mean_ms", "cubic.retransmits",
+        "loss_rate", "drops", "utilization",
     ]  # fmt: skip
     told = list(made.lines())
-    assert sum(line.endswith("too few values") for line in told) <= 6
+    assert sum(line.endswith("too few values") for line in told) <= 8
     more = len(list(made.lines(whole=True))) - len(told)
     assert more > len(headline(made.rows))
     html = made.page.read_text()
@@ -141,8 +144,29 @@ def test_a_diff_of_runs_says_what_was_changed_and_what_became_of_it(
     assert any("cubic" in line for line in made.lines())
 
 
-def test_a_title_says_what_differs(shelf: Path) -> None:
-    first, second = read(shelf / "a", "A"), read(shelf / "b", "B")
+def test_what_is_left_out_is_told_by_the_name_of_its_default(results: Path) -> None:
+    first = read(results / "a", "A")
+    options = {"path.queue": "fq_codel", "flows[0].options.hystart": "off", "flows[0].ecn": True}
+    found = changes(first, replace(first, spec={**first.spec, **options}))
+    assert set(found) == {
+        ("path.queue", "droptail (default)", "fq_codel"),
+        ("flows[0].options.hystart", "hystart (default)", "off"),
+        ("flows[0].ecn", "default", "True"),
+    }
+    assert title(first, first, found[:1]) == "Queue: Drop-tail \N{RIGHTWARDS ARROW} FQ-CoDel"
+
+
+def test_parts_are_told_in_per_cent(results: Path, tmp_path: Path) -> None:
+    made = diff(results / "a", results / "b", tmp_path / "out")
+    row = next(row for row in made.rows if row.metric == "utilization")
+    assert (row.label, row.display.label) == ("Utilization", "Utilization (%)")
+    assert row.display.first == 100 * row.first <= 100.1
+    assert row.display.apart.mean == 100 * row.apart.mean
+    assert any(line.startswith("Utilization (%)") for line in made.lines())
+
+
+def test_a_title_says_what_differs(results: Path) -> None:
+    first, second = read(results / "a", "A"), read(results / "b", "B")
     assert title(first, second, [("path.queue", "default", "fq_codel")]).startswith(
         "Queue: default"
     )
@@ -164,8 +188,8 @@ def test_a_change_is_told_if_the_interval_does_not_hold_zero(tmp_path: Path) -> 
             assert row.change is Effect.UNCLEAR
 
 
-def test_the_same_result_twice_has_no_difference(shelf: Path, tmp_path: Path) -> None:
-    made = diff(shelf / "a", shelf / "a", tmp_path / "out")
+def test_the_same_result_twice_has_no_difference(results: Path, tmp_path: Path) -> None:
+    made = diff(results / "a", results / "a", tmp_path / "out")
     assert made.changes == []
     assert {row.change for row in made.rows} <= {
         Effect.SAME,
@@ -175,8 +199,8 @@ def test_the_same_result_twice_has_no_difference(shelf: Path, tmp_path: Path) ->
     assert all(row.apart.mean == 0 for row in made.rows)
 
 
-def test_trials_that_are_one_run_tell_nothing_about_chance(shelf: Path, tmp_path: Path) -> None:
-    made = diff(shelf / "a", shelf / "b", tmp_path / "out")
+def test_trials_that_are_one_run_tell_nothing_about_chance(results: Path, tmp_path: Path) -> None:
+    made = diff(results / "a", results / "b", tmp_path / "out")
     goodput = next(row for row in made.rows if row.metric == "cubic.goodput_mbps")
     assert goodput.apart.mean != 0  # yet no interval of no width is told as certainty
     assert goodput.interval is None
@@ -184,8 +208,8 @@ def test_trials_that_are_one_run_tell_nothing_about_chance(shelf: Path, tmp_path
     assert "jitter" in list(made.lines())[-2]
 
 
-def test_a_diff_of_sweeps_goes_by_combination(shelf: Path, tmp_path: Path) -> None:
-    made = diff(shelf / "s", shelf / "t", tmp_path / "out")
+def test_a_diff_of_sweeps_goes_by_combination(results: Path, tmp_path: Path) -> None:
+    made = diff(results / "s", results / "t", tmp_path / "out")
     assert ("path.rate", "8mbit", "4mbit") in made.changes
     [row] = [row for row in made.rows if row.metric == "cubic.goodput_mbps"]
     assert row.cells == 2  # the combinations with CUBIC
@@ -193,10 +217,10 @@ def test_a_diff_of_sweeps_goes_by_combination(shelf: Path, tmp_path: Path) -> No
     assert "grid" in made.page.read_text()
 
 
-def test_a_run_and_a_sweep_cannot_be_compared(shelf: Path, tmp_path: Path) -> None:
+def test_a_run_and_a_sweep_cannot_be_compared(results: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a run and a sweep"):
-        diff(shelf / "a", shelf / "s", tmp_path / "out")
-    assert changes(read(shelf / "a", "A"), read(shelf / "a", "B")) == []
+        diff(results / "a", results / "s", tmp_path / "out")
+    assert changes(read(results / "a", "A"), read(results / "a", "B")) == []
 
 
 def test_what_only_rounding_parts_is_equal() -> None:

@@ -23,7 +23,7 @@ from narrows.metrics import summarise
 from narrows.plan import plan
 from narrows.spec import load
 from narrows.spec.permission import allowing
-from narrows.store import RunResult
+from narrows.store import RunRecord
 
 SENDS = """\
 import os, random, socket, sys, time
@@ -152,7 +152,7 @@ def test_a_file_behind_an_equals_sign_counts_too(tmp_path: Path) -> None:
     assert str(tmp_path / "sizes") in digests(mine(tmp_path, text))
 
 
-def look(result: RunResult, scenario: dict[str, object], exact: bool) -> None:
+def look(result: RunRecord, scenario: dict[str, object], exact: bool) -> None:
     """Checks the tables and files of a run of `mine`."""
     said = result.files["programs/mine/client/stdout.txt"].decode()
     total = int(result.files["programs/mine/client/notes.txt"])

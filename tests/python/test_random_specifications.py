@@ -39,7 +39,7 @@ from relations import (
 from narrows.backends import get_backend
 from narrows.metrics.summary import summarise
 from narrows.plan import Trial
-from narrows.store import RunResult
+from narrows.store import RunRecord
 
 FIRST = int(os.environ.get("NARROWS_FUZZ_FIRST", "1")) % 2**31
 SEEDS = range(FIRST, FIRST + int(os.environ.get("NARROWS_SEEDS", "60")))
@@ -53,7 +53,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_files(tmp_path_factory.mktemp("random"))
 
 
-def run(made: Trial) -> tuple[RunResult, dict[str, Any]]:
+def run(made: Trial) -> tuple[RunRecord, dict[str, Any]]:
     """Runs a trial and summarises it."""
     result = get_backend("sim").run(made.scenario)
     return result, summarise(made.scenario, result.tables, result.info)

@@ -69,6 +69,10 @@ def test_who_wins(place: Path) -> None:
     assert f"BBR has {bbr:.0%} of".replace("%", " %") in WORDS
     assert f"CUBIC has {cubic:.0%} with 8 BDP".replace("%", " %") in WORDS
     assert (place / "fair-share.png").is_file()
+    answer = place / "narrows-results" / "fair.answer" / "fair-answer.json"
+    [found] = json.loads(answer.read_text(encoding="utf-8"))["answers"]
+    low, high = (float(found[end].removesuffix("bdp")) for end in ("beyond", "found"))
+    assert low < float(re.search(r"At about (\d) BDP both", WORDS)[1]) < high  # type: ignore[index]
 
 
 def test_which_queue(place: Path) -> None:
@@ -93,7 +97,10 @@ def test_is_a_control_safe(place: Path) -> None:
         one for one in mine["bufferbloat"]["expectations"] if one["metric"] == "queue_mean_ms"
     ]
     mean = sum(queue["values"]) / len(queue["values"])
-    assert f"its queue is {mean:.0f} ms, and {queue['bound'].split()[-1]} ms are allowed" in WORDS
+    assert (
+        f"its mean queue is {mean:.0f} ms, and the limit is {queue['bound'].split()[-1]} ms"
+        in WORDS
+    )
     suite = (ROOT / "python/narrows/evaluate/suites/rfc9743/suite.toml").read_text("utf-8")
     assert f"{len(mine)} of the {suite.count('[[situation]]')} situations that test" in WORDS
 
@@ -121,7 +128,7 @@ def test_the_readme_counts_what_can_be_listed() -> None:
     controls, queues = (
         sum(not name.startswith(" ") for name, _ in listing(kind)) for kind in ("ccas", "queues")
     )
-    assert f"one of {controls} controls" in WORDS
+    assert f"one of {controls} congestion controls" in WORDS
     assert f"{queues} queues" in WORDS
 
 

@@ -38,7 +38,7 @@ SEEDS = range(FIRST, FIRST + int(os.environ.get("NARROWS_SEEDS", "12")))
 def expect(case: Case, events: Events) -> dict[str, Any]:
     """The numbers of the summary that packets tell."""
     span = events.end_s - case.warmup_s
-    forwarded, dropped = events.counted("forwarded"), events.counted("dropped")
+    forwarded, dropped = events.counted_rows("forwarded"), events.counted_rows("dropped")
     capacity = integral(case.rates, case.warmup_s, events.end_s)
     payload = events.payload()
     total = sum(payload.values())
@@ -46,7 +46,7 @@ def expect(case: Case, events: Events) -> dict[str, Any]:
         "utilization": min(sum(row["size"] for row in forwarded) * 8 / capacity, 1.0),
         "drops": len(dropped),
         "forwarded": len(forwarded),
-        "loss_rate": len(dropped) / len(sent) if (sent := events.counted("sent")) else None,
+        "loss_rate": len(dropped) / len(sent) if (sent := events.counted_rows("sent")) else None,
         "flows": len(case.flows),
         "packets": sum(
             row["event"] == "forwarded" and row["size"] > HANDSHAKE for row in events.rows

@@ -130,7 +130,7 @@ def test_delays_and_fairness_are_what_the_packets_tell(seed: int) -> None:
     summary = summarise(scenario, result.tables, result.info, names)
     row = summary_row(summary, names)
     events = Events(case, result.tables["packets"].to_dicts(), result.info.end_s)
-    assert not events.counted("dropped", "lost"), case.text
+    assert not events.counted_rows("dropped", "lost"), case.text
     wrong = [
         *(line for name in names for line in wrong_round_trips(case, events, summary, name)),
         *wrong_queue(case, events, row),
@@ -157,7 +157,7 @@ def wrong_round_trips(case: Case, events: Events, summary: dict[str, Any], name:
         for kind, base in (("rtt", 0.0), ("delay", own_ms)):
             value = flow.get(f"{kind}_{key}_ms")
             if value is not None and not rtts.has(key, value + base, BUCKET):
-                found.append(f"{name}.{kind}_{key}_ms: {value}, packets {rtts.shown(key)}")
+                found.append(f"{name}.{kind}_{key}_ms: {value}, packets {rtts.statistic(key)}")
     return found
 
 
@@ -167,7 +167,7 @@ def wrong_queue(case: Case, events: Events, row: dict[str, Any]) -> list[str]:
     waiting = Weighted([(span, float(size)) for span, size in events.backlog()])
     scales = {"bdp": rate * rtt / 8, "ms": rate / 8e3}
     return [
-        f"queue_{key}_{unit}: {row[f'queue_{key}_{unit}']}, packets {waiting.shown(key)} bytes"
+        f"queue_{key}_{unit}: {row[f'queue_{key}_{unit}']}, packets {waiting.statistic(key)} bytes"
         for key in ("mean", "p5", "p50", "p95", "max")
         for unit, scale in scales.items()
         if not waiting.has(key, row[f"queue_{key}_{unit}"] * scale, BUCKET)

@@ -20,7 +20,7 @@ from narrows.errors import StoreError
 from narrows.figures.model import Figure, Line, Panel, Stack
 from narrows.report import Check, Verdicts, page, single, write_report
 from narrows.report.conditions import conditions
-from narrows.store.intact import sealed
+from narrows.store.intact import seal
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +207,7 @@ def test_a_long_chain_is_cut_and_says_so(tmp_path):
     summary["runs"][0]["flows"] = [flow | {"name": f"chain-{i:03}"} for i in range(120)]
     (path / "summary.json").write_text(json.dumps(summary))
     manifest = json.loads((path / "manifest.json").read_text())
-    (path / "manifest.json").write_text(json.dumps(sealed(manifest, path)))
+    (path / "manifest.json").write_text(json.dumps(seal(manifest, path)))
     text = Reader(write_report(path).page.read_text()).text
     assert "chain-049" in text
     assert "chain-050" not in text

@@ -47,7 +47,7 @@ NAMES = ("period", "swing", "sides", "probing", "part", "inflated", "accurate", 
          "every", "quiet")  # fmt: skip
 
 
-def failed(made_up):
+def failed_checks(made_up):
     """The names of the checks that didn't pass."""
     return {
         name for name, check in zip(NAMES, checks(made_up), strict=True) if check.passed is False
@@ -67,48 +67,48 @@ def test_the_cycle_of_the_document_is_confirmed():
 
 @pytest.mark.parametrize("period_s", [30.0, 40.0])
 def test_a_longer_cycle_is_not(period_s):
-    assert "period" in failed(trial(period_s=period_s))
+    assert "period" in failed_checks(trial(period_s=period_s))
 
 
 def test_classes_that_never_change_places_are_not():
     even = (pl.col("time_s") * 2.5e6).cast(pl.UInt64).alias("wire_bytes")
-    assert {"period", "swing"} <= failed(trial(even))
+    assert {"period", "swing"} <= failed_checks(trial(even))
 
 
 def test_probes_every_20_s_are_not():
     late = ((pl.col("time_s") + 2.05) % 20 > 18).not_() & (pl.col("cca_state") == "probe_rtt")
     state = pl.when(late).then(pl.lit("probe_bw")).otherwise("cca_state").alias("cca_state")
-    assert "probing" in failed(trial(state))
+    assert "probing" in failed_checks(trial(state))
 
 
 def test_a_flow_that_never_probes_is_not():
     state = pl.lit("probe_bw").alias("cca_state")
-    assert {"probing", "part"} <= failed(trial(state))
+    assert {"probing", "part"} <= failed_checks(trial(state))
 
 
 @pytest.mark.parametrize("rtprop_ms", [25.0, 60.0])
 def test_an_rtprop_that_never_changes_is_not(rtprop_ms):
-    assert "part" in failed(trial(rtprop=pl.lit(rtprop_ms)))
+    assert "part" in failed_checks(trial(rtprop=pl.lit(rtprop_ms)))
 
 
 def test_an_rtt_that_is_not_near_60_ms_is_not():
-    assert failed(trial(rtt=0.7 * NEAR_60_MS)) == {"inflated"}
+    assert failed_checks(trial(rtt=0.7 * NEAR_60_MS)) == {"inflated"}
 
 
 def test_how_high_the_inflated_rtprop_is_decides_nothing():
     lower = pl.when(pl.col("value") > 30).then(45.0).otherwise(pl.col("value"))
     made_up = trial(rtprop=lower)
-    assert failed(made_up) == set()
+    assert failed_checks(made_up) == set()
     assert cycle.meanwhile([cycle.Evidence(made_up)] * 3).measured == "45 ± 0 ms"
 
 
 def test_a_run_without_loss_has_no_bursts():
-    assert failed(trial(bursts=False)) == {"follows", "every"}
+    assert failed_checks(trial(bursts=False)) == {"follows", "every"}
 
 
 def test_bursts_before_the_inflation_do_not_follow_it():
     late = pl.col("value").shift(50, fill_value=25.0).over("flow", "name")
-    assert {"follows", "quiet"} <= failed(trial(rtprop=late))
+    assert {"follows", "quiet"} <= failed_checks(trial(rtprop=late))
 
 
 def test_what_a_back_end_does_not_tell_is_undecided():
@@ -142,13 +142,13 @@ def test_smooth_keeps_the_level_at_both_ends():
 
 
 def test_the_chart_has_the_paper_s_rtt_and_its_axis_of_the_loss_unless_more_is_lost() -> None:
-    def drawn(percent: float) -> Figure:
+    def draw(percent: float) -> Figure:
         loss = Line("loss", np.array([0.0, 1.0]), np.array([math.nan, percent]), "loss")
         shares, rtt = Panel("s", "% of the rate", ()), Panel("s", "ms", ())
         panels = (shares, Panel("s", "%", (loss,)), rtt)
         return fig9.with_the_paper_s(Figure("run", "", panels, "alt"))
 
-    assert [drawn(percent).panels[1].y_range for percent in (5.9, 6.1)] == [(0, 6), (0, None)]
-    assert [guide.value for guide in drawn(1.0).panels[0].guides] == [50, 60]
-    assert [guide.value for guide in drawn(1.0).panels[2].guides] == [60]
-    assert drawn(1.0).panels[2].y_range == (20, 120)
+    assert [draw(percent).panels[1].y_range for percent in (5.9, 6.1)] == [(0, 6), (0, None)]
+    assert [guide.value for guide in draw(1.0).panels[0].guides] == [50, 60]
+    assert [guide.value for guide in draw(1.0).panels[2].guides] == [60]
+    assert draw(1.0).panels[2].y_range == (20, 120)

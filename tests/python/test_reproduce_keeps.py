@@ -14,7 +14,7 @@ FAIR = 2_500_000
 """Bytes per second: a fifth of 100 Mbit/s."""
 
 
-def sent(*pieces: tuple[float, float]) -> pl.DataFrame:
+def sent_bytes(*pieces: tuple[float, float]) -> pl.DataFrame:
     """A flow's counter, from pieces of seconds and fair shares one after the other."""
     times = np.concatenate([[0.0], np.cumsum([length for length, _ in pieces])])
     counts = np.concatenate([[0.0], np.cumsum([length * share * FAIR for length, share in pieces])])
@@ -23,20 +23,20 @@ def sent(*pieces: tuple[float, float]) -> pl.DataFrame:
 
 
 def test_shares_are_taken_after_a_probe_before_the_next_and_after_that() -> None:
-    rows = sent((10.2, 1.0), (3.0, 2.0), (6.8, 1.5), (0.2, 0.0), (9.8, 0.5))
+    rows = sent_bytes((10.2, 1.0), (3.0, 2.0), (6.8, 1.5), (0.2, 0.0), (9.8, 0.5))
     (found,) = between_probes(rows, [(10.0, 10.2), (20.0, 20.2)], [])
     assert found["seen"] is None
     assert [found[part] for part in ("first", "last", "after")] == pytest.approx([2.0, 1.5, 0.5])
 
 
 def test_the_first_probe_of_another_flow_counts_if_there_is_time_left() -> None:
-    rows = sent((13.0, 1.0), (2.0, 3.0), (15.0, 1.0))
+    rows = sent_bytes((13.0, 1.0), (2.0, 3.0), (15.0, 1.0))
     (found,) = between_probes(rows, [(10.0, 10.2), (20.0, 20.2)], [9.0, 13.0, 13.5, 19.0])
     assert found["seen"] == pytest.approx(3.0)
 
 
 def test_probes_too_near_each_other_or_before_all_have_started_are_left_out() -> None:
-    rows = sent((40.0, 1.0))
+    rows = sent_bytes((40.0, 1.0))
     assert not between_probes(rows, [(2.0, 2.2), (12.0, 12.2)], [])
     assert not between_probes(rows, [(12.0, 12.2), (15.0, 15.2)], [])
     assert not between_probes(rows, [(12.0, 12.2), (39.0, 39.2)], [])

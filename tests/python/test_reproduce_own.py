@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -88,12 +89,13 @@ def _there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_paper_is_run_drawn_and_judged(tmp_path, capsys) -> None:
     assert run_cli("reproduce", paper(tmp_path)) == 0
-    assert "confirmed: law/less: 1 of 1 check confirmed" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "  confirmed: law/less\n    confirmed: With losses of 5 % it is at most half: 0." in told
     out = Path("narrows-results/law.study")
     (entry,) = json.loads((out / "ledger.json").read_text())["entries"]
     assert (entry["claim"], entry["figure"], entry["verdict"]) == ("law/less", "law", "confirmed")
     page = (out / "site/law.html").read_text()
-    assert "narrows reproduce law" in page
+    assert "narrows reproduce ./law<" in page
     assert "losses cost throughput" in page
     assert "A Law (Somebody, 2026)" in (out / "site/index.html").read_text()
     assert "Recorded verdicts" not in (out / "site/index.html").read_text()
@@ -183,7 +185,7 @@ def test_a_library_is_left_as_it_was_found(tmp_path) -> None:
         ('"path.loss" = [0.0]', '"path.loss" = [0.2]', "quick.path.loss: found [0.2]; labels of"),
         ('"path.buffer" = "4bdp"', '"flows.udp.size" = "1mb"', 'a deep buffer.set: found no flow'),
         ('rate = "10mbit"', 'rate = "10mbot"', 'path.rate: found the unit "mbot"'),
-        ('cca = "reno"', 'cca = "rono"', 'flows[0].cca: found "rono", which is no congestion'),
+        ('cca = "reno"', 'cca = "rono"', 'flows[0].cca: found "rono", which is not a congestion'),
         ("[axes]", "[axes", "found what isn't TOML"),
     ],
 )  # fmt: skip
@@ -228,7 +230,7 @@ def test_own_measures_run_only_if_allowed(tmp_path, capsys) -> None:
     assert run_cli("reproduce", folder, "--allow-code", "law/measures.py") == 0
     assert "confirmed: law/less" in capsys.readouterr().out
     page = Path("narrows-results/law.study/site/law.html").read_text()
-    assert "narrows reproduce law --allow-code law/measures.py" in page
+    assert "narrows reproduce ./law --allow-code law/measures.py" in page
 
 
 def test_a_changed_measure_measures_again(tmp_path, capsys) -> None:
@@ -238,7 +240,7 @@ def test_a_changed_measure_measures_again(tmp_path, capsys) -> None:
     (tmp_path / "law/measures.py").write_text("def rate(trial):\n    return 1.0\n")
     capsys.readouterr()
     assert run_cli("reproduce", folder, *allowed) == 0
-    assert "measured 1" in capsys.readouterr().out
+    assert "    undecided: With losses of 5 % it is at most half: 1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -291,7 +293,7 @@ kind = "number"
 FIGURE = """
 import polars as pl
 from narrows.reproduce.exhibit import Case, Finding
-from narrows.reproduce.judging import held
+from narrows.reproduce.judging import judge_bounds
 
 from . import testbed
 
@@ -310,7 +312,7 @@ def draw(data):
 
 def judge(data):
     values = data.values("reno.goodput_mbps")
-    check = held("coded/fills", "goodput", "It fills.", "Goodput.", values)
+    check = judge_bounds("coded/fills", "goodput", "It fills.", "Goodput.", values)
     return [Finding("coded/fills", [check])]
 """
 TESTBED = """
@@ -336,7 +338,7 @@ def test_a_figure_of_an_own_paper_can_be_code(tmp_path, capsys) -> None:
     assert run_cli("reproduce", folder, "--allow-code", "coded/figure.py") == 0
     assert "confirmed: coded/fills" in capsys.readouterr().out
     page = Path("narrows-results/coded.study/site/coded.html").read_text()
-    assert "narrows reproduce coded --allow-code coded/figure.py" in page
+    assert "narrows reproduce ./coded --allow-code coded/figure.py" in page
 
 
 @pytest.mark.parametrize(
@@ -429,4 +431,4 @@ def test_the_how_to_goes_from_a_sentence_to_a_verdict(tmp_path, monkeypatch, cap
     own = study.replace('metric = "utilization"', 'python = "longest_queue"')
     (folder / "study.toml").write_text(own)
     assert run_cli("reproduce", "./buffers", "--trials", "1", "--allow-code", "buffers") in (0, 1)
-    assert "measured" in capsys.readouterr().out
+    assert re.search(r"100 flows need a tenth of a BDP: [1-9]", capsys.readouterr().out)

@@ -15,14 +15,16 @@ from narrows.backends.sim import Simulator
 from narrows.errors import SpecError
 from narrows.report import Check
 from narrows.reproduce import catalogue, fit, ledger, make, seeds, testbeds
+from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case, Data, Finding, Scope
 from narrows.reproduce.gather import conditions
-from narrows.reproduce.judgements import Judgement, alone
+from narrows.reproduce.judgements import Judgement, without_reason
 from narrows.reproduce.judging import version
-from narrows.reproduce.make import Made, with_versions
-from narrows.reproduce.site import Plates
+from narrows.reproduce.make import ReproducedFigure, with_versions
+from narrows.reproduce.site import StoredFigure
 from narrows.reproduce.standing import NOT_SPECIFIC, standing
 from narrows.reproduce.study_code import load
+from narrows.spec.scenario import Scenario
 
 fig8 = load("mixed", "fig8.py")
 testbed = load("mixed", "testbed.py")
@@ -132,17 +134,17 @@ def test_a_claim_is_decided_only_if_it_is_on_every_testbed(verdicts, over) -> No
     assert testbeds.verdict_over(dict(enumerate(verdicts))) == over
 
 
-def judged(claim: str, testbed: str, verdict: str, *passed: bool | None) -> Judgement:
+def judge(claim: str, testbed: str, verdict: str, *passed: bool | None) -> Judgement:
     checks = tuple(asdict(Check("s", "", "", "", each, {}, 5.5)) for each in passed)
     return Judgement(claim, testbed, "linux-4.11", False, verdict, False, checks)
 
 
 def test_a_verdict_that_depends_says_on_what() -> None:
     found = [
-        judged("cs244/fig5", "", "refuted"),
-        judged("cs244/fig5", "timers 100 us late", "confirmed"),
-        judged("cs244/fig5", "CUBIC first", "refuted"),
-        judged("cs244/fig5", "seeds 1", "undecided"),
+        judge("cs244/fig5", "", "refuted"),
+        judge("cs244/fig5", "timers 100 us late", "confirmed"),
+        judge("cs244/fig5", "CUBIC first", "refuted"),
+        judge("cs244/fig5", "seeds 1", "undecided"),
     ]
     told = standing("cs244/fig5", "refuted", "linux-4.11", found)
     assert told.verdict == "depends"
@@ -165,7 +167,7 @@ def test_the_ledger_says_what_a_verdict_depends_on_and_how_many_checks_are_met()
     assert headline() == "refuted (1 of 2 checks met)"
     places = {"": "refuted", "timers on time": "confirmed"}
     found = [
-        replace(judged("cs244/fig5", name, verdict), profile=exhibit.profile)
+        replace(judge("cs244/fig5", name, verdict), profile=exhibit.profile)
         for name, verdict in places.items()
     ]
     assert headline(*found) == "depends (refuted as chosen, confirmed with timers on time)"
@@ -173,22 +175,36 @@ def test_the_ledger_says_what_a_verdict_depends_on_and_how_many_checks_are_met()
 
 def test_a_confirmed_claim_that_rivals_meet_as_well_isn_t_specific() -> None:
     claim, profile = "cs244/fig6", "linux-4.11"
-    found = [
-        judged(claim, "", "confirmed", True),
-        judged(claim, "reno-for-bbr", "confirmed", True),
-    ]
-    assert standing(claim, "confirmed", profile, found).verdict == NOT_SPECIFIC
-    found.append(judged(claim, "vegas-for-bbr", "refuted", False))
+    assert claims()[claim].rivals == ("reno", "cubic", "vegas")
+    found = [judge(claim, "", "confirmed", True)]
+    found += [judge(claim, f"{rival}-for-bbr", "confirmed", True) for rival in ("reno", "cubic")]
+
+    def stand(*more: Judgement) -> tuple[str, str]:
+        made = standing(claim, "confirmed", profile, [*found, *more])
+        return made.verdict, made.more
+
+    vegas = judge(claim, "vegas-for-bbr", "confirmed", True)
+    assert stand(vegas) == (NOT_SPECIFIC, "also with Reno, CUBIC, Vegas")
+    failing = judge(claim, "vegas-for-bbr", "refuted", False)
+    assert stand(failing) == ("confirmed", "also with Reno, CUBIC")
+
+
+def test_a_verdict_says_which_named_rivals_never_ran() -> None:
+    claim, profile = "cs244/fig6", "linux-4.11"
+    found = [judge(claim, "", "confirmed", True), judge(claim, "reno-for-bbr", "refuted", False)]
     told = standing(claim, "confirmed", profile, found)
-    assert (told.verdict, told.more) == ("confirmed", "also with Reno")
+    assert (told.verdict, told.more) == ("confirmed", "not run with CUBIC, Vegas")
+    assert standing(claim, "confirmed", "linux-6.12", found).more == "rivals not run"
+    assert standing(claim, "refuted", profile, found).more == ""
+    assert standing("mixed/idea-hystart", "confirmed", profile, []).more == ""
 
 
 def test_all_numbers_of_a_document_are_asked_of_each_testbed() -> None:
     exhibits = [catalogue.exhibits()[f"cs244/{name}"] for name in ("fig6", "gso")]
     own = [testbed.for_exhibit(exhibits[0]).name for testbed in testbeds.testbeds("cs244")]
     names = list(dict.fromkeys(own))
-    found = [judged("cs244/fig6", name, "v", True, name == "CUBIC first") for name in names]
-    found += [judged("cs244/gso", name, "v", None) for name in names[:-1]]
+    found = [judge("cs244/fig6", name, "v", True, name == "CUBIC first") for name in names]
+    found += [judge("cs244/gso", name, "v", None) for name in names[:-1]]
     fits = fit.fits("cs244", found, exhibits)
     assert [one.testbed for one in fits] == ["as chosen", *names[1:-1]]
     possible = [one.testbed for one in fits if one.possible]
@@ -206,8 +222,8 @@ def test_all_numbers_of_a_document_are_asked_of_each_testbed() -> None:
 def test_the_matrix_has_the_verdict_over_all_testbeds() -> None:
     exhibits = list(catalogue.exhibits().values())
     found = [
-        judged("ietf98/policer", "", "confirmed"),
-        judged("ietf98/policer", "offload", "refuted"),
+        judge("ietf98/policer", "", "confirmed"),
+        judge("ietf98/policer", "offload", "refuted"),
     ]
     (matrix,) = testbeds.matrices(found, exhibits)
     *_, row = testbeds.describe(matrix)
@@ -215,12 +231,12 @@ def test_the_matrix_has_the_verdict_over_all_testbeds() -> None:
 
 
 def test_a_reason_doesn_t_count_on_a_testbed() -> None:
-    assert alone(Finding("cs244/fig5", [NOT_MET], MET)) == "refuted"
+    assert without_reason(Finding("cs244/fig5", [NOT_MET], MET)) == "refuted"
 
 
 def test_a_verdict_that_changes_with_the_seeds_is_told() -> None:
     found = [
-        judged(claim, name, verdict)
+        judge(claim, name, verdict)
         for claim, told in (("cs244/fig5", "cc"), ("cs244/fig6", "cr"))
         for name, verdict in zip(("", "seeds 1"), told, strict=True)
     ]
@@ -229,6 +245,7 @@ def test_a_verdict_that_changes_with_the_seeds_is_told() -> None:
     *_, last = seeds.describe(found)
     assert last.startswith("1 of 2 verdicts change with the seeds; 1 of them from confirmed")
     assert "| `cs244/fig6` | confirmed, refuted |" in list(seeds.describe(found))
+    assert "The same with each set: `cs244/fig5` confirmed." in "\n".join(seeds.describe(found))
 
 
 class Offloadless(Simulator):
@@ -256,20 +273,20 @@ def test_back_ends_that_can_t_run_an_aside_leave_it_out() -> None:
 def test_a_claim_that_only_another_kernel_misses_differs() -> None:
     exhibit = catalogue.exhibits()["panaderia/fig6"]
 
-    def made(profile: str, check: Check) -> Made:
-        plates = Plates(exhibit.identifier, "sim", profile, False, (), (), ())
+    def make_study(profile: str, check: Check) -> ReproducedFigure:
+        plates = StoredFigure(exhibit.identifier, "sim", profile, False, (), (), ())
         finding = Finding("panaderia/fig6", [check])
-        return Made(exhibit, Scope(profile), Data({}, SCOPE), plates, (finding,))
+        return ReproducedFigure(exhibit, Scope(profile), Data({}, SCOPE), plates, (finding,))
 
     def verdicts(own: Check, other: Check) -> list[str]:
-        pair = [made(exhibit.profile, own), made("linux-6.12", other)]
+        pair = [make_study(exhibit.profile, own), make_study("linux-6.12", other)]
         return [item.findings[0].verdict for item in with_versions(pair)]
 
     def later(kept: Check, **way: Any) -> str:
         made_so = ledger.Way("sim", "1", exhibit.profile, False)
         entry = ledger.entry(exhibit, Finding("panaderia/fig6", [kept]), made_so)
         (item,) = with_versions(
-            [made("linux-6.12", NOT_MET)], [replace(entry, way=replace(entry.way, **way))]
+            [make_study("linux-6.12", NOT_MET)], [replace(entry, way=replace(entry.way, **way))]
         )
         return item.findings[0].verdict
 
@@ -282,15 +299,15 @@ def test_a_claim_that_only_another_kernel_misses_differs() -> None:
 
 def test_a_real_kernel_s_version_makes_the_difference_where_it_does_in_the_simulator() -> None:
     exhibit = catalogue.exhibits()["panaderia/fig6"]
-    plates = Plates(exhibit.identifier, "uml", "linux-6.12", False, (), (), ())
+    plates = StoredFigure(exhibit.identifier, "uml", "linux-6.12", False, (), (), ())
 
-    def entry(check: Check, profile: str) -> ledger.Entry:
+    def entry(check: Check, profile: str) -> ledger.LedgerEntry:
         finding = Finding("panaderia/fig6", [check])
         return ledger.entry(exhibit, finding, ledger.Way("sim", "1", profile, False))
 
-    def verdict(*kept: ledger.Entry) -> str:
+    def verdict(*kept: ledger.LedgerEntry) -> str:
         finding = Finding("panaderia/fig6", [NOT_MET])
-        made = Made(exhibit, Scope("linux-6.12"), Data({}, SCOPE), plates, (finding,))
+        made = ReproducedFigure(exhibit, Scope("linux-6.12"), Data({}, SCOPE), plates, (finding,))
         (item,) = with_versions([made], kept, real=True)
         return item.findings[0].verdict
 
@@ -321,3 +338,18 @@ def test_a_figure_that_is_refused_whole_says_why(
 def refused_cases(_scope: Scope) -> Iterator[Case]:
     given = case()
     yield replace(given, spec={**given.spec, "host": {**given.spec["host"], "gso": True}})
+
+
+def test_a_ledger_is_written_where_a_back_end_refuses_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Refusing(Simulator):
+        name = "kernel"
+
+        def check(self, scenario: Scenario) -> None:
+            raise SpecError.at("host.fq", f"{scenario['host']['fq']}", "another kernel")
+
+    monkeypatch.setattr(make, "get_backend", lambda _: Refusing())
+    done = make.reproduce("panaderia/fig6", backend="kernel", quick=True, out=tmp_path / "new")
+    assert {one.exhibit.identifier for one in done.refused} == {"panaderia/fig6"}
+    assert (tmp_path / "new" / "ledger.json").exists()

@@ -30,18 +30,18 @@ def item() -> gather.Work:
     return gather.work(exhibit, Scope(exhibit.profile, quick=True), get_backend("sim"))
 
 
-def settled(monkeypatch, item, answers, same=(), **options):
+def settle_with(monkeypatch, item, answers, same=(), **options):
     """The trials of each look, and the outcome; the findings of the looks are `answers`."""
     looked: list[gather.Work] = []
 
-    def gathered(works, _out, **_more):
+    def gather_alike(works, _out, **_more):
         looked.extend(works)
         return Done(1, 0, (), 10, 0.5)
 
-    monkeypatch.setattr(settle, "gather", gathered)
-    monkeypatch.setattr(settle, "measured", lambda work, _out: Data({}, work.scope))
-    monkeypatch.setattr(settle, "judged", lambda _work, _data: (answers[len(looked) - 1],))
-    monkeypatch.setattr(settle, "repeated", lambda *_: list(same))
+    monkeypatch.setattr(settle, "gather", gather_alike)
+    monkeypatch.setattr(settle, "measurements", lambda work, _out: Data({}, work.scope))
+    monkeypatch.setattr(settle, "judge_figure", lambda _work, _data: (answers[len(looked) - 1],))
+    monkeypatch.setattr(settle, "repeated_conditions", lambda *_: list(same))
     (outcome,), done = settle.settle([item], None, **options)
     assert done.new == len(looked)
     return looked, outcome
@@ -49,7 +49,7 @@ def settled(monkeypatch, item, answers, same=(), **options):
 
 def test_trials_double_until_every_check_is_decided(monkeypatch, item):
     answers = [finding(True, None), finding(True, None), finding(True, True)]
-    looked, outcome = settled(monkeypatch, item, answers, looks=5)
+    looked, outcome = settle_with(monkeypatch, item, answers, looks=5)
     counts = [len(work.cells[0].cell.plan.trials) for work in looked]
     assert counts == [3, 6, 12]
     assert outcome.findings == (answers[2],)
@@ -59,14 +59,14 @@ def test_trials_double_until_every_check_is_decided(monkeypatch, item):
 
 
 def test_what_the_last_look_leaves_open_is_undecided(monkeypatch, item):
-    looked, outcome = settled(monkeypatch, item, [finding(None)] * 3, looks=3)
+    looked, outcome = settle_with(monkeypatch, item, [finding(None)] * 3, looks=3)
     assert len(looked) == 3
     assert outcome.findings[0].verdict == "undecided"
 
 
 def test_no_trial_is_added_for_what_isn_t_measured_or_never_ends(monkeypatch, item):
     nothing = Finding("panaderia/fig6", [check(None, None), Check("x", "", "", "", None)])
-    assert len(settled(monkeypatch, item, [nothing], looks=5)[0]) == 1
+    assert len(settle_with(monkeypatch, item, [nothing], looks=5)[0]) == 1
 
 
 def test_a_verdict_needs_no_more_trials_once_a_check_failed():
@@ -78,7 +78,7 @@ def test_a_verdict_needs_no_more_trials_once_a_check_failed():
 def test_equal_runs_get_further_trials_on_paths_of_their_own(monkeypatch, item):
     key = item.cells[0].key
     answers = [finding(None), finding(True)]
-    looked, _ = settled(monkeypatch, item, answers, same=[key], looks=5)
+    looked, _ = settle_with(monkeypatch, item, answers, same=[key], looks=5)
     first, *others = (trial.scenario for trial in looked[1].cells[0].cell.plan.trials)
     assert first == item.cells[0].cell.plan.trials[0].scenario
     assert len({other["path"]["rtt_ns"] for other in others}) == len(others)

@@ -72,7 +72,7 @@ def test_a_link_that_grants_all_with_a_queue_of_bursts_is_a_reason() -> None:
 
 
 def walk(flight: float, rtt_ms: float, rate_mbps: float) -> Data:
-    """A flow with so much in flight, in BDP, so long and so fast, in three trials."""
+    """Three trials of a flow with this flight, in BDP, RTT and rate."""
     times = [at / 200 for at in range(200)]
     frame = pl.DataFrame({"time_s": times}).with_columns(
         in_flight=pl.lit(flight * state_walk.BDP_PACKETS), rtt_ms=pl.lit(rtt_ms),
@@ -83,11 +83,12 @@ def walk(flight: float, rtt_ms: float, rate_mbps: float) -> Data:
 
 
 def test_the_lowest_rtt_belongs_to_the_left_and_the_highest_rate_to_the_right() -> None:
-    assert state_walk.left(walk(0.8, 40.5, 8.0)).passed
-    assert state_walk.left(walk(1.4, 40.5, 8.0)).passed is False
+    assert state_walk.lowest_rtt(walk(0.8, 40.5, 8.0)).passed
+    assert state_walk.lowest_rtt(walk(1.4, 40.5, 8.0)).passed is False
+    assert state_walk.lowest_rtt(walk(1.07, 43.0, 10.0)).passed, "a packet takes 1.2 ms on the link"
     assert state_walk.right(walk(1.4, 60.0, 10.0)).passed
     assert state_walk.right(walk(0.8, 40.5, 10.0)).passed is False
-    assert state_walk.left(walk(1.4, 60.0, 10.0)).passed is False, "it is never seen"
+    assert state_walk.lowest_rtt(walk(1.4, 60.0, 10.0)).passed is False, "it is never seen"
 
 
 def test_bbr_goes_only_where_its_diagram_has_an_edge(tmp_path: Path) -> None:

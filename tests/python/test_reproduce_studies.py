@@ -10,6 +10,7 @@ import pytest
 
 from narrows.backends import get_backend
 from narrows.execute import run_all
+from narrows.figures.model import Panel
 from narrows.reproduce import catalogue, study_check, testbeds
 from narrows.reproduce.changes import changes
 from narrows.reproduce.claims import claims
@@ -17,11 +18,12 @@ from narrows.reproduce.exhibit import Case, Data, Exhibit, Scope
 from narrows.reproduce.gather import conditions
 from narrows.reproduce.library import DOCUMENTS
 from narrows.reproduce.rules import rule
+from narrows.reproduce.study import labels
 from narrows.reproduce.study.measures import value
 from narrows.reproduce.study.method import StudyMethod
 from narrows.reproduce.study_code import load
 from narrows.reproduce.study_files import studies
-from narrows.store import RunStore, StoredTrial
+from narrows.store import StoredTrial, open_store
 
 measures = load("panaderia", "measures.py")
 PROFILE = "linux-4.17"
@@ -102,12 +104,62 @@ def test_a_check_of_conditions_that_were_not_run_is_left_out() -> None:
     assert finding.verdict == "not run"
 
 
+def test_a_note_tells_a_ratio_without_a_unit() -> None:
+    note = {"statement": "x", "measure": "share", "where": {"path.buffer": "1bdp"}}
+    over = {**note, "ratio": {"control": ["BBR", "Reno"]}}
+    table = {**TABLE, "claim": [{"id": "made-up", "note": [note, over]}]}
+    (finding,) = StudyMethod("panaderia/made-up", table, PROFILE).judge(MEASURED)
+    alone, ratio = (note.measured for note in finding.notes)
+    assert " %" in alone
+    assert "%" not in ratio
+
+
 def test_every_condition_with_a_value_has_a_bar() -> None:
     (picture,) = STUDY.draw(MEASURED)
     (panel,) = picture.figure.panels
     assert [(bar.label, bar.y) for bar in panel.marks] == [
         ("BBR", 85.0), ("BBR", 60.0), ("Reno", 35.0),
     ]  # fmt: skip
+
+
+def draw_panel(**figure: Any) -> Panel:
+    table = {**TABLE, "figure": [{"y": "share", **figure}]}
+    (picture,) = StudyMethod("panaderia/made-up", table, PROFILE).draw(MEASURED)
+    (panel,) = picture.figure.panels
+    return panel
+
+
+def test_a_label_has_the_colour_of_the_control_that_it_names() -> None:
+    bars = draw_panel(x="path.buffer", by="control").marks
+    assert {(bar.label, bar.colour) for bar in bars} == {("BBR", "bbr"), ("Reno", "reno")}
+    assert [bar.colour for bar in draw_panel(x="control").marks] == ["bbr", "reno"]
+
+
+def test_a_quantity_gives_its_axis_title_and_places_and_others_a_free_colour() -> None:
+    panel = draw_panel(x="path.buffer", by="control", kind="lines")
+    assert panel.x_label == "Buffer (BDP)"
+    assert panel.lines[0].x.tolist() == [1, 2]
+    panel = draw_panel(x="control", by="path.buffer")
+    assert [bar.label for bar in panel.marks] == ["1bdp", "1bdp", "2bdp"]
+    assert {bar.colour for bar in panel.marks} == {"flow:0", "flow:1"}
+
+
+@pytest.mark.parametrize(
+    ("flows", "metric", "control"),
+    [
+        (["bbr", "cubic"], "a.share", "bbr"),
+        (["vegas", "cubic"], "a.share", "vegas"),
+        (["bbr", "cubic"], "utilization", None),
+        (["bbr", "bbr"], "utilization", "bbr"),
+    ],
+)
+def test_a_measure_has_the_control_of_its_flows(flows, metric, control) -> None:
+    study = {
+        "spec": {"flows": [{"name": n, "cca": c} for n, c in zip("ab", flows, strict=True)]},
+        "axes": {"path.buffer": ["1bdp"]},
+        "measures": {"it": {"metric": metric}},
+    }
+    assert labels.control_of_measure(study, "it") == control
 
 
 def test_every_study_speaks_of_its_own_labels_and_measures() -> None:
@@ -166,7 +218,7 @@ def trial_of(tmp_path: Path, flows: list[dict[str, Any]], **path: str) -> Stored
     }
     (condition,) = conditions([Case({"a": "b"}, spec)], get_backend("sim"))
     run_all(list(condition.jobs()), tmp_path, jobs=1)
-    (trial,) = condition.stored(RunStore(tmp_path / "runs"))
+    (trial,) = condition.stored_trials(open_store(tmp_path / "runs"))
     return trial
 
 
@@ -238,6 +290,8 @@ def test_runs_that_differ_are_not_taken_for_one_because_a_count_is_zero(tmp_path
     run_all(list(condition.jobs()), tmp_path, jobs=1)
     counted = {**TABLE, "measures": {"flows": {"metric": "flows", "label": "Flows"}}}
     study = StudyMethod("panaderia/made-up", counted, PROFILE)
-    parts = [study.measure(trial) for trial in condition.stored(RunStore(tmp_path / "runs"))]
+    parts = [
+        study.measure(trial) for trial in condition.stored_trials(open_store(tmp_path / "runs"))
+    ]
     assert len({part["outcome"]["flows"][0] for part in parts}) == 1
     assert len({part["run"].row(0) for part in parts}) == 3

@@ -196,7 +196,7 @@ def numbers(node: Node, chance: random.Random) -> list[float]:
 
 
 def quantity(chance: random.Random, unit: str) -> str:
-    """A usual quantity in a unit: up to some minutes, a megabyte, 30 Mbit/s, a few packets."""
+    """A usual quantity in a unit: up to a few minutes, a megabyte, 30 Mbit/s, a few packets."""
     if unit in BINARY:
         number = Decimal(2) ** (chance.randint(0, 20) - BINARY[unit])
         return f"{number:f}{unit}"

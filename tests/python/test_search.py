@@ -203,10 +203,10 @@ def test_a_finding_of_an_own_control_has_its_module_beside_it(
 
 def test_bad_input_is_told(tmp_path: Path) -> None:
     for wrong, said in (
-        ({"objective": "los"}, "no objective"),
+        ({"objective": "los"}, "not an objective"),
         ({"than": "reno"}, "only there"),
         ({"objective": "slower"}, "only there"),
-        ({"confirm": "umll"}, "no back end"),
+        ({"confirm": "umll"}, "not a back end"),
     ):
         with pytest.raises(InputError, match=said):
             search("cubic", tries=1, out=tmp_path, **wrong)  # type: ignore[arg-type]

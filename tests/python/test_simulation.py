@@ -104,7 +104,7 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(spec: Path) -> None:
         (lambda: simulation.change(), "a change of nothing"),
         (lambda: simulation.change(rate="fast"), r"changes\[0\].rate"),
         (lambda: simulation.change(flow="cubic-1", window=3), 'the control "fixed"'),
-        (lambda: simulation.stop("x"), "no flow"),
+        (lambda: simulation.stop("x"), "not a flow"),
         (lambda: simulation.add({"cca": "cubik"}), "cubic"),
         (lambda: simulation.run_until("0.5s"), "which is over"),
         (lambda: simulation.run_until("soon"), "seconds"),

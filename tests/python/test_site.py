@@ -175,18 +175,39 @@ def test_the_live_lesson_starts_at_a_click(browser: Browser, server: Server) -> 
     assert browser.said == []
 
 
-@pytest.mark.parametrize(("scheme", "turned"), [("light", False), ("dark", True)])
+def test_a_folder_begins_with_its_index_and_goes_on_in_its_order() -> None:
+    index = (SITE / "cookbook" / "index.html").read_text(encoding="utf-8")
+    assert '<link rel="next" href="who-wins/">' in index
+    page = (SITE / "cookbook" / "who-wins" / "index.html").read_text(encoding="utf-8")
+    assert '<link rel="prev" href="../">' in page
+    assert '<link rel="next" href="../short-transfers/">' in page
+
+
+@pytest.mark.parametrize(
+    ("preferred", "scheme", "turned"), [("light", "default", False), ("dark", "slate", True)]
+)
 def test_pictures_suit_the_page(
-    scheme: str, turned: bool, browser: Browser, server: Server
+    preferred: str, scheme: str, turned: bool, browser: Browser, server: Server
 ) -> None:
     browser.visit(server.address)
     browser.value("localStorage.clear()")
-    browser.prefer(scheme)
+    browser.prefer(preferred)
     browser.visit(server.address)
+    # Material follows the preference in a task of its own, which may run after the load event.
+    browser.wait(f"document.body.dataset.mdColorScheme == '{scheme}'")
     shown = "getComputedStyle(document.querySelector('.md-content img')).filter"
     assert browser.value(shown).startswith("invert") == turned
     browser.prefer("light")
     browser.value("localStorage.clear()")
+
+
+def test_a_page_follows_the_system_at_the_second_visit_too(
+    browser: Browser, server: Server
+) -> None:
+    for preferred, scheme in (("light", "default"), ("dark", "slate"), ("light", "default")):
+        browser.prefer(preferred)
+        browser.visit(server.address)
+        browser.wait(f"document.body.dataset.mdColorScheme == '{scheme}'")
 
 
 @pytest.mark.skipif(

@@ -17,9 +17,9 @@ from narrows.metrics import summarise
 from narrows.metrics.tables import summary_tables
 from narrows.store.parquet import (
     NativeTables,
+    drop_tables,
     parquet_files,
     read_columns,
-    without,
     write_parquet,
 )
 
@@ -91,8 +91,8 @@ def test_columns_that_are_no_table_are_refused() -> None:
 
 def test_tables_can_be_left_out() -> None:
     table = _native.table([("a", "int64", [1])])
-    assert list(without(NativeTables({"one": table, "two": table}), ("two",))) == ["one"]
-    assert list(without({"one": pl.DataFrame(), "two": pl.DataFrame()}, ("one",))) == ["two"]
+    assert list(drop_tables(NativeTables({"one": table, "two": table}), ("two",))) == ["one"]
+    assert list(drop_tables({"one": pl.DataFrame(), "two": pl.DataFrame()}, ("one",))) == ["two"]
 
 
 def test_what_a_film_counts_is_whole() -> None:

@@ -194,7 +194,7 @@ def test_a_bad_trace_is_located(tmp_path: Path, lines: str, found: str) -> None:
     with pytest.raises(SpecError) as caught:
         load(file)
     assert caught.value.place == "path.service.file"
-    assert found in caught.value.found
+    assert found in caught.value.problems[0].found
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,18 @@ def names(text: str) -> list[tuple[str, str]]:
     return [(flow["name"], group) for flow, group in zip(flows_, spec.groups, strict=True)]
 
 
+def test_a_part_may_be_in_per_cent() -> None:
+    losses = 'path.impairments=[{ kind = "loss", probability = %s }]'
+    spec = spec_of(GOOD, ["path.loss=0.3%", losses % '"2%"'])
+    same = spec_of(GOOD, ["path.loss=0.003", losses % "0.02"])
+    assert spec.scenario["path"]["loss"] == 0.003
+    assert spec.scenario == same.scenario
+    assert same_value("0.3%", 0.003)
+    assert not same_value("3%", 0.003)
+    with pytest.raises(SpecError, match=r'path.loss: found "100%"; .* such as 0.01 or "1%"'):
+        spec_of(GOOD, ["path.loss=100%"])
+
+
 def test_values_are_exact() -> None:
     spec = spec_of(TOGETHER)
     path, host, run = (spec.scenario[key] for key in ("path", "host", "run"))
@@ -145,7 +157,7 @@ def test_an_error_can_be_taken_apart() -> None:
         parse(GOOD.replace("8mbit", "8Mbit"), "test", file="a.toml")
     error = caught.value
     assert (error.file, error.place) == ("a.toml", "path.rate")
-    assert error.found == 'the unit "Mbit" in "8Mbit"'
+    assert error.problems[0].found == 'the unit "Mbit" in "8Mbit"'
     assert error.remedy == '"8mbit"'
     assert (error.problems[0].line, error.problems[0].column) == (4, 8)
     assert str(error) == (

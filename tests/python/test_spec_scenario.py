@@ -145,7 +145,7 @@ def test_what_the_engine_refuses_is_an_error_with_its_place() -> None:
     with pytest.raises(SpecError) as caught:
         get_backend("sim").run(scenario)
     assert caught.value.place == "path.rate_bps"
-    assert caught.value.found == "0"
+    assert caught.value.problems[0].found == "0"
     assert "above zero" in caught.value.remedy
 
 

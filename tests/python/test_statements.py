@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from reference.statement_list import STATUSES, _statement, statements
 
 from narrows.reproduce.claims import claims
 from narrows.reproduce.library import DOCUMENTS
-from narrows.reproduce.statements import STATUSES, _statement, statements
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,11 +48,3 @@ def test_a_status_needs_what_it_promises(status, lacking) -> None:
     assert status in STATUSES
     with pytest.raises(ValueError, match=f"no {lacking}"):
         _statement("mixed", {"says": "x", "where": "y", "status": status})
-
-
-def test_the_page_is_that_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-    import generate_statements
-
-    text = generate_statements.TARGET.read_text(encoding="utf-8")
-    assert text == generate_statements.generate(), "`make reference` renews it"

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
+import write_still_true
 
 from narrows.backends import get_backend
 from narrows.execute import run_all
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case
-from narrows.reproduce.gather import conditions
+from narrows.reproduce.gather import FigureCondition, conditions
 from narrows.reproduce.study_code import load
 from narrows.reproduce.today import page, table
-from narrows.reproduce.today.problems import Problem, Version, case, problems, versions
-from narrows.store import RunStore
+from narrows.reproduce.today.problems import (
+    TRIALS,
+    BbrProblem,
+    BbrVersion,
+    case,
+    problems,
+    versions,
+)
+from narrows.store import open_store
 
 outcome = load("still_true", "measures.py").outcome
 
-LOSS = Problem("loss", "Loses much", "panaderia/fig7", "How", {}, [], "loss", " %", "Why.", above=2)
-SHARE = Problem("s", "Takes all", "panaderia/fig8", "How", {}, [], "share", " %", "Why.", below=25)
+LOSS = BbrProblem(
+    "loss", "Loses much", "panaderia/fig7", "How", {}, [], "loss", " %", "Why.", above=2
+)
+SHARE = BbrProblem(
+    "s", "Takes all", "panaderia/fig8", "How", {}, [], "share", " %", "Why.", below=25
+)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +69,7 @@ def test_every_change_that_is_an_option_of_bbr_for_a_proposal_has_a_version() ->
 
 
 def test_the_version_takes_the_place_of_the_tested_flows() -> None:
-    version = Version("v", "bbr3", options={"beta": 0.5})
+    version = BbrVersion("v", "bbr3", options={"beta": 0.5})
     spec = case(problems()["shallow-cubic"], version).spec
     tested, cubic = spec["flows"]
     assert tested == {"name": "tested", "cca": "bbr3", "count": 2, "options": {"beta": 0.5}}
@@ -62,22 +78,36 @@ def test_the_version_takes_the_place_of_the_tested_flows() -> None:
     assert named["name"] == "tested"
 
 
+def test_trials_on_a_real_kernel_have_paths_of_their_own() -> None:
+    (simulated,) = conditions([case(problems()["cycle"], BbrVersion("v"))], get_backend("sim"))
+    real = SimpleNamespace(name="uml", engine_of=simulated.engine.engine_of)
+
+    def paths(condition: FigureCondition) -> set[int]:
+        trials = table.distinguish_trials(condition).cell.plan.trials
+        return {trial.scenario["path"]["rtt_ns"] for trial in trials}
+
+    assert len(paths(simulated)) == 1
+    assert len(paths(replace(simulated, engine=real))) == TRIALS
+
+
 CELLS = (
-    table.Cell("shallow-loss", "v1, Linux 6.12", "yes", "10 ± 1 %"),
-    table.Cell("shallow-loss", "v3", "no", "0.1 ± 0.1 %"),
-    table.Cell("cycle", "v3", "undecided", "25 ± 3 points"),
+    table.ProblemCell("shallow-loss", "v1, Linux 6.12", "yes", "10 ± 1 %"),
+    table.ProblemCell("shallow-loss", "v3", "no", "0.1 ± 0.1 %"),
+    table.ProblemCell("cycle", "v3", "undecided", "25 ± 3 points"),
 )
-TABLE = table.Table(CELLS, "engine", 4)
+TABLE = table.ProblemTable(CELLS, "engine", 4)
 
 
 def test_the_table_says_what_was_found_and_what_was_not_run(tmp_path) -> None:
     lines = list(table.text(TABLE))
     assert lines[0].startswith("Loses much in shallow buffers? Loss of 4 flows")
     assert lines[1].split() == ["v1,", "Linux", "6.12", "yes", "10", "±", "1", "%"]
-    rows = list(table.markdown(TABLE))
-    assert rows[0] == "| | v1, Linux 6.12 | v3 |"
-    assert "| Loses much in shallow buffers | yes | no |" in rows
-    assert "| Swings with CUBIC in medium buffers | not run | undecided |" in rows
+    rows = list(write_still_true.markdown(TABLE))
+    first, *_ = problems().values()
+    assert rows[0].startswith(f"| | {first.words} | ")
+    rest = " | ".join(["not run"] * (len(problems()) - 4))
+    assert f"| v1, Linux 6.12 | yes | not run | not run | not run | {rest} |" in rows
+    assert f"| v3 | no | not run | not run | undecided | {rest} |" in rows
     text = page.write(TABLE, tmp_path).read_text()
     assert 'class="yes" title="10 ± 1 %"' in text
 
@@ -94,7 +124,7 @@ def test_what_is_measured_of_a_run(tmp_path) -> None:
     }
     (ran,) = conditions([_case(spec)], get_backend("sim"))
     run_all(list(ran.jobs()), tmp_path)
-    (row,) = outcome(next(ran.stored(RunStore(tmp_path / "runs")))).to_dicts()
+    (row,) = outcome(next(ran.stored_trials(open_store(tmp_path / "runs")))).to_dicts()
     assert row["share"] + row["others_share"] == pytest.approx(100)
     assert 50 < row["share"] < 100
     assert 0.08 < row["completion"] < 5
@@ -105,3 +135,16 @@ def test_what_is_measured_of_a_run(tmp_path) -> None:
 
 def _case(spec):
     return Case({"problem": "x", "version": "y"}, {"name": "x", **spec})
+
+
+def test_the_page_names_versions_that_ran_earlier(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools"))
+    import write_still_true
+
+    real = table.ProblemCell("cycle", "v1, real Linux 6.12", "yes", "58 ± 8 points")
+    older = table.ProblemCell("cycle", "v3", "yes", "99 ± 1 points")
+    text = write_still_true.page(TABLE, table.ProblemTable((real, older), "earlier", 4))
+    assert "seeds alone:\nv1, real Linux 6.12.\n" in text
+    assert "v1, real Linux 6.12 58 ± 8 points" in text
+    assert "99 ± 1" not in text
+    assert "earlier version" not in write_still_true.page(TABLE)

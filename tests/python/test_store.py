@@ -19,17 +19,17 @@ import narrows
 from narrows.errors import StoreError
 from narrows.execute import State
 from narrows.plan import Plan, plan
-from narrows.runner import Outcome, execute, prepare
+from narrows.runner import RunOutcome, execute, prepare
 from narrows.store import (
     Draft,
     Result,
     RunInfo,
-    RunResult,
+    RunRecord,
     default_directory,
+    defer_signals,
     find_result,
     new_result,
     open_result,
-    uninterrupted,
 )
 
 FLOW = {
@@ -64,7 +64,7 @@ def the_plan(*overrides: str) -> Plan:
 def fill(draft: Draft) -> Result:
     """Writes a run of one small table."""
     info = RunInfo("sim", "1", "ab12", 2.0, 1000, 0.25, 0.5)
-    draft.add_trial(draft.plan.trials[0], RunResult({"flow_samples": FRAME}, info))
+    draft.add_trial(draft.plan.trials[0], RunRecord({"flow_samples": FRAME}, info))
     return draft.finish(GOOD, SUMMARY)
 
 
@@ -139,14 +139,14 @@ def test_something_else_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "thesis.tex").write_text("years of work")
     for force in (False, True):
-        with pytest.raises(StoreError, match="no result"):
+        with pytest.raises(StoreError, match="something other than a result"):
             publish(tmp_path / "a", force=force)
     assert names(tmp_path / "a") == ["thesis.tex"]
 
 
 def test_a_file_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("years of work")
-    with pytest.raises(StoreError, match="no result"):
+    with pytest.raises(StoreError, match="something other than a result"):
         publish(tmp_path / "a", force=True)
     assert (tmp_path / "a").read_text() == "years of work"
 
@@ -213,8 +213,8 @@ def test_any_name_makes_a_directory(name: str, slug: str) -> None:
     assert directory.name == f"{slug}-{made.hash[:8]}"
 
 
-def protected(steps: list[str]) -> None:
-    with uninterrupted():
+def hold_signals(steps: list[str]) -> None:
+    with defer_signals():
         signal.raise_signal(signal.SIGINT)
         steps.append("still here")
 
@@ -223,12 +223,12 @@ def protected(steps: list[str]) -> None:
 def test_ctrl_c_waits_for_what_must_not_be_cut() -> None:
     steps: list[str] = []
     with pytest.raises(KeyboardInterrupt):
-        protected(steps)
+        hold_signals(steps)
     assert steps == ["still here"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def run(directory: Path, *overrides: str, **options: Any) -> Outcome:
+def run(directory: Path, *overrides: str, **options: Any) -> RunOutcome:
     job = prepare(write(directory), overrides)
     return execute(job, out=directory / "out", **options)
 
@@ -282,7 +282,7 @@ sys.exit(main())
 """
 
 
-def interrupted(directory: Path, after_s: float) -> tuple[int, str]:
+def interrupt_run(directory: Path, after_s: float) -> tuple[int, str]:
     """Status and errors of a run that gets Ctrl-C `after_s` seconds from its start."""
     command = [sys.executable, "-c", CHILD, "run", write(directory, LONG), "--out"]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -298,7 +298,7 @@ def interrupted(directory: Path, after_s: float) -> tuple[int, str]:
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("after_ms", [20, 50, 100, 200, 300, 450, 600, 800, 1000, 1300, 1700, 2300])
 def test_ctrl_c_leaves_a_complete_result_or_none(after_ms: int, tmp_path: Path) -> None:
-    status, errors = interrupted(tmp_path, after_ms / 1000)
+    status, errors = interrupt_run(tmp_path, after_ms / 1000)
     left = names(tmp_path)
     assert "Traceback" not in errors, errors
     # A signal may also come when the interpreter is on its way out.

@@ -12,26 +12,24 @@ from typing import Any
 import pytest
 from test_store_runs import FRAME, a_result, a_trial
 
-from narrows.store import RunStore, create_store
+from narrows.store import Store, create_store
 from narrows.store.batch import Batch
-from narrows.store.parts import Entry
+from narrows.store.parts import FinishedRun
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    made = create_store(tmp_path / "store")
-    assert isinstance(made, RunStore)
-    return made
+def store(tmp_path: Path) -> Store:
+    return create_store(tmp_path / "store")
 
 
 class Held:
     """Stands in for the wait for the disk: lets runs through when told."""
 
-    def __init__(self, store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         self.go, self.batches = threading.Event(), []
         add_part = store.add_part
 
-        def wait(entries: Sequence[Entry]) -> None:
+        def wait(entries: Sequence[FinishedRun]) -> None:
             self.batches.append([entry.key for entry in entries])
             assert self.go.wait(60)
             add_part(entries)
@@ -40,34 +38,34 @@ class Held:
 
 
 def test_a_run_has_its_name_only_once_it_is_on_the_disk(
-    store: RunStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Held(store, monkeypatch)
     trials = [a_trial(f"run.seed={seed}") for seed in (1, 2, 3)]
     batch, freed = Batch(store), []
     for trial in trials:
-        batch.add(Entry(trial, a_result(), {"summary": FRAME}, {}))
-    batch.after(trials[0].hash, lambda: freed.append("first"))
-    batch.after("another", lambda: freed.append("another"))
+        batch.add(FinishedRun(trial, a_result(), {"summary": FRAME}, {}))
+    batch.call_when_done(trials[0].hash, lambda: freed.append("first"))
+    batch.call_when_done("another", lambda: freed.append("another"))
     assert (store.keys(), freed) == (set(), ["another"])
     held.go.set()
     batch.close()
     assert store.keys() == {trial.hash for trial in trials}
     assert freed == ["another", "first"]
     assert len(held.batches) < len(trials)
-    assert list((store.path / "tmp").iterdir()) == []
+    assert list((store.directory / "tmp").iterdir()) == []
 
 
 def test_a_full_disk_is_told_and_frees_what_waits(
-    store: RunStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(store, "add_part", full)
     batch, freed = Batch(store), threading.Event()
-    batch.add(Entry(a_trial(), a_result(), {}, {}))
-    batch.after(a_trial().hash, freed.set)
+    batch.add(FinishedRun(a_trial(), a_result(), {}, {}))
+    batch.call_when_done(a_trial().hash, freed.set)
     assert freed.wait(60)
     with pytest.raises(OSError, match="No space"):
         batch.close()
@@ -76,12 +74,12 @@ def test_a_full_disk_is_told_and_frees_what_waits(
 
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_while_the_disk_is_awaited_leaves_nothing_behind(
-    store: RunStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = Held(store, monkeypatch)
     batch, freed = Batch(store), []
-    batch.add(Entry(a_trial(), a_result(), {"summary": FRAME}, {}))
-    batch.after(a_trial().hash, lambda: freed.append("lock"))
+    batch.add(FinishedRun(a_trial(), a_result(), {"summary": FRAME}, {}))
+    batch.call_when_done(a_trial().hash, lambda: freed.append("lock"))
     main = threading.main_thread().ident or 0
     interrupt = threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT))
     release = threading.Timer(0.6, held.go.set)
@@ -92,12 +90,12 @@ def test_an_interrupt_while_the_disk_is_awaited_leaves_nothing_behind(
     interrupt.join()
     release.join()
     assert (store.keys(), freed) == ({a_trial().hash}, ["lock"])
-    assert list((store.path / "tmp").iterdir()) == []
+    assert list((store.directory / "tmp").iterdir()) == []
 
 
-def test_a_run_is_on_the_disk_within_seconds_though_nobody_closes(store: RunStore) -> None:
+def test_a_run_is_on_the_disk_within_seconds_though_nobody_closes(store: Store) -> None:
     batch = Batch(store)
-    batch.add(Entry(a_trial(), a_result(), {"summary": FRAME}, {}))
+    batch.add(FinishedRun(a_trial(), a_result(), {"summary": FRAME}, {}))
     until = time.monotonic() + 10
     while not store.keys() and time.monotonic() < until:
         time.sleep(0.05)

@@ -1,10 +1,12 @@
-"""What a store promises while it is written: finished runs stay, and other programs can read it."""
+"""A store while it is written: finished runs stay, and other programs can read it."""
 
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from glob import glob
 from pathlib import Path
@@ -14,7 +16,7 @@ import polars as pl
 import pytest
 from specimens import write
 
-from narrows.store import RunStore
+from narrows.store import open_store, snapshot
 from narrows.sweeps import execute, prepare
 
 TOOL = Path(__file__).parents[2] / "tools" / "kill_writers.py"
@@ -31,8 +33,6 @@ duration = "2s"
 record = "summary"
 trials = 2
 """
-MOST_MISSED = 5
-"""Parts are merged here far more often than in a sweep as it is."""
 SWEEP = """
 import sys
 from narrows.store import batch
@@ -71,14 +71,14 @@ def store(tmp_path: Path) -> Path:
 def test_pandas_reads_all_runs_in_one_line(store: Path) -> None:
     pd = pytest.importorskip("pandas")
     flows = pd.concat(map(pd.read_parquet, glob(f"{store}/parts/*/flows.parquet")))  # noqa: PTH207
-    assert set(flows["run"]) == RunStore(store).keys()
+    assert set(flows["run"]) == open_store(store).keys()
 
 
 def test_duckdb_reads_all_runs_in_one_line(store: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     files = f"read_parquet('{store}/parts/*/summary.parquet', union_by_name = true)"
     rows = duckdb.sql(f"SELECT run, utilization FROM {files}").fetchall()
-    assert {run for run, _ in rows} == RunStore(store).keys()
+    assert {run for run, _ in rows} == open_store(store).keys()
     assert all(0 < utilization <= 1 for _, utilization in rows)
 
 
@@ -100,24 +100,32 @@ def test_a_store_is_read_while_two_sweeps_write_to_it(tmp_path: Path, program: s
     spec, out = write(tmp_path, SPEC.replace("trials = 2", "trials = 60")), tmp_path / "out"
     command = [sys.executable, "-c", SWEEP, spec, str(out)]
     with subprocess.Popen(command) as one, subprocess.Popen(command) as other:
-        seen = list(_counts(lambda: read(f"{out}/parts/*"), out, (one, other)))
+        seen = [len(runs) for runs in _readings(read, out, tmp_path / "copy", (one, other))]
     assert one.returncode == other.returncode == 0
     assert 0 < min(seen) < max(seen)
-    assert sorted(read(f"{out}/parts/*")) == sorted(RunStore(out).keys())
+    assert sorted(read(f"{out}/parts/*")) == sorted(open_store(out).keys())
 
 
-def _counts(
-    read: Callable[[], list[str]], out: Path, sweeps: Sequence[subprocess.Popen[bytes]]
-) -> Iterator[int]:
-    """How many runs each reading sees; one in which a merge removed a file is done again."""
-    missed = 0
+def _readings(
+    read: Callable[[str], list[str]],
+    out: Path,
+    copy: Path,
+    sweeps: Sequence[subprocess.Popen[bytes]],
+) -> Iterator[set[str]]:
+    """The runs of one snapshot after the other, each read when parts have been merged since."""
     while any(sweep.poll() is None for sweep in sweeps):
         if not list(out.glob("parts/*/runs.parquet")):
             continue
-        try:
-            yield len(set(read()))
-            missed = 0
-        except Exception as error:
-            missed += 1
-            if missed == MOST_MISSED or "No such file" not in str(error):
-                raise
+        keys = snapshot(out, copy).keys()
+        _await_a_merge(out, sweeps)
+        runs = read(f"{copy}/parts/*")
+        assert sorted(runs) == sorted(keys), "each once"
+        yield keys
+        shutil.rmtree(copy)
+
+
+def _await_a_merge(out: Path, sweeps: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Waits until a part is gone that is there now, or both sweeps are over."""
+    known = set(out.glob("parts/*"))
+    while known <= set(out.glob("parts/*")) and any(sweep.poll() is None for sweep in sweeps):
+        time.sleep(0.01)

@@ -69,7 +69,7 @@ def url(request: pytest.FixtureRequest) -> str:
     return f"{root}{secrets.token_hex(4)}"
 
 
-def exported(place: object, table: str) -> bytes:
+def export_csv(place: object, table: str) -> bytes:
     stream = io.BytesIO()
     export(str(place), table, "csv", stream)
     return stream.getvalue()
@@ -81,7 +81,7 @@ def test_a_sweep_there_gives_what_one_here_gives(url: str, tmp_path: Path) -> No
     assert (first.new, first.stored, first.failures) == (4, 0, ())
     execute(prepare(spec, out=tmp_path / "out"))
     for table in TABLES:
-        assert exported(url, table) == exported(tmp_path / "out", table), table
+        assert export_csv(url, table) == export_csv(tmp_path / "out", table), table
     again = execute(prepare(spec, out=url))
     assert (again.new, again.stored) == (0, 4)
     assert estimate(prepare(spec, out=url)).stored == 4
@@ -93,8 +93,8 @@ def test_care_of_a_store_there(url: str, tmp_path: Path, monkeypatch: pytest.Mon
     assert [(state.name, state.stored) for state in states(store)] == [("good", 4)]
     key = min(store.keys())
     [part] = store.parts()
-    bucket.put(f"parts/{part}/summary.parquet", b"broken")
-    bucket.put("parts/part-half/runs.parquet", b"{}")
+    bucket.write(f"parts/{part}/summary.parquet", b"broken")
+    bucket.write("parts/part-half/runs.parquet", b"{}")
     assert list(damage(store, remove=True)) == [(f"parts/{part}", "summary.parquet has changed")]
     assert key not in store
     assert collect(store).leftovers == ()  # perhaps somebody is writing it
@@ -144,9 +144,9 @@ def test_a_file_url_is_a_directory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("store.json", b"{", "an unreadable object"),
-        ("store.json", b"[" * 100_000, "an unreadable object"),
-        ("studies/good.json", b"{", "good.json: an unreadable object"),
+        ("store.json", b"{", "an unreadable file"),
+        ("store.json", b"[" * 100_000, "an unreadable file"),
+        ("studies/good.json", b"{", "good.json: an unreadable file"),
         ("studies/good.json", b'{"name": 3}', "good.json: name: a whole number"),
         ("studies/good.parquet", b"PAR1", "good.parquet: a damaged table"),
         ("studies/good.parquet", None, "good.parquet: no table"),
@@ -168,7 +168,7 @@ def test_damage_there_is_named_and_mended_as_on_a_disk(
         name, said = name.replace(word, place), said.replace(word, place)
     bucket.remove([name])
     if content is not None:
-        bucket.put(name, content)
+        bucket.write(name, content)
     capsys.readouterr()
     for command in ("check", "ls", "gc --dry-run"):
         assert run_cli("store", *command.split(), url) in (0, 1, 2)

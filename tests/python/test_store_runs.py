@@ -20,18 +20,17 @@ from narrows.plan import Trial, plan
 from narrows.spec import parse
 from narrows.store import (
     RunInfo,
-    RunResult,
-    RunStore,
+    RunRecord,
     Store,
     collect,
     create_store,
     damage,
     open_store,
 )
-from narrows.store.folders import MERGE, PartFolders
+from narrows.store.folders import MERGE, FolderFiles
 from narrows.store.locks import claim
-from narrows.store.owned import hidden, workshop
-from narrows.store.parts import Entry, write_line
+from narrows.store.owned import hidden_path, private_directory
+from narrows.store.parts import FinishedRun, write_line
 from narrows.sweeps import execute, export, prepare
 
 Capture = pytest.CaptureFixture[str]
@@ -43,15 +42,15 @@ def a_trial(*overrides: str) -> Trial:
     return plan(parse(GOOD, "test", overrides).spec, "1").trials[0]
 
 
-def a_result() -> RunResult:
-    return RunResult({"flow_samples": FRAME}, RunInfo("sim", "1", "ab12", 2.0, 1000, 0.25, 0.5))
+def a_result() -> RunRecord:
+    return RunRecord({"flow_samples": FRAME}, RunInfo("sim", "1", "ab12", 2.0, 1000, 0.25, 0.5))
 
 
-def put(store: Store, trial: Trial, result: RunResult, tables: Mapping[str, pl.DataFrame]) -> None:
-    store.add_part([Entry(trial, result, tables, {"path.rate": "8mbit"})])
+def put(store: Store, trial: Trial, result: RunRecord, tables: Mapping[str, pl.DataFrame]) -> None:
+    store.add_part([FinishedRun(trial, result, tables, {"path.rate": "8mbit"})])
 
 
-def filled(path: Path) -> tuple[RunStore, Trial]:
+def fill(path: Path) -> tuple[Store, Trial]:
     store, trial = create_store(path), a_trial()
     put(store, trial, a_result(), {"summary": FRAME})
     return store, trial
@@ -64,7 +63,7 @@ def text_of(path: Path, table: str, form: str = "csv") -> str:
 
 
 def test_a_run_comes_back(tmp_path: Path) -> None:
-    store, trial = filled(tmp_path / "s")
+    store, trial = fill(tmp_path / "s")
     assert trial.hash in store
     assert store.keys() == {trial.hash}
     info = store.info(trial.hash)
@@ -74,7 +73,7 @@ def test_a_run_comes_back(tmp_path: Path) -> None:
     found = store.table(trial.hash, "flow_samples")
     assert found is not None
     assert_frame_equal(found, FRAME)
-    stored = store.stored(trial)
+    stored = store.stored_run(trial)
     assert stored.columns["flow_samples"]["sent"].tolist() == [0, 9]
     assert (stored.scenario, stored.info.packets, stored.captures) == (trial.scenario, 1000, [])
     [part] = (tmp_path / "s" / "parts").iterdir()
@@ -86,7 +85,7 @@ def test_a_run_has_its_own_columns_beside_others(tmp_path: Path) -> None:
     store, runs = create_store(tmp_path / "s"), [a_trial(f"run.seed={seed}") for seed in (1, 2)]
     frames = [FRAME, FRAME.with_columns(more=pl.lit(None, pl.Int64))]
     store.add_part(
-        [Entry(r, a_result(), {"summary": f}, {}) for r, f in zip(runs, frames, strict=True)]
+        [FinishedRun(r, a_result(), {"summary": f}, {}) for r, f in zip(runs, frames, strict=True)]
     )
     for run, frame in zip(runs, frames, strict=True):
         found = store.table(run.hash, "summary")
@@ -96,7 +95,7 @@ def test_a_run_has_its_own_columns_beside_others(tmp_path: Path) -> None:
 
 def test_one_line_reads_all_parts(tmp_path: Path) -> None:
     """The documentation's query straight from disk works."""
-    store, trial = filled(tmp_path / "s")
+    store, trial = fill(tmp_path / "s")
     other = a_trial("run.seed=2")
     put(store, other, a_result(), {"summary": FRAME})
     found = pl.scan_parquet(tmp_path / "s" / "parts" / "*" / "flow_samples.parquet").collect()
@@ -107,16 +106,15 @@ def test_one_line_reads_all_parts(tmp_path: Path) -> None:
     assert rate.to_list() == ["8mbit"] * 2
 
 
-def _merged(place: Path) -> tuple[RunStore, set[str]]:
+def _merge_runs(place: Path) -> tuple[Store, set[str]]:
     store, trials = create_store(place), [a_trial(f"run.seed={seed}") for seed in range(1, 7)]
-    assert isinstance(store, RunStore)
     for trial in trials:
         put(store, trial, a_result(), {"summary": FRAME})
     return store, {trial.hash for trial in trials}
 
 
 def test_small_parts_become_one_that_a_second_process_reads(tmp_path: Path) -> None:
-    store, keys = _merged(tmp_path / "s")
+    store, keys = _merge_runs(tmp_path / "s")
     other = open_store(tmp_path / "s")
     before = {key: other.table(key, "flow_samples") for key in keys}
     store.merge(10)
@@ -136,9 +134,9 @@ def test_small_parts_become_one_that_a_second_process_reads(tmp_path: Path) -> N
 def test_runs_count_once_after_a_merge_that_was_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, keys = _merged(tmp_path / "s")
+    store, keys = _merge_runs(tmp_path / "s")
     with monkeypatch.context() as patch:
-        patch.setattr(PartFolders, "remove", lambda *_: None)
+        patch.setattr(FolderFiles, "remove_parts", lambda *_: None)
         store.merge(0)
     assert len(list((tmp_path / "s" / "parts").iterdir())) == 7
     other = open_store(tmp_path / "s")
@@ -151,7 +149,7 @@ def test_runs_count_once_after_a_merge_that_was_killed(
 
 
 def test_only_one_process_merges(tmp_path: Path) -> None:
-    store, _ = _merged(tmp_path / "s")
+    store, _ = _merge_runs(tmp_path / "s")
     with claim(tmp_path / "s" / "locks" / MERGE) as ours:
         assert ours
         store.merge(0)
@@ -161,7 +159,7 @@ def test_only_one_process_merges(tmp_path: Path) -> None:
 
 
 def test_a_removed_run_leaves_the_others_of_its_part(tmp_path: Path) -> None:
-    store, keys = _merged(tmp_path / "s")
+    store, keys = _merge_runs(tmp_path / "s")
     store.merge(0)
     gone = min(keys)
     store.discard(gone)
@@ -170,7 +168,7 @@ def test_a_removed_run_leaves_the_others_of_its_part(tmp_path: Path) -> None:
 
 
 def test_a_run_in_two_parts_counts_once(tmp_path: Path) -> None:
-    store, trial = filled(tmp_path / "s")
+    store, trial = fill(tmp_path / "s")
     put(store, trial, a_result(), {"summary": FRAME})
     assert store.rows("runs").height == 1
     assert store.rows("summary").height == FRAME.height
@@ -243,7 +241,7 @@ def test_kill_9_frees_a_lock(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_left_of_a_run_goes_with_the_next(tmp_path: Path) -> None:
     store, trial = create_store(tmp_path / "s"), a_trial()
-    left = hidden(tmp_path / "s" / "tmp" / "work")
+    left = hidden_path(tmp_path / "s" / "tmp" / "work")
     left.mkdir()
     (left / "flow_samples.parquet").write_text("half")
     store = create_store(tmp_path / "s")
@@ -271,7 +269,7 @@ def _rename_run(part: Path) -> None:
     ],
 )
 def test_damage_is_found_and_removed(harm: object, said: str, tmp_path: Path) -> None:
-    store, trial = filled(tmp_path / "s")
+    store, trial = fill(tmp_path / "s")
     assert trial.hash in store
     [part] = (tmp_path / "s" / "parts").iterdir()
     harm(part)  # type: ignore[operator]
@@ -292,10 +290,10 @@ def test_garbage_is_what_no_study_has(tmp_path: Path) -> None:
     store = open_store(tmp_path / "s")
     put(store, a_trial(), a_result(), {})
     store.fail(a_trial("run.seed=9"), "", "an error")
-    left, lock = hidden(tmp_path / "s" / "tmp" / "work"), tmp_path / "s" / "locks" / LEFT
+    left, lock = hidden_path(tmp_path / "s" / "tmp" / "work"), tmp_path / "s" / "locks" / LEFT
     left.mkdir()
     lock.touch()
-    with store.claim("busy") as ours, workshop(tmp_path / "s" / "tmp") as living:
+    with store.claim("busy") as ours, private_directory(tmp_path / "s" / "tmp") as living:
         assert ours
         would = collect(store, remove=False)
         assert would.runs == (a_trial().hash,)
@@ -418,3 +416,19 @@ def test_a_directory_may_have_any_name(tmp_path: Path) -> None:
     execute(prepare(write(tmp_path, STUDY), out=out))
     assert len(text_of(out, "summary").splitlines()) == 5
     assert run_cli("store", "check", str(out)) == 0
+
+
+def test_a_snapshot_is_a_store_that_stays_as_it_is(tmp_path: Path, capsys: Capture) -> None:
+    execute(prepare(write(tmp_path, STUDY), out=tmp_path / "s"))
+    there, copy = str(tmp_path / "s"), str(tmp_path / "copy")
+    assert run_cli("store", "snapshot", there, copy) == 0
+    assert capsys.readouterr().out == f"{copy}: 4 runs\n"
+    before = text_of(copy, "summary")
+    store = open_store(there)
+    assert before == text_of(there, "summary")
+    store.discard(*store.keys())
+    assert text_of(copy, "summary") == before
+    assert run_cli("store", "check", copy) == 0
+    assert run_cli("store", "snapshot", there, copy) == 2
+    assert "found something that is there; a new directory" in capsys.readouterr().err
+    assert run_cli("store", "snapshot", "memory://nowhere", copy) == 2

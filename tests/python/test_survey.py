@@ -1,16 +1,17 @@
-"""A survey of weaknesses: resumed where it stopped, and told by a page."""
+"""A survey of weaknesses resumes where it stopped, and a page reports it."""
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
+import weakness_survey as module
+from weakness_page import PUBLISHED, find_published, page
+from weakness_survey import ASKED, Weakness, survey, weaknesses
 
-from narrows.search import survey as module
 from narrows.search.objectives import OBJECTIVES
 from narrows.search.space import dimensions
-from narrows.search.survey import ASKED, Weakness, survey, weaknesses
-from narrows.search.survey_page import find_published, page
 
 
 def test_a_survey_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +43,7 @@ def test_published_weaknesses_are_found_again_by_their_departures() -> None:
     assert find_published(known, [Weakness("bbr", "loss", 60, 9, None)]) is None
 
 
-def test_the_page_tells_findings_and_their_absence() -> None:
+def test_the_page_reports_findings_and_their_absence() -> None:
     found = [
         Weakness("bbr", "loss", 60, 9, finding("subjects")),
         Weakness("bbr", "delay", 60, 2, None),
@@ -63,10 +64,6 @@ def test_the_page_tells_findings_and_their_absence() -> None:
 
 
 def test_published_weaknesses_name_what_exists() -> None:
-    import tomllib
-
-    from narrows.search.survey_page import PUBLISHED
-
     for known in tomllib.loads(PUBLISHED.read_text(encoding="utf-8"))["weakness"]:
         objective = OBJECTIVES[known["objective"]]
         names = {one.name for one in dimensions(rivals=objective.rivals, equals=objective.equals)}

@@ -25,7 +25,7 @@ from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError, StoreError
 from narrows.execute import load
 from narrows.execute.watcher import State, clock, progress_line
-from narrows.store import RunResult, open_store
+from narrows.store import RunRecord, open_store
 from narrows.sweeps import SweepJob, SweepOutcome, estimate, execute, prepare
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
@@ -100,15 +100,15 @@ def test_filters_compare_what_values_mean(text: str, count: int, tmp_path: Path)
     ("text", "found", "remedy"),
     [
         ("path.rate", '"path.rate"', "AXIS=VALUE"),
-        ("path.rtt=20ms", '"path.rtt", which is no axis', '"path.rate"'),
-        ("path.rate=9mbit", '"9mbit", which is no value', '"4mbit"'),
+        ("path.rtt=20ms", '"path.rtt", which is not an axis', '"path.rate"'),
+        ("path.rate=9mbit", '"9mbit", which is not a value', '"4mbit"'),
     ],
 )
 def test_malformed_filters(text: str, found: str, remedy: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         job(tmp_path, SMALL, text)
     assert caught.value.place == "--filter"
-    assert found in caught.value.found
+    assert found in caught.value.problems[0].found
     assert remedy in caught.value.remedy
 
 
@@ -119,7 +119,7 @@ class Flaky(Simulator):
         super().__init__()
         self.error, self.asked = error, 0
 
-    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunResult:
+    def run(self, scenario: Mapping[str, Any], progress: Progress | None = None) -> RunRecord:
         self.asked += 1
         if self.error is not None and scenario["path"]["rate_bps"] == 4_000_000:
             raise self.error

@@ -20,7 +20,7 @@ from waiting import HANG_S, await_that
 
 from narrows.execute import Job
 from narrows.execute.cluster import next_task, work
-from narrows.execute.parcel import Parcel
+from narrows.execute.portable_job import PortableJob
 from narrows.store import create_store
 from narrows.sweeps import execute, prepare
 
@@ -221,7 +221,7 @@ def test_an_encrypted_cluster_and_who_is_kept_out(tmp_path: Path) -> None:
     assert "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY" in said
     status, said = swept("tls://", configure(CA_FILE="nowhere.pem"))
     assert status == 2
-    assert "distributed.comm.tls.ca-file: found nowhere.pem, which is no file" in said
+    assert "distributed.comm.tls.ca-file: found nowhere.pem, which is not a file" in said
     for protocol, environment in (
         ("tcp://", configure()),
         ("tls://", configure(CA_FILE="foreign.pem")),
@@ -276,7 +276,7 @@ def test_jobs_of_a_task_that_ended_its_workers_are_alone(tmp_path: Path) -> None
 def test_the_runs_of_a_task_are_one_part(tmp_path: Path) -> None:
     jobs = _jobs(tmp_path, 5)
     store = create_store(tmp_path / "out")
-    answers = work(tmp_path / "out", [Parcel.of(job) for job in jobs])
+    answers = work(tmp_path / "out", [PortableJob.of(job) for job in jobs])
     assert {key for key, answer in answers.items() if answer.new} == store.keys()
     assert len(store.keys()) == 5
     assert len(store.parts()) == 1

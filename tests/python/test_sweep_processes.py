@@ -121,7 +121,7 @@ def test_an_error_that_ends_everything_comes_as_it_was(tmp_path: Path) -> None:
     store = create_store(tmp_path / "out")
     with pytest.raises(SpecError, match="too many") as caught:
         Pool(jobs, StoreCache(store, strict=True), 2).run()
-    assert caught.value.found
+    assert caught.value.problems[0].found
     assert "\n" not in str(caught.value)
 
 

@@ -8,7 +8,11 @@ import pytest
 from specimens import GOOD, write
 
 from narrows.cli import main
-from narrows.sweeps.overview import Overview
+from narrows.figures.palette import colour
+from narrows.metrics.leading import leading
+from narrows.store import open_store
+from narrows.sweeps.figure import default_name
+from narrows.sweeps.overview import Overview, overview
 from narrows.sweeps.table import table
 
 Capture = pytest.CaptureFixture[str]
@@ -27,6 +31,30 @@ def test_a_study_ends_with_a_row_for_each_combination(tmp_path: Path, capsys: Ca
     assert "(ms)" in printed[head]
     assert [line.split()[0] for line in printed[head + 1 : head + 3]] == ["4", "8"]
     assert printed[head + 1].count(" ± ") >= 2
+
+
+def test_parts_are_in_percent_in_the_table_and_on_the_page(tmp_path: Path) -> None:
+    bound = '[[expect]]\nmetric = "utilization"\nat_least = 0.1\n'
+    run(tmp_path, STUDY + bound)
+    store = open_store(tmp_path / "out")
+    [(stem, record)] = store.studies().items()
+    found = overview(store, stem, record, {})
+    assert found.metrics["utilization"] == "Utilization (%)"
+    assert found.metrics["jain"] == "Fairness (Jain)"
+    assert found.bounds["utilization"] == [10]
+    assert all(20 < cell["values"]["utilization"][0] <= 100.1 for cell in found.cells)
+
+
+def test_metrics_of_classes_have_their_controls_colours_and_a_fair_share(tmp_path: Path) -> None:
+    named = STUDY.replace("[run]", '[[flows]]\nname = "slow"\ncca = "bbr"\ncount = 3\n\n[run]')
+    run(tmp_path, named)
+    store = open_store(tmp_path / "out")
+    [(stem, record)] = store.studies().items()
+    page = overview(store, stem, record, {}).document()
+    for metric, cca in (("slow.share", "bbr"), ("cubic.goodput_mbps", "cubic")):
+        assert page["shades"][metric] == [colour(cca).light, colour(cca).dark]
+    assert "utilization" not in page["shades"]
+    assert page["fair"] == {"slow.share": 75, "cubic.share": 25}
 
 
 def test_trials_without_anything_random_are_called_one_run(tmp_path: Path, capsys: Capture) -> None:
@@ -59,22 +87,74 @@ def overview_of(cells: int, means: dict[str, list[list[float]]], combinations: i
     return Overview("x", axes, labels, list(means), rows, [], total, 0, 0, spans=spans)
 
 
-def test_a_column_has_the_same_decimals_and_parts_are_in_percent() -> None:
+def test_a_column_has_the_same_decimals() -> None:
     found = overview_of(
-        2, {"utilization": [[0.5, 0.45, 0.55], [1, 0.98, 1]], "retransmits": [[1], [9e3]]}
+        2, {"utilization": [[50, 45, 55], [100, 98, 100]], "retransmits": [[1], [9e3]]}
     )
     assert list(table(found, "out")) == [
-        "Buffer (BDP)  utilization (%)  retransmits",
-        "0                  50.0 ± 5.0            1",
-        "1                 100.0 ± 2.0        9,000",
+        "Buffer (BDP)  utilization  retransmits",
+        "0              50.0 ± 5.0            1",
+        "1             100.0 ± 2.0        9,000",
         "means ± half of the 95 % interval",
     ]
+
+
+def test_an_interval_that_leaves_everything_possible_isnt_shown() -> None:
+    found = overview_of(2, {"a.share": [[77.8, 22.8, 100], [50, 40, 60]], "jain": [[1], [2]]})
+    _, vague, *_, means, few = table(found, "out")
+    assert vague.split() == ["0", "77.8", "±?", "1.00"]
+    assert means.startswith("means")
+    assert few.startswith("±?: too few trials")
+    assert "--trials" in few
+    rates = overview_of(2, {"goodput_mbps": [[77.8, 22.8, 100], [50, 40, 60]]})
+    assert "77.8 ± 55.0" in list(table(rates, "out"))[1]
 
 
 def test_a_metric_that_doesnt_vary_and_the_second_of_two_shares_are_left_out() -> None:
     shares = {"a.share": [[0.2], [0.3]], "b.share": [[0.8], [0.7]]}
     head, *_ = table(overview_of(2, {**shares, "jain": [[1], [1]]}), "out")
-    assert head.split() == ["Buffer", "(BDP)", "a.share", "(%)"]
+    assert head.split() == ["Buffer", "(BDP)", "a.share"]
+
+
+@pytest.mark.parametrize(
+    ("of", "asked"),
+    [
+        ("freezes", ["delay_p95_ms", "freezes", "media_mbps"]),
+        ("stalls", ["stalls", "stalled_s", "startup_s"]),
+        ("completed", ["completion_p50_s", "completion_p99_s"]),
+    ],
+)
+def test_a_study_of_an_application_shows_its_metrics_first(of: str, asked: list[str]) -> None:
+    has_call, has_video = of == "freezes", of == "stalls"
+    own = [*asked, "completion_p50_s", "completion_p99_s", "delay_p95_ms"]
+    other = ["utilization", "loss_rate", "down.share", "down.delay_p95_ms"]
+    found = leading([*other, *(f"app.{name}" for name in dict.fromkeys(own))])
+    assert found[: len(asked)] == [f"app.{name}" for name in asked]
+    assert ("app.completion_p50_s" in found) == (not has_call and not has_video)
+
+
+@pytest.mark.parametrize(
+    ("flows", "name"),
+    [
+        ('cca = "cubic"', "lines"),
+        ('cca = "cubic"\n[[flows]]\ncca = "bbr"', "share"),
+        ('cca = "cubic"\nworkload = { kind = "poisson", rate = "20/s", size = "10kb" }',
+         "completion_times"),
+        ('cca = "cubic"\nworkload = { kind = "video", bitrate = "1mbit", chunk = "500ms" }',
+         "lines"),
+    ],
+)  # fmt: skip
+def test_a_figure_without_a_name_shows_what_the_study_is_about(
+    flows: str, name: str, tmp_path: Path
+) -> None:
+    run(tmp_path, STUDY.replace('cca = "cubic"', flows))
+    assert default_name(tmp_path / "out") == name
+
+
+def test_what_an_application_is_about_is_shown_even_if_it_never_varies() -> None:
+    means = {"utilization": [[0.5], [1.0]], "film.stalls": [[0.0]], "film.startup_s": [[1.0]]}
+    head, *_ = table(overview_of(2, means), "out")
+    assert head.split()[2:4] == ["film.stalls", "film.startup_s"]
 
 
 def test_a_long_table_is_cut_with_a_note() -> None:

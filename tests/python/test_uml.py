@@ -23,8 +23,8 @@ from narrows.backends.uml.controls import command_line
 from narrows.backends.uml.machine import GuestError
 from narrows.errors import SpecError
 from narrows.metrics import summarise
-from narrows.spec import registry
-from narrows.store import RunResult
+from narrows.spec import parse
+from narrows.store import RunRecord
 
 pytestmark = needs("uml")
 
@@ -36,7 +36,7 @@ def uml() -> Uml:
     return Uml(get_kernel().name)
 
 
-def run(uml: Uml, text: str = GOOD, overrides: tuple[str, ...] = ()) -> RunResult:
+def run(uml: Uml, text: str = GOOD, overrides: tuple[str, ...] = ()) -> RunRecord:
     return uml.run(scenario_of(text, overrides))
 
 
@@ -211,13 +211,13 @@ def test_a_receiver_of_dctcp_tells_each_mark(uml: Uml) -> None:
 
 
 def test_a_kernel_may_have_controls_that_the_simulator_lacks(uml: Uml) -> None:
-    with registry.also_known(["other"]):
-        flows = scenario_of(GOOD.replace('"cubic"', '"other"'))["flows"]
+    text = GOOD.replace('"cubic"', '"other"')
+    flows = parse(text, "test", controls=["other"]).spec.scenario["flows"]
     with pytest.raises(SpecError, match='found "other", which'):
         command_line(uml.kernel, flows, [0])
     assert command_line(replace(uml.kernel, ccas=("other",)), flows, [0]) == []
     with pytest.raises(SpecError, match='found "other"'):
-        scenario_of(GOOD.replace('"cubic"', '"other"'))
+        scenario_of(text)
 
 
 def test_options_are_parameters_of_the_control(uml: Uml) -> None:

@@ -10,20 +10,22 @@ import pytest
 from specimens import GOOD, scenario_of
 
 from narrows.backends.linux.internals import cca_states
+from narrows.backends.linux.qdiscs import dscp_bits
 from narrows.backends.linux.tables import packets, received_bytes
 from narrows.backends.uml import build, builder, get_kernel, kernels, packages
 from narrows.backends.uml.backend import _interval
 from narrows.backends.uml.checks import crosses_router
-from narrows.backends.uml.kernels import DEFAULT_PROFILE, Kernel
+from narrows.backends.uml.kernels import DEFAULT_PROFILE, BuiltKernel
 from narrows.backends.uml.network import network_script, tool_config
-from narrows.backends.uml.qdiscs import dscp_bits
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
 
-EXAMPLE = Kernel("six", "6.12.1", "00", ("cubic",), ("tcp_cubic.hystart",), "tree", "2026-01-01")
+EXAMPLE = BuiltKernel(
+    "six", "6.12.1", "00", ("cubic",), ("tcp_cubic.hystart",), "tree", "2026-01-01"
+)
 
 
-def install(kernel: Kernel, directory: Path) -> None:
+def install(kernel: BuiltKernel, directory: Path) -> None:
     """Writes the files that a build leaves in the cache, but for the program itself."""
     kernel.write(directory)
     (directory / "host.so").touch()
@@ -74,7 +76,7 @@ def test_a_kernel_is_found_by_name_or_as_the_latest_of_the_default_profile(tmp_p
         directory = tmp_path / "narrows" / "kernels" / name
         directory.mkdir(parents=True)
         source = "x.tar.xz" if name == "older" else "tree"
-        install(Kernel(name, release, "00", ("cubic",), (), source, built), directory)
+        install(BuiltKernel(name, release, "00", ("cubic",), (), source, built), directory)
     (tmp_path / "narrows" / "kernels" / "b" / "kernel.json").touch()
     broken = tmp_path / "narrows" / "kernels" / "c"
     broken.mkdir()
@@ -91,10 +93,10 @@ def test_what_is_known_about_a_kernel_is_kept(tmp_path: Path) -> None:
     directory = tmp_path / "six"
     directory.mkdir()
     install(EXAMPLE, directory)
-    assert Kernel.read(directory) == EXAMPLE
+    assert BuiltKernel.read(directory) == EXAMPLE
     (directory / "host.so").unlink()
     with pytest.raises(ValueError, match="incomplete"):
-        Kernel.read(directory)
+        BuiltKernel.read(directory)
 
 
 @pytest.mark.parametrize(
@@ -307,18 +309,18 @@ def test_received_bytes_look_past_holes_and_forget_duplicates() -> None:
 
 def test_bbr_shows_its_state_by_its_gains() -> None:
     scenario = scenario_of(GOOD.replace("cubic", "bbr") + '\n[[flows]]\ncca = "cubic"\n')
-    gains = [(739, 739), (88, 739), (320, 512), (192, 512), (256, 512), (256, 256)]
+    gains = [(0, 0), (739, 739), (88, 739), (320, 512), (192, 512), (256, 512), (256, 256)]
     frame = pl.DataFrame(
         {
-            "flow": [0] * 6 + [1, 1, 0],
-            "cwnd": [10] * 7 + [30, None],
-            "ssthresh": [20] * 9,
+            "flow": [0] * 7 + [1, 1, 0],
+            "cwnd": [10] * 8 + [30, None],
+            "ssthresh": [20] * 10,
             "cc3": [pacing for pacing, _ in gains] + [0, 0, None],
             "cc4": [window for _, window in gains] + [0, 0, None],
         }
     )
     states = frame.select(cca_states(scenario)).to_series().to_list()
-    expected = ["startup", "drain", "probe_bw", "probe_bw", "probe_bw", "probe_rtt"]
+    expected = ["startup", "startup", "drain", "probe_bw", "probe_bw", "probe_bw", "probe_rtt"]
     assert states == [*expected, "slow_start", "congestion_avoidance", ""]
 
 

@@ -1,4 +1,4 @@
-"""Applications that write now and then, on a kernel in virtual time and in the simulator."""
+"""Applications that pause between writes, on a kernel in virtual time and in the simulator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from specimens import GOOD, scenario_of
 
 from narrows.backends import get_backend
 from narrows.backends.uml import Uml, get_kernel
-from narrows.store import RunResult
+from narrows.store import RunRecord
 
 pytestmark = needs("uml")
 
@@ -22,7 +22,7 @@ FLOW = '[[flows]]\ncca = "cubic"\nname = "{name}"\nworkload = {{ kind = "{kind}"
 
 
 @pytest.fixture(scope="module")
-def results() -> list[RunResult]:
+def results() -> list[RunRecord]:
     """All workloads in one run, each over a link that has room for it."""
     flows = "".join(
         FLOW.format(name=kind, kind=kind, rest=rest) for kind, rest in WORKLOADS.items()
@@ -33,7 +33,7 @@ def results() -> list[RunResult]:
 
 
 @pytest.mark.parametrize("flow", range(3), ids=list(WORKLOADS)[:3])
-def test_transfers_are_those_of_the_simulator(results: list[RunResult], flow: int) -> None:
+def test_transfers_are_those_of_the_simulator(results: list[RunRecord], flow: int) -> None:
     found = []
     for result in results:
         rows = result.tables["completions"]
@@ -47,7 +47,7 @@ def test_transfers_are_those_of_the_simulator(results: list[RunResult], flow: in
     assert took == pytest.approx(their_time, rel=0.15)
 
 
-def test_a_flow_that_pauses_sends_as_much(results: list[RunResult]) -> None:
+def test_a_flow_that_pauses_sends_as_much(results: list[RunRecord]) -> None:
     got = [result.tables["flow_samples"].filter(flow=3)["received_bytes"][-1] for result in results]
     assert got[0] == pytest.approx(got[1], rel=0.15)
     rows = results[0].tables["flow_samples"].filter(flow=3)
@@ -56,7 +56,7 @@ def test_a_flow_that_pauses_sends_as_much(results: list[RunResult]) -> None:
     assert still > 0.2, "it rests for three sevenths of the time"
 
 
-def test_applications_tell_of_themselves(results: list[RunResult]) -> None:
+def test_applications_tell_of_themselves(results: list[RunRecord]) -> None:
     for result in results:
         told = result.tables["internals"]
         last = {name: told.filter(name=name) for name in ("playout_buffer_s", "open_transfers")}

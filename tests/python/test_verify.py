@@ -31,7 +31,7 @@ def forge(result: Path, table: str, change: pl.Expr) -> None:
     file = result / "trial-1" / f"{table}.parquet"
     pl.read_parquet(file).with_columns(change).write_parquet(file)
     manifest = json.loads((result / "manifest.json").read_text())
-    (result / "manifest.json").write_text(json.dumps(intact.sealed(manifest, result)))
+    (result / "manifest.json").write_text(json.dumps(intact.seal(manifest, result)))
 
 
 def test_files_that_the_run_did_not_write_do_not_matter(result: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_result_is_what_its_scenario_gives(result: Path, capsys: Any) -> None:
 def seal(result: Path) -> None:
     """Makes the digests right again, as a forger would."""
     manifest = json.loads((result / "manifest.json").read_text())
-    (result / "manifest.json").write_text(json.dumps(intact.sealed(manifest, result)))
+    (result / "manifest.json").write_text(json.dumps(intact.seal(manifest, result)))
 
 
 def edit(file: Path, *keys: Any, value: Any) -> None:
@@ -71,7 +71,7 @@ def edit(file: Path, *keys: Any, value: Any) -> None:
         ("manifest.json", ("trials", 1, "seed"), 77, "the manifest's seed isn't the scenario's"),
         ("manifest.json", ("name",), "better", "manifest.json: name"),
         ("manifest.json", ("groups",), ["bbr"], "manifest.json: groups"),
-        ("manifest.json", ("hash",), "0" * 32, "manifest.json: another hash"),
+        ("manifest.json", ("hash",), "0" * 32, "manifest.json: a hash that differs"),
     ],
 )
 def test_forged_summaries_and_manifests_are_found(
@@ -88,7 +88,7 @@ def test_a_specification_that_did_not_run_is_found(result: Path, capsys: Any) ->
     spec.write_text(spec.read_text().replace('rtt = "', 'rtt = "1'))
     seal(result)
     assert main(["verify", str(result)]) == 1
-    assert "spec.toml: another scenario than that of trial 1" in capsys.readouterr().out
+    assert "spec.toml: a scenario that differs from that of trial 1" in capsys.readouterr().out
 
 
 def test_a_table_that_the_run_does_not_give_is_found(result: Path, capsys: Any) -> None:
@@ -110,7 +110,7 @@ def test_a_manifest_without_a_digest_is_damaged(result: Path, capsys: Any) -> No
     del document["digest"]
     (result / "manifest.json").write_text(json.dumps(document))
     assert main(["verify", str(result)]) == 2
-    assert "other content than the run wrote" in capsys.readouterr().err
+    assert "content that the run did not write" in capsys.readouterr().err
 
 
 def test_what_cannot_be_compared_is_named(result: Path, capsys: Any) -> None:
@@ -171,7 +171,7 @@ def test_runs_swapped_between_combinations_are_found(store: Path, capsys: Any) -
     frame = pl.read_parquet(file)
     rewrite(file, frame.with_columns(pl.col("run").reverse()))
     assert main(["verify", str(store)]) == 1
-    assert "other runs than its specification has" in capsys.readouterr().out
+    assert "runs that its specification does not have" in capsys.readouterr().out
 
 
 def test_runs_under_each_others_hashes_are_found(store: Path, capsys: Any) -> None:
@@ -204,17 +204,17 @@ def test_a_forged_scenario_is_found(result: Path) -> None:
     scenario["path"]["rtt_ns"] += 1_000_000
     file.write_text(json.dumps(scenario))
     manifest = json.loads((result / "manifest.json").read_text())
-    (result / "manifest.json").write_text(json.dumps(intact.sealed(manifest, result)))
+    (result / "manifest.json").write_text(json.dumps(intact.seal(manifest, result)))
     first, second = repeat(kept_runs(str(result)))
-    assert first.same
-    assert not second.same
+    assert first.is_identical
+    assert not second.is_identical
     assert second.digest != second.kept.digest
 
 
 def test_a_damaged_result_is_refused(result: Path, capsys: Any) -> None:
     (result / "trial-1" / "flow_samples.parquet").write_bytes(b"nothing")
     assert main(["verify", str(result)]) == 2
-    assert "other content than the run wrote" in capsys.readouterr().err
+    assert "content that the run did not write" in capsys.readouterr().err
 
 
 def test_another_engine_is_named(result: Path) -> None:
@@ -239,7 +239,7 @@ def test_a_sweep_is_verified_in_part(tmp_path: Path, capsys: Any) -> None:
 def test_what_measured_real_time_cannot_be_repeated(result: Path, capsys: Any) -> None:
     manifest = json.loads((result / "manifest.json").read_text())
     for backend in ("kernel", "capture", "iperf3"):
-        sealed = intact.sealed({**manifest, "backend": backend}, result)
+        sealed = intact.seal({**manifest, "backend": backend}, result)
         (result / "manifest.json").write_text(json.dumps(sealed))
         assert main(["verify", str(result)]) == 2
         assert "a run of sim or uml would be right" in capsys.readouterr().err
@@ -279,21 +279,21 @@ def test_the_first_packet_of_programs_that_differs_is_named(tmp_path: Path) -> N
     (tmp_path / "programs" / "mine" / "log").write_text("a b")
     flows = ["one", "mine"]
 
-    def found(*packets: str, **files: bytes) -> list[str]:
+    def find(*packets: str, **files: bytes) -> list[str]:
         written = {f"programs/mine/{name}": content for name, content in files.items()}
         table = (head + "".join(packets)).encode()
         return list(differences(tmp_path, {"programs/packets.csv": table, **written}, flows))
 
-    assert found(*rows, log=b"a b") == []
+    assert find(*rows, log=b"a b") == []
     kept = '40 bytes from the receiver of "mine" at 0.000003500 s kept'
-    (told,) = found(*rows[:2], "3750,1,receiver,41,cc\n", "4000,1,sender,9,dd\n", log=b"a b")
+    (told,) = find(*rows[:2], "3750,1,receiver,41,cc\n", "4000,1,sender,9,dd\n", log=b"a b")
     now = '41 bytes from the receiver of "mine" at 0.000003750 s now'
     assert told == f"packet 3 of programs: {kept}, {now}"
-    assert found(*rows[:2], log=b"a b") == [f"packet 3 of programs: {kept}, none now"]
+    assert find(*rows[:2], log=b"a b") == [f"packet 3 of programs: {kept}, none now"]
     other = rows[2].replace("cc", "c0")
-    assert found(*rows[:2], other, log=b"a b") == [f"packet 3 of programs: {kept}, other bytes now"]
-    assert found(*rows, log=b"a c", more=b"") == [
+    assert find(*rows[:2], other, log=b"a b") == [f"packet 3 of programs: {kept}, other bytes now"]
+    assert find(*rows, log=b"a c", more=b"") == [
         "programs/mine/log: other content from byte 3 on",
         "programs/mine/more: not kept",
     ]
-    assert found(*rows) == ["programs/mine/log: not written now"]
+    assert find(*rows) == ["programs/mine/log: not written now"]

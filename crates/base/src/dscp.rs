@@ -79,7 +79,7 @@ impl TryFrom<String> for Dscp {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        Self::from_name(&name).ok_or_else(|| format!("{name:?} is no code point with a name"))
+        Self::from_name(&name).ok_or_else(|| format!("{name:?} is not the name of a code point"))
     }
 }
 

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_round_down_and_spans_as_they_are_told() {
+    fn instants_round_down_and_spans_as_requested() {
         let clock = Jiffies::new(250);
         assert_eq!([7_999_999, 8_000_000].map(|ns| clock.at(Time::from_nanos(ns))), [1, 2]);
         assert_eq!([40_000, 40_001].map(|us| clock.ceil_micros(us)), [10, 11]);

@@ -1,6 +1,6 @@
-//! Points of the path where packets can be seen.
+//! The observation points of a path.
 
-/// Where packets can be seen, as in a capture on a testbed's machines.
+/// A point of the path where packets can be captured, as on the machines of a testbed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Point {
     /// The sending host's network card.

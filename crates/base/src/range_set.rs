@@ -81,7 +81,7 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
         }
     }
 
-    /// The same for numbers that continue the highest range or are in it, as most additions do;
+    /// Adds numbers that continue the highest range or are in it, as most additions do;
     /// returns the part that was missing, which may be empty. None, without effect, if they don't.
     #[inline]
     pub fn extend_highest(&mut self, start: T, end: T) -> Option<(T, T)> {

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use narrows_capture::analyze::{Options, analyze};
+use narrows_capture::analyze::{AnalysisOptions, analyze};
 
 fn main() -> ExitCode {
     let paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    match analyze(&paths, Options::default(), &mut |_| ControlFlow::Continue(())) {
+    match analyze(&paths, AnalysisOptions::default(), &mut |_| ControlFlow::Continue(())) {
         Ok(outcome) => {
             println!("{}", serde_json::to_string_pretty(&outcome.summary).expect("plain data"));
             ExitCode::SUCCESS

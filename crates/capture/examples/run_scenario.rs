@@ -1,9 +1,9 @@
-//! Runs a scenario file (JSON), says what it recorded, and captures it if there is a directory.
+//! Runs a scenario file (JSON), prints what was recorded, and writes captures if a directory is given.
 //!
 //!     cargo run --release -p narrows-capture --example run_scenario -- scenario.json [DIRECTORY]
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
-#![expect(clippy::disallowed_methods, reason = "a clock, for the person's sake")]
+#![expect(clippy::disallowed_methods, reason = "times the run for its report")]
 
 use std::error::Error;
 use std::fs::File;
@@ -16,7 +16,7 @@ use narrows_base::{Level, Time};
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion};
 use narrows_record::{NullTap, Recorder};
 use narrows_sim::{Controls, run_with};
-use narrows_spec::scenario::{EcnMode, Scenario};
+use narrows_spec::scenario::Scenario;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
@@ -51,7 +51,6 @@ fn begin(scenario: &Scenario, directory: &Path) -> io::Result<Captures<BufWriter
     let info = |flow: &narrows_spec::scenario::Flow| FlowInfo {
         name: flow.name.clone(),
         several: flow.has_several_connections(),
-        accurate_ecn: flow.ecn == EcnMode::L4s,
     };
     let flows: Vec<FlowInfo> = scenario.flows.iter().map(info).collect();
     let options =

@@ -6,18 +6,19 @@
 use narrows_base::{Ecn, FlowId, Heading, Point, Time};
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion};
 use narrows_record::Tap;
-use narrows_tcp::{Ack, Data, Kind, MSS, SackBlocks, Segment, Seq};
+use narrows_tcp::{Ace, Ack, Data, Kind, MSS, SackBlocks, Segment, Seq};
 
 const FIRST: u32 = 1_000_000_000;
-const SYN: Kind = Kind::Syn { window: 64_240, scale: 7, ts: 1, ecn: false };
-const SYN_ACK: Kind = Kind::SynAck { window: 65_160, scale: 7, ts: 2, ts_echo: 1, ecn: false };
+const SYN: Kind = Kind::Syn { window: 64_240, scale: 7, ts: 1, ace: Ace::NONE };
+const SYN_ACK: Kind =
+    Kind::SynAck { window: 65_160, scale: 7, ts: 2, ts_echo: 1, ace: Ace::NONE, option: None };
 
 /// A capture of one flow at the sender.
 struct Wire(Captures<Vec<u8>>);
 
 impl Wire {
-    fn new(accurate_ecn: bool) -> Self {
-        let flow = FlowInfo { name: "flow".into(), several: true, accurate_ecn };
+    fn new() -> Self {
+        let flow = FlowInfo { name: "flow".into(), several: true };
         let options =
             CaptureOptions { snaplen: None, version: IpVersion::V4, comment: String::new() };
         let mut wire =
@@ -67,6 +68,7 @@ fn data(seq: Seq, len: u16) -> Kind {
         ts: 3,
         ts_echo: 2,
         cwr: false,
+        ace: Ace::NONE,
         ecn: Ecn::NotEct,
     })
 }
@@ -93,7 +95,7 @@ fn flags(header: &[u8]) -> u16 {
 
 #[test]
 fn packets_may_be_short_anywhere() {
-    let mut wire = Wire::new(false);
+    let mut wire = Wire::new();
     let lengths = [MSS as u16, 100, MSS as u16, 1, 1, MSS as u16];
     for (seq, &len) in (0..).zip(&lengths) {
         wire.pass(0, data(seq, len));
@@ -115,7 +117,7 @@ fn packets_may_be_short_anywhere() {
 
 #[test]
 fn each_connection_counts_its_own_bytes() {
-    let mut wire = Wire::new(false);
+    let mut wire = Wire::new();
     wire.pass(0, data(0, 100));
     wire.pass(1, SYN);
     wire.pass(1, data(0, 200));
@@ -135,7 +137,7 @@ fn numbers_wrap_after_4_gib() {
     let number = u32::try_from(size / u64::from(MSS)).expect("a packet number");
     let len = u16::try_from(size % u64::from(MSS)).expect("a short packet");
     let wire = || {
-        let mut wire = Wire::new(false);
+        let mut wire = Wire::new();
         wire.pass(0, last(number, len));
         wire.pass(0, ack(number + 1, &[]));
         wire
@@ -150,7 +152,7 @@ fn numbers_wrap_after_4_gib() {
 
 #[test]
 fn a_window_is_rounded_up() {
-    let mut wire = Wire::new(false);
+    let mut wire = Wire::new();
     wire.pass(0, ack(0, &[]));
     let header = &wire.headers(Point::Receiver)[1];
     assert_eq!(u16::from_be_bytes([header[14], header[15]]), 8, "1000 bytes in units of 128");
@@ -158,14 +160,12 @@ fn a_window_is_rounded_up() {
 
 #[test]
 fn accurate_ecn_counts_in_three_flags() {
-    let offer = Kind::Syn { window: 64_240, scale: 7, ts: 1, ecn: true };
-    let accept = Kind::SynAck { window: 65_160, scale: 7, ts: 2, ts_echo: 1, ecn: true };
-    let mut wire = Wire::new(true);
-    for kind in [offer, accept, Kind::HandshakeAck { ts: 3, ts_echo: 2 }, data(0, 100)] {
-        wire.pass(0, kind);
-    }
+    let mut wire = Wire::new();
+    let ace = Ace::reflecting(Ecn::Ect1);
+    let answer = Kind::SynAck { window: 1, scale: 7, ts: 2, ts_echo: 1, ace, option: None };
+    wire.pass(0, answer);
     for marked in [0, 1, 3, 8] {
-        wire.pass(0, Kind::Ack(Ack { marked, ..Ack::default() }));
+        wire.pass(0, Kind::Ack(Ack { ace: Ace::of_count(marked), ..Ack::default() }));
     }
     let received = wire.headers(Point::Receiver);
     let counts: Vec<u16> = received[1..].iter().map(|header| flags(header) >> 6).collect();
@@ -175,15 +175,17 @@ fn accurate_ecn_counts_in_three_flags() {
 #[test]
 fn classic_ecn_has_its_flags() {
     let (ece, cwr) = (64, 128);
-    let mut wire = Wire::new(false);
-    wire.pass(0, Kind::Syn { window: 64_240, scale: 7, ts: 1, ecn: true });
+    let mut wire = Wire::new();
+    let ace = Ace::CLASSIC_REQUEST;
+    wire.pass(0, Kind::Syn { window: 64_240, scale: 7, ts: 1, ace });
     let Kind::Data(packet) = data(0, 100) else { unreachable!("it is data") };
     wire.pass(0, Kind::Data(Data { cwr: true, ..packet }));
     let sent = wire.headers(Point::Sender);
     assert_eq!(flags(&sent[1]), 2 | ece | cwr);
     assert_eq!(flags(&sent[2]), 16 | cwr);
-    let mut wire = Wire::new(false);
-    wire.pass(0, Kind::SynAck { window: 1, scale: 7, ts: 2, ts_echo: 1, ecn: true });
+    let mut wire = Wire::new();
+    let ace = Ace::CLASSIC_ANSWER;
+    wire.pass(0, Kind::SynAck { window: 1, scale: 7, ts: 2, ts_echo: 1, ace, option: None });
     wire.pass(0, Kind::Ack(Ack { ece: true, ..Ack::default() }));
     let received = wire.headers(Point::Receiver);
     assert_eq!(flags(&received[1]), 2 | 16 | ece);

@@ -39,7 +39,7 @@ pub struct Needs {
     /// The window while recovering, so that neither PRR nor cwnd validation applies (Linux
     /// `cong_control`).
     pub own_recovery: bool,
-    /// CWR whenever [`CongestionControl::asks_reduction`] says so (Linux `tcp_enter_cwr`).
+    /// CWR whenever [`CongestionControl::requests_cwr`] says so (Linux `tcp_enter_cwr`).
     pub reductions: bool,
     /// The upper bound of bursts, [`CongestionControl::max_tso_segs`].
     pub burst_bound: bool,
@@ -92,8 +92,8 @@ pub trait CongestionControl: Any + Send {
     /// called before the flow starts, if at all (`tcp_init_metrics`).
     fn on_threshold(&mut self, _ssthresh: u32) {}
 
-    /// Returns whether the sender shall enter CWR after this ACK.
-    fn asks_reduction(&self) -> bool {
+    /// Returns whether the sender should enter CWR after this ACK.
+    fn requests_cwr(&self) -> bool {
         false
     }
 

@@ -8,7 +8,7 @@ use crate::samples::{
     Unused,
 };
 use crate::window::LossWindow;
-use narrows_base::registry::{EcnNeed, Fallback, Info, Parameter, Role};
+use narrows_base::registry::{EcnNeed, Info, Parameter, ParameterDefault, Role};
 
 /// The registry's entry.
 pub(crate) static DCTCP: Entry = Entry {
@@ -22,13 +22,13 @@ pub(crate) static DCTCP: Entry = Entry {
         parameters: &[
             Parameter::whole(
                 "shift_g",
-                Fallback::Whole(4),
+                ParameterDefault::Whole(4),
                 "weight of a new window's share of marks: 1/2^shift_g",
             )
             .at_most(10),
             Parameter::whole(
                 "alpha_on_init",
-                Fallback::Whole(1_024),
+                ParameterDefault::Whole(1_024),
                 "first estimate of the share of marks, in 1/1024",
             )
             .at_most(1_024),

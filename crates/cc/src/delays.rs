@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use narrows_base::registry::{Fallback, OldNumbers, Parameter, Values};
+use narrows_base::registry::{OldNumbers, Parameter, ParameterDefault, Values};
 use narrows_base::{Duration, Time};
 
 /// The unit of the base's memory, in ns.
@@ -11,7 +11,7 @@ const MINUTE: u64 = 60_000_000_000;
 /// The option for how long the base delay is remembered.
 pub(crate) const BASE_HISTORY: Parameter = Parameter::duration(
     "base_history",
-    Fallback::Whole(10 * MINUTE),
+    ParameterDefault::Whole(10 * MINUTE),
     "how long the lowest RTT is remembered, in whole minutes",
 )
 .at_least(MINUTE)
@@ -21,7 +21,7 @@ pub(crate) const BASE_HISTORY: Parameter = Parameter::duration(
 /// The option for how many samples the current delay is the minimum of.
 pub(crate) const CURRENT_FILTER: Parameter = Parameter::whole(
     "current_filter",
-    Fallback::Whole(4),
+    ParameterDefault::Whole(4),
     "latest RTT samples whose lowest counts",
 )
 .positive()

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Duration, Rate};
 
 use crate::config::{CcConfig, Entry};
@@ -19,12 +19,12 @@ pub(crate) static FIXED: Entry = Entry {
         source: "crates/cc/src/fixed.rs",
         role: Role::Control { ecn: None, paces: true },
         parameters: &[
-            Parameter::packets("window", Fallback::Whole(10), "congestion window")
+            Parameter::packets("window", ParameterDefault::Whole(10), "congestion window")
                 .positive()
                 .at_most(10_000_000),
             Parameter::rate(
                 "pacing_rate",
-                Fallback::Off,
+                ParameterDefault::Off,
                 "payload bits per second; if none, two windows in each smoothed RTT",
             ),
         ],

@@ -9,11 +9,11 @@ use crate::control::{CongestionControl, Control};
 use crate::delays::{BASE_HISTORY, CURRENT_FILTER, Delays};
 use crate::samples::{AckSample, CongestionEvent, DeliveredSample, UndoEvent, Unused};
 use crate::window::LossWindow;
-use narrows_base::registry::{Fallback, Info, OldNumbers, Parameter, Role, Values};
+use narrows_base::registry::{Info, OldNumbers, Parameter, ParameterDefault, Role, Values};
 
 /// The option for the queueing delay to keep, `ms` by default.
 pub(crate) const fn target(ms: u64, what: &'static str) -> Parameter {
-    Parameter::duration("target", Fallback::ms(ms), what)
+    Parameter::duration("target", ParameterDefault::ms(ms), what)
         .at_least(1_000_000)
         .at_most(1_000_000_000)
         .formerly("target_ms", OldNumbers::Unit("ms"))

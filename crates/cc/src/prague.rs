@@ -9,7 +9,7 @@
 //! halves the window whatever else its ACK acknowledges.
 
 use crate::progress::{Mark, Progress};
-use narrows_base::registry::{EcnNeed, Fallback, Info, OldNumbers, Parameter, Role};
+use narrows_base::registry::{EcnNeed, Info, OldNumbers, Parameter, ParameterDefault, Role};
 use narrows_base::{Duration, Rate, Time};
 
 use crate::config::{CcConfig, Entry};
@@ -30,13 +30,13 @@ pub(crate) static PRAGUE: Entry = Entry {
         parameters: &[
             Parameter::whole(
                 "rtt_transition",
-                Fallback::Whole(4),
+                ParameterDefault::Whole(4),
                 "round trips after slow start before it is fair among RTTs",
             )
             .at_most(1_000_000),
             Parameter::duration(
                 "rtt_target",
-                Fallback::ms(25),
+                ParameterDefault::ms(25),
                 "shorter round trips behave like this one",
             )
             .at_least(1_000_000)

@@ -16,7 +16,7 @@ pub struct CcProfile {
 }
 
 impl CcProfile {
-    /// The same kernel built with another tick rate.
+    /// Returns the profile of this kernel built with another tick rate.
     #[must_use]
     pub const fn with_hz(self, hz: u32) -> Self {
         Self { hz, ..self }

@@ -8,7 +8,7 @@ impl Mark {
     /// Before the first packet.
     pub const START: Self = Self(0);
 
-    /// A point so many packets later.
+    /// The point `packets` later.
     #[must_use]
     pub const fn later(self, packets: u64) -> Self {
         Self(self.0 + packets)

@@ -38,7 +38,7 @@ impl RecoveryState {
 }
 
 /// The RTT information of one ACK; Linux's `pkts_acked` hook.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct DeliveredSample {
     /// When the ACK arrived.
     pub now: Time,
@@ -69,7 +69,7 @@ pub struct DeliveredSample {
     pub delivered_ce: u64,
     /// Packets delivered since the flow began.
     pub delivered: u64,
-    /// The same when the newest of the delivered packets left; zero if the ACK delivers none
+    /// Packets delivered when the newest packet of this ACK left; zero if the ACK delivers none
     /// (`rs->prior_delivered`).
     pub prior_delivered: u64,
     /// PRR's window while it is in force instead of the control's.
@@ -126,7 +126,7 @@ pub struct LostPacket {
 }
 
 /// The information of one ACK, after loss detection and the recovery state machine.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct AckSample {
     /// When the ACK arrived.
     pub now: Time,
@@ -172,24 +172,16 @@ impl AckSample {
     /// An ACK of `acked` packets with `in_flight` before and after it, without further information.
     pub(crate) fn plain(acked: u32, mss: u32, in_flight: u32) -> Self {
         Self {
-            now: Time::ZERO,
             mss,
             acked,
-            lost: 0,
             in_flight,
             prior_in_flight: in_flight,
             delivered: 1_000,
-            delivered_at: Time::ZERO,
-            lost_total: 0,
-            rate: None,
-            rtt: None,
             srtt: Duration::from_millis(40),
             min_rtt: Duration::from_millis(40),
-            ack_delayed: false,
-            state: RecoveryState::Open,
             may_grow: true,
             cwnd_limited: true,
-            departure: Time::ZERO,
+            ..Self::default()
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::samples::{
     Unused,
 };
 use crate::window::LossWindow;
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
 const fn packets(name: &'static str, default: u64, what: &'static str) -> Parameter {
-    Parameter::packets(name, Fallback::Whole(default), what).at_most(1_000_000)
+    Parameter::packets(name, ParameterDefault::Whole(default), what).at_most(1_000_000)
 }
 
 /// The registry's entry.

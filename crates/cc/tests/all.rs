@@ -1,4 +1,4 @@
-//! All tests of the controls, in one program: each program more takes seconds to link.
+//! All tests of the controls, in one program: each further program takes seconds to link.
 
 mod bbr3_states;
 mod bbr_options;

@@ -195,7 +195,7 @@ fn westwood_returns_to_what_the_path_delivered() {
 
 #[test]
 fn westwood_keeps_its_bandwidth_through_random_loss() {
-    // A loss now and then on a path with room: Reno halves, Westwood doesn't.
+    // An occasional loss on a path with room: Reno halves, Westwood doesn't.
     let window = |name| {
         let mut s = Script::new(name, &[]);
         for round in 1..200 {

@@ -42,10 +42,6 @@ impl Sender {
             acked,
             rtt: Some(self.rtt),
             in_flight: self.cwnd() - acked.min(self.cwnd()),
-            sacked: 0,
-            stamp_ms: 0,
-            echo_ms: 0,
-            prior_delivered: 0,
             progress: Progress::new(self.delivered, edge),
             paced: true,
             pacing_rate: self.control.control().pacing_rate.unwrap_or_default(),
@@ -53,7 +49,7 @@ impl Sender {
             ece: marked > 0,
             delivered_ce: self.marked,
             delivered: self.delivered,
-            prr_cwnd: None,
+            ..DeliveredSample::default()
         });
         if marked > 0 && self.state == RecoveryState::Open {
             self.enter(Congestion::Ecn, RecoveryState::Cwr);
@@ -62,21 +58,18 @@ impl Sender {
             now: self.now,
             mss: MSS,
             acked,
-            lost: 0,
             in_flight: self.cwnd(),
             prior_in_flight: self.cwnd(),
             delivered: self.delivered,
             delivered_at: self.now,
-            lost_total: 0,
-            rate: None,
             rtt: Some(self.rtt),
             srtt: self.rtt,
             min_rtt: self.rtt,
-            ack_delayed: false,
             state: self.state,
             may_grow: true,
             cwnd_limited: true,
             departure: self.now,
+            ..AckSample::default()
         });
     }
 

@@ -1,6 +1,6 @@
 //! Names, options and their errors.
 
-use narrows_base::registry::{Bounds, Fallback, Role, Value, Values};
+use narrows_base::registry::{Bounds, ParameterDefault, Role, Value, Values};
 use narrows_cc::{CONTROLS, CcError, CcProfile, LINUX_6_12, PROFILES, validate};
 
 fn message(name: &str, options: &[(&str, Value)]) -> String {
@@ -31,15 +31,18 @@ fn names_and_options_are_unique_and_described() {
         for (i, option) in info.parameters.iter().enumerate() {
             let place = format!("{}.{}", info.name, option.name);
             assert!(info.parameters[..i].iter().all(|other| other.name != option.name), "{place}");
-            match (option.fallback, option.bounds) {
-                (Fallback::Whole(default), bounds @ Bounds::Whole { .. }) => {
-                    assert!(bounds.hold(default), "{place}");
+            match (option.default, option.bounds) {
+                (ParameterDefault::Whole(default), bounds @ Bounds::Whole { .. }) => {
+                    assert!(bounds.contains(default), "{place}");
                 }
-                (Fallback::Number(default), bounds @ Bounds::Number { .. }) => {
+                (ParameterDefault::Number(default), bounds @ Bounds::Number { .. }) => {
                     assert!(bounds.hold_number(default), "{place}");
                 }
-                (Fallback::Flag(_) | Fallback::Word(_) | Fallback::Off, _) => {}
-                (fallback, bounds) => panic!("{place}: {fallback:?} within {bounds:?}"),
+                (
+                    ParameterDefault::Flag(_) | ParameterDefault::Word(_) | ParameterDefault::Off,
+                    _,
+                ) => {}
+                (default, bounds) => panic!("{place}: {default:?} within {bounds:?}"),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! NV, CDG and TCP-LP: what makes them yield, each by an event computed by hand.
+//! NV, CDG and TCP-LP: what makes them yield, tested with computed ACKs.
 
 use crate::common::{Options, at_ms, control, delivered_sample, internal};
 use narrows_base::{Duration, Time};
@@ -54,7 +54,7 @@ impl Flow {
         self.control.on_delivered(&sample);
         let ack = AckSample { state: RecoveryState::Open, ..crate::common::ack(self.now, 1) };
         self.control.on_ack(&ack);
-        self.asked += u32::from(self.control.asks_reduction());
+        self.asked += u32::from(self.control.requests_cwr());
     }
 
     fn cwnd(&self) -> u32 {
@@ -68,7 +68,7 @@ fn nv_shrinks_to_what_its_rate_needs_and_its_pad() {
     (0..4).for_each(|_| flow.round(20));
     let before = flow.cwnd();
     assert!(before > 100, "slow start at the lowest RTT: {before}");
-    // The RTT doubles: the same window is half of the rate, and the rest is queued.
+    // The RTT doubles: the same window gives half the rate, and the rest is queued.
     (0..12).for_each(|_| flow.round(40));
     assert!(flow.cwnd() < before * 3 / 4, "{} of {before}", flow.cwnd());
     assert!(flow.control.control().ssthresh < before);
@@ -87,7 +87,7 @@ fn nv_forgets_the_lowest_rtt_after_its_period() {
 fn cdg_asks_for_a_reduction_when_the_rtt_grows() {
     let mut flow = Flow::new("cdg", &[]);
     (0..40).for_each(|round| flow.round(20 + 2 * round));
-    // Five backoffs without effect are the most.
+    // CDG backs off at most 5 times without effect.
     assert_eq!(flow.asked, 5);
     let mut calm = Flow::new("cdg", &[]);
     (0..40).for_each(|_| calm.round(20));
@@ -102,8 +102,8 @@ fn other_controls_never_ask_for_a_reduction() {
     }
 }
 
-/// The clocks of both ends run at one rate, and the one-way delay never changes. The first sample
-/// alone costs half the window: it is the lowest and the highest in one.
+/// The clocks of both ends run at the same rate, and the one-way delay never changes. Only the
+/// first sample costs half the window: it is both the lowest and the highest.
 #[test]
 fn lp_is_reno_as_long_as_it_sees_no_queue() {
     let (mut lp, mut reno) = (Flow::new("lp", STEADY), Flow::new("reno", &[]));

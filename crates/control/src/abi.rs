@@ -65,11 +65,11 @@ pub type Visit = unsafe extern "C" fn(*mut c_void, Text, f64);
 #[repr(C)]
 #[derive(Debug)]
 #[allow(missing_docs, reason = "named after the functions of CongestionControl")]
-pub struct Table {
+pub struct FunctionTable {
     pub version: u64,
     pub owns_recovery: bool,
     pub watches_packets: bool,
-    pub asks_reductions: bool,
+    pub may_request_cwr: bool,
     pub option_count: usize,
     /// The name and default of an option.
     pub option: unsafe extern "C" fn(usize, *mut f64) -> Text,
@@ -86,13 +86,13 @@ pub struct Table {
     pub on_lost: Tell<LostPacket>,
     pub on_threshold: Tell<u32>,
     pub on_unused: Tell<Unused>,
-    pub asks_reduction: unsafe extern "C" fn(State, *mut bool) -> bool,
+    pub requests_cwr: unsafe extern "C" fn(State, *mut bool) -> bool,
     pub min_tso_segs: unsafe extern "C" fn(State, u64, *mut u32) -> bool,
     pub inspect: unsafe extern "C" fn(State, Visit, *mut c_void) -> bool,
     pub state: unsafe extern "C" fn(State, *mut Text) -> bool,
 }
 
-impl Table {
+impl FunctionTable {
     /// The functions of the control `C`.
     #[must_use]
     pub const fn of<C: CongestionControl>() -> Self {
@@ -100,7 +100,7 @@ impl Table {
             version: VERSION,
             owns_recovery: C::OWNS_RECOVERY,
             watches_packets: C::WATCHES_PACKETS,
-            asks_reductions: C::ASKS_REDUCTION,
+            may_request_cwr: C::REQUESTS_CWR,
             option_count: C::OPTIONS.len(),
             option: option::<C>,
             panic,
@@ -114,7 +114,7 @@ impl Table {
             on_lost: on_lost::<C>,
             on_threshold: on_threshold::<C>,
             on_unused: on_unused::<C>,
-            asks_reduction: asks_reduction::<C>,
+            requests_cwr: requests_cwr::<C>,
             min_tso_segs: min_tso_segs::<C>,
             inspect: inspect::<C>,
             state: state::<C>,
@@ -232,9 +232,9 @@ unsafe extern "C" fn on_threshold<C: CongestionControl>(
     .is_some()
 }
 
-unsafe extern "C" fn asks_reduction<C: CongestionControl>(state: State, asks: *mut bool) -> bool {
+unsafe extern "C" fn requests_cwr<C: CongestionControl>(state: State, asks: *mut bool) -> bool {
     // SAFETY: the caller passes what `new` returned, and a place for the answer.
-    catch_panic(|| unsafe { *asks = (*state.cast::<C>()).asks_reduction() }).is_some()
+    catch_panic(|| unsafe { *asks = (*state.cast::<C>()).requests_cwr() }).is_some()
 }
 
 unsafe extern "C" fn min_tso_segs<C: CongestionControl>(
@@ -242,7 +242,7 @@ unsafe extern "C" fn min_tso_segs<C: CongestionControl>(
     rate_bps: u64,
     packets: *mut u32,
 ) -> bool {
-    // SAFETY: as for `asks_reduction`.
+    // SAFETY: as for `requests_cwr`.
     catch_panic(|| unsafe { *packets = (*state.cast::<C>()).min_tso_segs(rate_bps) }).is_some()
 }
 
@@ -259,6 +259,6 @@ unsafe extern "C" fn inspect<C: CongestionControl>(
 }
 
 unsafe extern "C" fn state<C: CongestionControl>(state: State, name: *mut Text) -> bool {
-    // SAFETY: as for `asks_reduction`.
+    // SAFETY: as for `requests_cwr`.
     catch_panic(|| unsafe { *name = Text::of((*state.cast::<C>()).state()) }).is_some()
 }

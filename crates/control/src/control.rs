@@ -32,13 +32,13 @@ impl Control {
         Self { cwnd, ssthresh: INFINITE_SSTHRESH, pacing_rate_bps, app_limited: false }
     }
 
-    /// The same with a slow-start threshold in packets.
+    /// Sets the slow-start threshold in packets.
     #[must_use]
     pub const fn with_ssthresh(self, ssthresh: u32) -> Self {
         Self { ssthresh, ..self }
     }
 
-    /// The same with a pacing rate in payload bit/s.
+    /// Sets the pacing rate in payload bit/s.
     #[must_use]
     pub const fn with_pacing_rate(self, bps: u64) -> Self {
         Self { pacing_rate_bps: Maybe::some(bps), ..self }
@@ -55,8 +55,8 @@ pub trait CongestionControl: Send + Sized + 'static {
     /// Whether rate samples contain the flow's state when their packet left, and
     /// [`CongestionControl::on_lost`] is called.
     const WATCHES_PACKETS: bool = false;
-    /// Whether [`CongestionControl::asks_reduction`] is asked.
-    const ASKS_REDUCTION: bool = false;
+    /// Whether the sender calls [`CongestionControl::requests_cwr`].
+    const REQUESTS_CWR: bool = false;
 
     /// The control of a new connection.
     fn new(connection: &Connection) -> Self;
@@ -86,8 +86,8 @@ pub trait CongestionControl: Send + Sized + 'static {
     /// The window wasn't used for a time.
     fn on_unused(&mut self, _unused: &Unused) {}
 
-    /// Whether the sender shall enter CWR after this ACK (a control that calls `tcp_enter_cwr`).
-    fn asks_reduction(&self) -> bool {
+    /// Returns whether the sender should enter CWR after this ACK (a control that calls `tcp_enter_cwr`).
+    fn requests_cwr(&self) -> bool {
         false
     }
 

@@ -1,6 +1,6 @@
 //! The samples in a fixed layout; `narrows_cc` has the sender's own.
 //!
-//! tools/generate_samples.py makes this file from crates/control/samples.toml.
+//! `make reference` makes this file from crates/control/samples.toml.
 
 use crate::samples::{AtSend, Congestion, Maybe, RateSample, RecoveryState};
 
@@ -106,7 +106,7 @@ pub struct DeliveredSample {
     pub delivered_ce: u64,
     /// Packets delivered since the flow began.
     pub delivered: u64,
-    /// The same when the newest of the delivered packets left; zero if the ACK delivers none.
+    /// Packets delivered when this ACK's newest packet left; zero if it delivers none.
     pub prior_delivered: u64,
     /// PRR's window while it is in force instead of the control's.
     pub prr_cwnd: Maybe<u32>,

@@ -49,6 +49,7 @@ macro_rules! export {
     ($control:ty) => {
         /// The symbol that narrows looks for in the library.
         #[unsafe(no_mangle)]
-        pub static NARROWS_CONTROL: $crate::abi::Table = $crate::abi::Table::of::<$control>();
+        pub static NARROWS_CONTROL: $crate::abi::FunctionTable =
+            $crate::abi::FunctionTable::of::<$control>();
     };
 }

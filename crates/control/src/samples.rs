@@ -131,7 +131,7 @@ pub enum Congestion {
     TailLoss,
     /// The retransmission timer fired (`tcp_enter_loss`).
     Timeout,
-    /// The same, but repeated or within an episode: `ssthresh` isn't recomputed, the window
+    /// The timer fired again or within an episode: `ssthresh` isn't recomputed, the window
     /// collapses in any case.
     RepeatedTimeout,
 }

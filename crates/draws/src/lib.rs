@@ -18,9 +18,9 @@ thread_local! {
 
 /// The random stream of an end.
 #[derive(Debug)]
-pub struct Draws(Option<Stream>);
+pub struct EndStream(Option<Stream>);
 
-impl Draws {
+impl EndStream {
     /// The stream of this name in a run with this seed.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {

@@ -1,6 +1,6 @@
 //! Captures: one, or the two ends of a path.
 
-use narrows_capture::analyze::{Options, analyze_contents};
+use narrows_capture::analyze::{AnalysisOptions, analyze_contents};
 
 /// The separator of the two ends.
 pub const BETWEEN: &[u8] = b"<the other end>";
@@ -15,7 +15,7 @@ pub fn capture(data: &[u8]) {
         Some(at) => vec![("a", &data[..at]), ("b", &data[at + BETWEEN.len()..])],
         None => vec![("a", data)],
     };
-    if let Err(error) = analyze_contents(&ends, Options { packets: true }) {
+    if let Err(error) = analyze_contents(&ends, AnalysisOptions { packets: true }) {
         let message = error.to_string();
         assert!(message.contains("found"), "{message}");
     }

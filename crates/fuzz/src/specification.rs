@@ -1,6 +1,6 @@
 //! Specifications and studies, with changes.
 
-use narrows_spec::{Change, Design, Files, Node, Problems, Source, Specification, Study};
+use narrows_spec::{Assignment, Design, Files, Node, Problems, Source, Specification, Study};
 
 /// The separator of a document and its changes, one per line.
 pub const CHANGES: char = '\u{c}';
@@ -40,17 +40,18 @@ fn source(text: &str, changes: &str) -> Result<Source, Problems> {
     let json = text.starts_with('{');
     let document = if json { Node::from_json(text) } else { Node::from_toml(text) }?;
     let changes: Result<_, _> =
-        changes.lines().map(|change| Change::parse(change, "--set")).collect();
+        changes.lines().map(|change| Assignment::parse(change, "--set")).collect();
     Source::new(&document, changes?, "fuzz", Some("fuzz.toml"))
 }
 
 /// Writes a specification and reads it again.
 fn again(source: &Source, read: &Specification) {
     let text = source.to_toml();
-    let document = Node::from_toml(&text).unwrap_or_else(|told| panic!("{told:?} of\n{text}"));
+    let document =
+        Node::from_toml(&text).unwrap_or_else(|problems| panic!("{problems:?} of\n{text}"));
     let renewed = Source::new(&document, Vec::new(), "fuzz", None);
     let renewed = renewed.and_then(|renewed| renewed.read(&around()));
-    let renewed = renewed.unwrap_or_else(|told| panic!("{told:?} of\n{text}"));
+    let renewed = renewed.unwrap_or_else(|problems| panic!("{problems:?} of\n{text}"));
     assert_eq!(renewed.canonical(1), read.canonical(1), "of\n{text}");
     assert_eq!((renewed.trials, &renewed.name), (read.trials, &read.name), "of\n{text}");
 }

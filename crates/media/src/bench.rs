@@ -1,4 +1,4 @@
-//! What tests of several files need.
+//! Helpers of the tests.
 
 use narrows_base::{Duration, Time};
 use narrows_spec::law::Law;

@@ -1,4 +1,4 @@
-//! What a control of media gets and decides.
+//! The interface of a media control: its input and its decisions.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use narrows_spec::scenario::Media;
 
 use crate::number::real;
 
-/// What feedback tells of a packet.
+/// A packet in feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// Payload of UDP.
@@ -52,19 +52,19 @@ impl Report {
 
 /// A control of real-time media. Rates are in bit/s of UDP payload, sizes in bytes.
 pub(crate) trait Control: Send {
-    /// Feedback came, while so much waits to be sent.
+    /// Feedback arrived, while `queued` bytes wait to be sent.
     fn report(&mut self, report: &Report, queued: u64);
 
     /// Time passes: at least at each frame.
     fn pass(&mut self, _now: Time, _queued: u64) {}
 
     /// A frame was encoded.
-    fn encoded(&mut self, _bytes: u64) {}
+    fn on_encoded(&mut self, _bytes: u64) {}
 
-    /// A packet was sent; so much is in flight with it.
-    fn sent(&mut self, _bytes: u64, _in_flight: u64, _now: Time) {}
+    /// A packet was sent; the bytes in flight include it.
+    fn on_sent(&mut self, _bytes: u64, _in_flight: u64, _now: Time) {}
 
-    /// What the encoder should have.
+    /// The target rate of the encoder.
     fn media_bps(&self, queued: u64) -> f64;
 
     /// The rate at which packets leave; at once if none.
@@ -120,7 +120,7 @@ pub(crate) struct Base {
 
 impl Base {
     /// Takes a delay; returns by how much it exceeds the lowest.
-    pub(crate) fn queued(&mut self, delay_ms: f64, now: Time) -> f64 {
+    pub(crate) fn excess(&mut self, delay_ms: f64, now: Time) -> f64 {
         let minute = now.as_nanos() / 60_000_000_000;
         match self.minutes.back_mut() {
             Some((last, least)) if *last == minute => *least = least.min(delay_ms),
@@ -147,10 +147,10 @@ mod tests {
     fn a_base_delay_is_forgotten_after_ten_minutes() {
         let mut base = Base::default();
         let at = |minutes: u64| Time::from_nanos(minutes * 60_000_000_000);
-        assert!(base.queued(20.0, at(0)).abs() < 1e-9);
+        assert!(base.excess(20.0, at(0)).abs() < 1e-9);
         for minute in 1..10 {
-            assert!((base.queued(50.0, at(minute)) - 30.0).abs() < 1e-9);
+            assert!((base.excess(50.0, at(minute)) - 30.0).abs() < 1e-9);
         }
-        assert!(base.queued(50.0, at(10)).abs() < 1e-9, "the path has become longer");
+        assert!(base.excess(50.0, at(10)).abs() < 1e-9, "the path has become longer");
     }
 }

@@ -2,7 +2,7 @@
 //! that reports what arrived and shows frames as soon as it can decode them.
 //!
 //! Both ends exchange RTP (RFC 3550), feedback of RFC 8888 and picture loss indications of RFC 4585.
-//! Nothing lost is sent again: the receiver asks for a key frame.
+//! Nothing lost is retransmitted: the receiver asks for a key frame.
 
 #[cfg(test)]
 mod bench;

@@ -66,13 +66,13 @@ struct Losses {
 }
 
 impl Losses {
-    fn arrived(&mut self) {
+    fn on_arrival(&mut self) {
         self.open += 1.0;
         self.since = self.since.map(|packets| packets + 1.0);
     }
 
     /// A loss is part of the event before it within an RTT (RFC 5348 section 5.2).
-    fn lost(&mut self, sent: Time, rtt: Duration) {
+    fn on_loss(&mut self, sent: Time, rtt: Duration) {
         self.since = Some(0.0);
         if self.event.is_some_and(|event| sent < event + rtt) {
             self.open += 1.0;
@@ -173,12 +173,12 @@ impl Nada {
             let (mut queue_ms, mut marks) = (0.0, false);
             match seen.fate {
                 Fate::Arrived { at: arrived, marked } => {
-                    queue_ms = self.base.queued(milliseconds(seen.sent, arrived), report.now);
+                    queue_ms = self.base.excess(milliseconds(seen.sent, arrived), report.now);
                     marks = marked;
                     self.recent.push_back(queue_ms);
-                    self.losses.arrived();
+                    self.losses.on_arrival();
                 }
-                Fate::Lost => self.losses.lost(seen.sent, report.rtt),
+                Fate::Lost => self.losses.on_loss(seen.sent, report.rtt),
             }
             let lost = seen.fate == Fate::Lost;
             self.window.push_back(Observed { at, bytes: seen.size, lost, marked: marks, queue_ms });
@@ -204,7 +204,7 @@ impl Nada {
     }
 
     /// The queuing delay, less steep while losses are recent (equation 1).
-    fn warped(&self) -> f64 {
+    fn warp_delay(&self) -> f64 {
         let weight = self.losses.weight();
         if self.queue_ms < QTH || weight <= 0.0 {
             return self.queue_ms;
@@ -218,7 +218,7 @@ impl Nada {
     fn signal(&self) -> f64 {
         let square = |x: f64| x * x;
         let penalty = DMARK * square(self.marks / PMRREF) + DLOSS * square(self.loss / PLRREF);
-        (self.warped() + penalty).min(XMAX)
+        (self.warp_delay() + penalty).min(XMAX)
     }
 
     /// The rate at which packets arrived, in bit/s (section 5.1.3).
@@ -372,15 +372,15 @@ mod tests {
     fn a_long_delay_counts_less_while_losses_are_recent() {
         let mut nada = nada();
         nada.queue_ms = 150.0;
-        near(nada.warped(), 150.0);
+        near(nada.warp_delay(), 150.0);
         for _ in 0..20 {
-            nada.losses.arrived();
+            nada.losses.on_arrival();
         }
-        nada.losses.lost(ms(100), Duration::from_millis(50));
-        near(nada.warped(), 50.0 * 0.367_879_441_171_442_3);
+        nada.losses.on_loss(ms(100), Duration::from_millis(50));
+        near(nada.warp_delay(), 50.0 * 0.367_879_441_171_442_3);
         // The average interval is 20 packets: all of 140 packets, then less up to 160.
         for _ in 0..150 {
-            nada.losses.arrived();
+            nada.losses.on_arrival();
         }
         let average = nada.losses.average();
         assert!(average > 20.0, "the open interval counts when it is longer: {average}");
@@ -389,11 +389,11 @@ mod tests {
     #[test]
     fn losses_of_one_round_trip_are_one_event() {
         let mut losses = Losses::default();
-        (0..10).for_each(|_| losses.arrived());
-        losses.lost(ms(100), Duration::from_millis(50));
-        losses.lost(ms(149), Duration::from_millis(50));
+        (0..10).for_each(|_| losses.on_arrival());
+        losses.on_loss(ms(100), Duration::from_millis(50));
+        losses.on_loss(ms(149), Duration::from_millis(50));
         assert_eq!(losses.intervals, [10.0]);
-        losses.lost(ms(150), Duration::from_millis(50));
+        losses.on_loss(ms(150), Duration::from_millis(50));
         assert_eq!(losses.intervals, [2.0, 10.0]);
         near(losses.average(), 6.0);
     }

@@ -182,7 +182,7 @@ mod tests {
             }
         }
 
-        fn shown(&self) -> Vec<u32> {
+        fn shown_frames(&self) -> Vec<u32> {
             let mut screen = look(&self.receiver.screen);
             std::iter::from_fn(|| screen.take(ms(100_000))).map(|shown| shown.frame).collect()
         }
@@ -201,7 +201,7 @@ mod tests {
         bench.frame(1, false, &[1], 140);
         assert!(!bench.receiver.wants_key(), "the rest may follow");
         bench.frame(2, false, &[], 180);
-        assert_eq!(bench.shown(), [0]);
+        assert_eq!(bench.shown_frames(), [0]);
         assert!(bench.report(200).wants_key);
         bench.frame(3, false, &[], 220);
         bench.frame(4, true, &[1], 260);
@@ -210,8 +210,8 @@ mod tests {
         assert!(bench.receiver.wants_key(), "its packet is lost");
         bench.frame(6, true, &[], 300);
         bench.frame(7, false, &[], 340);
-        assert_eq!(bench.shown(), [6, 7]);
-        assert_eq!(look(&bench.receiver.screen).lost(), 5);
+        assert_eq!(bench.shown_frames(), [6, 7]);
+        assert_eq!(look(&bench.receiver.screen).lost_frames(), 5);
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         }
         // The same packet twice counts once.
         bench.receiver.receive(&make(3, 1, 1).write(500), Ecn::NotEct, ms(60));
-        assert_eq!(bench.shown(), [0, 1]);
+        assert_eq!(bench.shown_frames(), [0, 1]);
         assert_eq!(bench.receiver.bytes(), 2_000);
     }
 }

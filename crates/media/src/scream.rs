@@ -165,7 +165,7 @@ impl Scream {
     }
 
     /// The window after an acknowledgement (section 4.1.2.2, `update_cwnd`).
-    fn acknowledged(&mut self, newly: f64) {
+    fn update_window(&mut self, newly: f64) {
         let in_flight = real(self.in_flight);
         if self.fast {
             if self.trend.trend < QDELAY_TREND_TH {
@@ -206,15 +206,15 @@ impl Scream {
 impl Control for Scream {
     fn report(&mut self, report: &Report, queued: u64) {
         let delay_ms = milliseconds(report.highest.0, report.highest.1);
-        self.delay = self.base.queued(delay_ms, report.now) / 1e3;
+        self.delay = self.base.excess(delay_ms, report.now) / 1e3;
         (self.srtt, self.in_flight) = (report.srtt, report.in_flight);
-        self.rates.acknowledged(report.newly_acked);
+        self.rates.on_acked(report.newly_acked);
         let deaf = report.now < self.deaf_until;
         if !deaf && (report.has_losses() || report.has_marks()) {
             self.congestion(report.has_losses(), report.now);
             self.target.adjust(self.delay);
         } else {
-            self.acknowledged(real(report.newly_acked));
+            self.update_window(real(report.newly_acked));
             self.target.adjust(self.delay);
             self.resume_fast(report.now);
         }
@@ -230,12 +230,12 @@ impl Control for Scream {
         self.rates.pass(now, queued, self.fast, (self.trend.trend, self.trend.memory));
     }
 
-    fn encoded(&mut self, bytes: u64) {
-        self.rates.encoded(bytes);
+    fn on_encoded(&mut self, bytes: u64) {
+        self.rates.on_encoded(bytes);
     }
 
-    fn sent(&mut self, bytes: u64, in_flight: u64, now: Time) {
-        self.rates.sent(bytes);
+    fn on_sent(&mut self, bytes: u64, in_flight: u64, now: Time) {
+        self.rates.on_sent(bytes);
         self.in_flight = in_flight;
         let most = real(in_flight);
         match self.flights.back_mut() {

@@ -1,4 +1,4 @@
-//! What the receiver of a call sees.
+//! The receiver's screen: frames shown, freezes, delay.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,7 +12,7 @@ const FRAMES: usize = 30;
 /// A freeze is longer than the mean by this much.
 const LONGER: Duration = Duration::from_millis(150);
 
-/// What the receiver shows, which the recorder learns from the sender. Only one thread runs a
+/// The frames that the receiver shows, which the recorder learns from the sender. Only one thread runs a
 /// network; the lock lets it run on any.
 pub(crate) type SharedScreen = Arc<Mutex<Screen>>;
 
@@ -71,13 +71,13 @@ impl Screen {
         let planned = captured + fastest + self.jitter_buffer;
         let at = now.max(planned).max(self.last.unwrap_or(now));
         if let Some(last) = self.last.replace(at) {
-            self.passed(at.saturating_since(last));
+            self.measure_gap(at.saturating_since(last));
         }
         self.shown.push_back(Shown { frame, captured, at, bytes });
     }
 
     /// So much time was between two frames.
-    fn passed(&mut self, duration: Duration) {
+    fn measure_gap(&mut self, duration: Duration) {
         if !self.durations.is_empty() {
             let total: Duration = self.durations.iter().copied().sum();
             let mean = total / self.durations.len() as u64;
@@ -104,7 +104,7 @@ impl Screen {
     }
 
     #[cfg(test)]
-    pub(crate) fn lost(&self) -> u64 {
+    pub(crate) fn lost_frames(&self) -> u64 {
         self.lost
     }
 

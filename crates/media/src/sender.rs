@@ -96,7 +96,7 @@ impl Flight {
     }
 
     /// Takes the arrivals of a report; returns the packets that were unknown to have arrived.
-    fn arrived(&mut self, feedback: &Feedback, now: Time) -> Vec<(u64, Seen)> {
+    fn take_arrivals(&mut self, feedback: &Feedback, now: Time) -> Vec<(u64, Seen)> {
         let begin = whole(feedback.begin, self.number());
         let mut seen = Vec::new();
         for (number, arrival) in (begin..).zip(&feedback.arrivals) {
@@ -112,7 +112,7 @@ impl Flight {
                 self.acked = packet.end;
             }
             if let Some(lost) = packet.lost {
-                // It was late; its loss has been told (RFC 8298 section 4.1.2.4).
+                // It was late; its loss has been reported (RFC 8298 section 4.1.2.4).
                 self.reordering = now.saturating_since(lost);
                 continue;
             }
@@ -173,7 +173,7 @@ pub(crate) struct Sender {
     /// When the next packet may leave.
     pace: Time,
     /// When feedback came last; at first, when the first packet left.
-    heard: Option<Time>,
+    last_feedback: Option<Time>,
     flight: Flight,
     round_trips: Option<RoundTrips>,
     rtt: Option<Duration>,
@@ -203,7 +203,7 @@ impl Sender {
             queued: 0,
             discarded: 0,
             pace: when.start,
-            heard: None,
+            last_feedback: None,
             flight: Flight::default(),
             round_trips: None,
             rtt: None,
@@ -230,7 +230,7 @@ impl Sender {
         if frame.key {
             (self.key_wanted, self.key_at) = (false, Some(now));
         }
-        self.control.encoded(frame.bytes);
+        self.control.on_encoded(frame.bytes);
         // The encoder's rate is that of RTP packets, so a frame's bytes include their headers.
         let count = frame.bytes.div_ceil(self.packet_bytes).min(u64::from(u16::MAX));
         for index in 0..count {
@@ -248,7 +248,7 @@ impl Sender {
 
     /// When silence lifts the window.
     fn silent_from(&self) -> Option<Time> {
-        self.heard.map(|heard| heard + SILENCE)
+        self.last_feedback.map(|at| at + SILENCE)
     }
 
     /// When the first packet that waits may leave, as far as it doesn't depend on feedback.
@@ -275,8 +275,8 @@ impl Sender {
         // The number of a packet is given as it leaves: what is discarded leaves no gap.
         let packet = Packet { seq: short(self.flight.number()), ..packet };
         self.flight.send(len, now);
-        self.heard.get_or_insert(now);
-        self.control.sent(len, self.flight.in_flight(), now);
+        self.last_feedback.get_or_insert(now);
+        self.control.on_sent(len, self.flight.in_flight(), now);
         let bytes = packet.write(usize::try_from(len).expect("a packet is short"));
         Some(Outgoing { bytes, ecn: self.when.ecn })
     }
@@ -295,7 +295,7 @@ impl Sender {
 
     fn take(&mut self, feedback: &Feedback, now: Time) -> Option<()> {
         let before = self.flight.acked;
-        let mut seen = self.flight.arrived(feedback, now);
+        let mut seen = self.flight.take_arrivals(feedback, now);
         self.flight.lose(&mut seen, self.control.allows_reordering(), now);
         let (_, sent, arrived) = self.flight.highest?;
         let trips = self.measure((sent, arrived), feedback.at, now)?;
@@ -317,7 +317,7 @@ impl Sender {
     }
 }
 
-/// A span of so many ns, at least one.
+/// A span of `nanos` ns, at least 1.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded")]
 fn nanoseconds(nanos: f64) -> Duration {
     Duration::from_nanos(nanos.clamp(1.0, 1e12) as u64)
@@ -326,7 +326,7 @@ fn nanoseconds(nanos: f64) -> Duration {
 impl End for Sender {
     fn receive(&mut self, bytes: &[u8], _: Ecn, now: Time) {
         if let Some(feedback) = Feedback::read(bytes, now) {
-            self.heard = Some(now);
+            self.last_feedback = Some(now);
             self.take(&feedback, now);
         }
     }

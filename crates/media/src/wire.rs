@@ -62,7 +62,7 @@ impl Packet {
     }
 }
 
-/// What became of a packet: when it arrived, and its ECN bits. None for one that hasn't.
+/// The arrival of a packet and its ECN bits; None if it hasn't arrived.
 pub(crate) type Arrival = Option<(Time, Ecn)>;
 
 /// A report of RFC 8888, and whether a key frame is wanted.

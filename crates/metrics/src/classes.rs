@@ -51,7 +51,7 @@ pub struct FlowClass {
 /// its control.
 ///
 /// # Panics
-/// If the scenario has another number of flows than `groups`.
+/// If the scenario and `groups` have different numbers of flows.
 #[must_use]
 pub fn names(scenario: &Value, groups: &[String]) -> Vec<String> {
     let flows = scenario["flows"].as_array().map_or(&[][..], Vec::as_slice);

@@ -105,7 +105,7 @@ impl Distribution {
         Self::ascending(&values, &weights)
     }
 
-    /// The same distribution with these exact values.
+    /// Sets the exact values.
     #[must_use]
     pub fn with_exact(self, exact: Exact) -> Self {
         Self { exact, ..self }

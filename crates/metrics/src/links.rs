@@ -58,8 +58,8 @@ impl Bottleneck {
 
 /// The part of the capacity that was used.
 ///
-/// A packet counts when it has left, so the packet on the wire at the warm-up's end may make it a
-/// packet more than was offered; so may a burst.
+/// A packet counts when it has left, so the packet on the wire at the warm-up's end may push the
+/// count above what was offered; so may a burst.
 fn utilization(offer: &Offer, forwarded: f64, warmup_s: f64, end_s: f64) -> Option<f64> {
     let capacity = (offer.until(end_s * 1e9) - offer.until(warmup_s * 1e9)).max(0.0);
     let ahead = LARGEST + offer.burst_bytes + capacity * offer.margin;

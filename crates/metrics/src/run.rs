@@ -101,7 +101,7 @@ fn sum(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     values.flatten().fold(None, |sum, value| Some(sum.unwrap_or(0.0) + value))
 }
 
-/// The smallest of ascending values that so many percent of them don't exceed.
+/// The smallest of ascending values that `percent` of them don't exceed.
 fn percentile(ascending: &[f64], percent: usize) -> Option<f64> {
     let rank = (percent * ascending.len()).div_ceil(100).max(1);
     ascending.get(rank - 1).copied()

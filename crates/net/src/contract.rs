@@ -2,7 +2,7 @@
 
 use narrows_base::{Bytes, Duration, Ecn, FlowId, Packet, Rate, Time};
 
-use crate::config::{self, Choice, Info, LinkChoice, QUEUES, Room, SERVICES};
+use crate::config::{self, Choice, Info, LimitUnit, LinkChoice, QUEUES, SERVICES};
 use crate::element::Element as _;
 use crate::link::QueueState;
 use crate::path::PathElement;
@@ -50,8 +50,8 @@ pub fn hold_queue(data: &[u8]) {
 }
 
 fn limit(info: &Info, room: u8) -> Limit {
-    match info.room() {
-        Some(Room::Bytes(_)) => Limit::Bytes(Bytes::new(u64::from(room) * 4_000)),
+    match info.limit_unit() {
+        Some(LimitUnit::Bytes(_)) => Limit::Bytes(Bytes::new(u64::from(room) * 4_000)),
         _ => Limit::Packets(u64::from(room)),
     }
 }

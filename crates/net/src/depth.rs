@@ -31,8 +31,17 @@ impl Depth {
     /// served late, counts nothing.
     #[inline]
     pub(crate) fn count(&mut self, at: Time, backlog: Backlog) {
-        let span = at.saturating_since(self.since).as_nanos();
-        self.since = self.since.max(at);
+        self.count_next(at.max(self.since), backlog);
+    }
+
+    /// Counts a backlog that lasted until `at`, where instants come in order.
+    ///
+    /// # Panics
+    /// If they don't.
+    #[inline]
+    pub(crate) fn count_next(&mut self, at: Time, backlog: Backlog) {
+        let span = (at - self.since).as_nanos();
+        self.since = at;
         // The table is right for any number whose product is the backlog, so it may wrap.
         let is_usual = (backlog.packets as u64).wrapping_mul(self.packet) == backlog.bytes;
         match self.by_packets.get_mut(backlog.packets) {

@@ -43,7 +43,7 @@ impl<B> Element<B> for Line<B> {
     }
 }
 
-/// The same for packets that are copied, which takes less.
+/// A line for packets that are copied, which costs less.
 #[derive(Clone, Debug)]
 pub struct CopyLine<B> {
     delay: Duration,
@@ -62,6 +62,13 @@ impl<B: Copy> CopyLine<B> {
     #[must_use]
     pub const fn delay(&self) -> Duration {
         self.delay
+    }
+
+    /// The packet that leaves after `others` other packets.
+    #[inline]
+    #[must_use]
+    pub fn nth_to_leave(&self, others: usize) -> Option<&Packet<B>> {
+        self.exits.get(others).map(|exit| &exit.packet)
     }
 
     /// Appends a packet on its way.

@@ -85,7 +85,7 @@ impl<B, S: Service<B>> Served<B, S> {
     /// themselves.
     #[inline]
     pub fn catch_up(&mut self, now: Time) {
-        self.port.reach(now);
+        self.port.advance_to(now);
         if let Some(due) = self.port.due(self.service.next(), now) {
             self.settle(due, now);
         }

@@ -44,7 +44,7 @@ pub struct Pipe<B> {
 }
 
 impl<B: Copy> Pipe<B> {
-    /// The same as this link with this line behind it, if both are empty, the link's queue is
+    /// Fuses this link with this line behind it, if both are empty, the link's queue is
     /// drop-tail, and its rate constant.
     #[must_use]
     pub fn of(link: &Link<B>, line: &CopyLine<B>) -> Option<Self> {
@@ -77,6 +77,46 @@ impl<B: Copy> Pipe<B> {
         }
     }
 
+    /// Takes packets that arrive at the same instant.
+    ///
+    /// # Panics
+    /// If another arrived later.
+    #[inline]
+    pub fn receive_burst(&mut self, packets: &[Packet<B>], now: Time) {
+        assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
+        self.reached = now;
+        self.arrived_packets += packets.len() as u64;
+        for packet in packets {
+            // By reference, so that it is copied only once.
+            self.take(packet, now);
+        }
+    }
+
+    #[inline(always)] // every packet comes by
+    fn take(&mut self, packet: &Packet<B>, now: Time) {
+        while self.next_end <= now {
+            self.end_transmission();
+        }
+        let size = u64::from(packet.size);
+        let idle = self.on_link == 0;
+        if !idle {
+            if !self.capacity.admits(self.backlog + size, self.waiting()) {
+                self.verdicts.drop(*packet, now, DropReason::Overflow);
+                return;
+            }
+            self.depth.count_next(now, self.waiting_backlog());
+            self.backlog += size;
+        }
+        let start = self.rate.end().max(now);
+        let end = self.rate.transmit(start, Bytes::new(size));
+        if idle {
+            (self.next_end, self.in_transmission) = (end, size);
+        }
+        self.on_link += 1;
+        self.admitted_bytes += size;
+        self.exits.push(Departure { at: end + self.delay, packet: *packet });
+    }
+
     /// Ends a transmission and starts the next one there.
     #[inline(always)] // every packet comes by
     fn end_transmission(&mut self) {
@@ -85,13 +125,20 @@ impl<B: Copy> Pipe<B> {
             Some(next) => {
                 // The packets that waited until now include the next one.
                 let waited = Backlog { bytes: self.backlog, packets: self.on_link };
-                self.depth.count(self.next_end, waited);
+                self.depth.count_next(self.next_end, waited);
                 self.in_transmission = u64::from(next.packet.size);
                 self.backlog -= self.in_transmission;
                 self.next_end = next.at - self.delay;
             }
             None => (self.next_end, self.in_transmission) = (Time::MAX, 0),
         }
+    }
+
+    /// The packet that leaves the line after `others` other packets.
+    #[inline]
+    #[must_use]
+    pub fn nth_to_leave(&self, others: usize) -> Option<&Packet<B>> {
+        self.exits.get(others).map(|exit| &exit.packet)
     }
 
     /// Whether the head, which leaves the line next, was returned by [`Self::note_sent`].
@@ -205,29 +252,8 @@ impl<B: Copy> Pipe<B> {
 }
 
 impl<B: Copy> Element<B> for Pipe<B> {
-    #[inline(always)] // so that the packet is copied only once
     fn receive(&mut self, packet: Packet<B>, now: Time) {
-        assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
-        self.arrived_packets += 1;
-        self.catch_up(now);
-        let size = u64::from(packet.size);
-        let idle = self.on_link == 0;
-        if !idle {
-            if !self.capacity.admits(self.backlog + size, self.waiting()) {
-                self.verdicts.drop(packet, now, DropReason::Overflow);
-                return;
-            }
-            self.depth.count(now, self.waiting_backlog());
-            self.backlog += size;
-        }
-        let start = self.rate.end().max(now);
-        let end = self.rate.transmit(start, Bytes::new(size));
-        if idle {
-            (self.next_end, self.in_transmission) = (end, size);
-        }
-        self.on_link += 1;
-        self.admitted_bytes += size;
-        self.exits.push(Departure { at: end + self.delay, packet });
+        self.receive_burst(&[packet], now);
     }
 
     #[inline(always)] // so that the packet is copied only once
@@ -236,11 +262,11 @@ impl<B: Copy> Element<B> for Pipe<B> {
         if self.on_link == self.exits.len() {
             self.catch_up(now);
         }
-        let departure = self.exits.pop_due(now)?;
-        if self.is_head_noted() {
-            self.noted -= 1;
+        if self.next_deadline()? > now {
+            return None;
         }
-        Some(departure)
+        self.noted = self.noted.saturating_sub(1);
+        self.exits.pop()
     }
 
     #[inline]

@@ -71,9 +71,9 @@ impl<B> Port<B> {
         Self { queue, depth, backlog, departures: Departures::new(), verdicts, counters, reached }
     }
 
-    /// The caller shows the instant `now`.
+    /// Records that the link has reached the instant `now`.
     #[inline]
-    pub(crate) fn reach(&mut self, now: Time) {
+    pub(crate) fn advance_to(&mut self, now: Time) {
         self.reached = self.reached.max(now);
     }
 

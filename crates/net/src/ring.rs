@@ -28,7 +28,7 @@ impl<T: Copy> Ring<T> {
         self.len
     }
 
-    /// The place behind so many others, where there are places.
+    /// The place of the entry with `others` entries before it, where there are places.
     #[inline]
     const fn place(&self, others: usize) -> usize {
         self.head.wrapping_add(others) & self.places.len().wrapping_sub(1)
@@ -61,7 +61,7 @@ impl<T: Copy> Ring<T> {
         self.get(0)
     }
 
-    /// The entry behind so many others.
+    /// The entry with `others` entries before it.
     #[inline]
     pub(crate) fn get(&self, others: usize) -> Option<&T> {
         (others < self.len).then(|| &self.places[self.place(others)])
@@ -70,13 +70,17 @@ impl<T: Copy> Ring<T> {
     /// Takes out the head.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<T> {
-        let head = *self.first()?;
+        if self.len == 0 {
+            return None;
+        }
+        let place = self.place(0);
         self.head = self.head.wrapping_add(1);
         self.len -= 1;
-        Some(head)
+        // The entry comes last, so that it is copied only once.
+        Some(self.places[place])
     }
 
-    /// Takes out the entry behind so many others; those before it move up.
+    /// Takes out the entry with `others` entries before it; these move up.
     ///
     /// # Panics
     /// If there is none.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use narrows_capture::analyze::{AnalyzeError, Options};
+use narrows_capture::analyze::{AnalysisOptions, AnalyzeError};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,7 +30,7 @@ pub struct CaptureOutput {
 /// Analyses capture files.
 ///
 /// With `packets`, every packet becomes a row of a table. `progress(segments)` is
-/// called now and then; an exception in it stops the analysis, and so does Ctrl-C.
+/// called from time to time; an exception in it stops the analysis, and so does Ctrl-C.
 #[pyfunction]
 #[pyo3(signature = (paths, packets=false, progress=None))]
 pub fn analyze(
@@ -41,7 +41,7 @@ pub fn analyze(
 ) -> PyResult<CaptureOutput> {
     let mut stopped = None;
     let outcome = py.detach(|| {
-        narrows_capture::analyze::analyze(&paths, Options { packets }, &mut |segments| {
+        narrows_capture::analyze::analyze(&paths, AnalysisOptions { packets }, &mut |segments| {
             stopped = watch(progress.as_ref(), segments).err();
             if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion, Qlogs, Written};
-use narrows_spec::scenario::{EcnMode, Flow, Scenario};
+use narrows_spec::scenario::{Flow, Scenario};
 use serde::Deserialize;
 
 /// The captures to make, and their directory.
@@ -49,11 +49,7 @@ pub fn flow_infos(scenario: &Scenario) -> Vec<FlowInfo> {
 }
 
 fn flow_info(flow: &Flow) -> FlowInfo {
-    FlowInfo {
-        name: flow.name.clone(),
-        several: flow.has_several_connections(),
-        accurate_ecn: flow.ecn == EcnMode::L4s,
-    }
+    FlowInfo { name: flow.name.clone(), several: flow.has_several_connections() }
 }
 
 /// Ends the files; returns their names and packets.

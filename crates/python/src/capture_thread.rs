@@ -22,7 +22,7 @@ enum Event {
     Sender(FlowId, Time, SenderView),
 }
 
-/// Tells a tap on a thread what it is told itself, in the same order. Dropping it waits for the thread.
+/// Passes everything on to a tap on another thread, in the same order. Dropping it waits for the thread.
 #[derive(Debug)]
 pub struct OnThread<T> {
     wants_packets: bool,

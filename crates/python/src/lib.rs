@@ -14,6 +14,7 @@ mod panics;
 mod parquet_file;
 mod registry;
 mod run;
+mod scripts;
 mod simulation;
 mod small;
 mod spec;
@@ -31,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use super::control::{
         AckSample, CongestionEvent, Connection, ControlError, DeliveredSample, LostPacket,
-        Patience, RustControl, StartEvent, UndoEvent,
+        RustControl, SlowCallWarning, StartEvent, UndoEvent,
     };
     #[pymodule_export]
     use super::environments::Environments;
@@ -47,6 +48,8 @@ mod _native {
     };
     #[pymodule_export]
     use super::run::{RunOutput, ScenarioError, run};
+    #[pymodule_export]
+    use super::scripts::{ScriptOutput, play_script};
     #[pymodule_export]
     use super::simulation::Simulation;
     #[pymodule_export]

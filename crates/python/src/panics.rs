@@ -8,7 +8,7 @@ use std::panic::{
 use std::sync::Once;
 
 thread_local! {
-    /// Whether a panic of this thread is told by its message alone.
+    /// True while a panic of this thread prints nothing; its message carries the place.
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use narrows_base::Bytes;
 use narrows_base::registry::{
-    Bounds, EcnNeed, Fallback, Info, OldNumbers, Parameter, Role, Room, Unit,
+    Bounds, EcnNeed, Info, LimitUnit, OldNumbers, Parameter, ParameterDefault, Role, Unit,
 };
 use narrows_cc::CONTROLS;
 use narrows_net::{RedParams, config};
@@ -79,14 +79,14 @@ fn entry<'py>(py: Python<'py>, info: &Info) -> PyResult<Bound<'py, PyDict>> {
         entry.set_item("ecn", need)?;
         entry.set_item("paces", paces)?;
     } else {
-        let (counted, default) = match info.room() {
+        let (counted, default) = match info.limit_unit() {
             None => (None, None),
-            Some(Room::Either) => (Some("either"), None),
-            Some(Room::Packets(packets)) => (Some("packets"), Some(packets)),
-            Some(Room::Bytes(bytes)) => (Some("bytes"), bytes),
+            Some(LimitUnit::Either) => (Some("either"), None),
+            Some(LimitUnit::Packets(packets)) => (Some("packets"), Some(packets)),
+            Some(LimitUnit::Bytes(bytes)) => (Some("bytes"), bytes),
         };
         entry.set_item("room", (counted, default))?;
-        entry.set_item("limit", info.room().map(shown::room))?;
+        entry.set_item("limit", info.limit_unit().map(shown::room))?;
     }
     Ok(entry)
 }
@@ -102,14 +102,16 @@ fn parameter<'py>(py: Python<'py>, info: &Parameter) -> PyResult<Bound<'py, PyDi
         let all: PyResult<Vec<_>> = own.iter().map(|p| parameter(py, p)).collect();
         entry.set_item("parameters", all?)?;
     }
-    entry.set_item("required", info.fallback == Fallback::Required)?;
-    match info.fallback {
-        Fallback::Required | Fallback::Off => entry.set_item("default", py.None())?,
-        Fallback::LinkRate => entry.set_item("default", "rate")?,
-        Fallback::Whole(number) => entry.set_item("default", number)?,
-        Fallback::Number(number) => entry.set_item("default", number)?,
-        Fallback::Flag(flag) => entry.set_item("default", flag)?,
-        Fallback::Word(word) => entry.set_item("default", word)?,
+    entry.set_item("required", info.default == ParameterDefault::Required)?;
+    match info.default {
+        ParameterDefault::Required | ParameterDefault::Off => {
+            entry.set_item("default", py.None())?;
+        }
+        ParameterDefault::LinkRate => entry.set_item("default", "rate")?,
+        ParameterDefault::Whole(number) => entry.set_item("default", number)?,
+        ParameterDefault::Number(number) => entry.set_item("default", number)?,
+        ParameterDefault::Flag(flag) => entry.set_item("default", flag)?,
+        ParameterDefault::Word(word) => entry.set_item("default", word)?,
     }
     match info.bounds {
         Bounds::Whole { least, most, step } => {

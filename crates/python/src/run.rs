@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 
 use crate::capture::{CaptureRequest, RunCaptures, finish};
 use crate::capture_thread::OnThread;
-use crate::control::{self, Calls, Trouble, Watch};
+use crate::control::{self, CallWatch, Calls, Trouble};
 use crate::panics::locate_panic;
 use crate::spill::Spill;
 use crate::stacks::StackLogs;
@@ -88,13 +88,13 @@ pub struct RunOutput {
 ///
 /// `controls` holds classes of controls by their names in flows; each is called with the flow's
 /// options for every connection. Raises `ControlError` if one doesn't do what it must; one that
-/// hasn't returned after `patience_s` seconds is reported on standard error.
+/// hasn't returned after `warn_after_s` seconds is reported on standard error.
 ///
 /// With a directory `spill`, tables with many rows go to files in it that have no names, so that the
 /// run needs no more memory the longer it is. Raises OSError if they can't be written.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario_json, progress=None, captures_json=None, controls=None, patience_s=10.0, spill=None
+    scenario_json, progress=None, captures_json=None, controls=None, warn_after_s=10.0, spill=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "all but the first are keywords with defaults")]
 pub fn run(
@@ -103,15 +103,15 @@ pub fn run(
     progress: Option<Py<PyAny>>,
     captures_json: Option<&str>,
     controls: Option<BTreeMap<String, Py<PyAny>>>,
-    patience_s: f64,
+    warn_after_s: f64,
     spill: Option<PathBuf>,
 ) -> PyResult<RunOutput> {
     let scenario: Scenario = parse(scenario_json)?;
     let request = captures_json.map(request).transpose()?;
     let trouble = Arc::new(Trouble::default());
     let (calls, classes) = (Arc::new(Calls::default()), controls.unwrap_or_default());
-    let patience = Duration::from_secs_f64(patience_s.clamp(0.0, 1e6));
-    let _watch = (!classes.is_empty()).then(|| Watch::new(&calls, patience));
+    let limit = Duration::from_secs_f64(warn_after_s.clamp(0.0, 1e6));
+    let _watch = (!classes.is_empty()).then(|| CallWatch::new(&calls, limit));
     let logs = StackLogs::new(&scenario, request.as_ref());
     let controls = logs.with_stacks(control::controls(classes, &trouble, &calls));
     let spill = spill.map(|directory| Spill::new(directory, Arc::clone(&trouble)));

@@ -158,13 +158,13 @@ impl Simulation {
     }
 }
 
-/// By a reference that no other thread has, so that this one may release the interpreter.
+/// Adds a flow. No other thread has the reference, so this one may release the GIL.
 fn add(run: &mut Run<Recorder>, flow: Flow) -> Result<(), Problems> {
     *run = run.with(flow, recorder(run.scenario()))?;
     Ok(())
 }
 
-/// The same for a copy.
+/// Copies a run. No other thread has the reference, so this one may release the GIL.
 fn fork(run: &mut Run<Recorder>) -> Run<Recorder> {
     run.fork(recorder(run.scenario()))
 }

@@ -1,21 +1,21 @@
 //! Specifications and studies for Python: texts in, checked scenarios or problems out.
 
-pub(crate) mod around;
+mod error;
 mod expect;
-mod refused;
+pub(crate) mod inputs;
 mod words;
 
 use narrows_spec::{
-    Change, Design, DesignPoint, Node, Place, Problems, Source, Specification, Study,
+    Assignment, Design, DesignPoint, Node, Place, Problems, Source, Specification, Study,
     canonical_json,
 };
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use around::Around;
-use refused::spec_error;
+use error::spec_error;
+use inputs::PythonInputs;
 
-pub use refused::SpecificationError;
+pub use error::SpecificationError;
 pub use words::{
     format_duration, leaves, nearest, parse_place, presets, quantity, quote, schema, sections,
     to_toml,
@@ -53,7 +53,7 @@ impl SpecSource {
         };
         let document = document.map_err(in_file)?;
         let changes: Result<_, _> =
-            changes.iter().map(|(text, origin)| Change::parse(text, origin)).collect();
+            changes.iter().map(|(text, origin)| Assignment::parse(text, origin)).collect();
         Source::new(&document, changes.map_err(spec_error)?, name, file)
             .map_err(spec_error)
             .map(|source| Self { source, json })
@@ -80,9 +80,9 @@ impl SpecSource {
         also: Vec<String>,
         directory: Py<PyAny>,
     ) -> PyResult<SpecOutput> {
-        let around = Around::new(file, control, also, directory);
-        let read = self.source.read(&around);
-        around.raise_kept(py)?;
+        let inputs = PythonInputs::new(file, control, also, directory);
+        let read = self.source.read(&inputs);
+        inputs.raise_kept(py)?;
         read.map(SpecOutput).map_err(spec_error)
     }
 
@@ -194,9 +194,9 @@ impl StudyOutput {
         also: Vec<String>,
         directory: Py<PyAny>,
     ) -> PyResult<SpecOutput> {
-        let around = Around::new(file, control, also, directory);
-        let read = self.study.specification(&self.points[point], &around);
-        around.raise_kept(py)?;
+        let inputs = PythonInputs::new(file, control, also, directory);
+        let read = self.study.specification(&self.points[point], &inputs);
+        inputs.raise_kept(py)?;
         read.map(SpecOutput).map_err(spec_error)
     }
 }

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 
 use arrow_array::RecordBatch;
 use narrows_record::columns::TableInfo;
-use narrows_record::{Recorder, Shelf};
+use narrows_record::{Recorder, SpillStore};
 use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use pyo3::exceptions::PyOSError;
@@ -58,7 +58,7 @@ impl Spill {
 
     /// A recorder that puts its long tables here.
     pub fn under(&self, recorder: Recorder) -> Recorder {
-        recorder.with_shelf(Box::new(self.clone()), CHUNK)
+        recorder.with_spill(Box::new(self.clone()), CHUNK)
     }
 
     /// Completes the files of the recorder's tables.
@@ -93,7 +93,7 @@ impl Spill {
     }
 }
 
-impl Shelf for Spill {
+impl SpillStore for Spill {
     fn put(&mut self, table: &'static TableInfo, chunk: RecordBatch) {
         let mut state = self.state();
         if matches!(*state, State::Idle) {

@@ -88,7 +88,7 @@ impl TableBuilder {
     /// The table.
     ///
     /// # Panics
-    /// If a column is missing, has another number of rows than the first one, or holds a null
+    /// If a column is missing, has a different number of rows from the first one, or holds a null
     /// although it is declared without nulls.
     #[must_use]
     pub fn finish(self) -> Table {

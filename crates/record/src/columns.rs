@@ -238,6 +238,22 @@ pub const SEQUENCE: TableInfo = TableInfo {
     ],
 };
 
+/// Why captured flows weren't faster, over time.
+pub const CAUSES: TableInfo = TableInfo {
+    name: "causes",
+    row: "a span of a flow's time with one predominant cause of its rate; in captures only",
+    columns: &[
+        TIME,
+        float("end_s", "s", "when the span ends; `time_s` is when it begins"),
+        FLOW,
+        text(
+            "cause",
+            "slow_start, receiver_window, application, send_buffer, queue, random_loss, policer, \
+             timeouts, reordering, fair_share, healthy or unknown",
+        ),
+    ],
+};
+
 /// Every table, in the order of the documentation.
-pub const TABLES: [TableInfo; 7] =
-    [FLOW_SAMPLES, INTERNALS, QUEUE_SAMPLES, COMPLETIONS, DISTRIBUTIONS, PACKETS, SEQUENCE];
+pub const TABLES: [TableInfo; 8] =
+    [FLOW_SAMPLES, INTERNALS, QUEUE_SAMPLES, COMPLETIONS, DISTRIBUTIONS, PACKETS, SEQUENCE, CAUSES];

@@ -4,7 +4,7 @@ use std::fmt;
 
 use narrows_base::{Duration, FlowId, Histogram, Rate, Time};
 
-use crate::event::{Completion, Event, FlowSample, Kind, PacketEvent, QueueSample, RttSample};
+use crate::event::{Completion, Event, EventKind, FlowSample, PacketEvent, QueueSample, RttSample};
 use crate::observer::Observer;
 
 /// FNV-1a of 128 bits, taken over 64-bit words instead of bytes.
@@ -75,7 +75,7 @@ impl Digest {
     /// Takes an [`Event::Internal`] whose name needn't live as long as the program.
     pub(crate) fn internal_at(&mut self, at: Time, flow: FlowId, name: &str, value: f64) {
         self.number(at.as_nanos());
-        self.number(Kind::Internal as u64);
+        self.number(EventKind::Internal as u64);
         self.internal(flow, name, value);
     }
 
@@ -117,7 +117,7 @@ impl Digest {
 /// The digest of every event of a run, including those of packets.
 impl Observer for Digest {
     #[inline]
-    fn wants(&self, _kind: Kind) -> bool {
+    fn wants(&self, _kind: EventKind) -> bool {
         true
     }
 

@@ -21,7 +21,7 @@ pub enum Event {
 
 /// The kinds of [`Event`] and of what follows a run, to query which ones an observer wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EventKind {
     /// [`Event::Flow`].
     Flow,
     /// [`Event::Internal`].
@@ -209,14 +209,14 @@ impl PacketKind {
 impl Event {
     /// The event's kind.
     #[must_use]
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> EventKind {
         match self {
-            Self::Flow(_) => Kind::Flow,
-            Self::Internal(_) => Kind::Internal,
-            Self::Queue(_) => Kind::Queue,
-            Self::Completion(_) => Kind::Completion,
-            Self::Packet(_) => Kind::Packet,
-            Self::Rtt(_) => Kind::Rtt,
+            Self::Flow(_) => EventKind::Flow,
+            Self::Internal(_) => EventKind::Internal,
+            Self::Queue(_) => EventKind::Queue,
+            Self::Completion(_) => EventKind::Completion,
+            Self::Packet(_) => EventKind::Packet,
+            Self::Rtt(_) => EventKind::Rtt,
         }
     }
 }

@@ -19,9 +19,10 @@ pub use builder::{Table, TableBuilder};
 pub use digest::Digest;
 pub use distributions::distributions;
 pub use event::{
-    Completion, Event, FlowSample, Internal, Kind, PacketEvent, PacketKind, QueueSample, RttSample,
+    Completion, Event, EventKind, FlowSample, Internal, PacketEvent, PacketKind, QueueSample,
+    RttSample,
 };
 pub use observer::{NullObserver, Observer};
 pub use recorder::Recorder;
-pub use rows::Shelf;
+pub use rows::SpillStore;
 pub use tap::{NullTap, Tap};

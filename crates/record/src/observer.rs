@@ -2,7 +2,7 @@
 
 use narrows_base::{Histogram, Time};
 
-use crate::event::{Event, Kind, RttSample};
+use crate::event::{Event, EventKind, RttSample};
 
 /// Takes the events of a run in their order.
 ///
@@ -10,7 +10,7 @@ use crate::event::{Event, Kind, RttSample};
 /// nothing.
 pub trait Observer {
     /// Whether events of this kind are wanted. The answer never changes.
-    fn wants(&self, kind: Kind) -> bool;
+    fn wants(&self, kind: EventKind) -> bool;
 
     /// Takes a wanted event.
     fn on(&mut self, at: Time, event: &Event);
@@ -22,14 +22,14 @@ pub trait Observer {
     }
 
     /// Takes the distribution of a link's backlog in bytes, weighted by ns, once at the end of a run,
-    /// for [`Kind::QueueDepth`].
+    /// for [`EventKind::QueueDepth`].
     fn on_queue(&mut self, link: u32, held: &Histogram) {
         let _ = (link, held);
     }
 
     /// Makes the event and takes it if its kind is wanted.
     #[inline]
-    fn offer(&mut self, at: Time, kind: Kind, event: impl FnOnce() -> Event)
+    fn offer(&mut self, at: Time, kind: EventKind, event: impl FnOnce() -> Event)
     where
         Self: Sized,
     {
@@ -45,7 +45,7 @@ pub struct NullObserver;
 
 impl Observer for NullObserver {
     #[inline]
-    fn wants(&self, _kind: Kind) -> bool {
+    fn wants(&self, _kind: EventKind) -> bool {
         false
     }
 
@@ -55,7 +55,7 @@ impl Observer for NullObserver {
 
 impl<O: Observer> Observer for &mut O {
     #[inline]
-    fn wants(&self, kind: Kind) -> bool {
+    fn wants(&self, kind: EventKind) -> bool {
         (**self).wants(kind)
     }
 
@@ -77,7 +77,7 @@ impl<O: Observer> Observer for &mut O {
 /// Two observers of the same run.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     #[inline]
-    fn wants(&self, kind: Kind) -> bool {
+    fn wants(&self, kind: EventKind) -> bool {
         self.0.wants(kind) || self.1.wants(kind)
     }
 

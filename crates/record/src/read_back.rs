@@ -102,7 +102,7 @@ pub(crate) fn packets(digest: &mut Digest, chunk: &RecordBatch) {
     }
 }
 
-/// The instant of a row. Exact for those that go to a shelf: twice, a quotient is off by half of
+/// The instant of a row. Exact for spilled ones: twice, a quotient is off by half of
 /// its last bit, which for fewer than 2^51 ns makes less than half a ns.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and positive")]
 fn instant(seconds: f64) -> Time {

@@ -8,17 +8,17 @@ use crate::columns::{COMPLETIONS, INTERNALS, PACKETS, QUEUE_SAMPLES, TableInfo};
 use crate::digest::Digest;
 use crate::distributions::distributions;
 use crate::event::{
-    Completion, Event, FlowSample, Internal, Kind, PacketEvent, QueueSample, RttSample,
+    Completion, Event, EventKind, FlowSample, Internal, PacketEvent, QueueSample, RttSample,
 };
 use crate::observer::Observer;
-use crate::rows::{Rows, Shelf};
+use crate::rows::{Rows, SpillStore};
 use crate::{read_back, tables};
 
 /// An observer that keeps the data of the tables.
 ///
 /// Rows are appended as they arrive, which costs a run no more than a copy of each row. They are
-/// turned into columns at the end, or, if there is a [`Shelf`], whenever there are many. The emitter
-/// chooses the instants of the samples.
+/// turned into columns at the end, or, if there is a [`SpillStore`], whenever there are many. The
+/// emitter chooses the instants of the samples.
 #[derive(Debug)]
 pub struct Recorder {
     level: Level,
@@ -28,8 +28,8 @@ pub struct Recorder {
     queues: Rows<QueueSample>,
     completions: Rows<Completion>,
     packets: Rows<PacketEvent>,
-    shelf: Option<Box<dyn Shelf>>,
-    /// The digest begins with the rows of flows, so those that are on the shelf are in it already.
+    store: Option<Box<dyn SpillStore>>,
+    /// The digest begins with the rows of flows, so spilled ones are in it already.
     digest: Digest,
     /// Round-trip times in ns, by flow; weights are numbers of samples.
     rtts: Vec<Histogram>,
@@ -49,7 +49,7 @@ impl Recorder {
             queues: Rows::default(),
             completions: Rows::default(),
             packets: Rows::default(),
-            shelf: None,
+            store: None,
             digest: Digest::default(),
             rtts: Vec::new(),
             depths: Vec::new(),
@@ -62,10 +62,10 @@ impl Recorder {
         self.level
     }
 
-    /// Records long tables in chunks of about `bytes`, each of which goes to the shelf.
+    /// Records long tables in chunks of about `bytes`, each of which goes to the store.
     #[must_use]
-    pub fn with_shelf(mut self, shelf: Box<dyn Shelf>, bytes: usize) -> Self {
-        self.shelf = Some(shelf);
+    pub fn with_spill(mut self, store: Box<dyn SpillStore>, bytes: usize) -> Self {
+        self.store = Some(store);
         self.flows.limit(bytes);
         self.internals.limit(bytes);
         self.queues.limit(bytes);
@@ -74,27 +74,33 @@ impl Recorder {
         self
     }
 
-    /// Puts the last rows of those tables on the shelf of which earlier ones are there.
+    /// Spills the last rows of tables that were spilled before.
     pub fn close(&mut self) {
-        for kind in [Kind::Flow, Kind::Internal, Kind::Queue, Kind::Completion, Kind::Packet] {
-            if self.on_shelf(kind) {
-                self.shelve(kind);
+        for kind in [
+            EventKind::Flow,
+            EventKind::Internal,
+            EventKind::Queue,
+            EventKind::Completion,
+            EventKind::Packet,
+        ] {
+            if self.has_spilled(kind) {
+                self.spill(kind);
             }
         }
     }
 
-    /// The digest of everything recorded, table by table. Reads what is on the shelf.
+    /// The digest of everything recorded, table by table. Reads spilled rows back.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let mut digest = self.digest;
         self.flows.iter().for_each(|&(at, row)| digest.event(at, &Event::Flow(row)));
-        self.each_shelved(&INTERNALS, |chunk| read_back::internals(&mut digest, chunk));
+        self.each_spilled(&INTERNALS, |chunk| read_back::internals(&mut digest, chunk));
         self.internals.iter().for_each(|&(at, row)| digest.event(at, &Event::Internal(row)));
-        self.each_shelved(&QUEUE_SAMPLES, |chunk| read_back::queue_samples(&mut digest, chunk));
+        self.each_spilled(&QUEUE_SAMPLES, |chunk| read_back::queue_samples(&mut digest, chunk));
         self.queues.iter().for_each(|&(at, row)| digest.event(at, &Event::Queue(row)));
-        self.each_shelved(&COMPLETIONS, |chunk| read_back::completions(&mut digest, chunk));
+        self.each_spilled(&COMPLETIONS, |chunk| read_back::completions(&mut digest, chunk));
         self.completions.iter().for_each(|&(at, row)| digest.event(at, &Event::Completion(row)));
-        self.each_shelved(&PACKETS, |chunk| read_back::packets(&mut digest, chunk));
+        self.each_spilled(&PACKETS, |chunk| read_back::packets(&mut digest, chunk));
         self.packets.iter().for_each(|&(at, row)| digest.event(at, &Event::Packet(row)));
         for (id, histogram) in (0..).zip(&self.rtts).chain((0..).zip(&self.depths)) {
             digest.histogram(id, histogram);
@@ -102,8 +108,8 @@ impl Recorder {
         digest
     }
 
-    /// The tables in their declared order; `packets` only if the level includes it. Those on the
-    /// shelf are without the rows that are there, so without any after [`Recorder::close`].
+    /// The tables in their declared order; `packets` only if the level includes it. Spilled
+    /// rows are left out, so spilled tables are empty after [`Recorder::close`].
     #[must_use]
     pub fn into_tables(self) -> Vec<Table> {
         let mut made = vec![
@@ -119,50 +125,50 @@ impl Recorder {
         made
     }
 
-    /// Puts the rows of a kind on the shelf as columns.
+    /// Spills the rows of a kind as columns.
     #[cold]
-    fn shelve(&mut self, kind: Kind) {
-        let Some(shelf) = self.shelf.as_deref_mut() else { return };
+    fn spill(&mut self, kind: EventKind) {
+        let Some(store) = self.store.as_deref_mut() else { return };
         match kind {
-            Kind::Flow => {
+            EventKind::Flow => {
                 let rows = &*self.flows;
                 rows.iter().for_each(|&(at, row)| self.digest.event(at, &Event::Flow(row)));
-                self.flows.shelve(shelf, tables::flow_samples);
+                self.flows.spill(store, tables::flow_samples);
             }
-            Kind::Internal => self.internals.shelve(shelf, tables::internals),
-            Kind::Queue => self.queues.shelve(shelf, tables::queue_samples),
-            Kind::Completion => self.completions.shelve(shelf, tables::completions),
-            Kind::Packet => self.packets.shelve(shelf, tables::packets),
-            Kind::Rtt | Kind::QueueDepth => {}
+            EventKind::Internal => self.internals.spill(store, tables::internals),
+            EventKind::Queue => self.queues.spill(store, tables::queue_samples),
+            EventKind::Completion => self.completions.spill(store, tables::completions),
+            EventKind::Packet => self.packets.spill(store, tables::packets),
+            EventKind::Rtt | EventKind::QueueDepth => {}
         }
     }
 
-    /// Whether rows of a kind are on the shelf.
-    fn on_shelf(&self, kind: Kind) -> bool {
+    /// Whether rows of a kind were spilled.
+    fn has_spilled(&self, kind: EventKind) -> bool {
         match kind {
-            Kind::Flow => self.flows.on_shelf(),
-            Kind::Internal => self.internals.on_shelf(),
-            Kind::Queue => self.queues.on_shelf(),
-            Kind::Completion => self.completions.on_shelf(),
-            Kind::Packet => self.packets.on_shelf(),
-            Kind::Rtt | Kind::QueueDepth => false,
+            EventKind::Flow => self.flows.has_spilled(),
+            EventKind::Internal => self.internals.has_spilled(),
+            EventKind::Queue => self.queues.has_spilled(),
+            EventKind::Completion => self.completions.has_spilled(),
+            EventKind::Packet => self.packets.has_spilled(),
+            EventKind::Rtt | EventKind::QueueDepth => false,
         }
     }
 
-    /// Takes the rows of a table that are on the shelf.
-    fn each_shelved(&self, table: &'static TableInfo, mut take: impl FnMut(&RecordBatch)) {
-        if let Some(shelf) = &self.shelf {
-            shelf.each(table, &mut take);
+    /// Takes the spilled rows of a table.
+    fn each_spilled(&self, table: &'static TableInfo, mut take: impl FnMut(&RecordBatch)) {
+        if let Some(store) = &self.store {
+            store.each(table, &mut take);
         }
     }
 }
 
 impl Observer for Recorder {
     #[inline]
-    fn wants(&self, kind: Kind) -> bool {
+    fn wants(&self, kind: EventKind) -> bool {
         match kind {
-            Kind::Packet => self.level >= Level::Packets,
-            Kind::Internal => self.level >= Level::Samples,
+            EventKind::Packet => self.level >= Level::Packets,
+            EventKind::Internal => self.level >= Level::Samples,
             _ => true,
         }
     }
@@ -185,7 +191,7 @@ impl Observer for Recorder {
             Event::Rtt(sample) => return self.on_rtt(at, sample),
         };
         if full {
-            self.shelve(event.kind());
+            self.spill(event.kind());
         }
     }
 

@@ -7,17 +7,17 @@ use narrows_base::{FlowId, Heading, Point, Time};
 /// As with an [`Observer`](crate::Observer), a run is generic over its tap: one that never wants
 /// anything costs nothing. A tap can't change a run.
 pub trait Tap<P, V> {
-    /// Whether it wants packets. The answer never changes.
+    /// Returns whether it wants packets. The answer never changes.
     fn wants_packets(&self) -> bool;
 
-    /// Whether it wants senders' states. The answer never changes.
+    /// Returns whether it wants senders' states. The answer never changes.
     fn wants_senders(&self) -> bool;
 
     /// A packet passes a point.
     fn packet(&mut self, point: Point, heading: Heading, at: Time, packet: &P);
 
-    /// The same for a packet whose payload has bytes that matter. A tap that doesn't need them
-    /// treats it as any other.
+    /// A packet whose payload bytes are known passes a point. A tap that doesn't need them treats it
+    /// as any other.
     fn packet_of_bytes(
         &mut self,
         point: Point,
@@ -29,7 +29,7 @@ pub trait Tap<P, V> {
         self.packet(point, heading, at, packet);
     }
 
-    /// A sender deems its packet with the number `seq`, or its retransmission, lost.
+    /// A sender marks its packet with the number `seq`, or its retransmission, as lost.
     fn packet_lost(&mut self, flow: FlowId, at: Time, seq: u32);
 
     /// A sender has done everything due at this instant.
@@ -153,7 +153,7 @@ impl<P, V, A: Tap<P, V>, B: Tap<P, V>> Tap<P, V> for (A, B) {
     }
 }
 
-/// Wants nothing.
+/// A tap that wants nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NullTap;
 

@@ -1,4 +1,4 @@
-//! Events in, tables and digests out.
+//! The recorder takes events and returns tables and digests.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
@@ -7,8 +7,8 @@ use arrow_schema::DataType;
 use narrows_base::{Bytes, Duration, FlowId, Histogram, Level, Rate, Time};
 use narrows_record::columns::TableInfo;
 use narrows_record::{
-    Completion, Digest, Event, FlowSample, Internal, Kind, NullObserver, Observer, PacketEvent,
-    PacketKind, QueueSample, Recorder, RttSample, Shelf,
+    Completion, Digest, Event, EventKind, FlowSample, Internal, NullObserver, Observer,
+    PacketEvent, PacketKind, QueueSample, Recorder, RttSample, SpillStore,
 };
 use std::sync::{Arc, Mutex};
 
@@ -87,12 +87,12 @@ fn record(level: Level, warmup: Time, events: &[(Time, Event)]) -> Recorder {
     recorder
 }
 
-/// A queue that held 100 bytes for 300 ms, and nothing for 100.
+/// A queue that held 100 bytes for 300 ms and was empty for 100 ms.
 fn queue_histogram() -> Histogram {
-    let mut held = Histogram::default();
-    held.add(100, 300_000_000);
-    held.add(0, 100_000_000);
-    held
+    let mut lengths = Histogram::default();
+    lengths.add(100, 300_000_000);
+    lengths.add(0, 100_000_000);
+    lengths
 }
 
 fn table(recorder: Recorder, name: &str) -> RecordBatch {
@@ -119,7 +119,7 @@ fn text<'a>(batch: &'a RecordBatch, name: &str) -> &'a str {
 }
 
 #[test]
-fn a_flow_sample_comes_back() {
+fn a_flow_sample_is_recorded() {
     let batch = table(record(Level::Summary, Time::ZERO, &events()), "flow_samples");
     assert_eq!(batch.num_rows(), 1);
     let small = |name| small(&batch, name);
@@ -136,7 +136,7 @@ fn a_flow_sample_comes_back() {
 }
 
 #[test]
-fn a_queue_sample_comes_back() {
+fn a_queue_sample_is_recorded() {
     let batch = table(record(Level::Summary, Time::ZERO, &events()), "queue_samples");
     assert_eq!((float(&batch, "time_s"), small(&batch, "link")), (Some(1.0), Some(0)));
     let backlog = ["backlog_bytes", "backlog_packets"].map(|name| large(&batch, name));
@@ -148,7 +148,7 @@ fn a_queue_sample_comes_back() {
 }
 
 #[test]
-fn an_internal_and_a_completion_come_back() {
+fn an_internal_and_a_completion_are_recorded() {
     let recorded = || record(Level::Samples, Time::ZERO, &events());
     let batch = table(recorded(), "internals");
     assert_eq!((small(&batch, "flow"), text(&batch, "name")), (Some(1), "bw_mbps"));
@@ -160,7 +160,7 @@ fn an_internal_and_a_completion_come_back() {
 }
 
 #[test]
-fn a_packet_comes_back() {
+fn a_packet_is_recorded() {
     let batch = table(record(Level::Packets, Time::ZERO, &events()), "packets");
     assert_eq!((float(&batch, "time_s"), text(&batch, "event")), (Some(1.3), "ack_received"));
     let smalls = ["flow", "instance", "size"].map(|name| small(&batch, name));
@@ -208,7 +208,7 @@ fn the_mean_and_extremes_are_exact_where_buckets_round() {
 }
 
 #[test]
-fn levels_hold_what_they_promise() {
+fn each_level_records_its_tables() {
     let names = |level| -> Vec<&str> {
         let tables = record(level, Time::ZERO, &events()).into_tables();
         tables.iter().filter(|t| t.batch.num_rows() > 0).map(|t| t.name).collect()
@@ -240,7 +240,7 @@ fn an_empty_recording_has_every_column() {
 #[test]
 fn the_null_observer_wants_nothing() {
     let mut observer = NullObserver;
-    observer.offer(Time::ZERO, Kind::Flow, || panic!("an event was made for nobody"));
+    observer.offer(Time::ZERO, EventKind::Flow, || panic!("an event was built that nobody wants"));
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn digest_of(events: &[(Time, Event)]) -> Digest {
 
 #[test]
 fn the_digest_is_frozen() {
-    // Stored results are compared by it: the same in every build, for ever.
+    // Stored results are compared by their digests, so a digest must never change.
     assert_eq!(digest_of(&events()).to_string(), "5c9a60fed13867700172b0bb40ba84f8");
     let recorder = record(Level::Packets, Time::ZERO, &events());
     assert_eq!(recorder.digest().to_string(), "c8cad57dd917bee674fa5f730221355b");
@@ -311,7 +311,7 @@ fn variants() -> Vec<(usize, Event)> {
 }
 
 #[test]
-fn the_digest_sees_every_field_of_a_sample() {
+fn the_digest_covers_every_field_of_a_sample() {
     for (index, variant) in variants() {
         let mut changed = events();
         changed[index].1 = variant;
@@ -322,7 +322,7 @@ fn the_digest_sees_every_field_of_a_sample() {
 }
 
 #[test]
-fn the_digest_sees_instants_order_and_absence() {
+fn the_digest_covers_times_order_and_presence() {
     let all = events();
     for index in 0..all.len() {
         let mut later = all.clone();
@@ -339,7 +339,7 @@ fn the_digest_sees_instants_order_and_absence() {
     assert_ne!(digest_of(&swapped), digest_of(&all));
 }
 
-/// Chunks by their tables.
+/// Spilled chunks with the names of their tables.
 #[derive(Clone, Debug, Default)]
 struct Chunks(Arc<Mutex<Vec<(&'static str, RecordBatch)>>>);
 
@@ -350,7 +350,7 @@ impl Chunks {
     }
 }
 
-impl Shelf for Chunks {
+impl SpillStore for Chunks {
     fn put(&mut self, table: &'static TableInfo, chunk: RecordBatch) {
         self.0.lock().unwrap().push((table.name, chunk));
     }
@@ -394,15 +394,15 @@ fn many() -> Vec<(Time, Event)> {
 fn spilled_tables_have_the_same_digest_and_rows() {
     let events = many();
     let whole = record(Level::Packets, Time::ZERO, &events);
-    let shelf = Chunks::default();
+    let store = Chunks::default();
     let mut chunked =
-        Recorder::new(Level::Packets, Time::ZERO).with_shelf(Box::new(shelf.clone()), 5_000);
+        Recorder::new(Level::Packets, Time::ZERO).with_spill(Box::new(store.clone()), 5_000);
     events.iter().for_each(|(at, event)| chunked.offer(*at, event.kind(), || *event));
     let unclosed = chunked.digest();
     chunked.close();
     assert_eq!([unclosed, chunked.digest()], [whole.digest(); 2]);
     for (table, rest) in whole.into_tables().into_iter().zip(chunked.into_tables()) {
-        let chunks = shelf.of(table.name);
+        let chunks = store.of(table.name);
         if table.name == "distributions" {
             assert_eq!((chunks.len(), rest.batch), (0, table.batch));
             continue;
@@ -420,13 +420,13 @@ fn spilled_tables_have_the_same_digest_and_rows() {
 }
 
 #[test]
-fn a_short_recording_puts_nothing_on_a_shelf() {
-    let shelf = Chunks::default();
+fn a_short_recording_spills_nothing() {
+    let store = Chunks::default();
     let recorder = Recorder::new(Level::Packets, Time::ZERO);
-    let mut recorder = recorder.with_shelf(Box::new(shelf.clone()), 10_000);
+    let mut recorder = recorder.with_spill(Box::new(store.clone()), 10_000);
     events().iter().for_each(|(at, event)| recorder.offer(*at, event.kind(), || *event));
     recorder.close();
-    assert!(shelf.0.lock().unwrap().is_empty());
+    assert!(store.0.lock().unwrap().is_empty());
     assert_eq!(recorder.digest(), record(Level::Packets, Time::ZERO, &events()).digest());
     assert!(recorder.into_tables().iter().all(|table| table.batch.num_rows() > 0));
 }

@@ -1,4 +1,4 @@
-//! Captures of both sides of the bottleneck, as pcapng files.
+//! RouterCaptures of both sides of the bottleneck, as pcapng files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,7 +19,7 @@ const AROUND: usize = 64;
 /// when their transmission ends. The bottleneck has no length and is next to the sender, so
 /// returning packets pass both of its sides when they reach the sender. Times are the model's, on
 /// the same clock as the hosts' captures. Packets before time 0 are left out.
-pub struct Captures {
+pub struct RouterCaptures {
     before: Capture,
     after: Capture,
     /// At the sending and the receiving host, if they are made here.
@@ -33,7 +33,7 @@ struct Capture {
     missed: u64,
 }
 
-impl Captures {
+impl RouterCaptures {
     /// Creates `before-queue.pcapng` and `after-queue.pcapng`.
     ///
     /// # Errors
@@ -44,8 +44,8 @@ impl Captures {
         Ok(Self { before, after, hosts: None, snaplen: pcap.snaplen })
     }
 
-    /// The same with `sender.pcapng` and `receiver.pcapng`, of packets as they leave and reach the
-    /// hosts.
+    /// Also creates `sender.pcapng` and `receiver.pcapng`, of packets as they leave and
+    /// reach the hosts.
     ///
     /// # Errors
     /// If that isn't possible.

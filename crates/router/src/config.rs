@@ -61,6 +61,35 @@ impl RouterConfig {
     }
 }
 
+/// A run of a router on a host of a network, whose kernel routes packets to two TUN devices.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForwardConfig {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// Flow i has this TCP port of the receiver plus i.
+    pub first_port: u16,
+    /// Interval of the samples of the queue, in ns.
+    pub sample_ns: u64,
+    /// CLOCK_MONOTONIC at time 0 of the run.
+    pub zero_ns: u64,
+    /// The TUN device from which the senders' packets come.
+    pub sender_device: String,
+    /// The TUN device from which the receivers' packets come.
+    pub receiver_device: String,
+    /// The sender's port of each flow's data, as in [`RouterConfig`].
+    #[serde(default)]
+    pub data_ports: Vec<Option<u16>>,
+    /// Capture the packets at both sides of the bottleneck and on both sides of the router.
+    pub pcap: Option<PcapFiles>,
+    /// Above these the run is invalid.
+    pub lateness_limits_ns: LatenessLimits,
+    /// A file that ends the run when it appears.
+    pub stop: Option<PathBuf>,
+    /// Directory for the results.
+    pub out: PathBuf,
+}
+
 /// A path, and the flows that cross it.
 #[derive(Clone, Debug)]
 pub struct Crossing {

@@ -15,12 +15,12 @@ use narrows_spec::scenario::Scenario;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::captures::Captures;
+use crate::captures::RouterCaptures;
 use crate::config::Crossing;
-use crate::frame::{Frame, payload};
-use crate::path::{Path, Side};
+use crate::frame::{ForwardedPacket, payload};
+use crate::path::{RouterPath, Side};
 use crate::ports::Ports;
-use crate::record::Recorder;
+use crate::record::PathRecorder;
 use crate::window::{self, Passage};
 
 /// How often the file `progress` is written, in ns of the run.
@@ -72,15 +72,15 @@ struct Coupling<'a> {
     guest_of: Vec<usize>,
     /// The flows of each guest, by their ports.
     ports: Vec<Ports>,
-    path: Path,
-    record: Recorder,
+    path: RouterPath,
+    record: PathRecorder,
     next_sample: Time,
     /// Packets that guests sent after the current window.
     later: Vec<(usize, Passage)>,
     /// The payload of flows' packets that will reach the receiving host, in bytes.
     arriving: VecDeque<(Time, FlowId, usize)>,
     /// Packets to capture when they reach their host.
-    reaching: VecDeque<(Time, Side, Packet<Frame>)>,
+    reaching: VecDeque<(Time, Side, Packet<ForwardedPacket>)>,
 }
 
 /// Carries the packets of all guests until the last one is switched off, and writes the results.
@@ -89,7 +89,7 @@ struct Coupling<'a> {
 /// If the windows are too long for the path, or a file fails.
 pub fn couple(config: &CoupleConfig) -> Result<()> {
     let crossing = Crossing::of(&config.scenario, config.first_port, Vec::new());
-    let path = Path::new(&crossing);
+    let path = RouterPath::new(&crossing);
     let window = Duration::from_nanos(config.window_ns);
     if window.is_zero() || window > path.shortest() || config.sample_ns == 0 {
         return Err(Error::other("a window has to be as short as the shortest way"));
@@ -98,11 +98,11 @@ pub fn couple(config: &CoupleConfig) -> Result<()> {
     for (number, guest) in config.guests.iter().enumerate() {
         guest.flows.iter().for_each(|&flow| guest_of[flow as usize] = number);
     }
-    let captures = config.pcap.as_ref().map(Captures::create_with_hosts).transpose()?;
+    let captures = config.pcap.as_ref().map(RouterCaptures::create_with_hosts).transpose()?;
     let mut coupling = Coupling {
         config,
         guests: config.guests.iter().map(Guest::open).collect::<Result<_>>()?,
-        record: Recorder::new(guest_of.len(), false, captures)
+        record: PathRecorder::new(guest_of.len(), false, captures)
             .noting_programs(&config.scenario.flows)
             .counting(&config.scenario.run),
         ports: config.guests.iter().map(|guest| Ports::of(&crossing, &guest.flows)).collect(),

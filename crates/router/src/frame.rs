@@ -6,18 +6,18 @@ use narrows_base::{Ecn, Packet, Time};
 
 /// The bytes of an IP packet, and when it entered the path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
+pub struct ForwardedPacket {
     pub(crate) bytes: Vec<u8>,
     pub(crate) sent: Time,
 }
 
-impl From<Vec<u8>> for Frame {
+impl From<Vec<u8>> for ForwardedPacket {
     fn from(bytes: Vec<u8>) -> Self {
         Self { bytes, sent: Time::ZERO }
     }
 }
 
-impl Deref for Frame {
+impl Deref for ForwardedPacket {
     type Target = Vec<u8>;
 
     fn deref(&self) -> &Vec<u8> {
@@ -25,7 +25,7 @@ impl Deref for Frame {
     }
 }
 
-impl DerefMut for Frame {
+impl DerefMut for ForwardedPacket {
     fn deref_mut(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
@@ -53,7 +53,7 @@ pub(crate) fn payload(frame: &[u8]) -> usize {
 }
 
 /// Whether a packet is a pure acknowledgement.
-pub(crate) fn is_ack(packet: &Packet<Frame>) -> bool {
+pub(crate) fn is_ack(packet: &Packet<ForwardedPacket>) -> bool {
     const ACK_PSH_ECE: [u8; 4] = [0x10, 0x18, 0x50, 0x58];
     let flags = tcp_header(&packet.body).and_then(|tcp| tcp.get(13));
     flags.is_some_and(|flags| ACK_PSH_ECE.contains(flags)) && !has_data(&packet.body)
@@ -62,7 +62,10 @@ pub(crate) fn is_ack(packet: &Packet<Frame>) -> bool {
 /// Whether the newer acknowledgement contains all the information of the older one: it belongs to
 /// the same connection, acknowledges no less, and the older one has neither SACK blocks (its header
 /// is as short as with timestamps alone) nor an echo that the newer one lacks.
-pub(crate) fn says_all(older: &Packet<Frame>, newer: &mut Packet<Frame>) -> bool {
+pub(crate) fn says_all(
+    older: &Packet<ForwardedPacket>,
+    newer: &mut Packet<ForwardedPacket>,
+) -> bool {
     const PLAIN: usize = 32;
     let (Some(old), Some(new)) = (tcp_header(&older.body), tcp_header(&newer.body)) else {
         return false;
@@ -180,11 +183,11 @@ mod tests {
         }
     }
 
-    fn packet(body: Vec<u8>) -> Packet<Frame> {
+    fn packet(body: Vec<u8>) -> Packet<ForwardedPacket> {
         Packet { flow: FlowId(0), size: 1500, ecn: ecn(&body), body: body.into() }
     }
 
-    fn ack(number: u32, header: u8, flags: u8) -> Packet<Frame> {
+    fn ack(number: u32, header: u8, flags: u8) -> Packet<ForwardedPacket> {
         let mut frame = tcp(5000, 0);
         frame[28..32].copy_from_slice(&number.to_be_bytes());
         frame[32] = header << 4;
@@ -195,7 +198,9 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_may_stand_for_an_older_one() {
-        let says = |old: &Packet<Frame>, mut new: Packet<Frame>| says_all(old, &mut new);
+        let says = |old: &Packet<ForwardedPacket>, mut new: Packet<ForwardedPacket>| {
+            says_all(old, &mut new)
+        };
         let plain = ack(10, 8, 0x10);
         assert!(is_ack(&plain));
         assert!(says(&plain, ack(11, 11, 0x10)));

@@ -20,8 +20,8 @@ use crate::window::{self, Passage};
 
 /// The EtherType of IPv4.
 const IPV4: [u8; 2] = [0x08, 0x00];
-/// How long packets wait in the sockets at most, so that these don't overflow.
-const PATIENCE_NS: u64 = 10_000_000;
+/// The longest interval between two readings of the sockets, so that they don't overflow.
+const DRAIN_INTERVAL_NS: u64 = 10_000_000;
 /// The gap between data due at the same instant. A guest's clock can't set a timer for less
 /// than 500 ns (TIMER_MIN_DELTA of arch/um).
 const APART_NS: u64 = 1000;
@@ -85,7 +85,7 @@ impl Gate<'_> {
     fn take_until(&mut self, end: u64) -> Result<()> {
         let mut now = self.now();
         while now < end {
-            now = end.min(now + PATIENCE_NS);
+            now = end.min(now + DRAIN_INTERVAL_NS);
             sys::sleep_until(self.config.zero_ns + now)?;
             self.take(Side::Sender)?;
             self.take(Side::Receiver)?;

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_at_the_end() {
+    fn a_full_disk_is_reported_at_the_end() {
         struct Full;
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> Result<usize> {

@@ -26,9 +26,12 @@ const PREFIX: u8 = 24;
 /// A network namespace that vanishes with its last process, and the device in it.
 ///
 /// Nothing has a name outside, so nothing stays behind however the process ends.
-pub struct Host {
-    namespace: OwnedFd,
+pub struct HostNamespace {
+    /// None for that of this process.
+    namespace: Option<OwnedFd>,
     device: Device,
+    /// The device's name.
+    name: String,
 }
 
 /// Enables this process to make namespaces; true if it needed a user namespace.
@@ -68,7 +71,7 @@ fn become_root(user: u32, group: u32) -> Result<()> {
     fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
-impl Host {
+impl HostNamespace {
     /// A new host with this address; a pair of hosts shares a network of 24 bits. With `offloads`
     /// it sends super-packets.
     ///
@@ -84,8 +87,19 @@ impl Host {
             sys::netlink_request(&link_message::add_address(device, address, PREFIX))?;
             sys::netlink_request(&link_message::set_up(device, MTU, DEVICE_PACKETS))?;
             let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net")?);
-            Ok(Self { namespace, device: tun })
+            Ok(Self { namespace: Some(namespace), device: tun, name: DEVICE.into() })
         })
+    }
+
+    /// The hosts behind a TUN device that exists in the current namespace, to which their packets
+    /// are routed.
+    ///
+    /// # Errors
+    /// If there is no such device, or it isn't open to this user.
+    pub fn behind(device: &str) -> Result<Self> {
+        sys::device_index(device).map_err(|e| Error::other(format!("{device}: {e}")))?;
+        let name = device.to_owned();
+        Ok(Self { namespace: None, device: Device::tun(device, false)?, name })
     }
 
     /// The device's name.
@@ -110,10 +124,12 @@ impl Host {
     /// A file by which programs that this process starts can enter the namespace.
     ///
     /// # Errors
-    /// Never in practice.
+    /// If it is that of this process.
     pub fn namespace_for_children(&self) -> Result<String> {
-        fcntl_setfd(&self.namespace, FdFlags::empty())?;
-        Ok(format!("/proc/self/fd/{}", self.namespace.as_raw_fd()))
+        let own = || Error::other("the host has no namespace of its own");
+        let namespace = self.namespace.as_ref().ok_or_else(own)?;
+        fcntl_setfd(namespace, FdFlags::empty())?;
+        Ok(format!("/proc/self/fd/{}", namespace.as_raw_fd()))
     }
 
     /// Calls `inside` in a thread within the namespace.
@@ -122,7 +138,9 @@ impl Host {
     /// Errors of `inside`, or if the namespace can't be entered.
     pub fn enter<T: Send>(&self, inside: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         in_thread(|| {
-            sys::enter(self.namespace.as_fd())?;
+            if let Some(namespace) = &self.namespace {
+                sys::enter(namespace.as_fd())?;
+            }
             inside()
         })
     }
@@ -145,7 +163,8 @@ impl Host {
     /// If the kernel's table can't be read.
     pub fn device_drops(&self) -> Result<u64> {
         let table = self.enter(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
-        dropped_on_sending(&table).ok_or_else(|| Error::other("/proc/net/dev lacks the device"))
+        dropped_on_sending(&table, &self.name)
+            .ok_or_else(|| Error::other("/proc/net/dev lacks the device"))
     }
 }
 
@@ -162,8 +181,8 @@ fn call(command: &[String]) -> Result<()> {
 }
 
 /// The twelfth number of the device's row (proc_net(5)).
-fn dropped_on_sending(table: &str) -> Option<u64> {
-    let row = table.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'))?;
+fn dropped_on_sending(table: &str, device: &str) -> Option<u64> {
+    let row = table.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'))?;
     row.split_whitespace().nth(11)?.parse().ok()
 }
 
@@ -181,7 +200,7 @@ mod tests {
     fn drops_are_found_in_the_table() {
         let table = "Inter-|   Receive  |  Transmit\n face |bytes\n    lo: 1 2 3 4 5 6 7 8 9 10 11 12\n \
                      path0: 100 1 0 0 0 0 0 0 200 2 0 77 0 0 0 0\n";
-        assert_eq!(dropped_on_sending(table), Some(77));
-        assert_eq!(dropped_on_sending("lo: 1"), None);
+        assert_eq!(dropped_on_sending(table, DEVICE), Some(77));
+        assert_eq!(dropped_on_sending("lo: 1", DEVICE), None);
     }
 }

@@ -3,6 +3,7 @@
 //! `narrows-router CONFIG.json` does one run: it makes the namespaces, starts the program that
 //! sends and receives in them, carries its packets and writes its records. Lines "ns packets" on
 //! standard output report the progress. `narrows-router check [QDISC]` says whether a run is possible.
+//! `narrows-router forward FILE` does one run on a host that routes to two TUN devices.
 //! `narrows-router couple FILE` does the same with guests in virtual time;
 //! `narrows-router gate FILE` takes and releases the packets in each.
 
@@ -15,17 +16,18 @@ use std::thread;
 use std::time::Duration;
 
 use narrows_router::{
-    Captures, Clock, CoupleConfig, Host, HostsConfig, Pair, Progress, Recorder, Report, Router,
-    RouterConfig, couple, die_with_parent, normal_scheduling, pass, prepare_process, read_config,
-    real_time_scheduling,
+    Clock, CoupleConfig, ForwardConfig, HostNamespace, HostsConfig, Pair, PathRecorder, Report,
+    Router, RouterCaptures, RouterConfig, RouterProgress, couple, die_with_parent, forward,
+    normal_scheduling, pass, prepare_process, read_config, real_time_scheduling,
 };
+use narrows_spec::scenario::Scenario;
 use serde_json::{Value, json};
 
 /// From the start of the traffic program to time 0, in ns, and the additional time for each flow,
 /// whose receiver may be a process that has to start.
 const LEAD_NS: u64 = 200_000_000;
 const LEAD_PER_FLOW_NS: u64 = 20_000_000;
-/// The same for a flow whose server is any program, which may take long to start.
+/// The additional time for a flow whose server is any program, which may take long to start.
 const LEAD_PER_PROGRAM_NS: u64 = 3_000_000_000;
 /// Time between checks for the end of the traffic program.
 const GLANCE: Duration = Duration::from_millis(5);
@@ -54,7 +56,8 @@ fn make_pair(number: usize, config: &HostsConfig) -> Result<Pair> {
     let number = u8::try_from(number).map_err(|_| Error::other("too many hosts"))?;
     let (sender, receiver) = addresses(number);
     let offloads = config.scenario.host.gso;
-    let (sender, receiver) = (Host::new(sender, offloads)?, Host::new(receiver, offloads)?);
+    let (sender, receiver) =
+        (HostNamespace::new(sender, offloads)?, HostNamespace::new(receiver, offloads)?);
     sender.run(&config.commands)?;
     Ok(Pair { sender, receiver, flows: config.flows.clone() })
 }
@@ -63,11 +66,11 @@ fn make_pair(number: usize, config: &HostsConfig) -> Result<Pair> {
 fn check(discipline: Option<String>) -> Result<()> {
     prepare()?;
     let (sender, receiver) = addresses(0);
-    let host = Host::new(sender, true)?;
-    let words = ["tc", "qdisc", "add", "dev", Host::device(), "root"].map(String::from);
+    let host = HostNamespace::new(sender, true)?;
+    let words = ["tc", "qdisc", "add", "dev", HostNamespace::device(), "root"].map(String::from);
     let commands = discipline.map(|named| [words.as_slice(), &[named]].concat());
     host.run(commands.as_slice())?;
-    Host::new(receiver, true).map(drop)
+    HostNamespace::new(receiver, true).map(drop)
 }
 
 fn run(config: &RouterConfig) -> Result<()> {
@@ -81,13 +84,13 @@ fn run(config: &RouterConfig) -> Result<()> {
     let programs = config.scenario.flows.iter().filter(|flow| flow.has_programs()).count();
     let lead = LEAD_PER_FLOW_NS * flows as u64 + LEAD_PER_PROGRAM_NS * programs as u64;
     let clock = Clock::starting_in(LEAD_NS + lead);
-    let (stop, progress) = (AtomicBool::new(false), Progress::default());
+    let (stop, progress) = (AtomicBool::new(false), RouterProgress::default());
     let interval = narrows_base::Duration::from_nanos(config.sample_ns);
     // A pair's own program captures at its hosts; the router does where there are several.
     let alone = pairs.len() == 1;
-    let create = if alone { Captures::create } else { Captures::create_with_hosts };
+    let create = if alone { RouterCaptures::create } else { RouterCaptures::create_with_hosts };
     let captures = config.pcap.as_ref().map(create).transpose()?;
-    let record = Recorder::new(flows, config.log_packets, captures)
+    let record = PathRecorder::new(flows, config.log_packets, captures)
         .noting_programs(&config.scenario.flows)
         .counting(&config.scenario.run);
     let router = Router::new(&pairs, &crossing, clock, interval, record);
@@ -109,7 +112,7 @@ fn run(config: &RouterConfig) -> Result<()> {
 
 /// The configuration of the traffic program beyond its own part.
 fn traffic_config(config: &RouterConfig, number: u8, pair: &Pair, clock: Clock) -> Result<Value> {
-    let namespace = Host::namespace_for_children;
+    let namespace = HostNamespace::namespace_for_children;
     let (hosts, (sender, receiver)) = (&config.hosts[usize::from(number)], addresses(number));
     Ok(json!({
         "scenario": hosts.scenario,
@@ -118,8 +121,8 @@ fn traffic_config(config: &RouterConfig, number: u8, pair: &Pair, clock: Clock) 
         "pcap": config.pcap.as_ref().filter(|_| config.hosts.len() == 1),
         "out": hosts.out,
         "namespaces": {"sender": namespace(&pair.sender)?, "receiver": namespace(&pair.receiver)?},
-        "sender_device": Host::device(),
-        "receiver_device": Host::device(),
+        "sender_device": HostNamespace::device(),
+        "receiver_device": HostNamespace::device(),
         "sender": sender,
         "receiver": receiver,
         "zero_ns": clock.zero_ns(),
@@ -165,7 +168,11 @@ fn start_traffic(config: &RouterConfig, number: u8, pair: &Pair, clock: Clock) -
 
 /// Waits for the programs, reports the progress, and ends them if one fails, their packets are no
 /// longer carried or the reports are no longer read.
-fn await_end(mut programs: Programs, progress: &Progress, lost: impl Fn() -> bool) -> Result<()> {
+fn await_end(
+    mut programs: Programs,
+    progress: &RouterProgress,
+    lost: impl Fn() -> bool,
+) -> Result<()> {
     for glance in 0_u32.. {
         let mut running = false;
         for program in &mut programs.0 {
@@ -179,16 +186,16 @@ fn await_end(mut programs: Programs, progress: &Progress, lost: impl Fn() -> boo
         if !running {
             return Ok(());
         }
-        let told = if glance % GLANCES == 0 { tell(progress) } else { Ok(()) };
-        if lost() || told.is_err() {
-            return told;
+        let reported = if glance % GLANCES == 0 { report(progress) } else { Ok(()) };
+        if lost() || reported.is_err() {
+            return reported;
         }
         thread::sleep(GLANCE);
     }
     Ok(())
 }
 
-fn tell(progress: &Progress) -> Result<()> {
+fn report(progress: &RouterProgress) -> Result<()> {
     let (now, packets) = progress.read();
     let mut out = std::io::stdout();
     writeln!(out, "{now} {packets}")?;
@@ -203,7 +210,7 @@ fn describe(
 ) -> Result<Value> {
     let (lateness, taking) = (report.lateness.summary(), report.taking.summary());
     let limits = &config.lateness_limits_ns;
-    let dropped = |host: fn(&Pair) -> &Host| -> Result<u64> {
+    let dropped = |host: fn(&Pair) -> &HostNamespace| -> Result<u64> {
         pairs.iter().map(|pair| host(pair).device_drops()).sum()
     };
     let drops = (dropped(|pair| &pair.sender)?, dropped(|pair| &pair.receiver)?);
@@ -229,21 +236,30 @@ fn describe(
 }
 
 fn run_file(path: &str) -> Result<()> {
-    let wrong = |e: &dyn std::fmt::Display| Error::other(format!("{path}: {e}"));
-    let text = fs::read_to_string(path).map_err(|e| wrong(&e))?;
-    let config: RouterConfig = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
-    config.scenario.path.check().map_err(|e| wrong(&format!("scenario.path.{e}")))?;
+    let config: RouterConfig = load_config(path, |config: &RouterConfig| &config.scenario)?;
     run(&config)
 }
 
 /// Couples guests until they end, or the starting process does.
 fn couple_file(path: &str) -> Result<()> {
     die_with_parent(rustix::process::getppid())?;
+    couple(&load_config(path, |config: &CoupleConfig| &config.scenario)?)
+}
+
+fn forward_file(path: &str) -> Result<()> {
+    forward(&load_config(path, |config: &ForwardConfig| &config.scenario)?)
+}
+
+/// Reads a configuration and checks the path of its scenario.
+fn load_config<T: serde::de::DeserializeOwned>(
+    path: &str,
+    scenario: impl Fn(&T) -> &Scenario,
+) -> Result<T> {
     let wrong = |e: &dyn std::fmt::Display| Error::other(format!("{path}: {e}"));
     let text = fs::read_to_string(path).map_err(|e| wrong(&e))?;
-    let config: CoupleConfig = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
-    config.scenario.path.check().map_err(|e| wrong(&format!("scenario.path.{e}")))?;
-    couple(&config)
+    let config = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
+    scenario(&config).path.check().map_err(|e| wrong(&format!("scenario.path.{e}")))?;
+    Ok(config)
 }
 
 fn main() -> ExitCode {
@@ -251,11 +267,12 @@ fn main() -> ExitCode {
     let result = match std::env::args().nth(1).as_deref() {
         Some("check") => check(std::env::args().nth(2)),
         Some("gate") => file().and_then(|file| pass(&read_config(file.as_ref())?)),
+        Some("forward") => file().and_then(|file| forward_file(&file)),
         Some("couple") => file().and_then(|file| couple_file(&file)),
         Some(path) => run_file(path),
         None => {
             eprintln!(
-                "usage: narrows-router CONFIG.json | check [QDISC] | gate FILE | couple FILE"
+                "usage: narrows-router CONFIG.json | check [QDISC] | forward FILE | gate FILE | couple FILE"
             );
             return ExitCode::from(2);
         }

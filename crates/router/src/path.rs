@@ -8,7 +8,7 @@ use narrows_net::path::{self, Conditions, Direction, PathElement};
 use narrows_net::{Departure, Element as _, QueueState};
 
 use crate::config::Crossing;
-use crate::frame::{Frame, has_data, is_ack, mark, says_all, tcp_ports};
+use crate::frame::{ForwardedPacket, has_data, is_ack, mark, says_all, tcp_ports};
 
 /// The element that is the first link.
 const FIRST_LINK: usize = 0;
@@ -38,15 +38,15 @@ pub enum PathEvent {
 }
 
 /// Notified at `at` (the model's time) about a packet.
-pub type Witness<'a> = &'a mut dyn FnMut(Time, PathEvent, &Packet<Frame>);
+pub type Witness<'a> = &'a mut dyn FnMut(Time, PathEvent, &Packet<ForwardedPacket>);
 
 /// A path with packets in flight.
 ///
 /// Every element may be polled late, and a packet that leaves one enters the next at the instant
 /// that it was due. Hence the path as a whole may be polled late, too. The path's own losses spare
 /// packets without data.
-pub struct Path {
-    path: path::Path<Frame>,
+pub struct RouterPath {
+    path: path::Path<ForwardedPacket>,
     /// The elements that packets of a direction may pass, in their order, and each flow's own
     /// route.
     ahead: Ways,
@@ -71,7 +71,7 @@ struct Ways {
 }
 
 impl Ways {
-    fn new(path: &path::Path<Frame>, way: Direction, crossing: &Crossing) -> Self {
+    fn new(path: &path::Path<ForwardedPacket>, way: Direction, crossing: &Crossing) -> Self {
         let only = |flow: usize| crossing.links.get(flow).and_then(|links| links.as_deref());
         let flows: Vec<_> =
             (0..crossing.rtts_ns.len()).map(|flow| path.way(way, flow, only(flow))).collect();
@@ -89,7 +89,7 @@ impl Ways {
     }
 }
 
-impl Path {
+impl RouterPath {
     /// An empty path.
     ///
     /// # Panics
@@ -130,19 +130,19 @@ impl Path {
     }
 
     /// Takes a packet of the sender.
-    pub fn send(&mut self, packet: Packet<Frame>, now: Time, witness: Witness<'_>) {
+    pub fn send(&mut self, packet: Packet<ForwardedPacket>, now: Time, witness: Witness<'_>) {
         self.enter(Direction::Forward, packet, now, witness);
     }
 
     /// Takes a packet of the receiver.
-    pub fn reply(&mut self, packet: Packet<Frame>, now: Time, witness: Witness<'_>) {
+    pub fn reply(&mut self, packet: Packet<ForwardedPacket>, now: Time, witness: Witness<'_>) {
         self.enter(Direction::Backward, packet, now, witness);
     }
 
     fn enter(
         &mut self,
         way: Direction,
-        mut packet: Packet<Frame>,
+        mut packet: Packet<ForwardedPacket>,
         now: Time,
         witness: Witness<'_>,
     ) {
@@ -165,13 +165,17 @@ impl Path {
     }
 
     /// The next packet due at or before `now`, and its host.
-    pub fn poll(&mut self, now: Time, witness: Witness<'_>) -> Option<(Side, Departure<Frame>)> {
+    pub fn poll(
+        &mut self,
+        now: Time,
+        witness: Witness<'_>,
+    ) -> Option<(Side, Departure<ForwardedPacket>)> {
         self.catch_up(now, witness);
         self.arrive(now)
     }
 
     /// The next packet that reaches a host until `last`, among those past all other elements.
-    pub fn arrive(&mut self, last: Time) -> Option<(Side, Departure<Frame>)> {
+    pub fn arrive(&mut self, last: Time) -> Option<(Side, Departure<ForwardedPacket>)> {
         let Self { path, lines, .. } = self;
         lines.iter().find_map(|&(side, id)| Some((side, path.elements[id].poll(last)?)))
     }
@@ -206,7 +210,7 @@ impl Path {
         &mut self,
         way: Direction,
         behind: Option<usize>,
-        departure: Departure<Frame>,
+        departure: Departure<ForwardedPacket>,
         witness: Witness<'_>,
     ) {
         let Departure { at, packet } = departure;
@@ -228,7 +232,7 @@ impl Path {
         &mut self,
         way: Direction,
         id: usize,
-        mut departure: Departure<Frame>,
+        mut departure: Departure<ForwardedPacket>,
         witness: Witness<'_>,
     ) {
         let (at, packet) = (departure.at, &mut departure.packet);
@@ -252,18 +256,18 @@ impl Path {
     }
 
     /// Whether a packet that reaches a host is data of its flow.
-    pub(crate) fn is_data(&self, host: Side, packet: &Packet<Frame>) -> bool {
+    pub(crate) fn is_data(&self, host: Side, packet: &Packet<ForwardedPacket>) -> bool {
         let way = self.data_way(packet);
         let right = (host == Side::Receiver) == (way == Direction::Forward);
         right && has_data(&packet.body) && !self.is_conversation(way, packet)
     }
 
-    fn data_way(&self, packet: &Packet<Frame>) -> Direction {
+    fn data_way(&self, packet: &Packet<ForwardedPacket>) -> Direction {
         self.data_ways.get(packet.flow.index()).copied().unwrap_or(Direction::Forward)
     }
 
     /// Whether a packet belongs to the programs' control connection.
-    fn is_conversation(&self, way: Direction, packet: &Packet<Frame>) -> bool {
+    fn is_conversation(&self, way: Direction, packet: &Packet<ForwardedPacket>) -> bool {
         let Some(&Some(data)) = self.data_ports.get(packet.flow.index()) else { return false };
         let to_receiver = way == self.data_way(packet);
         let sender = tcp_ports(&packet.body)
@@ -284,7 +288,7 @@ impl Path {
 }
 
 /// All lines of flows, those to the receiver first.
-fn lines(path: &path::Path<Frame>, flows: usize) -> Vec<(Side, usize)> {
+fn lines(path: &path::Path<ForwardedPacket>, flows: usize) -> Vec<(Side, usize)> {
     let ways = [(Direction::Forward, Side::Receiver), (Direction::Backward, Side::Sender)];
     let all = ways.into_iter().flat_map(|(way, side)| {
         let ids: BTreeSet<_> = (0..flows).map(|flow| path.line(way, flow)).collect();

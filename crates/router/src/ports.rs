@@ -3,7 +3,7 @@
 use narrows_base::{FlowId, Packet};
 
 use crate::config::Crossing;
-use crate::frame::{Frame, ecn, tcp_ports};
+use crate::frame::{ForwardedPacket, ecn, tcp_ports};
 use crate::path::Side;
 use crate::super_packet::size_on_link;
 
@@ -26,7 +26,7 @@ impl Ports {
     }
 
     /// The packet around `frame`, which a host sent.
-    pub(crate) fn classify(&self, frame: Frame, from: Side) -> Packet<Frame> {
+    pub(crate) fn classify(&self, frame: ForwardedPacket, from: Side) -> Packet<ForwardedPacket> {
         let known = tcp_ports(&frame).and_then(|ports| self.flow(ports, from));
         let flow = known.or_else(|| Some(self.flows.first()?.0)).unwrap_or(FlowId(0));
         let size = u32::try_from(size_on_link(&frame)).unwrap_or(u32::MAX);
@@ -63,7 +63,7 @@ mod tests {
     }
 
     /// The second flow between the hosts, number 7, has its receiver at the sending host.
-    fn classify(frame: Vec<u8>, from: Side) -> Packet<Frame> {
+    fn classify(frame: Vec<u8>, from: Side) -> Packet<ForwardedPacket> {
         Ports { first: 5000, flows: vec![(FlowId(3), false), (FlowId(7), true)] }
             .classify(frame.into(), from)
     }

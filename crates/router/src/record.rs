@@ -1,4 +1,4 @@
-//! The router's records: CSV with a header, written at once at the end, and captures.
+//! The router's records: CSV files with a header, written in one go at the end, and captures.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,9 +11,9 @@ use narrows_pcapng::Ending;
 use narrows_spec::scenario::{Flow, Run};
 use twox_hash::XxHash64;
 
-use crate::captures::Captures;
-use crate::frame::{Frame, has_data};
-use crate::path::{Path, PathEvent, Side};
+use crate::captures::RouterCaptures;
+use crate::frame::{ForwardedPacket, has_data};
+use crate::path::{PathEvent, RouterPath, Side};
 
 const QUEUE: &str = "time_ns,link,backlog_bytes,backlog_packets,arrived_packets,dropped_packets,\
 marked_packets,forwarded_packets,forwarded_bytes\n";
@@ -27,22 +27,22 @@ const PACKETS: &str = "time_ns,event,flow,size\n";
 struct FlowCounters {
     /// IP bytes of its data that left the last link of its route.
     wire_bytes: u64,
-    /// Its packets that a queue or loss took on the way of its data.
+    /// Its packets with data that a queue dropped or that were lost at random.
     dropped: u64,
     /// Packets with data that left the sending host.
     sent: u64,
     /// Packets with data that reached the receiving host.
     delivered: u64,
-    /// Their payload of TCP or UDP, in bytes.
+    /// Their TCP or UDP payload, in bytes.
     payload_bytes: u64,
 }
 
 /// Counters of each flow, samples, the packet log, and captures.
-pub struct Recorder {
+pub struct PathRecorder {
     flows: Vec<FlowCounters>,
     queue_rows: String,
     flow_rows: String,
-    /// Flows of programs, and a row for each packet that a host of theirs sends.
+    /// Which flows belong to programs, and a row for each packet that a host of theirs sends.
     noted: Vec<bool>,
     programs: String,
     /// The part of the run whose arrivals count, and how often each one-way delay of a flow's data
@@ -50,13 +50,13 @@ pub struct Recorder {
     counted: RangeInclusive<Time>,
     delays: Vec<BTreeMap<u64, u64>>,
     log: Option<Vec<(Time, PathEvent, u32, u32)>>,
-    captures: Option<Captures>,
+    captures: Option<RouterCaptures>,
 }
 
-impl Recorder {
+impl PathRecorder {
     /// Keeps every packet's event if `log_packets`.
     #[must_use]
-    pub fn new(flows: usize, log_packets: bool, captures: Option<Captures>) -> Self {
+    pub fn new(flows: usize, log_packets: bool, captures: Option<RouterCaptures>) -> Self {
         Self {
             flows: vec![FlowCounters::default(); flows],
             queue_rows: QUEUE.into(),
@@ -71,7 +71,7 @@ impl Recorder {
     }
 
     /// Notes the time and length of each packet that hosts of programs send, and a digest of its
-    /// bytes (XXH64): two runs that differ do so first in one of them.
+    /// bytes (XXH64): the first row that differs shows where two runs part.
     #[must_use]
     pub fn noting_programs(mut self, flows: &[Flow]) -> Self {
         self.noted = flows.iter().map(Flow::has_programs).collect();
@@ -86,7 +86,7 @@ impl Recorder {
     }
 
     /// Notes an event of a packet.
-    pub fn packet(&mut self, at: Time, event: PathEvent, packet: &Packet<Frame>) {
+    pub fn packet(&mut self, at: Time, event: PathEvent, packet: &Packet<ForwardedPacket>) {
         let flow = &mut self.flows[packet.flow.index()];
         match event {
             PathEvent::Dropped | PathEvent::Lost => {
@@ -107,8 +107,8 @@ impl Recorder {
         }
     }
 
-    /// Counts a packet with data that leaves the sending host.
-    pub(crate) fn sends(&mut self, side: Side, at: Time, packet: &Packet<Frame>) {
+    /// Counts a packet with data that leaves the sending host, and notes any packet of a program.
+    pub(crate) fn sends(&mut self, side: Side, at: Time, packet: &Packet<ForwardedPacket>) {
         let flow = packet.flow.index();
         if side == Side::Sender {
             self.flows[flow].sent += u64::from(has_data(&packet.body));
@@ -128,8 +128,8 @@ impl Recorder {
         flow.payload_bytes += payload as u64;
     }
 
-    /// Notes that a packet with data of its flow reaches its host (one-way delay, RFC 7679).
-    pub(crate) fn took(&mut self, at: Time, packet: &Packet<Frame>) {
+    /// Counts the one-way delay (RFC 7679) of a packet with data that reaches its host.
+    pub(crate) fn took(&mut self, at: Time, packet: &Packet<ForwardedPacket>) {
         if self.counted.contains(&at) {
             let ns = at.saturating_since(packet.body.sent).as_nanos();
             *self.delays[packet.flow.index()].entry((ns + 500) / 1000).or_default() += 1;
@@ -144,14 +144,14 @@ impl Recorder {
     }
 
     /// Notes that a packet of the receiver is handed to the sender.
-    pub(crate) fn note_return(&mut self, at: Time, packet: &Packet<Frame>) {
+    pub(crate) fn note_return(&mut self, at: Time, packet: &Packet<ForwardedPacket>) {
         if let Some(captures) = &mut self.captures {
             captures.returns(at, &packet.body);
         }
     }
 
     /// Adds a row for each link's queue and for each flow; the path has reached `at`.
-    pub fn sample(&mut self, at: Time, path: &Path) {
+    pub fn sample(&mut self, at: Time, path: &RouterPath) {
         let at = at.as_nanos();
         for (link, queue) in path.queues().enumerate() {
             let (c, packets) = (queue.counters, queue.packets);
@@ -174,14 +174,14 @@ impl Recorder {
     /// # Errors
     /// If one couldn't be written.
     pub fn finish_captures(&mut self) -> Result<BTreeMap<String, Ending>> {
-        self.captures.take().map_or_else(|| Ok(BTreeMap::new()), Captures::finish)
+        self.captures.take().map_or_else(|| Ok(BTreeMap::new()), RouterCaptures::finish)
     }
 
-    /// Writes `router_queue.csv`, `router_flows.csv`, `router_delays.csv`, with a log `router_packets.csv`, and with
-    /// flows of programs `router_programs.csv`.
+    /// Writes `router_queue.csv`, `router_flows.csv` and `router_delays.csv`; also
+    /// `router_packets.csv` if there is a log, and `router_programs.csv` if there are programs.
     ///
     /// # Errors
-    /// If that fails.
+    /// If a file can't be written.
     pub fn write(&self, directory: &FilePath) -> Result<()> {
         std::fs::write(directory.join("router_queue.csv"), &self.queue_rows)?;
         std::fs::write(directory.join("router_flows.csv"), &self.flow_rows)?;

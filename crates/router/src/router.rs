@@ -1,18 +1,18 @@
 //! The real-time loop.
 
-use std::io::Result;
+use std::io::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use narrows_base::{Duration, Heading, Time};
 
 use crate::config::Crossing;
 use crate::device::{Device, LARGEST};
-use crate::frame::{Frame, payload};
-use crate::host::Host;
+use crate::frame::{ForwardedPacket, payload};
+use crate::host::HostNamespace;
 use crate::lateness::Lateness;
-use crate::path::{Path, Side};
+use crate::path::{RouterPath, Side};
 use crate::ports::Ports;
-use crate::record::Recorder;
+use crate::record::PathRecorder;
 use crate::spin::Spin;
 use crate::sys;
 
@@ -31,7 +31,7 @@ pub struct Clock {
 
 /// The progress of a router, for other threads.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct RouterProgress {
     now: AtomicU64,
     forwarded: AtomicU64,
 }
@@ -39,7 +39,7 @@ pub struct Progress {
 /// The results of a router.
 pub struct Report {
     /// Samples, counters and the packet log.
-    pub record: Recorder,
+    pub record: PathRecorder,
     /// How late packets were released.
     pub lateness: Lateness,
     /// How long packets may have waited in a device while the router neither polled nor slept.
@@ -53,9 +53,9 @@ pub struct Report {
 /// A sending and a receiving host, with the numbers of the flows between them.
 pub struct Pair {
     /// The sending host.
-    pub sender: Host,
+    pub sender: HostNamespace,
     /// The receiving host.
-    pub receiver: Host,
+    pub receiver: HostNamespace,
     /// The flows.
     pub flows: Vec<u32>,
 }
@@ -68,7 +68,7 @@ pub struct Router<'a> {
     /// The pair of each flow.
     pair_of: Vec<usize>,
     clock: Clock,
-    path: Path,
+    path: RouterPath,
     report: Report,
     sample_every: Duration,
     next_sample: Time,
@@ -78,7 +78,7 @@ pub struct Router<'a> {
     empty_ns: Vec<[u64; 2]>,
     buffer: Vec<u8>,
     /// Buffers of released packets, for reuse.
-    spare: Vec<Frame>,
+    spare: Vec<ForwardedPacket>,
 }
 
 impl Clock {
@@ -86,6 +86,17 @@ impl Clock {
     #[must_use]
     pub fn starting_in(nanos: u64) -> Self {
         Self { zero: sys::monotonic_ns() + nanos }
+    }
+
+    /// A clock that is zero at this value of CLOCK_MONOTONIC, in ns.
+    ///
+    /// # Errors
+    /// If that is over.
+    pub fn starting_at(zero: u64) -> Result<Self> {
+        match sys::monotonic_ns().saturating_sub(zero) {
+            0 => Ok(Self { zero }),
+            late => Err(Error::other(format!("this host was ready {} ms late", late / 1_000_000))),
+        }
     }
 
     /// CLOCK_MONOTONIC at zero, in ns.
@@ -99,7 +110,7 @@ impl Clock {
     }
 }
 
-impl Progress {
+impl RouterProgress {
     /// Nanoseconds since time 0 and packets forwarded by the link.
     #[must_use]
     pub fn read(&self) -> (u64, u64) {
@@ -118,7 +129,7 @@ impl<'a> Router<'a> {
         crossing: &Crossing,
         clock: Clock,
         sample_every: Duration,
-        record: Recorder,
+        record: PathRecorder,
     ) -> Self {
         assert!(!sample_every.is_zero(), "samples need an interval above zero");
         let mut pair_of = vec![0; crossing.rtts_ns.len()];
@@ -130,7 +141,7 @@ impl<'a> Router<'a> {
             ports: pairs.iter().map(|pair| Ports::of(crossing, &pair.flows)).collect(),
             pair_of,
             clock,
-            path: Path::new(crossing),
+            path: RouterPath::new(crossing),
             report: Report {
                 record,
                 lateness: Lateness::default(),
@@ -151,7 +162,7 @@ impl<'a> Router<'a> {
     ///
     /// # Errors
     /// If a device fails.
-    pub fn run(mut self, stop: &AtomicBool, progress: &Progress) -> Result<Report> {
+    pub fn run(mut self, stop: &AtomicBool, progress: &RouterProgress) -> Result<Report> {
         sys::exact_timers();
         self.report.processor = sys::pin();
         while !stop.load(Ordering::Relaxed) {
@@ -257,11 +268,11 @@ impl<'a> Router<'a> {
     }
 
     /// Sleeps until a packet arrives or a deadline is near.
-    fn wait(&mut self, progress: &Progress) -> Result<()> {
+    fn wait(&mut self, progress: &RouterProgress) -> Result<()> {
         let now = self.now();
         let due = self.path.next_deadline().unwrap_or(Time::MAX).min(self.next_sample);
         let gap = due.saturating_since(now);
-        let ahead = self.spin.ahead(now.as_nanos(), sys::thread_cpu_ns);
+        let ahead = self.spin.time_to_spin(now.as_nanos(), sys::thread_cpu_ns);
         if gap <= ahead {
             return Ok(());
         }

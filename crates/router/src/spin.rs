@@ -25,7 +25,7 @@ impl Spin {
     }
 
     /// How long before a deadline to spin; `cpu_ns` returns the thread's processor time.
-    pub(crate) fn ahead(&mut self, wall_ns: u64, cpu_ns: impl FnOnce() -> u64) -> Duration {
+    pub(crate) fn time_to_spin(&mut self, wall_ns: u64, cpu_ns: impl FnOnce() -> u64) -> Duration {
         let elapsed = wall_ns.saturating_sub(self.wall_ns);
         if elapsed >= WINDOW_NS {
             let cpu_ns = cpu_ns();
@@ -43,9 +43,9 @@ mod tests {
     #[test]
     fn a_busy_window_is_followed_by_one_without_spinning() {
         let mut spin = Spin::new();
-        assert_eq!(spin.ahead(9_999_999, || unreachable!("too early")), SPIN);
-        assert_eq!(spin.ahead(10_000_000, || 8_000_000), Duration::ZERO);
-        assert_eq!(spin.ahead(15_000_000, || unreachable!("too early")), Duration::ZERO);
-        assert_eq!(spin.ahead(20_000_000, || 15_900_000), SPIN);
+        assert_eq!(spin.time_to_spin(9_999_999, || unreachable!("too early")), SPIN);
+        assert_eq!(spin.time_to_spin(10_000_000, || 8_000_000), Duration::ZERO);
+        assert_eq!(spin.time_to_spin(15_000_000, || unreachable!("too early")), Duration::ZERO);
+        assert_eq!(spin.time_to_spin(20_000_000, || 15_900_000), SPIN);
     }
 }

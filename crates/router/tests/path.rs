@@ -4,7 +4,7 @@ use narrows_base::{Ecn, FlowId, Packet, Rate, Time};
 use narrows_net::Limit;
 use narrows_net::config::{self, Choice, Value};
 use narrows_net::path::{Direction, Impairment, LinkConfig, PathConfig, Spot};
-use narrows_router::{Crossing, Frame, Path, PathEvent, Side};
+use narrows_router::{Crossing, ForwardedPacket, PathEvent, RouterPath, Side};
 
 const MS: u64 = 1_000_000;
 const RATE: Rate = Rate::from_bps(12_000_000);
@@ -24,7 +24,7 @@ fn config() -> PathConfig {
 }
 
 /// Two flows over this path.
-fn path(config: PathConfig) -> Path {
+fn path(config: PathConfig) -> RouterPath {
     let rtts_ns = vec![20 * MS, 7 * MS];
     // The second flow's program converses beside its data.
     let data_ports = vec![None, Some(30_001)];
@@ -36,10 +36,10 @@ fn crossing(
     rtts_ns: Vec<u64>,
     data_ports: Vec<Option<u16>>,
     links: Vec<Option<Vec<String>>>,
-) -> Path {
+) -> RouterPath {
     let (seed, end_ns, first_port) = (1, 0, 5000);
     let reverse = vec![false; rtts_ns.len()];
-    Path::new(&Crossing {
+    RouterPath::new(&Crossing {
         path,
         seed,
         end_ns,
@@ -52,12 +52,12 @@ fn crossing(
     })
 }
 
-fn packet(flow: u32) -> Packet<Frame> {
+fn packet(flow: u32) -> Packet<ForwardedPacket> {
     Packet { flow: FlowId(flow), size: 1500, ecn: Ecn::NotEct, body: vec![0; 1500].into() }
 }
 
 /// Everything that comes out until `until`, polled at the deadlines only.
-fn outcome(path: &mut Path, until: u64) -> Vec<(Side, u64, u32)> {
+fn outcome(path: &mut RouterPath, until: u64) -> Vec<(Side, u64, u32)> {
     let mut out = Vec::new();
     while let Some(at) = path.next_deadline().filter(|at| at.as_nanos() <= until) {
         while let Some((side, departure)) = path.poll(at, &mut |_, _, _| ()) {
@@ -85,15 +85,15 @@ fn a_packet_takes_its_transmission_and_half_its_round_trip() {
 
 #[test]
 fn packets_without_room_are_reported() {
-    let (mut path, mut told) = (path(config()), Vec::new());
+    let (mut path, mut events) = (path(config()), Vec::new());
     for flow in [0, 1, 0] {
         path.send(packet(flow), Time::ZERO, &mut |at, passage, packet: &Packet<_>| {
-            told.push((at, passage, packet.flow.0));
+            events.push((at, passage, packet.flow.0));
         });
     }
     let arrived = [0, 1, 0].map(|flow| (Time::ZERO, PathEvent::Arrived, flow));
     let dropped = (Time::ZERO, PathEvent::Dropped, 0);
-    assert_eq!(told, [arrived[0], arrived[1], arrived[2], dropped]);
+    assert_eq!(events, [arrived[0], arrived[1], arrived[2], dropped]);
     assert_eq!(path.queue().counters.dropped_packets, 1);
 }
 
@@ -176,7 +176,7 @@ fn the_link_may_change_its_rate() {
 }
 
 /// A TCP packet with payload; the sender's port is the source on its way to the receiver.
-fn data(flow: u32, source: u16, destination: u16) -> Packet<Frame> {
+fn data(flow: u32, source: u16, destination: u16) -> Packet<ForwardedPacket> {
     let mut body = vec![0; 100];
     (body[0], body[9], body[32]) = (0x45, 6, 0x50);
     body[20..22].copy_from_slice(&source.to_be_bytes());
@@ -224,14 +224,14 @@ fn flows_cross_the_links_that_they_name() {
     config.check().expect("a path");
     let only = vec![None, Some(vec!["second".to_owned()])];
     let mut path = crossing(config, vec![20 * MS; 2], Vec::new(), only);
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     for flow in [0, 1, 1, 1] {
         path.send(packet(flow), Time::ZERO, &mut |at, event, packet: &Packet<_>| {
-            told.push((at, event, packet.flow.0));
+            events.push((at, event, packet.flow.0));
         });
     }
     // Flow 1 doesn't meet the first link: one of its packets is sent, one waits, one is dropped.
-    assert_eq!(told, [(Time::ZERO, PathEvent::Arrived, 0), (Time::ZERO, PathEvent::Dropped, 1)]);
+    assert_eq!(events, [(Time::ZERO, PathEvent::Arrived, 0), (Time::ZERO, PathEvent::Dropped, 1)]);
     path.reply(packet(0), Time::ZERO, &mut |_, _, _| ());
     path.reply(packet(1), Time::ZERO, &mut |_, _, _| ());
     // Half of 20 ms on each way, behind 2 ms for each packet that crosses a slow link.
@@ -259,7 +259,7 @@ fn data_the_other_way_is_counted_behind_the_link_back() {
     };
     let path = PathConfig { reverse: Some(back), ..config() };
     let (rtts_ns, reverse) = (vec![20 * MS; 2], vec![false, true]);
-    let mut path = Path::new(&Crossing {
+    let mut path = RouterPath::new(&Crossing {
         path,
         seed: 1,
         end_ns: 0,
@@ -270,10 +270,10 @@ fn data_the_other_way_is_counted_behind_the_link_back() {
         links: Vec::new(),
         dscps: Vec::new(),
     });
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     let mut witness = |at: Time, event, packet: &Packet<_>| {
         if !matches!(event, PathEvent::Arrived | PathEvent::Forwarded) {
-            told.push((at.as_nanos(), event, packet.flow.0));
+            events.push((at.as_nanos(), event, packet.flow.0));
         }
     };
     // The link back has room for two; forward only flow 0 has data.
@@ -284,12 +284,12 @@ fn data_the_other_way_is_counted_behind_the_link_back() {
         path.send(packet(flow), Time::ZERO, &mut witness);
     }
     path.catch_up(Time::from_nanos(5 * MS), &mut witness);
-    told.sort_by_key(|&(at, _, flow)| (at, flow));
+    events.sort_by_key(|&(at, _, flow)| (at, flow));
     let expected = [
         (0, PathEvent::Dropped, 1),
         (MS, PathEvent::Crossed, 0),
         (MS, PathEvent::Crossed, 1),
         (2 * MS, PathEvent::Crossed, 1),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(events, expected);
 }

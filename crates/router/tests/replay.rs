@@ -13,7 +13,9 @@ use narrows_net::Limit;
 use narrows_net::config::{self, Choice, Value};
 use narrows_net::path::PathConfig;
 use narrows_net::{Element, Link, Queue, RateProcess};
-use narrows_router::{Clock, Crossing, Host, Pair, PathEvent, Progress, Recorder, Report, Router};
+use narrows_router::{
+    Clock, Crossing, HostNamespace, Pair, PathEvent, PathRecorder, Report, Router, RouterProgress,
+};
 
 type Row = (Time, PathEvent, u32, u32);
 
@@ -55,14 +57,14 @@ fn droptail(loss: f64) -> Crossing {
 /// Both hosts, or why there are none. A thread of a test can't take a user namespace, so this
 /// needs the capabilities.
 fn hosts() -> Option<Pair> {
-    let both = Host::new(SENDER, false)
-        .and_then(|sender| Ok((sender, Host::new(RECEIVER, false)?)))
+    let both = HostNamespace::new(SENDER, false)
+        .and_then(|sender| Ok((sender, HostNamespace::new(RECEIVER, false)?)))
         .map(|(sender, receiver)| Pair { sender, receiver, flows: vec![0, 1] });
     both.map_err(|e| eprintln!("skipped: no network namespaces or TUN here: {e}")).ok()
 }
 
 /// Sends SIZE bytes in each of two flows.
-fn transfer(sender: &Host, receiver: &Host) {
+fn transfer(sender: &HostNamespace, receiver: &HostNamespace) {
     let listeners = receiver
         .enter(|| (0..2).map(|i| TcpListener::bind((RECEIVER, PORT + i))).collect())
         .expect("free ports");
@@ -99,9 +101,9 @@ fn real_run(crossing: &Crossing) -> Option<Report> {
     let pair = [hosts()?];
     crossing.path.check().expect("a path");
     let clock = Clock::starting_in(0);
-    let record = Recorder::new(crossing.rtts_ns.len(), true, None);
+    let record = PathRecorder::new(crossing.rtts_ns.len(), true, None);
     let router = Router::new(&pair, crossing, clock, Duration::from_millis(10), record);
-    let (stop, progress) = (AtomicBool::new(false), Progress::default());
+    let (stop, progress) = (AtomicBool::new(false), RouterProgress::default());
     thread::scope(|scope| {
         let running = scope.spawn(|| router.run(&stop, &progress));
         transfer(&pair[0].sender, &pair[0].receiver);

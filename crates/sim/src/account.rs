@@ -43,7 +43,7 @@ impl Accounts {
     }
 
     #[inline]
-    pub(crate) fn forwarded(&mut self, packet: &Packet<Segment>, data_packets: u64) {
+    pub(crate) fn count_forwarded(&mut self, packet: &Packet<Segment>, data_packets: u64) {
         let account = &mut self.flows[packet.flow.index()];
         account.wire += packet.bytes();
         account.forwarded += data_packets;
@@ -51,7 +51,7 @@ impl Accounts {
 
     /// Counts a packet that an element dropped, or the path behind its last link. Flows and elements
     /// count data packets alone, as senders do.
-    pub(crate) fn dropped(&mut self, packet: &Packet<Segment>, element: Option<usize>) {
+    pub(crate) fn count_dropped(&mut self, packet: &Packet<Segment>, element: Option<usize>) {
         let data_packets = packet.body.data_packets();
         self.flows[packet.flow.index()].dropped += data_packets;
         self.dropped += 1;

@@ -47,9 +47,9 @@ impl Agenda {
         }
     }
 
-    /// Ensures that an element comes up no later than its deadline.
+    /// Ensures that an element is woken no later than its deadline.
     ///
-    /// Postponing a deadline costs nothing: the element comes up too early once, and must then be
+    /// Postponing a deadline costs nothing: the element is woken too early once, and must then be
     /// asked. Every packet postpones the hosts' timers, which hardly ever fire.
     ///
     /// # Panics
@@ -227,8 +227,8 @@ mod tests {
         }
     }
 
-    /// Elements whose deadlines are only brought forward, and set again when they come up, finally
-    /// come up in the order of their true deadlines.
+    /// Elements whose deadlines are only brought forward, and set again when they are woken, finally
+    /// wake in the order of their true deadlines.
     #[test]
     fn what_is_only_brought_forward_is_never_late() {
         let mut random = Stream::new(1, "agenda");

@@ -7,7 +7,7 @@ use narrows_cc::Setting;
 use narrows_spec::Names;
 use narrows_spec::scenario::{Change, Scenario};
 
-/// A change at an instant.
+/// One effect of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Act {
     /// The rate of the link with this number in the tables.
@@ -27,13 +27,13 @@ pub(crate) enum Act {
 /// The changes of a run in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// When each comes, and the acts that it consists of.
+    /// The time of each change, and its effects.
     planned: Vec<(Time, Vec<Act>)>,
     next: usize,
 }
 
 impl Changes {
-    /// The changes of a checked scenario.
+    /// Resolves the changes of a checked scenario.
     pub(crate) fn of(scenario: &Scenario) -> Self {
         let mut changes = Self::default();
         for change in &scenario.changes {
@@ -42,23 +42,23 @@ impl Changes {
         changes
     }
 
-    /// Adds a change of a checked scenario, which isn't earlier than those so far.
+    /// Adds a change of a checked scenario, no earlier than those so far.
     pub(crate) fn add(&mut self, change: &Change, scenario: &Scenario) {
         self.planned.push((Time::from_nanos(change.at_ns), acts(change, scenario)));
     }
 
-    /// Inserts a change of a checked scenario that is due, after those that were made.
+    /// Inserts a change of a checked scenario that is due, after those already made.
     pub(crate) fn insert(&mut self, change: &Change, scenario: &Scenario) {
         let at = Time::from_nanos(change.at_ns);
         self.planned.insert(self.next, (at, acts(change, scenario)));
     }
 
-    /// Inserts a setting of a flow, which is due at `now`, after the changes that were made.
+    /// Inserts a setting of a flow that is due at `now`, after the changes already made.
     pub(crate) fn insert_setting(&mut self, now: Time, flow: usize, setting: Setting) {
         self.planned.insert(self.next, (now, vec![Act::Set([flow].into(), setting)]));
     }
 
-    /// When something changes next.
+    /// The time of the next change.
     pub(crate) fn next(&self) -> Option<Time> {
         self.planned.get(self.next).map(|change| change.0)
     }

@@ -13,7 +13,7 @@ use crate::stacks::{Connecting, MakeEnds};
 /// Makes a control for one connection.
 pub type Make = dyn Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
 
-/// The same, given the flow's name.
+/// Makes a control for one connection of the flow with this name.
 type MakeFor = dyn Fn(&str, CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
 
 /// The controls of a run by name, registered and own ones, and the stacks of other projects.
@@ -42,7 +42,7 @@ impl Controls {
         self.with_flow(name, move |_flow, config| make(config))
     }
 
-    /// The same, but `make` also gets the name of the flow.
+    /// Adds a control as [`Self::with`] does; `make` also gets the name of the flow.
     #[must_use]
     pub fn with_flow<F>(mut self, name: impl Into<String>, make: F) -> Self
     where

@@ -6,7 +6,7 @@ use std::thread;
 
 use narrows_base::{Duration, Time};
 use narrows_cc::Setting;
-use narrows_record::{Event, Kind, Observer};
+use narrows_record::{Event, EventKind, Observer};
 use narrows_spec::Problems;
 use narrows_spec::scenario::Scenario;
 
@@ -55,8 +55,8 @@ struct RoundTrips {
 
 impl Observer for RoundTrips {
     #[inline]
-    fn wants(&self, kind: Kind) -> bool {
-        kind == Kind::Rtt
+    fn wants(&self, kind: EventKind) -> bool {
+        kind == EventKind::Rtt
     }
 
     #[inline]

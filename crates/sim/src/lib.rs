@@ -97,7 +97,7 @@ pub fn run<O: Observer>(
     run_tapped(scenario, observer, &mut NullTap, progress)
 }
 
-/// The same with a `tap` that sees the packets without changing anything.
+/// Runs a scenario with a `tap` that sees the packets without changing anything.
 ///
 /// # Errors
 /// The same as for [`run`].
@@ -113,7 +113,7 @@ pub fn run_tapped<O: Observer, T: SimTap>(
     run_with(scenario, &Controls::new(), observer, tap, progress)
 }
 
-/// The same with flows that may name unregistered controls.
+/// Runs a scenario whose flows may name unregistered controls.
 ///
 /// # Errors
 /// The same as for [`run`].

@@ -2,7 +2,7 @@
 
 use narrows_base::{Bytes, Duration, FlowId, Time};
 use narrows_cc::INFINITE_SSTHRESH;
-use narrows_record::{Event, FlowSample, Internal, Kind, Observer, QueueSample};
+use narrows_record::{Event, EventKind, FlowSample, Internal, Observer, QueueSample};
 
 use crate::account::Accounts;
 use crate::network::Network;
@@ -56,7 +56,7 @@ impl Sampler {
         if self.last_row != Some(end) {
             self.row(end, network, accounts, observer);
         }
-        if self.warmup.is_none() && observer.wants(Kind::QueueDepth) {
+        if self.warmup.is_none() && observer.wants(EventKind::QueueDepth) {
             for link in 0..network.links.len() {
                 observer.on_queue(number(link), network.depth_histogram(link));
             }
@@ -73,15 +73,16 @@ impl Sampler {
         self.last_row = Some(now);
         for flow in 0..network.senders.len() {
             let id = FlowId(u32::try_from(flow).expect("flows fit 32 bits"));
-            observer.offer(now, Kind::Flow, || Event::Flow(flow_sample(id, network, accounts)));
-            if observer.wants(Kind::Internal) {
+            observer
+                .offer(now, EventKind::Flow, || Event::Flow(flow_sample(id, network, accounts)));
+            if observer.wants(EventKind::Internal) {
                 network.sender(flow).inspect(now, &mut |name, value| {
                     observer.on(now, &Event::Internal(Internal { flow: id, name, value }));
                 });
             }
         }
         for link in 0..network.links.len() {
-            observer.offer(now, Kind::Queue, || Event::Queue(queue_sample(link, network)));
+            observer.offer(now, EventKind::Queue, || Event::Queue(queue_sample(link, network)));
         }
     }
 }

@@ -10,7 +10,8 @@ use narrows_spec::text::quote;
 use narrows_spec::{Place, Problem, ProblemKind, Problems};
 use narrows_tcp::ends::Ends;
 use narrows_tcp::{
-    BufferLimits, MSS, MakeControl, Metrics, ReceiverConfig, SenderConfig, TcpProfile,
+    AccEcnSettings, BufferLimits, MSS, MakeControl, Metrics, ReceiverConfig, SenderConfig, Sysctls,
+    TcpProfile,
 };
 
 use crate::controls::{Controls, Maker, Makers};
@@ -84,6 +85,7 @@ pub(crate) fn hosts<'a>(
             flow: id,
             mss: MSS,
             initial_cwnd: INITIAL_CWND,
+            sysctls: Sysctls::default(),
             profile,
             fq: flow.fq.unwrap_or(scenario.host.fq),
             timer_lateness: Duration::from_nanos(scenario.host.timer_lateness_ns),
@@ -103,15 +105,7 @@ pub(crate) fn hosts<'a>(
         let draws = Draws { seed: scenario.seed, flow: &flow.name };
         let sender = SendingHost::new(chain, flow.workload.as_ref(), draws);
         let receiver = ReceivingHost::new(
-            ReceiverConfig {
-                flow: id,
-                profile,
-                limits,
-                gro: Duration::from_nanos(scenario.host.gro_ns),
-                ecn: flow.ecn,
-                window_clamp: flow.receive_window_bytes,
-                instance: 0,
-            },
+            receiver_config(scenario, flow, id, limits),
             matches!(flow.workload, Some(Workload::Arrivals { .. } | Workload::Web { .. })),
         );
         (sender, receiver)
@@ -119,12 +113,32 @@ pub(crate) fn hosts<'a>(
     flows.map(host).collect()
 }
 
+/// The settings of a flow's receiver.
+fn receiver_config(
+    scenario: &Scenario,
+    flow: &Flow,
+    id: FlowId,
+    limits: BufferLimits,
+) -> ReceiverConfig {
+    ReceiverConfig {
+        flow: id,
+        profile: profile_of(scenario, flow),
+        limits,
+        gro: Duration::from_nanos(scenario.host.gro_ns),
+        ecn: flow.ecn,
+        accurate_ecn: AccEcnSettings::default(),
+        window_clamp: flow.receive_window_bytes,
+        instance: 0,
+        socket: None,
+    }
+}
+
 /// Whether the path may copy packets.
 fn copies(scenario: &Scenario) -> bool {
     scenario.path.impairments.iter().any(|one| one.element.kind == "duplicate")
 }
 
-/// The ends of a flow with another transport than TCP.
+/// The ends of a flow with a transport other than TCP.
 fn other_ends(scenario: &Scenario, flow: &Flow, controls: &Controls, plan: &Plan) -> Option<Ends> {
     if let Some(Workload::Media(media)) = &flow.workload {
         let when = When { start: plan.start, stop: plan.stop, ecn: flow.ecn.of_new_data() };

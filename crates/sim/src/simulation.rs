@@ -57,17 +57,17 @@ impl<O: Observer> Simulation<O> {
         Ok(Self { scenario, controls, engine })
     }
 
-    /// The same run so far, as a copy that goes on by itself. It is repeated from its beginning,
+    /// Returns an independent copy of the run so far. The run is repeated from its beginning,
     /// and so takes as long as the run so far.
     ///
     /// # Panics
     /// As [`Self::run_until`].
     #[must_use]
     pub fn fork(&self, observer: O) -> Self {
-        self.repeated(self.scenario.clone(), observer).expect("the scenario was checked")
+        self.rerun(self.scenario.clone(), observer).expect("the scenario was checked")
     }
 
-    /// The same run with another flow, which starts now. It is repeated from its beginning, as
+    /// Returns the run with another flow, which starts now. The run is repeated from its beginning, as
     /// the flow is a part of it from then on.
     ///
     /// # Errors
@@ -78,10 +78,10 @@ impl<O: Observer> Simulation<O> {
     pub fn with(&self, flow: Flow, observer: O) -> Result<Self, Problems> {
         let mut scenario = self.scenario.clone();
         scenario.flows.push(Flow { start_ns: self.now().as_nanos(), ..flow });
-        self.repeated(scenario, observer)
+        self.rerun(scenario, observer)
     }
 
-    fn repeated(&self, scenario: Scenario, observer: O) -> Result<Self, Problems> {
+    fn rerun(&self, scenario: Scenario, observer: O) -> Result<Self, Problems> {
         let mut repeated = Self::new(scenario, self.controls.clone(), observer)?;
         if self.now() > Time::ZERO {
             repeated.run_until(self.now());

@@ -38,7 +38,7 @@ fn cases() -> Vec<(String, Scenario)> {
 }
 
 /// Digests that every build must give: the tests of the Python package hold the
-/// release build to the same snapshot. A change is a change of results, to be told
+/// release build to the same snapshot. If they change, results change: say so
 /// in CHANGELOG.md.
 #[test]
 fn digests_are_pinned() {

@@ -20,7 +20,7 @@ fn draw_scenario(place: u64) -> Scenario {
     made
 }
 
-/// The last views after settings at random, on so many threads.
+/// The last views after random settings, run on `threads` threads.
 fn views(threads: usize) -> (Vec<View>, Environments) {
     let (count, start) = (11, Time::from_nanos(60_000_000));
     let (mut environments, mut random) = (Environments::new(count), Stream::new(1, "agent"));

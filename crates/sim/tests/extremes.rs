@@ -87,7 +87,7 @@ fn such_windows_are_paced_and_limited_by_the_receiver_alone() {
 }
 
 #[test]
-fn the_windows_of_a_crowd_add_up_to_what_can_be_shown() {
+fn windows_of_many_connections_add_up_without_overflow() {
     let mut case = scenario(100, 20, bdp(100, 20, 100), &["constant"]);
     (case.run.duration_ns, case.run.warmup_ns) = (SECOND, 0);
     case.flows[0].workload = Some(Workload::Arrivals {

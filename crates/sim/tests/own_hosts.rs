@@ -54,11 +54,11 @@ fn what_only_real_kernels_have_is_refused() {
     case.flows[0].sysctls.insert("tcp_sack".into(), "0".into());
     let problems =
         narrows_sim::run(&case, &mut Digest::default(), &mut |_, _| ControlFlow::Continue(()));
-    let told = problems.expect_err("no kernel is here").to_string();
+    let message = problems.expect_err("no kernel is here").to_string();
     for place in
         ["flows[0].line_rate_bps", "flows[0].sysctls", "flows[0].server", "flows[1].kernel"]
     {
-        assert!(told.contains(place), "{told}");
+        assert!(message.contains(place), "{message}");
     }
 }
 

@@ -5,7 +5,7 @@
 #![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "small numbers")]
 
 use crate::common::{Log, MILLI, SECOND, bdp, run, run_watched, scenario};
-use narrows_base::registry::{Bounds, Choice, Parameter, Room, Unit, Value, info};
+use narrows_base::registry::{Bounds, Choice, LimitUnit, Parameter, Unit, Value, info};
 use narrows_base::{Bytes, Rate, Stream};
 use narrows_net::config::{IMPAIRMENTS, QUEUES, SERVICES};
 use narrows_spec::scenario::{Direction, Impairment, Limit, LinkConfig, Scenario, Spot};
@@ -241,8 +241,8 @@ fn nobody_notices_a_link_that_is_polled_late() {
     for queue in ["droptail", "codel", "pie"] {
         let entry = info(QUEUES, queue).expect("a known queue");
         case.path.queue = Choice::with_defaults(entry, Rate::from_bps(MBPS * 1_000_000));
-        case.path.buffer = match entry.room() {
-            Some(Room::Packets(_)) => Limit::Packets(40),
+        case.path.buffer = match entry.limit_unit() {
+            Some(LimitUnit::Packets(_)) => Limit::Packets(40),
             _ => Limit::Bytes(Bytes::new(60_000)),
         };
         let (late, each) = (run(&case), run_watched(&case));
@@ -278,8 +278,8 @@ fn random_case(seed: u64) -> Scenario {
 
 fn random_queue(random: &mut Stream, rate: Rate) -> (Choice, Limit) {
     let entry = QUEUES[random.below(QUEUES.len() as u64) as usize];
-    let room = match entry.room() {
-        Some(Room::Bytes(_)) => Limit::Bytes(Bytes::new(30_000)),
+    let room = match entry.limit_unit() {
+        Some(LimitUnit::Bytes(_)) => Limit::Bytes(Bytes::new(30_000)),
         _ => Limit::Packets(5 + random.below(30)),
     };
     (Choice::with_defaults(entry, rate), room)
@@ -377,8 +377,8 @@ fn with_element(kind: &str, place: usize, key: &str, value: Value) -> Scenario {
         0 => {
             let entry = info(QUEUES, kind).expect("a known queue");
             case.path.queue = Choice::with_defaults(entry, rate).set(key, value);
-            case.path.buffer = match entry.room() {
-                Some(Room::Bytes(_)) => Limit::Bytes(Bytes::new(100_000)),
+            case.path.buffer = match entry.limit_unit() {
+                Some(LimitUnit::Bytes(_)) => Limit::Bytes(Bytes::new(100_000)),
                 _ => Limit::Packets(20),
             };
         }

@@ -17,11 +17,11 @@ fn many_flows_that_wait_still_show_progress() {
     for flow in &mut waiting.flows {
         flow.start_ns = 299 * SECOND;
     }
-    let mut heard = 0;
-    let mut hear = |_, _| {
-        heard += 1;
+    let mut calls = 0;
+    let mut on_progress = |_, _| {
+        calls += 1;
         ControlFlow::Continue(())
     };
-    narrows_sim::run(&waiting, &mut NullObserver, &mut hear).expect("it runs");
-    assert!(heard >= 1, "no word in 300 times 4000 samples");
+    narrows_sim::run(&waiting, &mut NullObserver, &mut on_progress).expect("it runs");
+    assert!(calls >= 1, "no progress in 300 times 4000 samples");
 }

@@ -18,8 +18,8 @@ use crate::common::{MILLI, SECOND, bdp, scenario};
 
 const LENGTH: usize = 1_000;
 const WINDOW: usize = 60;
-/// Datagrams not acknowledged by then are sent again.
-const PATIENCE: Duration = Duration::from_millis(400);
+/// Datagrams not acknowledged by then are retransmitted.
+const RETRY_AFTER: Duration = Duration::from_millis(400);
 
 /// The datagram with this number.
 fn payload(number: u64) -> Box<[u8]> {
@@ -60,7 +60,7 @@ impl Source {
 
     /// The datagram that has been on its way for the longest, and until when to wait for it.
     fn overdue(&self) -> Option<(Time, u64)> {
-        self.flying.iter().map(|(&number, &sent)| (sent + PATIENCE, number)).min()
+        self.flying.iter().map(|(&number, &sent)| (sent + RETRY_AFTER, number)).min()
     }
 
     fn may_send(&self, now: Time) -> bool {
@@ -325,7 +325,7 @@ fn what_a_stack_or_this_build_lacks_is_refused() {
     let text = refused(&|case| case.flows[1].cca = "vegas".into(), controls());
     assert!(text.contains("\"vegas\", which quinn lacks"), "{text}");
     let text = refused(&|case| case.flows[1].stack = Some("quin".into()), controls());
-    assert!(text.contains("no stack") && text.contains("\"quinn\""), "{text}");
+    assert!(text.contains("not a stack") && text.contains("\"quinn\""), "{text}");
     let text = refused(&|case| case.flows[1].ecn = EcnMode::L4s, controls());
     assert!(text.contains("flows[1].ecn") && text.contains("\"classic\""), "{text}");
     let options: Values = [("segments".to_owned(), Value::Whole(65))].into_iter().collect();

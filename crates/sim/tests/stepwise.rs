@@ -223,12 +223,16 @@ fn what_cannot_be_changed_is_refused_and_leaves_no_trace() {
     let flow = |name: &str| Some(name.to_owned());
     for (change, place, found) in [
         (nothing(), "changes[0]", "a change of nothing"),
-        (Change { link: flow("x"), rate_bps: Some(1), ..nothing() }, "changes[0].link", "no link"),
+        (
+            Change { link: flow("x"), rate_bps: Some(1), ..nothing() },
+            "changes[0].link",
+            "not a link",
+        ),
         (Change { rate_bps: Some(0), ..nothing() }, "changes[0].rate_bps", "0"),
         (Change { rtt_ns: Some(1), ..nothing() }, "changes[0].rtt_ns", "same delay"),
         (Change { stop: true, ..nothing() }, "changes[0].flow", "nothing"),
         (Change { flow: flow("cubic"), ..nothing() }, "changes[0].flow", "without a change"),
-        (Change { flow: flow("bbr"), stop: true, ..nothing() }, "changes[0].flow", "no flow"),
+        (Change { flow: flow("bbr"), stop: true, ..nothing() }, "changes[0].flow", "not a flow"),
         (
             Change { flow: flow("cubic-1"), window_packets: Some(1), ..nothing() },
             "changes[0].flow",
@@ -236,9 +240,9 @@ fn what_cannot_be_changed_is_refused_and_leaves_no_trace() {
         ),
     ] {
         let problems = run.change(change.clone()).expect_err("it is refused");
-        let told = &problems.0[0];
-        assert_eq!(told.place.to_string(), place, "{change:?}");
-        assert!(told.found.contains(found), "{change:?}: {}", told.found);
+        let problem = &problems.0[0];
+        assert_eq!(problem.place.to_string(), place, "{change:?}");
+        assert!(problem.found.contains(found), "{change:?}: {}", problem.found);
         assert!(run.scenario().changes.is_empty());
     }
     run.run_until(at(60_000));

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use crate::common::{MILLI, SECOND, bdp, scenario};
 use narrows_base::Time;
-use narrows_record::{Completion, Event, Kind, Observer};
+use narrows_record::{Completion, Event, EventKind, Observer};
 use narrows_spec::law::{CERTAIN, Law};
 use narrows_spec::scenario::{Scenario, Workload};
 
@@ -18,8 +18,8 @@ struct Log {
 }
 
 impl Observer for Log {
-    fn wants(&self, kind: Kind) -> bool {
-        matches!(kind, Kind::Completion | Kind::Internal | Kind::Flow)
+    fn wants(&self, kind: EventKind) -> bool {
+        matches!(kind, EventKind::Completion | EventKind::Internal | EventKind::Flow)
     }
 
     fn on(&mut self, at: Time, event: &Event) {

@@ -109,14 +109,14 @@ impl Builder {
         LinkConfig {
             name: String::new(),
             rate_bps,
-            buffer: self.room(written, rate_bps),
+            buffer: self.buffer_limit(written, rate_bps),
             queue: written.values.element("queue").on(rate_bps),
             service: written.values.element("service").on(rate_bps),
         }
     }
 
     /// The buffer of a queue, which may be given only once.
-    fn room(&mut self, written: &Written<'_>, rate_bps: u64) -> Limit {
+    fn buffer_limit(&mut self, written: &Written<'_>, rate_bps: u64) -> Limit {
         let queue = written.values.element("queue");
         let buffer = written.values.some_room("buffer");
         let place = written.place.key("buffer");
@@ -132,7 +132,7 @@ impl Builder {
             wrong("both a buffer and a limit", "one of the two");
         }
         let size = queue.limit.clone().or(buffer);
-        let room = queue.room(size.as_ref(), &bdp_bytes(rate_bps, written.rtt_ns));
+        let room = queue.limit_as(size.as_ref(), &bdp_bytes(rate_bps, written.rtt_ns));
         let room = room.unwrap_or_else(|| {
             wrong("nothing", "a size such as \"1.75bdp\", \"250kb\" or \"100pkt\"");
             STAND_IN

@@ -32,7 +32,7 @@ pub(crate) fn parse_decimal(text: &str) -> Option<Exact> {
     Some(Exact::new(digits, power_of_ten(after.len())))
 }
 
-/// The same with a sign and an exponent, as programs write numbers: "1e-3".
+/// Digits with a sign and an exponent, as programs write numbers: "1e-3".
 pub(crate) fn parse_number(text: &str) -> Option<Exact> {
     if text.len() > LONGEST {
         return None;

@@ -43,7 +43,7 @@ pub struct Taken {
     pub until: Option<Condition>,
     /// The period lasts at most this long.
     pub lasting_ns: Option<u64>,
-    /// The same in two-way delays of the path.
+    /// The period lasts at most this many two-way delays of the path.
     pub lasting_rtts: Option<f64>,
     /// Samples at which this doesn't hold are left out.
     pub holding: Option<Condition>,

@@ -5,15 +5,15 @@
 //! and gives the specification of each combination. The vocabulary is declared once, in [`keys`]
 //! and in the registries of elements and controls.
 //!
-//! There is no file system and no clock: the caller supplies external inputs as [`Surroundings`].
+//! There is no file system and no clock: the caller supplies external inputs as [`Inputs`].
 
-mod around;
 mod build;
 mod canonical;
 mod check;
 mod document;
 mod exact;
 mod expect;
+mod inputs;
 pub mod keys;
 pub mod ladder;
 pub mod law;
@@ -35,11 +35,11 @@ pub mod text;
 pub mod units;
 mod workloads;
 
-pub use around::{ControlFault, Files, Module, Surroundings};
 pub use canonical::canonical_json;
 pub use check::{ALL, check};
-pub use document::{Change, Node, inline};
+pub use document::{Assignment, Node, inline};
 pub use expect::{Condition, Expect, Taken, Until};
+pub use inputs::{ControlFault, Files, Inputs, Module};
 pub use names::Names;
 pub use place::{Place, Step};
 pub use problem::{Position, Problem, ProblemKind, Problems};

@@ -54,7 +54,7 @@ impl Player {
         }
     }
 
-    /// The same with its lengths in ns.
+    /// Makes a player from lengths in ns.
     #[must_use]
     pub fn of(bitrates_bps: Vec<u64>, chunk_ns: u64, start_ns: u64, room_ns: u64) -> Self {
         let [chunk, start, room] = [chunk_ns, start_ns, room_ns].map(Duration::from_nanos);

@@ -69,7 +69,7 @@ impl Problem {
         Self::new(ProblemKind::Value, place.clone(), found, remedy)
     }
 
-    /// The same with its origin.
+    /// Sets the origin of the problem.
     #[must_use]
     pub fn from(mut self, origin: Option<&str>) -> Self {
         self.origin = origin.map(str::to_owned);
@@ -135,7 +135,7 @@ impl Wrong {
         Self { kind: ProblemKind::UnknownKey, ..Self::value("an unknown key", remedy) }.at(key)
     }
 
-    /// The same, in the value at `key`.
+    /// Places the problem in the value at `key`.
     pub(crate) fn at(mut self, key: &str) -> Self {
         self.within = Place::default().key(key).join(&self.within);
         self

@@ -3,7 +3,7 @@
 //! It is made from the declared keys and the registries. Only reading finds problems that a schema
 //! can't express (relations between values, files, names of flows).
 
-use narrows_base::registry::{Bounds, Fallback, Info, Parameter, Room, Unit};
+use narrows_base::registry::{Bounds, Info, LimitUnit, Parameter, ParameterDefault, Unit};
 use narrows_cc::CONTROLS;
 use serde_json::{Map, Value, json};
 
@@ -51,7 +51,7 @@ fn section(section: &Section) -> Value {
     let required: Vec<_> = section
         .keys
         .iter()
-        .filter(|key| key.fallback == keys::Fallback::Required)
+        .filter(|key| key.default == keys::KeyDefault::Required)
         .map(|key| key.name)
         .collect();
     let mut made = json!({
@@ -78,12 +78,12 @@ fn describe(key: &Key) -> Value {
     let takes = format!("Takes {}.", takes.trim_end_matches(','));
     let description = if key.what.is_empty() { takes } else { format!("{} {takes}", key.what) };
     made["description"] = description.into();
-    match key.fallback {
-        keys::Fallback::Text(text) => made["default"] = text.into(),
-        keys::Fallback::Whole(number) => made["default"] = number.into(),
-        keys::Fallback::Number(number) => made["default"] = number.into(),
-        keys::Fallback::Flag(flag) => made["default"] = flag.into(),
-        keys::Fallback::Required | keys::Fallback::Off | keys::Fallback::Empty => {}
+    match key.default {
+        keys::KeyDefault::Text(text) => made["default"] = text.into(),
+        keys::KeyDefault::Whole(number) => made["default"] = number.into(),
+        keys::KeyDefault::Number(number) => made["default"] = number.into(),
+        keys::KeyDefault::Flag(flag) => made["default"] = flag.into(),
+        keys::KeyDefault::Required | keys::KeyDefault::Off | keys::KeyDefault::Empty => {}
     }
     made
 }
@@ -92,7 +92,7 @@ fn kind(key: &Key) -> Value {
     let one = match key.kind {
         KeyKind::Table(inner) => return section(inner),
         KeyKind::Tables(inner) => {
-            let least = usize::from(key.fallback == keys::Fallback::Required);
+            let least = usize::from(key.default == keys::KeyDefault::Required);
             return json!({ "type": "array", "items": section(inner), "minItems": least });
         }
         KeyKind::Impairments => {
@@ -120,7 +120,9 @@ fn kind(key: &Key) -> Value {
         KeyKind::Duration | KeyKind::Span => quantity(DURATION_UNITS),
         KeyKind::Room => quantity(SIZE_UNITS),
         KeyKind::Volume => quantity(BYTE_UNITS),
-        KeyKind::Probability => json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1 }),
+        KeyKind::Probability => {
+            part(json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1 }))
+        }
         KeyKind::Number => json!({ "type": "number" }),
         KeyKind::Flag => json!({ "type": "boolean" }),
         KeyKind::Name => name(key),
@@ -190,6 +192,12 @@ fn quantity(units: &[(&str, u64)]) -> Value {
     json!({ "type": "string", "pattern": pattern })
 }
 
+/// A number, or the same in per cent.
+fn part(number: Value) -> Value {
+    let text = json!({ "type": "string", "pattern": r"^\s*([0-9]+(\.[0-9]+)?|\.[0-9]+) ?%\s*$" });
+    json!({ "anyOf": [number, text] })
+}
+
 /// A registered control, or a module and a class in it.
 fn control() -> Value {
     let names = CONTROLS.iter().map(|entry| {
@@ -217,11 +225,11 @@ fn options(info: &Info) -> Value {
 
 fn element(elements: Elements) -> Value {
     let alone =
-        |info: &&&Info| info.parameters.iter().all(|one| one.fallback != Fallback::Required);
+        |info: &&&Info| info.parameters.iter().all(|one| one.default != ParameterDefault::Required);
     let names: Vec<_> = elements.registry().iter().filter(alone).map(|info| info.name).collect();
     let table = |info: &&Info| {
         let mut further = vec![("kind", json!({ "const": info.name }))];
-        if let Some(room) = info.room() {
+        if let Some(room) = info.limit_unit() {
             further.push(("limit", axis(limit(room))));
         }
         if elements == Elements::Impairment {
@@ -241,9 +249,9 @@ fn element(elements: Elements) -> Value {
 }
 
 /// The limit of a queue; a plain number only if the discipline has a unit of its own.
-fn limit(room: Room) -> Value {
+fn limit(room: LimitUnit) -> Value {
     match room {
-        Room::Either => quantity(SIZE_UNITS),
+        LimitUnit::Either => quantity(SIZE_UNITS),
         _ => json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, quantity(SIZE_UNITS)] }),
     }
 }
@@ -260,7 +268,7 @@ fn parameters(parameters: &[Parameter], further: &[(&str, Value)], forms: Forms)
         let mut made = if is_list { value } else { axis(value) };
         made["description"] = parameter.what.into();
         properties.insert(parameter.name.into(), made);
-        if parameter.fallback == Fallback::Required {
+        if parameter.default == ParameterDefault::Required {
             required.push(parameter.name);
         }
     }
@@ -289,7 +297,8 @@ fn unit(parameter: &Parameter, forms: Forms) -> Value {
         }
         Unit::Duration => quantity(DURATION_UNITS),
         Unit::Rate => quantity(RATE_UNITS),
-        Unit::Share | Unit::Number => bounded("number"),
+        Unit::Share => part(bounded("number")),
+        Unit::Number => bounded("number"),
         Unit::Whole => bounded("integer"),
         Unit::Flag => json!({ "type": "boolean" }),
         Unit::Word(words) => json!({ "enum": words }),

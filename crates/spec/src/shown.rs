@@ -1,23 +1,23 @@
 //! Parameters of the registries as written in a specification.
 
-use narrows_base::registry::{Bounds, Fallback, Parameter, Room, Unit};
+use narrows_base::registry::{Bounds, LimitUnit, Parameter, ParameterDefault, Unit};
 
 use crate::units::{format_bytes, format_duration, format_rate};
 
 /// The default of a parameter as written in a specification.
 #[must_use]
 pub fn default(parameter: &Parameter) -> String {
-    match (parameter.fallback, parameter.unit) {
-        (Fallback::Required, _) => "required".into(),
-        (Fallback::Off, _) => "none".into(),
-        (Fallback::LinkRate, _) => "the link's rate".into(),
-        (Fallback::Flag(flag), _) => flag.to_string(),
-        (Fallback::Word(word), _) => word.into(),
-        (Fallback::Number(number), _) => number.to_string(),
-        (Fallback::Whole(ns), Unit::Duration | Unit::Durations) => format_duration(ns),
-        (Fallback::Whole(bps), Unit::Rate) => format_rate(bps),
-        (Fallback::Whole(bytes), Unit::Bytes) => format_bytes(bytes),
-        (Fallback::Whole(number), _) => number.to_string(),
+    match (parameter.default, parameter.unit) {
+        (ParameterDefault::Required, _) => "required".into(),
+        (ParameterDefault::Off, _) => "none".into(),
+        (ParameterDefault::LinkRate, _) => "the link's rate".into(),
+        (ParameterDefault::Flag(flag), _) => flag.to_string(),
+        (ParameterDefault::Word(word), _) => word.into(),
+        (ParameterDefault::Number(number), _) => number.to_string(),
+        (ParameterDefault::Whole(ns), Unit::Duration | Unit::Durations) => format_duration(ns),
+        (ParameterDefault::Whole(bps), Unit::Rate) => format_rate(bps),
+        (ParameterDefault::Whole(bytes), Unit::Bytes) => format_bytes(bytes),
+        (ParameterDefault::Whole(number), _) => number.to_string(),
     }
 }
 
@@ -41,11 +41,11 @@ pub fn values(parameter: &Parameter) -> String {
 
 /// How the limit of a queue is counted, with its default.
 #[must_use]
-pub fn room(room: Room) -> String {
+pub fn room(room: LimitUnit) -> String {
     match room {
-        Room::Either => "bytes or packets".into(),
-        Room::Packets(packets) => format!("packets, default {packets}"),
-        Room::Bytes(None) => "bytes".into(),
-        Room::Bytes(Some(bytes)) => format!("bytes, default {bytes}"),
+        LimitUnit::Either => "bytes or packets".into(),
+        LimitUnit::Packets(packets) => format!("packets, default {packets}"),
+        LimitUnit::Bytes(None) => "bytes".into(),
+        LimitUnit::Bytes(Some(bytes)) => format!("bytes, default {bytes}"),
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::around::{Module, Surroundings};
 use crate::build::{Built, build};
 use crate::canonical::canonical_json;
 use crate::check::check;
-use crate::document::{Change, Node, override_all};
+use crate::document::{Assignment, Node, override_all};
 use crate::expect::Expect;
+use crate::inputs::{Inputs, Module};
 use crate::keys::SPECIFICATION;
 use crate::limits::MAX_FLOWS;
 use crate::place::Place;
@@ -17,13 +17,13 @@ use crate::problem::{Problem, ProblemKind, Problems};
 use crate::read::{Reader, Values, expand, is_own};
 use crate::scenario::Scenario;
 
-/// A specification as given: a document with changes.
+/// A specification as given: a document with assignments.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The document, with the changes and a name.
+    /// The document, with the assignments and a name.
     document: Node,
     changed: bool,
-    changes: Vec<Change>,
+    assignments: Vec<Assignment>,
     file: Option<String>,
 }
 
@@ -45,17 +45,17 @@ pub struct Specification {
 }
 
 impl Source {
-    /// A document with changes; `name` replaces a missing name, `file` is its file.
+    /// A document with assignments; `name` replaces a missing name, `file` is its file.
     ///
     /// # Errors
-    /// If the place of a change doesn't exist.
+    /// If the place of an assignment doesn't exist.
     pub fn new(
         document: &Node,
-        changes: Vec<Change>,
+        assignments: Vec<Assignment>,
         name: &str,
         file: Option<&str>,
     ) -> Result<Self, Problems> {
-        let mut changed = override_all(document, &changes)?;
+        let mut changed = override_all(document, &assignments)?;
         if let crate::document::Value::Table(table) = &mut changed.value
             && !table.has("name")
         {
@@ -64,7 +64,7 @@ impl Source {
             table.0.insert(0, entry);
         }
         let same = changed == *document;
-        Ok(Self { document: changed, changed: !same, changes, file: file.map(str::to_owned) })
+        Ok(Self { document: changed, changed: !same, assignments, file: file.map(str::to_owned) })
     }
 
     /// An equivalent TOML text, if the original text isn't one.
@@ -73,22 +73,22 @@ impl Source {
         self.changed.then(|| self.to_toml())
     }
 
-    /// The document with its changes, as TOML.
+    /// The document with its assignments, as TOML.
     #[must_use]
     pub fn to_toml(&self) -> String {
         self.document.to_toml()
     }
 
-    /// The document with its changes.
+    /// The document with its assignments.
     pub(crate) fn document(&self) -> &Node {
         &self.document
     }
 
-    pub(crate) fn changes(&self) -> &[Change] {
-        &self.changes
+    pub(crate) fn assignments(&self) -> &[Assignment] {
+        &self.assignments
     }
 
-    /// The same with another document, to which the changes of this one apply.
+    /// Applies the assignments of this document to another one.
     pub(crate) fn with(&self, document: Node) -> Self {
         Self { document, ..self.clone() }
     }
@@ -97,28 +97,28 @@ impl Source {
     ///
     /// # Errors
     /// All its problems.
-    pub fn read(&self, around: &dyn Surroundings) -> Result<Specification, Problems> {
-        read(&self.document, around).map_err(|problems| self.locate(problems))
+    pub fn read(&self, inputs: &dyn Inputs) -> Result<Specification, Problems> {
+        read(&self.document, inputs).map_err(|problems| self.locate(problems))
     }
 
     /// Adds the origin of each problem: the file or an option, and the line.
     pub(crate) fn locate(&self, problems: Vec<Problem>) -> Problems {
-        let mut told: Vec<Problem> = Vec::new();
+        let mut reported: Vec<Problem> = Vec::new();
         for mut problem in problems {
-            let changes = self.changes.iter().rev();
-            let mut causes = changes.filter(|change| problem.place.touches(&change.place));
-            let cause = causes.next().and_then(|change| change.origin.clone());
+            let assignments = self.assignments.iter().rev();
+            let mut causes = assignments.filter(|one| problem.place.touches(&one.place));
+            let cause = causes.next().and_then(|one| one.origin.clone());
             if problem.origin.is_none() && cause.is_none() {
                 let of_key = problem.kind == ProblemKind::UnknownKey;
                 let here = || self.document.position(&problem.place, of_key);
                 problem.at = problem.at.or_else(here);
             }
             problem.origin = problem.origin.or(cause).or_else(|| self.file.clone());
-            if !told.contains(&problem) {
-                told.push(problem);
+            if !reported.contains(&problem) {
+                reported.push(problem);
             }
         }
-        Problems(told)
+        Problems(reported)
     }
 }
 
@@ -159,10 +159,10 @@ impl Specification {
     }
 }
 
-fn read(document: &Node, around: &dyn Surroundings) -> Result<Specification, Vec<Problem>> {
+fn read(document: &Node, inputs: &dyn Inputs) -> Result<Specification, Vec<Problem>> {
     let table = document.table().cloned().unwrap_or_default();
     let table = expand(&table).map_err(|problems| problems.0)?;
-    let mut reader = Reader::new(around);
+    let mut reader = Reader::new(inputs);
     let values = reader.section(&SPECIFICATION, &table, &Place::default());
     if !reader.problems.is_empty() {
         return Err(reader.problems);
@@ -173,15 +173,12 @@ fn read(document: &Node, around: &dyn Surroundings) -> Result<Specification, Vec
         let remedy = format!("at most {MAX_FLOWS}");
         return Err(vec![Problem::new(ProblemKind::Relation, place, found, remedy)]);
     }
-    build_and_check(&values, around)
+    build_and_check(&values, inputs)
 }
 
 /// Builds the scenario, and checks relations between values.
-fn build_and_check(
-    values: &Values,
-    around: &dyn Surroundings,
-) -> Result<Specification, Vec<Problem>> {
-    let (modules, mut problems) = modules(values, around);
+fn build_and_check(values: &Values, inputs: &dyn Inputs) -> Result<Specification, Vec<Problem>> {
+    let (modules, mut problems) = modules(values, inputs);
     let run = values.table("run");
     let mut built = build(values);
     problems.append(&mut built.problems);
@@ -196,7 +193,7 @@ fn build_and_check(
         modules,
         expect,
     };
-    let known = |cca: &str| specification.owns(cca) || is_own(cca) || around.knows(cca);
+    let known = |cca: &str| specification.owns(cca) || is_own(cca) || inputs.knows(cca);
     if let Err(wrong) = check(&specification.scenario, &known) {
         problems.extend(wrong.0.into_iter().map(|problem| built.as_written(problem)));
     }
@@ -215,14 +212,14 @@ fn expectations(values: &Values, samples: bool) -> (Vec<Expect>, Vec<Problem>) {
 }
 
 /// The modules of all own controls, and their problems.
-fn modules(values: &Values, around: &dyn Surroundings) -> (BTreeMap<String, Module>, Vec<Problem>) {
+fn modules(values: &Values, inputs: &dyn Inputs) -> (BTreeMap<String, Module>, Vec<Problem>) {
     let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
     for (index, flow) in values.tables("flows").iter().enumerate() {
         let (cca, place) = (flow.text("cca"), Place::default().key("flows").index(index));
         if !is_own(&cca) {
             continue;
         }
-        match around.control(&cca, &flow.options("options")) {
+        match inputs.control(&cca, &flow.options("options")) {
             Ok(module) => drop(found.insert(cca, module)),
             Err(faults) => problems.extend(faults.into_iter().map(|fault| {
                 let key = if fault.of_options { "options" } else { "cca" };

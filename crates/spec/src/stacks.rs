@@ -1,6 +1,6 @@
 //! Transport stacks of other projects that a flow can have instead of the simulator's own TCP.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Value, Values};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Value, Values};
 
 /// A stack, by the names under which its project knows its parts.
 #[derive(Clone, Copy, Debug)]
@@ -19,14 +19,14 @@ pub struct Stack {
 const OPTIONS: &[Parameter] = &[
     Parameter::bytes(
         "initial_window",
-        Fallback::Off,
+        ParameterDefault::Off,
         "the congestion window at the beginning; by default that of the stack",
     )
     .at_least(2_400)
     .at_most(1 << 30),
     Parameter::packets(
         "ack_threshold",
-        Fallback::Off,
+        ParameterDefault::Off,
         "packets that the receiver may leave without an ACK (draft-ietf-quic-ack-frequency); \
          by default 1, and no such frame is sent",
     )
@@ -34,7 +34,7 @@ const OPTIONS: &[Parameter] = &[
     .at_most(1_000),
     Parameter::whole(
         "segments",
-        Fallback::Whole(10),
+        ParameterDefault::Whole(10),
         "datagrams at most that leave at once, as with segmentation offload",
     )
     .at_least(1)
@@ -62,8 +62,8 @@ pub fn option(values: &Values, name: &str) -> Option<u64> {
     let parameter = OPTIONS.iter().find(|parameter| parameter.name == name)?;
     match values.get(&parameter.key()) {
         Some(Value::Whole(number)) => Some(*number),
-        _ => match parameter.fallback {
-            Fallback::Whole(number) => Some(number),
+        _ => match parameter.default {
+            ParameterDefault::Whole(number) => Some(number),
             _ => None,
         },
     }

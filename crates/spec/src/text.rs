@@ -11,7 +11,7 @@ pub fn quote(text: &str) -> String {
     quote_within(text, MOST)
 }
 
-/// The same with at most `most` characters.
+/// `text` in double quotes, as [`quote`] does, with at most `most` characters.
 #[must_use]
 pub fn quote_within(text: &str, most: usize) -> String {
     let mut quoted = String::from('"');
@@ -41,6 +41,12 @@ fn push(text: &mut String, c: char) {
 pub fn is_printable(c: char) -> bool {
     // After another character, so that combining ones are treated as such.
     matches!(c, '"' | '\'' | '\\') || format!("x{c}").escape_debug().count() == 2
+}
+
+/// Says of a quoted name that it isn't one of the things called `what`.
+pub(crate) fn not_a(name: &str, what: &str) -> String {
+    let article = if what.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+    format!("{}, which is not {article} {what}", quote(name))
 }
 
 /// The remedy for a word that should be one of `known`: the nearest, or the list.

@@ -54,6 +54,14 @@ pub struct Size {
     pub counted: Counted,
 }
 
+/// The number nearest to a part in per cent, such as "0.3%"; `None` for any other text.
+pub(crate) fn parse_percent(text: &str) -> Option<f64> {
+    let digits = text.trim().strip_suffix('%')?.trim_end();
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    // Divided by 100, 0.3 would be a different number from 0.003.
+    (plain && digits.len() <= LONGEST).then(|| format!("{digits}e-2").parse().ok()).flatten()
+}
+
 /// A quantity of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quantity {

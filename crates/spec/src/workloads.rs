@@ -1,6 +1,6 @@
 //! The registries of workloads and of the distributions of sizes and times.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit};
 
 /// Every workload, by name.
 pub static WORKLOADS: &[&Info] =
@@ -17,13 +17,13 @@ static POISSON: Info = Info {
     title: "Poisson arrivals",
     family: "arrivals",
     summary: "new connections at random instants, whether or not earlier ones are done",
-    source: "exponential gaps, as of a Poisson process",
+    source: "exponential gaps, as in a Poisson process",
     role: Role::Workload,
     parameters: &[
         Parameter::new(
             "rate",
             Unit::Frequency,
-            Fallback::Required,
+            ParameterDefault::Required,
             "mean number of connections in a time: \"5/s\", \"300/min\" or \"20/h\"",
         ),
         SIZE,
@@ -41,7 +41,7 @@ static ARRIVALS: Info = Info {
         Parameter::new(
             "gap",
             Unit::Durations,
-            Fallback::Required,
+            ParameterDefault::Required,
             "from the beginning of one connection to that of the next",
         ),
         SIZE,
@@ -56,14 +56,14 @@ static ON_OFF: Info = Info {
     source: "an on-off source",
     role: Role::Workload,
     parameters: &[
-        Parameter::new("on", Unit::Durations, Fallback::Required, "how long it sends"),
+        Parameter::new("on", Unit::Durations, ParameterDefault::Required, "how long it sends"),
         Parameter::new(
             "first",
             Unit::Duration,
-            Fallback::Off,
+            ParameterDefault::Off,
             "how long it sends the first time, if that differs",
         ),
-        Parameter::new("off", Unit::Durations, Fallback::Required, "how long it is silent"),
+        Parameter::new("off", Unit::Durations, ParameterDefault::Required, "how long it is silent"),
     ],
 };
 
@@ -79,7 +79,7 @@ static REQUESTS: Info = Info {
         Parameter::new(
             "think",
             Unit::Durations,
-            Fallback::Whole(0),
+            ParameterDefault::Whole(0),
             "from the end of an answer to the next request",
         ),
     ],
@@ -93,7 +93,7 @@ static VIDEO: Info = Info {
     source: "a player of constant bitrate that fetches one chunk at a time",
     role: Role::Workload,
     parameters: &[
-        Parameter::rate("bitrate", Fallback::Required, "bits for a second of the video"),
+        Parameter::rate("bitrate", ParameterDefault::Required, "bits for a second of the video"),
         CHUNK,
         START,
         BUFFER,
@@ -112,7 +112,7 @@ static ADAPTIVE_VIDEO: Info = Info {
         Parameter::new(
             "bitrates",
             Unit::RateList,
-            Fallback::Required,
+            ParameterDefault::Required,
             "the bitrates to choose from: `[\"1mbit\", \"2.5mbit\", \"5mbit\"]`",
         ),
         CHUNK,
@@ -133,15 +133,15 @@ static WEB: Info = Info {
         Parameter::new(
             "html",
             Unit::Sizes,
-            Fallback::Required,
+            ParameterDefault::Required,
             "payload of a page's first object, which refers to the first level",
         ),
         SIZE,
-        Parameter::whole("objects", Fallback::Whole(30), "objects besides the first")
+        Parameter::whole("objects", ParameterDefault::Whole(30), "objects besides the first")
             .at_most(MOST_OBJECTS),
         Parameter::whole(
             "levels",
-            Fallback::Whole(2),
+            ParameterDefault::Whole(2),
             "levels of these objects: each is referred to by one of the level before, and requested \
              when that has arrived",
         )
@@ -157,7 +157,7 @@ static WEB: Info = Info {
         Parameter::new(
             "think",
             Unit::Durations,
-            Fallback::secs(1),
+            ParameterDefault::secs(1),
             "from the end of a page to the next",
         ),
     ],
@@ -174,11 +174,11 @@ static UDP: Info = Info {
     source: "a source of constant bit rate, as `iperf3 -u`",
     role: Role::Workload,
     parameters: &[
-        Parameter::rate("rate", Fallback::Required, "bits of payload in a second"),
-        Parameter::bytes("size", Fallback::Whole(1_200), "payload of a datagram")
+        Parameter::rate("rate", ParameterDefault::Required, "bits of payload in a second"),
+        Parameter::bytes("size", ParameterDefault::Whole(1_200), "payload of a datagram")
             .positive()
             .at_most(LONGEST_DATAGRAM),
-        Parameter::whole("burst", Fallback::Whole(1), "datagrams that leave at once")
+        Parameter::whole("burst", ParameterDefault::Whole(1), "datagrams that leave at once")
             .positive()
             .at_most(10_000),
     ],
@@ -193,8 +193,9 @@ static PING: Info = Info {
     source: "RFC 862, as the probes of the RRUL test of flent",
     role: Role::Workload,
     parameters: &[
-        Parameter::duration("interval", Fallback::ms(200), "from one probe to the next").positive(),
-        Parameter::bytes("size", Fallback::Whole(56), "payload of a probe")
+        Parameter::duration("interval", ParameterDefault::ms(200), "from one probe to the next")
+            .positive(),
+        Parameter::bytes("size", ParameterDefault::Whole(56), "payload of a probe")
             .positive()
             .at_most(LONGEST_DATAGRAM),
     ],
@@ -218,38 +219,44 @@ static MEDIA: Info = Info {
             "the control of the rate: `scream` as RFC 8298 says, `scream_program` with the rate rule \
              of its authors' program; `none` always sends `max`",
         ),
-        Parameter::rate("min", Fallback::Whole(150_000), "lowest rate of the encoder"),
-        Parameter::rate("max", Fallback::Whole(1_500_000), "highest rate of the encoder"),
-        Parameter::whole("fps", Fallback::Whole(30), "frames in a second").positive().at_most(240),
-        Parameter::bytes("packet", Fallback::Whole(1_000), "largest payload of UDP in a packet")
-            .at_least(LEAST_MEDIA_PACKET)
-            .at_most(LONGEST_DATAGRAM),
+        Parameter::rate("min", ParameterDefault::Whole(150_000), "lowest rate of the encoder"),
+        Parameter::rate("max", ParameterDefault::Whole(1_500_000), "highest rate of the encoder"),
+        Parameter::whole("fps", ParameterDefault::Whole(30), "frames in a second")
+            .positive()
+            .at_most(240),
+        Parameter::bytes(
+            "packet",
+            ParameterDefault::Whole(1_000),
+            "largest payload of UDP in a packet",
+        )
+        .at_least(LEAST_MEDIA_PACKET)
+        .at_most(LONGEST_DATAGRAM),
         Parameter::duration(
             "reaction",
-            Fallback::ms(200),
+            ParameterDefault::ms(200),
             "how long the encoder keeps a rate before it takes another (tau_v)",
         ),
         Parameter::whole(
             "variation",
-            Fallback::Whole(15),
+            ParameterDefault::Whole(15),
             "percent of the mean by which sizes of frames vary on the mean (SCALE_B, Laplacian)",
         )
         .at_most(100),
         Parameter::whole(
             "key_frame",
-            Fallback::Whole(3),
+            ParameterDefault::Whole(3),
             "size of a key frame as a multiple of the mean; the seven after it are smaller",
         )
         .positive()
         .at_most(8),
         Parameter::duration(
             "jitter_buffer",
-            Fallback::Whole(0),
+            ParameterDefault::Whole(0),
             "how long after the fastest frame's delay each frame is shown at the earliest",
         ),
         Parameter::duration(
             "feedback",
-            Fallback::Off,
+            ParameterDefault::Off,
             "from one feedback packet to the next; by default 100 ms with NADA, else 20 ms",
         )
         .positive(),
@@ -260,21 +267,24 @@ static MEDIA: Info = Info {
 pub const LEAST_MEDIA_PACKET: u64 = 100;
 
 const CHUNK: Parameter =
-    Parameter::duration("chunk", Fallback::Required, "the length of a chunk").positive();
+    Parameter::duration("chunk", ParameterDefault::Required, "the length of a chunk").positive();
 
 const START: Parameter = Parameter::duration(
     "start",
-    Fallback::Off,
+    ParameterDefault::Off,
     "the level needed before it plays, initially and after it ran dry; by default a chunk",
 )
 .positive();
 
-const BUFFER: Parameter =
-    Parameter::duration("buffer", Fallback::secs(30), "the capacity of the player's buffer")
-        .positive();
+const BUFFER: Parameter = Parameter::duration(
+    "buffer",
+    ParameterDefault::secs(30),
+    "the capacity of the player's buffer",
+)
+.positive();
 
 const SIZE: Parameter =
-    Parameter::new("size", Unit::Sizes, Fallback::Required, "payload of each transfer");
+    Parameter::new("size", Unit::Sizes, ParameterDefault::Required, "payload of each transfer");
 
 const fn distribution(
     name: &'static str,
@@ -293,15 +303,15 @@ const fn distribution(
     }
 }
 
-const fn value(name: &'static str, fallback: Fallback, what: &'static str) -> Parameter {
-    Parameter::new(name, Unit::Distributed, fallback, what)
+const fn value(name: &'static str, default: ParameterDefault, what: &'static str) -> Parameter {
+    Parameter::new(name, Unit::Distributed, default, what)
 }
 
 static EXPONENTIAL: Info = distribution(
     "exponential",
     "Exponential",
     "the gaps of a Poisson process",
-    &[value("mean", Fallback::Required, "the mean")],
+    &[value("mean", ParameterDefault::Required, "the mean")],
 );
 
 static UNIFORM: Info = distribution(
@@ -309,8 +319,8 @@ static UNIFORM: Info = distribution(
     "Uniform",
     "all values between two are equally likely",
     &[
-        value("min", Fallback::Required, "the minimum"),
-        value("max", Fallback::Required, "the maximum"),
+        value("min", ParameterDefault::Required, "the minimum"),
+        value("max", ParameterDefault::Required, "the maximum"),
     ],
 );
 
@@ -319,12 +329,12 @@ static LOGNORMAL: Info = distribution(
     "Log-normal",
     "the logarithm is normally distributed; it takes either the median or the mean",
     &[
-        value("median", Fallback::Off, "the median"),
-        value("mean", Fallback::Off, "the mean"),
+        value("median", ParameterDefault::Off, "the median"),
+        value("mean", ParameterDefault::Off, "the mean"),
         Parameter::new(
             "sigma",
             Unit::Number,
-            Fallback::Required,
+            ParameterDefault::Required,
             "the standard deviation of the logarithm, above 0",
         )
         .between(0.0, 10.0),
@@ -339,15 +349,15 @@ static PARETO: Info = distribution(
     "Pareto",
     "a heavy tail; with `max` the bounded distribution",
     &[
-        value("min", Fallback::Required, "the minimum"),
+        value("min", ParameterDefault::Required, "the minimum"),
         Parameter::new(
             "shape",
             Unit::Number,
-            Fallback::Required,
+            ParameterDefault::Required,
             "the exponent of the tail, above 0.001",
         )
         .between(LEAST_SHAPE, 100.0),
-        value("max", Fallback::Off, "the maximum"),
+        value("max", ParameterDefault::Off, "the maximum"),
     ],
 );
 
@@ -360,13 +370,13 @@ static EMPIRICAL: Info = distribution(
         Parameter::new(
             "file",
             Unit::QuantileFile,
-            Fallback::Off,
+            ParameterDefault::Off,
             "a file with a value and its share on each line",
         ),
         Parameter::new(
             "points",
             Unit::Quantiles,
-            Fallback::Off,
+            ParameterDefault::Off,
             "the pairs: `[[\"1kb\", 0.5], [\"1mb\", 1]]`",
         ),
     ],

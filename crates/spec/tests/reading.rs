@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use narrows_spec::{Change, Files, Node, Problem, Source, Specification, Study};
+use narrows_spec::{Assignment, Files, Node, Problem, Source, Specification, Study};
 
 const GOOD: &str = "\
 name = \"good\"
@@ -23,7 +23,8 @@ warmup = \"500ms\"
 /// The text with these changes, as `good.toml`.
 pub(crate) fn source(text: &str, changes: &[&str]) -> Source {
     let document = Node::from_toml(text).expect("it is TOML");
-    let changes = changes.iter().map(|change| Change::parse(change, "--set").unwrap()).collect();
+    let changes =
+        changes.iter().map(|change| Assignment::parse(change, "--set").unwrap()).collect();
     Source::new(&document, changes, "test", Some("good.toml")).expect("places that there are")
 }
 
@@ -85,7 +86,7 @@ fn a_run_lasts_30_s_unless_it_says_otherwise() {
 
 #[test]
 fn values_separated_by_commas_are_a_list() {
-    let value = |change: &str| Change::parse(change, "--set").unwrap().value.describe();
+    let value = |change: &str| Assignment::parse(change, "--set").unwrap().value.describe();
     let combinations = |change: &str| {
         let study = Study::read(&source(GOOD, &[change])).expect("it has an axis");
         study.points().expect("they are few").len()
@@ -120,13 +121,13 @@ fn remedies_are_those_that_were_meant() {
 }
 
 #[test]
-fn every_problem_is_told_with_its_line() {
+fn every_problem_is_reported_with_its_line() {
     let text = GOOD.replace("8mbit", "8ms").replace("\"cubic\"", "\"cubik\"");
-    let told: Vec<_> = problems(&text, &[]).iter().map(ToString::to_string).collect();
-    assert!(told[0].starts_with("good.toml:4:8: path.rate: found the unit \"ms\" in \"8ms\""));
-    assert!(told[1].starts_with("good.toml:9:7: flows[0].cca: found \"cubik\""));
-    assert!(told[1].ends_with("; \"cubic\" would be right"));
-    assert_eq!(told.len(), 2);
+    let messages: Vec<_> = problems(&text, &[]).iter().map(ToString::to_string).collect();
+    assert!(messages[0].starts_with("good.toml:4:8: path.rate: found the unit \"ms\" in \"8ms\""));
+    assert!(messages[1].starts_with("good.toml:9:7: flows[0].cca: found \"cubik\""));
+    assert!(messages[1].ends_with("; \"cubic\" would be right"));
+    assert_eq!(messages.len(), 2);
 }
 
 #[test]
@@ -218,7 +219,7 @@ fn absurd_values_are_told_at_once() {
     ] {
         let change = format!("{place}={value}");
         let document = Node::from_toml(GOOD).unwrap();
-        let changes = vec![Change::parse(&change, "--set").unwrap()];
+        let changes = vec![Assignment::parse(&change, "--set").unwrap()];
         let source = Source::new(&document, changes, "test", None).unwrap();
         match source.read(&Files::default()) {
             Ok(_) => assert_eq!(place, "path.loss", "{value:.20}: a loss of almost nothing"),
@@ -235,9 +236,9 @@ fn a_table_has_a_thousand_keys_at_most() {
         format!("[run]\n[[flows]]\nsysctls = {{ {} }}\n", keys.join(", "))
     };
     assert!(Node::from_toml(&document(1_000)).is_ok());
-    let told = Node::from_toml(&document(1_001)).expect_err("one too many").to_string();
+    let message = Node::from_toml(&document(1_001)).expect_err("one too many").to_string();
     assert_eq!(
-        told,
+        message,
         "line 3, column 11: flows[0].sysctls: found 1001 keys; at most 1000 in a table would be right"
     );
     let entries: Vec<_> = (0..1_001).map(|key| format!("\"{key}\": 1")).collect();
@@ -283,8 +284,12 @@ fn gather(directory: &Path, files: &mut Vec<PathBuf>) {
 
 #[test]
 fn a_key_that_json_has_twice_is_refused() {
-    let told = Node::from_json(r#"{"run": {"seed": 1}, "run": {"seed": 2}}"#).expect_err("twice");
-    assert!(told.0[0].found.starts_with("no JSON (the key \"run\" twice at line 1"), "{told:?}");
+    let problems =
+        Node::from_json(r#"{"run": {"seed": 1}, "run": {"seed": 2}}"#).expect_err("twice");
+    assert!(
+        problems.0[0].found.starts_with("no JSON (the key \"run\" twice at line 1"),
+        "{problems:?}"
+    );
 }
 
 const CASES: &str = r#"
@@ -307,11 +312,11 @@ fn cases(changes: &[&str]) -> Vec<(String, u64, Vec<String>)> {
     let study = Study::read(&source(CASES, changes)).expect("it has cases");
     let points = study.points().expect("there are few");
     let read = |point| study.specification(point, &Files::default()).expect("it is right");
-    let told = |read: Specification| {
+    let summary = |read: Specification| {
         let controls = read.scenario.flows.iter().map(|flow| flow.cca.clone()).collect();
         (read.name, read.scenario.path.rtt_ns / 1_000_000, controls)
     };
-    points.iter().map(read).map(told).collect()
+    points.iter().map(read).map(summary).collect()
 }
 
 #[test]
@@ -364,7 +369,7 @@ fn cases_and_axes_are_combined() {
 
 #[test]
 fn a_wrong_case_is_told_with_its_line() {
-    for (from, to, told) in [
+    for (from, to, message) in [
         ("\"together\"", "\"alone\"", "11:8: sweep.cases[1].name: found \"alone\" a second time"),
         ("name = \"alone\"\n", "", "sweep.cases[0].name: found nothing; a name"),
         ("buffer = \"4bdp\"", "bufer = \"4bdp\"", "12:18: path.bufer: found an unknown key"),
@@ -373,6 +378,6 @@ fn a_wrong_case_is_told_with_its_line() {
         let problems = Study::read(&source)
             .and_then(|study| study.specification(&study.points()?[1], &Files::default()).map(drop))
             .unwrap_err();
-        assert!(problems.to_string().contains(told), "{problems}");
+        assert!(problems.to_string().contains(message), "{problems}");
     }
 }

@@ -30,7 +30,7 @@ impl ConnectionEvents {
     }
 
     /// A packet sent at `sent` was acknowledged. Of those that one acknowledgement covers, the
-    /// youngest comes last.
+    /// newest comes last.
     pub(crate) fn on_ack(&mut self, now: Instant, sent: Instant) {
         let rtt = span(now.saturating_duration_since(sent));
         self.delivered += 1;
@@ -71,7 +71,7 @@ pub(crate) struct Figures {
     pub(crate) pacing_rate: Option<Rate>,
     /// The bandwidth that its control estimates, in bit/s.
     pub(crate) bandwidth: Option<u64>,
-    /// How often its control was told of congestion.
+    /// How often its control got a congestion event.
     pub(crate) congestion_events: u64,
     /// Packets sent to find a larger MTU.
     pub(crate) mtu_probes_sent: u64,

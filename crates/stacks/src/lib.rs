@@ -3,10 +3,6 @@
 //! Each runs as its project wrote it, TLS and all. What it would take from the operating system
 //! comes from the run instead: the time from the simulator, and whatever is drawn, keys too, from
 //! the seed. So a run repeats itself, byte by byte.
-#![expect(
-    clippy::duplicate_mod,
-    reason = "the two QUIC stacks have the same calls with types of their own, so one driver is compiled for each"
-)]
 
 /// The configuration of a control with the initial window, if there is one. These types of the
 /// stacks have no trait in common.
@@ -25,10 +21,14 @@ mod events;
 mod keys;
 mod logs;
 mod noq;
+mod quic;
 mod quinn;
 mod tls;
 
 use narrows_sim::Controls;
+
+use noq::Noq;
+use quinn::Quinn;
 
 pub use keys::Keys;
 pub use logs::{Logs, QlogWriter};
@@ -38,6 +38,6 @@ pub use logs::{Logs, QlogWriter};
 pub fn with_stacks(controls: Controls, logs: &Logs) -> Controls {
     let (of_quinn, of_noq) = (logs.clone(), logs.clone());
     controls
-        .with_stack("quinn", move |connecting| quinn::ends(connecting, &of_quinn))
-        .with_stack("noq", move |connecting| noq::ends(connecting, &of_noq))
+        .with_stack("quinn", move |connecting| quic::ends::<Quinn>(connecting, &of_quinn))
+        .with_stack("noq", move |connecting| quic::ends::<Noq>(connecting, &of_noq))
 }

@@ -22,7 +22,7 @@ mod conservation;
 /// buffer of one BDP.
 const BBR_BESIDE_CUBIC: &str = include_str!("bbr_beside_cubic.json");
 /// The digests that every build must give, with quinn's BBR and with noq's; the tests of the Python
-/// package hold the release build to the same. A change is a change of results, to be told in
+/// package hold the release build to the same. If they change, results change: say so in
 /// CHANGELOG.md.
 const DIGESTS: &str = include_str!("bbr_beside_cubic.digests");
 

@@ -1,6 +1,6 @@
 //! The packets of one end of a connection, in the form in which they cross the network.
 
-use narrows_base::{Ecn, FlowId, Packet};
+use narrows_base::{Ecn, FlowId, Packet, prefetch_start};
 
 use crate::ecn::EcnMode;
 use crate::segment::{Kind, Segment};
@@ -15,9 +15,14 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    /// For connection number `instance` of a flow that uses `ecn`.
+    /// For the handshake of connection number `instance` of a flow that uses `ecn`.
     pub(crate) fn new(flow: FlowId, instance: u32, ecn: EcnMode) -> Self {
-        Self { flow, instance, others: ecn.of_the_rest() }
+        Self { flow, instance, others: ecn.of_handshake() }
+    }
+
+    /// Packets other than data have that codepoint from now on.
+    pub(crate) fn mark_as(&mut self, others: Ecn) {
+        self.others = others;
     }
 
     #[inline]
@@ -48,9 +53,21 @@ impl Outbox {
         self.packets.is_empty()
     }
 
+    /// Begins to load the room for the first two packets.
+    pub(crate) fn prefetch(&self) {
+        let room = self.packets.as_ptr();
+        prefetch_start(room);
+        prefetch_start(room.wrapping_add(1));
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, kind: Kind) {
         self.packets.push(self.envelope.seal(kind));
+    }
+
+    /// Packets other than data have that codepoint from now on.
+    pub(crate) fn mark_as(&mut self, others: Ecn) {
+        self.envelope.mark_as(others);
     }
 
     /// Packets that wait.

@@ -117,6 +117,16 @@ pub struct TcpProfile {
     /// Whether a burst may go on in the next socket buffer (`tcp_grow_skb`, since 6.10); before,
     /// it ended where its buffer did.
     pub bursts_cross_buffers: bool,
+    /// Whether an ACK of data that weren't sent gets an answer (RFC 5961 section 5.2; 7.3 does).
+    pub challenges_acks_of_unsent: bool,
+    /// Whether a reset of a connection request counts only with the next number, as others do (RFC
+    /// 5961 section 3.2; 7.3 does).
+    pub challenges_early_resets: bool,
+    /// Whether a segment that ends beyond the window is refused, unless nothing waits for the program
+    /// (7.3 does).
+    pub checks_ends_of_segments: bool,
+    /// Whether it has accurate ECN (`tcp_ecn` up to 5; since 7.0).
+    pub accurate_ecn: bool,
     /// Largest send buffer, `tcp_wmem[2]`, in bytes.
     pub send_buffer: u32,
     /// The congestion controls of that version.
@@ -177,8 +187,8 @@ impl BufferLimits {
     }
 }
 
-/// 7.3, whose congestion controls, loss recovery and pacing do what those of 6.12 do. AccECN isn't
-/// modelled; `tcp_ecn` is 2 by default, so nobody asks for it.
+/// 7.3, whose congestion controls, loss recovery and pacing do what those of 6.12 do. Its `tcp_ecn` is
+/// 2 by default, so nobody asks for accurate ECN.
 const LINUX_7_3: TcpProfile = TcpProfile {
     name: "linux-7.3",
     sack_compression: Some(SackCompression { rtt_percent: 33, slack_us: 10 }),
@@ -187,6 +197,10 @@ const LINUX_7_3: TcpProfile = TcpProfile {
         autotuning: Autotuning::OutOfOrderToo,
         ..LINUX_6_12.receive
     },
+    challenges_acks_of_unsent: true,
+    challenges_early_resets: true,
+    checks_ends_of_segments: true,
+    accurate_ecn: true,
     ..LINUX_6_12
 };
 
@@ -215,6 +229,10 @@ const LINUX_6_12: TcpProfile = TcpProfile {
         autotuning: Autotuning::Cushioned,
     },
     bursts_cross_buffers: true,
+    challenges_acks_of_unsent: false,
+    challenges_early_resets: false,
+    checks_ends_of_segments: false,
+    accurate_ecn: false,
     send_buffer: 4 << 20,
     cc: narrows_cc::LINUX_6_12,
 };

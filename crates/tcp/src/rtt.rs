@@ -137,9 +137,14 @@ impl RttEstimator {
         self.jiffies.to_micros(self.rto_ticks())
     }
 
-    /// Whether there was no answer since a timeout (`icsk_backoff`).
+    /// Whether there was no answer since a timeout.
     pub(crate) fn is_backed_off(&self) -> bool {
         self.backoff > 0
+    }
+
+    /// How often the RTO was doubled since the last answer (`icsk_backoff`).
+    pub(crate) fn backoff(&self) -> u32 {
+        self.backoff
     }
 
     /// Sets the first RTO by an earlier connection's RTT in us, times 8, if that was longer, since
@@ -149,6 +154,11 @@ impl RttEstimator {
             let rtt = self.jiffies.floor_nanos((srtt8 >> 3) * 1000);
             self.rto_ticks = rtt + (2 * rtt).max(self.jiffies.ceil_micros(RTO_MIN_US));
         }
+    }
+
+    /// The RTO counts from the estimate again.
+    pub(crate) fn forget_backoff(&mut self) {
+        self.backoff = 0;
     }
 
     /// Doubles the RTO after a timeout.

@@ -3,7 +3,7 @@
 //! Counts as Linux's `tcp_packets_in_flight`:
 //! pipe = packets out - (SACKed + lost) + retransmitted.
 
-use narrows_base::RangeSet;
+use narrows_base::{RangeSet, prefetch};
 use narrows_cc::{AtSend, Progress};
 
 use crate::flight_log::{FlightLog, Loss};
@@ -129,7 +129,7 @@ pub(crate) struct Scoreboard {
     /// Packets ever marked lost (`tp->lost`).
     lost_total: u64,
     /// Packets marked lost that weren't reported yet; kept only on request.
-    untold_lost: Option<Vec<Seq>>,
+    unreported_lost: Option<Vec<Seq>>,
     /// Each packet's state at its departure, for a control that watches packets.
     flights: Option<FlightLog>,
     sacked: RangeSet<Seq>,
@@ -156,7 +156,7 @@ impl Scoreboard {
             retrans_out: 0,
             bursts: 0,
             lost_total: 0,
-            untold_lost: notes_lost.then(Vec::new),
+            unreported_lost: notes_lost.then(Vec::new),
             flights: watches.then(FlightLog::default),
             sacked: RangeSet::default(),
             lost_cursor: 0,
@@ -223,6 +223,12 @@ impl Scoreboard {
     /// One past the highest SACKed packet, or `una` (`tcp_highest_sack_seq`).
     pub(crate) fn highest_sacked(&self) -> Seq {
         if self.sacked_out == 0 { self.una } else { self.sacked.end().unwrap_or(self.una) }
+    }
+
+    /// Begins to load the packets that are acknowledged next and sent next.
+    pub(crate) fn prefetch(&self) {
+        prefetch(self.get(self.una));
+        prefetch(self.get(self.next));
     }
 
     #[inline]
@@ -413,8 +419,8 @@ impl Scoreboard {
     }
 
     fn note_one_lost(&mut self, seq: Seq) {
-        if let Some(untold) = &mut self.untold_lost {
-            untold.push(seq);
+        if let Some(unreported) = &mut self.unreported_lost {
+            unreported.push(seq);
         }
         let Sent { delivered_us, marks, .. } = *self.get(seq);
         // A packet that lost its SACK mark isn't reported (`bbr_skb_marked_lost`).
@@ -462,7 +468,7 @@ impl Scoreboard {
 
     /// Packets marked lost since the last call, in that order.
     pub(crate) fn take_lost(&mut self) -> impl Iterator<Item = Seq> + '_ {
-        self.untold_lost.iter_mut().flat_map(|untold| untold.drain(..))
+        self.unreported_lost.iter_mut().flat_map(|unreported| unreported.drain(..))
     }
 
     /// Removes all loss marks (`tcp_undo_cwnd_reduction` with `unmark_loss`).

@@ -2,9 +2,11 @@
 
 use narrows_base::{Ecn, FlowId, Packet, Time};
 
+use crate::accecn::{AccEcnOption, Ace, OptionOrder};
+
 /// Payload bytes of a full packet: MTU 1500 minus IP, TCP and timestamps.
 pub const MSS: u32 = 1448;
-/// The same without timestamps, as a SYN announces it.
+/// Payload bytes of a full packet without timestamps, as a SYN announces them.
 pub(crate) const SYN_MSS: u32 = 1460;
 /// Bytes of IP and TCP header with timestamps.
 pub const HEADER: u32 = 52;
@@ -34,8 +36,8 @@ pub enum Kind {
         scale: u8,
         /// TSval in ms.
         ts: u32,
-        /// Whether it offers ECN.
-        ecn: bool,
+        /// The ECN that it asks for.
+        ace: Ace,
     },
     /// Its answer, with the first receive window in bytes.
     SynAck {
@@ -47,8 +49,10 @@ pub enum Kind {
         ts: u32,
         /// TSecr in ms, that of the request.
         ts_echo: u32,
-        /// Whether it accepts ECN.
-        ecn: bool,
+        /// The ECN that it accepts.
+        ace: Ace,
+        /// The option of accurate ECN.
+        option: Option<AccEcnOption>,
     },
     /// The handshake's third packet.
     HandshakeAck {
@@ -56,6 +60,10 @@ pub enum Kind {
         ts: u32,
         /// TSecr in ms, that of the answer.
         ts_echo: u32,
+        /// With accurate ECN, the codepoint with which the answer arrived.
+        ace: Ace,
+        /// The option of accurate ECN.
+        option: Option<AccEcnOption>,
     },
     /// The answer to a SYN-ACK that came again (RFC 5961 section 4).
     Challenge {
@@ -65,6 +73,19 @@ pub enum Kind {
         ts: u32,
         /// TSecr in ms: the receiver's newest timestamp.
         ts_echo: u32,
+        /// With accurate ECN, the codepoint with which the answer arrived.
+        ace: Ace,
+    },
+    /// A probe of a receive window that is closed: an ACK whose number the receiver has seen.
+    WindowProbe {
+        /// The next new packet (`snd_nxt`), before which the probe is.
+        seq: Seq,
+        /// TSval in ms.
+        ts: u32,
+        /// TSecr in ms: the receiver's newest timestamp.
+        ts_echo: u32,
+        /// The count of marked ACKs, with accurate ECN.
+        ace: Ace,
     },
     /// Payload.
     Data(Data),
@@ -72,11 +93,11 @@ pub enum Kind {
     Ack(Ack),
     /// A datagram, which no TCP takes.
     Datagram(Datagram),
-    /// The same datagram on its way back (as the echo protocol of RFC 862 sends it).
+    /// A datagram on its way back (as the echo protocol of RFC 862 sends it).
     Echo(Datagram),
     /// A datagram of another transport stack, from the end that sends data.
     Opaque(Opaque),
-    /// The same from the other end.
+    /// A datagram of another transport stack, from the end that receives data.
     OpaqueReply(Opaque),
 }
 
@@ -126,6 +147,8 @@ pub struct Data {
     pub ts_echo: u32,
     /// CWR: the sender has reduced its window (RFC 3168).
     pub cwr: bool,
+    /// The count of marked ACKs, with accurate ECN.
+    pub ace: Ace,
     /// The IP header's codepoint: as it was sent, and at the receiver as it arrived
     /// (`TCP_SKB_CB(skb)->ip_dsfield`).
     pub ecn: Ecn,
@@ -142,23 +165,30 @@ pub struct Ack {
     pub ts: u32,
     /// TSecr in ms (RFC 7323 section 4.3: of the packet that moved the window).
     pub ts_echo: u32,
-    /// SACK blocks.
+    /// SACK blocks, and the option of accurate ECN in the place of those that are missing.
     pub sack: SackBlocks,
-    /// ECN echo.
+    /// ECN echo (RFC 3168).
     pub ece: bool,
-    /// Marked data packets received, modulo 2^16, with accurate counts (RFC 9768, as in its
-    /// option).
-    pub marked: u16,
+    /// The count of marked packets, with accurate ECN.
+    pub ace: Ace,
 }
 
 /// Up to three SACK blocks, which fit beside timestamps, newest first (RFC 2018).
+///
+/// An option of accurate ECN takes the place of missing blocks, as in a header: beside two blocks it has
+/// room for two counters, beside one for three. So packets are no larger with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [(Seq, Seq); 3],
     len: u8,
     /// Whether the first block reports a duplicate (RFC 2883).
     pub dsack: bool,
+    /// 0 without an option, otherwise one more than its counters, and [`ECT0_FIRST`].
+    option: u8,
 }
+
+/// Added to the number of counters in [`SackBlocks`] if the one of ECT(0) is the first.
+const ECT0_FIRST: u8 = 8;
 
 impl SackBlocks {
     /// Most blocks that fit.
@@ -168,7 +198,79 @@ impl SackBlocks {
     pub(crate) fn newest(blocks: [(Seq, Seq); 4], len: usize) -> Self {
         let [first, second, third, _] = blocks;
         let told = u8::try_from(len.min(Self::MAX)).expect("three at most");
-        Self { blocks: [first, second, third], len: told, dsack: false }
+        Self { blocks: [first, second, third], len: told, ..Self::default() }
+    }
+
+    /// Adds the option of accurate ECN; false if there is no room for it.
+    #[must_use]
+    pub fn add_option(&mut self, option: &AccEcnOption) -> bool {
+        let counters = option.counters();
+        let first = Self::MAX - counters.len().div_ceil(2);
+        if first < usize::from(self.len) {
+            return false;
+        }
+        for (block, pair) in self.blocks[first..].iter_mut().zip(counters.chunks(2)) {
+            *block = (pair[0], pair.get(1).copied().unwrap_or(0));
+        }
+        let fields = u8::try_from(counters.len()).expect("three counters at most");
+        self.option = 1
+            + fields
+            + match option.order {
+                OptionOrder::Ect0First => ECT0_FIRST,
+                OptionOrder::Ect1First => 0,
+            };
+        true
+    }
+
+    /// The option of accurate ECN.
+    #[must_use]
+    pub fn option(&self) -> Option<AccEcnOption> {
+        if self.option == 0 {
+            return None;
+        }
+        let is_ect0_first = self.option > ECT0_FIRST;
+        let order = if is_ect0_first { OptionOrder::Ect0First } else { OptionOrder::Ect1First };
+        let fields = usize::from(self.fields());
+        let pairs = &self.blocks[Self::MAX - fields.div_ceil(2)..];
+        let counters = pairs.iter().flat_map(|&(one, other)| [one, other]);
+        let mut found = [0; 4];
+        found.iter_mut().zip(counters).for_each(|(place, counter)| *place = counter);
+        Some(AccEcnOption::new(order, &found[..fields]))
+    }
+
+    /// The blocks alone.
+    #[inline]
+    #[must_use]
+    pub(crate) fn without_option(mut self) -> Self {
+        if self.option != 0 {
+            self.option = 0;
+            self.truncate(usize::from(self.len));
+        }
+        self
+    }
+
+    /// The first `blocks` blocks alone.
+    pub(crate) fn truncate(&mut self, blocks: usize) {
+        self.len = self.len.min(u8::try_from(blocks).expect("three at most"));
+        self.blocks[usize::from(self.len)..].fill((0, 0));
+    }
+
+    /// Bytes of SACK blocks and option in a header.
+    #[inline]
+    fn header_bytes(&self) -> u32 {
+        let sacks = if self.len == 0 { 0 } else { 4 + 8 * u32::from(self.len) };
+        if self.option == 0 { sacks } else { sacks + self.option_bytes() }
+    }
+
+    /// The counters of its option.
+    fn fields(&self) -> u8 {
+        (self.option - 1) % ECT0_FIRST
+    }
+
+    #[cold]
+    fn option_bytes(&self) -> u32 {
+        let option = AccEcnOption::len(self.fields(), usize::from(self.len));
+        u32::try_from(option).expect("twelve bytes at most")
     }
 
     /// Appends the half-open block `start..end` if there is room.
@@ -244,17 +346,16 @@ pub fn data_size(len: u16) -> u32 {
     HEADER + u32::from(len)
 }
 
-/// IP bytes of an ACK: 52, and 4 + 8n with n SACK blocks.
+/// IP bytes of an ACK: 52, 4 + 8n with n SACK blocks, and the option of accurate ECN.
 #[must_use]
 pub fn ack_size(sack: &SackBlocks) -> u32 {
-    match u32::from(sack.len) {
-        0 => HEADER,
-        n => HEADER + 4 + 8 * n,
-    }
+    HEADER + sack.header_bytes()
 }
 
 /// IP bytes of a SYN or SYN-ACK: options for MSS, SACK, timestamps and scaling.
 const SYN_SIZE: u32 = 60;
+/// Bytes of accurate ECN's option with all counters.
+const FULL_OPTION: u32 = 12;
 
 impl Segment {
     /// The packet that carries this segment. Data have their own codepoint, other segments have
@@ -263,8 +364,12 @@ impl Segment {
     #[must_use]
     pub fn into_packet(self, flow: FlowId, others: Ecn) -> Packet<Self> {
         let (size, ecn) = match &self.kind {
-            Kind::Syn { .. } | Kind::SynAck { .. } => (SYN_SIZE, others),
-            Kind::HandshakeAck { .. } | Kind::Challenge { .. } => (HEADER, others),
+            Kind::Syn { .. } | Kind::SynAck { option: None, .. } => (SYN_SIZE, others),
+            Kind::SynAck { .. } => (SYN_SIZE + FULL_OPTION, others),
+            Kind::HandshakeAck { option: Some(_), .. } => (HEADER + FULL_OPTION, others),
+            Kind::HandshakeAck { .. } | Kind::Challenge { .. } | Kind::WindowProbe { .. } => {
+                (HEADER, others)
+            }
             Kind::Data(data) => (u32::from(data.count) * HEADER + u32::from(data.len), data.ecn),
             Kind::Ack(ack) => (ack_size(&ack.sack), others),
             Kind::Datagram(datagram) | Kind::Echo(datagram) => {
@@ -281,11 +386,11 @@ impl Segment {
     #[inline]
     #[must_use]
     pub fn data_packets(&self) -> u64 {
-        match &self.kind {
-            Kind::Data(data) => u64::from(data.count),
-            Kind::Datagram(_) | Kind::Opaque(_) => 1,
-            _ => 0,
+        // The usual kind first.
+        if let Kind::Data(data) = &self.kind {
+            return u64::from(data.count);
         }
+        u64::from(matches!(self.kind, Kind::Datagram(_) | Kind::Opaque(_)))
     }
 
     /// Whether it carries payload.
@@ -301,6 +406,29 @@ impl Segment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_packet_still_fits_a_cache_line() {
+        assert!(size_of::<Packet<Segment>>() <= 64);
+    }
+
+    #[test]
+    fn an_option_takes_the_place_of_missing_blocks() {
+        let option = |fields| AccEcnOption::new(OptionOrder::Ect1First, &[7, 8, 9][..fields]);
+        let sizes = |blocks: &[(Seq, Seq)], fields| {
+            let mut sack: SackBlocks = blocks.iter().copied().collect();
+            assert!(sack.add_option(&option(fields)));
+            assert_eq!((sack.as_slice(), sack.option()), (blocks, Some(option(fields))));
+            assert_eq!(sack.without_option(), blocks.iter().copied().collect());
+            ack_size(&sack)
+        };
+        assert_eq!(sizes(&[], 3), 52 + 12);
+        assert_eq!(sizes(&[(1, 2)], 3), 52 + 12 + 12);
+        assert_eq!(sizes(&[(5, 6), (1, 2)], 2), 52 + 20 + 8);
+        assert_eq!(sizes(&[(9, 10), (5, 6), (1, 2)], 0), 52 + 28);
+        let mut full = SackBlocks::from_iter([(9, 10), (5, 6), (1, 2)]);
+        assert!(!full.add_option(&option(1)));
+    }
 
     #[test]
     fn a_report_of_a_duplicate_is_no_received_block() {

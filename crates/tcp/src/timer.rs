@@ -24,7 +24,7 @@ pub(crate) fn fires_at(clock: Jiffies, now: Time, ticks: u64) -> Time {
     clock.instant(slot)
 }
 
-/// When the timer of a handshake that is set at `now` fires after so many doublings.
+/// When the timer of a handshake that is set at `now` fires after `doublings` doublings.
 pub(crate) fn handshake_timeout(clock: Jiffies, now: Time, doublings: u32) -> Time {
     fires_at(clock, now, clock.ceil_micros(HANDSHAKE_TIMEOUT_US) << doublings)
 }

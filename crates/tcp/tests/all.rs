@@ -1,4 +1,4 @@
-//! All tests of the sender and the receiver, in one program: each program more takes seconds to link.
+//! All tests of the sender and the receiver, in one program: each further program takes seconds to link.
 
 mod channel;
 mod runner;

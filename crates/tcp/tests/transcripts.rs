@@ -45,6 +45,7 @@ transcripts! {
     duplicate_out_of_order
     dupthresh
     dupthresh_old
+    ecn_accurate_syn_retry
     ecn_classic
     ecn_counts
     ecn_dctcp
@@ -147,4 +148,5 @@ transcripts! {
     underused_window
     window_doubles
     window_growth_acks
+    window_probe
 }

@@ -5,10 +5,15 @@ use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::sys;
 
 const HEADER: &str = "time_ns,direction,source,destination,seq,ack,payload,window,flags,sack\n";
+
+/// Time between two checks whether a packet after the end has come, and their number.
+const GLANCE: Duration = Duration::from_millis(5);
+const GRACE: u32 = 10;
 
 /// A capture that runs in its own thread.
 pub struct Capture(JoinHandle<String>);
@@ -25,11 +30,20 @@ impl Capture {
         Ok(Self(thread::Builder::new().spawn(move || collect(&socket, zero, until))?))
     }
 
-    /// Waits for the first packet after the end of the capture; writes `packets.csv`.
+    /// Ends the capture, unless a packet after its end does so; writes `packets.csv`.
     ///
     /// # Errors
     /// If the file can't be written.
     pub fn write(self, dir: &Path) -> Result<()> {
+        let mut glances = 0;
+        while !self.0.is_finished() {
+            glances += 1;
+            if glances > GRACE {
+                // It hears this only while it waits for a packet.
+                sys::interrupt(&self.0)?;
+            }
+            thread::sleep(GLANCE);
+        }
         let rows = self.0.join().map_err(|_| Error::from(ErrorKind::Other))?;
         std::fs::write(dir.join("packets.csv"), rows)
     }

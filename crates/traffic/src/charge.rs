@@ -9,7 +9,7 @@ use std::io::Result;
 use std::process::{Command, ExitCode};
 
 use crate::sys::monotonic_ns;
-use crate::tracing::{self, Event, Pid, Stop};
+use crate::tracing::{self, Pid, Stop, TraceeEvent};
 
 /// The longest wait for an event, which bounds nothing but a single wait, ns.
 const LONG_NS: u64 = 1_000_000_000;
@@ -55,10 +55,12 @@ impl Charge {
         loop {
             while let Some(event) = tracing::event()? {
                 match event {
-                    Event::Stopped(thread, stop) => self.handle_stop(thread, stop)?,
-                    Event::Exited(thread, code) => self.handle_exit(thread, code),
-                    Event::Killed(thread, signal) => self.handle_exit(thread, BY_SIGNAL + signal),
-                    Event::NothingLeft => return Ok(self.status),
+                    TraceeEvent::Stopped(thread, stop) => self.handle_stop(thread, stop)?,
+                    TraceeEvent::Exited(thread, code) => self.handle_exit(thread, code),
+                    TraceeEvent::Killed(thread, signal) => {
+                        self.handle_exit(thread, BY_SIGNAL + signal);
+                    }
+                    TraceeEvent::NothingLeft => return Ok(self.status),
                 }
             }
             let left = self.release()?;

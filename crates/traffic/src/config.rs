@@ -18,13 +18,16 @@ pub struct TrafficConfig {
     pub sample_ns: u64,
     /// CLOCK_MONOTONIC at time 0, if someone else has set it.
     pub zero_ns: Option<u64>,
-    /// Namespace files of the sending host, the router and the receiving host.
-    pub namespaces: Namespaces,
+    /// Namespace files of the sending host, the router and the receiving host; the current
+    /// namespace alone if none.
+    pub namespaces: Option<Namespaces>,
+    /// Which ends of the flows are on this host, if the others are on other hosts.
+    pub part: Option<Part>,
     /// Address of the sending host, if another program's connections are observed or a flow's data
-    /// goes there.
+    /// goes there; with `part` of this host.
     pub sender: Option<Ipv4Addr>,
-    /// Address of the receiving host.
-    pub receiver: Ipv4Addr,
+    /// Address of the receiving host, unless each flow of `part` has its own.
+    pub receiver: Option<Ipv4Addr>,
     /// Flow i goes to this port plus i.
     pub first_port: u16,
     /// The router's device whose queue discipline is the bottleneck, if that is sampled here.
@@ -49,6 +52,8 @@ pub struct TrafficConfig {
     /// For each flow, the iperf3 that sends and receives it; if none, this program does.
     #[serde(default)]
     pub iperf3: Vec<Option<Iperf3>>,
+    /// A file that ends the run of this host when it appears, with `part` and `stop_when`.
+    pub stop: Option<PathBuf>,
     /// Directory for the results.
     pub out: PathBuf,
 }
@@ -63,6 +68,17 @@ pub struct Namespaces {
     pub router: Option<PathBuf>,
     /// The namespace of the receiving host.
     pub receiver: PathBuf,
+}
+
+/// The ends of flows on one host of a network. The other ends have processes of their own, whose
+/// time 0 is the same instant.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// The flows that this host sends, by their numbers, each with its receiver's address.
+    pub sends: BTreeMap<usize, Ipv4Addr>,
+    /// The flows that this host receives, each with its sender's address.
+    pub receives: BTreeMap<usize, Ipv4Addr>,
 }
 
 /// The program that sends and receives a flow without a size in our place.
@@ -84,10 +100,16 @@ impl TrafficConfig {
     }
 
     /// The address of the host that receives a flow's data.
-    #[must_use]
-    pub fn receiving_address(&self, flow: usize) -> Ipv4Addr {
+    ///
+    /// # Errors
+    /// If the configuration has none.
+    pub fn receiving_address(&self, flow: usize) -> std::io::Result<Ipv4Addr> {
         let reverse = self.scenario.flows[flow].reverse;
-        self.sender.filter(|_| reverse).unwrap_or(self.receiver)
+        let address = match &self.part {
+            Some(part) => part.sends.get(&flow).copied(),
+            None => self.sender.filter(|_| reverse).or(self.receiver),
+        };
+        address.ok_or_else(|| std::io::Error::other(format!("flow {flow} has no receiver")))
     }
 
     /// The receiver's port of a flow.
@@ -111,12 +133,21 @@ impl TrafficConfig {
     /// # Errors
     /// An error with the place, the value found there, and the remedy.
     pub fn check(&self) -> Result<(), String> {
+        if self.part.is_some() == self.namespaces.is_some() {
+            return Err("found both or none of part and namespaces; one of them is right".into());
+        }
+        if self.part.is_some() && self.zero_ns.is_none() {
+            return Err("found part without zero_ns, which all hosts must share".into());
+        }
+        if self.part.is_some() && self.sender.is_none() && self.iperf3.iter().any(Option::is_some) {
+            return Err("found iperf3 without sender, this host's address".into());
+        }
         for (i, flow) in self.scenario.flows.iter().enumerate() {
             let wrong = |key, remedy| Err(format!("scenario.flows[{i}].{key}: {remedy}"));
             if flow.ecn == EcnMode::L4s {
                 return wrong("ecn", "found \"l4s\"; \"off\", \"classic\" or \"dctcp\" is right");
             }
-            if flow.reverse && self.sender.is_none() {
+            if flow.reverse && self.sender.is_none() && self.part.is_none() {
                 return wrong("reverse", "found true without the sending host's address");
             }
         }

@@ -17,7 +17,7 @@ fn as_option(bytes: u64) -> i32 {
 
 /// How a connection is opened.
 #[derive(Clone, Copy)]
-pub struct Connection<'a> {
+pub struct ConnectOptions<'a> {
     /// The kernel's name of its congestion control.
     pub cca: &'a str,
     /// The receiver.
@@ -28,10 +28,12 @@ pub struct Connection<'a> {
     pub notsent_lowat: Option<u64>,
     /// The DSCP of what it sends; untouched if none.
     pub dscp: Option<Dscp>,
+    /// Whether it is reset when it is closed, so that a network carries nothing after a run.
+    pub resets: bool,
 }
 
-impl Connection<'_> {
-    /// Connects a socket of an application that writes now and then; it tells by an error event
+impl ConnectOptions<'_> {
+    /// Connects a socket of an application that pauses between writes; it reports by an error event
     /// when what was written is acknowledged. It is watched for `events` besides.
     ///
     /// # Errors
@@ -62,6 +64,11 @@ impl Connection<'_> {
             let field = i32::from(dscp.bits() << 2).to_ne_bytes();
             sys::set_option(raw, libc::IPPROTO_IP, libc::IP_TOS, &field)?;
         }
+        if self.resets {
+            // A `struct linger` that is on, with a time of 0 (socket(7)).
+            let linger = [1_i32, 0].map(i32::to_ne_bytes).concat();
+            sys::set_option(raw, libc::SOL_SOCKET, libc::SO_LINGER, &linger)?;
+        }
         if tells {
             sys::tell_acknowledgements(raw)?;
             // The last packet of an answer leaves at once.
@@ -91,13 +98,18 @@ pub fn info(fd: &OwnedFd) -> Option<(TcpInfo, [u32; 5])> {
     Some((info, info::decode_cc(cc.unwrap_or(&[]))))
 }
 
-/// Writes zeros until the socket is full or nothing is left.
+/// Writes zeros until the socket is full or nothing is left, but no more than 16 MiB: a receiver that
+/// takes them as fast would keep us here beyond samples and the end.
 ///
 /// # Errors
 /// If the connection is broken.
 pub fn write_all(fd: &OwnedFd, left: &mut Option<u64>) -> Result<()> {
     static ZEROS: [u8; 256 * 1024] = [0; 256 * 1024];
-    while *left != Some(0) {
+    const TURNS: usize = 64;
+    for _ in 0..TURNS {
+        if *left == Some(0) {
+            break;
+        }
         let most = left.map_or(ZEROS.len(), |n| ZEROS.len().min(usize::try_from(n).unwrap_or(0)));
         let Some(written) = sys::send(fd.as_raw_fd(), &ZEROS[..most])? else { break };
         if let Some(n) = left {

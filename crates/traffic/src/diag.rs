@@ -30,7 +30,7 @@ const MESSAGE: usize = 72;
 const HEADER: usize = 16;
 
 /// The state of a socket: `TCP_INFO`, and its congestion control's values.
-pub type State = (TcpInfo, [u32; 5]);
+pub type SocketState = (TcpInfo, [u32; 5]);
 
 /// Reads the TCP sockets of the namespace in which it was opened.
 pub struct Sockets(OwnedFd);
@@ -53,7 +53,7 @@ impl Sockets {
     pub fn read(
         &self,
         wanted: impl Iterator<Item = (SocketAddrV4, SocketAddrV4)>,
-    ) -> Result<BTreeMap<(u16, u16), State>> {
+    ) -> Result<BTreeMap<(u16, u16), SocketState>> {
         let (mut found, mut buffer) = (BTreeMap::new(), [0; 4096]);
         for (ours, peer) in wanted {
             sys::send(self.0.as_raw_fd(), &request(ours, peer))?;
@@ -85,7 +85,7 @@ fn request(ours: SocketAddrV4, peer: SocketAddrV4) -> [u8; 72] {
 }
 
 /// The socket of an answer; none if there is no such socket, or it has no data.
-fn parse(answer: &[u8]) -> Result<Option<((u16, u16), State)>> {
+fn parse(answer: &[u8]) -> Result<Option<((u16, u16), SocketState)>> {
     let (Some(length), Some(kind)) = (u32_at(answer, 0), u16_at(answer, 4)) else {
         return Ok(None);
     };
@@ -100,7 +100,7 @@ fn parse(answer: &[u8]) -> Result<Option<((u16, u16), State)>> {
 }
 
 /// A `struct inet_diag_msg` with its attributes.
-fn socket(body: &[u8]) -> Option<((u16, u16), State)> {
+fn socket(body: &[u8]) -> Option<((u16, u16), SocketState)> {
     let port = |at: usize| Some(u16::from_be_bytes(body.get(at..at + 2)?.try_into().ok()?));
     let ports = (port(4)?, port(6)?);
     let (mut tcp, mut control) = (None, [0; 5]);

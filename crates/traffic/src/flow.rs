@@ -6,12 +6,12 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use narrows_spec::scenario::Flow;
 
-use crate::crowd::Crowd;
-use crate::diag::{Sockets, State};
-use crate::iperf::Iperf;
+use crate::diag::{SocketState, Sockets};
+use crate::iperf::{Iperf, Iperf3Server};
+use crate::open_loop::OpenLoopArrivals;
 use crate::programs::{ClientTimes, Programs};
-use crate::receiver::{Arrived, Receiver};
-use crate::sender::{Completion, Sample, Sender};
+use crate::receiver::{Arrived, FlowReceiver};
+use crate::sender::{FinishedTransfer, FlowSender, Sample};
 use crate::session::Session;
 use crate::stage::{Stage, Watched};
 
@@ -19,19 +19,23 @@ use crate::stage::{Stage, Watched};
 pub struct RunningFlow<'a> {
     /// Its description.
     pub flow: &'a Flow,
-    ends: Ends<'a>,
+    ends: FlowPrograms<'a>,
 }
 
 /// The programs at both ends of a flow.
-pub enum Ends<'a> {
-    /// This program.
-    Own(Box<Sender<'a>>, Receiver),
-    /// We do, for an application that writes now and then.
-    Session(Box<Session<'a>>, Receiver),
+pub enum FlowPrograms<'a> {
+    /// This program; without a receiver, that is on another host.
+    Own(Box<FlowSender<'a>>, Option<FlowReceiver>),
+    /// We do, for an application that pauses between writes.
+    Session(Box<Session<'a>>, Option<FlowReceiver>),
     /// We do, for connections side by side.
-    Crowd(Box<Crowd<'a>>, Receiver),
+    OpenLoopArrivals(Box<OpenLoopArrivals<'a>>, Option<FlowReceiver>),
+    /// The sender is on another host, and so is the receiver if there is none here.
+    Elsewhere(Option<FlowReceiver>),
     /// iperf3.
     Iperf(Box<Iperf<'a>>),
+    /// iperf3 receives here, and its client is on another host.
+    Iperf3Server(Box<Iperf3Server>),
     /// Any two programs.
     Programs(Box<Programs<'a>>),
 }
@@ -44,9 +48,33 @@ pub struct Hosts {
     pub receiver: (Sockets, Ipv4Addr),
 }
 
+/// The sockets of this host, whose connections' other ends are on other hosts.
+pub struct OwnSockets {
+    /// A reader of them.
+    pub sockets: Sockets,
+    /// This host's address.
+    pub address: Ipv4Addr,
+    /// The address of each flow's other host.
+    pub peers: BTreeMap<usize, Ipv4Addr>,
+}
+
+impl OwnSockets {
+    /// The connections of these flows (their numbers, our port, the peer's) now.
+    ///
+    /// # Errors
+    /// If the kernel doesn't answer.
+    pub fn read(&self, flows: impl Iterator<Item = (usize, (u16, u16))>) -> Result<Connections> {
+        let ends = flows.filter_map(|(flow, (port, theirs))| {
+            let ours = SocketAddrV4::new(self.address, port);
+            Some((ours, SocketAddrV4::new(*self.peers.get(&flow)?, theirs)))
+        });
+        self.sockets.read(ends).map(Connections)
+    }
+}
+
 /// The state of both hosts' sockets at an instant, by their ports (their own, the other's).
 #[derive(Default)]
-pub struct Connections(BTreeMap<(u16, u16), State>);
+pub struct Connections(BTreeMap<(u16, u16), SocketState>);
 
 impl Hosts {
     /// The connections between these ports (of the data's sender, of its receiver) now; those with
@@ -73,17 +101,24 @@ impl Hosts {
 impl<'a> RunningFlow<'a> {
     /// A flow that waits for its start.
     #[must_use]
-    pub const fn new(flow: &'a Flow, ends: Ends<'a>) -> Self {
+    pub const fn new(flow: &'a Flow, ends: FlowPrograms<'a>) -> Self {
         Self { flow, ends }
+    }
+
+    /// Whether an end of the flow is on this host.
+    #[must_use]
+    pub const fn is_here(&self) -> bool {
+        !matches!(self.ends, FlowPrograms::Elsewhere(None))
     }
 
     fn stage(&self) -> Stage {
         match &self.ends {
-            Ends::Own(sender, _) => sender.stage(),
-            Ends::Session(session, _) => session.stage(),
-            Ends::Crowd(crowd, _) => crowd.stage(),
-            Ends::Iperf(iperf) => iperf.stage(),
-            Ends::Programs(programs) => programs.stage(),
+            FlowPrograms::Elsewhere(_) | FlowPrograms::Iperf3Server(_) => Stage::Done,
+            FlowPrograms::Own(sender, _) => sender.stage(),
+            FlowPrograms::Session(session, _) => session.stage(),
+            FlowPrograms::OpenLoopArrivals(arrivals, _) => arrivals.stage(),
+            FlowPrograms::Iperf(iperf) => iperf.stage(),
+            FlowPrograms::Programs(programs) => programs.stage(),
         }
     }
 
@@ -97,9 +132,9 @@ impl<'a> RunningFlow<'a> {
     #[must_use]
     pub fn deadline(&self) -> Option<u64> {
         match &self.ends {
-            Ends::Session(session, _) => return session.deadline(),
-            Ends::Crowd(crowd, _) => return crowd.deadline(),
-            Ends::Own(..) | Ends::Iperf(_) | Ends::Programs(_) => {}
+            FlowPrograms::Session(session, _) => return session.deadline(),
+            FlowPrograms::OpenLoopArrivals(arrivals, _) => return arrivals.deadline(),
+            _ => {}
         }
         match self.stage() {
             Stage::Waiting(at) => Some(at),
@@ -116,18 +151,20 @@ impl<'a> RunningFlow<'a> {
         let is_due = self.deadline().is_some_and(|at| at <= now);
         let starts = matches!(self.stage(), Stage::Waiting(_));
         match &mut self.ends {
-            Ends::Own(sender, _) if is_due && starts => sender.start(now, watched),
-            Ends::Own(sender, _) if is_due => sender.stop(watched),
-            Ends::Own(..) => Ok(()),
-            Ends::Session(session, _) => session.act(now, watched),
-            Ends::Crowd(crowd, _) => crowd.act(now, watched),
-            Ends::Iperf(iperf) => {
+            FlowPrograms::Own(sender, _) if is_due && starts => sender.start(now, watched),
+            FlowPrograms::Own(sender, _) if is_due => sender.stop(watched),
+            FlowPrograms::Own(..) | FlowPrograms::Elsewhere(_) | FlowPrograms::Iperf3Server(_) => {
+                Ok(())
+            }
+            FlowPrograms::Session(session, _) => session.act(now, watched),
+            FlowPrograms::OpenLoopArrivals(arrivals, _) => arrivals.act(now, watched),
+            FlowPrograms::Iperf(iperf) => {
                 if is_due {
                     if starts { iperf.start() } else { iperf.stop() }?;
                 }
                 iperf.notice_end()
             }
-            Ends::Programs(programs) => {
+            FlowPrograms::Programs(programs) => {
                 if is_due {
                     programs.act(now, watched)?;
                 }
@@ -136,12 +173,14 @@ impl<'a> RunningFlow<'a> {
         }
     }
 
-    /// The ports (sender's, receiver's) of its connection, if another program has one.
+    /// The ports (ours, the peer's; sender's first if both are here) of its connection, if another
+    /// program has one.
     #[must_use]
     pub fn open_ports(&self) -> Option<(u16, u16)> {
         match &self.ends {
-            Ends::Own(..) | Ends::Session(..) | Ends::Crowd(..) | Ends::Programs(_) => None,
-            Ends::Iperf(iperf) => iperf.process().map(|_| iperf.ports()),
+            FlowPrograms::Iperf(iperf) => iperf.process().map(|_| iperf.ports()),
+            FlowPrograms::Iperf3Server(served) => Some(served.ports()),
+            _ => None,
         }
     }
 
@@ -149,9 +188,10 @@ impl<'a> RunningFlow<'a> {
     #[must_use]
     pub fn process(&self) -> Option<u32> {
         match &self.ends {
-            Ends::Own(..) | Ends::Session(..) | Ends::Crowd(..) => None,
-            Ends::Iperf(iperf) => iperf.process(),
-            Ends::Programs(programs) => programs.process(),
+            FlowPrograms::Iperf(iperf) => iperf.process(),
+            FlowPrograms::Iperf3Server(served) => Some(served.process()),
+            FlowPrograms::Programs(programs) => programs.process(),
+            _ => None,
         }
     }
 
@@ -164,19 +204,21 @@ impl<'a> RunningFlow<'a> {
         now: u64,
         events: i32,
         watched: Watched<'_>,
-    ) -> Result<Option<Completion>> {
+    ) -> Result<Option<FinishedTransfer>> {
         match &mut self.ends {
-            Ends::Own(sender, _) => sender.ready(now, events, watched),
-            Ends::Session(session, _) => session.ready(now, events, watched),
-            Ends::Crowd(crowd, _) => crowd.ready(now, events, watched),
-            Ends::Programs(programs) => programs.notice_end(now).map(|()| None),
-            Ends::Iperf(_) => Ok(None),
+            FlowPrograms::Own(sender, _) => sender.ready(now, events, watched),
+            FlowPrograms::Session(session, _) => session.ready(now, events, watched),
+            FlowPrograms::OpenLoopArrivals(arrivals, _) => arrivals.ready(now, events, watched),
+            FlowPrograms::Programs(programs) => programs.notice_end(now).map(|()| None),
+            FlowPrograms::Iperf(_) | FlowPrograms::Iperf3Server(_) | FlowPrograms::Elsewhere(_) => {
+                Ok(None)
+            }
         }
     }
 
     /// Decides, after a link of a chain, whether another follows.
     pub fn repeat(&mut self, may: bool) {
-        if let Ends::Own(sender, _) = &mut self.ends {
+        if let FlowPrograms::Own(sender, _) = &mut self.ends {
             sender.repeat(may);
         }
     }
@@ -184,25 +226,34 @@ impl<'a> RunningFlow<'a> {
     /// Its state now; that of another program's flow is in `connections`.
     pub fn sample(&mut self, connections: &Connections) -> (Sample, Arrived) {
         match &mut self.ends {
-            Ends::Own(sender, receiver) => (sender.sample(), receiver.arrivals()),
-            Ends::Session(session, receiver) => (session.sample(), receiver.arrivals()),
-            Ends::Crowd(crowd, receiver) => (crowd.sample(), receiver.arrivals()),
-            Ends::Iperf(iperf) => {
+            FlowPrograms::Own(sender, receiver) => (sender.sample(), arrivals(receiver.as_ref())),
+            FlowPrograms::Session(session, receiver) => {
+                (session.sample(), arrivals(receiver.as_ref()))
+            }
+            FlowPrograms::OpenLoopArrivals(open, receiver) => {
+                (open.sample(), arrivals(receiver.as_ref()))
+            }
+            FlowPrograms::Elsewhere(receiver) => (Sample::default(), arrivals(receiver.as_ref())),
+            FlowPrograms::Iperf(iperf) => {
                 let (ours, theirs) = iperf.ports();
                 let Connections(found) = connections;
                 iperf.sample(found.get(&(ours, theirs)), found.get(&(theirs, ours)))
             }
+            FlowPrograms::Iperf3Server(served) => {
+                let Connections(found) = connections;
+                (Sample::default(), served.sample(found.get(&served.ports())))
+            }
             // Only the router knows what they send.
-            Ends::Programs(_) => (Sample::default(), Arrived::default()),
+            FlowPrograms::Programs(_) => (Sample::default(), Arrived::default()),
         }
     }
 
     /// Visits the internals of its application at `now`.
     pub fn inspect(&self, now: u64, visit: &mut dyn FnMut(&'static str, f64)) {
         match &self.ends {
-            Ends::Session(session, _) => session.inspect(now, visit),
-            Ends::Crowd(crowd, _) => crowd.inspect(now, visit),
-            Ends::Own(..) | Ends::Iperf(_) | Ends::Programs(_) => {}
+            FlowPrograms::Session(session, _) => session.inspect(now, visit),
+            FlowPrograms::OpenLoopArrivals(arrivals, _) => arrivals.inspect(now, visit),
+            _ => {}
         }
     }
 
@@ -212,9 +263,9 @@ impl<'a> RunningFlow<'a> {
     /// Never in practice.
     pub fn finish(&mut self, early: bool) -> Result<()> {
         match &mut self.ends {
-            Ends::Own(..) | Ends::Session(..) | Ends::Crowd(..) => Ok(()),
-            Ends::Iperf(iperf) => iperf.finish(early),
-            Ends::Programs(programs) => programs.finish(),
+            FlowPrograms::Iperf(iperf) => iperf.finish(early),
+            FlowPrograms::Programs(programs) => programs.finish(),
+            _ => Ok(()),
         }
     }
 
@@ -222,8 +273,13 @@ impl<'a> RunningFlow<'a> {
     #[must_use]
     pub fn programs(&self) -> Option<&ClientTimes> {
         match &self.ends {
-            Ends::Programs(programs) => Some(programs.times()),
+            FlowPrograms::Programs(programs) => Some(programs.times()),
             _ => None,
         }
     }
+}
+
+/// The data that have arrived; nothing is known of a receiver on another host.
+fn arrivals(receiver: Option<&FlowReceiver>) -> Arrived {
+    receiver.map(FlowReceiver::arrivals).unwrap_or_default()
 }

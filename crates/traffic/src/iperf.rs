@@ -11,7 +11,7 @@ use std::time::Duration;
 use narrows_spec::scenario::Flow;
 
 use crate::config::Iperf3;
-use crate::diag::State;
+use crate::diag::SocketState;
 use crate::receiver::Arrived;
 use crate::sender::{Sample, Totals};
 use crate::stage::Stage;
@@ -47,24 +47,75 @@ pub struct Iperf<'a> {
     arrived: Arrived,
 }
 
+/// A server of iperf3, which ends at the latest when this is dropped, and the data that it got.
+pub struct Iperf3Server {
+    server: Child,
+    port: u16,
+    data_port: u16,
+    arrived: Arrived,
+}
+
 /// Starts a server for one client on `port` of the current namespace.
 ///
 /// # Errors
 /// If it doesn't listen soon.
-pub fn serve(program: &Path, port: u16, directory: &Path) -> Result<Child> {
-    let mut command = command(program, directory);
+pub fn serve(iperf3: &Iperf3, port: u16, directory: &Path) -> Result<Iperf3Server> {
+    let mut command = command(&iperf3.program, directory);
     command.args(["-s", "-4", "-1", "-p", &port.to_string()]);
-    let mut server = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let server = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let data_port = iperf3.data_port;
+    let mut served = Iperf3Server { server, port, data_port, arrived: Arrived::default() };
     for _ in 0..START {
         if listens(port)? {
-            return Ok(server);
+            return Ok(served);
         }
-        if server.try_wait()?.is_some() {
+        if served.server.try_wait()?.is_some() {
             break;
         }
         thread::sleep(GLANCE);
     }
     Err(Error::other(format!("iperf3 doesn't listen on port {port}")))
+}
+
+impl Iperf3Server {
+    /// Its process.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.server.id()
+    }
+
+    /// The ports of its data (its own, the sender's).
+    #[must_use]
+    pub const fn ports(&self) -> (u16, u16) {
+        (self.port, self.data_port)
+    }
+
+    /// The data that have arrived, from its socket if there is one.
+    pub fn sample(&mut self, socket: Option<&SocketState>) -> Arrived {
+        self.arrived.update(socket);
+        self.arrived
+    }
+}
+
+impl Drop for Iperf3Server {
+    fn drop(&mut self) {
+        // It may have ended with its client.
+        _ = self.server.kill();
+        _ = self.server.wait();
+    }
+}
+
+impl Arrived {
+    /// Takes the state of the receiving socket; without one, there is no hole at which TCP_INFO
+    /// would stop.
+    fn update(&mut self, socket: Option<&SocketState>) {
+        let Some((info, _)) = socket else {
+            (self.open_segments, self.open_bytes) = (0, 0);
+            return;
+        };
+        let (segments, bytes) = (info.data_segs_in.into(), info.bytes_received);
+        *self = Self { segments, open_segments: segments, bytes, open_bytes: bytes };
+    }
 }
 
 /// The command of iperf3, which ends with us and writes nowhere else.
@@ -204,18 +255,20 @@ impl<'a> Iperf<'a> {
     }
 
     /// Its state now, from the sockets of both hosts.
-    pub fn sample(&mut self, ours: Option<&State>, theirs: Option<&State>) -> (Sample, Arrived) {
+    pub fn sample(
+        &mut self,
+        ours: Option<&SocketState>,
+        theirs: Option<&SocketState>,
+    ) -> (Sample, Arrived) {
         if let Some((info, _)) = ours {
             self.totals = Totals::of(info);
         }
-        if let Some((info, _)) = theirs {
-            let (segments, bytes) = (info.data_segs_in.into(), info.bytes_received);
-            self.arrived = Arrived { segments, open_segments: segments, bytes, open_bytes: bytes };
+        if theirs.is_some() {
+            self.arrived.update(theirs);
         }
         let open = if matches!(self.phase, Phase::Running(_)) { ours.copied() } else { None };
         if open.is_none() {
-            // Then there is no hole at which TCP_INFO would stop.
-            (self.arrived.open_segments, self.arrived.open_bytes) = (0, 0);
+            self.arrived.update(None);
         }
         (Sample { instance: 0, info: open, totals: self.totals }, self.arrived)
     }

@@ -2,21 +2,24 @@
 //!
 //! `narrows-traffic CONFIG.json` does one run between existing namespaces, in one process, and
 //! writes CSV files. `narrows-traffic power-off` ends the virtual machine whose first process it
-//! is. `narrows-traffic charge NS PROGRAM ARGUMENT...` runs a program whose system calls take time.
+//! is. `narrows-traffic clock` answers each line with CLOCK_MONOTONIC and CLOCK_REALTIME in ns.
+//! `narrows-traffic charge NS PROGRAM ARGUMENT...` runs a program whose system calls take time.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 mod capture;
 mod charge;
 mod config;
 mod connection;
-mod crowd;
 mod diag;
 mod flow;
 mod info;
 mod iperf;
+mod open_loop;
 mod output;
 mod packet_file;
+mod part;
 mod program;
 mod programs;
 mod queue;
@@ -25,6 +28,7 @@ mod run;
 mod sender;
 mod session;
 mod stage;
+mod stop;
 #[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
 mod sys;
 #[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
@@ -36,12 +40,26 @@ fn run_file(path: &str) -> Result<(), String> {
     let config: config::TrafficConfig =
         serde_json::from_str(&text).map_err(|e| format!("{path}: {e}"))?;
     config.check().map_err(|e| format!("{path}: {e}"))?;
-    run::run(&config).map_err(|e| e.to_string())
+    let run = if config.part.is_some() { part::run } else { run::run };
+    run(&config).map_err(|e| e.to_string())
+}
+
+/// Answers each line of standard input with both clocks, so that another host learns how far they
+/// are from its own.
+fn tell_clocks() -> std::io::Result<()> {
+    let mut out = std::io::stdout();
+    for line in std::io::stdin().lines() {
+        line?;
+        writeln!(out, "{} {}", sys::monotonic_ns(), sys::realtime_ns())?;
+        out.flush()?;
+    }
+    Ok(())
 }
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
+        Some("clock") => tell_clocks().map_err(|e| e.to_string()),
         Some("power-off") => sys::power_off().map_err(|e| e.to_string()),
         Some("charge") => {
             let cost = args.next();
@@ -53,7 +71,7 @@ fn main() -> ExitCode {
         Some(path) => run_file(path),
         None => {
             eprintln!(
-                "usage: narrows-traffic CONFIG.json | charge NS PROGRAM ARGUMENT... | power-off"
+                "usage: narrows-traffic CONFIG.json | charge NS PROGRAM ARGUMENT... | clock | power-off"
             );
             return ExitCode::from(2);
         }

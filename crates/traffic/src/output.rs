@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::queue::QueueCounters;
 use crate::receiver::Arrived;
-use crate::sender::{Completion, Sample};
+use crate::sender::{FinishedTransfer, Sample};
 
 const FLOWS: &str = "time_ns,flow,instance,ca_state,cwnd,ssthresh,unacked,sacked,lost,retrans,\
 srtt_us,rttvar_us,min_rtt_us,pacing_rate,delivery_rate,app_limited,reordering,snd_wnd,\
@@ -73,7 +73,7 @@ impl Output {
     }
 
     /// A row of `completions.csv`.
-    pub fn completion(&mut self, flow: usize, c: &Completion) {
+    pub fn completion(&mut self, flow: usize, c: &FinishedTransfer) {
         let (start, end, size) = (c.start_ns, c.end_ns, c.size_bytes);
         _ = write!(self.completions, "{flow},{},{start},{end},", c.instance);
         _ = writeln!(self.completions, "{size},{}", c.retransmitted);

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,17 +28,24 @@ pub struct PacketFile {
 
 impl PacketFile {
     /// Starts on a device of the current namespace, which is that of a host at `point`. Times in
-    /// the file count from `zero`, CLOCK_MONOTONIC at time 0 of the run.
+    /// the file count from `zero`, CLOCK_MONOTONIC at time 0 of the run. With `ports` only TCP
+    /// packets from or to one of them are kept: other people's traffic isn't ours to read.
     ///
     /// # Errors
     /// If there is no such device, no right to capture, or the file can't be made.
-    pub fn start(device: &str, point: Point, pcap: &PcapFiles, zero: u64) -> Result<Self> {
+    pub fn start(
+        device: &str,
+        point: Point,
+        pcap: &PcapFiles,
+        zero: u64,
+        ports: Option<Range<u16>>,
+    ) -> Result<Self> {
         let socket = capture::open(device)?;
         sys::receive_timeout(socket.as_raw_fd(), GLANCE_MS)?;
         let out = pcap.begin(point, BufWriter::new(File::create(pcap.path(point))?))?;
         let stop = Arc::new(AtomicBool::new(false));
         let (theirs, snaplen) = (Arc::clone(&stop), pcap.snaplen);
-        let work = move || collect(&socket, out, snaplen, zero, &theirs);
+        let work = move || collect(&socket, out, snaplen, zero, ports, &theirs);
         Ok(Self { point, thread: thread::Builder::new().spawn(work)?, stop })
     }
 
@@ -51,11 +59,24 @@ impl PacketFile {
     }
 }
 
+/// Whether an IPv4 packet carries TCP from or to one of these ports.
+fn has_port(packet: &[u8], ports: &Range<u16>) -> bool {
+    const TCP: u8 = 6;
+    let header = packet.first().map_or(0, |first| usize::from(first & 15) * 4);
+    let port = |at: usize| {
+        let bytes = packet.get(header + at..header + at + 2)?;
+        Some(u16::from_be_bytes(bytes.try_into().ok()?))
+    };
+    let is_tcp = packet.first().is_some_and(|first| first >> 4 == 4) && packet.get(9) == Some(&TCP);
+    is_tcp && [port(0), port(2)].into_iter().flatten().any(|port| ports.contains(&port))
+}
+
 fn collect(
     socket: &OwnedFd,
     mut out: PcapngWriter<impl Write>,
     snaplen: Option<u32>,
     zero: u64,
+    ports: Option<Range<u16>>,
     stop: &AtomicBool,
 ) -> Result<Ending> {
     let mut clocks = Clocks::new();
@@ -67,6 +88,9 @@ fn collect(
             Err(e) if e.kind() == ErrorKind::WouldBlock => continue,
             other => other?,
         };
+        if ports.as_ref().is_some_and(|ports| !has_port(&buffer[..packet.len], ports)) {
+            continue;
+        }
         let Some(at) = clocks.monotonic(packet.at_ns).checked_sub(zero) else { continue };
         latest = at.max(latest);
         let heading = if packet.outgoing { Heading::Out } else { Heading::In };
@@ -127,5 +151,21 @@ mod tests {
         (0..1000).for_each(|_| clocks.compare());
         let apart = clocks.monotonic(sys::realtime_ns()).abs_diff(sys::monotonic_ns());
         assert!(apart < 1_000_000_000);
+    }
+
+    #[test]
+    fn only_packets_of_the_flows_ports_are_kept() {
+        let mut packet = vec![0; 40];
+        packet[0] = 0x45;
+        packet[9] = 6;
+        packet[20..22].copy_from_slice(&5001_u16.to_be_bytes());
+        packet[22..24].copy_from_slice(&22_u16.to_be_bytes());
+        let kept = |packet: &[u8]| has_port(packet, &(5000..5002));
+        assert!(kept(&packet));
+        assert!(!has_port(&packet, &(5002..5004)));
+        assert!(!kept(&packet[..21]), "cut off");
+        packet[9] = 17;
+        assert!(!kept(&packet), "UDP");
+        assert!(!kept(&[]));
     }
 }

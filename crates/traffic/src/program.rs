@@ -37,8 +37,8 @@ pub struct Start {
     /// Where it runs and what it writes remains.
     directory: PathBuf,
     port: u16,
-    /// Whether it is told the port, and so is expected to listen there.
-    is_told: bool,
+    /// Whether its command contains the port, so that it has to listen there.
+    takes_port: bool,
 }
 
 /// A running program.
@@ -57,10 +57,10 @@ const fn name(role: Program) -> &'static str {
 
 /// The addresses of the server's and the client's host.
 fn addresses(config: &TrafficConfig, flow: usize) -> Option<(Ipv4Addr, Ipv4Addr)> {
-    let sender = config.sender?;
+    let (sender, receiver) = (config.sender?, config.receiver?);
     Some(match config.scenario.flows[flow].sender {
-        Some(Program::Client) => (config.receiver, sender),
-        _ => (sender, config.receiver),
+        Some(Program::Client) => (receiver, sender),
+        _ => (sender, receiver),
     })
 }
 
@@ -88,14 +88,14 @@ impl Start {
             })
         };
         let command = if role == Program::Server { &flow.server } else { &flow.client };
-        let unknown = |name: &str| Error::other(format!("{{{name}}} is no placeholder"));
+        let unknown = |name: &str| Error::other(format!("{{{name}}} is not a placeholder"));
         let words = command.iter().map(|word| fill(word, value).map_err(unknown));
         Ok(Self {
             flow: flow.name.clone(),
             role,
             words: words.collect::<Result<_>>()?,
             syscall_time_ns: flow.syscall_time_ns.filter(|&ns| ns > 0),
-            is_told: command.iter().any(|word| word.contains("{port}")),
+            takes_port: command.iter().any(|word| word.contains("{port}")),
             directory,
             port,
         })
@@ -158,13 +158,13 @@ impl Running {
         sys::process_descriptor(self.process.id())
     }
 
-    /// Waits until it listens in the current namespace: on its port, or anywhere if it wasn't told
-    /// one.
+    /// Waits until it listens in the current namespace: on its port, or on any
+    /// port if its command names none.
     ///
     /// # Errors
     /// If it ends before, or doesn't listen before `until`.
     pub fn await_listening(&mut self, until: Option<u64>) -> Result<()> {
-        let port = self.start.is_told.then_some(self.start.port);
+        let port = self.start.takes_port.then_some(self.start.port);
         for _ in 0..START {
             if is_bound(port) {
                 return Ok(());

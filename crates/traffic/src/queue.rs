@@ -1,4 +1,4 @@
-//! Counters of a device's queue discipline, by rtnetlink.
+//! Reads the counters of a device's queue discipline over rtnetlink.
 
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -17,7 +17,7 @@ const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 const TCA_STATS_APP: u16 = 4;
 /// Offsets, in bytes, of 32-bit counters of marks in a discipline's own statistics
-/// (linux/pkt_sched.h); some count marks by a threshold separately.
+/// (linux/pkt_sched.h); some disciplines count threshold marks separately.
 const MARKS: [(&[u8], &[usize]); 6] = [
     (b"codel\0", &[24, 32]),
     (b"fq_codel\0", &[12, 28]),
@@ -26,7 +26,7 @@ const MARKS: [(&[u8], &[usize]); 6] = [
     (b"fq\0", &[80]),
     (b"fq_pie\0", &[16]),
 ];
-/// CAKE's own statistics are attributes, some of them of its tins.
+/// CAKE reports its own statistics as netlink attributes, those of its tins nested.
 const CAKE: &[u8] = b"cake\0";
 const TCA_CAKE_STATS_TIN_STATS: u16 = 10;
 /// The attributes of tins, in the order of their priorities (`CAKE_MAX_TINS`).
@@ -57,19 +57,19 @@ pub struct QueueReader {
 }
 
 impl QueueReader {
-    /// Opens a reader in the current namespace, of the discipline below a class (1:2 is
-    /// 0x10002) or of the root.
+    /// Opens a reader, in the current namespace, of a class's discipline (class 1:2 is
+    /// 0x10002) or of the root's.
     ///
     /// # Errors
     /// If there is no such device.
     pub fn open(device: &str, class: Option<u32>) -> Result<Self> {
         let socket = sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
-        // Connected to the kernel by default: port 0.
+        // An unconnected netlink socket sends to port 0, the kernel.
         let request = request(sys::device_index(device)?, class.unwrap_or(TC_H_ROOT));
         Ok(Self { socket, request })
     }
 
-    /// The counters now.
+    /// Reads the current counters.
     ///
     /// # Errors
     /// If the device is gone.
@@ -142,7 +142,7 @@ fn marks(kind: Option<&[u8]>, own: Option<&[u8]>) -> u32 {
     known.map_or(0, |(_, places)| places.iter().filter_map(|&at| u32_at(own, at)).sum())
 }
 
-/// The marks of all tins: which ones there are, and in which the flows are, depends on `diffserv`.
+/// Sums the marks of all tins; which tins exist and which one a flow uses depends on `diffserv`.
 fn marks_of_cake(own: &[u8]) -> Option<u32> {
     let tins = attribute(own, TCA_CAKE_STATS_TIN_STATS)?;
     let marks =

@@ -36,7 +36,7 @@ struct Shared {
 }
 
 /// The receiving end of one flow or chain.
-pub struct Receiver(Arc<Mutex<Shared>>);
+pub struct FlowReceiver(Arc<Mutex<Shared>>);
 
 /// Data segments and payload bytes in order.
 fn read_arrivals(fd: &OwnedFd) -> (u64, u64) {
@@ -46,7 +46,7 @@ fn read_arrivals(fd: &OwnedFd) -> (u64, u64) {
     (info.data_segs_in.into(), info.bytes_received)
 }
 
-impl Receiver {
+impl FlowReceiver {
     /// Listens in the current namespace and starts a thread.
     ///
     /// # Errors

@@ -5,7 +5,6 @@ use std::io::{Error, Result};
 use std::net::SocketAddrV4;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
-use std::process::Child;
 
 use narrows_base::Point;
 use narrows_pcapng::{Ending, file_name};
@@ -15,22 +14,23 @@ use narrows_spec::scenario::{EcnMode, Flow, Program};
 
 use crate::capture::Capture;
 use crate::config::TrafficConfig;
-use crate::connection::Connection;
-use crate::crowd::Crowd;
+use crate::connection::ConnectOptions;
 use crate::diag::Sockets;
-use crate::flow::{Connections, Ends, Hosts, RunningFlow};
-use crate::iperf::{self, Iperf};
+use crate::flow::{Connections, FlowPrograms, Hosts, OwnSockets, RunningFlow};
+use crate::iperf::{self, Iperf, Iperf3Server};
+use crate::open_loop::OpenLoopArrivals;
 use crate::output::Output;
 use crate::packet_file::PacketFile;
 use crate::program::{Running, Start};
 use crate::programs::Programs;
 use crate::queue::QueueReader;
-use crate::receiver::Receiver;
-use crate::sender::Sender;
+use crate::receiver::FlowReceiver;
+use crate::sender::FlowSender;
 use crate::session::Session;
 use crate::stage::Watched;
+use crate::stop::StopFiles;
 use crate::sys;
-use crate::waits::Watch;
+use crate::waits::WaitTimes;
 
 /// Time between the set-up and time 0 of the run, ns.
 const LEAD_NS: u64 = 10_000_000;
@@ -42,14 +42,20 @@ const PROGRESS_NS: u64 = 500_000_000;
 /// Interval at which the waits of the hosts' programs are read.
 const WATCH_NS: u64 = 200_000_000;
 
-struct Run<'a> {
+/// A run between its hosts, or one host's part of it.
+pub struct TrafficRun<'a> {
     config: &'a TrafficConfig,
     flows: Vec<RunningFlow<'a>>,
     /// The flows by their names in `while` and `stop_when`.
     names: Names<'a>,
     /// Present if some flows aren't our own.
     hosts: Option<Hosts>,
-    queue: Option<QueueReader>,
+    /// Present instead if the other ends of these flows are on other hosts.
+    pub own_sockets: Option<OwnSockets>,
+    /// How hosts agree on the end by `stop_when`; without it, this one knows of all flows.
+    pub stop: Option<StopFiles>,
+    /// The bottleneck's queue, if it is sampled here.
+    pub queue: Option<QueueReader>,
     epoll: OwnedFd,
     output: Output,
     /// CLOCK_MONOTONIC at time 0 of the run.
@@ -58,7 +64,7 @@ struct Run<'a> {
     next_progress: u64,
     /// The processes of receivers that aren't our own.
     servers: Vec<u32>,
-    watch: Watch,
+    watch: WaitTimes,
     /// When the waits are read again.
     next_watch: u64,
 }
@@ -71,7 +77,9 @@ struct Run<'a> {
 /// # Errors
 /// If a namespace, device or congestion control is missing, or a connection breaks.
 pub fn run(config: &TrafficConfig) -> Result<()> {
-    sys::enter_namespace(&config.namespaces.receiver)?;
+    let missing = || Error::other("a run of both hosts needs namespaces");
+    let namespaces = config.namespaces.as_ref().ok_or_else(missing)?;
+    sys::enter_namespace(&namespaces.receiver)?;
     set_up(config)?;
     if let Some(device) = config.receiver_device.as_ref().filter(|_| config.checksums) {
         sys::checksum_offload_off(device)?;
@@ -81,17 +89,21 @@ pub fn run(config: &TrafficConfig) -> Result<()> {
     let their_sockets = open_sockets(config)?;
     let zero = config.zero_ns.unwrap_or_else(|| sys::tick_after(sys::monotonic_ns() + LEAD_NS));
     let at_receiver = packet_file(config, Point::Receiver, zero)?;
-    let queue = open_queue(config)?;
-    sys::enter_namespace(&config.namespaces.sender)?;
+    let queue = match &namespaces.router {
+        Some(router) => sys::enter_namespace(router).and_then(|()| open_queue(config))?,
+        None => None,
+    };
+    sys::enter_namespace(&namespaces.sender)?;
     set_up(config)?;
     receivers.start(config, true)?;
 
-    let hosts = open_sockets(config)?.zip(their_sockets).zip(config.sender).map(
-        |((sockets, theirs), sender)| Hosts {
+    let hosts = open_sockets(config)?
+        .zip(their_sockets)
+        .zip(config.sender.zip(config.receiver))
+        .map(|((sockets, theirs), (sender, receiver))| Hosts {
             sender: (sockets, sender),
-            receiver: (theirs, config.receiver),
-        },
-    );
+            receiver: (theirs, receiver),
+        });
     let epoll = sys::epoll()?;
     if !config.scenario.host.gso {
         sys::segmentation_offload_off(&config.sender_device)?;
@@ -112,27 +124,11 @@ pub fn run(config: &TrafficConfig) -> Result<()> {
             None => flow(config, i, ends.remove(&i)),
         })
         .collect::<Result<_>>()?;
-    let output = Output::default();
-    let servers = receivers.servers.0.iter().map(Child::id).collect();
-    let mut run = Run {
-        config,
-        flows,
-        names: Names::of(&config.scenario.flows),
-        hosts,
-        queue,
-        epoll,
-        output,
-        zero,
-        next_progress: 0,
-        servers,
-        watch: Watch::default(),
-        next_watch: config.scenario.run.warmup_ns,
-    };
+    let servers = receivers.servers.iter().map(Iperf3Server::process).collect();
+    let mut run =
+        TrafficRun { hosts, queue, servers, ..TrafficRun::new(config, flows, epoll, zero) };
     run.until_done()?;
-    run.output.write(&config.out)?;
-    if config.watch_waits {
-        run.watch.write(&config.out)?;
-    }
+    run.write()?;
     std::fs::write(config.out.join("zero_ns"), zero.to_string())?;
     capture.map_or(Ok(()), |c| c.write(&config.out))?;
     run.finish()?;
@@ -142,27 +138,36 @@ pub fn run(config: &TrafficConfig) -> Result<()> {
 
 /// Writes `programs.json`: for each flow of programs, by its number, when its client ran.
 fn write_programs(config: &TrafficConfig, flows: &[RunningFlow<'_>]) -> Result<()> {
-    let told = flows.iter().enumerate().filter_map(|(i, flow)| Some((i, flow.programs()?)));
-    let told: BTreeMap<_, _> = told.collect();
-    if told.is_empty() {
+    let programs = flows.iter().enumerate().filter_map(|(i, flow)| Some((i, flow.programs()?)));
+    let programs: BTreeMap<_, _> = programs.collect();
+    if programs.is_empty() {
         return Ok(());
     }
-    std::fs::write(config.out.join("programs.json"), serde_json::to_string(&told)?)
+    std::fs::write(config.out.join("programs.json"), serde_json::to_string(&programs)?)
 }
 
 /// Starts a capture in the current namespace, if requested.
-fn packet_file(config: &TrafficConfig, point: Point, zero: u64) -> Result<Option<PacketFile>> {
+///
+/// # Errors
+/// If there is no right to capture, or the file can't be made.
+pub fn packet_file(config: &TrafficConfig, point: Point, zero: u64) -> Result<Option<PacketFile>> {
     let Some(pcap) = &config.pcap else { return Ok(None) };
     let device = match point {
         Point::Sender => Some(&config.sender_device),
         _ => config.receiver_device.as_ref(),
     };
     let device = device.ok_or_else(|| Error::other("a capture needs receiver_device"))?;
-    PacketFile::start(device, point, pcap, zero).map(Some)
+    let flows = u16::try_from(config.scenario.flows.len()).unwrap_or(u16::MAX);
+    let ports = config.first_port..config.first_port.saturating_add(flows);
+    let ports = config.part.is_some().then_some(ports);
+    PacketFile::start(device, point, pcap, zero, ports).map(Some)
 }
 
 /// Ends the captures and writes `captures.json`: how each file ended.
-fn end_captures(config: &TrafficConfig, files: [Option<PacketFile>; 2]) -> Result<()> {
+///
+/// # Errors
+/// If one couldn't be written.
+pub fn end_captures(config: &TrafficConfig, files: [Option<PacketFile>; 2]) -> Result<()> {
     let mut endings: BTreeMap<String, Ending> = BTreeMap::new();
     for file in files.into_iter().flatten() {
         endings.insert(file_name(file.point), file.finish()?);
@@ -174,24 +179,11 @@ fn end_captures(config: &TrafficConfig, files: [Option<PacketFile>; 2]) -> Resul
 #[derive(Default)]
 struct Receivers {
     /// Ours, by their flows.
-    ends: BTreeMap<usize, Receiver>,
+    ends: BTreeMap<usize, FlowReceiver>,
     /// Servers of flows whose packets programs make.
     programs: BTreeMap<usize, Running>,
-    /// They end at the latest when this is dropped.
-    servers: Servers,
-}
-
-#[derive(Default)]
-struct Servers(Vec<Child>);
-
-impl Drop for Servers {
-    fn drop(&mut self) {
-        for server in &mut self.0 {
-            // It may have ended with its client.
-            _ = server.kill();
-            _ = server.wait();
-        }
-    }
+    /// Those of iperf3.
+    servers: Vec<Iperf3Server>,
 }
 
 impl Receivers {
@@ -206,9 +198,9 @@ impl Receivers {
                 server.await_listening(config.zero_ns)?;
                 self.programs.insert(i, server);
             } else if let Some(iperf3) = config.iperf3_of(i) {
-                self.servers.0.push(iperf::serve(&iperf3.program, port, &config.out)?);
+                self.servers.push(iperf::serve(iperf3, port, &config.out)?);
             } else {
-                self.ends.insert(i, Receiver::start(port, flow)?);
+                self.ends.insert(i, FlowReceiver::start(port, flow)?);
             }
         }
         Ok(())
@@ -220,43 +212,53 @@ fn of_programs(config: &TrafficConfig, index: usize, server: Running) -> Result<
     let flow = &config.scenario.flows[index];
     let client = Start::new(config, index, Program::Client)?;
     let programs = Programs::new(flow, client, server);
-    Ok(RunningFlow::new(flow, Ends::Programs(Box::new(programs))))
+    Ok(RunningFlow::new(flow, FlowPrograms::Programs(Box::new(programs))))
 }
 
-fn flow(
+/// A flow that this host sends; without a receiver, that is on another host.
+///
+/// # Errors
+/// If the configuration lacks an address.
+pub fn flow(
     config: &TrafficConfig,
     index: usize,
-    receiver: Option<Receiver>,
+    receiver: Option<FlowReceiver>,
 ) -> Result<RunningFlow<'_>> {
     let flow = &config.scenario.flows[index];
-    let (host, port) = (config.receiving_address(index), config.port(index)?);
+    let (host, port) = (config.receiving_address(index)?, config.port(index)?);
     if let Some(iperf3) = config.iperf3_of(index) {
         let duration = config.scenario.run.duration_ns;
         let iperf = Iperf::new(flow, iperf3, index, (host, port), duration, &config.out);
-        return Ok(RunningFlow::new(flow, Ends::Iperf(Box::new(iperf))));
+        return Ok(RunningFlow::new(flow, FlowPrograms::Iperf(Box::new(iperf))));
     }
-    let receiver = receiver.ok_or_else(|| Error::other("a flow without a receiver"))?;
-    let connection = Connection {
+    if receiver.is_none() && config.part.is_none() {
+        return Err(Error::other("a flow without a receiver"));
+    }
+    let connection = ConnectOptions {
         cca: &flow.cca,
         to: SocketAddrV4::new(host, port),
         tcp_ecn: tcp_ecn(config, flow.ecn),
         notsent_lowat: flow.notsent_lowat(),
         dscp: flow.dscp,
+        resets: config.part.is_some(),
     };
     let draws = Draws { seed: config.scenario.seed, flow: &flow.name };
     let ends = if let Some(session) = Session::new(flow, connection, draws) {
-        Ends::Session(Box::new(session), receiver)
-    } else if let Some(crowd) = Crowd::new(flow, connection, draws) {
-        Ends::Crowd(Box::new(crowd), receiver)
+        FlowPrograms::Session(Box::new(session), receiver)
+    } else if let Some(arrivals) = OpenLoopArrivals::new(flow, connection, draws) {
+        FlowPrograms::OpenLoopArrivals(Box::new(arrivals), receiver)
     } else {
-        Ends::Own(Box::new(Sender::new(flow, connection)), receiver)
+        FlowPrograms::Own(Box::new(FlowSender::new(flow, connection)), receiver)
     };
     Ok(RunningFlow::new(flow, ends))
 }
 
 /// The values that a flow sets while it connects: its own, and that of the others. Nothing if no
-/// flow differs from Linux's default.
+/// flow differs from Linux's default, or on a host of a network, whose settings aren't ours.
 fn tcp_ecn(config: &TrafficConfig, ecn: EcnMode) -> Option<[u8; 2]> {
+    if config.part.is_some() {
+        return None;
+    }
     let some = config.scenario.flows.iter().any(|flow| flow.ecn == EcnMode::Classic);
     let others = config.sysctls.get("net/ipv4/tcp_ecn").and_then(|v| v.bytes().next());
     some.then_some([if ecn == EcnMode::Classic { b'1' } else { b'2' }, others.unwrap_or(b'2')])
@@ -269,12 +271,12 @@ fn open_sockets(config: &TrafficConfig) -> Result<Option<Sockets>> {
 }
 
 /// Leaves this thread in the router's namespace, if there is a queue to read.
-fn open_queue(config: &TrafficConfig) -> Result<Option<QueueReader>> {
-    let (Some(router), Some(device)) = (&config.namespaces.router, &config.bottleneck_device)
-    else {
-        return Ok(None);
-    };
-    sys::enter_namespace(router)?;
+/// The bottleneck's queue in the current namespace, if it is sampled here.
+///
+/// # Errors
+/// If there is no such device.
+pub fn open_queue(config: &TrafficConfig) -> Result<Option<QueueReader>> {
+    let Some(device) = &config.bottleneck_device else { return Ok(None) };
     QueueReader::open(device, config.bottleneck_class).map(Some)
 }
 
@@ -291,24 +293,66 @@ fn set_up(config: &TrafficConfig) -> Result<()> {
     Ok(())
 }
 
-impl Run<'_> {
+impl<'a> TrafficRun<'a> {
+    /// A run whose time 0 is at this value of CLOCK_MONOTONIC.
+    #[must_use]
+    pub fn new(
+        config: &'a TrafficConfig,
+        flows: Vec<RunningFlow<'a>>,
+        epoll: OwnedFd,
+        zero: u64,
+    ) -> Self {
+        Self {
+            config,
+            flows,
+            names: Names::of(&config.scenario.flows),
+            hosts: None,
+            own_sockets: None,
+            stop: None,
+            queue: None,
+            epoll,
+            output: Output::default(),
+            zero,
+            next_progress: 0,
+            servers: Vec::new(),
+            watch: WaitTimes::default(),
+            next_watch: config.scenario.run.warmup_ns,
+        }
+    }
+
+    /// Writes the rows of all samples, and how long the programs waited for a processor.
+    ///
+    /// # Errors
+    /// If that fails.
+    pub fn write(&self) -> Result<()> {
+        self.output.write(&self.config.out)?;
+        if self.config.watch_waits { self.watch.write(&self.config.out) } else { Ok(()) }
+    }
+
     fn now(&self) -> u64 {
         sys::monotonic_ns().saturating_sub(self.zero)
     }
 
-    fn until_done(&mut self) -> Result<()> {
+    /// Runs from time 0 to the end.
+    ///
+    /// # Errors
+    /// If a congestion control is missing, or a connection breaks.
+    pub fn until_done(&mut self) -> Result<()> {
         sys::sleep_until(self.zero)?;
         let mut next_sample = 0;
+        let mut is_heard = false;
         loop {
             let now = self.now();
-            if now >= next_sample {
+            // All that are due, or writing to a fast receiver would put them off until after the end.
+            while next_sample <= now.min(self.config.scenario.run.duration_ns) {
                 self.sample(next_sample)?;
                 next_sample = self.sample_after(next_sample);
+                is_heard = self.stop.as_ref().is_some_and(StopFiles::is_heard);
             }
             for i in 0..self.flows.len() {
                 self.act(i, now)?;
             }
-            if now >= self.config.scenario.run.duration_ns || self.should_stop() {
+            if now >= self.config.scenario.run.duration_ns || is_heard || self.should_stop(now)? {
                 return self.last_sample(now, next_sample);
             }
             let wake =
@@ -325,12 +369,15 @@ impl Run<'_> {
         let flow = &mut self.flows[i];
         let watched = Watched { epoll: &self.epoll, token: i as u64 };
         let at_receiver = flow.flow.reverse || flow.flow.sender == Some(Program::Server);
-        if !at_receiver || flow.deadline().is_none_or(|at| at > now) {
-            return flow.act(now, watched);
+        let other = self.config.namespaces.as_ref().filter(|_| at_receiver);
+        match other {
+            Some(namespaces) if flow.deadline().is_some_and(|at| at <= now) => {
+                sys::enter_namespace(&namespaces.receiver)?;
+                flow.act(now, watched)?;
+                sys::enter_namespace(&namespaces.sender)
+            }
+            _ => flow.act(now, watched),
         }
-        sys::enter_namespace(&self.config.namespaces.receiver)?;
-        flow.act(now, watched)?;
-        sys::enter_namespace(&self.config.namespaces.sender)
     }
 
     /// Multiples of the interval, the warm-up and the end.
@@ -340,12 +387,21 @@ impl Run<'_> {
         extra.into_iter().filter(|e| *e > t).fold(regular, u64::min)
     }
 
-    fn sample(&mut self, at: u64) -> Result<()> {
+    /// The connections of other programs now.
+    fn read_connections(&self) -> Result<Connections> {
+        if let Some(sockets) = &self.own_sockets {
+            let flows = self.flows.iter().enumerate();
+            return sockets.read(flows.filter_map(|(i, flow)| Some((i, flow.open_ports()?))));
+        }
         let open = |flow: &RunningFlow<'_>| Some((flow.open_ports()?, flow.flow.reverse));
         let ports: Vec<_> = self.flows.iter().filter_map(open).collect();
         let none = || Ok(Connections::default());
-        let connections = self.hosts.as_ref().map_or_else(none, |hosts| hosts.read(&ports))?;
-        for (i, flow) in self.flows.iter_mut().enumerate() {
+        self.hosts.as_ref().map_or_else(none, |hosts| hosts.read(&ports))
+    }
+
+    fn sample(&mut self, at: u64) -> Result<()> {
+        let connections = self.read_connections()?;
+        for (i, flow) in self.flows.iter_mut().enumerate().filter(|(_, flow)| flow.is_here()) {
             let (sample, arrived) = flow.sample(&connections);
             self.output.flow(at, i, &sample, arrived);
             let output = &mut self.output;
@@ -363,7 +419,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Reads how long the hosts' programs waited, now and then; programs that end keep their last
+    /// Reads from time to time how long the hosts' programs waited; programs that end keep their last
     /// values.
     fn watch_waits(&mut self, at: u64) {
         if self.config.watch_waits
@@ -407,7 +463,17 @@ impl Run<'_> {
         flows.is_some_and(|flows| flows.iter().all(|&flow| self.flows[flow].is_done()))
     }
 
-    fn should_stop(&self) -> bool {
+    /// Whether the run ends before its time. One of several hosts only notes that for its own flows.
+    fn should_stop(&mut self, now: u64) -> Result<bool> {
+        let met = self.meets_stop_when();
+        match &mut self.stop {
+            Some(stop) if met => stop.note(now).map(|()| false),
+            Some(_) => Ok(false),
+            None => Ok(met),
+        }
+    }
+
+    fn meets_stop_when(&self) -> bool {
         match self.config.scenario.run.stop_when.as_deref() {
             None => false,
             Some("all") => {
@@ -419,7 +485,10 @@ impl Run<'_> {
     }
 
     /// Waits for the reports of other programs.
-    fn finish(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Never in practice.
+    pub fn finish(&mut self) -> Result<()> {
         let early = self.now() < self.config.scenario.run.duration_ns;
         self.flows.iter_mut().try_for_each(|flow| flow.finish(early))
     }

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use narrows_spec::scenario::Flow;
 
-use crate::connection::{self, Connection};
+use crate::connection::{self, ConnectOptions};
 use crate::info::TcpInfo;
 use crate::stage::{Stage, Watched};
 use crate::sys;
@@ -24,7 +24,7 @@ enum Phase {
 }
 
 /// A sized flow that ended.
-pub struct Completion {
+pub struct FinishedTransfer {
     /// Its number in its chain, from 0.
     pub instance: u32,
     /// When it began to connect, ns.
@@ -87,9 +87,9 @@ pub struct Sample {
 }
 
 /// A flow and its state.
-pub struct Sender<'a> {
+pub struct FlowSender<'a> {
     flow: &'a Flow,
-    connection: Connection<'a>,
+    connection: ConnectOptions<'a>,
     phase: Phase,
     instance: u32,
     started_ns: u64,
@@ -97,10 +97,10 @@ pub struct Sender<'a> {
     closed: Totals,
 }
 
-impl<'a> Sender<'a> {
+impl<'a> FlowSender<'a> {
     /// A flow that waits for its start.
     #[must_use]
-    pub fn new(flow: &'a Flow, connection: Connection<'a>) -> Self {
+    pub fn new(flow: &'a Flow, connection: ConnectOptions<'a>) -> Self {
         let phase = Phase::Waiting(flow.start_ns);
         let left = flow.size_bytes;
         let closed = Totals::default();
@@ -139,7 +139,7 @@ impl<'a> Sender<'a> {
         now: u64,
         events: i32,
         watched: Watched<'_>,
-    ) -> Result<Option<Completion>> {
+    ) -> Result<Option<FinishedTransfer>> {
         match &self.phase {
             Phase::Sending(fd) => {
                 connection::write_all(fd, &mut self.left)?;
@@ -169,10 +169,10 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    fn complete(&mut self, now: u64) -> Option<Completion> {
+    fn complete(&mut self, now: u64) -> Option<FinishedTransfer> {
         let before = self.closed;
         self.closed = self.totals(self.info().as_ref().map(|(info, _)| info));
-        let completion = self.flow.size_bytes.map(|size_bytes| Completion {
+        let completion = self.flow.size_bytes.map(|size_bytes| FinishedTransfer {
             instance: self.instance,
             start_ns: self.started_ns,
             end_ns: now,

@@ -1,4 +1,4 @@
-//! A connection that is kept: its application writes now and then.
+//! A connection that is kept while its application pauses between writes.
 
 use std::io::Result;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -8,8 +8,8 @@ use narrows_spec::open_transfers;
 use narrows_spec::player::Player;
 use narrows_spec::scenario::{Flow, Workload};
 
-use crate::connection::{self, Connection};
-use crate::sender::{Completion, Sample, Totals};
+use crate::connection::{self, ConnectOptions};
+use crate::sender::{FinishedTransfer, Sample, Totals};
 use crate::stage::{Stage, Watched};
 use crate::sys;
 
@@ -34,7 +34,7 @@ struct Transfer {
 /// A flow with an application that doesn't write all the time.
 pub struct Session<'a> {
     flow: &'a Flow,
-    opening: Connection<'a>,
+    opening: ConnectOptions<'a>,
     app: App,
     /// When it connects; none afterwards.
     start: Option<u64>,
@@ -56,7 +56,7 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// A session that waits for its start; none for what isn't a session's workload.
     #[must_use]
-    pub fn new(flow: &'a Flow, opening: Connection<'a>, draws: Draws<'_>) -> Option<Self> {
+    pub fn new(flow: &'a Flow, opening: ConnectOptions<'a>, draws: Draws<'_>) -> Option<Self> {
         let app = match flow.workload.as_ref()? {
             Workload::Arrivals { .. }
             | Workload::Web { .. }
@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
         now: u64,
         events: i32,
         watched: Watched<'_>,
-    ) -> Result<Option<Completion>> {
+    ) -> Result<Option<FinishedTransfer>> {
         let Some(open) = &self.connection else { return Ok(None) };
         if self.stopped && events & libc::EPOLLHUP != 0 {
             self.past = self.totals();
@@ -197,12 +197,12 @@ impl<'a> Session<'a> {
         self.take_completion(now)
     }
 
-    fn take_completion(&mut self, now: u64) -> Result<Option<Completion>> {
+    fn take_completion(&mut self, now: u64) -> Result<Option<FinishedTransfer>> {
         let Some(open) = &self.connection else { return Ok(None) };
         let over = self.left == Some(0) && sys::unacknowledged_bytes(open.as_raw_fd())? == 0;
         let Some(transfer) = self.transfer.take_if(|_| over) else { return Ok(None) };
         self.open_since = None;
-        let completion = Completion {
+        let completion = FinishedTransfer {
             instance: self.number,
             start_ns: transfer.start_ns,
             end_ns: now,

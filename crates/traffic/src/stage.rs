@@ -25,7 +25,7 @@ pub struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// The same for a connection of several that a flow has at once.
+    /// One of several connections that a flow has at a time.
     #[must_use]
     pub fn of(self, instance: u32) -> Self {
         Self { token: self.token & FLOWS | u64::from(instance) << FLOWS.count_ones(), ..self }

@@ -12,8 +12,10 @@ use std::mem::{size_of, zeroed};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
+use std::os::unix::thread::JoinHandleExt;
 use std::path::Path;
 use std::process::Command;
+use std::thread::JoinHandle;
 
 use libc::{c_int, c_void, socklen_t};
 
@@ -151,7 +153,7 @@ pub fn tell_acknowledgements(fd: RawFd) -> Result<()> {
     set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags.to_ne_bytes())
 }
 
-/// Takes all that a socket has told so.
+/// Takes all acknowledgements that a socket has queued.
 ///
 /// # Errors
 /// If the connection is broken.
@@ -367,6 +369,22 @@ pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<Captured> {
     // A header of 16 bytes (length, level, type), then the timespec.
     let at_ns = control[2] * 1_000_000_000 + control[3];
     Ok(Captured { at_ns, outgoing: from.sll_pkttype == libc::PACKET_OUTGOING, len })
+}
+
+/// Has a system call in which a thread waits fail with `Interrupted`.
+///
+/// # Errors
+/// If the signal can't be handled.
+pub fn interrupt<T>(thread: &JoinHandle<T>) -> Result<()> {
+    extern "C" fn ignore(_: c_int) {}
+    // SAFETY: plain data; without SA_RESTART.
+    let mut action: libc::sigaction = unsafe { zeroed() };
+    action.sa_sigaction = ignore as *const () as usize;
+    // SAFETY: the handler does nothing, and nothing else uses this signal.
+    check(unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) })?;
+    // SAFETY: the handle isn't joined yet, so the thread's number is valid even if it has ended.
+    unsafe { libc::pthread_kill(thread.as_pthread_t() as _, libc::SIGUSR1) };
+    Ok(())
 }
 
 /// Lets the kernel kill the child when the thread that starts it ends.

@@ -11,7 +11,7 @@ use libc::{c_int, c_long, c_void};
 pub type Pid = libc::pid_t;
 
 /// An event of a traced thread.
-pub enum Event {
+pub enum TraceeEvent {
     /// It stopped.
     Stopped(Pid, Stop),
     /// It ended with this status.
@@ -124,21 +124,21 @@ pub fn resume(thread: Pid, signal: c_int) -> Result<()> {
 ///
 /// # Errors
 /// Never in practice.
-pub fn event() -> Result<Option<Event>> {
+pub fn event() -> Result<Option<TraceeEvent>> {
     let mut status = 0;
     // SAFETY: `status` outlives the call.
     let thread = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::WNOHANG) };
     match check(thread.into()) {
-        Err(e) if e.raw_os_error() == Some(libc::ECHILD) => Ok(Some(Event::NothingLeft)),
+        Err(e) if e.raw_os_error() == Some(libc::ECHILD) => Ok(Some(TraceeEvent::NothingLeft)),
         Err(e) => Err(e),
         Ok(0) => Ok(None),
         Ok(_) if libc::WIFEXITED(status) => {
-            Ok(Some(Event::Exited(thread, libc::WEXITSTATUS(status))))
+            Ok(Some(TraceeEvent::Exited(thread, libc::WEXITSTATUS(status))))
         }
         Ok(_) if libc::WIFSIGNALED(status) => {
-            Ok(Some(Event::Killed(thread, libc::WTERMSIG(status))))
+            Ok(Some(TraceeEvent::Killed(thread, libc::WTERMSIG(status))))
         }
-        Ok(_) => Ok(Some(Event::Stopped(thread, stop(status)))),
+        Ok(_) => Ok(Some(TraceeEvent::Stopped(thread, stop(status)))),
     }
 }
 

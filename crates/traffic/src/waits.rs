@@ -38,13 +38,13 @@ impl Waits {
 
 /// Follows this process and the programs that it started.
 #[derive(Default)]
-pub struct Watch {
+pub struct WaitTimes {
     first: BTreeMap<u32, Waits>,
     last: BTreeMap<u32, Waits>,
     pressure_ns: Option<(u64, u64)>,
 }
 
-impl Watch {
+impl WaitTimes {
     /// Reads the times of these processes; one that ends between two readings keeps the last.
     pub fn read(&mut self, processes: impl Iterator<Item = u32>) {
         for process in processes {
@@ -66,11 +66,11 @@ impl Watch {
     /// If the file can't be written.
     pub fn write(&self, directory: &Path) -> Result<()> {
         let each = self.last.iter().map(|(process, last)| last.since(self.first[process]));
-        let told = serde_json::json!({
+        let totals = serde_json::json!({
             "hosts": each.fold(Waits::default(), Waits::plus),
             "pressure_ns": self.pressure_ns.map(|(first, last)| last - first),
         });
-        fs::write(directory.join("waits.json"), told.to_string())
+        fs::write(directory.join("waits.json"), totals.to_string())
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn waits_before_the_first_reading_do_not_count() {
-        let mut watch = Watch::default();
+        let mut watch = WaitTimes::default();
         let own = std::process::id();
         watch.read([own, u32::MAX].into_iter());
         assert_eq!(watch.first.keys().collect::<Vec<_>>(), [&own]);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use narrows_base::Point;
 use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion};
-use narrows_spec::scenario::{EcnMode, Flow, Scenario};
+use narrows_spec::scenario::{Flow, Scenario};
 use serde::Deserialize;
 
 thread_local! {
@@ -62,11 +62,7 @@ pub(crate) fn begin(at: At, scenario: &Scenario) -> Captures<File> {
 }
 
 fn flow_info(flow: &Flow) -> FlowInfo {
-    FlowInfo {
-        name: flow.name.clone(),
-        several: flow.has_several_connections(),
-        accurate_ecn: flow.ecn == EcnMode::L4s,
-    }
+    FlowInfo { name: flow.name.clone(), several: flow.has_several_connections() }
 }
 
 /// Completes the file and keeps it until the next one; returns its length.

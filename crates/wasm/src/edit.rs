@@ -65,7 +65,7 @@ fn child<'a>(here: &'a mut Item, key: &str, further: &[Step]) -> Option<&'a mut 
     Some(item)
 }
 
-/// The same for the list's entry with this number.
+/// The place further in the list's entry with this number.
 fn entry(here: &mut Item, index: usize, further: &[Step], value: &Json) -> Option<()> {
     if let Item::ArrayOfTables(tables) = here {
         if further.is_empty() {

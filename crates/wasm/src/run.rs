@@ -9,7 +9,7 @@ use narrows_metrics::run::RunNumbers;
 use narrows_record::columns::PACKETS;
 use narrows_record::{NullTap, Recorder};
 use narrows_sim::{Controls, run_with};
-use narrows_spec::{ControlFault, Files, Module, Node, Problems, Source, Surroundings};
+use narrows_spec::{ControlFault, Files, Inputs, Module, Node, Problems, Source};
 use serde_json::{Map, Value, json};
 
 use crate::capture::{self, At};
@@ -39,15 +39,15 @@ pub(crate) fn run(text: &str, own: Option<&str>, wanted: &Wanted) -> Result<Valu
     let mut recorder = Recorder::new(scenario.run.record, warmup);
     let controls = own
         .map_or_else(Controls::new, |name| Controls::new().with(name, javascript_control::control));
-    let mut heard = |at: Time, _| {
+    let mut on_progress = |at: Time, _| {
         page::progress(at.as_secs_f64() / ends.as_secs_f64());
         ControlFlow::Continue(())
     };
     let mut observer = Within { observer: &mut recorder, stretch: wanted.packets };
     let mut tap = wanted.capture.map(|at| capture::begin(at, scenario));
     let outcome = match &mut tap {
-        None => run_with(scenario, &controls, &mut observer, &mut NullTap, &mut heard),
-        Some(tap) => run_with(scenario, &controls, &mut observer, tap, &mut heard),
+        None => run_with(scenario, &controls, &mut observer, &mut NullTap, &mut on_progress),
+        Some(tap) => run_with(scenario, &controls, &mut observer, tap, &mut on_progress),
     }?;
     let length = tap.map(capture::end);
     let digest = recorder.digest().to_string();
@@ -80,7 +80,7 @@ struct Page<'a> {
     own: Option<&'a str>,
 }
 
-impl Surroundings for Page<'_> {
+impl Inputs for Page<'_> {
     fn file(&self, name: &str) -> Result<String, String> {
         Files::default().file(name)
     }

@@ -1,7 +1,7 @@
 //! A part of a run whose packets are wanted.
 
 use narrows_base::{Histogram, Level, Time};
-use narrows_record::{Event, Kind, Observer, RttSample};
+use narrows_record::{Event, EventKind, Observer, RttSample};
 use narrows_spec::scenario::Scenario;
 use serde::Deserialize;
 
@@ -34,7 +34,7 @@ pub(crate) struct Within<'a, O> {
 }
 
 impl<O: Observer> Observer for Within<'_, O> {
-    fn wants(&self, kind: Kind) -> bool {
+    fn wants(&self, kind: EventKind) -> bool {
         self.observer.wants(kind)
     }
 

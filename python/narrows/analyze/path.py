@@ -15,14 +15,24 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from narrows.columns import shaped
-from narrows.packets import PACKET_BYTES
+from narrows.columns import compute_table
+from narrows.packets import PACKET_BYTES, WIRE
 
 WINDOW_S = 0.1
 """Rates are taken over windows at least this long."""
 _HIGH = 0.95
 STANDING_MS, STANDING_PART = 1.0, 0.05
 """A flow saw no queue if its mean RTT exceeds the minimum by less than this, in ms or in parts."""
+
+BURSTS, SPARE = 1.3, 4
+"""An application's highest rate below this many times the mean isn't a burst: it gets more room."""
+_FILLED = {"reno": 0.5, "cubic": 0.75, "bbr": 0.2}
+"""The part of a buffer of 1 BDP that a control fills on average: Reno's window falls to a half of
+2 BDP, CUBIC's to 0.7 of them, and BBR probes with a queue for a part of the time."""
+_FIXED = ("receiver_window", "send_buffer", "reordering")
+"""First causes that a specification states as a window."""
+_NOT_FULL = ("policer", "random_loss", "slow_start")
+"""First causes of a flow that met a queue occasionally at most, with its own bursts."""
 
 Flow = Mapping[str, Any]
 
@@ -55,11 +65,67 @@ def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) ->
     rtts = [rtt for rtt in (round_trip_ms(flow) for flow in flows) if rtt]
     rtt_ns = max(round(min(rtts, default=1.0) * 1e6), 1000)
     rate_bps = max(_highest_rate(samples, max(WINDOW_S, interval_s)), 1000)
-    delays = [(flow["rtt_ms"]["p99"] or 0.0) - (flow["rtt_ms"]["min"] or 0.0) for flow in flows]
+    # The RTTs of thin flows are longer by delayed acknowledgements.
+    most = max(flow["received_bytes"] for flow in flows) / 2
+    delays = [
+        (flow["rtt_ms"]["p99"] or 0.0) - (flow["rtt_ms"]["min"] or 0.0)
+        for flow in flows
+        if flow["received_bytes"] >= most
+    ]
+    known = _any_queue(flows)
+    if len(flows) == 1 and "causes" in flows[0]:  # an import shows no packets, so no causes
+        rate_bps, known = _rate_of_single_flow(flows[0], rate_bps)
+        shared = flows[0]["causes"]["first"] == "fair_share"
+        if shared and flows[0]["vantage"] == "sender":
+            return _share(flows[0])
+        rtt_ns = _usual_rtt(flows[0]) or rtt_ns
     queue = rate_bps * max(delays, default=0.0) / 8e3
-    return PathEstimate(
-        rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), _any_queue(flows), bool(rtts)
-    )
+    if not known:
+        queue = max(queue, rate_bps * rtt_ns / 8e9)
+    return PathEstimate(rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), known, bool(rtts))
+
+
+def _usual_rtt(flow: Flow) -> int | None:
+    """The mean RTT in ns of a flow whose window is as if fixed: no queue of it is simulated.
+
+    Its bursts waited, or its minimum RTT is that of packets sent ahead of others.
+    """
+    fixed = flow["vantage"] == "sender" and flow["causes"]["first"] in _FIXED
+    mean = flow["rtt_ms"]["mean"]
+    return round(mean * 1e6) if fixed and mean else None
+
+
+def _share(flow: Flow) -> PathEstimate:
+    """A path of the rate that others left; their queue is a delay that the flow can't change.
+
+    The buffer is what its own control fills to the measured mean, `_FILLED` of it on average.
+    """
+    mean_ns, least_ns = (round(flow["rtt_ms"][name] * 1e6) for name in ("mean", "min"))
+    filled = _FILLED.get(flow["control"]["control"], _FILLED["cubic"])
+    rate_bps = max(round(flow["goodput_mbps"] * 1e6 * WIRE), 1000)
+    rtt_ns = max(round(mean_ns / (1 + filled)), least_ns)
+    buffer = max(round(rate_bps * (mean_ns - rtt_ns) / 8e9 / filled), 4 * PACKET_BYTES)
+    # A buffer of a few packets delays by more than the share of it that was meant.
+    own_ns = round(filled * buffer * 8e9 / rate_bps)
+    return PathEstimate(rate_bps, max(mean_ns - own_ns, least_ns), buffer, True, True)
+
+
+def _rate_of_single_flow(flow: Flow, highest_bps: int) -> tuple[int, bool]:
+    """The rate that one flow shows, and whether it is the path's, or what others left of it.
+
+    Bursts of a flow that doesn't fill the path pass at its rate, so the highest rate over a round
+    trip is near it; of an application that writes steadily it says nothing.
+    """
+    causes = flow["causes"]
+    full, least = causes["evidence"]["full_rate_mbps"], causes["capacity"]["at_least_mbps"]
+    if full is not None and causes["first"] not in _NOT_FULL:
+        return round(full * 1e6 * WIRE), True
+    if not least:
+        return highest_bps, False
+    steady = least < BURSTS * (flow["goodput_mbps"] or 0.0)
+    unlimited = causes["first"] in ("slow_start", "policer")
+    spare = SPARE if unlimited or (steady and causes["first"] == "application") else 1
+    return round(spare * least * 1e6 * WIRE), False
 
 
 def _any_queue(flows: Sequence[Flow]) -> bool:
@@ -108,16 +174,23 @@ def growth_by_time(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def queue_samples(
-    flows: Sequence[Flow], samples: pl.DataFrame, capacity_known: bool
+    flows: Sequence[Flow],
+    samples: pl.DataFrame,
+    capacity_known: bool,
+    empty_rtt_ms: float | None = None,
 ) -> pl.DataFrame:
     """The bottleneck as the flows felt it, in the columns that every back end writes.
 
     The backlog is what the flows together delivered in the time by which their RTTs exceeded their
-    minimum. Packets lost count as dropped by the queue: those that never arrived if both ends were
-    captured, otherwise those retransmitted. What the flows don't show is null; of a link whose
-    capacity is unknown that are its queue and its drops.
+    minimum, or `empty_rtt_ms` where the path's RTT is known. Packets lost count as dropped by the
+    queue: those that never arrived if both ends were captured, otherwise those retransmitted. What
+    the flows don't show is null; of a link whose capacity is unknown that are its queue and its
+    drops.
     """
-    least = {i: flow["rtt_ms"]["min"] or 0.0 for i, flow in enumerate(flows)}
+    least = {
+        i: (flow["rtt_ms"]["min"] or 0.0) if empty_rtt_ms is None else empty_rtt_ms
+        for i, flow in enumerate(flows)
+    }
     waiting = samples.with_columns(
         pl.col("flow").cast(pl.Int64).replace_strict(least, return_dtype=pl.Float64).alias("least")
     ).select(
@@ -147,7 +220,7 @@ def queue_samples(
         "forwarded_packets": passed if capacity_known else pl.lit(None, pl.Int64),
         "forwarded_bytes": total["wire_bytes"],
     }
-    return shaped("queue_samples", grown, known)
+    return compute_table("queue_samples", grown, known)
 
 
 def queue_distribution(queue: pl.DataFrame) -> pl.DataFrame:
@@ -160,4 +233,4 @@ def queue_distribution(queue: pl.DataFrame) -> pl.DataFrame:
     rows = rows.group_by("value").agg(pl.col("weight").sum()).filter(pl.col("weight") > 0)
     known = {"kind": pl.lit("queue_bytes"), "id": pl.lit(0)}
     same = {name: pl.col(name) for name in ("value", "weight")}
-    return shaped("distributions", rows.sort("value"), known | same)
+    return compute_table("distributions", rows.sort("value"), known | same)

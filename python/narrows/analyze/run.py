@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows._native import MAX_NAME
+from narrows.analyze import ss_log
 from narrows.analyze.path import estimate, queue_distribution, queue_samples
 from narrows.analyze.scenario import BACKEND, plan_of_capture, specification
+from narrows.analyze.sockets import join_logs
 from narrows.errors import InputError
 from narrows.figures.frames import capacity_known
 from narrows.metrics import summarise
 from narrows.plan import Plan
 from narrows.report import FINDINGS, Verdicts, write_report
 from narrows.spec.reading import Loaded
-from narrows.store import Result, RunInfo, RunResult, default_directory, digest, new_result
+from narrows.store import Result, RunInfo, RunRecord, default_directory, digest, new_result
 from narrows.version import __version__
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ class Understood:
 
     loaded: Loaded
     plan: Plan
-    result: RunResult
+    result: RunRecord
     summary: Mapping[str, Any]
     findings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -98,11 +100,19 @@ def read_captures(
     Raises InputError for files that can't be read or hold no TCP data.
     """
     began, cpu = time.perf_counter(), time.process_time()
+    logs = [Path(file) for file in files if _is_log(Path(file))]
+    files = [file for file in files if Path(file) not in logs]
+    if not files:
+        raise InputError.at(str(logs[0]), "no capture beside it", "a capture and its log of `ss`")
     findings, tables = _read(files, packets, watcher)
     flows, place = findings["flows"], str(files[0])
     if not flows:
         raise InputError.at(place, "connections that carry no data", "a capture with data")
     samples, interval_ns = tables["flow_samples"], findings["sample_interval_ns"]
+    if logs:
+        samples, notes = _join(logs, findings, samples)
+        findings["notes"] += notes
+        tables["flow_samples"] = samples
     path = estimate(flows, samples, interval_ns / 1e9)
     end_s = max(findings["duration_s"], float(samples["time_s"].max() or 0.0))  # type: ignore[arg-type]
     loaded = specification(_name(files), flows, path, (place, end_s), interval_ns)
@@ -121,7 +131,7 @@ def read_captures(
     content = json.dumps(findings, indent=1, allow_nan=False).encode() + b"\n"
     plan = plan_of_capture(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
-    result = RunResult(tables, info, files={FINDINGS: content})
+    result = RunRecord(tables, info, files={FINDINGS: content})
     return Understood(loaded, plan, result, summary, findings)
 
 
@@ -137,10 +147,30 @@ def _read(
     except _native.CaptureError as error:
         said, remedy = error.args
         place, _, found = said.partition(": found ")
+        if not Path(place).exists():
+            found = "no such file"
         raise InputError.at(place, found or "files that can't be analysed", remedy) from None
     findings: dict[str, Any] = json.loads(output.summary)
     findings["engine"] = f"narrows {_native.engine_version}"
     return findings, {name: pl.DataFrame(table) for name, table in output.tables.items()}
+
+
+def _is_log(file: Path) -> bool:
+    """Whether a file is a log of `ss`, which no capture is."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        return ss_log.matches(stream.read(20_000))
+
+
+def _join(
+    logs: Sequence[Path], findings: dict[str, Any], samples: pl.DataFrame
+) -> tuple[pl.DataFrame, list[str]]:
+    texts = [log.read_text(encoding="utf-8", errors="replace") for log in logs]
+    try:
+        return join_logs(texts, findings, samples)
+    except ValueError as error:
+        raise InputError.at(str(logs[0]), str(error), "the time before each output") from None
 
 
 def _append_queue(tables: Mapping[str, pl.DataFrame], queue: pl.DataFrame) -> pl.DataFrame:

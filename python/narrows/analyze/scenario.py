@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Sequence
 
 from narrows._native import MAX_DURATION_NS, MAX_NAME
+from narrows.analyze.inferred import ends, impairments, workload
 from narrows.analyze.path import Flow, PathEstimate, round_trip_ms
 from narrows.errors import InputError
 from narrows.plan import Plan, Trial, canonical_json, content_hash, plan
 from narrows.spec.reading import Loaded, parse
 
 BACKEND = "capture"
+UNSURE, UNKNOWN = "unsure", ("unsure", "hidden")
+"""The control of a flow in a plan, and the verdicts that it stands for."""
 STAND_IN = "cubic"
-"""The control of a flow whose own isn't known, where a specification needs one."""
+"""The control that a specification names for a flow whose control is unknown."""
 _ENGINE = "capture 1"
 
 _HEAD = """\
@@ -44,24 +48,14 @@ def specification(
         found = f"packets {duration_s:.0f} s apart ({duration_s / 86_400:.1f} days)"
         raise InputError.at(place, found, "at most 1000000 s (11.6 days), cut out of it,")
     interval_ns = min(interval_ns, max(round(duration_s * 1e9), 1))
-    lines = [
-        _HEAD,
-        f"name = {_quote(name)}",
-        "",
-        "[path]",
-        f'rate = "{path.rate_bps}bit"' + ("" if path.known else f" {_AT_LEAST}"),
-        f'rtt = "{path.rtt_ns}ns"' + ("" if path.delay_known else " # not known"),
-        f'buffer = "{path.buffer_bytes}b"',
-    ]
-    for title, flow in zip(names(flows), flows, strict=True):
-        lines += _flow(title, flow, path)
-    lines += [
-        "",
-        "[run]",
-        f'duration = "{_ns(duration_s)}ns"',
-        f'sample_interval = "{interval_ns}ns"',
-    ]
-    text = "\n".join(lines) + "\n"
+    run = (duration_s, interval_ns)
+    text = _text(name, flows, path, run, causes=False)
+    # An import shows no packets, so no causes.
+    if all("causes" in flow for flow in flows):
+        whole = _text(name, flows, path, run, causes=True)
+        # An unusual capture may show causes that no specification can express.
+        with contextlib.suppress(InputError):
+            return Loaded(parse(whole, name).spec, whole)
     try:
         return Loaded(parse(text, name).spec, text)
     except InputError as error:
@@ -70,27 +64,59 @@ def specification(
         raise InputError.at(place, found, problem.remedy) from None
 
 
-def _flow(title: str, flow: Flow, path: PathEstimate) -> list[str]:
-    control, known = flow["control"]["control"], flow["control"]["control"] != "unsure"
+def _text(
+    name: str, flows: Sequence[Flow], path: PathEstimate, run: tuple[float, int], *, causes: bool
+) -> str:
+    """The specification as TOML; `causes` says whether it includes what limited the flows."""
+    duration_s, interval_ns = run
+    lines = [
+        _HEAD,
+        f"name = {_quote(name)}",
+        "",
+        "[path]",
+        f'rate = "{path.rate_bps}bit"' + ("" if path.known else f" {_AT_LEAST}"),
+        f'rtt = "{_duration(path.rtt_ns)}"' + ("" if path.delay_known else " # not known"),
+        f'buffer = "{path.buffer_bytes}b"',
+        "",
+        *(impairments(flows) if causes else ()),
+    ]
+    for title, flow in zip(names(flows), flows, strict=True):
+        lines += _flow(title, flow, path, causes)
+    lines += [
+        "",
+        "[run]",
+        f'duration = "{_duration(_ns(duration_s))}"',
+        f'sample_interval = "{_duration(interval_ns)}"',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _flow(title: str, flow: Flow, path: PathEstimate, causes: bool) -> list[str]:
+    control = flow["control"]["control"]
+    known = control not in UNKNOWN
     rtt = round_trip_ms(flow)
     lines = [
         "",
         "[[flows]]",
         f"name = {_quote(title)}",
         f'cca = "{control}"' if known else f'cca = "{STAND_IN}" # not known',
-        f'start = "{round(flow["start_s"] * 1e9)}ns"',
+        f'start = "{_duration(round(flow["start_s"] * 1e9))}"',
     ]
     if rtt is not None and round(rtt * 1e6) > path.rtt_ns:
-        lines.append(f'rtt = "{round(rtt * 1e6)}ns"')
-    if flow["complete"] and flow["received_bytes"]:
+        lines.append(f'rtt = "{_duration(round(rtt * 1e6))}"')
+    lines += ends(flow) if causes else ()
+    pauses = workload(flow) if causes else None
+    if pauses is not None:
+        lines += [pauses, f'stop = "{_duration(_ns(flow["end_s"]))}"']
+    elif flow["complete"] and flow["received_bytes"]:
         lines.append(f'size = "{flow["received_bytes"]}b"')
     elif flow["end_s"] > flow["start_s"]:
-        lines.append(f'stop = "{_ns(flow["end_s"])}ns"')
+        lines.append(f'stop = "{_duration(_ns(flow["end_s"]))}"')
     return lines
 
 
 def names(flows: Sequence[Flow]) -> list[str]:
-    """The flows' names, unique and short enough; a later one between the same ends has a number."""
+    """The flows' names, unique and short enough; a repeated one gets a number."""
     seen: Counter[str] = Counter()
     titles: dict[str, None] = {}
     for number, flow in enumerate(flows):
@@ -108,6 +134,12 @@ def _ns(seconds: float) -> int:
     return max(round(seconds * 1e9), 1)
 
 
+def _duration(ns: int) -> str:
+    """A time in the largest unit in which it is a whole number."""
+    units = (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1))
+    return next(f"{ns // size}{unit}" for unit, size in units if ns % size == 0)
+
+
 def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
@@ -121,7 +153,8 @@ def plan_of_capture(loaded: Loaded, flows: Sequence[Flow], digest: str, path: Pa
         scenario["path"]["capacity_known"] = False
     if not path.delay_known:
         scenario["path"]["delay_known"] = False
-    controls = [str(flow["control"]["control"]) for flow in flows]
+    found = [str(flow["control"]["control"]) for flow in flows]
+    controls = [UNSURE if control in UNKNOWN else control for control in found]
     for entry, control in zip(scenario["flows"], controls, strict=True):
         entry["cca"] = control
     key = content_hash([canonical_json(scenario), _ENGINE, BACKEND, digest])

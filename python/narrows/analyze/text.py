@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from narrows.analyze.limits import limits
 from narrows.analyze.run import Analysis
 from narrows.figures.frames import capacity_known
-from narrows.words import counted
+from narrows.report.accounts import control_lines, socket_lines, way_lines
+from narrows.words import count_of
 
 MOST_FLOWS = 20
 """More flows than this are in the results directory only."""
@@ -20,39 +21,36 @@ def lines(made: Analysis) -> Iterator[str]:
     """The largest flows, the evidence for their controls, what is missing, and the files."""
     found = made.findings
     for file in found["files"]:
-        segments = counted(file["segments"], "TCP segment")
-        yield f"{file['path']}: {segments} in {counted(file['frames'], 'frame')}"
+        segments = count_of(file["segments"], "TCP segment")
+        yield f"{file['path']}: {segments} in {count_of(file['frames'], 'frame')}"
     flows = sorted(found["flows"], key=lambda flow: -flow["received_bytes"])
     shown = sorted(flows[:MOST_FLOWS], key=lambda flow: flow["id"])
-    yield f"{found['duration_s']:.3f} s, {counted(len(flows), 'flow')}"
+    yield f"{found['duration_s']:.3f} s, {count_of(len(flows), 'flow')}"
     yield ""
     yield from _table(shown)
     yield ""
     for flow in shown:
         yield f"{flow['name']}: captured at {_place(flow)}"
-        yield f"    {limits(flow)}"
-        yield from (f"    {note}" for note in (*flow["control"]["evidence"], *flow["notes"]))
-        yield from (f"    {line}" for line in _ways(flow))
+        yield f"    {flow['causes']['sentence']}"
+        about = (*control_lines(flow), *socket_lines(flow), *flow["notes"])
+        yield from (f"    {note}" for note in about)
+        yield from (f"    {line}" for line in way_lines(flow))
     if len(flows) > len(shown):
         yield f"{len(flows) - len(shown)} smaller flows are in the results only"
     yield from (f"note: {note}" for note in found["notes"])
+    yield from _trial(found["files"][0]["path"])
     if not capacity_known(made.result.trials[0].scenario):
         yield "note: no queue was filled: the capacity wasn't reached, so it is unknown"
     yield str(made.result.path)
     yield from (str(p) for p in (made.result.path / name for name in _PAGES) if p.is_file())
 
 
-def _ways(flow: Mapping[str, Any]) -> Iterator[str]:
-    """Loss and delay of its packets from each capture to the next."""
-    stages = flow["stages"] or ([{"from": "", **flow["ends"]}] if flow["ends"] else [])
-    for stage in stages:
-        where = f"{stage['from']} to {stage['to']}" if stage["from"] else "between the captures"
-        above = stage["delay_variation_ms"]
-        least = stage["least_delay_ms"]
-        parts = [f"{stage['lost']:,} of {stage['sent']:,} packets lost"]
-        parts += [f"least delay {least:.3f} ms"] if least is not None else []
-        parts += [f"{above['mean']:.3f} ms above it"] if above["mean"] is not None else []
-        yield f"{where}: {', '.join(parts)}"
+def _trial(path: str) -> Iterator[str]:
+    """For a capture of one of several trials of a run, that it is one."""
+    folder = Path(path).resolve().parent.parent
+    trials = len(list(folder.parent.glob("trial-*"))) if folder.name.startswith("trial-") else 0
+    if trials > 1:
+        yield f"note: this is {folder.name}; {folder.parent} has {trials} trials"
 
 
 def _place(flow: Mapping[str, Any]) -> str:

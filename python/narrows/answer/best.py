@@ -23,12 +23,12 @@ class Ranking:
     beside: tuple[Point, ...]
 
     @property
-    def found(self) -> Point | None:
+    def answer(self) -> Point | None:
         """The best; None if no value has the metric."""
         return self.points[0] if self.points else None
 
     @property
-    def decided(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether the best is surely better than all others."""
         return not self.beside
 
@@ -44,7 +44,7 @@ def rank(
         for (value, _), rows in zip(wanted, replies, strict=True):
             known[value] = point(value, rows, [question.metric])
         ranked = _rank(question, known)
-        beside = _beside(question.metric, ranked)
+        beside = _tied_with_best(question.metric, ranked)
         open_ = [*ranked[:1], *beside] if beside else []
         if not any(_varies(one, question.metric) for one in open_):
             break  # equal values stay equal
@@ -61,7 +61,7 @@ def _rank(question: BestQuestion, known: dict[Value, Point]) -> tuple[Point, ...
     return tuple(one for _, one in ranked)
 
 
-def _beside(metric: str, ranked: Sequence[Point]) -> tuple[Point, ...]:
+def _tied_with_best(metric: str, ranked: Sequence[Point]) -> tuple[Point, ...]:
     """The points whose difference from the best has an interval that includes zero."""
     return tuple(one for one in ranked[1:] if _alike(ranked[0].values[metric], one.values[metric]))
 

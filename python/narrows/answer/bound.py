@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from narrows.answer.judge import Knowledge, Limits, Point, PointState, Replies, Request
-from narrows.answer.question import BoundQuestion
+from narrows.answer.question import BoundQuestion, EqualQuestion
 from narrows.answer.scale import Scale
 
 
@@ -19,20 +19,20 @@ from narrows.answer.scale import Scale
 class Bracket:
     """The answer for one combination of the other axes.
 
-    `found` is the value asked for, None if there is none; `beyond` the nearest value on its other
+    `answer` is the value asked for, None if there is none; `beyond` the nearest value on its other
     side that surely fails, None if the range ends there. Values `between` them are undecided.
     `ranges` are the ends of the ranges in which all looked-at values hold.
     """
 
     question: BoundQuestion
     points: tuple[Point, ...]
-    found: Point | None
+    answer: Point | None
     beyond: Point | None
     between: tuple[Point, ...]
     ranges: tuple[tuple[Point, Point], ...]
 
     @property
-    def decided(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether nothing is undecided at the bound."""
         return not self.between
 
@@ -123,11 +123,24 @@ def bracket(
         yield from _look_for_gaps(search)
     first = search.first()
     if first is not None:
-        before = _before(search, first)
+        before = _values_below(search, first)
         if before:
             yield from search.narrow(before[-1], first, lambda state: state is PointState.HOLDS)
             yield from _fails(search)
     return _bracket(search)
+
+
+def crossing(
+    question: EqualQuestion, scale: Scale, limits: Limits, precision: float
+) -> Generator[list[Request], Replies, Bracket]:
+    """The bracket of the value from which the metric is surely on its other side."""
+    below, above = question.condition("<"), question.condition(">")
+    first, known = scale.numbers[0], Knowledge([below], limits)
+    yield from known.look([first])
+    mean = known.points[first].mean(below.quantity)
+    other_side = above if mean is not None and below.holds(mean) else below
+    wanted = BoundQuestion(question.place, "smallest", (other_side,))
+    return (yield from bracket(wanted, scale, limits, precision))
 
 
 def _look_for_gaps(search: _Bisection) -> Generator[list[Request], Replies, None]:
@@ -141,7 +154,7 @@ def _look_for_gaps(search: _Bisection) -> Generator[list[Request], Replies, None
             yield from search.seek(one, other)
 
 
-def _before(search: _Bisection, value: float) -> list[float]:
+def _values_below(search: _Bisection, value: float) -> list[float]:
     values = search.looked_at()
     return values[: values.index(value)]
 
@@ -149,7 +162,7 @@ def _before(search: _Bisection, value: float) -> list[float]:
 def _fails(search: _Bisection) -> Generator[list[Request], Replies, None]:
     """If values before the first that holds are undecided, narrows where they begin."""
     first = search.first()
-    before = _before(search, first) if first is not None else []
+    before = _values_below(search, first) if first is not None else []
     failing = [v for v in before if search.known.state(v) is PointState.FAILS]
     if failing and failing[-1] != before[-1]:
         after = before[before.index(failing[-1]) + 1]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from narrows.answer.best import Ranking
 from narrows.answer.bound import Bracket
 from narrows.answer.judge import Point
-from narrows.answer.question import BoundQuestion
+from narrows.answer.question import BestQuestion, EqualQuestion, metrics_in
 from narrows.answer.study import AskedStudy, Case
-from narrows.figures.axes import axis
-from narrows.figures.looks import HUES, told_apart
+from narrows.figures.axes import ChartAxis, axis
+from narrows.figures.looks import Look, looks, words
 from narrows.figures.model import Figure, Guide, Line, Panel, heights
+from narrows.figures.names import settings, value_words
 from narrows.figures.sweeps.view import label_of
-from narrows.words import counted
+from narrows.metrics.catalogue import scale_of
+from narrows.words import count_of
 
 MOST_CASES = 7
 """More combinations of the other axes don't fit one chart."""
@@ -24,44 +28,106 @@ AIR = 0.06
 
 
 def chart(study: AskedStudy, found: Mapping[Case, Bracket | Ranking], runs: int) -> Figure:
-    """A panel for each metric of the question, a line for each of the first seven cases."""
-    panels = tuple(_panel(study, metric, found) for metric in study.question.metrics)
-    left_out = len(found) - MOST_CASES
-    more = f"; the first {MOST_CASES} of {len(found)} combinations" if left_out > 0 else ""
-    subtitle = f"{study.question}; {counted(runs, 'run')}{more}"
+    """A panel for each metric of the question, a line for each case that there is room for."""
+    panels = tuple(_panel(study, quantity, found) for quantity in study.question.quantities)
+    shown = min(map(_most_cases, study.question.quantities))
+    more = f"; the first {shown} of {len(found)} combinations" if len(found) > shown else ""
+    subtitle = f"{study.question}; {count_of(runs, 'run')}{more}"
     alt = f"The answer to the question: {study.question}."
     return Figure(study.name, subtitle, panels, alt, columns=1, height=3.0)
 
 
-def _panel(study: AskedStudy, metric: str, found: Mapping[Case, Bracket | Ranking]) -> Panel:
-    cases = list(found)[:MOST_CASES]
+def _most_cases(quantity: str) -> int:
+    """The number of cases that a panel has room for; a difference has two lines for each."""
+    return MOST_CASES // len(metrics_in(quantity))
+
+
+def _panel(study: AskedStudy, quantity: str, found: Mapping[Case, Bracket | Ranking]) -> Panel:
+    """A metric over the place; of a difference both metrics."""
+    metrics = metrics_in(quantity)
+    cases = list(found)[: _most_cases(quantity)]
     points = {case: _ascending(study, found[case].points) for case in cases}
-    values = dict.fromkeys(study.written(p.value) for case in cases for p in points[case])
+    values = dict.fromkeys(study.spelling(p.value) for case in cases for p in points[case])
     across = axis(study.question.place, values)
-    looks = told_apart([(hue, 0) for hue in HUES[: len(cases)]])
-    lines = []
-    for case, look in zip(cases, looks, strict=True):
-        known = [point for point in points[case] if point.mean(metric) is not None]
-        x = np.array([across.positions[study.written(point.value)] for point in known])
-        y = np.array([point.mean(metric) for point in known], dtype=float)
-        ends = np.array([_finite(point, metric) for point in known], dtype=float).reshape(-1, 2)
-        label = ", ".join(str(value) for _, value in case) or label_of(metric)
-        kind = "line" if across.measured else "points"
-        lines.append(
-            Line(label, x, y, look.hue, ends[:, 0], ends[:, 1], marker="o", dash=look.dash,
-                 kind=kind)  # type: ignore[arg-type]
-        )  # fmt: skip
-    guides = _bounds(study, metric) + tuple(
-        Guide(across.positions[study.written(answer.found.value)], _note(study, case, answer.found),
-              upright=True)
+    shown = [(case, metric) for case in cases for metric in metrics]
+    looks_of_lines = looks([_control(study, case, metric) for case, metric in shown])
+    lines = [
+        _line(study, metric, points[case], _label(case, metric, metrics), across, look)
+        for (case, metric), look in zip(shown, looks_of_lines, strict=True)
+    ]
+    if len(lines) == 1:  # the axis says what it is
+        lines = [replace(lines[0], group="")]
+    guides = _bounds(study, quantity) + tuple(
+        Guide(
+            across.positions[study.spelling(end.value)],
+            _note(study, case, end),
+            upright=True,
+            below=number > 0,  # the labels of two ends don't touch
+        )
         for case in cases
-        if isinstance(answer := found[case], Bracket) and answer.found is not None
-    )  # fmt: skip
+        for number, end in enumerate(_answers(study, found[case]))
+    )
+    label = ", ".join(dict.fromkeys(label_of(name.rpartition(".")[2]) for name in metrics))
     return Panel(
-        across.label_of_scale, label_of(metric), tuple(lines), "",
+        across.label_of_scale, label if len(metrics) > 1 else label_of(quantity), tuple(lines), "",
         x_range=(None, None) if across.measured else (-0.5, len(across.positions) - 0.5),
-        y_range=_reach(lines, guides), x_scale=across.scale, guides=guides,
-        ticks=across.ticks,
+        y_range=_y_range(lines, guides), x_scale=across.scale, guides=guides,
+        ticks=_ticks(across),
+    )  # fmt: skip
+
+
+def _control(study: AskedStudy, case: Case, metric: str) -> str | None:
+    """The control that a line is about: that of its class, or the only one among the values."""
+    group = metric.rpartition(".")[0]
+    if study.controls.get(group) is not None:
+        return study.controls[group]
+    named = [str(value) for place, value in case if place.endswith("cca")]
+    return named[0] if len(named) == 1 else None
+
+
+def _ticks(across: ChartAxis) -> tuple[tuple[float, str], ...]:
+    """Round numbers on a logarithmic axis: the values tried there are rarely round."""
+    if not across.measured or across.scale != "log":
+        return across.ticks if not across.measured else ()
+    least, most = min(across.positions.values()), max(across.positions.values())
+    powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    round_ = (digit * 10.0**power for power in powers for digit in (1, 2, 5))
+    return tuple((at, f"{at:g}") for at in round_ if least <= at <= most)
+
+
+def _answers(study: AskedStudy, found: Bracket | Ranking) -> list[Point]:
+    """The values that are marked: the bound, or both ends around values that are equal."""
+    if isinstance(found, Ranking):
+        return []
+    ends = [found.beyond] if isinstance(study.question, EqualQuestion) else []
+    return [point for point in (*ends, found.answer) if point is not None]
+
+
+def _label(case: Case, metric: str, metrics: Sequence[str]) -> str:
+    """A line's label: its case, and the class or the metric if there are two or no case."""
+    values, group = settings(case), metric.rpartition(".")[0]
+    if values and len(metrics) == 1:
+        return ", ".join(values)
+    return ", ".join([*values, words(group) if group else label_of(metric)])
+
+
+def _line(
+    study: AskedStudy,
+    metric: str,
+    points: Sequence[Point],
+    label: str,
+    across: ChartAxis,
+    look: Look,
+) -> Line:
+    """The means of a metric with their intervals."""
+    known = [point for point in points if point.mean(metric) is not None]
+    x = np.array([across.positions[study.spelling(point.value)] for point in known])
+    scale = scale_of(metric)
+    y = scale * np.array([point.mean(metric) for point in known], dtype=float)
+    ends = scale * np.array([_finite(point, metric) for point in known], float).reshape(-1, 2)
+    return Line(
+        label, x, y, look.hue, ends[:, 0], ends[:, 1], marker="o", dash=look.dash,
+        kind="line" if across.measured else "points",
     )  # fmt: skip
 
 
@@ -80,7 +146,7 @@ def _finite(point: Point, metric: str) -> tuple[float, float]:
     return ends
 
 
-def _reach(lines: Sequence[Line], guides: Sequence[Guide]) -> tuple[float | None, float | None]:
+def _y_range(lines: Sequence[Line], guides: Sequence[Guide]) -> tuple[float | None, float | None]:
     """The ends of a y axis that shows all values and bounds, with some air around them."""
     level = [guide.value for guide in guides if not guide.upright]
     pool = np.concatenate([np.array(level), *(heights(line) for line in lines)])
@@ -91,16 +157,20 @@ def _reach(lines: Sequence[Line], guides: Sequence[Guide]) -> tuple[float | None
     return (0.0 if low >= 0 > low - air else low - air), high + air
 
 
-def _bounds(study: AskedStudy, metric: str) -> tuple[Guide, ...]:
-    """The bounds of the conditions on a metric."""
-    if not isinstance(study.question, BoundQuestion):
+def _bounds(study: AskedStudy, quantity: str) -> tuple[Guide, ...]:
+    """The bounds of the conditions on a metric; a difference has none."""
+    question, scale = study.question, scale_of(quantity)
+    if isinstance(question, BestQuestion) or len(metrics_in(quantity)) > 1:
         return ()
-    conditions = study.question.conditions
+    if isinstance(question, EqualQuestion):
+        return (Guide(scale * question.bound, f"{scale * question.bound:g}"),)
     return tuple(
-        Guide(one.bound, f"{one.op} {one.bound:g}") for one in conditions if one.metric == metric
+        Guide(scale * one.bound, f"{one.op} {scale * one.bound:g}")
+        for one in question.conditions
+        if one.quantity == quantity
     )
 
 
 def _note(study: AskedStudy, case: Case, found: Point) -> str:
-    words = str(study.written(found.value))
-    return f"{case[-1][1]}: {words}" if case else words
+    told = value_words(study.question.place, study.spelling(found.value))
+    return f"{value_words(*case[-1])}: {told}" if case else told

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from narrows.answer.question import AskedCondition
+from narrows.answer.question import AskedCondition, metrics_in
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, mean
 
@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The results of a value's runs: the values of each metric that has any."""
+    """The results of a value's runs: the values of each metric, or difference, that has any."""
 
     value: Value
     trials: int
@@ -68,7 +68,7 @@ class Point:
 
     def state(self, condition: AskedCondition) -> PointState:
         """Whether a condition holds; where the metric has no value it doesn't."""
-        ends = self.interval(condition.metric)
+        ends = self.interval(condition.quantity)
         if ends is None:
             return PointState.FAILS
         kept = {condition.holds(end) for end in ends}
@@ -84,18 +84,29 @@ class Point:
         return PointState.UNDECIDED if PointState.UNDECIDED in states else PointState.HOLDS
 
 
-def _possible(column: str) -> tuple[float, float]:
-    """The range of a metric's possible values."""
-    metric = find(column)
-    if metric is None or metric.centre is not None:
+def _possible(quantity: str) -> tuple[float, float]:
+    """The range of the possible values of a metric or a difference."""
+    metric = find(quantity)
+    if metric is None or metric.centre is not None or len(metrics_in(quantity)) > 1:
         return -math.inf, math.inf
     return 0.0, 1.0 if metric.part else math.inf
 
 
-def point(value: Value, rows: Sequence[Row], metrics: Sequence[str]) -> Point:
-    """The runs of a value as a point."""
-    known = {name: tuple(v for row in rows if (v := row.get(name)) is not None) for name in metrics}
+def point(value: Value, rows: Sequence[Row], quantities: Sequence[str]) -> Point:
+    """The runs of a value as a point, with differences and the metrics in them."""
+    names = dict.fromkeys(name for one in quantities for name in (one, *metrics_in(one)))
+    known = {
+        name: tuple(v for row in rows if (v := _read(row, name)) is not None) for name in names
+    }
     return Point(value, len(rows), known)
+
+
+def _read(row: Row, quantity: str) -> float | None:
+    """A metric of a run, or the difference of two; None without a value."""
+    first, *rest = (row.get(name) for name in metrics_in(quantity))
+    if first is None or None in rest:
+        return None
+    return first - sum(one for one in rest if one is not None)
 
 
 @dataclass
@@ -112,12 +123,12 @@ class Knowledge:
 
     def look(self, values: Sequence[Value]) -> Generator[list[Request], Replies, None]:
         """Asks for trials of values until each is decided, or has had all that it may get."""
-        metrics = list(dict.fromkeys(one.metric for one in self.conditions))
+        quantities = list(dict.fromkeys(one.quantity for one in self.conditions))
         wanted = [(value, self.limits.least) for value in values if value not in self.points]
         while wanted:
             replies = yield wanted
             for (value, _), rows in zip(wanted, replies, strict=True):
-                self.points[value] = point(value, rows, metrics)
+                self.points[value] = point(value, rows, quantities)
             wanted = [
                 (value, self.limits.more(count))
                 for value, count in wanted

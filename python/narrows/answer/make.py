@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from narrows.answer.best import Ranking, rank
-from narrows.answer.bound import Bracket, bracket
+from narrows.answer.bound import Bracket, bracket, crossing
 from narrows.answer.figure import chart
 from narrows.answer.judge import Limits, Point
-from narrows.answer.question import OPTION, BestQuestion, parse
-from narrows.answer.rounds import Run, together
+from narrows.answer.question import OPTION, BestQuestion, EqualQuestion, metrics_in, parse
+from narrows.answer.rounds import Run, run_searches
 from narrows.answer.runs import StoredRuns
 from narrows.answer.study import AskedStudy, Case, ask
 from narrows.answer.text import sentence
 from narrows.errors import InputError
 from narrows.execute import Watcher
-from narrows.metrics.intervals import half_width
+from narrows.metrics.intervals import explain_zero, half_width
 from narrows.spec import Override, Written
-from narrows.store import RESULTS, create_store, slug, unwritable
-from narrows.store.atomic import write_text
+from narrows.store import RESULTS, create_store, slug
+from narrows.store.atomic import write_text, writing
 from narrows.sweeps.figure import save
 from narrows.sweeps.page import write_pages
 from narrows.version import __version__
@@ -49,12 +49,12 @@ class Answered:
     @property
     def good(self) -> bool:
         """Whether every combination has an answer."""
-        return all(one.found is not None for one in self.found.values())
+        return all(one.answer is not None for one in self.found.values())
 
     def lines(self) -> list[str]:
         """The lines for a terminal."""
         told = [sentence(self.study, case, one) for case, one in self.found.items()]
-        return [*(text[:1].upper() + text[1:] if not case else text
+        return [*explain_zero(text[:1].upper() + text[1:] if not case else text
                   for case, text in zip(self.found, told, strict=True)),
                 *map(str, self.paths)]  # fmt: skip
 
@@ -70,12 +70,13 @@ class Answered:
         }
 
     def _entry(self, case: Case, one: Bracket | Ranking) -> dict[str, Any]:
-        metrics = self.study.question.metrics
+        quantities = self.study.question.quantities
+        metrics = tuple(name for one in quantities for name in metrics_in(one))
         entry: dict[str, Any] = {
             "where": dict(case),
             "says": sentence(self.study, case, one),
-            "found": self._value(one.found),
-            "decided": one.decided,
+            "found": self._value(one.answer),
+            "decided": one.is_decided,
         }
         if isinstance(one, Bracket):
             entry["beyond"] = self._value(one.beyond)
@@ -87,7 +88,7 @@ class Answered:
         return entry
 
     def _value(self, point: Point | None) -> object:
-        return None if point is None else self.study.written(point.value)
+        return None if point is None else self.study.spelling(point.value)
 
     def _point(self, point: Point, metrics: Iterable[str]) -> dict[str, Any]:
         means = {name: point.mean(name) for name in metrics}
@@ -141,7 +142,7 @@ def find(
 ) -> dict[Case, Bracket | Ranking]:
     """The answer for every case; `run` does the trials that are asked for."""
     searches = {number: _search(study, limits, precision) for number in range(len(study.cases))}
-    found = together(searches, run)
+    found = run_searches(searches, run)
     return {case: found[number] for number, case in enumerate(study.cases)}
 
 
@@ -153,6 +154,8 @@ def _search(study: AskedStudy, limits: Limits, precision: float) -> Any:  # noqa
     if study.scale is None:
         found = f"{question.place}, whose values are words"
         raise InputError.at(OPTION, found, f'"{question.place} with the highest METRIC"')
+    if isinstance(question, EqualQuestion):
+        return crossing(question, study.scale, limits, precision)
     return bracket(question, study.scale, limits, precision)
 
 
@@ -167,8 +170,6 @@ def _pictures(
 ) -> tuple[Path, ...]:
     """Draws the chart, and writes the page of the sweep."""
     stem = directory / f"{slug(study.name)}-answer"
-    try:
+    with writing(stem):
         pictures = save(chart(study, found, runs.total), stem, ("html", "png", "svg"))
-    except OSError as error:
-        raise unwritable(error, stem) from error
     return (pictures[-1], *write_pages(directory, study.name))

@@ -1,8 +1,11 @@
-"""Reads the question of `narrows search --for`, which has one of three forms.
+"""Reads the question of `narrows search --for`, which has one of four forms.
 
 smallest PLACE with METRIC OP NUMBER [and ...]     (or largest)
 PLACE from which METRIC OP NUMBER [and ...]        (or up to which)
+PLACE at which METRIC = METRIC                     (where two are equal)
 PLACE with the highest METRIC                      (or lowest)
+
+Another metric may stand in place of a number, and a number in place of the second metric.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from narrows.errors import InputError
+from narrows.metrics.catalogue import find
 from narrows.spec.suggest import quote
 from narrows.spec.values import measure, spell
 
@@ -24,7 +28,8 @@ Side: TypeAlias = Literal["smallest", "largest", "from", "up to"]
 OPTION = "--for"
 EXAMPLE = (
     '"smallest path.buffer with utilization >= 0.99 and queue_p95_ms < 20", '
-    '"path.rtt from which bbr.share < 0.25" or "path.queue with the highest jain"'
+    '"path.rtt from which bbr.share < 0.25", "path.buffer at which bbr.share = cubic.share" or '
+    '"path.queue with the highest jain"'
 )
 HOLDS: Mapping[Op, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -37,24 +42,38 @@ _UNITS = {"ms": ("duration", 1e6), "s": ("duration", 1e9), "mbps": ("rate", 1e6)
 
 _SIDED = re.compile(r"(?:[Tt]he )?(smallest|largest) (\S+) with (.+)")
 _BESIDE = re.compile(r"(?:[Tt]he )?(\S+) (from|up to) which (.+)")
+_EQUAL = re.compile(r"(?:[Tt]he )?(\S+) at which (\S+?)\s*=\s*(\S+)")
 _BEST = re.compile(r"(?:[Tt]he )?(\S+) with (?:the )?(highest|lowest) (\S+)")
+MINUS = " - "
+"""Stands between the two metrics of a difference."""
 _CONDITION = re.compile(r"(\S+?)\s*(<=|>=|<|>)\s*(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
 class AskedCondition:
-    """A bound on the mean of a metric."""
+    """A bound on the mean of a metric, or of its difference from another one of the same runs."""
 
     metric: str
     op: Op
     bound: float
+    other: str = ""
+
+    @property
+    def quantity(self) -> str:
+        """The metric, or the difference, that the bound is on."""
+        return f"{self.metric}{MINUS}{self.other}" if self.other else self.metric
 
     def holds(self, value: float) -> bool:
         """Whether a value is on the right side of the bound."""
         return HOLDS[self.op](value, self.bound)
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.op} {self.bound:g}"
+        return f"{self.metric} {self.op} {self.other or f'{self.bound:g}'}"
+
+
+def metrics_in(quantity: str) -> tuple[str, ...]:
+    """The two metrics of a difference, or the one metric."""
+    return tuple(quantity.split(MINUS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +89,41 @@ class BoundQuestion:
     conditions: tuple[AskedCondition, ...]
 
     @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics of the conditions, each once."""
-        return tuple(dict.fromkeys(one.metric for one in self.conditions))
+    def quantities(self) -> tuple[str, ...]:
+        """The metrics and differences that have bounds, each once."""
+        return tuple(dict.fromkeys(one.quantity for one in self.conditions))
 
     @property
-    def wanted(self) -> str:
+    def conditions_text(self) -> str:
         """The conditions in words."""
         return " and ".join(map(str, self.conditions))
 
     def __str__(self) -> str:
         if self.side in ("smallest", "largest"):
-            return f"smallest {self.place} with {self.wanted}".replace("smallest", self.side, 1)
-        return f"{self.place} {self.side} which {self.wanted}"
+            return f"{self.side} {self.place} with {self.conditions_text}"
+        return f"{self.place} {self.side} which {self.conditions_text}"
+
+
+@dataclass(frozen=True, slots=True)
+class EqualQuestion:
+    """Asks for the value of a place at which two metrics are equal, or one equals a number."""
+
+    place: str
+    metric: str
+    bound: float
+    other: str = ""
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """The difference, or the one metric."""
+        return (self.condition("<").quantity,)
+
+    def condition(self, op: Op) -> AskedCondition:
+        """The condition that holds on one side of the value."""
+        return AskedCondition(self.metric, op, self.bound, self.other)
+
+    def __str__(self) -> str:
+        return f"{self.place} at which {self.metric} = {self.other or f'{self.bound:g}'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +135,7 @@ class BestQuestion:
     highest: bool
 
     @property
-    def metrics(self) -> tuple[str, ...]:
+    def quantities(self) -> tuple[str, ...]:
         """The one metric."""
         return (self.metric,)
 
@@ -102,7 +143,7 @@ class BestQuestion:
         return f"{self.place} with the {'highest' if self.highest else 'lowest'} {self.metric}"
 
 
-Question: TypeAlias = BoundQuestion | BestQuestion
+Question: TypeAlias = BoundQuestion | EqualQuestion | BestQuestion
 
 
 def parse(text: str) -> Question:
@@ -114,6 +155,9 @@ def parse(text: str) -> Question:
     if found := _BESIDE.fullmatch(words):
         side = "from" if found[2] == "from" else "up to"
         return BoundQuestion(_place(found[1]), side, _conditions(found[3]))
+    if found := _EQUAL.fullmatch(words):
+        bound, other = _right_side(found[3], found[2])
+        return EqualQuestion(_place(found[1]), found[2], bound, other)
     if found := _BEST.fullmatch(words):
         return BestQuestion(_place(found[1]), found[3], found[2] == "highest")
     raise InputError.at(OPTION, quote(text), EXAMPLE)
@@ -122,7 +166,7 @@ def parse(text: str) -> Question:
 def _place(written: str) -> str:
     place = spell(written)
     if place is None:
-        found = f"{quote(written)}, which is no place"
+        found = f"{quote(written)}, which is not a place"
         raise InputError.at(OPTION, found, "a place such as path.buffer")
     return place
 
@@ -134,10 +178,15 @@ def _conditions(text: str) -> tuple[AskedCondition, ...]:
 def _condition(text: str) -> AskedCondition:
     found = _CONDITION.fullmatch(text)
     if found is None:
-        remedy = "METRIC, one of < <= > >=, and a number, such as utilization >= 0.99,"
+        remedy = "METRIC, one of < <= > >=, and a number or metric, such as utilization >= 0.99,"
         raise InputError.at(OPTION, quote(text), remedy)
     op: Op = found[2]  # type: ignore[assignment]
-    return AskedCondition(found[1], op, _number(found[3], found[1]))
+    return AskedCondition(found[1], op, *_right_side(found[3], found[1]))
+
+
+def _right_side(text: str, metric: str) -> tuple[float, str]:
+    """The bound of a metric: a number, or zero for its difference from another metric."""
+    return (0.0, text) if find(text) is not None else (_number(text, metric), "")
 
 
 def _number(text: str, metric: str) -> float:
@@ -157,6 +206,6 @@ def _quantity(text: str, metric: str) -> float:
     kind, size = _UNITS.get(metric.rpartition("_")[2], ("", 1.0))
     found = measure(text)
     if found is None or found[0] != kind:
-        remedy = f"a number in the unit of {metric}, such as 20,"
+        remedy = f"a number in the unit of {metric}, such as 20, or another metric"
         raise InputError.at(OPTION, quote(text), remedy)
     return found[1] / size

@@ -8,16 +8,16 @@ from typing import TypeAlias, TypeVar
 from narrows.answer.judge import Replies, Request, Row, Value
 
 Found = TypeVar("Found")
-Asked: TypeAlias = tuple[int, Value, int]
-"""The number of a search, a value, and how many of its trials."""
-Run: TypeAlias = Callable[[Sequence[Asked]], Sequence[Sequence[Row]]]
-"""Does the trials that are asked for, and returns a row for each trial of each."""
+TrialRequest: TypeAlias = tuple[int, Value, int]
+"""The number of a search, a value, and the number of trials to run at it."""
+Run: TypeAlias = Callable[[Sequence[TrialRequest]], Sequence[Sequence[Row]]]
+"""Runs the trials of each request, and returns a row for each trial."""
 
 
-def together(
+def run_searches(
     searches: Mapping[int, Generator[list[Request], Replies, Found]], run: Run
 ) -> dict[int, Found]:
-    """The results of all searches; each round does what all of them ask for."""
+    """Returns the results of all searches; each round runs the requests of all of them."""
     found: dict[int, Found] = {}
     waiting: dict[int, list[Request]] = {}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from narrows.answer.judge import Row
-from narrows.answer.rounds import Asked
+from narrows.answer.rounds import TrialRequest
 from narrows.answer.study import AskedStudy, Case
 from narrows.errors import NarrowsError
 from narrows.execute import Failure, Job, Pool, StoreCache, Watcher
@@ -40,9 +40,9 @@ class StoredRuns:
     _counts: dict[tuple[Case, object], int] = field(default_factory=dict)
     _written: dict[object, object] = field(default_factory=dict)
 
-    def __call__(self, asked: Sequence[Asked]) -> list[list[Row]]:
+    def __call__(self, asked: Sequence[TrialRequest]) -> list[list[Row]]:
         """The rows of `summary` of these trials; raises RunFailedError."""
-        values = [self.study.written(value) for _, value, _ in asked]
+        values = [self.study.spelling(value) for _, value, _ in asked]
         distinct = list({exact_value(value): value for value in values}.values())
         cells = self.study.cells(distinct, max(count for *_, count in asked))
         keys = [

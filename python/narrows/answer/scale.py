@@ -29,9 +29,9 @@ class Scale:
     given: tuple[float, ...]
     """The values of the study, ascending."""
     numbers: tuple[float, ...]
-    """The same, completed to a grid."""
+    """The values, completed to a grid."""
 
-    def written(self, number: float) -> object:
+    def spelling(self, number: float) -> object:
         """A number as a specification writes it."""
         if self.unit:
             return f"{number:.12g}{self.unit}"

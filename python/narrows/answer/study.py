@@ -6,21 +6,23 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from narrows.answer.question import OPTION, Question
+from narrows.answer.question import OPTION, Question, metrics_in
 from narrows.answer.scale import Scale, scale_of
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError
 from narrows.metrics.tables import columns_of
+from narrows.packets import PACKET_BYTES
 from narrows.plan import Cell, Grid, grid
 from narrows.spec import Override, Study, Written, load_study
-from narrows.spec.registry import also_known
 from narrows.spec.suggest import one_of, quote
-from narrows.spec.values import exact_value
+from narrows.spec.values import exact_value, full_place, measure
 
 Case: TypeAlias = tuple[tuple[str, object], ...]
 """The values of the other axes by place."""
+BUFFER = "path.buffer"
+"""The place whose answers are also given in kB and packets."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,13 @@ class AskedStudy:
     values: tuple[object, ...]
     scale: Scale | None
     cases: tuple[Case, ...]
+    controls: Mapping[str, str | None]
+    """The control of each class of flows; None where it has several."""
 
-    def written(self, value: float | str) -> object:
+    def spelling(self, value: float | str) -> object:
         """A value of the search as a specification writes it."""
         if self.scale is not None:
-            return self.scale.written(float(value))
+            return self.scale.spelling(float(value))
         return next(one for one in self.values if str(one) == value)
 
     def grid(self, written: Sequence[object], trials: int) -> Grid:
@@ -53,12 +57,20 @@ class AskedStudy:
         study = load_study(
             self.spec, (*self.overrides, *(Override(one, OPTION) for one in changes))
         )
-        with also_known(self.backend.capabilities().ccas):
-            return grid(study, self.backend.engine_of, self.backend.name)
+        controls = self.backend.capabilities().ccas
+        return grid(study, self.backend.engine_of, self.backend.name, controls)
 
     def cells(self, written: Sequence[object], trials: int) -> dict[tuple[Case, object], Cell]:
-        """The same by case and exact value."""
+        """The combinations with these values, by case and exact value."""
         return {self.key(cell, written): cell for cell in self.grid(written, trials).cells}
+
+    def in_full(self, value: float | str, case: Case) -> str:
+        """A value as written; a buffer also in bytes and packets."""
+        written = self.spelling(value)
+        if self.question.place != BUFFER:
+            return str(written)
+        cell = self.cells([written], 1)[case, exact_value(written)]
+        return f"{written}{_sizes(str(written), cell.plan.trials[0].scenario)}"
 
     def key(self, cell: Cell, written: Sequence[object]) -> tuple[Case, object]:
         """The case and the exact value of a combination; a single value is no axis."""
@@ -76,13 +88,32 @@ def ask(
     engine, changes = get_backend(backend), tuple(overrides)
     study = load_study(spec, changes)
     _check_axis(study, question.place)
-    with also_known(engine.capabilities().ccas):
-        cells = grid(study, engine.engine_of, engine.name).cells
+    cells = grid(study, engine.engine_of, engine.name, engine.capabilities().ccas).cells
     _check_metrics(cells, question)
     values = next(axis.values for axis in study.axes if axis.place == question.place)
     cases = tuple(dict.fromkeys(_case(cell.values, question.place) for cell in cells))
     scale = scale_of(question.place, values)
-    return AskedStudy(spec, changes, question, engine, study.name, values, scale, cases)
+    return AskedStudy(
+        spec, changes, question, engine, study.name, values, scale, cases, _controls(cells)
+    )
+
+
+def _controls(cells: Sequence[Cell]) -> dict[str, str | None]:
+    """The control of each class over all combinations; None for a class with several."""
+    found: dict[str, set[str]] = {}
+    for cell in cells:
+        flows = cell.plan.trials[0].scenario["flows"]
+        for group, flow in zip(cell.plan.groups, flows, strict=True):
+            found.setdefault(group, set()).add(str(flow["cca"]))
+    return {group: ccas.pop() if len(ccas) == 1 else None for group, ccas in found.items()}
+
+
+def _sizes(written: str, scenario: Mapping[str, Any]) -> str:
+    """A scenario's buffer in kB and full packets, without the unit in which it is written."""
+    buffer, kind = scenario["path"]["buffer"], (measure(written) or ("",))[0]
+    size = buffer.get("bytes", buffer.get("packets", 0) * PACKET_BYTES)
+    units = {"b": f"{size / 1e3:,.4g} kB", "pkt": f"{size / PACKET_BYTES:,.4g} packets"}
+    return "".join(f" = {words}" for unit, words in units.items() if unit != kind)
 
 
 def _case(values: Mapping[str, object], place: str) -> Case:
@@ -96,6 +127,9 @@ def _check_axis(study: Study, place: str) -> None:
     groups = [[axis.place for axis in group] for group in study.groups]
     group = next((group for group in groups if place in group), None)
     if group is None:
+        whole = full_place(place)
+        if whole is not None:
+            raise InputError.at(OPTION, quote(place), quote(whole))
         remedy = f"a place with several values (--set {place}=LOW,HIGH makes a range)"
         raise InputError.at(OPTION, f"{place}, which has no list of values", remedy)
     if len(group) > 1:
@@ -106,7 +140,7 @@ def _check_axis(study: Study, place: str) -> None:
 def _check_metrics(cells: Sequence[Cell], question: Question) -> None:
     """Every metric must be a number that some combination has."""
     known = list(dict.fromkeys(name for cell in cells for name in columns_of(cell.plan)))
-    for metric in question.metrics:
+    for metric in (name for one in question.quantities for name in metrics_in(one)):
         if metric not in known:
             remedy = one_of(metric, known)
-            raise InputError.at(OPTION, f"{quote(metric)}, which is no metric", remedy)
+            raise InputError.at(OPTION, f"{quote(metric)}, which is not a metric", remedy)

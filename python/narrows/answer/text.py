@@ -7,38 +7,79 @@ from collections.abc import Iterator
 from narrows.answer.best import Ranking
 from narrows.answer.bound import Bracket
 from narrows.answer.judge import Point, PointState
-from narrows.answer.question import AskedCondition
+from narrows.answer.question import AskedCondition, EqualQuestion, metrics_in
 from narrows.answer.study import AskedStudy, Case
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, interval
-from narrows.words import counted
+from narrows.words import count_of
 
 _OTHER_SIDE = {"smallest": "below", "from": "below", "largest": "above", "up to": "above"}
 
 
 def sentence(study: AskedStudy, case: Case, found: Bracket | Ranking) -> str:
     """The answer for a case in one sentence, and how sure it is."""
-    words = _of_ranking(study, found) if isinstance(found, Ranking) else _of_bracket(study, found)
+    if isinstance(found, Ranking):
+        words = _of_ranking(study, case, found)
+    elif isinstance(study.question, EqualQuestion):
+        words = _of_equality(study, case, study.question, found)
+    else:
+        words = _of_bracket(study, case, found)
     if not case:
         return words
     return f"{', '.join(f'{place} = {value}' for place, value in case)}: {words}"
 
 
-def _of_bracket(study: AskedStudy, found: Bracket) -> str:
-    question, ends = found.question, found.points
-    reach = f"from {_value(study, ends[0])} to {_value(study, ends[-1])}"
-    if found.found is None:
-        return f"no {question.place} {reach} has {question.wanted}{_why_none(study, found)}."
-    at = f"{_value(study, found.found)} ({_describe_point(found.found, question.metrics)})"
-    head = f"{_subject(found)} is {at}"
+def _of_bracket(study: AskedStudy, case: Case, found: Bracket) -> str:
+    question = found.question
+    if found.answer is None:
+        none = f"no {question.place} {_searched_range(study, found)} has {question.conditions_text}"
+        return f"{none}{_why_none(study, found)}."
+    value = study.in_full(found.answer.value, case)
+    head = f"{_subject(found)} is {value} ({_describe_point(found.answer, question.quantities)})"
     return "".join([head, *_certainty(study, found), *_ranges(study, found)]) + "."
+
+
+def _of_equality(study: AskedStudy, case: Case, asked: EqualQuestion, found: Bracket) -> str:
+    """The two values between which the metrics are equal."""
+    [condition] = found.question.conditions
+    subject = str(asked).removeprefix(f"{asked.place} at which ")
+    if found.answer is None or found.beyond is None:
+        side = "nowhere surely" if found.answer is None else "surely or undecided everywhere"
+        none = f"no {asked.place} {_searched_range(study, found)} has {subject}"
+        return f"{none}: {condition} {side}{_nearest(study, found)}."
+    ends = [
+        f"{study.in_full(point.value, case)} ({_describe_point(point, asked.quantities)})"
+        for point in (found.beyond, found.answer)
+    ]
+    head = f"the {asked} is between {ends[0]} and {ends[1]}"
+    return "".join([head, *_undecided_words(study, found), *_ranges(study, found)]) + "."
+
+
+def _nearest(study: AskedStudy, found: Bracket) -> str:
+    """Where the metrics come closest."""
+    [condition] = found.question.conditions
+    gaps = [
+        (abs(mean - condition.bound), point)
+        for point in found.points
+        if (mean := point.mean(condition.quantity)) is not None
+    ]
+    if not gaps:
+        return ""
+    _, nearest = min(gaps, key=lambda pair: pair[0])
+    closest = _means(nearest, (condition.quantity,))
+    return f"; closest at {_value(study, nearest)} ({closest})"
+
+
+def _searched_range(study: AskedStudy, found: Bracket) -> str:
+    """The range that was looked at."""
+    return f"from {_value(study, found.points[0])} to {_value(study, found.points[-1])}"
 
 
 def _subject(found: Bracket) -> str:
     question = found.question
     if question.side in ("smallest", "largest"):
         return f"the {question}"
-    return f"the {question.place} {question.side} which {question.wanted}"
+    return f"the {question.place} {question.side} which {question.conditions_text}"
 
 
 def _certainty(study: AskedStudy, found: Bracket) -> Iterator[str]:
@@ -47,27 +88,32 @@ def _certainty(study: AskedStudy, found: Bracket) -> Iterator[str]:
     if found.beyond is None and not found.between:
         yield f"; that is the end of the range, so the true bound may lie {side} it"
         return
-    if found.between:
-        many = max(point.trials for point in found.between)
-        values = ", ".join(_value(study, point) for point in found.between)
-        yield f"; undecided after {counted(many, 'trial')} at {values}"
+    yield from _undecided_words(study, found)
     if found.beyond is None:
         yield f", and nothing {side} surely fails"
         return
     broken = [c for c in found.question.conditions if found.beyond.state(c) is PointState.FAILS]
-    names = tuple(dict.fromkeys(one.metric for one in broken))
+    names = tuple(dict.fromkeys(one.quantity for one in broken))
     yield f"; at {_value(study, found.beyond)} {_means(found.beyond, names)}"
+
+
+def _undecided_words(study: AskedStudy, found: Bracket) -> Iterator[str]:
+    """The values at the bound that trials couldn't decide."""
+    if found.between:
+        many = max(point.trials for point in found.between)
+        values = ", ".join(_value(study, point) for point in found.between)
+        yield f"; undecided after {count_of(many, 'trial')} at {values}"
 
 
 def _ranges(study: AskedStudy, found: Bracket) -> Iterator[str]:
     """Where else the conditions hold, if that isn't one range from the bound on."""
-    others = [(a, b) for a, b in found.ranges if found.found not in _within(found, a, b)]
+    others = [(a, b) for a, b in found.ranges if found.answer not in _points_between(found, a, b)]
     if others:
         words = " and ".join(f"{_value(study, a)} to {_value(study, b)}" for a, b in others)
         yield f"; not in one range: it also holds from {words}"
 
 
-def _within(found: Bracket, first: Point, last: Point) -> tuple[Point, ...]:
+def _points_between(found: Bracket, first: Point, last: Point) -> tuple[Point, ...]:
     points = found.points
     return points[points.index(first) : points.index(last) + 1]
 
@@ -80,53 +126,56 @@ def _why_none(study: AskedStudy, found: Bracket) -> str:
     open_ = [
         p for p in found.points if p.all_hold(found.question.conditions) is PointState.UNDECIDED
     ]
-    parts = [_alone(study, found, condition) for condition in found.question.conditions]
+    parts = [_explain(study, found, condition) for condition in found.question.conditions]
     if open_:
         parts.append(f"undecided at {', '.join(_value(study, point) for point in open_)}")
     return f"{' for sure' if open_ else ''}: {'; '.join(parts)}"
 
 
-def _alone(study: AskedStudy, found: Bracket, condition: AskedCondition) -> str:
+def _explain(study: AskedStudy, found: Bracket, condition: AskedCondition) -> str:
     """Where a condition holds by itself; if nowhere, where it comes closest."""
     held = [point for point in found.points if point.state(condition) is PointState.HOLDS]
     if held:
         return f"{condition} from {_value(study, held[0])} to {_value(study, held[-1])}"
-    means = [(mean, p) for p in found.points if (mean := p.mean(condition.metric)) is not None]
+    means = [(mean, p) for p in found.points if (mean := p.mean(condition.quantity)) is not None]
     if not means:
-        return f"{condition.metric} has no value"
+        return f"{condition.quantity} has no value"
     most = max if condition.op.startswith(">") else min
     _, closest = most(means, key=lambda one: one[0])
-    return f"{_means(closest, (condition.metric,))} at {_value(study, closest)} comes closest"
+    return f"{_means(closest, (condition.quantity,))} at {_value(study, closest)} comes closest"
 
 
-def _of_ranking(study: AskedStudy, found: Ranking) -> str:
-    question, best = found.question, found.found
+def _of_ranking(study: AskedStudy, case: Case, found: Ranking) -> str:
+    question, best = found.question, found.answer
     if best is None:
         return f"no {question.place} has a value of {question.metric}."
-    head = f"the {question} is {_value(study, best)} ({_describe_point(best, question.metrics)})"
+    value = study.in_full(best.value, case)
+    head = f"the {question} is {value} ({_describe_point(best, question.quantities)})"
     others = [one for one in found.points[1:] if one not in found.beside]
     parts = [head]
     if found.beside:
         values = ", ".join(
-            f"{_value(study, one)} ({_means(one, question.metrics)})" for one in found.beside
+            f"{_value(study, one)} ({_means(one, question.quantities)})" for one in found.beside
         )
         parts.append(f"; it can't be told apart from {values}")
     if others:
-        next_ = f"{_value(study, others[0])} ({_means(others[0], question.metrics)})"
+        next_ = f"{_value(study, others[0])} ({_means(others[0], question.quantities)})"
         parts.append(f"; {'then' if found.beside else 'next is'} {next_}")
     return "".join(parts) + "."
 
 
 def _value(study: AskedStudy, point: Point) -> str:
-    return str(study.written(point.value))
+    return str(study.spelling(point.value))
 
 
-def _describe_point(point: Point, metrics: tuple[str, ...]) -> str:
-    return f"{_means(point, metrics)}; {counted(point.trials, 'trial')}"
+def _describe_point(point: Point, quantities: tuple[str, ...]) -> str:
+    return f"{_means(point, quantities)}; {count_of(point.trials, 'trial')}"
 
 
-def _means(point: Point, metrics: tuple[str, ...]) -> str:
-    return ", ".join(f"{name} {mean_words(point, name)}" for name in metrics)
+def _means(point: Point, quantities: tuple[str, ...]) -> str:
+    """The means of metrics, for a difference those of both metrics."""
+    names = dict.fromkeys(name for one in quantities for name in metrics_in(one))
+    return ", ".join(f"{name} {mean_words(point, name)}" for name in names)
 
 
 def mean_words(point: Point, metric: str) -> str:

@@ -11,7 +11,7 @@ from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Result, is_store, location, open_store, states
 from narrows.store import open_result as open_directory
-from narrows.words import counted
+from narrows.words import count_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +65,7 @@ class RunResult(Result, _Tables):
 
     def __repr__(self) -> str:
         count = len(self.manifest["trials"])
-        runs = f"{counted(count, 'run')} on {self.manifest['backend']}"
+        runs = f"{count_of(count, 'run')} on {self.manifest['backend']}"
         offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .unmet"
         return f"<RunResult {self.name!r}, {runs}, in {self.path}; {offers}>"
 
@@ -91,22 +91,22 @@ class RunResult(Result, _Tables):
 
         Raises InputError for another name or trial.
         """
-        return _drawing(self._described(name, trial))
+        return _drawing(self._figure_of(name, trial))
 
     def explore(self, name: str = "timeline", trial: int = 1) -> Interactive:
         """The same figure, zoomable in a notebook."""
         from narrows.api.page import Interactive
 
-        return Interactive(self._described(name, trial))
+        return Interactive(self._figure_of(name, trial))
 
-    def _described(self, name: str, trial: int) -> Figure:
+    def _figure_of(self, name: str, trial: int) -> Figure:
         from narrows import figures
         from narrows.sweeps.figure import of_trial
 
         known = [entry.name for entry in figures.of("run")]
         if name not in known:
             raise InputError.at(
-                "plot", f'"{name}", which is no figure of a run', one_of(name, known)
+                "plot", f'"{name}", which is not a figure of a run', one_of(name, known)
             )
         if not 1 <= trial <= len(self.trials):
             raise InputError.at("trial", str(trial), f"a number from 1 to {len(self.trials)}")
@@ -118,10 +118,10 @@ class RunResult(Result, _Tables):
         from narrows.api.page import block
 
         engine, backend = self.manifest["engine"], self.manifest["backend"]
-        runs = counted(len(self.trials), "run")
+        runs = count_of(len(self.trials), "run")
         lines = [f"{runs} on {backend} ({engine}), in {self.path}"]
         sampled = self.trials[0].scenario["run"]["record"] != "summary"
-        charts = self._described("timeline", 1) if sampled else None
+        charts = self._figure_of("timeline", 1) if sampled else None
         shown = self.flows.select(_SHOWN)
         known = [column.name for column in shown if column.null_count() < len(column)]
         return block(self.name, lines, shown.select(known), charts)
@@ -265,7 +265,7 @@ class SweepResult(_Tables):
         from narrows.api.page import block
 
         lines = [
-            f"{s.name}: {s.stored} of {counted(s.runs, 'run')}, {s.failed} failed "
+            f"{s.name}: {s.stored} of {count_of(s.runs, 'run')}, {s.failed} failed "
             f"({s.backend} {s.engine})"
             for s in states(open_store(self.place))
         ]

@@ -95,7 +95,7 @@ def _name_overrides(overrides: Iterable[str | Override]) -> list[Override]:
 
 def _source(scenario: Source) -> str | Path | Written:
     if isinstance(scenario, Scenario):
-        return Written.document(scenario.written())
+        return Written.document(scenario.as_table())
     if isinstance(scenario, Mapping):
         return Written.document(scenario)
     return scenario

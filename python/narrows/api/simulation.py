@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class Simulation:
-    """A run of a scenario that goes on step by step.
+    """A run of a scenario that advances in steps.
 
-    Whatever is changed is recorded: `toml` is a specification whose run gives the same tables.
+    Every change is recorded: `toml` is a specification whose run gives the same tables.
 
         >>> simulation = Simulation("fig9.toml")           # doctest: +SKIP
         >>> simulation.run_until("10s")                    # doctest: +SKIP
@@ -37,9 +37,8 @@ class Simulation:
         >>> simulation.change(rate="5mbit", loss=0.01)     # doctest: +SKIP
         >>> other = simulation.fork()                      # doctest: +SKIP
 
-    The arguments are as for `narrows.run`; of a scenario with several trials it is the one with
-    the number `trial`, from 1 on. Raises InputError for bad input, with its place and what would
-    be right.
+    The arguments are those of `narrows.run`; `trial` chooses one of several trials, counting from
+    1. Raises InputError for bad input, with its place and a remedy.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class Simulation:
     def run_until(self, time: str | float) -> None:
         """Runs until `time`, "12.5s" or seconds, that instant included.
 
-        It ends earlier where the run does. Raises InputError for a time in the past.
+        It stops early if the run ends. Raises InputError for a time in the past.
         """
         at = _nanoseconds(time)
         if at < self._native.now_ns:
@@ -89,7 +88,7 @@ class Simulation:
 
     @property
     def is_over(self) -> bool:
-        """Whether the run has come to its end."""
+        """Whether the run has ended."""
         return self._native.is_over
 
     @property
@@ -124,8 +123,8 @@ class Simulation:
     ) -> None:
         """Makes a change now; the arguments are the keys of `[[changes]]` in a specification.
 
-        `end` isn't among them: `finish` ends a run. Raises SpecError if it
-        can't be made; then nothing changes.
+        `end` isn't among them: `finish` ends a run. Raises SpecError if the
+        change can't be made; then nothing changes.
         """
         made = Change(
             at=self._now(),
@@ -140,33 +139,33 @@ class Simulation:
         )
         changes = list(self._document.get("changes", []))
         place = sum(_nanoseconds(change["at"]) <= self._native.now_ns for change in changes)
-        changes.insert(place, made.written())
+        changes.insert(place, made.as_table())
         document = {**self._document, "changes": changes}
-        scenario = self._checked(document).scenario
+        scenario = self._read(document).scenario
         with translate_errors(_native):
             self._native.change(json.dumps(scenario["changes"][place]))
         self._document, self._scenario = document, {**scenario}
 
     def stop(self, flow: str) -> None:
-        """Stops a flow, or the flows of an entry, now: their application writes no more."""
+        """Stops a flow, or the flows of an entry, now: their application writes nothing more."""
         self.change(flow=flow, stop=True)
 
     def add(self, flow: Flow | Mapping[str, Any]) -> None:
         """Adds a flow that starts now.
 
-        It belongs to the run from then on, which is therefore repeated from its beginning: that
-        takes as long as the run so far. Raises SpecError if it can't be added.
+        The flow becomes part of the run, so the run is repeated from its beginning, which takes as
+        long as the run so far. Raises SpecError if the flow can't be added.
         """
-        entry = {**(flow.written() if isinstance(flow, Flow) else flow), "start": self._now()}
+        entry = {**(flow.as_table() if isinstance(flow, Flow) else flow), "start": self._now()}
         document = {**self._document, "flows": [*self._document["flows"], entry]}
-        scenario = self._checked(document).scenario
+        scenario = self._read(document).scenario
         with translate_errors(_native):
             for made in scenario["flows"][len(self._scenario["flows"]) :]:
                 self._native.add(json.dumps(made))
         self._document, self._scenario = document, {**scenario}
 
     def fork(self) -> Simulation:
-        """A copy that goes on by itself.
+        """An independent copy of the run.
 
         The run is repeated from its beginning, which takes as long as the run so far.
         """
@@ -181,19 +180,19 @@ class Simulation:
     def document(self) -> dict[str, Any]:
         """The specification of the run so far, with every change, as a mapping.
 
-        The run ends now, by a change unless it is over. `narrows.run` takes it, and gives the same
-        tables. Expectations, which speak of the whole run, are left out.
+        It ends the run now, with a change unless the run has ended. `narrows.run` takes it and
+        gives the same tables. Expectations, which are about the whole run, are left out.
         """
         document = {key: value for key, value in self._document.items() if key != "expect"}
         if self._native.is_over:
             return document
         now_ns = self._native.now_ns
         changes = [c for c in document.get("changes", []) if _nanoseconds(c["at"]) <= now_ns]
-        return {**document, "changes": [*changes, Change(at=self._now(), end=True).written()]}
+        return {**document, "changes": [*changes, Change(at=self._now(), end=True).as_table()]}
 
     @property
     def toml(self) -> str:
-        """The same as the text of a specification."""
+        """`document` as the text of a specification."""
         return to_toml(self.document)
 
     def finish(self) -> Mapping[str, pl.DataFrame]:
@@ -207,14 +206,14 @@ class Simulation:
     def _now(self) -> str:
         return _native.format_duration(self._native.now_ns)
 
-    def _checked(self, document: Mapping[str, Any]) -> Spec:
+    def _read(self, document: Mapping[str, Any]) -> Spec:
         """Reads a document as the specification was read; own controls are allowed already."""
         with allowing([EVERYTHING]):
             return read_written(Written.document(document), (), self._file).spec()
 
 
 def _nanoseconds(time: str | float) -> int:
-    """A time or a span in ns; raises InputError if it is none."""
+    """A time or a span in ns; raises InputError if `time` is neither."""
     if isinstance(time, str):
         found = _native.quantity(time)
         if found is None or found[0] != "duration":

@@ -18,7 +18,7 @@ class Range:
     The fields are named as in a specification (`from_`, since `from` is a Python keyword). Without
     a count or a step, a random or Latin-hypercube design draws values from it.
 
-        >>> Range("1mbit", "1gbit", count=4, scale="log").written()
+        >>> Range("1mbit", "1gbit", count=4, scale="log").as_table()
         {'from': '1mbit', 'to': '1gbit', 'count': 4, 'scale': 'log'}
     """
 
@@ -28,7 +28,7 @@ class Range:
     step: str | float | None = None
     scale: Literal["linear", "log"] | None = None
 
-    def written(self) -> dict[str, Any]:
+    def as_table(self) -> dict[str, Any]:
         """The range as a table of a specification."""
         parts = {"from": self.from_, "to": self.to, "count": self.count, "step": self.step}
         return {k: v for k, v in {**parts, "scale": self.scale}.items() if v is not None}
@@ -50,15 +50,15 @@ class Table:
         given = ", ".join(f"{name}={value!r}" for name, value in named if value is not None)
         return f"{type(self).__name__}({given})"
 
-    def written(self) -> dict[str, Any]:
-        """As the document of a specification."""
+    def as_table(self) -> dict[str, Any]:
+        """As a table of a specification, or a whole one."""
         named = {entry.name: getattr(self, entry.name) for entry in fields(self)}  # type: ignore[arg-type]
         head = {} if self.kind is None else {"kind": self.kind}
-        return head | {k.rstrip("_"): _plain(v) for k, v in named.items() if v is not None}
+        return head | {k.rstrip("_"): _as_plain_value(v) for k, v in named.items() if v is not None}
 
     def toml(self) -> str:
         """As the text of a specification."""
-        return to_toml(self.written())
+        return to_toml(self.as_table())
 
 
 @dataclass(kw_only=True, repr=False)
@@ -81,11 +81,11 @@ class Sweep(Table):
     """As many trials as needed: {"metric": "bbr.share", "within": 0.02, "max_trials": 30}."""
 
 
-def _plain(value: object) -> object:
+def _as_plain_value(value: object) -> object:
     if isinstance(value, Table | Range):
-        return value.written()
+        return value.as_table()
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): _as_plain_value(inner) for key, inner in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(inner) for inner in value]
+        return [_as_plain_value(inner) for inner in value]
     return value

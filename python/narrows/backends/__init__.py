@@ -18,7 +18,7 @@ from narrows.spec.suggest import one_of
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BackendInfo:
     """A back end: its name, its class in a submodule, and its option.
 
     `option` says whether a text can or must follow the name and a colon, as in "uml:6.12". A `real`
@@ -38,15 +38,16 @@ class Entry:
 BACKENDS = {
     entry.name: entry
     for entry in (
-        Entry("sim", "Simulator"),
-        Entry("capture", "Captured", "needed", real=True, observed=True, module="observed"),
-        Entry("import", "Imported", "needed", real=True, observed=True, module="observed"),
-        Entry("uml", "Uml", "possible", real=True),
-        Entry("kernel", "Kernel", "possible", real=True),
+        BackendInfo("sim", "Simulator"),
+        BackendInfo("capture", "Captured", "needed", real=True, observed=True, module="observed"),
+        BackendInfo("import", "Imported", "needed", real=True, observed=True, module="observed"),
+        BackendInfo("uml", "Uml", "possible", real=True),
+        BackendInfo("kernel", "Kernel", "possible", real=True),
+        BackendInfo("hosts", "Hosts", "needed", real=True),
     )
 }
 NAMES = tuple(entry.name for entry in BACKENDS.values() if entry.option != "needed")
-"""The back ends of this version that run scenarios."""
+"""The back ends of this version that run scenarios and need nothing that a person names."""
 
 __all__ = [
     "BACKENDS",
@@ -66,14 +67,15 @@ def get_backend(name: str) -> Backend:
     A real one needs polars.
 
     "uml:NAME" is `uml` with the kernel of that name, "kernel:own" is `kernel` with our own sender
-    instead of iperf3; "capture:DIR" gives the results of `narrows analyze` in that directory, and
-    "import:DIR" those of `narrows import`. A back end is loaded only when it is used.
+    instead of iperf3; "hosts:NAME" has the hosts of that inventory; "capture:DIR" gives the results
+    of `narrows analyze` in that directory, and "import:DIR" those of `narrows import`. A back end
+    is loaded only when it is used.
     """
     plain, colon, option = name.partition(":")
     entry = BACKENDS.get(plain)
     wrong = {"none": bool(colon), "possible": False, "needed": not colon}
     if entry is None or wrong[entry.option]:
-        raise InputError.at("--backend", f'"{name}", which is no back end', one_of(name, NAMES))
+        raise InputError.at("--backend", f'"{name}", which is not a back end', one_of(name, NAMES))
     kind = getattr(import_module(f"narrows.backends.{entry.module or plain}"), entry.kind)
     made: Backend = kind(option) if option or entry.option == "needed" else kind()
     return made

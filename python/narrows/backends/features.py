@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from narrows.backends import NAMES, Backend, get_backend
-from narrows.backends.linux.tools import without_building
+from narrows.backends import BACKENDS, NAMES, Backend, get_backend
+from narrows.backends.linux.tools import require_built
 from narrows.errors import InputError, SpecError
 from narrows.spec import Written, load, registry
 from narrows.spec.scenario import Scenario
@@ -97,6 +97,11 @@ _FLOWS = (
     Feature("own line rate", "the card of a flow's host", flow='line_rate = "225mbit"'),
     Feature("own sysctls", "settings of a flow's hosts", flow="sysctls = { tcp_sack = 0 }"),
     Feature("ecn classic", "marks as in RFC 3168", flow='ecn = "classic"'),
+    Feature(
+        "ecn accurate",
+        "counts of marks as in RFC 9768",
+        flow='ecn = "accurate"\nprofile = "linux-7.3"',
+    ),
     Feature("ecn l4s", "marks as in RFC 9331", flow='ecn = "l4s"'),
     Feature("dscp", "a code point for queues with classes", flow='dscp = "ef"'),
     Feature("options", "of a control", flow='options = { hystart = "off" }'),
@@ -157,8 +162,9 @@ def table() -> dict[str, Any]:
     missing: dict[str, str] = {}
     for name in NAMES:
         try:
-            with without_building():
-                found[name] = get_backend(name)
+            if BACKENDS[name].real:
+                require_built(name)
+            found[name] = get_backend(name)
         except InputError as error:
             missing[name] = str(error)
     rows = [

@@ -12,8 +12,8 @@ from narrows.backends.protocol import Capabilities, Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError
 from narrows.spec.scenario import Scenario
-from narrows.store import RunResult, open_result
-from narrows.words import counted
+from narrows.store import RunRecord, open_result
+from narrows.words import count_of
 
 UNSURE = "unsure"
 """The control of a flow whose own isn't known."""
@@ -36,7 +36,7 @@ class _Observed:
         self.engine = f"{self.name} {self._trial.info.digest}"
 
     def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
-        """The same for all scenarios."""
+        """Its engine, equal for all scenarios."""
         return self.engine
 
     def capabilities(self) -> Capabilities:
@@ -51,19 +51,19 @@ class _Observed:
             UNSURE in (one, other) or one == other for one, other in zip(ours, theirs, strict=True)
         )
         if not same:
-            found = f"{counted(len(ours), 'flow')} ({', '.join(dict.fromkeys(ours))})"
+            found = f"{count_of(len(ours), 'flow')} ({', '.join(dict.fromkeys(ours))})"
             wanted = ", ".join(theirs)
             remedy = (
-                f"the {counted(len(theirs), 'flow')} of the measurement in their order ({wanted})"
+                f"the {count_of(len(theirs), 'flow')} of the measurement in their order ({wanted})"
             )
             raise SpecError.at("flows", found, remedy)
 
-    def run(self, scenario: Scenario, progress: Progress | None = None) -> RunResult:
+    def run(self, scenario: Scenario, progress: Progress | None = None) -> RunRecord:
         """Returns the tables of the measurement; raises SpecError as `check` does."""
         self.check(scenario)
         if progress is not None:
             progress(self._trial.info.end_s, self._trial.info.packets)
-        return RunResult(self._trial.tables, self._trial.info)
+        return RunRecord(self._trial.tables, self._trial.info)
 
 
 class Captured(_Observed):

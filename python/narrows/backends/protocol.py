@@ -10,7 +10,7 @@ from narrows.errors import SpecError
 from narrows.spec.kernel_program import is_module, is_program
 from narrows.spec.rust_control import is_rust
 from narrows.spec.scenario import Scenario
-from narrows.store import CaptureOptions, RunResult
+from narrows.store import CaptureOptions, RunRecord
 
 
 class Progress(Protocol):
@@ -56,7 +56,7 @@ class Backend(Protocol):
     def check(self, scenario: Scenario) -> None:
         """Raises SpecError for anything that is known to be refused, before anything runs."""
 
-    def run(self, scenario: Scenario, progress: Progress | None = None) -> RunResult:
+    def run(self, scenario: Scenario, progress: Progress | None = None) -> RunRecord:
         """Runs `scenario` to its end.
 
         Raises SpecError if the scenario can't run, and whatever `progress` raises.
@@ -83,7 +83,7 @@ class CapturingBackend(Backend, Protocol):
         scenario: Scenario,
         progress: Progress | None = None,
         captures: CaptureRequest | None = None,
-    ) -> RunResult:
+    ) -> RunRecord:
         """Runs as without captures, with the same results."""
 
 

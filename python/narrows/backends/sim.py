@@ -19,7 +19,7 @@ from narrows.errors import EngineError, Problem, SpecError
 from narrows.spec import python_control, rust_control
 from narrows.spec.kernel_program import refuse_modules, refuse_programs
 from narrows.spec.scenario import Scenario
-from narrows.store import RunInfo, RunResult
+from narrows.store import RunInfo, RunRecord
 from narrows.store.parquet import NativeTables
 
 if TYPE_CHECKING:
@@ -37,17 +37,17 @@ class Simulator:
 
         self._native = _native
         self.engine = f"{_native.engine_version}+{_build()}"
-        self._capabilities = self._listed()
+        self._capabilities = self._own_capabilities()
 
     def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
-        """The same for all scenarios."""
+        """Its engine, equal for all scenarios."""
         return self.engine
 
     def capabilities(self) -> Capabilities:
         """Everything that the registries of the native module list."""
         return self._capabilities
 
-    def _listed(self) -> Capabilities:
+    def _own_capabilities(self) -> Capabilities:
         return Capabilities(
             ccas=tuple(entry["name"] for entry in self._native.ccas()),
             queues=tuple(entry["name"] for entry in self._native.queues()),
@@ -68,7 +68,7 @@ class Simulator:
         scenario: Scenario,
         progress: Progress | None = None,
         captures: CaptureRequest | None = None,
-    ) -> RunResult:
+    ) -> RunRecord:
         """Runs `scenario` to its end; the same scenario always gives the same tables.
 
         Raises SpecError if the engine refuses it, EngineError if it breaks, and
@@ -89,7 +89,7 @@ class Simulator:
             losses=dict(output.losses),
             conditions={"controls": made} if made else {},
         )
-        return RunResult(NativeTables(output.tables), info, dict(output.captures))
+        return RunRecord(NativeTables(output.tables), info, dict(output.captures))
 
     def _run(
         self,
@@ -100,9 +100,9 @@ class Simulator:
         """Passes its part of the scenario and the classes of own controls to the engine."""
         self.check(scenario)
         text, classes = parts(scenario)
-        patience_s, spill = python_control.PATIENCE_S, _large_files()
+        warn_after_s, spill = python_control.WARN_AFTER_S, _large_files()
         return self._native.run(
-            text, progress, _captures_json(captures), classes, patience_s, spill
+            text, progress, _captures_json(captures), classes, warn_after_s, spill
         )
 
 

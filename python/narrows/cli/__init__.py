@@ -17,6 +17,7 @@ from narrows.cli.app import app
 from narrows.cli.begin import COMPLETE, asked_to_complete
 from narrows.cli.interrupts import leave_with, noted_interrupts
 from narrows.cli.output import reserve_output
+from narrows.cli.stale import note_stale_module
 from narrows.cli.status import DONE, exit_status
 from narrows.cli.supervise import note_end, supervise
 from narrows.errors import InputError
@@ -31,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         gc.set_threshold(200_000, 20, 20)
+        note_stale_module()
         if supervise(sys.argv[1:]) and "--json" in sys.argv:
             reserve_output()
     with noted_interrupts() as interrupts:

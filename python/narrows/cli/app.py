@@ -9,6 +9,7 @@ import typer
 from narrows.cli import (
     begin,
     evaluate,
+    hosts,
     judge,
     kernel,
     places,
@@ -34,6 +35,7 @@ app = typer.Typer(
 for commands in (begin, run, evaluate, judge, search, results, places, vocabulary):
     commands.add(app)
 app.add_typer(kernel.app, name="kernel")
+app.add_typer(hosts.app, name="hosts")
 app.add_typer(store.app, name="store")
 
 

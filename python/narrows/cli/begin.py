@@ -6,13 +6,14 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote as quote_word
 from typing import Annotated
 
 import typer
 
 from narrows.cli.options import AsJson, Out
-from narrows.cli.output import hint, print_json, print_lines
-from narrows.cli.places import Show, has_display, show_page
+from narrows.cli.output import hint, note, print_json, print_lines
+from narrows.cli.places import Show, as_path, has_display, show_page
 
 COMPLETE = "_NARROWS_COMPLETE"
 """The variable by which a shell asks for completions."""
@@ -83,24 +84,23 @@ def init(
         from narrows.reproduce import copies
 
         file = copies.write(kind, sets or [], Path(out), force=force)
-        paths, command = [str(file)], f"narrows reproduce {_as_path(file.parent)}"
+        paths, command = [str(file)], f"narrows reproduce {quote_word(as_path(file.parent))}"
+        said = copies.left_behind(kind)
     else:
         starter = starters.find(kind)
         if sets:
             remedy = f"--set of the next command, `{starter.command}`,"
             raise InputError.at("--set", quote(sets[0]), remedy)
-        paths, command = list(map(str, starters.write(starter, Path(out), force))), starter.command
+        paths = list(map(str, starters.write(starter, Path(out), force)))
+        command, said = starter.command_in(Path(out)), ""
     if as_json:
         print_json({"files": paths, "next": command})
         return
     for path in paths:
         print(path)
+    if said:
+        note(said)
     hint(command)
-
-
-def _as_path(folder: Path) -> str:
-    """A folder as a word that no id can be."""
-    return str(folder) if folder.is_absolute() or str(folder).startswith(".") else f"./{folder}"
 
 
 def print_completion(shell: Shell | None) -> None:

@@ -7,8 +7,6 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from narrows.errors import InputError
-
 WELCOME = """\
 narrows simulates flows that share a bottleneck. Begin with one of these:
   narrows demo            see BBR and CUBIC take turns, in two seconds
@@ -23,25 +21,13 @@ SECTIONS = {
         "compare",
         "reproduce",
         "kernel",
+        "hosts",
         "import",
         "export",
     ),
     "Look after results": ("verify", "store"),
 }
 """The commands by task; each stands in one section."""
-
-RENAMED = {
-    "claims": "reproduce",
-    "completion": "--completion",
-    "draw": "figure",
-    "ls": "list results",
-    "report": "open --rebuild",
-    "schema": "list schema",
-    "still-true": "reproduce still-true",
-    "sweep": "run",
-    "validate": "run --check",
-}
-"""Commands that are part of another one now."""
 
 WHOLE = 1000
 """Summaries aren't cut: longer ones take a second line."""
@@ -71,9 +57,3 @@ class SectionedGroup(WholeGroup):
     def sections(self) -> Mapping[str, Iterable[str]]:
         """The commands of each task."""
         return SECTIONS
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 (click's, or typer's own)
-        """The command that is named; raises InputError with the present name of a former one."""
-        if args and (name := RENAMED.get(args[0])):
-            raise InputError.at("command line", f"narrows {args[0]}", f"`narrows {name}`")
-        return super().resolve_command(ctx, args)

@@ -39,7 +39,7 @@ def compare(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Two or three: sim, uml, uml:NAME, kernel, capture:FILE, import:DIR.",
+            help="Two or three: sim, uml, uml:NAME, kernel, hosts:NAME, capture:FILE, import:DIR.",
         ),
     ] = "sim,uml",
     trials: Annotated[int, typer.Option(metavar="N", help="Minimum number of runs of each.")] = 4,
@@ -61,7 +61,7 @@ def compare(
 
     The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
     """
-    from narrows.compare import UNTIL_DECIDED, Verdict
+    from narrows.compare import UNTIL_DECIDED, EquivalenceVerdict
     from narrows.compare import compare as compare_all
     from narrows.console import ProgressBar
 
@@ -70,7 +70,7 @@ def compare(
             source(spec),
             sets or (),
             filters=filters or (),
-            backends=[_analysed(label) for label in backends.split(",")],
+            backends=[_read_measurement(label) for label in backends.split(",")],
             trials=trials,
             max_trials=UNTIL_DECIDED if until_decided and max_trials is None else max_trials,
             out=out,
@@ -82,10 +82,10 @@ def compare(
         print_json(made.document())
     else:
         print_lines(made.lines())
-    raise typer.Exit(DONE if made.counts.verdict is Verdict.AGREE else FAILED)
+    raise typer.Exit(DONE if made.counts.verdict is EquivalenceVerdict.AGREE else FAILED)
 
 
-def _analysed(label: str) -> str:
+def _read_measurement(label: str) -> str:
     """The name of a back end; a file of a measurement is read first and named by its results."""
     backend, _, file = label.partition(":")
     if backend not in ("capture", "import") or not Path(file).is_file():
@@ -158,7 +158,7 @@ def reproduce(
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
     out: Out = None,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print every check, its rule and its history.")
+        bool, typer.Option("--verbose", help="Print the rule of every check and its history.")
     ] = False,
 ) -> None:
     """Reproduce published figures, judge claims, list verdicts."""
@@ -175,10 +175,10 @@ def reproduce(
     from narrows.reproduce.own import open_library
 
     elsewhere = Elsewhere(mutations, testbeds, rivals, seeds)
-    if elsewhere.asked:
+    if elsewhere.requests_any:
         only_simulated(backend, vary_paths=vary_paths, trials=trials)
     with permission(allow_code, None), open_library(wanted, out) as paper:
-        if elsewhere.asked:
+        if elsewhere.requests_any:
             with ProgressBar() as bar:
                 report = judge_elsewhere(
                     paper.wanted,
@@ -204,7 +204,7 @@ def reproduce(
                 watcher=bar,
             )
         print_lines(text.reproduction_lines(done, verbose=verbose))
-    raise typer.Exit(DONE if done.passed else FAILED)
+    raise typer.Exit(DONE if done.none_refuted else FAILED)
 
 
 def _list_claims(paper: str | None, out: str | None, as_json: bool) -> None:
@@ -215,8 +215,8 @@ def _list_claims(paper: str | None, out: str | None, as_json: bool) -> None:
     from narrows.reproduce.text import ledger_lines
 
     with open_to_read(paper, out) as place:
-        here, recorded = ledger.known(place)
-        found = ledger.lines([*here, *recorded], own_profiles(), judgements.known(place))
+        here, recorded = ledger.read_known(place)
+        found = ledger.lines([*here, *recorded], own_profiles(), judgements.read_known(place))
         if as_json:
             print_json(ledger.document(found, here))
         else:

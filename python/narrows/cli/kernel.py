@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 
 from narrows.cli.help import WholeGroup
-from narrows.cli.options import AsJson
-from narrows.cli.output import print_json
+from narrows.cli.options import AsJson, Jobs
+from narrows.cli.output import print_json, print_lines
+from narrows.cli.status import FAILED
 
 app = typer.Typer(
     cls=WholeGroup,
-    help="Build and list the Linux kernels of the back end uml.",
+    help="Build Linux kernels for the back end uml; play their own tests.",
     rich_markup_mode=None,
 )
 
@@ -38,13 +39,16 @@ def build(
         Path | None, typer.Option(metavar="FILE", help="A file of further CONFIG_ lines.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Jobs of make at once.")] = None,
+    for_tests: Annotated[
+        bool, typer.Option("--tests", help="With what `kernel test` needs; its name ends so.")
+    ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Build even if it was built before.")
     ] = False,
 ) -> None:
     """Build a kernel as a program and keep it; this takes minutes, the second time seconds."""
-    from narrows.backends.uml import build as build_kernel
     from narrows.console import StepBar
+    from narrows.kernel_tests import build_kernel
 
     with StepBar() as bar:
         built = build_kernel(
@@ -53,11 +57,84 @@ def build(
             debian=debian,
             patches=patch or (),
             config=config,
+            for_tests=for_tests,
             jobs=jobs,
             force=force,
             progress=bar,
         )
     print(f"{built.name}: Linux {built.release} at {built.path}")
+
+
+@app.command("test")
+def play_scripts(
+    scripts: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="SCRIPT...", help="packetdrill scripts, or folders with some."),
+    ] = None,
+    own: Annotated[
+        bool, typer.Option("--selftests", help="Those of the kernel's own sources.")
+    ] = False,
+    kernel: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="By default the newest of `kernel build --tests`."),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of the simulator's TCP, to test it instead.",
+        ),
+    ] = None,
+    ip: Annotated[
+        str,
+        typer.Option(
+            metavar="VERSIONS",
+            help="Of ipv4, ipv6 and ipv4-mapped-ipv6, separated by commas, for scripts that don't "
+            "say.",
+        ),
+    ] = "ipv4",
+    jobs: Jobs = None,
+    tap: Annotated[bool, typer.Option("--tap", help="Print the Test Anything Protocol.")] = False,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit's XML.")] = None,
+    as_json: AsJson = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Keep captures of scripts that don't pass, each with its page."
+        ),
+    ] = None,
+) -> None:
+    """Play packetdrill scripts against a kernel in virtual time: the same verdict on any machine.
+
+    The exit status is 1 if one doesn't pass.
+    """
+    from narrows.console import StepBar
+    from narrows.errors import InputError
+    from narrows.kernel_tests import choose_kernel, keep_failures, play_all, play_simulated
+    from narrows.kernel_tests.written import junit as write_junit
+    from narrows.kernel_tests.written import lines as write_lines
+    from narrows.kernel_tests.written import tap as write_tap
+
+    if profile is not None:
+        if own or kernel is not None:
+            raise InputError.at("--profile", "a kernel as well", "one of the two")
+        run = play_simulated(profile, scripts or [])
+    else:
+        chosen = choose_kernel(kernel)
+        with StepBar() as bar:
+            run = play_all(
+                chosen, scripts or [], own=own, modes=ip.split(","), jobs=jobs, progress=bar
+            )
+    if junit is not None:
+        junit.write_text(write_junit(run), encoding="utf-8")
+    if out is not None:
+        keep_failures(run, out)
+    if as_json:
+        print_json([verdict.document() for verdict in run.verdicts])
+    else:
+        print_lines(list(write_tap(run) if tap else write_lines(run)))
+    if not run.is_pass:
+        raise typer.Exit(FAILED)
 
 
 @app.command("list")

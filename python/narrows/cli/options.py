@@ -18,7 +18,8 @@ Backend = Annotated[
     typer.Option(
         metavar="NAME",
         help="What runs it: sim, the simulator; uml, real Linux in virtual time (uml:NAME, a "
-        "certain kernel); kernel, this machine's Linux in real time (kernel:own, without iperf3).",
+        "certain kernel); kernel, this machine's Linux in real time (kernel:own, without iperf3); "
+        "hosts:NAME, the machines of the inventory NAME.toml.",
     ),
 ]
 Sets = Annotated[
@@ -65,7 +66,6 @@ AllowCode = Annotated[
     list[str] | None,
     typer.Option(
         "--allow-code",
-        "--module",
         metavar="FILE",
         help="Code that may run if a specification names it: a file (Python, Rust, eBPF, a kernel "
         "module) or a directory.",

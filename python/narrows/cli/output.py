@@ -36,6 +36,12 @@ def print_lines(lines: Iterable[str]) -> None:
         print(printable(line))
 
 
+def note(text: str) -> None:
+    """Adds what a person should know, on a terminal."""
+    if sys.stdout.isatty():
+        print(f"note: {text}", file=sys.stderr)
+
+
 def hint(*commands: str) -> None:
     """Suggests the next commands on a terminal; a program that reads the output sees nothing."""
     if sys.stdout.isatty():

@@ -12,7 +12,7 @@ import typer
 from narrows.cli.options import AsJson, Out, Png
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import reading
-from narrows.words import printable
+from narrows.words import align
 
 RESULTS = "narrows-results"
 Show = Annotated[bool, typer.Option("--show/--no-show", help="Show the page in a browser.")]
@@ -26,17 +26,14 @@ def add(app: typer.Typer) -> None:
 
 def list_results(directory: str, as_json: bool) -> None:
     """Lists the results in a directory, the latest first."""
-    from narrows.report.shelf import items
+    from narrows.report.results_index import items
 
     found = items(directory)
     if as_json:
         print_json([item.document() for item in found])
         return
     rows = [(item.path, item.kind, item.state, item.what) for item in found]
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
-    for row in rows:
-        cells = (f"{text:{width}}" for text, width in zip(row[:3], widths, strict=True))
-        print(printable("  ".join((*cells, row[3])).rstrip()))
+    print_lines(align(rows, left=4))
 
 
 def open_(
@@ -55,7 +52,7 @@ def open_(
     """Show results in a browser, one or a whole directory of them."""
     from narrows.cli.results import write_pages
     from narrows.console import print_paths
-    from narrows.report.shelf import page_of, write_index
+    from narrows.report.results_index import page_of, write_index
     from narrows.store import is_store, location
 
     single = is_store(place) or (location(place) / "manifest.json").is_file()  # type: ignore[operator]
@@ -89,6 +86,11 @@ def show_page(page: Path) -> None:
     except webbrowser.Error:
         return
     webbrowser.open(page.resolve().as_uri())
+
+
+def as_path(folder: Path) -> str:
+    """A folder as a word that no id of a figure can be."""
+    return str(folder) if folder.is_absolute() or str(folder).startswith(".") else f"./{folder}"
 
 
 def diff(

@@ -66,28 +66,50 @@ def verify(
         print_json(document(found, beside))
     else:
         print_lines(lines(found, beside))
-    if beside.differs or not all(one.same for one in found):
+    if beside.differs or not all(one.is_identical for one in found):
         raise typer.Exit(FAILED)
 
 
 def analyze(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="pcap or pcapng, also gzipped.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="pcap or pcapng, also gzipped; or the directory of a run with captures.",
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
     out: Out = None,
     force: Force = False,
     packets: Annotated[bool, typer.Option("--packets", help="Keep a row for each packet.")] = False,
+    replayed: Annotated[
+        bool,
+        typer.Option(
+            "--replay", help="Simulate what was found, also with other controls and fq_codel."
+        ),
+    ] = False,
 ) -> None:
-    """Analyse captures: rates, losses, delays, the control in use."""
+    """Analyse captures: causes, losses, delays, controls."""
     from narrows.analyze import analyze as analyze_files
+    from narrows.analyze.folders import captures_in
     from narrows.analyze.text import lines
 
-    made = analyze_files(files, packets=packets, out=out, force=force, command=sys.argv)
+    made = analyze_files(
+        captures_in(files), packets=packets, out=out, force=force, command=sys.argv
+    )
+    found = None
+    if replayed:
+        from narrows.analyze.replay import replay
+
+        found = replay(made)
     if as_json:
-        print_json(made.document())
-    else:
-        print_lines(lines(made))
+        print_json(made.document() | ({"replay": found.document()} if found else {}))
+        return
+    print_lines(lines(made))
+    if found is not None:
+        from narrows.analyze.replay import lines as replay_lines
+
+        print_lines(replay_lines(found, [flow["name"] for flow in made.findings["flows"]]))
 
 
 def export(
@@ -187,9 +209,15 @@ def figure(
         refuse_options(context, "figure", _OF_RESULTS, "for a specification")
         _draw_network(place, sets or [], out)
         return
+    if Path(place).is_file():
+        of_spec = Path(place).suffix == ".toml"
+        found = "a specification" if of_spec else "a file"
+        remedy = _first(place, str(name)) if of_spec else "a directory"
+        raise InputError.at(place, f"{found}, and {name} is drawn of results", remedy)
     refuse_options(context, "figure", ("sets",), "for results")
     from narrows.console import print_paths
-    from narrows.store import slug, unwritable
+    from narrows.store import slug
+    from narrows.store.atomic import writing
     from narrows.sweeps.figure import default_name, describe, save
 
     with reading(place):
@@ -209,10 +237,23 @@ def figure(
     remedy = "the path of files without suffix, in a directory that can be written (--out STEM)"
     if not stem.name:
         raise InputError.at("--out", f'"{stem}", a directory', remedy)
-    try:
+    with writing(stem, remedy):
         print_paths(save(made, stem, formats))
-    except OSError as error:
-        raise unwritable(error, stem, remedy) from error
+
+
+def _first(spec: str, name: str) -> str:
+    """The commands that lead from a specification to a figure of its results."""
+    from narrows.figures import CATALOGUE
+    from narrows.spec import load_study
+    from narrows.sweeps.prepare import default_directory
+
+    study = load_study(spec)
+    swept = bool(study.axes or study.until)
+    if not swept and (name not in CATALOGUE or CATALOGUE[name].of == "run"):
+        return f"the directory that `narrows run {spec}` prints"
+    axis = "" if swept else " --set path.buffer=0.5bdp,2bdp"
+    made = default_directory(study.name)
+    return f"`narrows run {spec}{axis}`, then `narrows figure {made} {name}`,"
 
 
 def _draw_network(spec: str, sets: list[str], out: Path | None) -> None:
@@ -220,8 +261,8 @@ def _draw_network(spec: str, sets: list[str], out: Path | None) -> None:
     from narrows.figures.network import svg
     from narrows.plan import plan
     from narrows.spec import load
-    from narrows.store import slug, unwritable
-    from narrows.store.atomic import write_text
+    from narrows.store import slug
+    from narrows.store.atomic import write_text, writing
 
     scenario = plan(load(spec, sets).spec, "").trials[0].scenario
     drawn = svg(scenario)
@@ -231,10 +272,8 @@ def _draw_network(spec: str, sets: list[str], out: Path | None) -> None:
     out = out or Path(f"{slug(scenario['name'], 40, 'scenario')}-network.svg")
     if out.exists() and Path(spec).exists() and out.samefile(spec):
         raise InputError.at("--out", f'"{out}", the specification itself', "another file")
-    try:
+    with writing(out, "a file that can be written (--out FILE)"):
         write_text(out, drawn, follow=True)
-    except OSError as error:
-        raise unwritable(error, out, "a file that can be written (--out FILE)") from error
     print_lines([str(out)])
 
 
@@ -257,6 +296,8 @@ def import_(
     """Make results of files of iperf3, flent, mahimahi, ss or CSV."""
     from narrows.console import delay_lines, print_summary
     from narrows.exchange import import_files
+    from narrows.exchange.read import given_rtt_ms
 
     made = import_files(files, form, sets or (), out=out, force=force, command=sys.argv)
-    print_summary(made, delay_lines(made.summary["runs"]))
+    given = given_rtt_ms(made.trials[0].scenario, sets or ())
+    print_summary(made, delay_lines(made.summary["runs"], given))

@@ -21,9 +21,10 @@ from narrows.cli.options import (
     refuse_options,
 )
 from narrows.cli.output import hint, print_json, print_lines
+from narrows.cli.places import as_path
 from narrows.cli.status import DONE, FAILED
 from narrows.errors import InputError, Problem
-from narrows.words import counted
+from narrows.words import count_of
 
 if TYPE_CHECKING:
     from narrows.runner import Experiment
@@ -46,8 +47,8 @@ def run(
         list[str],
         typer.Argument(
             metavar="SPEC",
-            help='A specification, or a study: one with lists or cases. "-" is standard input; '
-            "--check takes several.",
+            help="A specification. With lists or cases in it, it is a study, and every combination "
+            'runs. "-" is standard input; --check takes several.',
         ),
     ],
     sets: Sets = None,
@@ -55,7 +56,10 @@ def run(
         bool, typer.Option("--check", help="Only check, and count the runs that are meant.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say how much there is to run.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Only say how much there is to run; for hosts, print the commands."
+        ),
     ] = False,
     as_json: AsJson = False,
     backend: Backend = "sim",
@@ -102,6 +106,11 @@ def run(
     if len(specs) > 1:
         raise InputError.at("SPEC", f"{len(specs)} specifications", "one, or --check")
     given, changes = _readable(specs[0]), overrides(sets or [], trials, seed)
+    if dry_run and backend.startswith("hosts:") and not is_study(given, changes):
+        from narrows.cli.hosts import print_script
+
+        print_script(given, changes, backend.partition(":")[2])
+        return
     as_study = dry_run or filters or jobs or cluster or (out is not None and "://" in out)
     if as_study or (not watched and is_study(given, changes)):
         from narrows.sweeps import prepare as prepare_study
@@ -127,14 +136,33 @@ def run(
 
 
 def _readable(spec: str) -> str | Written:
-    """The path of a specification, or its text if it can be read only once."""
+    """The path of a specification, or its text if it can be read only once.
+
+    Raises InputError for the study of a paper, which another command runs.
+    """
     from narrows.spec import Written
     from narrows.spec.reading import read_file
 
     path = Path("/dev/stdin" if spec == "-" else spec)
+    if _is_of_paper(path):
+        remedy = f"`narrows reproduce {as_path(path if path.is_dir() else path.parent)}`"
+        raise InputError.at(spec, "a study of a published figure", remedy)
     if path.is_file() or path.is_dir() or not path.exists():
         return spec
     return Written(read_file(path), path.stem)
+
+
+def _is_of_paper(path: Path) -> bool:
+    """Whether a file, or the one in a folder, is what `narrows reproduce` reads."""
+    import tomllib
+
+    from narrows.spec.reading import read_file
+
+    file = path / "study.toml" if path.is_dir() else path
+    try:
+        return file.name == "study.toml" and "spec" in tomllib.loads(read_file(file))
+    except (InputError, tomllib.TOMLDecodeError, RecursionError):
+        return False  # whoever reads it says why
 
 
 def is_study(given: str | Written, changes: list[Override]) -> bool:
@@ -167,7 +195,7 @@ def _check(
     else:
         for one in found:
             count, runs = one["combinations"], one["runs"]
-            meant = f"{counted(runs, 'run')} of {counted(count, 'combination')}"
+            meant = f"{count_of(runs, 'run')} of {count_of(count, 'combination')}"
             print(f"{one['spec']}: valid; {meant}")
     if problems:
         raise InputError(problems)
@@ -203,7 +231,9 @@ def _run_study(job: SweepJob, jobs: int | None, cluster: str | None, as_json: bo
     else:
         table = result_lines(job) if there else ()
         print_lines([*outcome_lines(outcome, table), *map(str, pages)])
-        hint(*(f"narrows open {job.directory}" for _ in pages[:1]), "narrows list figures")
+        hint(
+            *(f"narrows open {job.directory}" for _ in pages[:1]), f"narrows figure {job.directory}"
+        )
     return DONE if outcome.good else FAILED
 
 

@@ -45,7 +45,8 @@ def search(
             "--for",
             metavar="QUESTION",
             help='"smallest PLACE with METRIC >= NUMBER and ...", "PLACE from which METRIC < '
-            'NUMBER" or "PLACE with the highest METRIC".',
+            'NUMBER", "PLACE at which METRIC = METRIC" or "PLACE with the highest METRIC". '
+            "The place has several values in STUDY, or gets a range by --set PLACE=LOW,HIGH.",
         ),
     ] = None,
     objective: Annotated[
@@ -92,7 +93,10 @@ def search(
     out: Out = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Find where a control fails, or the value that a study asks for."""
+    """Find where a control fails, or the value that a study asks for.
+
+    The exit status is 1 if the control fails somewhere, or a question has no answer.
+    """
     if question is None:
         refuse_options(context, "search", _OF_A_QUESTION, "without --for")
     else:

@@ -139,8 +139,23 @@ def _complain_of_usage(error: Exception) -> int:
     command = context.command_path if context else "narrows"
     say = getattr(error, "format_message", error.__str__)
     found = " ".join(str(say()).replace("Value error, ", "").split()).rstrip(".")
-    _complain([f"command line: {found}; `{command} --help` shows what would be right"])
+    place = _place_called(error)
+    if place is not None:
+        found = f"no option {error.option_name}"  # type: ignore[attr-defined]
+        _complain([f"command line: found {found}; --set {place}=VALUE would be right"])
+    else:
+        _complain([f"command line: {found}; `{command} --help` shows what would be right"])
     return BAD_INPUT
+
+
+def _place_called(error: Exception) -> str | None:
+    """The place of a specification that an unknown option is called like, if `--set` is one."""
+    from narrows.spec.values import full_place
+
+    name, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
+    if name is None or context is None or all(one.name != "sets" for one in context.command.params):
+        return None
+    return full_place(name.lstrip("-"))
 
 
 def _apologise(error: Exception) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ from narrows.cli.help import WholeGroup
 from narrows.cli.options import AsJson
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import DONE, FAILED, reading
-from narrows.words import counted
+from narrows.words import count_of
 
 app = typer.Typer(cls=WholeGroup, help="Manage the stored runs of sweeps.", rich_markup_mode=None)
 _STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its URL.")
@@ -48,6 +49,19 @@ def collect_garbage(
     print_lines(garbage_lines(gone, not dry_run))
 
 
+@app.command("snapshot")
+def take_snapshot(
+    directory: Annotated[str, _STORE],
+    out: Annotated[Path, typer.Argument(metavar="COPY", help="A new directory on the same disk.")],
+) -> None:
+    """Keep the runs stored by now for other programs, while sweeps write and merge on."""
+    from narrows.store import snapshot
+
+    with reading(directory):
+        made = snapshot(directory, out)
+    print(f"{made}: {count_of(len(made.keys()), 'run')}")
+
+
 @app.command()
 def check(
     directory: Annotated[str, _STORE],
@@ -63,6 +77,6 @@ def check(
         damaged += damage(found, remove)
     print_lines(f"{key}: {wrong}" for key, wrong in damaged)
     whole = remove or not damaged  # runs beside a damaged part can't be listed
-    stored = f", {counted(len(found.keys()), 'run')} stored" if whole else ""
+    stored = f", {count_of(len(found.keys()), 'run')} stored" if whole else ""
     print(f"{len(damaged)} damaged{stored}")
     raise typer.Exit(FAILED if damaged else DONE)

@@ -24,7 +24,7 @@ from narrows.words import printable
 _GRACE_S = 0.1
 """Time in which a child notes a signal that was sent to the whole process group."""
 _ENDED = b"\0"
-"""What a child writes when it ends by itself; names of controls come before, each on a line."""
+"""The message of a child that ends by itself; names of controls come before, each on a line."""
 _SENT_BY_KERNEL = 1
 """The lowest `si_code` of a signal that no process sent, such as a terminal's Ctrl-C."""
 _CONTROL = re.compile(r":(?!//)|\.rs")
@@ -67,9 +67,7 @@ def note_end() -> None:
 
 def _may_run_code(arguments: Sequence[str]) -> bool:
     """Whether a command line names code, or allows some that a specification names."""
-    named = any(
-        word.startswith(("--allow-code", "--module")) or _CONTROL.search(word) for word in arguments
-    )
+    named = any(word.startswith("--allow-code") or _CONTROL.search(word) for word in arguments)
     file = user_code.configuration()
     return named or (file is not None and file.exists())
 
@@ -111,7 +109,7 @@ def _has_noted(noted: int, number: int) -> bool:
 
 
 def _content_of(words: int) -> bytes:
-    """What the child wrote; a process of its own may still hold the other end."""
+    """The child's output; a process of its own may still hold the other end."""
     os.set_blocking(words, False)
     with suppress(BlockingIOError):
         return os.read(words, 65536)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Annotated
 
 import typer
@@ -18,7 +20,7 @@ def add(app: typer.Typer) -> None:
 
 
 class Kind(StrEnum):
-    """What `narrows list` can list."""
+    """The kinds of things that `narrows list` lists."""
 
     CCAS = "ccas"
     MEDIA = "media"
@@ -37,7 +39,7 @@ class Kind(StrEnum):
 
 
 _MEANING = {
-    Kind.CCAS: "congestion controls, with their options",
+    Kind.CCAS: "congestion controls",
     Kind.MEDIA: "rate controls of video calls",
     Kind.QUEUES: "queue disciplines of a link",
     Kind.SERVICES: "ways in which a link's rate varies: Wi-Fi, cellular, traces",
@@ -56,13 +58,19 @@ _MEANING = {
 
 def list_(
     kind: Annotated[
-        Kind | None, typer.Argument(metavar="[KIND]", help=f"What to list: {', '.join(Kind)}.")
+        str | None,
+        typer.Argument(
+            metavar="[KIND]",
+            help=f"What to list: {', '.join(Kind)}. Or a name alone, such as cubic.",
+            autocompletion=lambda: list(Kind),
+        ),
     ] = None,
     names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[NAME...]",
-            help="Only these, or those with this in their name; a directory of results.",
+            help="Only these, or those with this in their name, with all their options; "
+            "a directory of results.",
         ),
     ] = None,
     backend: Backend = "sim",
@@ -72,10 +80,14 @@ def list_(
     if kind is None:
         _list_kinds(as_json)
         return
-    if kind is Kind.RESULTS:
+    if kind not in list(Kind):
+        for name in (kind, *(names or ())):
+            _list_by_name(name, backend, as_json)
+        return
+    if kind == Kind.RESULTS:
         list_results(names[0] if names else RESULTS, as_json)
         return
-    if kind is Kind.SCHEMA:
+    if kind == Kind.SCHEMA:
         import json
 
         from narrows import _native
@@ -84,12 +96,36 @@ def list_(
         return
     from narrows.console import print_list
     from narrows.listing import as_json as document
-    from narrows.listing import listing
+    from narrows.listing import listing, overview
 
     if as_json:
-        print_json(document(kind.value, backend, names or ()))
-    else:
-        print_list(listing(kind.value, backend, names or ()))
+        print_json(document(kind, backend, names or ()))
+        return
+    rows = listing(kind, backend, names or ())
+    shown = rows if names else overview(kind, rows)
+    print_list(shown)
+    if len(shown) < len(rows):
+        hint(f"narrows list {kind} {_first_with_more(rows)}")
+
+
+def _first_with_more(rows: Sequence[tuple[str, str]]) -> str:
+    """The first name that has indented rows below it."""
+    return next(above for (above, _), (name, _) in pairwise(rows) if name.startswith(" "))
+
+
+def _list_by_name(name: str, backend: str, as_json: bool) -> None:
+    """Prints the entries of a name, below their kinds if it stands in several."""
+    from narrows.console import print_list
+    from narrows.listing import find, nest
+
+    found = find(name, backend)
+    if as_json:
+        print_json({kind: nest(rows) for kind, rows in found.items()})
+        return
+    for kind, rows in found.items():
+        if len(found) > 1:
+            print(f"{kind}:")
+        print_list(rows)
 
 
 def _list_kinds(as_json: bool) -> None:

@@ -26,7 +26,7 @@ def watch(spec: str, once: Callable[[], object]) -> None:
     """
     file = Path(spec)
     if not file.is_file():
-        raise InputError.at("--watch", f"{spec}, which is no file", "a specification in a file")
+        raise InputError.at("--watch", f"{spec}, which is not a file", "a specification in a file")
     while True:
         seen = _state(file)
         try:

@@ -9,19 +9,19 @@
 
 from __future__ import annotations
 
-from narrows.compare.judge import Comparison, Counts, Row
-from narrows.compare.quantities import Cell
+from narrows.compare.judge import CellComparison, Comparison, VerdictCounts
+from narrows.compare.quantities import ComparedQuantity
 from narrows.compare.run import UNTIL_DECIDED
 from narrows.compare.studies import Comparisons, compare
-from narrows.metrics.equivalence import Verdict
+from narrows.metrics.equivalence import EquivalenceVerdict
 
 __all__ = [
     "UNTIL_DECIDED",
-    "Cell",
+    "CellComparison",
+    "ComparedQuantity",
     "Comparison",
     "Comparisons",
-    "Counts",
-    "Row",
-    "Verdict",
+    "EquivalenceVerdict",
+    "VerdictCounts",
     "compare",
 ]

@@ -53,7 +53,8 @@ def overlay(
 def _line(backend: str, place: int, colour: str, x: Floats, y: Floats, step: bool) -> Line:
     kind: Kind = "step" if step else "line"
     if place == 0:
-        return Line(backend, x, y, "neutral", kind=kind, width=3.2, opacity=0.55)
+        group = f"{backend} (broad and grey)"
+        return Line(backend, x, y, "neutral", kind=kind, width=3.2, opacity=0.55, group=group)
     dash = DASHES[(place - 1) % len(DASHES)]
     return Line(backend, x, y, colour, kind=kind, dash=dash, width=1.2)
 
@@ -71,7 +72,7 @@ def _arrivals(
     flow_samples: pl.DataFrame, members: FlowClass, window_s: float
 ) -> tuple[Floats, Floats]:
     """Payload that arrived in each window in Mbit/s, as a step line with both ends."""
-    borders = windows.edges(_last(flow_samples), window_s)
+    borders = windows.edges(_end_time(flow_samples), window_s)
     total = np.zeros(len(borders) - 1)
     for flow in members.flows:
         rows = flow_samples.filter(pl.col("flow") == flow).sort("time_s")
@@ -82,7 +83,7 @@ def _arrivals(
     return borders, np.append(rate, rate[-1])
 
 
-def _last(samples: pl.DataFrame) -> float:
+def _end_time(samples: pl.DataFrame) -> float:
     return float(frames.column(samples, "time_s").max())
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from narrows.backends import BACKENDS
-from narrows.compare.quantities import QUANTITIES, Cell, Measured
+from narrows.compare.quantities import QUANTITIES, ComparedQuantity, Measured
 from narrows.metrics import equivalence
 from narrows.metrics import intervals as statistics
-from narrows.metrics.equivalence import LEAST_TRIALS, Difference, Verdict
+from narrows.metrics.equivalence import LEAST_TRIALS, Difference, EquivalenceVerdict
 from narrows.spec.scenario import Scenario
 
 REAL = tuple(entry.name for entry in BACKENDS.values() if entry.real)
@@ -20,7 +20,7 @@ OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)
 
 
 @dataclass(frozen=True)
-class Row:
+class CellComparison:
     """One cell on the reference and on another back end.
 
     `values` and `reference` hold one value for each trial; either may be shorter or empty where
@@ -29,7 +29,7 @@ class Row:
     is one observation. `runs` is the number of valid runs of the back end with fewer of them.
     """
 
-    cell: Cell
+    cell: ComparedQuantity
     backend: str
     values: tuple[float, ...]
     reference: tuple[float, ...]
@@ -38,7 +38,7 @@ class Row:
     runs: int = LEAST_TRIALS
 
     @cached_property
-    def apart(self) -> Difference | None:
+    def difference(self) -> Difference | None:
         """This mean minus the reference's, with its interval; None where a side has no value."""
         if not self.values or not self.reference:
             return None
@@ -49,25 +49,30 @@ class Row:
         return equivalence.of_means(self.values, self.reference)
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """The ends of the interval of the difference; None where they aren't known."""
+        return None if self.difference is None else self.difference.interval
+
+    @property
     def limit(self) -> float:
         """How large the difference may be: what the quantity allows, regardless of the noise."""
         return self.cell.of.allowed(statistics.mean(self.reference)) if self.reference else 0.0
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> EquivalenceVerdict:
         """Agree if the whole interval is within the limit, differ if all of it is outside.
 
         A quantity that one side measured in enough trials, and the other in none, differs.
         """
-        if self.apart is not None:
-            return self.apart.verdict(self.limit)
-        return Verdict.UNDECIDED if self._missing_trials else Verdict.DIFFER
+        if self.difference is not None:
+            return self.difference.verdict(self.limit)
+        return EquivalenceVerdict.UNDECIDED if self._missing_trials else EquivalenceVerdict.DIFFER
 
     @property
     def more_trials(self) -> int | None:
         """How many more trials would decide; zero if it is decided, None if too many would."""
-        if self.apart is not None:
-            return self.apart.more_trials(self.limit)
+        if self.difference is not None:
+            return self.difference.more_trials(self.limit)
         return self._missing_trials
 
     @property
@@ -78,7 +83,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Counts:
+class VerdictCounts:
     """The number of cells with each verdict."""
 
     agree: int
@@ -86,17 +91,21 @@ class Counts:
     undecided: int
 
     @classmethod
-    def of(cls, rows: Iterable[Row]) -> Counts:
+    def of(cls, rows: Iterable[CellComparison]) -> VerdictCounts:
         """The counts of the rows' verdicts."""
         verdicts = [row.verdict for row in rows]
-        return cls(*(verdicts.count(verdict) for verdict in Verdict))
+        return cls(*(verdicts.count(verdict) for verdict in EquivalenceVerdict))
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> EquivalenceVerdict:
         """The verdict on all cells: one that differs decides, and one undecided leaves it open."""
         if self.differ:
-            return Verdict.DIFFER
-        return Verdict.UNDECIDED if self.undecided or not self.agree else Verdict.AGREE
+            return EquivalenceVerdict.DIFFER
+        return (
+            EquivalenceVerdict.UNDECIDED
+            if self.undecided or not self.agree
+            else EquivalenceVerdict.AGREE
+        )
 
     def __str__(self) -> str:
         """In words."""
@@ -174,24 +183,24 @@ class Comparison:
         return len(self.measured[self.reference])
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[ComparedQuantity]:
         """Every cell that any trial measured: by quantity, then by class in the flows' order.
 
         What an observation doesn't show is unknown there, and isn't compared.
         """
-        told = [self.reference] if self.observed else self.backends
+        told = [self.reference] if self.is_single_observation else self.backends
         found = {cell for backend in told for run in self.measured[backend] for cell in run}
         quantities, classes = list(QUANTITIES), ["", *dict.fromkeys(self.groups)]
         return sorted(found, key=lambda c: (quantities.index(c.quantity), classes.index(c.flows)))
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[CellComparison]:
         """Every cell of every back end but the reference."""
         others = [backend for backend in self.backends if backend != self.reference]
         return [self._row(cell, backend) for cell in self.cells for backend in others]
 
     @property
-    def paired(self) -> bool:
+    def is_paired(self) -> bool:
         """Whether the trials correspond one to one.
 
         They do where nothing but buffers and delays differs, which both back ends share, and where
@@ -199,36 +208,36 @@ class Comparison:
         from the seed. Elsewhere each back end draws for itself, and Welch's interval is at most
         too wide.
         """
-        shared = bool(self.scenario["path"]["impairments"]) and not self.observed
+        shared = bool(self.scenario["path"]["impairments"]) and not self.is_single_observation
         return (self.varied and not self.seeded) or shared
 
     @property
-    def observed(self) -> bool:
+    def is_single_observation(self) -> bool:
         """Whether the reference is one observation."""
         return _is_observed(self.reference)
 
-    def _row(self, cell: Cell, backend: str) -> Row:
+    def _row(self, cell: ComparedQuantity, backend: str) -> CellComparison:
         ours, theirs = self.measured[backend], self.measured[self.reference]
         both = [
             pair for pair in zip(ours, theirs, strict=False) if all(cell in run for run in pair)
         ]
-        paired = self.paired and bool(both)
+        paired = self.is_paired and bool(both)
         if paired:  # a trial without a value removes its partner
             ours, theirs = [pair[0] for pair in both], [pair[1] for pair in both]
-        return Row(
+        return CellComparison(
             cell,
             backend,
             tuple(run[cell] for run in ours if cell in run),
             tuple(run[cell] for run in theirs if cell in run),
             paired=paired,
-            observed=self.observed,
+            observed=self.is_single_observation,
             runs=min(sum(map(bool, self.measured[name])) for name in (backend, self.reference)),
         )
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> VerdictCounts:
         """The number of cells with each verdict."""
-        return Counts.of(self.rows)
+        return VerdictCounts.of(self.rows)
 
     @property
     def more_trials(self) -> int | None:
@@ -236,7 +245,7 @@ class Comparison:
 
         Zero if all are decided; None if the undecided ones would all take too many.
         """
-        open_rows = [row for row in self.rows if row.verdict is Verdict.UNDECIDED]
+        open_rows = [row for row in self.rows if row.verdict is EquivalenceVerdict.UNDECIDED]
         wanted = [more for row in open_rows if (more := row.more_trials) is not None]
         if wanted:
             return max(wanted)

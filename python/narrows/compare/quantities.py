@@ -102,7 +102,7 @@ QUANTITIES: Mapping[str, Quantity] = {
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Cell:
+class ComparedQuantity:
     """A quantity of a class of flows, or of the bottleneck if the class is empty."""
 
     quantity: str
@@ -114,7 +114,7 @@ class Cell:
         return QUANTITIES[self.quantity]
 
 
-Measured = dict[Cell, float]
+Measured = dict[ComparedQuantity, float]
 
 
 def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[str]) -> Measured:
@@ -139,7 +139,9 @@ def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[
         "queue": bottleneck["queue_bdp"]["mean"],
         "utilization": bottleneck["utilization"],
     }
-    found.update({Cell(name): value for name, value in values.items() if value is not None})
+    found.update(
+        {ComparedQuantity(name): value for name, value in values.items() if value is not None}
+    )
     order = list(QUANTITIES)
     return dict(sorted(found.items(), key=lambda item: order.index(item[0].quantity)))
 
@@ -174,7 +176,11 @@ class _Run:
             values["goodput"] = _mean(entry["goodput_mbps"] for entry in entries)
         if self.endless and group != self.classes[-1]:
             values["share"] = _sum(entry["share"] for entry in entries)
-        return {Cell(name, group): value for name, value in values.items() if value is not None}
+        return {
+            ComparedQuantity(name, group): value
+            for name, value in values.items()
+            if value is not None
+        }
 
     def _completions(self, group: str) -> dict[str, float | None]:
         """Completion times of a workload whose transfers end."""

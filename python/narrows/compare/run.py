@@ -98,21 +98,21 @@ def compare_participants(
     )
     made.more(2, most)
     comparison.seeded = not chanceless(comparison.chance)
-    if not (comparison.seeded and comparison.observed):
+    if not (comparison.seeded and comparison.is_single_observation):
         comparison.varied = True
         made.vary()
     made.more(trials - comparison.trials, most)
     while comparison.trials < most and (more := comparison.more_trials):
         # The prediction from the spread of a few trials is rough, so the number at most doubles.
         made.more(min(more, comparison.trials, most - comparison.trials), most)
-    return write(comparison, directory, made.drawn())
+    return write(comparison, directory, made.tables_to_draw())
 
 
 def _backend(label: str) -> Backend:
     try:
         return get_backend(label)
     except InputError as error:
-        raise InputError.at("--backends", error.found, error.remedy) from None
+        raise InputError.at("--backends", error.problems[0].found, error.remedy) from None
 
 
 def _engine(one: Participant, trials: int) -> Engine:
@@ -123,7 +123,9 @@ def _engine(one: Participant, trials: int) -> Engine:
     if (seed := spec.scenario["seed"]) > 2**64 - trials:
         remedy = f"a seed with room for {trials} trials after it"
         raise InputError.at("run.seed", str(seed), remedy)
-    return Engine(one.label, backend, plan(spec, backend.engine_of, backend.name, trials))
+    planned = plan(spec, backend.engine_of, backend.name, trials)
+    backend.check(planned.trials[0].scenario)  # before another one has begun
+    return Engine(one.label, backend, planned)
 
 
 def _default(engines: Sequence[Engine]) -> Path:

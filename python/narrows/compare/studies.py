@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from narrows.compare.judge import Comparison, Counts, Row
+from narrows.compare.judge import CellComparison, Comparison, VerdictCounts
 from narrows.compare.run import TRIALS, Options, Participant, compare_participants
 from narrows.compare.table import write_cells
 from narrows.compare.text import lines
@@ -16,7 +16,6 @@ from narrows.errors import Problem, SpecError
 from narrows.execute import State, Watcher
 from narrows.plan import MOST_PROBLEMS, Selection
 from narrows.spec import Override, Spec, Study, load_study
-from narrows.spec.registry import also_known
 from narrows.store.slug import slug
 from narrows.store.write import RESULTS
 
@@ -29,17 +28,17 @@ class Comparisons:
     made: tuple[Comparison, ...]
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[CellComparison]:
         """All cells of all scenarios."""
         return [row for comparison in self.made for row in comparison.rows]
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> VerdictCounts:
         """The number of cells with each verdict."""
-        return Counts.of(self.rows)
+        return VerdictCounts.of(self.rows)
 
     def lines(self) -> Iterator[str]:
-        """What to print: every table, the files, and the totals."""
+        """The printed text: every table, the files, and the totals."""
         for comparison in self.made:
             yield from lines(comparison)
             yield from comparison.files.values()
@@ -48,7 +47,7 @@ class Comparisons:
             yield f"{len(self.rows)} cells: {self.counts}"
 
     def document(self) -> dict[str, Any]:
-        """What `--json` prints: one comparison, or all as `comparisons`."""
+        """The document of `--json`: one comparison, or all as `comparisons`."""
         documents = [document(comparison) for comparison in self.made]
         if len(documents) == 1:
             return documents[0]
@@ -109,18 +108,17 @@ def _combinations(study: Study, options: Options, filters: Sequence[str]) -> lis
         raise wanted.none()
     participants: list[list[Participant]] = []
     for label, backend in options.find().items():
-        with also_known(backend.capabilities().ccas):
-            specs = _specs(study, {number for number, _ in chosen})
+        specs = _specs(study, {number for number, _ in chosen}, backend.capabilities().ccas)
         participants.append([Participant(label, backend, spec) for spec in specs])
     each = zip(chosen, zip(*participants, strict=True), strict=True)
     return [_Combination(n, _name(both[0].spec, point), both) for (n, point), both in each]
 
 
-def _specs(study: Study, wanted: set[int]) -> list[Spec]:
+def _specs(study: Study, wanted: set[int], controls: Sequence[str]) -> list[Spec]:
     """The wanted combinations; raises SpecError with the problems of all, each once."""
     specs: list[Spec] = []
     problems: dict[Problem, None] = {}
-    for number, (_, spec) in enumerate(study.specs(), 1):
+    for number, (_, spec) in enumerate(study.specs(controls), 1):
         if number not in wanted:
             continue
         if isinstance(spec, SpecError):

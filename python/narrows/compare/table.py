@@ -1,21 +1,20 @@
-"""The cells of comparisons as a table in a file, a line for each.
+"""Writes the cells of comparisons to a CSV file, a row for each.
 
-The file has no date and the digits that are printed, so that a change shows what changed.
+The file has no date and no more digits than are printed, so that a diff shows only changes.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from narrows.compare.judge import Comparison, Row
-from narrows.errors import StoreError
+from narrows.compare.judge import CellComparison, Comparison
 from narrows.metrics import intervals as statistics
+from narrows.store.atomic import writing
 from narrows.store.cells import harmless_frame
 
 COLUMNS = (
@@ -26,19 +25,16 @@ COLUMNS = (
 
 
 def write_cells(made: Sequence[Comparison], path: Path) -> None:
-    """Writes every cell to `path` as CSV, and beside it, as JSON, what made them.
+    """Writes every cell to `path` as CSV, and how the cells were made to a JSON file beside it.
 
     Raises StoreError if that fails.
     """
     rows = [line for comparison in made for line in _lines(comparison)]
     table = harmless_frame(pl.DataFrame(rows, dict.fromkeys(COLUMNS, pl.String), orient="row"))
     made_by = json.dumps(_made_by(made), indent=1) + "\n"
-    try:
+    with writing(path, "a file that can be written"):
         path.write_text(table.write_csv(), encoding="utf-8", newline="\n")
         path.with_suffix(".json").write_text(made_by, encoding="utf-8", newline="\n")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StoreError.at(str(path), reason, "a file that can be written") from error
 
 
 def _lines(comparison: Comparison) -> Iterator[tuple[str | None, ...]]:
@@ -50,29 +46,27 @@ def _lines(comparison: Comparison) -> Iterator[tuple[str | None, ...]]:
             *(*head, row.cell.quantity, quantity.unit, row.cell.flows, row.backend),
             *_sample(row, row.values),
             *_sample(row, row.reference),
-            *_apart(row),
+            *_difference(row),
             quantity.show(row.limit),
             str(row.verdict),
             None if more is None else str(more),
         )
 
 
-def _sample(row: Row, values: Sequence[float]) -> tuple[str | None, str | None]:
+def _sample(row: CellComparison, values: Sequence[float]) -> tuple[str | None, str | None]:
     if not values:
         return None, None
     show = row.cell.of.show
     return show(statistics.mean(values)), show(statistics.deviation(values))
 
 
-def _apart(row: Row) -> tuple[str | None, str | None, str | None]:
+def _difference(row: CellComparison) -> tuple[str | None, str | None, str | None]:
     """The difference of the means, and the ends of its interval."""
-    apart, show = row.apart, row.cell.of.show
-    if apart is None:
-        return None, None, None
-    if not math.isfinite(apart.half_width):
-        return show(apart.mean), None, None
-    ends = (apart.mean - apart.half_width, apart.mean + apart.half_width)
-    return show(apart.mean), show(ends[0]), show(ends[1])
+    difference, show = row.difference, row.cell.of.show
+    low, high = row.interval or (None, None)
+    numbers = (None if difference is None else difference.mean, low, high)
+    mean, *ends = (None if one is None else show(one) for one in numbers)
+    return mean, ends[0], ends[1]
 
 
 def _made_by(made: Sequence[Comparison]) -> dict[str, Any]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
-from narrows.compare.judge import Comparison, Counts, Row
+from narrows.compare.judge import CellComparison, Comparison, VerdictCounts
 from narrows.compare.quantities import Quantity
 from narrows.compare.vary import BUFFER, DELAY
 from narrows.metrics import intervals as statistics
-from narrows.metrics.equivalence import MOST_TRIALS, Verdict
-from narrows.words import counted
+from narrows.metrics.equivalence import MOST_TRIALS, EquivalenceVerdict
+from narrows.words import align, count_of
 
 
 def spread(quantity: Quantity, values: Sequence[float]) -> str:
@@ -21,28 +20,25 @@ def spread(quantity: Quantity, values: Sequence[float]) -> str:
     return f"{quantity.show(middle)} ±{quantity.show(around)}"
 
 
-def interval(row: Row) -> str:
+def interval(row: CellComparison) -> str:
     """The 95 % interval of the difference."""
-    apart = row.apart
-    if apart is None or not math.isfinite(apart.half_width):
-        return "-"
-    ends = (apart.mean - apart.half_width, apart.mean + apart.half_width)
-    return " to ".join(row.cell.of.show(end, "+") for end in ends)
+    ends = row.interval
+    return "-" if ends is None else " to ".join(row.cell.of.show(end, "+") for end in ends)
 
 
-def difference(row: Row) -> str:
+def difference(row: CellComparison) -> str:
     """The difference of the means with its sign."""
-    return "-" if row.apart is None else row.cell.of.show(row.apart.mean, "+")
+    return "-" if row.difference is None else row.cell.of.show(row.difference.mean, "+")
 
 
-def limit(row: Row) -> str:
-    """How large the difference may be."""
+def limit(row: CellComparison) -> str:
+    """The largest difference that counts as agreement."""
     return row.cell.of.show(row.limit)
 
 
-def verdict(row: Row) -> str:
+def verdict(row: CellComparison) -> str:
     """The verdict and, if it is undecided, how many more trials would decide."""
-    if row.verdict is not Verdict.UNDECIDED:
+    if row.verdict is not EquivalenceVerdict.UNDECIDED:
         return str(row.verdict)
     more = row.more_trials
     return f"undecided ({f'over {MOST_TRIALS}' if more is None else more} more)"
@@ -51,7 +47,7 @@ def verdict(row: Row) -> str:
 def how_varied(comparison: Comparison) -> str:
     """How the trials differ."""
     count, first = comparison.trials, comparison.scenario["seed"]
-    told = [counted(count, "trial")]
+    told = [count_of(count, "trial")]
     if comparison.seeded:
         told.append(f"seeds {first} to {first + count - 1}" if count > 1 else f"seed {first}")
     if comparison.varied:
@@ -72,7 +68,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
         *("quantity", "flows", "back end", "mean ±sd", f"{reference} mean ±sd"),
         *("difference", "95 % interval", "limit", "verdict"),
     )
-    yield from _align([head, *(_cells(row) for row in comparison.rows)])
+    yield from align([head, *(_cells(row) for row in comparison.rows)], left=3, words=True)
     yield ""
     yield from map(str, comparison.left_out)
     yield summary(comparison.counts, reference)
@@ -86,13 +82,13 @@ def nothing(comparison: Comparison) -> str:
     return f"Nothing could be compared: no trial on {names} was valid."
 
 
-def summary(counts: Counts, reference: str) -> str:
+def summary(counts: VerdictCounts, reference: str) -> str:
     """The verdict on all cells in a line."""
     return f"{counts.verdict}: {counts} with {reference}"
 
 
 def _remedy(comparison: Comparison) -> str | None:
-    """What to do about undecided cells."""
+    """Advice on undecided cells."""
     if not comparison.counts.undecided:
         return None
     more = comparison.more_trials
@@ -102,7 +98,7 @@ def _remedy(comparison: Comparison) -> str | None:
     return f"About {total} trials would decide (--until-decided, or --max-trials {total})."
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: CellComparison) -> tuple[str, ...]:
     quantity = row.cell.of
     return (
         f"{quantity.name.replace('_', ' ')} ({quantity.unit})",
@@ -115,14 +111,3 @@ def _cells(row: Row) -> tuple[str, ...]:
         limit(row),
         verdict(row),
     )
-
-
-def _align(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Columns of equal width, with numbers aligned right."""
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    for row in rows:
-        cells = [
-            cell.ljust(width) if place < 3 or place == len(row) - 1 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from narrows.backends import Backend
 from narrows.compare.judge import LeftOut
 from narrows.compare.quantities import Measured, measure
-from narrows.compare.vary import varied
+from narrows.compare.vary import vary
 from narrows.execute import Job, Pool, State, StoreCache, Watcher
 from narrows.plan import Cell, Plan, Trial, trial_of
-from narrows.store import RunStore, create_store, unwritable
+from narrows.store import create_store, open_store
+from narrows.store.atomic import writing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +45,7 @@ class Trials:
     ) -> None:
         self._engines, self._directory, self._watcher = engines, directory, watcher
         create_store(directory / RUNS)
-        self._store = RunStore(directory / RUNS)
+        self._store = open_store(directory / RUNS)
         self._varied = False
         self._drawn: dict[str, Trial] = {}
         self.left_out: list[LeftOut] = []
@@ -64,16 +65,14 @@ class Trials:
         jobs = [(e, self._job(e, done + i)) for i in range(count) for e in self._engines]
         self._forget_invalid([job.key for _, job in jobs])
         cache = StoreCache(self._store, strict=True, without=UNREAD)
-        try:
+        with writing(self._directory):
             Pool([job for _, job in jobs], cache).run(self._watch(done, count, most))
-        except OSError as error:
-            raise unwritable(error, self._directory) from error
         for engine, job in jobs:
-            self.measured[engine.label].append(self._measured(engine, job))
+            self.measured[engine.label].append(self._measure_run(engine, job))
 
-    def _measured(self, engine: Engine, job: Job) -> Measured:
+    def _measure_run(self, engine: Engine, job: Job) -> Measured:
         """The cells of a run; if it is invalid, nothing, and a note."""
-        stored = self._store.stored(job.trial)
+        stored = self._store.stored_run(job.trial)
         self.cpu_s[engine.label] += stored.info.cpu_s
         if stored.info.invalid is None:
             self._drawn.setdefault(engine.label, job.trial)
@@ -89,15 +88,15 @@ class Trials:
             if self._store.info(key).get("invalid") is not None:
                 self._store.discard(key)
 
-    def drawn(self) -> dict[str, Mapping[str, pl.DataFrame]]:
+    def tables_to_draw(self) -> dict[str, Mapping[str, pl.DataFrame]]:
         """The tables of the first valid trial of each back end, for the figure."""
         first = {e.label: self._drawn.get(e.label, e.plan.trials[0]) for e in self._engines}
-        return {label: self._store.stored(trial).tables for label, trial in first.items()}
+        return {label: self._store.stored_run(trial).tables for label, trial in first.items()}
 
     def _job(self, engine: Engine, index: int) -> Job:
         trial: Trial = engine.plan.trials[index]
         if self._varied and trial.number > 1:
-            scenario = varied(trial.scenario, trial.number)
+            scenario = vary(trial.scenario, trial.number)
             version = engine.backend.engine_of(scenario)
             groups = engine.plan.groups
             trial = trial_of(trial.number, scenario, version, engine.backend.name, groups)

@@ -40,7 +40,7 @@ def chanceless(trials: Sequence[Measured]) -> bool:
     )
 
 
-def varied(scenario: Scenario, trial: int) -> Scenario:
+def vary(scenario: Scenario, trial: int) -> Scenario:
     """The scenario with the buffer and the delay of a trial; the first keeps the given ones.
 
     The others divide the ranges around them ever more finely, identically for every back end.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,11 +12,11 @@ import polars as pl
 
 from narrows.compare import text
 from narrows.compare.figure import overlay
-from narrows.compare.judge import Comparison, Row
-from narrows.errors import StoreError
+from narrows.compare.judge import CellComparison, Comparison
 from narrows.figures import interactive
 from narrows.metrics import intervals as statistics
 from narrows.report.page import environment, plotly_js
+from narrows.store.atomic import writing
 from narrows.version import __version__
 
 PAGE, NUMBERS, PICTURE = "compare.html", "compare.json", "figure"
@@ -32,13 +31,9 @@ def write(
 
     Raises StoreError if that can't be written.
     """
-    try:
+    with writing(directory):
         directory.mkdir(parents=True, exist_ok=True)
         return _write(comparison, directory, drawn)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        remedy = "a directory that can be written (--out DIR)"
-        raise StoreError.at(str(error.filename or directory), reason, remedy) from error
 
 
 def _write(
@@ -68,7 +63,7 @@ def _write(
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
-    """What `--json` prints: every value in base units (rates and shares from 0 to 1)."""
+    """The document of `--json`: every value in base units (rates and shares from 0 to 1)."""
     return {
         "name": comparison.name,
         "scenario": dict(comparison.scenario),
@@ -85,18 +80,15 @@ def document(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _cell(row: Row) -> Mapping[str, Any]:
-    apart, bounds = row.apart, None
-    if apart is not None and math.isfinite(apart.half_width):
-        bounds = [apart.mean - apart.half_width, apart.mean + apart.half_width]
+def _cell(row: CellComparison) -> Mapping[str, Any]:
     return {
         "quantity": row.cell.quantity,
         "flows": row.cell.flows or None,
         "backend": row.backend,
         **_sample("", row.values),
         **_sample("reference_", row.reference),
-        "difference": None if apart is None else apart.mean,
-        "interval": bounds,
+        "difference": None if row.difference is None else row.difference.mean,
+        "interval": row.interval,
         "limit": row.limit,
         "verdict": str(row.verdict),
         "more_trials": row.more_trials,

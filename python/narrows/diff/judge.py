@@ -2,8 +2,8 @@
 
 The trials of two runs are taken as independent samples (Welch); the common combinations of two
 sweeps are paired. A measurement, which happened once, stands beside the prediction interval of the
-other side's trials. A change is reported only if the 95 % interval of the difference doesn't
-contain zero.
+other side's trials, which shows no change. One is reported only if the 95 % interval of the
+difference doesn't contain zero.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from narrows.diff.side import Side, pair
 from narrows.errors import InputError
 from narrows.figures.looks import words
 from narrows.metrics import equivalence, intervals
-from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, RUN, find
+from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, RUN, find, in_percent
 from narrows.metrics.equivalence import Difference
+from narrows.words import label_in_percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,10 +65,18 @@ class DiffRow:
     @property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the difference; None if it isn't known."""
-        reach = self.apart.half_width
-        if not math.isfinite(reach):
-            return None
-        return self.apart.mean - reach, self.apart.mean + reach
+        return self.apart.interval
+
+    @property
+    def display(self) -> DiffRow:
+        """The row as people read it: shares, losses and utilization in per cent."""
+        if not in_percent(self.metric):
+            return self
+        apart = replace(
+            self.apart, mean=100 * self.apart.mean, half_width=100 * self.apart.half_width
+        )
+        label, first, second = label_in_percent(self.label), 100 * self.first, 100 * self.second
+        return replace(self, label=label, first=first, second=second, apart=apart)
 
 
 def judge(first: Side, second: Side) -> list[DiffRow]:
@@ -91,10 +100,11 @@ def _capitalise(label: str) -> str:
 
 
 def headline(rows: Sequence[DiffRow]) -> list[DiffRow]:
-    """The six rows to read first: goodput, share and delay, loss, utilization and fairness.
+    """The rows to read first: of a class, then losses, drops, utilization and fairness.
 
-    The first three are those of the class whose goodput changed most, in proportion. Without a
-    second class there is no share, and a single flow has no fairness to speak of.
+    The class is the one whose goodput changed most, in proportion: its goodput, share, delay and
+    retransmits. Without a second class there is no share, and a single flow has no fairness to
+    speak of.
     """
     goodputs = [row for row in rows if row.metric.endswith(".goodput_mbps")]
     most = max(goodputs, key=_relative, default=None)
@@ -114,8 +124,8 @@ def _trivial(row: DiffRow) -> bool:
     return row.first == row.second == 1 and row.metric.endswith(("share", "jain"))
 
 
-_HEADLINE_OF_CLASS = ("goodput_mbps", "share", "delay_mean_ms")
-_HEADLINE_OF_RUN = ("loss_rate", "utilization", "jain")
+_HEADLINE_OF_CLASS = ("goodput_mbps", "share", "delay_mean_ms", "retransmits")
+_HEADLINE_OF_RUN = ("loss_rate", "drops", "utilization", "jain")
 
 
 def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
@@ -169,7 +179,7 @@ def _row(
         return None
     means = [(intervals.mean(a), intervals.mean(b)) for a, b in known]
     scale = max(abs(value) for a, b in known for value in (*a, *b))
-    singles = [exact(_apart(first, second, a, b), scale) for a, b in known]
+    singles = [exact(_difference(first, second, a, b), scale) for a, b in known]
     apart = singles[0]
     if len(known) > 1:
         pairs = equivalence.of_pairs([b for _, b in means], [a for a, _ in means])
@@ -182,14 +192,24 @@ def _row(
     )  # fmt: skip
 
 
-def _apart(first: Side, second: Side, ours: Sequence[float], theirs: Sequence[float]) -> Difference:
+def _difference(
+    first: Side, second: Side, ours: Sequence[float], theirs: Sequence[float]
+) -> Difference:
     """The second side's mean minus the first's."""
     if first.is_measurement == second.is_measurement:
         return equivalence.of_means(theirs, ours)
     if first.is_measurement:
-        return equivalence.of_observation(theirs, ours[0])
+        return _leave_undecided(equivalence.of_observation(theirs, ours[0]))
     turned = equivalence.of_observation(ours, theirs[0])
-    return replace(turned, mean=-turned.mean)
+    return _leave_undecided(replace(turned, mean=-turned.mean))
+
+
+def _leave_undecided(apart: Difference) -> Difference:
+    """A distance from a measurement; its interval is unknown if it would show a change.
+
+    How a measurement varies isn't known, and simulated trials may be alike to the last digit.
+    """
+    return apart if abs(apart.mean) <= apart.half_width else replace(apart, half_width=math.inf)
 
 
 def exact(apart: Difference, scale: float) -> Difference:

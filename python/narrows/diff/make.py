@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from narrows.diff.judge import DiffRow, Effect, documents, headline, judge
 from narrows.diff.side import RUN, Side, changes, read, title
 from narrows.errors import InputError
-from narrows.store import RESULTS, Place, slug, unwritable
-from narrows.store.atomic import write_text
+from narrows.store import RESULTS, Place, slug
+from narrows.store.atomic import write_text, writing
 
 if TYPE_CHECKING:
     from narrows.figures.model import Figure
@@ -75,12 +75,10 @@ def diff(first: Place, second: Place, out: str | Path | None = None) -> Diff:
         raise InputError.at("narrows diff", found, "two runs or two sweeps")
     directory = Path(out) if out is not None else _default(one, two)
     made = Diff(one, two, changes(one, two), judge(one, two), directory)
-    try:
+    with writing(directory):
         directory.mkdir(parents=True, exist_ok=True)
         write_text(directory / NUMBERS, json.dumps(made.document(), indent=1) + "\n")
         write_text(made.page, _page(made))
-    except OSError as error:
-        raise unwritable(error, directory) from error
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING
 from narrows.backends import BACKENDS
 from narrows.errors import InputError
 from narrows.figures.names import setting, title_of, value_words
-from narrows.spec.values import values_in
+from narrows.spec import registry
+from narrows.spec.values import same_value, values_in
 from narrows.store import Place, Result, is_store, location, open_result, open_store
 
 if TYPE_CHECKING:
@@ -78,13 +80,23 @@ def _sweep(place: Place, label: str) -> Side:
 
 
 def changes(first: Side, second: Side) -> list[tuple[str, str, str]]:
-    """Every place of the specification that differs, with both values; "default" if left out."""
+    """Every place of the specification that differs, with both values, or the default's."""
     places = list(dict.fromkeys([*first.spec, *second.spec]))
-    found = [(p, first.spec.get(p), second.spec.get(p)) for p in places if p != "name"]
-    written = [(p, _word(one), _word(two)) for p, one, two in found if one != two]
+    measured = first.is_measurement != second.is_measurement
+    found = [p for p in places if p != "name" and not (measured and _UNMEASURED.fullmatch(p))]
+    pairs = ((p, _spell_value(p, first), _spell_value(p, second)) for p in found)
+    written = [
+        (p, one, two)
+        for p, one, two in pairs
+        if not same_value(_strip_remark(one), _strip_remark(two))
+    ]
     if first.engine != second.engine:
         written.append(("engine", first.engine, second.engine))
     return written
+
+
+_UNMEASURED = re.compile(r"run\.(trials|seed|sample_interval)|host\..*|flows\[\d+\]\.(name|stop)")
+"""Places that say how a run was made, which nobody measures; a measured flow just ends."""
 
 
 def title(first: Side, second: Side, found: Sequence[tuple[str, str, str]]) -> str:
@@ -100,13 +112,45 @@ def title(first: Side, second: Side, found: Sequence[tuple[str, str, str]]) -> s
 def _change(place: str, one: str, two: str) -> str:
     if place == "engine":
         return f"engine {one} \N{RIGHTWARDS ARROW} {two}"
+    one, two = _strip_remark(one), _strip_remark(two)
     before, after = (value_words(place, value) for value in (one, two))
     plain = f"{before} \N{RIGHTWARDS ARROW} {after}"
     return plain if setting(place, one) == before else f"{title_of(place)}: {plain}"
 
 
-def _word(value: object) -> str:
-    return "default" if value is None else str(value)
+_BY_DEFAULT = " (default)"
+_DEFAULTS = {
+    "path.queue": "droptail", "path.loss": "0", "flows.count": "1", "flows.start": "0s",
+}  # fmt: skip
+"""Defaults that no registry has."""
+_OF_FLOW = re.compile(r"flows\[\d+\]")
+
+
+def _strip_remark(value: str) -> str:
+    """A spelled value without the remark that it is the default."""
+    return value.removesuffix(_BY_DEFAULT)
+
+
+def _spell_value(place: str, side: Side) -> str:
+    """The value at a place; if it is left out there, the default."""
+    value = side.spec.get(place)
+    if value is not None:
+        return str(value)
+    default = _default(place, side.spec)
+    return "default" if default is None else f"{default}{_BY_DEFAULT}"
+
+
+def _default(place: str, spec: Mapping[str, object]) -> str | None:
+    """The value that a place has if it is left out; None if it isn't known."""
+    owner, _, key = place.rpartition(".")
+    if owner.endswith(".options"):
+        entry = registry.ccas().get(str(spec.get(f"{owner.removesuffix('.options')}.cca")))
+    elif owner == "path.queue" and key != "kind":
+        entry = registry.queues().get(str(spec.get("path.queue.kind", spec.get("path.queue"))))
+    else:
+        return _DEFAULTS.get(_OF_FLOW.sub("flows", place.removesuffix(".kind")))
+    known = (one for one in (entry or {}).get("parameters", ()) if one["name"] == key)
+    return next((str(one["shown"]) for one in known), None)
 
 
 def pair(first: Side, second: Side) -> list[tuple[str, str]]:

@@ -9,7 +9,11 @@ from narrows.diff.side import Side, title
 from narrows.metrics.trials import REMEDY
 from narrows.words import align
 
-SINGLE = "One trial each can't distinguish change from chance: run both with --trials 5."
+SINGLE = "A single trial can't distinguish change from chance: run both with --trials 5."
+MEASURED = (
+    "A measurement happened once, so it shows no change; whether a specification agrees with it: "
+    "narrows compare SPEC --backends sim,{}"
+)
 SAME = f"The trials are one and the same run, so no change can be told from chance, {REMEDY}."
 
 
@@ -20,7 +24,7 @@ def lines(
     *,
     whole: bool = False,
 ) -> Iterator[str]:
-    """Lines for the changes, the six headline rows and other changes; with `whole`, every row."""
+    """Lines for the changes, the headline rows and other changes; with `whole`, every row."""
     yield title(*sides, changes)
     for side in sides:
         yield f"{side.label}: {side.place} ({side.engine})"
@@ -44,19 +48,22 @@ def lines(
         changed = sum(row.change in order[:3] for row in rest)
         yield f"{changed} of {len(rest) + equal} other metrics changed: --all or the page"
     known = [*first, *rest]
-    if known and all(row.change in (Effect.UNKNOWN, Effect.SAME) for row in known):
-        yield SINGLE if max(side.rows.height for side in sides) == 1 else SAME
+    measured = [side for side in sides if side.is_measurement]
+    if measured:
+        backend = measured[0].engine.partition(" ")[0]
+        yield MEASURED.format(f"{backend}:{measured[0].place}")
+    elif known and all(row.change in (Effect.UNKNOWN, Effect.SAME) for row in known):
+        yield SINGLE if min(side.rows.height for side in sides) == 1 else SAME
 
 
 def table(rows: Sequence[DiffRow]) -> Iterator[str]:
     """A line for each metric: both means, the difference with its interval, what it means."""
     heads = ("metric", "A", "B", "difference", "95 % interval", "")
-    cells = [heads, *(_cells(row) for row in rows)]
-    for line, row in zip(align([row[:5] for row in cells]), cells, strict=True):
-        yield f"{line}  {row[5]}".rstrip()
+    yield from align([heads, *(_cells(row) for row in rows)], words=True)
 
 
 def _cells(row: DiffRow) -> tuple[str, ...]:
+    row = row.display
     known = row.interval
     ends = "-" if known is None else " to ".join(format_signed(end) for end in known)
     said = str(row.change)
@@ -72,5 +79,5 @@ def number(value: float) -> str:
 
 
 def format_signed(value: float) -> str:
-    """The same with its sign."""
+    """A number with its sign and four significant digits."""
     return f"{float(f'{value:.4g}'):+,.12g}"

@@ -1,4 +1,4 @@
-"""The commands on the pages of an evaluation, which repeat it or a part of it."""
+"""The commands on an evaluation's pages that repeat the evaluation or a part of it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from narrows.report.commands import as_typed
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """How an evaluation was asked for: the arguments of `evaluate`, and the command line if any."""
+class EvaluateArguments:
+    """The arguments of an evaluation, and the command line if there was one."""
 
     controls: Sequence[str]
     suite: str
@@ -24,7 +24,7 @@ class Asked:
     stack: str | None = None
     typed: Sequence[str] = ()
 
-    def whole(self) -> str:
+    def command(self) -> str:
         """The command that repeats the evaluation."""
         if self.typed:
             return as_typed(self.typed)
@@ -37,8 +37,8 @@ class Asked:
             words += ["--stack", self.stack]
         return shlex.join([*words, *self._runs()])
 
-    def cell(self, one: Contestant, situation: Situation) -> str:
-        """The command that repeats a control in a situation."""
+    def cell_command(self, one: Contestant, situation: Situation) -> str:
+        """The command that runs a control in one situation again."""
         words = ["narrows", "evaluate", one.name, "--suite", self.suite, "--only", situation.name]
         stack = [] if one.stack is None else ["--stack", one.stack]
         return shlex.join([*words, "--beside", "", *stack, *self._runs()])

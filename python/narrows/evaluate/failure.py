@@ -12,20 +12,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from narrows.evaluate.runs import Contestant
-from narrows.evaluate.verdicts import Judged, Verdict
+from narrows.evaluate.verdicts import ExpectationVerdict, Judged
 from narrows.figures.frames import TIME
 from narrows.figures.model import HEADROOM, Figure, Floats, Guide, Line, Panel
 from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.view import label_of
 from narrows.figures.trials import join
-from narrows.metrics.expect import Measured
+from narrows.metrics.catalogue import scale_of
+from narrows.metrics.expect import RunMeasurements
 from narrows.metrics.fairness import jain
 from narrows.metrics.series import BOTTLENECK, COMPLETION, RunSeries, Samples
 from narrows.plan import Plan, Trial
 from narrows.spec import Expect
 
 WINDOWS = 150
-"""A run is drawn in so many windows, or in the expectation's own if they are longer."""
+"""The windows in which a run is drawn, unless the expectation's own are longer."""
 _OVER: Mapping[str, Callable[[Floats], Floats]] = {
     "mean": lambda values: np.mean(values, axis=0),
     "min": lambda values: np.min(values, axis=0),
@@ -50,14 +51,14 @@ class _Series:
 
 
 def over_time(
-    title: str, judged: Sequence[Judged], found: Callable[[Plan, Trial], Measured | None]
+    title: str, judged: Sequence[Judged], found: Callable[[Plan, Trial], RunMeasurements | None]
 ) -> Figure | None:
     """A panel for each expectation with a series that a control does not meet; None without."""
     unmet = {
         number: held.expected
         for one in judged
         for number, held in enumerate(one.held)
-        if held.verdict is Verdict.NOT_MET
+        if held.verdict is ExpectationVerdict.NOT_MET
     }
     made = (_panel(number, unmet[number], judged, found) for number in sorted(unmet))
     panels = tuple(panel for panel in made if panel is not None)
@@ -81,7 +82,7 @@ def _panel(
     number: int,
     expected: Expect,
     judged: Sequence[Judged],
-    found: Callable[[Plan, Trial], Measured | None],
+    found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> Panel | None:
     lines, states, ends = [], list[str](), list[float]()
     for one in judged:
@@ -92,17 +93,17 @@ def _panel(
         ends += [run.scenario["run"]["warmup_ns"] / 1e9 for run in runs]
         drawn = [line for run in runs for line in _lines(expected, run, states)]
         if states:
-            drawn = drawn[:1] if one.held[number].verdict is Verdict.NOT_MET else []
+            drawn = drawn[:1] if one.held[number].verdict is ExpectationVerdict.NOT_MET else []
         if drawn:
             who = one.attempt.contestant
             lines.append(replace(join(drawn), label=who.title, colour=colour_of(who)))
     if not lines:
         return None
-    label = quantity(expected)
+    label, held = quantity(expected), expected.words_of_bounds(scale_of(expected.metric or ""))
     guides = () if states else tuple(_bounds(expected))
     begin = [Guide(max(ends), "counts from here", upright=True)] if max(ends) > 0 else []
     return Panel(
-        TIME, "" if states else label, tuple(lines), f"{label}: {expected.bound} expected",
+        TIME, "" if states else label, tuple(lines), f"{label}: {held} expected",
         x_range=(0.0, None), y_range=(-0.5, len(states) - 0.5) if states else _ends(lines, guides),
         guides=(*guides, *begin),
         y_ticks=tuple((float(at), state) for at, state in enumerate(states)),
@@ -127,7 +128,8 @@ def _bounds(expected: Expect) -> Iterator[Guide]:
         ends = [(expected.at_least, "at least"), (expected.at_most, "at most")]
     for value, word in ends:
         if value is not None:
-            yield Guide(value, f"{word} {value:g}", below=word in ("at most", "below"))
+            shown = scale_of(expected.metric or "") * value
+            yield Guide(shown, f"{word} {shown:g}", below=word in ("at most", "below"))
 
 
 def _lines(expected: Expect, run: RunSeries, states: list[str]) -> Iterator[Line]:
@@ -138,7 +140,7 @@ def _lines(expected: Expect, run: RunSeries, states: list[str]) -> Iterator[Line
     behind = _series_of(expected, run)
     if behind is None:
         return
-    series = [one for one in run.read(behind.owner, behind.name) if one.known]
+    series = [one for one in run.read(behind.owner, behind.name) if one.has_values]
     if not series:
         return
     if behind.name == COMPLETION:
@@ -164,12 +166,13 @@ def _series_of(expected: Expect, run: RunSeries) -> _Series | None:
         return _Series(owner, COMPLETION) if name.startswith("completion") else None
     if name not in _OF_CLASS:
         return None
-    return _Series(owner, _OF_CLASS[name], "sum" if name.endswith("mbps") else "mean")
+    over = "sum" if name.endswith("mbps") else "mean"
+    return _Series(owner, _OF_CLASS[name], over, scale_of(name))
 
 
 def _of_bottleneck(name: str, run: RunSeries) -> _Series | None:
     if name in ("utilization", "loss_rate"):
-        return _Series(BOTTLENECK, name)
+        return _Series(BOTTLENECK, name, scale=scale_of(name))
     if not name.startswith("queue_"):
         return None
     rtt_ms = run.scenario["path"]["rtt_ns"] / 1e6

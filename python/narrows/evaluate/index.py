@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from narrows.evaluate.suite import Suite
-from narrows.evaluate.verdicts import Verdict
-from narrows.files import read_own
+from narrows.evaluate.verdicts import ExpectationVerdict
+from narrows.files import read_contained
 from narrows.report.page import environment
 from narrows.store.atomic import write_text
 from narrows.store.slug import slug
@@ -46,7 +46,7 @@ def folder_of(site: Path, controls: Sequence[str], backend: str) -> Path:
     for number in count(1):
         folder = site / (name if number == 1 else f"{name}-{number}")
         records = [_record(folder), _record(folder / ONLY)]
-        if all(one is None or _same(one, controls, backend) for one in records):
+        if all(one is None or _has_same_setup(one, controls, backend) for one in records):
             return folder
     raise AssertionError
 
@@ -54,8 +54,11 @@ def folder_of(site: Path, controls: Sequence[str], backend: str) -> Path:
 def write_index(site: Path, suite: Suite) -> None:
     """Writes the index of all evaluations in a folder."""
     entries = sorted(_entries(site), key=lambda one: (one.control, one.backend, one.page))
-    template = environment().get_template("evaluate-shelf.html.jinja")
-    write_text(site / INDEX, template.render(suite=suite, entries=entries, verdicts=list(Verdict)))
+    template = environment().get_template("evaluate-results.html.jinja")
+    write_text(
+        site / INDEX,
+        template.render(suite=suite, entries=entries, verdicts=list(ExpectationVerdict)),
+    )
 
 
 def _entries(site: Path) -> Iterator[IndexEntry]:
@@ -77,7 +80,7 @@ def _controls(record: Mapping[str, Any], page: str) -> Iterator[IndexEntry]:
 def _record(folder: Path) -> dict[str, Any] | None:
     """The record in a folder; None if there is none that can be read."""
     try:
-        record = json.loads(read_own(folder / RECORD, _MOST))
+        record = json.loads(read_contained(folder / RECORD, _MOST))
         whole = isinstance(record["controls"], list) and all(
             {"control", "tested", "verdict", "situation"} <= one.keys()
             for one in record["situations"]
@@ -87,5 +90,5 @@ def _record(folder: Path) -> dict[str, Any] | None:
     return record if whole and "backend" in record else None
 
 
-def _same(record: Mapping[str, Any], controls: Sequence[str], backend: str) -> bool:
+def _has_same_setup(record: Mapping[str, Any], controls: Sequence[str], backend: str) -> bool:
     return (record["controls"], record["backend"]) == (list(controls), backend)

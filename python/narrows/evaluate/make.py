@@ -18,22 +18,21 @@ from typing import Any
 
 from narrows.backends import get_backend
 from narrows.evaluate import site
-from narrows.evaluate.commands import Asked
-from narrows.evaluate.found import Found
+from narrows.evaluate.commands import EvaluateArguments
 from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
-from narrows.evaluate.suite import Suite, load_suite
-from narrows.evaluate.suite import only as chosen
+from narrows.evaluate.suite import Suite, load_suite, select
 from narrows.evaluate.verdicts import (
+    ExpectationVerdict,
     Judged,
-    Verdict,
     by_situation,
     judge,
     of_contestant,
 )
 from narrows.execute import Done, Watcher, run_all
-from narrows.spec.registry import also_known
-from narrows.store import RESULTS, RunStore
+from narrows.metrics.intervals import explain_zero
+from narrows.metrics.stored import Found
+from narrows.store import RESULTS, open_store
 from narrows.store.atomic import write_text
 from narrows.version import __version__
 
@@ -58,7 +57,8 @@ class Evaluation:
     def good(self) -> bool:
         """Whether every control under test ran and broke nothing."""
         return not any(
-            one.verdict is Verdict.NOT_MET or (one.verdict is Verdict.UNDECIDED and one.trouble)
+            one.verdict is ExpectationVerdict.NOT_MET
+            or (one.verdict is ExpectationVerdict.UNDECIDED and one.trouble)
             for one in self.judged
             if one.attempt.contestant.tested
         )
@@ -82,7 +82,7 @@ class Evaluation:
 
     def lines(self) -> list[str]:
         """The lines for a terminal: the suite, a row for each situation, counts, what broke."""
-        told = [*_counts(self), *_not_met(self), *_failures(self)]
+        told = [*_counts(self), *explain_zero(_not_met(self)), *_failures(self)]
         return [self.suite.title, "", *_matrix(self), "", *told, f"page: {self.page}"]
 
 
@@ -109,20 +109,20 @@ def evaluate(
     line, for the pages. Raises InputError for a control, suite or directory that can't be used.
     """
     engine = get_backend(backend)
-    with also_known(engine.capabilities().ccas):
-        asked = load_suite(suite) if not only else chosen(load_suite(suite), only)
-        others = asked.beside if beside is None else beside
-        entrants = contestants(controls, BESIDE if others is None else others, stack)
-        tried = attempts(asked, entrants, engine, trials)
+    whole = load_suite(suite, engine.capabilities().ccas)
+    asked = select(whole, only) if only else whole
+    others = asked.beside if beside is None else beside
+    entrants = contestants(controls, BESIDE if others is None else others, stack)
+    tried = attempts(asked, entrants, engine, trials)
     place = Path(out) if out is not None else OUT / asked.name
     runs = [job for one in tried for job in one.jobs(engine)]
     done = run_all(runs, place, jobs=jobs, watcher=watcher)
-    found = Found(RunStore(place / "runs"))
+    found = Found(open_store(place / "runs"))
     judged = tuple(judge(one, found.of) for one in tried)
     tested = [one.key for one in entrants if one.tested]
     folder = folder_of(place / "site", tested, backend)
     made = Evaluation(asked, entrants, judged, backend, done, folder / ONLY if only else folder)
-    how = Asked(controls, str(suite), only, beside, trials, backend, stack, command)
+    how = EvaluateArguments(controls, str(suite), only, beside, trials, backend, stack, command)
     site.write(made.out, asked, entrants, judged, how, found.of)
     write_text(made.out / RECORD, json.dumps(made.document(), indent=1) + "\n")
     write_index(place / "site", asked)
@@ -140,7 +140,7 @@ def _entry(one: Judged) -> dict[str, Any]:
         "expectations": [
             {
                 "metric": held.expected.name,
-                "bound": held.expected.bound,
+                "bound": held.expected.bounds_text,
                 "values": held.values,
                 "verdict": held.verdict,
                 "more_trials": held.more,
@@ -152,7 +152,7 @@ def _entry(one: Judged) -> dict[str, Any]:
 
 def _matrix(made: Evaluation) -> list[str]:
     names = [one.title for one in made.contestants]
-    widths = [max(len(name), len(Verdict.UNDECIDED)) for name in names]
+    widths = [max(len(name), len(ExpectationVerdict.UNDECIDED)) for name in names]
     first = max(len(one.name) for one in made.suite.situations)
     head = " ".join(f"{name:{width}}" for name, width in zip(names, widths, strict=True))
     lines = [f"{'':{first}} {head}".rstrip()]
@@ -166,17 +166,21 @@ def _counts(made: Evaluation) -> list[str]:
     lines = []
     for contestant in made.contestants:
         found = Counter(one.verdict for one in of_contestant(made.judged, contestant))
-        told = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
+        told = ", ".join(
+            f"{found[verdict]} {verdict}" for verdict in ExpectationVerdict if found[verdict]
+        )
         lines.append(f"{contestant.title}: {told}")
     return lines
 
 
 def _not_met(made: Evaluation) -> list[str]:
+    """A sentence for each expectation of a control under test that isn't met or is undecided."""
     return [
         f"{contestant.title}: {line}"
         for contestant in made.contestants
         if contestant.tested
-        for line in site.failures(of_contestant(made.judged, contestant))
+        for told in (site.failures, site.open_questions)
+        for line in told(of_contestant(made.judged, contestant))
     ]
 
 
@@ -184,7 +188,11 @@ def _failures(made: Evaluation) -> Iterator[str]:
     """A sentence for each situation whose runs failed, with the first error."""
     for one in made.judged:
         attempt = one.attempt
-        if not (attempt.contestant.tested and one.trouble and one.verdict is Verdict.UNDECIDED):
+        if not (
+            attempt.contestant.tested
+            and one.trouble
+            and one.verdict is ExpectationVerdict.UNDECIDED
+        ):
             continue
         errors = [one.error for one in made.done.failures if one.cell is attempt.cell]
         because = f": {errors[0]}" if errors else ""

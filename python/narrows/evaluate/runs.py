@@ -15,7 +15,6 @@ from narrows.execute import Job
 from narrows.plan import Cell, Plan, plan
 from narrows.spec import Expect, Override, load
 from narrows.spec.host import MODELLED
-from narrows.spec.kernel_program import also_in
 from narrows.spec.python_control import is_own
 from narrows.spec.registry import title
 
@@ -125,8 +124,7 @@ def modules_here() -> Iterator[None]:
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
-        with also_in(Path(here)):
-            yield
+        yield
     finally:
         sys.path.remove(here)
 
@@ -160,7 +158,7 @@ def _runs(
         changes += [Override(f"host.{key}=0s") for key in MODELLED]
     if trials is not None:
         changes.append(Override(f"run.trials={trials}", "--trials"))
-    spec = load(situation.path, changes).spec
+    spec = load(situation.path, changes, backend.capabilities().ccas, [Path.cwd()]).spec
     runs = plan(spec, backend.engine_of, backend.name)
     backend.check(runs.trials[0].scenario)
     return spec.expect, runs

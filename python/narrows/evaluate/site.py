@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from narrows.evaluate.commands import Asked
+from narrows.evaluate.commands import EvaluateArguments
 from narrows.evaluate.failure import colour_of, over_time, quantity
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
-from narrows.evaluate.verdicts import Judged, Verdict, by_situation, of_contestant
+from narrows.evaluate.verdicts import ExpectationVerdict, Held, Judged, by_situation, of_contestant
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
 from narrows.figures.network import svg
 from narrows.figures.sweeps.view import interval_of
-from narrows.metrics.expect import Measured
-from narrows.metrics.intervals import interval, mean
+from narrows.metrics.expect import RunMeasurements
+from narrows.metrics.intervals import half_width, mean
 from narrows.plan import Plan, Trial
 from narrows.report.page import environment
 from narrows.spec.reading import read_file
 from narrows.store.atomic import write_text
+from narrows.words import count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,12 @@ def write(
     suite: Suite,
     contestants: Sequence[Contestant],
     judged: Sequence[Judged],
-    asked: Asked,
-    found: Callable[[Plan, Trial], Measured | None],
+    asked: EvaluateArguments,
+    found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> None:
     """Writes all pages into `folder`; `found` gives each run."""
     folder.mkdir(parents=True, exist_ok=True)
-    command, rows = asked.whole(), []
+    command, rows = asked.command(), []
     for situation, mine in by_situation(judged):
         stem = situation.path.stem
         page = f"{stem}.html"
@@ -61,9 +63,8 @@ def write(
             quantity=quantity,
             specification=read_file(situation.path),
             command=command,
-            commands={one.key: asked.cell(one, situation) for one in contestants},
+            commands={one.key: asked.cell_command(one, situation) for one in contestants},
             drawn=drawn,
-            interval=interval,
         )  # fmt: skip
         write_text(folder / page, text)
     mine_of = {one.title: of_contestant(judged, one) for one in contestants}
@@ -72,12 +73,12 @@ def write(
         contestants=contestants,
         rows=rows,
         failures={name: failures(mine) for name, mine in mine_of.items()},
+        undecided={name: open_questions(mine) for name, mine in mine_of.items()},
         strengths={name: situations_met(mine) for name, mine in mine_of.items()},
         compared=differences(contestants, mine_of),
         pages={row.situation.name: row.page for row in rows},
-        shelf="../../index.html" if asked.only else "../index.html",
+        results="../../index.html" if asked.only else "../index.html",
         command=command,
-        interval=interval,
         quantity=quantity,
     )  # fmt: skip
     write_text(folder / "index.html", overview)
@@ -86,17 +87,47 @@ def write(
 def failures(judged: Iterable[Judged]) -> list[str]:
     """A sentence for each expectation that isn't met, made from its rule."""
     return [
-        f"{one.attempt.situation.name}: {quantity(held.expected)} is {interval(held.values)}, "
-        f"{held.expected.bound} expected. {held.because}"
-        for one in judged
-        for held in one.held
-        if held.verdict is Verdict.NOT_MET
+        f"{_value_and_bounds(one, held)}. {held.because}"
+        for one, held in _with_verdict(judged, ExpectationVerdict.NOT_MET)
     ]
+
+
+def open_questions(judged: Iterable[Judged]) -> list[str]:
+    """A sentence for each expectation that is undecided, with the reason and the remedy."""
+    return [
+        f"{_value_and_bounds(one, held)}: undecided, since {_because(held)}."
+        for one, held in _with_verdict(judged, ExpectationVerdict.UNDECIDED)
+    ]
+
+
+def _with_verdict(
+    judged: Iterable[Judged], verdict: ExpectationVerdict
+) -> Iterator[tuple[Judged, Held]]:
+    """The expectations with this verdict, each with the attempt that it belongs to."""
+    return ((one, held) for one in judged for held in one.held if held.verdict is verdict)
+
+
+def _value_and_bounds(one: Judged, held: Held) -> str:
+    """The measured value of an expectation, and what is expected."""
+    return (
+        f"{one.attempt.situation.name}: {quantity(held.expected)} is {held.interval_text}, "
+        f"{held.bounds_text} expected"
+    )
+
+
+def _because(held: Held) -> str:
+    """Why an expectation is undecided, and how many trials would decide it."""
+    if held.more is None:
+        return "it is at the bound: more than a thousand trials would be needed"
+    total = f"--trials {len(held.values) + held.more} would probably decide"
+    if not math.isfinite(half_width(held.values)):
+        return f"{count_of(len(held.values), 'trial')} give no interval; {total}"
+    return f"the interval is on both sides of the bound; {total}"
 
 
 def situations_met(judged: Iterable[Judged]) -> list[str]:
     """The situations in which every expectation is met."""
-    return [one.attempt.situation.name for one in judged if one.verdict is Verdict.MET]
+    return [one.attempt.situation.name for one in judged if one.verdict is ExpectationVerdict.MET]
 
 
 def differences(
@@ -107,15 +138,15 @@ def differences(
     for tested in (one for one in contestants if one.tested):
         for beside in (one for one in contestants if not one.tested):
             pairs = list(zip(judged[tested.title], judged[beside.title], strict=True))
-            better = [a.attempt.situation.name for a, b in pairs if _only(a, b)]
-            worse = [a.attempt.situation.name for a, b in pairs if _only(b, a)]
+            better = [a.attempt.situation.name for a, b in pairs if _met_only_by_first(a, b)]
+            worse = [a.attempt.situation.name for a, b in pairs if _met_only_by_first(b, a)]
             told[tested.title] += _against(beside.title, better, worse)
     return told
 
 
-def _only(one: Judged, other: Judged) -> bool:
+def _met_only_by_first(one: Judged, other: Judged) -> bool:
     """Whether one is met where the other isn't."""
-    return one.verdict is Verdict.MET and other.verdict is Verdict.NOT_MET
+    return one.verdict is ExpectationVerdict.MET and other.verdict is ExpectationVerdict.NOT_MET
 
 
 def _against(title: str, better: Sequence[str], worse: Sequence[str]) -> Iterator[str]:
@@ -149,7 +180,7 @@ def _draw_failure(
     stem: Path,
     situation: Situation,
     judged: Sequence[Judged],
-    found: Callable[[Plan, Trial], Measured | None],
+    found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> str:
     """Draws what is not met over time; returns the picture in words, empty if there is none."""
     figure = over_time(f"{situation.section} {situation.name}", judged, found)
@@ -172,19 +203,20 @@ def _draw_network(file: Path, judged: Sequence[Judged]) -> str:
 
 def _panel(number: int, judged: Sequence[Judged]) -> Panel:
     """An expectation: the mean of each control with its interval, and the bounds."""
-    lines, ticks, expected = [], [], None
+    lines, ticks, expected, scale = [], [], None, 1
     for at, one in enumerate(judged):
         ticks.append((float(at), one.attempt.contestant.title))
         if number >= len(one.held) or not one.held[number].values:
             continue
         held = one.held[number]
         expected = held.expected
-        low, high = interval_of(held.values, expected.metric or "")
+        ends = interval_of(held.values, expected.metric or "")
+        scale, (low, high) = held.scale, (held.scale * end for end in ends)
         lines.append(
             Line(
                 one.attempt.contestant.title,
                 np.array([float(at)]),
-                np.array([mean(held.values)]),
+                np.array([scale * mean(held.values)]),
                 colour_of(one.attempt.contestant),
                 low=np.array([low]),
                 high=np.array([high]),
@@ -196,7 +228,7 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
     bounds = [] if expected is None else [expected.at_least, expected.at_most]
     words = ("at least", "at most")
     guides = tuple(
-        Guide(value, f"{word} {value:g}", below=word == "at most")
+        Guide(scale * value, f"{word} {scale * value:g}", below=word == "at most")
         for word, value in zip(words, bounds, strict=False)
         if value is not None
     )

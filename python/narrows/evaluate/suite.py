@@ -78,7 +78,9 @@ def suites() -> list[str]:
     return sorted(path.parent.name for path in _OWN.glob(f"*/{_INDEX}"))
 
 
-def load_suite(wanted: str | Path, above: tuple[Path, ...] = ()) -> Suite:
+def load_suite(
+    wanted: str | Path, controls: Sequence[str] = (), above: tuple[Path, ...] = ()
+) -> Suite:
     """The suite with a name, or in a folder; raises InputError if something is wrong with it.
 
     `above` has the folders of the suites that select from it.
@@ -96,14 +98,14 @@ def load_suite(wanted: str | Path, above: tuple[Path, ...] = ()) -> Suite:
         if path[-1] in above:
             chain = " -> ".join(one.name for one in path[path.index(path[-1]) :])
             raise document.wrong("from", f"a circle, {chain}", "a suite with situations")
-        suite = _choice(folder, title, load_suite(base, path), document)
+        suite = _choice(folder, title, load_suite(base, controls, path), document)
     else:
-        suite = _whole(folder, title, document)
+        suite = _build_suite(folder, title, document, controls)
     document.finish()
     return suite
 
 
-def only(suite: Suite, names: Sequence[str]) -> Suite:
+def select(suite: Suite, names: Sequence[str]) -> Suite:
     """The situations of these names; raises InputError for one that the suite hasn't."""
     known = [one.name for one in suite.situations]
     for name in names:
@@ -128,9 +130,9 @@ def _choice(folder: Path, title: str, base: Suite, document: _Table) -> Suite:
     )
 
 
-def _whole(folder: Path, title: str, document: _Table) -> Suite:
+def _build_suite(folder: Path, title: str, document: _Table, controls: Sequence[str]) -> Suite:
     source = document.text("source")
-    listed = tuple(_situation(folder, entry) for entry in document.tables("situation"))
+    listed = tuple(_situation(folder, entry, controls) for entry in document.tables("situation"))
     if not listed:
         raise document.wrong("situation", "none", "a `[[situation]]` for each file")
     names = [one.name for one in listed]
@@ -162,7 +164,7 @@ def _parse(index: Path) -> dict[str, Any]:
         raise InputError.at("the text", f"no TOML: {error}", "TOML", str(index)) from error
 
 
-def _situation(folder: Path, entry: _Table) -> Situation:
+def _situation(folder: Path, entry: _Table, controls: Sequence[str]) -> Situation:
     """An entry, checked against its specification."""
     file = entry.text("file")
     path = folder / file
@@ -170,7 +172,7 @@ def _situation(folder: Path, entry: _Table) -> Situation:
         raise entry.wrong("file", f"{quote(file)}, which isn't there", "a file")
     section, asks, because = entry.text("section"), entry.text("asks"), entry.texts("because")
     entry.finish()
-    loaded = load(path)
+    loaded = load(path, controls=controls)
     spec = loaded.spec
     if len(spec.expect) != len(because) or not because:
         found = f"{len(because)} sentences for {len(spec.expect)} expectations of {file}"

@@ -14,12 +14,14 @@ from itertools import groupby
 from narrows.evaluate.runs import Attempt, Contestant
 from narrows.evaluate.suite import Situation
 from narrows.metrics.bounds import decide
-from narrows.metrics.expect import Measured
+from narrows.metrics.catalogue import scale_of
+from narrows.metrics.expect import RunMeasurements
+from narrows.metrics.intervals import interval
 from narrows.plan import Plan, Trial
 from narrows.spec import Expect
 
 
-class Verdict(StrEnum):
+class ExpectationVerdict(StrEnum):
     """The verdict on an expectation, or on all of a situation."""
 
     MET = "met"
@@ -35,10 +37,25 @@ class Held:
     expected: Expect
     because: str
     values: tuple[float, ...]
-    verdict: Verdict
+    verdict: ExpectationVerdict
     more: int | None
     why: str = ""
     """Why there is no value, if there is none."""
+
+    @property
+    def scale(self) -> int:
+        """The number by which its values are multiplied where people read them."""
+        return scale_of(self.expected.metric or "")
+
+    @property
+    def interval_text(self) -> str:
+        """The mean of the trials with its interval, as people read it."""
+        return interval([self.scale * value for value in self.values])
+
+    @property
+    def bounds_text(self) -> str:
+        """The bounds in the same unit."""
+        return self.expected.words_of_bounds(self.scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +63,34 @@ class Judged:
     """A control in a situation with its verdict and those on all expectations."""
 
     attempt: Attempt
-    verdict: Verdict
+    verdict: ExpectationVerdict
     held: tuple[Held, ...] = ()
     trouble: str = ""
 
 
-def judge(attempt: Attempt, found: Callable[[Plan, Trial], Measured | None]) -> Judged:
+def judge(attempt: Attempt, found: Callable[[Plan, Trial], RunMeasurements | None]) -> Judged:
     """Judges the runs of an attempt by its expectations.
 
     `found` gives each run, or None if it failed: then the situation is undecided, with the number
     of failures.
     """
     if attempt.cell is None:
-        return Judged(attempt, Verdict.REFUSED, trouble=attempt.refused)
+        return Judged(attempt, ExpectationVerdict.REFUSED, trouble=attempt.refused)
     plan = attempt.cell.plan
     runs = [run for trial in plan.trials if (run := found(plan, trial)) is not None]
     if len(runs) < len(plan.trials):
         trouble = f"{len(plan.trials) - len(runs)} of {len(plan.trials)} runs failed"
-        return Judged(attempt, Verdict.UNDECIDED, trouble=trouble)
+        return Judged(attempt, ExpectationVerdict.UNDECIDED, trouble=trouble)
     stack = attempt.contestant.stack
     held = tuple(
         _judge(one, because, runs, stack)
         for one, because in zip(attempt.expected, attempt.situation.because, strict=True)
     )
-    verdict = together([one.verdict for one in held])
-    unseen = dict.fromkeys(one.why for one in held if one.verdict is Verdict.REFUSED)
-    return Judged(attempt, verdict, held, ", ".join(unseen) if verdict is Verdict.REFUSED else "")
+    verdict = combine([one.verdict for one in held])
+    unseen = dict.fromkeys(one.why for one in held if one.verdict is ExpectationVerdict.REFUSED)
+    return Judged(
+        attempt, verdict, held, ", ".join(unseen) if verdict is ExpectationVerdict.REFUSED else ""
+    )
 
 
 def of_contestant(judged: Iterable[Judged], contestant: Contestant) -> list[Judged]:
@@ -85,39 +104,51 @@ def by_situation(judged: Iterable[Judged]) -> Iterator[tuple[Situation, list[Jud
         yield situation, list(row)
 
 
-def together(verdicts: Sequence[Verdict]) -> Verdict:
+def combine(verdicts: Sequence[ExpectationVerdict]) -> ExpectationVerdict:
     """Not met if any isn't, else undecided if any is, else refused if any is, else met."""
-    for verdict in (Verdict.NOT_MET, Verdict.UNDECIDED, Verdict.REFUSED):
+    for verdict in (
+        ExpectationVerdict.NOT_MET,
+        ExpectationVerdict.UNDECIDED,
+        ExpectationVerdict.REFUSED,
+    ):
         if verdict in verdicts:
             return verdict
-    return Verdict.MET
+    return ExpectationVerdict.MET
 
 
-def _judge(expected: Expect, because: str, runs: Sequence[Measured], stack: str | None) -> Held:
+def _judge(
+    expected: Expect, because: str, runs: Sequence[RunMeasurements], stack: str | None
+) -> Held:
     """A metric without a value in some trial, such as a time that never came, isn't met.
 
     But what another project's stack shows in no trial, as its control's state, says nothing.
     """
     if stack is not None and (unseen := _unseen(expected, runs)):
-        return Held(expected, because, (), Verdict.REFUSED, 0, f"{stack} doesn't show {unseen}")
+        return Held(
+            expected, because, (), ExpectationVerdict.REFUSED, 0, f"{stack} doesn't show {unseen}"
+        )
     readings = [run.value(expected) for run in runs]
     found = [one.value for one in readings if one.value is not None]
     if len(found) < len(runs):
         why = next(one.why for one in readings if one.value is None)
-        return Held(expected, because, tuple(found), Verdict.NOT_MET, 0, why)
+        return Held(expected, because, tuple(found), ExpectationVerdict.NOT_MET, 0, why)
     low = -float("inf") if expected.at_least is None else expected.at_least
     high = float("inf") if expected.at_most is None else expected.at_most
     decision = decide(found, low, high)
-    names = {True: Verdict.MET, False: Verdict.NOT_MET, None: Verdict.UNDECIDED}
+    names = {
+        True: ExpectationVerdict.MET,
+        False: ExpectationVerdict.NOT_MET,
+        None: ExpectationVerdict.UNDECIDED,
+    }
     return Held(expected, because, tuple(found), names[decision.passed], decision.more)
 
 
-def _unseen(expected: Expect, runs: Sequence[Measured]) -> str:
+def _unseen(expected: Expect, runs: Sequence[RunMeasurements]) -> str:
     """The first series of an expectation that has no value in any run; empty if all have."""
     asked = () if expected.taken is None else (one for _, one in expected.taken.conditions())
     for one in asked:
         if not any(
-            series.told for run in runs for series in run.series().read(one.owner, one.name)
+            series.has_content for run in runs for series in run.series().read(one.owner, one.name)
         ):
             return one.series
     return ""

@@ -18,7 +18,7 @@ from typing import Any
 
 import polars as pl
 
-from narrows.exchange.measured import Measured, MeasuredFlow, from_payload
+from narrows.exchange.measured import FileMeasurements, MeasuredFlow, from_payload
 from narrows.spec.scenario import Scenario
 
 VERSION = 3
@@ -30,11 +30,11 @@ _SUMS = re.compile(r"\b(avg|sum|totals?)\b", re.IGNORECASE)
 
 
 def matches(document: object) -> bool:
-    """Whether a JSON document is one of flent."""
+    """Returns whether a JSON document is a flent data file."""
     return isinstance(document, Mapping) and "x_values" in document and "results" in document
 
 
-def read(document: Mapping[str, Any], name: str) -> Measured:
+def read(document: Mapping[str, Any], name: str) -> FileMeasurements:
     """The TCP series of a file; raises KeyError, TypeError or ValueError if it has none."""
     if int(document.get("version", 1)) > VERSION:
         raise ValueError(f"version {document['version']} of the format")
@@ -56,7 +56,7 @@ def read(document: Mapping[str, Any], name: str) -> Measured:
         MeasuredFlow(series, _samples(times, results[series], pings, step)) for series in wanted
     ]
     del name
-    return Measured(flows, step)
+    return FileMeasurements(flows, step)
 
 
 def _samples(

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from narrows.exchange.measured import Measured, MeasuredFlow, from_payload
+from narrows.exchange.measured import FileMeasurements, MeasuredFlow, from_payload
 from narrows.packets import PAYLOAD_BYTES
 from narrows.spec.scenario import Scenario
 from narrows.store.slug import slugs
@@ -25,7 +25,7 @@ def matches(document: object) -> bool:
     return isinstance(document, Mapping) and "intervals" in document and "start" in document
 
 
-def read(document: Mapping[str, Any], name: str) -> Measured:
+def read(document: Mapping[str, Any], name: str) -> FileMeasurements:
     """The streams of a file; raises KeyError, TypeError or ValueError if it isn't iperf3's."""
     streams: dict[int, list[Mapping[str, Any]]] = {}
     for interval in document["intervals"]:
@@ -44,7 +44,7 @@ def read(document: Mapping[str, Any], name: str) -> Measured:
         for number, rows in enumerate(streams.values(), start=1)
     ]
     first = next(iter(streams.values()))[0]
-    return Measured(flows, float(first["end"]) - float(first["start"]))
+    return FileMeasurements(flows, float(first["end"]) - float(first["start"]))
 
 
 def _samples(rows: list[Mapping[str, Any]], mss: int) -> pl.DataFrame:

@@ -21,7 +21,7 @@ import polars as pl
 
 from narrows.columns import schema
 from narrows.errors import InputError
-from narrows.exchange.measured import Measured, MeasuredFlow, samples_of
+from narrows.exchange.measured import FileMeasurements, MeasuredFlow, samples_of
 from narrows.packets import PACKET_BYTES
 from narrows.spec.scenario import Scenario
 
@@ -52,7 +52,7 @@ class _Bin:
     delays: list[int] = field(default_factory=list)
 
 
-def read(text: str, name: str) -> Measured:
+def read(text: str, name: str) -> FileMeasurements:
     """The log as one flow, and its queue; raises ValueError for a malformed line."""
     events = list(_events(text))
     if not events:
@@ -77,7 +77,7 @@ def read(text: str, name: str) -> Measured:
     )
     span_s = len(rows) * BIN_S
     rate = round(rows[-1].capacity * 8 / span_s) if rows[-1].capacity else None
-    return Measured([MeasuredFlow(name, samples)], BIN_S, _queue(times, rows), rate)
+    return FileMeasurements([MeasuredFlow(name, samples)], BIN_S, _queue(times, rows), rate)
 
 
 def _events(text: str) -> Iterator[tuple[int, str, int, int]]:

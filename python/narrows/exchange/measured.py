@@ -15,7 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from narrows._native import MAX_FLOWS
-from narrows.columns import schema, shaped
+from narrows.columns import compute_table, schema
 from narrows.packets import WIRE
 
 MAX_NUMBER = 10**15
@@ -37,7 +37,7 @@ class MeasuredFlow:
 
 
 @dataclass(frozen=True)
-class Measured:
+class FileMeasurements:
     """The contents of a file; `queue` and `rate_bps` if it shows the bottleneck."""
 
     flows: Sequence[MeasuredFlow]
@@ -46,22 +46,22 @@ class Measured:
     rate_bps: int | None = None
 
 
-def check(measured: Measured) -> Measured:
-    """The measurement, if a run can have such values; raises ValueError otherwise."""
+def check(measured: FileMeasurements) -> FileMeasurements:
+    """Returns the measurements; raises ValueError if no run can have such values."""
     if len(measured.flows) > MAX_FLOWS:
         raise ValueError(f"{len(measured.flows)} flows, more than {MAX_FLOWS}")
     if not measured.flows or not (math.isfinite(measured.interval_s) and measured.interval_s > 0):
-        raise ValueError("no intervals that last")
+        raise ValueError("intervals without a length")
     for flow in measured.flows:
         times = flow.samples["time_s"]
         if times.is_empty() or times.null_count() or not times.is_finite().all():
-            raise ValueError(f"times of {flow.name!r} that are no numbers")
+            raise ValueError(f"times of {flow.name!r} that aren't numbers")
         for column in flow.samples.select(cs.numeric()):
             numbers = column.drop_nulls().cast(pl.Float64)
-            usual = numbers.is_between(0, MAX_NUMBER) & numbers.is_finite()
-            if not usual.all():
+            plausible = numbers.is_between(0, MAX_NUMBER) & numbers.is_finite()
+            if not plausible.all():
                 raise ValueError(
-                    f"{column.name} of {flow.name!r} that is {numbers.filter(~usual)[0]}"
+                    f"{column.name} of {flow.name!r} that is {numbers.filter(~plausible)[0]}"
                 )
     return measured
 
@@ -71,8 +71,8 @@ def samples_of(columns: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     known = pl.DataFrame({name: list(values) for name, values in columns.items()}, strict=False)
     for column in known:
         if column.dtype.is_nested() or column.dtype.is_object():
-            raise ValueError(f"{column.name} that is no number")
-    rows = shaped("flow_samples", known, {name: pl.col(name) for name in columns})
+            raise ValueError(f"{column.name} that is not a number")
+    rows = compute_table("flow_samples", known, {name: pl.col(name) for name in columns})
     return rows.drop("flow").sort("time_s")
 
 
@@ -94,7 +94,7 @@ def from_payload(
 
 
 def _first(name: str, values: Sequence[Any]) -> int | None:
-    """The value at time zero: zero for a known counter, otherwise null."""
+    """The value at time zero: 0 for a known counter, null otherwise."""
     counted = name == "retransmitted" and bool(values) and values[0] is not None
     return 0 if counted else None
 
@@ -112,7 +112,7 @@ def join(flows: Sequence[MeasuredFlow]) -> pl.DataFrame:
 def distributions(flows: Sequence[MeasuredFlow]) -> pl.DataFrame:
     """The round-trip times of the samples, as rows of `distributions`."""
     parts = [
-        shaped(
+        compute_table(
             "distributions",
             flow.samples.drop_nulls("rtt_ms").group_by("rtt_ms").agg(pl.len().alias("weight")),
             {

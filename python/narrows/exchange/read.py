@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -13,20 +14,22 @@ from typing import Any
 import polars as pl
 
 from narrows._native import MAX_NAME
+from narrows.analyze import ss_log
 from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
 from narrows.analyze.run import Understood, lead
 from narrows.analyze.scenario import plan_of_capture, specification
 from narrows.columns import empty
 from narrows.errors import InputError
 from narrows.exchange import flent, iperf3, mahimahi, ss, table
-from narrows.exchange.measured import Measured, MeasuredFlow, check, distributions, join
+from narrows.exchange.measured import FileMeasurements, MeasuredFlow, check, distributions, join
+from narrows.files import reason
 from narrows.metrics import summarise
 from narrows.report import Verdicts, write_report
 from narrows.spec import Loaded, parse
 from narrows.spec.registry import ccas
 from narrows.spec.suggest import one_of
 from narrows.spec.values import spell
-from narrows.store import Result, RunInfo, RunResult, default_directory, digest, new_result
+from narrows.store import Result, RunInfo, RunRecord, default_directory, digest, new_result
 from narrows.version import __version__
 
 FORMATS = ("iperf3", "flent", "csv", "mahimahi", "ss")
@@ -68,9 +71,9 @@ def read_files(
     if form is not None and form not in FORMATS:
         raise InputError.at("--format", f'"{form}"', one_of(form, FORMATS))
     parts = [_read(Path(file), form) for file in files]
-    measured, place = _together([part for part, _ in parts]), Path(files[0])
+    measured, place = _merge([part for part, _ in parts]), Path(files[0])
     loaded, flows, path = _describe(measured, place, overrides)
-    tables = _tables(measured, flows, path.known)
+    tables = _tables(measured, flows, path.known, given_rtt_ms(loaded.spec.scenario, overrides))
     info = RunInfo(
         backend=BACKEND,
         engine=parts[0][1],
@@ -83,26 +86,27 @@ def read_files(
     )
     plan = plan_of_capture(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
-    return Understood(loaded, plan, RunResult(tables, info), summary)
+    return Understood(loaded, plan, RunRecord(tables, info), summary)
 
 
-def _read(path: Path, form: str | None) -> tuple[Measured, str]:
+def _read(path: Path, form: str | None) -> tuple[FileMeasurements, str]:
     """The contents of a file, and its format."""
-    wanted = form or "a format of " + ", ".join(FORMATS)
+    wanted = f"file of {form}" if form else f"file of {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
     try:
         if not path.is_file():
             path.stat()
-            raise InputError.at(str(path), "no regular file", "a file that can be read")
+            raise InputError.at(
+                str(path), "something other than a regular file", "a file that can be read"
+            )
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InputError.at(str(path), "a file of more than 1 GB", "a smaller one")
         kind, source = _recognise(path, form)
         return check(_READERS[kind](source, _title(path))), kind
     except _NONSENSE as error:
-        words = f"no file of {wanted} ({_reason(error)})"
+        words = f"no {wanted} ({_reason(error)})"
         raise InputError.at(str(path), words, "a file as that program writes it") from None
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError.at(str(path), reason, "a file that can be read") from None
+        raise InputError.at(str(path), reason(error), "a file that can be read") from None
 
 
 _NONSENSE = (
@@ -119,12 +123,16 @@ def _reason(error: Exception) -> str:
             return f"no {error}"
         case RecursionError():
             return "nested too deeply"
+        case json.JSONDecodeError():
+            return f"no JSON from line {error.lineno} on"
+        case EOFError() | zlib.error() | gzip.BadGzipFile():
+            return "its compression is broken"
         case ValueError() if type(error) is ValueError:
             return str(error)
     return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'nothing else'}"
 
 
-_READERS: Mapping[str, Callable[[Any, str], Measured]] = {
+_READERS: Mapping[str, Callable[[Any, str], FileMeasurements]] = {
     "iperf3": iperf3.read,
     "flent": flent.read,
     "csv": table.read,
@@ -143,22 +151,24 @@ def _recognise(path: Path, form: str | None) -> tuple[str, object]:
         return kind, document
     if form == "mahimahi" or mahimahi.matches(begin.decode("utf-8", "replace")):
         return "mahimahi", content.decode("utf-8")
-    if form == "ss" or (form is None and ss.matches(content)):
+    if form == "ss" or (form is None and ss_log.matches(content)):
         return "ss", content.decode("utf-8")
     return "csv", content
 
 
-def _together(parts: Sequence[Measured]) -> Measured:
+def _merge(parts: Sequence[FileMeasurements]) -> FileMeasurements:
     """The flows of several files as if they had run together."""
     if len(parts) == 1:
         return parts[0]
     flows = [flow for part in parts for flow in part.flows]
     rates = [part.rate_bps for part in parts if part.rate_bps]
-    return Measured(flows, min(part.interval_s for part in parts), None, max(rates, default=None))
+    return FileMeasurements(
+        flows, min(part.interval_s for part in parts), None, max(rates, default=None)
+    )
 
 
 def _describe(
-    measured: Measured, place: Path, overrides: Sequence[str]
+    measured: FileMeasurements, place: Path, overrides: Sequence[str]
 ) -> tuple[Loaded, list[dict[str, Any]], PathEstimate]:
     """A specification of the measurement, each flow as `narrows.analyze` describes it, its path.
 
@@ -169,7 +179,7 @@ def _describe(
     path = estimate(flows, samples, measured.interval_s)
     if measured.rate_bps:
         path = replace(path, rate_bps=measured.rate_bps, known=True)
-    given = {spell(text.partition("=")[0].strip()) for text in overrides}
+    given = _given_places(overrides)
     known, delay_known = path.known or "path.rate" in given, path.delay_known or "path.rtt" in given
     path = replace(path, known=known, delay_known=delay_known)
     end_s = max(flow.end_s for flow in measured.flows)
@@ -199,13 +209,27 @@ def _facts(flow: MeasuredFlow) -> dict[str, Any]:
     }
 
 
+def given_rtt_ms(scenario: Mapping[str, Any], overrides: Sequence[str]) -> float | None:
+    """The path's round-trip time, if the overrides give it."""
+    given = "path.rtt" in _given_places(overrides)
+    return float(scenario["path"]["rtt_ns"]) / 1e6 if given else None
+
+
+def _given_places(overrides: Sequence[str]) -> set[str | None]:
+    """The places that overrides give."""
+    return {spell(text.partition("=")[0].strip()) for text in overrides}
+
+
 def _tables(
-    measured: Measured, flows: Sequence[Mapping[str, Any]], capacity_known: bool
+    measured: FileMeasurements,
+    flows: Sequence[Mapping[str, Any]],
+    capacity_known: bool,
+    empty_rtt_ms: float | None,
 ) -> dict[str, pl.DataFrame]:
     samples = join(measured.flows)
     queue = measured.queue
     if queue is None:
-        queue = queue_samples(flows, samples, capacity_known)
+        queue = queue_samples(flows, samples, capacity_known, empty_rtt_ms)
     return {
         "flow_samples": samples,
         "queue_samples": queue,

@@ -13,17 +13,17 @@ from io import BytesIO
 import polars as pl
 
 from narrows.columns import schema
-from narrows.exchange.measured import Measured, MeasuredFlow, samples_of
+from narrows.exchange.measured import FileMeasurements, MeasuredFlow, samples_of
 from narrows.packets import WIRE
 from narrows.store.cells import as_written
 
 
-def read(content: bytes, name: str) -> Measured:
+def read(content: bytes, name: str) -> FileMeasurements:
     """The flows of a file; raises ValueError if columns are missing."""
     try:
         frame = as_written(pl.read_csv(BytesIO(content), infer_schema_length=None))
-    except pl.exceptions.PolarsError as error:
-        raise ValueError(str(error).splitlines()[0]) from None
+    except pl.exceptions.PolarsError:
+        raise ValueError("its lines are no table") from None
     columns = set(frame.columns)
     if "time_s" not in columns or not columns & {"received_bytes", "goodput_mbps"}:
         raise ValueError("no columns time_s and received_bytes or goodput_mbps")
@@ -35,7 +35,7 @@ def read(content: bytes, name: str) -> Measured:
              for key, rows in sorted(groups, key=lambda item: str(item[0]))]  # fmt: skip
     spans = frame["time_s"].unique().sort().diff().drop_nulls()
     middle = spans.median() if len(spans) else None
-    return Measured(flows, float(str(middle)) if middle else 1.0)
+    return FileMeasurements(flows, float(str(middle)) if middle else 1.0)
 
 
 def _flow(name: str, rows: pl.DataFrame) -> MeasuredFlow:

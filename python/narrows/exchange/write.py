@@ -10,7 +10,8 @@ from narrows.errors import InputError
 from narrows.exchange import flent, iperf3, mahimahi
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
-from narrows.store import is_store, open_result, unwritable
+from narrows.store import is_store, open_result
+from narrows.store.atomic import writing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,8 +42,6 @@ def export_run(directory: str | Path, form: str, stem: Path) -> list[Path]:
         name = stem.name if len(result.trials) == 1 else f"{stem.name}-{trial.number}"
         if "flow_samples" not in trial.tables or trial.tables["flow_samples"].height < 2:
             raise InputError.at(str(directory), "a run without samples", 'run.record = "samples"')
-        try:
+        with writing(stem):
             paths += WRITERS[form](trial.scenario, trial.tables, stem.with_name(name))
-        except OSError as error:
-            raise unwritable(error, stem) from error
     return paths

@@ -1,14 +1,14 @@
-"""Runs jobs on all cores or on a cluster, and keeps each as soon as it is done.
+"""Runs jobs on all cores or on a cluster, and stores each result as soon as it is there.
 
 `narrows run`, `compare`, `evaluate` and `reproduce` differ in what they run and where they
-keep it; they share this way of running.
+store it; they share this way of running.
 """
 
 from __future__ import annotations
 
 from narrows.execute.cache import Cache, StoreCache
 from narrows.execute.cost import load
-from narrows.execute.job import Job, Made, width
+from narrows.execute.job import FinishedJob, Job, width
 from narrows.execute.pool import Pool
 from narrows.execute.stored import run_all
 from narrows.execute.tally import Done, Failure
@@ -19,8 +19,8 @@ __all__ = [
     "Cache",
     "Done",
     "Failure",
+    "FinishedJob",
     "Job",
-    "Made",
     "Pool",
     "State",
     "StoreCache",

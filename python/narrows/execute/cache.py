@@ -11,11 +11,11 @@ from pathlib import Path
 
 from narrows.backends import Progress
 from narrows.errors import NarrowsError
-from narrows.execute.job import Job, Made, make
-from narrows.store import RunStore, Store
+from narrows.execute.job import FinishedJob, Job, make
+from narrows.store import Store
 from narrows.store.batch import Batch
-from narrows.store.parquet import without as tables_without
-from narrows.store.parts import Entry
+from narrows.store.parquet import drop_tables
+from narrows.store.parts import FinishedRun
 
 _SMALL_PARTS = 4
 """More small parts than this are merged when all runs are done."""
@@ -42,8 +42,8 @@ class Cache(ABC):
         """The keys of the existing runs."""
         return set()
 
-    def shared(self) -> Shared | None:
-        """What another process needs to keep runs in our place; None if only we can."""
+    def handle(self) -> Shared | None:
+        """The handle by which another process keeps runs in our place; None if only we can."""
         return None
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
@@ -61,12 +61,12 @@ class Cache(ABC):
         del key, moment
         return None
 
-    def make(self, job: Job, progress: Progress) -> Made:
+    def make(self, job: Job, progress: Progress) -> FinishedJob:
         """Runs a job that we own."""
         return make(job, progress)
 
     @abstractmethod
-    def keep(self, job: Job, made: Made) -> None:
+    def keep(self, job: Job, made: FinishedJob) -> None:
         """Keeps a run; raises OSError if that fails."""
 
     def fail(self, job: Job, error: Exception) -> str:
@@ -106,11 +106,12 @@ class StoreCache(Cache):
         """The keys of the stored runs."""
         return self._store.keys()
 
-    def shared(self) -> Shared | None:
+    def handle(self) -> Shared | None:
         """The store, if it is a directory."""
-        if not (self._together and isinstance(self._store, RunStore)):
+        directory = self._store.directory
+        if not self._together or directory is None:
             return None
-        return Shared(self._store.path.resolve(), self._strict, tuple(self._without))
+        return Shared(directory.resolve(), self._strict, tuple(self._without))
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
@@ -118,7 +119,7 @@ class StoreCache(Cache):
         with ExitStack() as stack:
             yield stack.enter_context(self._store.claim(key))
             if self._batch is not None:
-                self._batch.after(key, stack.pop_all().close)
+                self._batch.call_when_done(key, stack.pop_all().close)
 
     def has(self, key: str) -> bool:
         """Whether another process has stored the run meanwhile."""
@@ -128,10 +129,10 @@ class StoreCache(Cache):
         """Why the run of another process failed."""
         return None if self._strict else self._store.failure_since(key, moment)
 
-    def keep(self, job: Job, made: Made) -> None:
+    def keep(self, job: Job, made: FinishedJob) -> None:
         """Stores a run, many in a part unless it has to be on the disk now."""
-        result = replace(made.result, tables=tables_without(made.result.tables, self._without))
-        entry = Entry(job.trial, result, made.tables, job.cell.values)
+        result = replace(made.result, tables=drop_tables(made.result.tables, self._without))
+        entry = FinishedRun(job.trial, result, made.tables, job.cell.values)
         if self._together:
             self._batches().add(entry)
         else:
@@ -153,7 +154,7 @@ class StoreCache(Cache):
 
     def clean(self) -> None:
         """Removes the lock and the unfinished files of a lost process."""
-        if isinstance(self._store, RunStore):
+        if self._store.directory is not None:
             self._store.leftovers(remove=True)
 
     def finish(self) -> None:

@@ -1,7 +1,7 @@
 """Jobs on the workers of a Dask cluster; results come back through the store.
 
-Every parcel is self-contained: it has the back end, the engine and the scenario. A task is a list
-of parcels, which takes a worker some seconds. The worker writes their runs as a part into the
+Every job is sent self-contained, with the back end, the engine and the scenario. A task is a list
+of jobs, which takes a worker a few seconds. The worker writes their runs as a part into the
 store, which it must reach under the same path or URL, and answers with a few numbers. If a worker
 dies, Dask gives its task to another one.
 """
@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 from narrows.errors import InputError, NarrowsError
 from narrows.execute.cache import StoreCache, words
 from narrows.execute.job import Job
-from narrows.execute.parcel import Parcel
 from narrows.execute.pool import THREAD
+from narrows.execute.portable_job import PortableJob
 from narrows.execute.processes import PACKETS_PER_S, RUN_S, has_own_code
-from narrows.execute.steps import Steps
+from narrows.execute.steps import JobSteps
 from narrows.execute.tally import Done, Tally
 from narrows.execute.waiting import LATER_S
 from narrows.execute.watcher import TICK_S, Watcher
@@ -41,9 +41,9 @@ LOCAL = "local"
 AHEAD = 3
 """Tasks sent in advance for every thread of the cluster."""
 TASK_S = 2.0
-"""The expected work of a task..."""
+"""The expected time that a task takes."""
 MOST = 200
-"""...which has at most this many jobs."""
+"""The most jobs of a task."""
 CONNECT_TIMEOUT = "distributed.comm.timeouts.connect"
 """The key of Dask's configuration for how long a scheduler or its workers are waited for."""
 _GRACE_S = 1.0
@@ -58,7 +58,7 @@ def _to_standard_error(sentence: str) -> None:
 
 
 @dataclass(frozen=True)
-class Answer:
+class WorkerReply:
     """A worker's answer: whether the run is new, its packets, or why it failed."""
 
     new: bool
@@ -70,32 +70,32 @@ class _Heard:
     """Keeps what became of each job; nobody follows its progress."""
 
     def __init__(self) -> None:
-        self.answers: dict[str, Answer] = {}
+        self.answers: dict[str, WorkerReply] = {}
 
     def note(self, job: Job, sim_s: float, packets: int) -> None:
         """Discards the progress."""
 
     def new(self, job: Job, packets: int) -> None:
         """A job is done and kept."""
-        self.answers[job.key] = Answer(new=True, packets=packets)
+        self.answers[job.key] = WorkerReply(new=True, packets=packets)
 
-    def stored(self, job: Job) -> None:
+    def count_stored(self, job: Job) -> None:
         """Another process has done a job."""
-        self.answers[job.key] = Answer(new=False)
+        self.answers[job.key] = WorkerReply(new=False)
 
-    def failed(self, job: Job, error: str) -> None:
+    def count_failed(self, job: Job, error: str) -> None:
         """A job failed."""
-        self.answers[job.key] = Answer(new=False, error=error)
+        self.answers[job.key] = WorkerReply(new=False, error=error)
 
 
-def work(place: Place, parcels: Sequence[Parcel]) -> dict[str, Answer]:
+def work(place: Place, portable: Sequence[PortableJob]) -> dict[str, WorkerReply]:
     """Does jobs in a worker, and answers once their runs are on the disk.
 
     Waits while another process does the same run. The client merges small parts.
     """
-    waiting, heard = [parcel.job() for parcel in parcels], _Heard()
+    waiting, heard = [one.job() for one in portable], _Heard()
     kept = StoreCache(open_store(place))
-    steps = Steps(kept, heard, threading.Event(), time.time())
+    steps = JobSteps(kept, heard, threading.Event(), time.time())
     try:
         while waiting := [job for job in waiting if not steps.one(job)]:
             time.sleep(LATER_S)
@@ -170,14 +170,14 @@ class ClusterPool:
                 absence.note(threads)
                 while rest and len(sent) < AHEAD * max(threads, 1):
                     task = next_task(rest, max(threads, 1), self._alone)
-                    parcels = [Parcel.of(job) for job in task]
+                    portable = [PortableJob.of(job) for job in task]
                     key = f"runs-{task[0].key}-{len(task)}"
-                    future = client.submit(work, self._place, parcels, key=key)
+                    future = client.submit(work, self._place, portable, key=key)
                     sent[future.key] = (future, task)
                     future.add_done_callback(lambda future: finished.put(future.key))
                 if not sent:
                     return
-                for key in _arrived(finished):
+                for key in _take_answers(finished):
                     rest.extend(self._take(*sent.pop(key)))
                 if watcher is not None:
                     watcher(self._tally.state())
@@ -200,18 +200,18 @@ class ClusterPool:
         if len(task) > 1:
             self._alone.update(job.key for job in task)
             return task
-        answer = Answer(new=False, error=words(error))
+        answer = WorkerReply(new=False, error=words(error))
         self._store.fail(task[0].trial, str(task[0].cell), str(answer.error))
         self._count(task[0], answer)
         return []
 
-    def _count(self, job: Job, answer: Answer) -> None:
+    def _count(self, job: Job, answer: WorkerReply) -> None:
         if answer.error is not None:
-            self._tally.failed(job, answer.error)
+            self._tally.count_failed(job, answer.error)
         elif answer.new:
             self._tally.new(job, answer.packets)
         else:
-            self._tally.stored(job)
+            self._tally.count_stored(job)
 
 
 class _Absence:
@@ -235,7 +235,7 @@ class _Absence:
             )
 
 
-def _arrived(finished: SimpleQueue[str]) -> Iterator[str]:
+def _take_answers(finished: SimpleQueue[str]) -> Iterator[str]:
     """The answers in the queue, after at most a tick."""
     try:
         yield finished.get(timeout=TICK_S)
@@ -318,7 +318,7 @@ def _security(address: str) -> Security | None:
             remedy = f"a file there, or in DASK_{key.upper().replace('.', '__').replace('-', '_')},"
             raise InputError.at("--cluster", found, remedy)
         if not Path(str(file)).expanduser().is_file():
-            raise InputError.at(f"--cluster: {key}", f"{file}, which is no file", "a PEM file")
+            raise InputError.at(f"--cluster: {key}", f"{file}, which is not a file", "a PEM file")
     return Security(require_encryption=True)
 
 

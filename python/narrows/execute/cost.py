@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from narrows.execute.demand import mean
 from narrows.packets import PACKET_BITS, PAYLOAD_BYTES
-from narrows.plan.demand import mean
 from narrows.spec.datagrams import kind_of
 from narrows.spec.ending import planned_end_ns
 from narrows.spec.registry import is_bbr
@@ -42,8 +42,8 @@ def load(scenario: Scenario) -> float:
     run, flows = scenario["run"], scenario["flows"]
     until_s = _end_s(scenario)
     instants = 0.0 if run["record"] == "summary" else until_s * 1e9 / run["sample_interval_ns"]
-    packets = sum(_carried(scenario, until_s, back) for back in (False, True))
-    beside = sum(_beside(flow) * _active_s(flow, until_s) for flow in flows)
+    packets = sum(_direction_cost(scenario, until_s, back) for back in (False, True))
+    beside = sum(_extra_events_cost(flow) * _active_s(flow, until_s) for flow in flows)
     return packets + beside + _RUN + len(flows) * (_FLOW + instants * _ROW)
 
 
@@ -64,11 +64,13 @@ def _rate_bps(scenario: Scenario, back: bool) -> float:
     return float(link["rate_bps"])
 
 
-def _carried(scenario: Scenario, until_s: float, back: bool) -> float:
+def _direction_cost(scenario: Scenario, until_s: float, back: bool) -> float:
     """The cost of the packets in a direction, at most those that keep its link busy."""
     most = _rate_bps(scenario, back) / PACKET_BITS
     flows = [flow for flow in scenario["flows"] if flow.get("reverse", False) is back]
-    sent = [min(_sent(flow, most, until_s), _despite_loss(scenario, flow)) for flow in flows]
+    sent = [
+        min(_packets_of_flow(flow, most, until_s), _despite_loss(scenario, flow)) for flow in flows
+    ]
     active_s = max((_active_s(flow, until_s) for flow in flows), default=0.0)
     whole = sum(sent)
     share = min(1.0, most * active_s / whole) if whole else 0.0
@@ -101,14 +103,14 @@ def _active_s(flow: Flow, until_s: float) -> float:
     return max(stop_s - flow["start_ns"] / 1e9, 0.0)
 
 
-def _sent(flow: Flow, most: float, until_s: float) -> float:
+def _packets_of_flow(flow: Flow, most: float, until_s: float) -> float:
     """The packets that a flow sends, at most those that keep the link busy."""
     active_s, work = _active_s(flow, until_s), flow["workload"]
     if flow["size_bytes"] is not None and flow["repeat_gap_ns"] is None:
         return float(min(flow["size_bytes"] / PAYLOAD_BYTES, most * active_s))
     if work is None:
         return most * active_s
-    return min(_offered(work, most), most) * active_s
+    return min(_packet_rate(work, most), most) * active_s
 
 
 def slowest(scenario: Scenario) -> str:
@@ -118,15 +120,15 @@ def slowest(scenario: Scenario) -> str:
     """
     until_s = _end_s(scenario)
     flows = scenario["flows"]
-    flow = max(flows, key=lambda flow: _beside(flow) * _active_s(flow, until_s))
-    if _beside(flow) * _active_s(flow, until_s) < load(scenario) / 2:
+    flow = max(flows, key=lambda flow: _extra_events_cost(flow) * _active_s(flow, until_s))
+    if _extra_events_cost(flow) * _active_s(flow, until_s) < load(scenario) / 2:
         return ""
     per_s, _, what = _events(flow)
     rounded = float(f"{per_s:.3g}")
     return f"flow {quote(flow['name'])}, which has {rounded:,.0f} {what} a second"
 
 
-def _beside(flow: Flow) -> float:
+def _extra_events_cost(flow: Flow) -> float:
     """The cost of these events in a second, which come beside packets that fill the link."""
     per_s, each, _ = _events(flow)
     return per_s * each
@@ -148,7 +150,7 @@ def _events(flow: Flow) -> tuple[float, float, str]:
     return 0.0, 0.0, ""
 
 
-def _offered(work: Mapping[str, Any], most: float) -> float:
+def _packet_rate(work: Mapping[str, Any], most: float) -> float:
     """The packets that an application offers in a second."""
     kind = work["kind"]
     if kind == "arrivals":

@@ -13,7 +13,7 @@ from narrows.execute.cost import load
 from narrows.execute.memory import ROOM
 from narrows.plan import Cell, Trial
 from narrows.spec.ending import planned_end_ns
-from narrows.store import RunResult
+from narrows.store import RunRecord
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,10 +44,10 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Made:
+class FinishedJob:
     """A finished run: its result, its summary, and the summary as tables."""
 
-    result: RunResult
+    result: RunRecord
     summary: dict[str, Any]
     tables: Mapping[str, pl.DataFrame]
 
@@ -59,7 +59,9 @@ def width(backend: Backend, jobs: int | None) -> int:
     return jobs or len(os.sched_getaffinity(0))
 
 
-def make(job: Job, progress: Progress | None, captures: CaptureRequest | None = None) -> Made:
+def make(
+    job: Job, progress: Progress | None, captures: CaptureRequest | None = None
+) -> FinishedJob:
     """Runs a job and summarises it; raises what the back end and `progress` raise.
 
     Raises SpecError for a run that needs more memory than there is, MemoryShortError for one that
@@ -70,15 +72,15 @@ def make(job: Job, progress: Progress | None, captures: CaptureRequest | None = 
 
     scenario = job.trial.scenario
 
-    def watched(sim_s: float, packets: int) -> None:
+    def report_progress(sim_s: float, packets: int) -> None:
         ROOM.check()
         if progress is not None:
             progress(sim_s, packets)
 
     with ROOM.of(scenario, lambda: progress and progress(0.0, 0)):
         if captures is None:
-            result = job.backend.run(scenario, watched)
+            result = job.backend.run(scenario, report_progress)
         else:
-            result = cast(CapturingBackend, job.backend).run(scenario, watched, captures)
+            result = cast(CapturingBackend, job.backend).run(scenario, report_progress, captures)
         summary = summarise(scenario, result.columns, result.info, job.cell.plan.groups)
-        return Made(result, summary, summary_tables(summary, job.cell.plan.groups))
+        return FinishedJob(result, summary, summary_tables(summary, job.cell.plan.groups))

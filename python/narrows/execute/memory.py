@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from narrows.errors import NarrowsError, SpecError
-from narrows.plan.demand import Part, demand
+from narrows.execute.demand import Part, demand
 from narrows.spec.scenario import Scenario
 
 _SHARE = 0.9
 """Share of the free memory for runs; the rest is for everything else."""
 _TICK_S = 0.1
 _LEAST = 200_000_000
-"""With less free memory than this, in bytes, a run is ended..."""
+"""With less free memory than this, in bytes, a run is ended."""
 _RECOVERY_S = 2.0
-"""...and no other within this time, in which that one's memory becomes free."""
+"""The time after the end of a run in which no other is ended, as its memory becomes free."""
 _LITTLE = 0.01
 """The part of free memory below which a run is small: the query takes as long as such a run."""
 CGROUPS = Path("/sys/fs/cgroup")
@@ -48,7 +48,7 @@ class Room:
 
     @contextmanager
     def of(self, scenario: Scenario, waiting: Callable[[], object]) -> Iterator[None]:
-        """Reserves what a run needs; calls `waiting` now and then until there is room.
+        """Reserves what a run needs; calls `waiting` repeatedly until there is room.
 
         Raises SpecError if the machine doesn't have that much.
         """
@@ -154,10 +154,10 @@ def _free_of_groups() -> Iterator[int | None]:
         root, limit, usage, cache = names
         group = Path(path.lstrip("/"))
         for part in (group, *group.parents):
-            yield _left(CGROUPS / root / part, limit, usage, cache)
+            yield _headroom(CGROUPS / root / part, limit, usage, cache)
 
 
-def _left(group: Path, limit: str, usage: str, cache: str) -> int | None:
+def _headroom(group: Path, limit: str, usage: str, cache: str) -> int | None:
     """A group's limit minus its use; file pages that it could drop don't count as used."""
     try:
         most = int((group / limit).read_text(encoding="ascii"))

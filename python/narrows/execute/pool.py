@@ -1,4 +1,4 @@
-"""Runs jobs on all cores of this machine, and keeps each as soon as it is done."""
+"""Runs jobs on all cores of this machine, and stores each result as soon as it is there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from narrows.execute.processes import (
     most_that_fit,
     worth,
 )
-from narrows.execute.steps import Steps
+from narrows.execute.steps import JobSteps
 from narrows.execute.tally import Done, Tally
 from narrows.execute.waiting import Waiting
 from narrows.execute.watcher import TICK_S, Watcher
@@ -29,19 +29,19 @@ from narrows.execute.worker import BUSY, Setup
 
 _GRACE_S = 1.0
 """User code that doesn't stop within this time is interrupted."""
-_INSISTENCE = 10
+_MAX_INTERRUPTS = 10
 """How often it is interrupted before we give up."""
 THREAD = "run-"
-"""The beginning of the names of threads that may never end."""
+"""The prefix of the names of the worker threads."""
 
 
 class Pool:
     """Threads that take one job after another; the native module lets them run in parallel.
 
-    Where Python's own part of the jobs is large, each thread has a process do them
+    If jobs spend much of their time in Python, each thread hands them to its own process
     (`narrows.execute.processes`).
 
-    `jobs` are done at once, by default as many as there are cores. Jobs of back ends that need the
+    Up to `jobs` run at once, by default one for each core. Jobs of back ends that need the
     machine for themselves come last, one at a time.
     """
 
@@ -52,14 +52,14 @@ class Pool:
         self._broken: BaseException | None = None
         self._began_at = time.time()
         self._tally = Tally(wanted, cache.present())
-        self._steps = Steps(cache, self._tally, self._stop, self._began_at)
+        self._steps = JobSteps(cache, self._tally, self._stop, self._began_at)
         self._waiting = Waiting(self._stop)
 
     def run(self, watcher: Watcher | None = None) -> Done:
         """Does the missing runs; returns when all are done.
 
-        Every finished run is kept, whatever stops the pool. Raises errors that end everything:
-        those of the cache and of the `watcher`, and OSError if a run can't be kept.
+        Every finished run is kept, whatever stops the pool. Raises the errors of the cache and of
+        the `watcher`, and OSError if a run can't be stored.
         """
         try:
             for jobs, workers in self._batches():
@@ -83,7 +83,7 @@ class Pool:
     def _work(self, jobs: Sequence[Job], workers: int, watcher: Watcher | None) -> None:
         own_code = any(has_own_code(job) for job in jobs)
         work: Callable[[], None] = self._in_this_process
-        shared = self._cache.shared()
+        shared = self._cache.handle()
         if shared is not None and own_code and can_move(jobs):
             workers = most_that_fit(jobs, workers)
             # Runs are on the disk before they are counted, as a process may end at any time.
@@ -93,7 +93,9 @@ class Pool:
             work = partial(self._in_processes, shared, workers)
         threads = [
             # A thread that runs user code may never end; the program doesn't wait for it.
-            _Thread(target=self._guarded, args=[work], name=f"{THREAD}{number}", daemon=own_code)
+            _Thread(
+                target=self._run_guarded, args=[work], name=f"{THREAD}{number}", daemon=own_code
+            )
             for number in range(workers)
         ]
         try:
@@ -112,12 +114,12 @@ class Pool:
             raise self._broken
         self._stop.clear()
 
-    def _guarded(self, work: Callable[[], None]) -> None:
-        """A thread's work; an error of one ends the work of all."""
+    def _run_guarded(self, work: Callable[[], None]) -> None:
+        """Does a thread's work; an error in one thread stops all."""
         try:
             work()
         except InterruptedRunError as error:
-            if not self._stop.is_set():  # raised by a back end itself, not an answer to ours
+            if not self._stop.is_set():  # a back end raised it by itself
                 self._give_up(error)
         except BaseException as error:
             self._give_up(error)
@@ -134,9 +136,9 @@ class Pool:
                 self._waiting.later(job)
 
     def _in_processes(self, shared: Shared, workers: int) -> None:
-        """Has a process do jobs as long as there are any; another one if own code ends it.
+        """Has a process do jobs as long as there are any; starts another if user code ends it.
 
-        Jobs that a process left are tried one at a time, so that the guilty one is known.
+        Jobs that such a process leaves are tried one at a time, to find the one that ended it.
         """
         setup, most = Setup(shared, self._began_at), None
         while jobs := self._waiting.several(workers, most):
@@ -151,7 +153,7 @@ class Pool:
     def _in_a_process(
         self, setup: Setup, workers: int, jobs: dict[str, Job], most: int | None
     ) -> None:
-        """Has a process do `jobs`, then others, and counts them; `jobs` are those left."""
+        """Has a process do `jobs`, then others, and counts them; `jobs` holds those not done."""
         with Peer(setup, self._stop) as peer:
             while jobs:
                 for name, key, more in peer.do(dict(jobs)):
@@ -165,16 +167,16 @@ class Pool:
             peer.finish()
 
     def _blame(self, jobs: Sequence[Job], lost: LostProcessError) -> None:
-        """Counts a job whose code ended a process as failed; of several, all wait again.
+        """Counts the job that ended a process as failed; if there are several, all wait again.
 
-        Raises `lost` if the only one left has no code of a user.
+        Raises `lost` if the only job runs no user code.
         """
         self._cache.clean()
         if len(jobs) != 1:
             self._waiting.extend(jobs)
         elif has_own_code(jobs[0]):
             error = loss_of(jobs[0], lost)
-            self._tally.failed(jobs[0], self._cache.fail(jobs[0], error))
+            self._tally.count_failed(jobs[0], self._cache.fail(jobs[0], error))
         else:
             raise lost
 
@@ -182,8 +184,8 @@ class Pool:
 class _Thread(threading.Thread):
     """A thread whose end can be awaited while signals arrive.
 
-    A KeyboardInterrupt during `join` makes Python before 3.13 take a running thread for ended, and
-    what it has to clean up would be left.
+    Before Python 3.13, a KeyboardInterrupt during `join` marks a running thread as ended, and
+    nobody would wait for its cleanup.
     """
 
     def __init__(
@@ -193,7 +195,7 @@ class _Thread(threading.Thread):
         self.ended = threading.Event()
 
     def run(self) -> None:
-        """Does the work, and tells of its end."""
+        """Does the work, then sets `ended`."""
         try:
             super().run()
         finally:
@@ -213,7 +215,7 @@ def _end(threads: Sequence[_Thread]) -> None:
     threads = [thread for thread in threads if thread.ident is not None]  # it was started
     for thread in threads:
         thread.ended.wait(_GRACE_S if thread.daemon else None)
-    for _ in range(_INSISTENCE):
+    for _ in range(_MAX_INTERRUPTS):
         living = [thread for thread in threads if not thread.ended.is_set()]
         for thread in living:
             _interrupt(thread)
@@ -227,6 +229,6 @@ def _interrupt(thread: threading.Thread) -> None:
 
 
 def is_stuck() -> bool:
-    """Whether user code is still running that nothing could stop."""
+    """Returns whether user code that nothing could stop is still running."""
     threads = threading.enumerate()
     return any(thread.daemon and thread.name.startswith(THREAD) for thread in threads)

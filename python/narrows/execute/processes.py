@@ -1,8 +1,8 @@
-"""Processes for runs that threads can't do side by side.
+"""Worker processes for runs that threads can't do in parallel.
 
-The simulator lets other threads work, but Python's own part of a run doesn't: metrics, files, and a
-control that is written in Python. Of short runs that is most of the time. A process does them as
-a thread does; the locks of the store keep the processes apart.
+The simulator releases the GIL, but Python's part of a run holds it: metrics, files, and controls
+written in Python. In short runs that is most of the time. A process does runs as a thread of the
+pool does; the store's locks keep processes apart.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from typing import Self
 
 from narrows.backends.sim import Simulator
 from narrows.errors import InterruptedRunError, NarrowsError, SpecError
+from narrows.execute.demand import demand
 from narrows.execute.job import Job
 from narrows.execute.memory import free_memory
-from narrows.execute.parcel import Parcel
+from narrows.execute.portable_job import PortableJob
 from narrows.execute.watcher import TICK_S
-from narrows.execute.worker import Answer, Event, Setup
-from narrows.plan.demand import demand
+from narrows.execute.worker import Event, ProgressReport, Setup
 from narrows.store.signals import ENDING
 
 # Measured on one core of a virtual machine.
 RUN_S, _OWN_S = 0.004, 5e-7
-"""Python's part of a run, and that of a packet whose control is written in Python."""
+"""Python's time for a run, and for a packet whose control is written in Python."""
 PACKETS_PER_S = 1.5e6
 WORTH_S = 1.0
-"""The start of a process takes about half as long as this."""
+"""The least of Python's time that is worth a process, whose start takes about half as long."""
 _BYTES = 150_000_000
-"""The memory of a process without its run."""
-_PATIENCE_S = 10.0
-"""A process that hasn't ended by then, after it was told to stop, is killed."""
+"""The memory of a process apart from its run."""
+_STOP_TIMEOUT_S = 10.0
+"""A process that takes longer to stop is killed."""
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from narrows.execute.worker import serve; serve(int(sys.argv[2]))"
@@ -46,17 +46,17 @@ _START = (
 
 
 _OUTSIDE = (*ENDING, signal.SIGKILL)
-"""Signals that others send: a person, or a machine that is short of memory."""
+"""Signals from outside: a person's, or the OOM killer's."""
 
 
 class LostProcessError(NarrowsError):
-    """A process ended before its work, with a status or, if negative, by a signal."""
+    """A process ended before its work was done: with a status or, if negative, by a signal."""
 
     def __init__(self, status: int) -> None:
         self.status = status
         super().__init__(
-            f"a process that did some of the runs ended {self.how}, as it does if memory is short; "
-            "finished runs are kept, and the same command does the others"
+            f"a process that did some of the runs ended {self.how}; memory may have been short. "
+            "Finished runs are kept, and the same command does the others"
         )
 
     @property
@@ -68,12 +68,12 @@ class LostProcessError(NarrowsError):
 
     @property
     def is_own(self) -> bool:
-        """Whether code in the process can have ended it."""
+        """Whether code in the process may have ended it."""
         return -self.status not in _OUTSIDE
 
 
 def has_own_code(job: Job) -> bool:
-    """Whether code of a user runs in the process that does a job, and could end it."""
+    """Whether the process that does a job runs a user's code, which could end it."""
     return type(job.backend) is Simulator and "controls" in job.trial.scenario
 
 
@@ -90,12 +90,12 @@ def can_move(jobs: Sequence[Job]) -> bool:
 
 
 def worth(jobs: Sequence[Job], workers: int) -> bool:
-    """Whether processes do the jobs sooner than threads, and can do them at all."""
+    """Whether processes can do the jobs, and finish sooner than threads."""
     if workers < 2 or not can_move(jobs):
         return False
     locked_s = sum(_locked_s(job) for job in jobs)
     whole_s = locked_s + sum(job.load for job in jobs) / PACKETS_PER_S
-    # With half as much, or less, threads keep all cores at work.
+    # Up to half as much, threads keep all cores busy.
     return (
         locked_s > WORTH_S
         and locked_s * workers > whole_s / 2
@@ -104,14 +104,14 @@ def worth(jobs: Sequence[Job], workers: int) -> bool:
 
 
 def _locked_s(job: Job) -> float:
-    """The time during which a run keeps other threads from work."""
+    """The time for which a run holds the GIL."""
     return RUN_S + (_OWN_S * job.load if "controls" in job.trial.scenario else 0.0)
 
 
 def most_that_fit(jobs: Sequence[Job], workers: int) -> int:
-    """How many processes, one to `workers`, have room for the largest runs at once.
+    """How many processes, from 1 to `workers`, fit into memory with the largest runs.
 
-    Threads wait for each other instead.
+    Threads wait for memory instead.
     """
     free = free_memory()
     cells = {id(job.cell): job for job in jobs}.values()
@@ -120,13 +120,13 @@ def most_that_fit(jobs: Sequence[Job], workers: int) -> int:
 
 
 class Peer:
-    """A process at work for us, until the end of the block. A single thread talks to it."""
+    """A worker process that lives as long as the `with` block. Only one thread may talk to it."""
 
     def __init__(self, setup: Setup, stop: threading.Event) -> None:
         self._stop = stop
         self._connection, theirs = Pipe()
-        with theirs, _deaf():
-            self._process = _started(theirs)
+        with theirs, _blocked_signals():
+            self._process = _start_process(theirs)
         self._send(setup)
 
     def __enter__(self) -> Self:
@@ -138,20 +138,20 @@ class Peer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """The end of the pipe tells the process to stop, unless it has ended by itself."""
+        """Closes the pipe, which tells the process to stop; kills it if it doesn't."""
         self._connection.close()
         try:
-            self._process.wait(_PATIENCE_S)
+            self._process.wait(_STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
     def do(self, jobs: Mapping[str, Job]) -> Iterator[Event]:
-        """Has jobs done; yields what becomes of each.
+        """Sends jobs to the process; yields its events.
 
-        Raises what ends everything: an error of the other process, or its end.
+        Raises the error that ended the process, or LostProcessError.
         """
-        self._send([Parcel.of(job) for job in jobs.values()])
+        self._send([PortableJob.of(job) for job in jobs.values()])
         yield from self._events()
 
     def finish(self) -> None:
@@ -169,28 +169,28 @@ class Peer:
                 raise answer.error
             over = answer.over
 
-    def _answer(self) -> Answer:
+    def _answer(self) -> ProgressReport:
         try:
             while not self._connection.poll(TICK_S):
                 if self._stop.is_set():
                     raise InterruptedRunError("stopped")
-            answer: Answer = self._connection.recv()
+            answer: ProgressReport = self._connection.recv()
         except (EOFError, ConnectionError):
-            raise self._lost() from None
+            raise self._lost_process_error() from None
         return answer
 
     def _send(self, what: object) -> None:
         try:
             self._connection.send(what)
         except ConnectionError:
-            raise self._lost() from None
+            raise self._lost_process_error() from None
 
-    def _lost(self) -> LostProcessError:
+    def _lost_process_error(self) -> LostProcessError:
         return LostProcessError(self._process.wait())
 
 
-def _started(theirs: Connection) -> subprocess.Popen[bytes]:
-    """Starts a process that finds modules where we do, and doesn't run our script again."""
+def _start_process(theirs: Connection) -> subprocess.Popen[bytes]:
+    """Starts a process with our module path, which doesn't run our script again."""
     number = theirs.fileno()
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _START, json.dumps(sys.path), str(number)],
@@ -201,7 +201,7 @@ def _started(theirs: Connection) -> subprocess.Popen[bytes]:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
+def _blocked_signals() -> Iterator[None]:
     """Blocks the ending signals until a process started here ignores them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:

@@ -10,8 +10,8 @@ from narrows.execute.cache import Cache
 from narrows.execute.job import Job
 
 
-class Counts(Protocol):
-    """Counts what becomes of jobs, as `narrows.execute.tally.Tally` does."""
+class JobCounter(Protocol):
+    """Counts jobs and their outcomes, as `narrows.execute.tally.Tally` does."""
 
     def note(self, job: Job, sim_s: float, packets: int) -> None:
         """Notes the progress of a job."""
@@ -19,21 +19,21 @@ class Counts(Protocol):
     def new(self, job: Job, packets: int) -> None:
         """A job is done and kept."""
 
-    def stored(self, job: Job) -> None:
+    def count_stored(self, job: Job) -> None:
         """Another process has done a job."""
 
-    def failed(self, job: Job, error: str) -> None:
+    def count_failed(self, job: Job, error: str) -> None:
         """A job failed."""
 
 
-class Steps:
+class JobSteps:
     """The steps of a job, for as many threads as want them, until `stop` is set.
 
     `began_at` is the system time since which the failures of other processes count.
     """
 
     def __init__(
-        self, cache: Cache, counts: Counts, stop: threading.Event, began_at: float
+        self, cache: Cache, counts: JobCounter, stop: threading.Event, began_at: float
     ) -> None:
         self._cache, self._counts = cache, counts
         self._stop, self._began_at = stop, began_at
@@ -48,9 +48,9 @@ class Steps:
             if not ours:
                 return False
             if cache.has(job.key):
-                self._counts.stored(job)
+                self._counts.count_stored(job)
             elif (error := cache.failure_since(job.key, self._began_at)) is not None:
-                self._counts.failed(job, error)
+                self._counts.count_failed(job, error)
             else:
                 self._do(job)
         return True
@@ -68,7 +68,7 @@ class Steps:
         except InterruptedRunError:
             raise
         except Exception as error:
-            self._counts.failed(job, self._cache.fail(job, error))
+            self._counts.count_failed(job, self._cache.fail(job, error))
             return
         self._cache.keep(job, made)
         self._counts.new(job, made.result.info.packets)

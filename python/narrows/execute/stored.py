@@ -10,7 +10,8 @@ from narrows.execute.job import Job
 from narrows.execute.pool import Pool
 from narrows.execute.tally import Done
 from narrows.execute.watcher import Watcher
-from narrows.store import create_store, unwritable
+from narrows.store import create_store
+from narrows.store.atomic import writing
 
 
 def run_all(
@@ -22,7 +23,5 @@ def run_all(
 ) -> Done:
     """Runs what isn't in the store `out/runs` yet; raises StoreError if `out` is no place."""
     store = create_store(out / "runs")
-    try:
+    with writing(out):
         return Pool(wanted, StoreCache(store), jobs).run(watcher)
-    except OSError as error:
-        raise unwritable(error, out) from error

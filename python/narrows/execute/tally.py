@@ -63,23 +63,23 @@ class Tally:
     def new(self, job: Job, packets: int) -> None:
         """A job is done and kept."""
         with self._lock:
-            self._over(job)
+            self._finish(job)
             self._new += 1
             self._packets += packets
 
-    def stored(self, job: Job) -> None:
+    def count_stored(self, job: Job) -> None:
         """Another process has done a job."""
         with self._lock:
-            self._over(job)
+            self._finish(job)
             self._stored += 1
 
-    def failed(self, job: Job, error: str) -> None:
+    def count_failed(self, job: Job, error: str) -> None:
         """A job failed."""
         with self._lock:
-            self._over(job)
+            self._finish(job)
             self._failures.append(Failure(job.cell, job.trial, error))
 
-    def _over(self, job: Job) -> None:
+    def _finish(self, job: Job) -> None:
         self._going.pop(job.key, None)
         self._worked += job.load
         self._simulated_s += job.duration_s

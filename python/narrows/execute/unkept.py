@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from narrows.execute.cache import Cache
-from narrows.execute.job import Job, Made
+from narrows.execute.job import FinishedJob, Job
 from narrows.execute.pool import Pool
 
 
 class _Handed(Cache):
     """Passes each run on."""
 
-    def __init__(self, take: Callable[[Job, Made], None]) -> None:
+    def __init__(self, take: Callable[[Job, FinishedJob], None]) -> None:
         self._take = take
 
-    def keep(self, job: Job, made: Made) -> None:
+    def keep(self, job: Job, made: FinishedJob) -> None:
         """Passes a run on."""
         self._take(job, made)
 
 
 def run_each(
-    wanted: Iterable[Job], take: Callable[[Job, Made], None], jobs: int | None = None
+    wanted: Iterable[Job], take: Callable[[Job, FinishedJob], None], jobs: int | None = None
 ) -> None:
     """Runs jobs, `jobs` at once, and hands each to `take` as soon as it is done.
 

@@ -1,7 +1,7 @@
-"""A process that does short runs for a pool of another one: `narrows.execute.processes`.
+"""Does short runs for another process's pool: `narrows.execute.processes`.
 
-It gets parcels through a pipe, does them as a thread of the pool would, and tells what became of
-each. When the pipe ends, whoever started it is gone or wants it to stop.
+It gets jobs through a pipe, does them as a thread of the pool would, and reports the progress of
+each. When the pipe ends, the process that started it is gone or wants it to stop.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any
 from narrows.errors import InterruptedRunError
 from narrows.execute.cache import Shared, StoreCache, words
 from narrows.execute.job import Job
-from narrows.execute.parcel import Parcel
-from narrows.execute.steps import Steps
+from narrows.execute.portable_job import PortableJob
+from narrows.execute.steps import JobSteps
 from narrows.execute.watcher import TICK_S
 from narrows.store import open_store
 from narrows.store.signals import ENDING
@@ -38,23 +38,23 @@ Event = tuple[str, str, tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Setup:
-    """What concerns all parcels: where runs are kept, and since when failures count."""
+    """The setup of all jobs: where runs are kept, and since when failures count."""
 
     shared: Shared
     began_at: float
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What happened since the last answer; whether that was all; an error that ends everything."""
+class ProgressReport:
+    """The progress since the last answer; whether that was all; an error that ends everything."""
 
     events: tuple[Event, ...] = ()
     over: bool = False
     error: BaseException | None = None
 
 
-class _Told:
-    """Tells the other process what becomes of the jobs, about ten times a second."""
+class _Reporter:
+    """Reports the progress of the jobs to the other process, about 10 times a second."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -69,41 +69,41 @@ class _Told:
 
     def new(self, job: Job, packets: int) -> None:
         """A job is done and kept."""
-        self._over("new", job, packets)
+        self._finish("new", job, packets)
 
-    def stored(self, job: Job) -> None:
+    def count_stored(self, job: Job) -> None:
         """Another process has done a job."""
-        self._over("stored", job)
+        self._finish("count_stored", job)
 
-    def failed(self, job: Job, error: str) -> None:
+    def count_failed(self, job: Job, error: str) -> None:
         """A job failed."""
-        self._over("failed", job, error)
+        self._finish("count_failed", job, error)
 
     def busy(self, job: Job) -> None:
         """Another process is doing a job."""
-        self._over(BUSY, job)
+        self._finish(BUSY, job)
 
-    def all(self, error: BaseException | None = None) -> None:
-        """Tells everything that is left, and that this was all."""
-        self._send(Answer(tuple(self._events), over=True, error=error))
+    def send_last(self, error: BaseException | None = None) -> None:
+        """Sends everything that is left, and says that it was the last report."""
+        self._send(ProgressReport(tuple(self._events), over=True, error=error))
 
-    def _over(self, name: str, job: Job, *more: object) -> None:
+    def _finish(self, name: str, job: Job, *more: object) -> None:
         self._notes.pop(job.key, None)
         self._events.append((name, job.key, more))
         self._tell()
 
     def _tell(self) -> None:
         if time.monotonic() - self._last >= TICK_S:
-            self._send(Answer((*self._events, *self._notes.values())))
+            self._send(ProgressReport((*self._events, *self._notes.values())))
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: ProgressReport) -> None:
         self._last = time.monotonic()
         self._events, self._notes = [], {}
         self._connection.send(answer)
 
 
 class _Worker:
-    """Does parcels until there are no more or the pipe ends."""
+    """Does jobs until there are no more or the pipe ends."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -116,17 +116,17 @@ class _Worker:
             without=shared.without,
             together=shared.together,
         )
-        self._told = _Told(connection)
-        self._steps = Steps(self._cache, self._told, self._stop, setup.began_at)
-        self._parcels: SimpleQueue[list[Parcel] | None] = SimpleQueue()
+        self._reporter = _Reporter(connection)
+        self._steps = JobSteps(self._cache, self._reporter, self._stop, setup.began_at)
+        self._incoming: SimpleQueue[list[PortableJob] | None] = SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def work(self) -> None:
-        """Does what comes; tells an error that ends everything."""
+        """Does the jobs that come; reports an error that ends everything."""
         error: BaseException | None = None
         try:
-            while (parcels := self._parcels.get()) is not None:
-                self._do(parcels)
+            while (portable := self._incoming.get()) is not None:
+                self._do(portable)
         except BaseException as caught:
             error = caught
         try:
@@ -135,26 +135,26 @@ class _Worker:
             error = error or caught
         self._ended.set()
         if not self._stop.is_set():
-            self._told.all(error and _portable(error))
+            self._reporter.send_last(error and _portable(error))
 
-    def _do(self, parcels: list[Parcel]) -> None:
-        for parcel in parcels:
-            job = parcel.job()
+    def _do(self, portable: list[PortableJob]) -> None:
+        for one in portable:
+            job = one.job()
             if self._stop.is_set():
                 raise InterruptedRunError("stopped")
             if not self._steps.one(job):
-                self._told.busy(job)
-        self._told.all()
+                self._reporter.busy(job)
+        self._reporter.send_last()
 
     def _listen(self) -> None:
-        """Takes parcels from the pipe; its end stops the work, and user code with the process."""
+        """Takes jobs from the pipe; its end stops the work, and user code with the process."""
         with suppress(EOFError, OSError):
-            while (parcels := self._connection.recv()) is not None:
-                self._parcels.put(parcels)
-            self._parcels.put(None)
+            while (portable := self._connection.recv()) is not None:
+                self._incoming.put(portable)
+            self._incoming.put(None)
             self._connection.poll(None)  # until the other end is closed
         self._stop.set()
-        self._parcels.put(None)
+        self._incoming.put(None)
         if not self._ended.wait(_GRACE_S):
             self._cache.finish()
             os._exit(1)

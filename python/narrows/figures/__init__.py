@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from narrows.spec.scenario import Scenario
 
 Subject: TypeAlias = Literal["run", "sweep"]
+MOST_DRAWN = 8
+"""Flows that are drawn one by one, at most: more make a panel unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """A figure of the catalogue.
 
     The function that describes it and its module in `narrows.figures.runs` or
@@ -48,59 +50,60 @@ class Entry:
 CATALOGUE = {
     entry.name: entry
     for entry in (
-        Entry("share", "sweep", "shares over an axis, with the fair share"),
-        Entry("lines", "sweep", "a metric over an axis"),
-        Entry("heatmap", "sweep", "a metric over two axes, as colours"),
-        Entry("scatter", "sweep", "throughput against delay, with ellipses"),
-        Entry("box", "sweep", "quartiles of a metric over an axis"),
-        Entry("cdf", "sweep", "distribution of a metric over flows", table="flows"),
-        Entry(
+        CatalogueEntry("share", "sweep", "shares over an axis, with the fair share"),
+        CatalogueEntry("lines", "sweep", "a metric over an axis"),
+        CatalogueEntry("heatmap", "sweep", "a metric over two axes, as colours"),
+        CatalogueEntry("scatter", "sweep", "throughput against delay, with ellipses"),
+        CatalogueEntry("box", "sweep", "quartiles of a metric over an axis"),
+        CatalogueEntry("cdf", "sweep", "distribution of a metric over flows", table="flows"),
+        CatalogueEntry(
             "completion_times",
             "sweep",
             "distribution of completion times of all transfers",
             table="transfers",
         ),
-        Entry(
+        CatalogueEntry(
             "slowdown",
             "sweep",
             "slowdown of transfers by their size: median and 99th percentile",
             table="transfers",
         ),
-        Entry(
+        CatalogueEntry(
             "timeline",
             "run",
             "throughput and RTT of each class of flows, queue and loss of the bottleneck",
         ),
-        Entry("cwnd", "run", "window, packets in flight and state of each flow"),
-        Entry(
+        CatalogueEntry("cwnd", "run", "window, packets in flight and state of each flow"),
+        CatalogueEntry(
             "sequence",
             "run",
-            "time-sequence graph of captured flows: data, retransmissions, ACKs, SACKs, window",
+            "time-sequence graph of captured flows: data, retransmissions, ACKs, SACKs, window, "
+            "and a strip of what limited each",
         ),
-        Entry(
+        CatalogueEntry(
             "completions",
             "run",
             "distribution of completion times of each class, and their slowdown by size",
         ),
-        Entry(
+        CatalogueEntry(
             "applications",
             "run",
             "what applications experience over time: a video's buffer and bitrate, page load "
             "times, transfers beyond their deadline, datagrams that arrived, delay of probes",
         ),
-        Entry(
+        CatalogueEntry(
             "tails",
             "run",
             "how often the delays of probes, of pages and of transfers with a deadline exceed "
             "each value",
         ),
-        Entry("internals", "run", "the named internals of each control"),
+        CatalogueEntry("internals", "run", "the named internals of each control"),
     )
 }
 """Every figure of a run that kept samples, or of a sweep."""
 
 
-def of(subject: Subject) -> list[Entry]:
+def of(subject: Subject) -> list[CatalogueEntry]:
     """The figures of a run or of a sweep, in the order of the catalogue."""
     return [entry for entry in CATALOGUE.values() if entry.of == subject]
 

@@ -16,7 +16,7 @@ WIDE = 6.0
 
 
 @dataclass(frozen=True)
-class Axis:
+class ChartAxis:
     """The values of an axis: each written value's position, in order, and its short label."""
 
     place: str
@@ -47,7 +47,7 @@ class Axis:
         return tuple((self.positions[value], self.words[value]) for value in kept)
 
 
-def axis(place: str, values: Iterable[object], scaled: Scale | None = None) -> Axis:
+def axis(place: str, values: Iterable[object], scaled: Scale | None = None) -> ChartAxis:
     """The axis of these values; values that aren't numbers keep the given order.
 
     Numbers above zero get the scale `scaled`, by default one that suits them.
@@ -57,7 +57,7 @@ def axis(place: str, values: Iterable[object], scaled: Scale | None = None) -> A
     kinds = {measure[1] for measure in measured if measure is not None}
     title = title_of(place)
     if any(measure is None for measure in measured) or len(kinds) > 1:
-        return Axis(
+        return ChartAxis(
             place,
             title,
             {value: float(index) for index, value in enumerate(known)},
@@ -72,4 +72,4 @@ def axis(place: str, values: Iterable[object], scaled: Scale | None = None) -> A
     wide: Scale = "log" if least > 0 and most / least >= WIDE else "linear"
     scale = wide if scaled is None or least <= 0 else scaled
     words = {value: f"{number:g}" for value, number in numbers.items()}
-    return Axis(place, f"{title} ({unit})" if unit else title, numbers, words, scale)
+    return ChartAxis(place, f"{title} ({unit})" if unit else title, numbers, words, scale)

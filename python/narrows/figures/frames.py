@@ -97,7 +97,7 @@ def delay_known(scenario: Scenario) -> bool:
 def offered_mbps(scenario: Scenario) -> float | None:
     """The mean of what a varying bottleneck offers in Mbit/s; None where the rate is constant."""
     offer, end_ns = offers(scenario)[0], float(scenario["run"]["duration_ns"])
-    return float(offer.until(end_ns)) * 8e3 / end_ns if offer.varies and end_ns else None
+    return float(offer.bytes_until(end_ns)) * 8e3 / end_ns if offer.varies and end_ns else None
 
 
 def bdp_bytes(scenario: Scenario) -> float:
@@ -124,7 +124,7 @@ def _rate(scenario: Scenario) -> str:
     if not capacity_known(scenario):
         return "unknown capacity"
     mean = offered_mbps(scenario)
-    return f"{rate_mbps(scenario):g} Mbit/s" if mean is None else f"{mean:.3g} Mbit/s on average"
+    return f"{rate_mbps(scenario):.4g} Mbit/s" if mean is None else f"{mean:.3g} Mbit/s on average"
 
 
 def _buffer(scenario: Scenario) -> str:
@@ -148,7 +148,7 @@ def _delays(scenario: Scenario) -> str:
     own = [flow["rtt_ns"] for flow in scenario["flows"]]
     path_ns = scenario["path"]["rtt_ns"]
     known = sorted({path_ns if rtt is None else rtt for rtt in own} or {path_ns})
-    ends = [f"{rtt / 1e6:g}" for rtt in (known if len(known) == 1 else (known[0], known[-1]))]
+    ends = [f"{rtt / 1e6:.4g}" for rtt in (known if len(known) == 1 else (known[0], known[-1]))]
     return f"{' to '.join(ends)} ms"
 
 
@@ -185,7 +185,7 @@ def stays(rows: Table, title: str, wanted: str | None = None) -> list[tuple[floa
 def stays_of(
     values: Sequence[str], times: Floats, wanted: str | None = None
 ) -> list[tuple[float, float, str]]:
-    """The same for the values and times of the samples."""
+    """The intervals of each value, from the values and times of the samples."""
     if not values:
         return []
     starts = [0, *(i for i in range(1, len(values)) if values[i] != values[i - 1])]
@@ -254,7 +254,7 @@ def class_means(
         for mean, members in zip(means, classes, strict=True):
             own = rows.having("flow", members.flows)
             mean.add(own.floats("time_s"), own.floats(title))
-    return [mean.found() for mean in means]
+    return [mean.times_and_means() for mean in means]
 
 
 class _Mean:
@@ -275,7 +275,7 @@ class _Mean:
         self._held = (times[latest], values[latest])
         self._done.append(_sum(times[~latest], values[~latest]))
 
-    def found(self) -> tuple[Floats, Floats]:
+    def times_and_means(self) -> tuple[Floats, Floats]:
         """The times and the means."""
         sums = [*self._done, _sum(*self._held)]
         every, totals, numbers = (np.concatenate(column) for column in zip(*sums, strict=True))
@@ -299,14 +299,14 @@ def internal(tables: Tables, title: str) -> Columns:
     """One named internal of all flows, ascending in time."""
     if "internals" not in tables:
         return NO_INTERNALS
-    return columns(tables["internals"]).having("name", [title]).sorted("time_s")
+    return columns(tables["internals"]).having("name", [title]).sort_by("time_s")
 
 
 def internals_of(tables: Tables, flows: Sequence[int]) -> Columns:
     """The internals of flows, ascending in time; empty if the back end sees none."""
     if "internals" not in tables:
         return NO_INTERNALS
-    return columns(tables["internals"]).having("flow", flows).sorted("time_s")
+    return columns(tables["internals"]).having("flow", flows).sort_by("time_s")
 
 
 def drawable(lines: Iterable[Line]) -> tuple[Line, ...]:

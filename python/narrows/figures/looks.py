@@ -1,22 +1,22 @@
 """How classes of flows are distinguished: readable names, colours, dashes.
 
-A control has the same colour everywhere, and a class that isn't named after one gets a colour that
-no control beside it has. Only where several classes of a control would look the same do all get
-separate colours. Dashes differ
-where somebody, whatever their colour vision, might confuse two colours.
+A class has the colour of its control, which is the same everywhere; several classes of a control
+differ in shade and dash. A class whose control isn't one, or varies, gets a colour that no control
+beside it has. Dashes differ where somebody, whatever their colour vision, might confuse two
+colours.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from narrows import _native
 from narrows.figures.model import Dash
-from narrows.figures.palette import colour, name
+from narrows.figures.palette import COLOURS, SHADED, colour, name, shade
 from narrows.figures.vision import distance
 from narrows.spec import registry
 
@@ -49,17 +49,20 @@ def words(group: str) -> str:
 
 def looks(controls: Sequence[str | None]) -> list[Look]:
     """The looks of classes of these controls in one figure, in their order."""
-    counts = Counter(cca for cca in controls if cca is not None)
-    most = max(counts.values(), default=0)
-    if most > 1 and (len(counts) == 1 or most > len(DASHES)):
-        return told_apart([(HUES[place % len(HUES)], place) for place in range(len(controls))])
-    free = [hue for hue in HUES if not any(alike(hue, cca) for cca in counts)] or list(HUES)
+    known = [cca if cca in COLOURS or cca in registry.ccas() else None for cca in controls]
+    free = [hue for hue in HUES if not any(alike(hue, cca) for cca in known if cca)] or list(HUES)
     others = itertools.cycle(free)
-    wanted = [(next(others) if cca is None else cca, 0) for cca in controls]
-    return told_apart(wanted)
+    wanted, counts = [], Counter[str]()
+    for cca in known:
+        if cca is None or counts[cca] == SHADED:
+            wanted.append((next(others), 0))
+        else:
+            wanted.append((shade(cca, counts[cca]), counts[cca]))
+            counts[cca] += 1
+    return distinct_looks(wanted)
 
 
-def told_apart(wanted: Sequence[tuple[str, int]]) -> list[Look]:
+def distinct_looks(wanted: Sequence[tuple[str, int]]) -> list[Look]:
     """Looks of these hues; each has the dash of its number unless a similar hue has it."""
     found: list[Look] = []
     for hue, number in wanted:
@@ -77,9 +80,13 @@ def alike(one: str, other: str) -> bool:
     return near < ALIKE
 
 
-def looks_of(groups: Sequence[str]) -> dict[str, Look]:
-    """The looks of classes known by name only, as in a table of many runs."""
-    return dict(zip(groups, looks([control_of(group) for group in groups]), strict=True))
+def looks_of(
+    groups: Sequence[str], controls: Mapping[str, str | None] | None = None
+) -> dict[str, Look]:
+    """The looks of classes with these controls; a class without an entry has that of its name."""
+    known = controls or {}
+    ccas = [known[group] if group in known else control_of(group) for group in groups]
+    return dict(zip(groups, looks(ccas), strict=True))
 
 
 def asides(count: int) -> list[float]:

@@ -21,6 +21,9 @@ HEADROOM = 1.06
 """How far an automatic axis of a stack reaches above the largest value."""
 CLOSE = 0.1
 """Below a guide that is closer to the foot of an axis than this part of it, no label fits."""
+HEADROOM_OF_LABEL = 0.12
+WIDTH_OF_LABEL = 0.15
+"""The room of a guide's label, as parts of the axes."""
 PANEL_IN = 1.7
 """The least width of a panel in a paper."""
 ROW_IN = 2.6
@@ -63,7 +66,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class BoxPlot:
     """A box plot of `values` at `x`, with whiskers up to 1.5 interquartile ranges."""
 
     label: str
@@ -88,8 +91,8 @@ class Bar:
 class Heat:
     """A value for every pair: `values[row, column]`, with NaN where there is none.
 
-    Cells are at whole numbers. With a `centre` the colour scale diverges from it, equally far to
-    both sides. The label belongs to the colour scale.
+    Cells are at whole numbers. With a `centre` the colour scale diverges from it towards both ends.
+    The label belongs to the colour scale.
     """
 
     label: str
@@ -104,10 +107,12 @@ class Heat:
         least, most = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
         least = least if self.low is None else self.low
         most = most if self.high is None else self.high
-        if self.centre is not None:
-            reach = max(most - self.centre, self.centre - least) or 1.0
-            return self.centre - reach, self.centre + reach
         return (least, most) if most > least else (least, least + 1.0)
+
+    def middle(self) -> float:
+        """Where the middle colour is on the scale, from 0 to 1."""
+        low, high = self.limits()
+        return 0.5 if self.centre is None else (self.centre - low) / (high - low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +126,7 @@ class Cloud:
     note: str = ""
 
 
-Mark: TypeAlias = Line | Box | Bar | Heat | Cloud
+Mark: TypeAlias = Line | BoxPlot | Bar | Heat | Cloud
 
 
 def entry_of(mark: Mark) -> str:
@@ -145,7 +150,7 @@ class Span:
 class Guide:
     """A straight dashed line across a panel at a value of y, or of x if `upright`.
 
-    Its label is above the line, or `below`.
+    Its label is above the line, or `below`; of an upright line at the top, or at the foot.
     """
 
     value: float
@@ -156,6 +161,16 @@ class Guide:
     def fits_below(self, low: float, high: float) -> bool:
         """Whether the label goes below the line on an axis with these ends, and has room there."""
         return self.below and self.value - low > CLOSE * (high - low)
+
+
+def _on_scale(values: Floats, scale: Scale) -> Floats:
+    return np.log(np.maximum(values, 1e-12)) if scale == "log" else values
+
+
+def _clear_end(taken: Floats, ends: tuple[float, float], length: float) -> int:
+    """1, the upper end, or 0, the lower one, if only that has no `taken` value within `length`."""
+    first, last = np.any(taken <= ends[0] + length), np.any(taken >= ends[1] - length)
+    return 0 if last and not first else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +211,32 @@ class Panel:
         pool = np.concatenate([np.array([]), *(heights(mark) for mark in self.marks)])
         return (None if np.any(pool[np.isfinite(pool)] < 0) else low, high)
 
+    def holds(self, line: Line) -> bool:
+        """Whether all points of a line are within the given ends of both axes.
+
+        Markers on the ends of an axis are then drawn whole.
+        """
+        return all(
+            not np.any(values < (-np.inf if low is None else low))
+            and not np.any(values > (np.inf if high is None else high))
+            for values, (low, high) in ((line.x, self.x_range), (heights(line), self.y_ends))
+        )
+
+    def clear_end(self, guide: Guide) -> int:
+        """The end of a guide where its label covers no curve: 1, right or top, or else 0."""
+        if guide.upright and guide.below:
+            return 0
+        x = np.concatenate([np.array([]), *(line.x for line in self.lines)])
+        y = np.concatenate([np.array([]), *(line.y for line in self.lines)])
+        if not x.size:
+            return 1
+        x, (low, high) = _on_scale(x, self.x_scale), self.limits()
+        width, height = WIDTH_OF_LABEL * (x.max() - x.min()), HEADROOM_OF_LABEL * (high - low)
+        if guide.upright:
+            at = float(_on_scale(np.array([guide.value]), self.x_scale)[0])
+            return _clear_end(y[(x >= at) & (x <= at + width)], (low, high), height)
+        return _clear_end(x[np.abs(y - guide.value) < height], (x.min(), x.max()), width)
+
     def limits(self, x_range: tuple[float, float] = (-np.inf, np.inf)) -> tuple[float, float]:
         """The ends of a y axis that shows all lines, spreads and guides in an interval of x."""
         start, end = x_range
@@ -222,7 +263,7 @@ def heights(mark: Mark) -> Floats:
     if isinstance(mark, Line):
         ends = [part for part in (mark.low, mark.high) if part is not None]
         return np.concatenate([mark.y, *ends])
-    if isinstance(mark, Box):
+    if isinstance(mark, BoxPlot):
         return mark.values
     if isinstance(mark, Bar):
         return np.array([mark.y, *(mark.interval or ())])
@@ -263,7 +304,7 @@ class Figure:
         return replace(self, stack=replace(self.stack, x_range=(start, end)))
 
     def for_paper(self, width_in: float) -> Figure:
-        """The same as an image of this width, with as many panels in a row as fit."""
+        """The figure as an image of this width, with as many panels in a row as fit."""
         fitting = max(1, int(width_in / PANEL_IN))
         return replace(self, paper_in=width_in, columns=min(self.columns, fitting))
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from narrows.spec import registry
-from narrows.spec.values import measure
+from narrows.spec.values import measure, part
 
 _TITLES = {
     "rate": "Rate",
@@ -42,7 +42,10 @@ def quantity(value: object) -> tuple[float, str] | None:
         return None
     if isinstance(value, int | float):
         return float(value), ""
-    found = measure(str(value))
+    text = str(value)
+    if (known := part(text)) is not None:
+        return 100 * known, "%"
+    found = measure(text)
     if found is None:
         return None
     scale, unit = _UNITS[found[0]]
@@ -64,6 +67,8 @@ def value_words(place: str, value: object) -> str:
         entry = _ELEMENTS[key]().get(text)
         return text if entry is None else str(entry["title"])
     found = quantity(value)
+    if found is None and text.startswith(key):  # such as hystart = "hystart++"
+        return _title(key) + text.removeprefix(key)
     if found is None:
         return {"true": "on", "false": "off"}.get(text.lower(), text)
     return f"{found[0]:g} {found[1]}".rstrip()
@@ -77,8 +82,8 @@ def setting(place: str, value: object) -> str:
     title, flow = _title(key), _FLOW.match(place)
     if key in _ELEMENTS:
         told = f"{title}: {words}"
-    elif words.startswith(key):
-        told = title + words.removeprefix(key)
+    elif words.startswith(title):
+        told = words
     else:
         told = f"{title} {words}"
     return told if flow is None or flow[1] == "0" else f"{told} (flow {int(flow[1]) + 1})"

@@ -31,14 +31,29 @@ INK = Colour("#374151", "#d1d5db")
 SHADES = tuple(
     Colour(light, dark)
     for light, dark in (
-        ("#c2410c", "#fdba74"),
-        ("#d97706", "#fcd34d"),
-        ("#65a30d", "#bef264"),
-        ("#0891b2", "#67e8f9"),
-        ("#1e40af", "#93c5fd"),
+        ("#c48ad9", "#7d5a94"),
+        ("#a563c0", "#9a74b3"),
+        ("#83449e", "#b792cf"),
+        ("#5f2b78", "#d4b3e8"),
+        ("#391150", "#f0d9ff"),
     )
 )
-"""Five steps of a growing quantity, from warm to cold."""
+"""Five steps of a growing quantity, from faint to strong; no usual control has their hue."""
+FREE = tuple(
+    Colour(light, dark)
+    for light, dark in (
+        ("#c2417c", "#f59ac4"),
+        ("#365314", "#d9f99d"),
+        ("#b8930f", "#f2d35c"),
+        ("#9a86d6", "#a897e0"),
+        ("#6b1136", "#fb7185"),
+        ("#374151", "#d1d5db"),
+        ("#6b7280", "#9ca3af"),
+    )
+)
+"""For lines that stand for no control: none of them looks like BBR, CUBIC or Reno."""
+SHADED = 3
+"""Shades of a control's colour: its own, a faint and a strong one."""
 
 COLOURS: dict[str, Colour] = {
     "bbr": VERMILION,
@@ -78,7 +93,7 @@ COLOURS: dict[str, Colour] = {
     "loss": INK,
     "neutral": GREY,
     "ink": INK,
-    **{f"flow:{i}": c for i, c in enumerate((BLUE, VERMILION, GREEN, PURPLE, OCHRE, SKY, GREY))},
+    **{f"flow:{i}": free for i, free in enumerate(FREE)},
     **{f"step:{i}": shade for i, shade in enumerate(SHADES)},
     "span": Colour("#c9a227", "#c9a227"),
     "state:startup": GREEN,
@@ -90,6 +105,18 @@ COLOURS: dict[str, Colour] = {
     "state:recovery": PURPLE,
     "state:loss": Colour("#1f2937", "#e5e7eb"),
     "state:cwr": SKY,
+    "cause:slow_start": SKY,
+    "cause:receiver_window": BLUE,
+    "cause:application": Colour("#d9dce1", "#3a3f4a"),
+    "cause:send_buffer": Colour("#1e3a8a", "#93c5fd"),
+    "cause:queue": OCHRE,
+    "cause:random_loss": VERMILION,
+    "cause:policer": PURPLE,
+    "cause:timeouts": Colour("#1f2937", "#e5e7eb"),
+    "cause:reordering": Colour("#be185d", "#f9a8d4"),
+    "cause:fair_share": Colour("#65a30d", "#bef264"),
+    "cause:healthy": GREEN,
+    "cause:unknown": GREY,
 }
 
 OTHERS = (PURPLE, OCHRE, SKY, GREEN, GREY)
@@ -112,10 +139,31 @@ def colour(key: str) -> Colour:
     found = COLOURS.get(key)
     if found is not None:
         return found
+    cca, _, number = key.rpartition("#")
+    if cca:
+        return _shade(colour(cca), int(number))
     new = sorted(registry.ccas().keys() - COLOURS.keys())
     if key in new[: len(SPARE)]:
         return SPARE[new.index(key)]
     return OTHERS[sum(key.encode()) % len(OTHERS)]
+
+
+def shade(cca: str, number: int) -> str:
+    """The key of a control's colour for its class of this number, below `SHADED`."""
+    return f"{cca}#{number}" if number else cca
+
+
+def _shade(own: Colour, number: int) -> Colour:
+    """A colour nearer to the ground, or farther from it."""
+    ground, ink = ("#ffffff", "#111827"), ("#000000", "#ffffff")
+    light, dark = ground if number == 1 else ink
+    return Colour(_mix(own.light, light), _mix(own.dark, dark))
+
+
+def _mix(one: str, other: str) -> str:
+    """The colour midway between two."""
+    pairs = ((int(c[i : i + 2], 16) for c in (one, other)) for i in (1, 3, 5))
+    return "#" + "".join(f"{sum(pair) // 2:02x}" for pair in pairs)
 
 
 def name(cca: str) -> str:

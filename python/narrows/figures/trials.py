@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from narrows.figures.model import Figure, Floats, Line, Panel
-from narrows.words import counted
+from narrows.words import count_of
 
 
 def over_trials(trials: Sequence[Figure]) -> Figure:
@@ -24,7 +24,7 @@ def over_trials(trials: Sequence[Figure]) -> Figure:
         _panel([panel for figure in trials for panel in figure.panels if panel.title == title])
         for title in titles
     )
-    note = f"mean of {counted(len(trials), 'trial')}, band from the lowest to the highest"
+    note = f"mean of {count_of(len(trials), 'trial')}, band from the lowest to the highest"
     ends = [figure.stack.x_range[1] for figure in trials if figure.stack is not None]
     stack = (
         None if first.stack is None else replace(first.stack, x_range=(0.0, max(ends)), spans=())

@@ -58,7 +58,7 @@ class Environment(gymnasium.Env[Any, Any]):
         return self._runs.observation()[0], reward, False, bool(step.over[0]), {}
 
     @property
-    def recorded(self) -> dict[str, Any]:
+    def episode_scenario(self) -> dict[str, Any]:
         """The scenario of this episode with every window that was set."""
         found: dict[str, Any] = json.loads(self._runs.scenario(0))
         return found

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROUND_TRIPS = 2
-"""An episode begins so many round trips after the agent's flow, when its first packets are back."""
+"""Round trips from the start of the agent's flow to that of an episode: its first ACKs are back."""
 
 
 class Runs:
-    """Runs in places, with what was seen of each last."""
+    """The runs of all environments, with the latest observation of each."""
 
     def __init__(
         self, scenario: str | Mapping[str, Any] | Draw, count: int, step_ms: float, threads: int
@@ -49,7 +49,7 @@ class Runs:
         self._rows = step_between(self._seen, self._seen).observation()
 
     def reset(self, place: int, seed: int | None) -> None:
-        """Begins another run in a place; a seed begins its series of runs anew."""
+        """Begins another run in a place; a seed restarts its series of runs."""
         if seed is not None:
             self._random[place] = np.random.default_rng(seed)
         scenario = self._draw(self._random[place])
@@ -67,7 +67,7 @@ class Runs:
     def step(self, actions: NDArray[np.float64]) -> Step:
         """Changes each window, and lets all runs go on.
 
-        Raises InputError for an action that is no number, and before the first episode.
+        Raises InputError for an action that isn't a number, and before the first episode.
         """
         if not self._begun.all():
             raise InputError.at("step", "an environment without an episode", "reset() before it")

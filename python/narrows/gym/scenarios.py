@@ -62,7 +62,7 @@ def bottleneck(random: np.random.Generator) -> dict[str, Any]:
 
 
 def mix(random: np.random.Generator) -> dict[str, Any]:
-    """The same at 8 to 24 Mbit/s beside one to three flows of CUBIC, BBR or Reno from 1 s on."""
+    """As `bottleneck` at 8 to 24 Mbit/s, with 1 to 3 flows of CUBIC, BBR or Reno from 1 s on."""
     flows = int(random.integers(1, 4))
     scenario = _episode(random, (8.0, 24.0), flows)
     for flow in scenario["flows"][1:]:

@@ -8,7 +8,7 @@ from narrows.columns import columns
 from narrows.metrics.completions import statistics
 from narrows.metrics.counters import Counters
 from narrows.metrics.distributions import distributions as by_kind
-from narrows.metrics.distributions import summarised
+from narrows.metrics.distributions import exact_statistics
 from narrows.metrics.offered import drain_ms, offers, two_way_ns
 from narrows.spec.ending import planned_end_ns
 from narrows.spec.scenario import Scenario
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 QUEUE_STATISTICS = ("mean", "p5", "p50", "p95", "max")
 _FEWEST = 10
-"""Samples from which the statistics of a queue's delay can be taken."""
+"""The fewest samples for statistics of a queue's delay."""
 _LARGEST = 65_536
 """Bytes of the largest packet."""
 _COUNTERS = ("arrived_packets", "dropped_packets", "forwarded_packets", "forwarded_bytes")
@@ -33,25 +33,25 @@ def queue_bdp(scenario: Scenario, distributions: Table, number: int = 0) -> dict
     start_ns, end_ns = float(scenario["run"]["warmup_ns"]), float(planned_end_ns(scenario))
     offer, delay = offers(scenario)[number], two_way_ns(scenario, {"rtt_ns": None})
     span_ns = max(end_ns - start_ns, 1.0)
-    per_ns = float(offer.until(end_ns) - offer.until(start_ns)) / span_ns
+    per_ns = float(offer.bytes_until(end_ns) - offer.bytes_until(start_ns)) / span_ns
     rtt_ns = float(delay.integral(end_ns) - delay.integral(start_ns)) / span_ns
     if end_ns <= start_ns or per_ns <= 0:
         return dict.fromkeys(QUEUE_STATISTICS)
     found = by_kind(distributions)
-    return summarised(found, ("queue_bytes", number), QUEUE_STATISTICS, 1 / (per_ns * rtt_ns))
+    return exact_statistics(found, ("queue_bytes", number), QUEUE_STATISTICS, 1 / (per_ns * rtt_ns))
 
 
 def queue_ms(scenario: Scenario, tables: Tables, end_s: float, number: int = 0) -> dict[str, Any]:
     """How long a link takes to send its backlog, over time.
 
-    At a constant rate that is the backlog over the rate. Where the rate varies it is asked at each
-    sample, and unknown without samples.
+    At a constant rate that is the backlog over the rate. Where the rate varies, it is computed at
+    each sample, and unknown without samples.
     """
     offer = offers(scenario)[number]
     if not offer.varies:
         per_ms = _links(scenario)[number][1] / 8e3
         found = by_kind(tables["distributions"])
-        return summarised(found, ("queue_bytes", number), QUEUE_STATISTICS, 1 / per_ms)
+        return exact_statistics(found, ("queue_bytes", number), QUEUE_STATISTICS, 1 / per_ms)
     rows = columns(tables["queue_samples"]).having("link", [number])
     times, backlog = rows.floats("time_s"), rows.floats("backlog_bytes")
     counted = (times >= scenario["run"]["warmup_ns"] / 1e9) & (times <= end_s)
@@ -100,11 +100,13 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
     capacity: float | None = None
     ahead = 0.0
     if scenario["path"].get("capacity_known", True):
-        capacity = max(float(offer.until(end_s * 1e9) - offer.until(warmup_s * 1e9)), 0.0)
+        capacity = max(
+            float(offer.bytes_until(end_s * 1e9) - offer.bytes_until(warmup_s * 1e9)), 0.0
+        )
         ahead = _LARGEST + offer.burst_bytes + capacity * offer.margin
     return {
         "loss_rate": _loss_rate(counted["dropped_packets"], counted["arrived_packets"]),
-        "utilization": _used(counted["forwarded_bytes"], capacity, ahead),
+        "utilization": _used_share(counted["forwarded_bytes"], capacity, ahead),
         "queue_bdp": queue_bdp(scenario, tables["distributions"], number),
         "queue_ms": queue_ms(scenario, tables, end_s, number),
         "drops": counted["dropped_packets"],
@@ -115,17 +117,17 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
 def _loss_rate(dropped: float | None, arrived: float | None) -> float | None:
     """The part of arriving packets that was dropped.
 
-    Packets that arrived before the warm-up's end may be dropped after it; it is 1 at most.
+    Packets that arrived before the warm-up's end may be dropped after it, so 1 is the maximum.
     """
     part = _ratio(dropped, arrived)
     return None if part is None else min(part, 1.0)
 
 
-def _used(forwarded: float | None, capacity: float | None, ahead: float) -> float | None:
+def _used_share(forwarded: float | None, capacity: float | None, ahead: float) -> float | None:
     """The part of a capacity that was used.
 
-    A packet counts when it has left, so the packet on the wire at the warm-up's end may make it a
-    packet more than was offered; so may a burst. `ahead` is what may be more.
+    A packet counts when it has left, so the packet on the wire at the warm-up's end may push the
+    count above what was offered; so may a burst. `ahead` is the largest such excess.
     """
     if forwarded is None or capacity is None:
         return None

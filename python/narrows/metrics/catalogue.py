@@ -14,7 +14,7 @@ from narrows.metrics.bottleneck import QUEUE_STATISTICS
 from narrows.metrics.completions import SIZES, SLOWDOWNS, STATISTICS, SizeRange
 from narrows.metrics.convergence import of_run
 from narrows.metrics.fairness import jain, rtt_bias
-from narrows.metrics.flows import RTT_STATISTICS, slowdown
+from narrows.metrics.flows import RTT_STATISTICS, TIME_MEAN, slowdown
 from narrows.metrics.metric import (
     Better,
     Entry,
@@ -133,7 +133,7 @@ PACKETS = Metric(
 """The last column of `summary`."""
 
 
-def _plain(name: str) -> Reader:
+def _entry_reader(name: str) -> Reader:
     return lambda flow: flow.entry[name]
 
 
@@ -200,20 +200,23 @@ def _slowdown(flow: FlowFacts) -> float | None:
 
 
 FLOW: tuple[Metric, ...] = (
-    Metric("start_s", "start", "s", "start of the flow", _plain("start_s")),
+    Metric("start_s", "start", "s", "start of the flow", _entry_reader("start_s")),
     Metric("goodput_mbps", "goodput", "Mbit/s", "payload at the receivers, each byte once",
-           _plain("goodput_mbps"), "more"),
+           _entry_reader("goodput_mbps"), "more"),
     Metric("throughput_mbps", "throughput", "Mbit/s", "IP bytes out of the bottleneck",
-           _plain("throughput_mbps"), "more"),
+           _entry_reader("throughput_mbps"), "more"),
     Metric("retransmits", "retransmits", "packets", "packets retransmitted",
-           _plain("retransmits"), "less", whole=True),
+           _entry_reader("retransmits"), "less", whole=True),
     Metric("fct_s", "completion time", "s",
            "completion time, from connecting to the last acknowledgement; for a flow with a "
            "workload the mean of its transfers; empty for a flow that isn't done",
            _completion_time, "less"),
     Metric("share", "share", "", "part of all payload that arrived",
-           _plain("share"), "more", part=True),
+           _entry_reader("share"), "more", part=True),
     *(_rtt(name) for name in RTT_STATISTICS),
+    Metric("rtt_time_mean_ms", "RTT mean over time", "ms",
+           "mean over time of the latest round-trip time, from the samples; empty without any",
+           lambda flow: flow.entry["rtt_ms"].get(TIME_MEAN), "less"),
     *(_delay(name) for name in RTT_STATISTICS if name != "min"),
     *(_one_way(name) for name in RTT_STATISTICS if name != "min"),
     Metric("slowdown", "slowdown", "",
@@ -251,6 +254,7 @@ CLASS: tuple[Metric, ...] = (
            "more", part=True),
     _sum("retransmits"),
     _mean("rtt_mean_ms", of_chains=True),
+    _mean("rtt_time_mean_ms", of_chains=True),
     _mean("rtt_p95_ms", of_chains=True),
     *(_mean(f"delay_{name}_ms", of_chains=True) for name in RTT_STATISTICS if name != "min"),
     _mean("owd_mean_ms", of_chains=True),
@@ -261,7 +265,7 @@ CLASS: tuple[Metric, ...] = (
 """Columns of `summary` for each class of flows, named `bbr.share` and so on."""
 
 
-def _seen(
+def _of_app(
     name: str,
     title: str,
     unit: str,
@@ -271,7 +275,7 @@ def _seen(
     whole: bool = False,
     read: Callable[[Mapping[str, Any]], Any] | None = None,
 ) -> Metric:
-    """Metrics of the application of a flow with a workload."""
+    """Returns a metric of the application of a flow with a workload."""
     reader = read if read is not None else lambda seen: seen[name]
     return Metric(name, title, unit, meaning, reader, better, whole)
 
@@ -279,7 +283,7 @@ def _seen(
 def _completion(name: str) -> Metric:
     meaning = f"{_statistic(name)} of the completion times"
     read: Reader = partial(_statistic_of, name)
-    return _seen(f"completion_{name}_s", f"completion {name}", "s", meaning, "less", read=read)
+    return _of_app(f"completion_{name}_s", f"completion {name}", "s", meaning, "less", read=read)
 
 
 def _statistic_of(name: str, seen: Mapping[str, Any]) -> float | None:
@@ -288,35 +292,36 @@ def _statistic_of(name: str, seen: Mapping[str, Any]) -> float | None:
 
 
 WORKLOAD: tuple[Metric, ...] = (
-    _seen("completed", "completed", "", "transfers completed", "more", whole=True),
-    _seen("mean_bytes", "mean size", "bytes", "mean size of the completed transfers"),
-    _seen("stalls", "stalls", "", "interruptions of a video after it began to play", "less",
-          whole=True),
-    _seen("stalled_s", "stalled", "s", "their total duration", "less"),
-    _seen("startup_s", "startup", "s", "time until a video began to play; empty if it never did",
-          "less"),
-    _seen("between_stalls_s", "between stalls", "s",
-          "mean time of play from one interruption of a video to the next; empty without any",
-          "more"),
-    _seen("mean_bitrate_mbps", "mean bitrate", "Mbit/s", "mean bitrate of a video's chunks",
-          "more"),
-    _seen("switches", "switches", "", "changes of a video's bitrate from chunk to chunk", "less",
-          whole=True),
-    _seen("freezes", "freezes", "",
-          "freezes of a video call: from one shown frame to the next it takes three times the mean "
-          "of the last 30, and 150 ms more than it, or longer (`freezeCount` of WebRTC's "
-          "statistics, W3C)", "less", whole=True),
-    _seen("frozen_s", "frozen time", "s", "their total duration (`totalFreezesDuration`)", "less"),
-    _seen("still_s", "still at the end", "s",
-          "how long a video call's encoder went on after the last frame that was shown, which no "
-          "freeze of `freezes` counts", "less"),
-    _seen("lost_frames", "lost frames", "",
-          "frames of a video call that were never shown; `still_s` tells of those after the last "
-          "one that was", "less", whole=True),
-    _seen("media_mbps", "media rate", "Mbit/s", "mean rate of a video call's encoder", "more"),
-    _seen("rate_changes", "rate changes", "",
-          "changes of a video call's encoder by more than 10 % since the change before", "less",
-          whole=True),
+    _of_app("completed", "completed", "", "transfers completed", "more", whole=True),
+    _of_app("mean_bytes", "mean size", "bytes", "mean size of the completed transfers"),
+    _of_app("stalls", "stalls", "", "interruptions of a video after it began to play", "less",
+            whole=True),
+    _of_app("stalled_s", "stalled", "s", "their total duration", "less"),
+    _of_app("startup_s", "startup", "s", "time until a video began to play; empty if it never did",
+            "less"),
+    _of_app("between_stalls_s", "between stalls", "s",
+            "mean time of play from one interruption of a video to the next; empty without any",
+            "more"),
+    _of_app("mean_bitrate_mbps", "mean bitrate", "Mbit/s", "mean bitrate of a video's chunks",
+            "more"),
+    _of_app("switches", "switches", "", "changes of a video's bitrate from chunk to chunk", "less",
+            whole=True),
+    _of_app("freezes", "freezes", "",
+            "freezes of a video call: from one shown frame to the next it takes three times the "
+            "mean of the last 30, and 150 ms more than it, or longer (`freezeCount` of WebRTC's "
+            "statistics, W3C)", "less", whole=True),
+    _of_app("frozen_s", "frozen time", "s", "their total duration (`totalFreezesDuration`)",
+            "less"),
+    _of_app("still_s", "still at the end", "s",
+            "how long a video call's encoder went on after the last frame that was shown, which no "
+            "freeze of `freezes` counts", "less"),
+    _of_app("lost_frames", "lost frames", "",
+            "frames of a video call that were never shown, up to the last one that was; "
+            "`still_s` covers the time after it", "less", whole=True),
+    _of_app("media_mbps", "media rate", "Mbit/s", "mean rate of a video call's encoder", "more"),
+    _of_app("rate_changes", "rate changes", "",
+            "changes of a video call's encoder by more than 10 % since the change before", "less",
+            whole=True),
     *(_completion(name) for name in STATISTICS),
 )  # fmt: skip
 """Columns of `flows` for flows with a workload, after its kind in `workload`."""
@@ -365,9 +370,9 @@ COMPLETION: tuple[Metric, ...] = (
     Metric("unfinished", "unfinished", "",
            "transfers that weren't done at the end, which the times leave out; "
            "empty if that isn't known", lambda found: found["unfinished"], "less", whole=True),
-    Metric("late", "late", "", "share of its transfers with a deadline that took longer; empty "
-           "without a deadline, and where nothing tells of those that weren't done, which count "
-           "once they are beyond it", lambda found: found["late"], "less"),
+    Metric("late", "late", "", "share of its transfers with a deadline that missed it, "
+           "unfinished ones included; empty without a deadline, or if it isn't known which "
+           "transfers are unfinished", lambda found: found["late"], "less"),
     *(Metric(f"completion_{name}_s", f"completion {name}", "s",
              f"{_statistic(name)} of the completion times of all its transfers",
              _of_transfers("completion_s", name), "less") for name in STATISTICS),
@@ -382,6 +387,20 @@ COMPLETION: tuple[Metric, ...] = (
 """Columns of `summary` for each class with transfers that end, after those of `CLASS`."""
 
 _ALL = {metric.name: metric for metric in (*WORKLOAD, *COMPLETION, *FLOW, *CLASS, *RUN, PACKETS)}
+
+
+IN_PERCENT = ("utilization", "loss_rate", "path_loss_rate", "share", "late")
+"""Metrics that tables and figures show in per cent; `--json` and exports have them as parts."""
+
+
+def in_percent(column: str) -> bool:
+    """Whether tables and figures show a column of `summary` or `flows` in per cent."""
+    return column.rpartition(".")[2] in IN_PERCENT
+
+
+def scale_of(column: str) -> int:
+    """The number by which the values of a column are multiplied where people read them."""
+    return 100 if in_percent(column) else 1
 
 
 def find(column: str) -> Metric | None:

@@ -77,7 +77,7 @@ def transfers(
     flows = scenario["flows"]
     named = list(groups) if groups is not None else [str(flow["cca"]) for flow in flows]
     warmup_s = scenario["run"]["warmup_ns"] / 1e9
-    rows = columns(completions).sorted("flow", "start_s")
+    rows = columns(completions).sort_by("flow", "start_s")
     since = [warmup_s if one.get("workload") is not None else -np.inf for one in flows]
     least = np.array([_least(FlowFacts({}, one, scenario["path"])) for one in flows])
     rows = rows.where(rows["start_s"] >= np.array(since, dtype=float)[rows["flow"]])
@@ -148,8 +148,8 @@ def completion_summaries(
     return [
         {
             "class": name,
-            "unfinished": _unfinished(scenario, tables, named, name),
-            "late": _late(scenario, tables, named, name, parts[name]),
+            "unfinished": _open_transfers(scenario, tables, named, name),
+            "late": _late_share(scenario, tables, named, name, parts[name]),
             **_statistics(*_arrays(parts[name])),
             "by_size": list(_by_size(parts[name])),
         }
@@ -157,12 +157,12 @@ def completion_summaries(
     ]
 
 
-def _late(
+def _late_share(
     scenario: Scenario, tables: Tables, groups: Sequence[str], name: str, rows: Columns
 ) -> float | None:
     """The share of a class's transfers with a deadline that took longer; None without any.
 
-    Open transfers count once they are beyond it; None, too, where the tables don't tell of them.
+    Unfinished transfers count once they have missed it. None, too, if the tables don't list them.
     """
     known = rows["late"][~np.isnan(rows["late"])]
     beyond = 0
@@ -216,10 +216,10 @@ def statistics(values: NDArray[Any], names: Sequence[str]) -> dict[str, float | 
     A percentile is the smallest value that this share of the values doesn't exceed.
     """
     ordered, mean = np.sort(values), mean_of(values)
-    return {name: mean if name == "mean" else _ranked(ordered, name) for name in names}
+    return {name: mean if name == "mean" else _nearest_rank(ordered, name) for name in names}
 
 
-def _ranked(ordered: np.ndarray, name: str) -> float | None:
+def _nearest_rank(ordered: np.ndarray, name: str) -> float | None:
     count = len(ordered)
     if not count:
         return None
@@ -228,7 +228,7 @@ def _ranked(ordered: np.ndarray, name: str) -> float | None:
     return float(ordered[rank - 1])
 
 
-def _unfinished(
+def _open_transfers(
     scenario: Scenario,
     tables: Tables,
     groups: Sequence[str],
@@ -239,14 +239,14 @@ def _unfinished(
     for ident, flow in enumerate(scenario["flows"]):
         if groups[ident] != name or not can_complete(flow):
             continue
-        known = _open_transfers(tables, ident, flow)
+        known = _open_of_flow(tables, ident, flow)
         if known is None:
             return None
         total += known
     return total
 
 
-def _open_transfers(tables: Tables, ident: int, flow: Flow) -> int | None:
+def _open_of_flow(tables: Tables, ident: int, flow: Flow) -> int | None:
     """The transfers of a flow that weren't done at the end; None where the tables don't tell."""
     if flow.get("workload") is not None:
         return _last_internal(tables, ident, "open_transfers")
@@ -291,5 +291,5 @@ def _last_internal(tables: Tables, ident: int, name: str) -> int | None:
     if internals is None:
         return None
     rows = columns(internals).having("flow", [ident]).having("name", [name])
-    rows = rows.sorted("time_s")
+    rows = rows.sort_by("time_s")
     return int(rows["value"][-1]) if len(rows) else None

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from narrows.columns import Table, columns
-from narrows.metrics.windows import edges, grown
+from narrows.metrics.windows import edges, increments_by_key
 from narrows.spec.scenario import Scenario
 
 WINDOW_S = 1.0
@@ -45,7 +45,7 @@ def convergence_s(
     if _rarest(flow_samples, flows) > window_s:
         return None
     borders = begin_s + edges(span_s, window_s)
-    received = grown(flow_samples, "flow", "received_bytes", borders)
+    received = increments_by_key(flow_samples, "flow", "received_bytes", borders)
     nothing = np.zeros(len(borders) - 1)
     each = [received.get(flow, nothing) for flow in flows]
     fair = _jain(np.array(each)) >= level

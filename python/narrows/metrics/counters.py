@@ -54,7 +54,7 @@ class Counters:
                 _advance(early, part, self._key, names, start_s)
             _advance(late, part, self._key, names, end_s)
         return {
-            key: {name: _grown(late[key], early.get(key, _NONE), name) for name in names}
+            key: {name: _increment(late[key], early.get(key, _NONE), name) for name in names}
             for key in sorted(late)
         }
 
@@ -71,7 +71,7 @@ def _advance(
             known[number] = _Standing(float(times[row]), counters)
 
 
-def _grown(late: _Standing, early: _Standing, name: str) -> int | None:
+def _increment(late: _Standing, early: _Standing, name: str) -> int | None:
     end, start = late.counters[name], early.counters.get(name, 0)
     return None if np.isnan(end) or np.isnan(start) else int(end) - int(start)
 

@@ -44,7 +44,7 @@ def distributions(table: Table) -> dict[tuple[str, int], Columns]:
         of = (str(kinds[first]), int(idents[first]))
         found.setdefault(of, []).append(np.arange(first, after))
     parts = {of: rows.take(np.concatenate(spans)) for of, spans in found.items()}
-    return {of: part if _ascends(part) else part.sorted("value") for of, part in parts.items()}
+    return {of: part if _ascends(part) else part.sort_by("value") for of, part in parts.items()}
 
 
 def _borders(*columns: Any) -> list[int]:  # noqa: ANN401 (arrays)
@@ -86,7 +86,7 @@ EXACT: Mapping[str, Mapping[str, str]] = {
 round."""
 
 
-def summarised(
+def exact_statistics(
     parts: Mapping[tuple[str, int], Columns],
     of: tuple[str, int],
     names: Iterable[str],

@@ -22,7 +22,7 @@ MOST_TRIALS = 1000
 """Larger numbers of trials aren't computed."""
 
 
-class Verdict(StrEnum):
+class EquivalenceVerdict(StrEnum):
     """The verdict on a difference."""
 
     AGREE = "agree"
@@ -46,21 +46,32 @@ class Difference:
     freedom: int
     level: float = intervals.LEVEL
 
-    def verdict(self, limit: float) -> Verdict:
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The ends of the interval; None if it isn't known."""
+        if not math.isfinite(self.half_width):
+            return None
+        return self.mean - self.half_width, self.mean + self.half_width
+
+    def verdict(self, limit: float) -> EquivalenceVerdict:
         """The verdict for a largest allowed difference of `limit`."""
         if self.trials < LEAST_TRIALS:
-            return Verdict.UNDECIDED
+            return EquivalenceVerdict.UNDECIDED
         size = abs(self.mean)
         if size + self.half_width <= limit:
-            return Verdict.AGREE
-        return Verdict.DIFFER if size - self.half_width > limit else Verdict.UNDECIDED
+            return EquivalenceVerdict.AGREE
+        return (
+            EquivalenceVerdict.DIFFER
+            if size - self.half_width > limit
+            else EquivalenceVerdict.UNDECIDED
+        )
 
     def more_trials(self, limit: float) -> int | None:
         """How many more trials would decide, if mean and spread stay as they are.
 
         Zero if it is decided; None if more than `MOST_TRIALS` in all would be needed.
         """
-        if self.verdict(limit) is not Verdict.UNDECIDED:
+        if self.verdict(limit) is not EquivalenceVerdict.UNDECIDED:
             return 0
         room = abs(limit - abs(self.mean))
         first = max(LEAST_TRIALS, self.trials + 1)

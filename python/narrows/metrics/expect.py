@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Case:
+class Combination:
     """One combination: its number, its label, its values by place, its metrics, its flows."""
 
     number: int
@@ -37,14 +37,14 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Measured:
+class RunMeasurements:
     """A run to judge: its row of `summary`, and its tables as series, read on first use."""
 
     row: Row
     series: Callable[[], RunSeries]
 
     def value(self, expected: Expect) -> Reading:
-        """What an expectation is about, or why there is none."""
+        """The value that an expectation checks, or why there is none."""
         from narrows.metrics.taken import Reading, take
 
         if expected.taken is not None:
@@ -58,19 +58,18 @@ class Unmet:
     """An expectation that a combination doesn't meet; `found` is None if it has no value."""
 
     expected: Expect
-    case: Case
+    case: Combination
     found: float | None
     why: str = ""
 
     def __str__(self) -> str:
         value = "has no value" if self.found is None else f"is {self.found:.6g}"
         more = f" ({self.why})" if self.why else ""
-        return (
-            f"{self.case.label}: {self.expected.name} {value}{more}; {self.expected.bound} expected"
-        )
+        bounds = self.expected.bounds_text
+        return f"{self.case.label}: {self.expected.name} {value}{more}; {bounds} expected"
 
 
-def applicable(expected: Sequence[Expect], cases: Sequence[Case]) -> None:
+def applicable(expected: Sequence[Expect], cases: Sequence[Combination]) -> None:
     """Raises InputError for an expectation that applies to no combination."""
     for index, one in enumerate(expected):
         place = f"expect[{index}]"
@@ -84,14 +83,14 @@ def applicable(expected: Sequence[Expect], cases: Sequence[Case]) -> None:
             raise InputError.at(f"{place}.where", found, "values that occur")
 
 
-def _known_metric(metric: str, place: str, cases: Sequence[Case]) -> None:
+def _known_metric(metric: str, place: str, cases: Sequence[Combination]) -> None:
     columns = list(dict.fromkeys(name for case in cases for name in case.columns))
     if metric not in columns:
         found = f'"{metric}", which no combination has'
         raise InputError.at(f"{place}.metric", found, one_of(metric, columns))
 
 
-def _known_places(one: Expect, place: str, cases: Sequence[Case]) -> None:
+def _known_places(one: Expect, place: str, cases: Sequence[Combination]) -> None:
     places = {place for case in cases for place in case.values}
     for written in one.where:
         if _normal(written) not in places:
@@ -99,7 +98,7 @@ def _known_places(one: Expect, place: str, cases: Sequence[Case]) -> None:
             raise InputError.at(f"{place}.where", found, one_of(written, sorted(places)))
 
 
-def _known_series(taken: Taken, place: str, cases: Sequence[Case]) -> None:
+def _known_series(taken: Taken, place: str, cases: Sequence[Combination]) -> None:
     """Every series must belong to something that a combination has; a link's columns are known."""
     owners = list(dict.fromkeys(name for case in cases for name in case.owners))
     for key, asked in taken.conditions():
@@ -110,18 +109,20 @@ def _known_series(taken: Taken, place: str, cases: Sequence[Case]) -> None:
         _known_column(asked, here, cases)
 
 
-def _known_column(asked: Condition, here: str, cases: Sequence[Case]) -> None:
-    from narrows.metrics.series import OF_LINK, declared, flows_of
+def _known_column(asked: Condition, here: str, cases: Sequence[Combination]) -> None:
+    from narrows.metrics.series import OF_LINK, flows_of, series_columns
 
     of_flows = any(flows_of(case.scenario, case.groups, asked.owner) for case in cases)
-    known = [*declared("queue_samples"), *OF_LINK]
+    known = [*series_columns("queue_samples"), *OF_LINK]
     if not of_flows and asked.name not in known:
         found = f"{quote(asked.name)}, which a link hasn't"
         raise InputError.at(here, found, one_of(asked.name, known))
 
 
 def judge(
-    expected: Sequence[Expect], cases: Sequence[Case], runs: Mapping[int, Iterable[Measured]]
+    expected: Sequence[Expect],
+    cases: Sequence[Combination],
+    runs: Mapping[int, Iterable[RunMeasurements]],
 ) -> Iterator[Unmet]:
     """Every unmet expectation, by combination; `runs` has the runs of each by its number.
 
@@ -142,7 +143,7 @@ def narrow(values: Sequence[float], within: float, relative: bool) -> bool:
     return half_width(values) <= limit
 
 
-def _mean(one: Expect, runs: Sequence[Measured]) -> tuple[float | None, str]:
+def _mean(one: Expect, runs: Sequence[RunMeasurements]) -> tuple[float | None, str]:
     """The mean over the runs that have a value; for a series all of them must."""
     readings = [run.value(one) for run in runs]
     known = [reading.value for reading in readings if reading.value is not None]
@@ -157,7 +158,7 @@ def _keeps(one: Expect, value: float) -> bool:
     return low and (one.at_most is None or value <= one.at_most)
 
 
-def _applies(one: Expect, case: Case) -> bool:
+def _applies(one: Expect, case: Combination) -> bool:
     if one.taken is not None:
         known = set(case.owners)
         if any(asked.owner not in known for _, asked in one.taken.conditions()):

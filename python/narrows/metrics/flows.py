@@ -23,7 +23,7 @@ import numpy as np
 from narrows.columns import Table, Tables, columns
 from narrows.metrics.completions import statistics
 from narrows.metrics.counters import Counters
-from narrows.metrics.distributions import distributions, summarised
+from narrows.metrics.distributions import distributions, exact_statistics
 from narrows.metrics.fairness import shares
 from narrows.metrics.offered import LeastTimes, two_way_ns
 from narrows.metrics.workloads import workload_summary
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 RTT_STATISTICS = ("min", "mean", "p50", "p95", "p99")
+TIME_MEAN = "time_mean"
 _COUNTERS = ("received_bytes", "wire_bytes", "retransmitted")
 
 
@@ -109,7 +110,22 @@ class _Run:
         return self.finished.get(ident, [])
 
     def rtt(self, ident: int) -> dict[str, Any]:
-        return summarised(self.rtts, ("rtt_ms", ident), RTT_STATISTICS)
+        """The statistics of a flow's RTTs, each of which counts once, and the mean over time."""
+        of_each = exact_statistics(self.rtts, ("rtt_ms", ident), RTT_STATISTICS)
+        return {**of_each, TIME_MEAN: self._rtt_over_time(ident)}
+
+    def _rtt_over_time(self, ident: int) -> float | None:
+        """The mean of the latest RTT at the sample times.
+
+        A flow that sends little has few RTTs, each of which holds for long.
+        """
+        if self.scenario["run"]["record"] == "summary":
+            return None
+        rows = columns(self.tables["flow_samples"]).having("flow", [ident])
+        times, rtts, smoothed = (rows.floats(name) for name in ("time_s", "rtt_ms", "srtt_ms"))
+        latest = np.where(np.isfinite(rtts), rtts, smoothed)
+        known = (times >= self.warmup_s) & (times <= self.end_s) & np.isfinite(latest)
+        return float(latest[known].mean()) if known.any() else None
 
     def delay(self, ident: int) -> dict[str, Any]:
         """The queueing delays of a flow if its path's own delay changes; otherwise nothing.
@@ -141,7 +157,7 @@ class _Run:
         of = ("one_way_ms", ident)
         if of not in self.rtts:
             return {}
-        return {"one_way_ms": summarised(self.rtts, of, RTT_STATISTICS)}
+        return {"one_way_ms": exact_statistics(self.rtts, of, RTT_STATISTICS)}
 
     def single(self, ident: int, lives: list[dict[str, Any]]) -> dict[str, Any]:
         """A flow that isn't a chain."""
@@ -171,7 +187,7 @@ class _Run:
         """A flow with a workload counts as an endless one."""
         flow = self.scenario["flows"][ident]
         lives, internals = columns(self.tables["completions"]), columns(self.tables["internals"])
-        rows = lives.where(lives["flow"] == ident).sorted("start_s")
+        rows = lives.where(lives["flow"] == ident).sort_by("start_s")
         own = internals.having("flow", [ident])
         summary = workload_summary(flow["workload"] or {}, rows, own, self.warmup_s)
         return {**self.single(ident, []), "workload": summary}
@@ -184,7 +200,7 @@ class _Run:
     def chain(self, ident: int, lives: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The flows of a chain; the last may be unfinished."""
         flow, rtt = self.scenario["flows"][ident], self.rtt(ident)
-        every = [*lives, *self._unfinished(ident, lives)]
+        every = [*lives, *self._open_flow(ident, lives)]
         of_all = zip(every, self._shares(ident, every), strict=True)
         delay = self.delay(ident)
         return [
@@ -206,7 +222,7 @@ class _Run:
             for life, share in of_all
         ]
 
-    def _unfinished(self, ident: int, lives: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _open_flow(self, ident: int, lives: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The flow that received the data after the last finished flow of a chain."""
         flow, counters = self.scenario["flows"][ident], self.whole.get(ident, _NOTHING)
         if counters["received_bytes"] is None:
@@ -255,7 +271,7 @@ _NOTHING: dict[str, Any] = dict.fromkeys(_COUNTERS, 0)
 def _lives(completions: Table) -> dict[int, list[dict[str, Any]]]:
     """The finished flows by id, each ordered by start."""
     lists: dict[int, list[dict[str, Any]]] = {}
-    for row in columns(completions).sorted("flow", "start_s").rows():
+    for row in columns(completions).sort_by("flow", "start_s").rows():
         life = row | {"fct_s": row["end_s"] - row["start_s"]}
         lists.setdefault(row["flow"], []).append(life)
     return lists

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -12,6 +13,7 @@ LEVEL = 0.95
 _STEPS = 20_001
 _ROUNDING = 1e-9
 """Smaller half-widths, as a part of the mean, are due to rounding."""
+_NO_WIDTH = re.compile(r"± 0(?![.\d])")
 
 
 @cache
@@ -59,6 +61,16 @@ def interval(values: Sequence[float], digits: int = 3, unit: str = "", level: fl
         return f"{middle:.{digits}g}{unit}"
     reach = half_width(known, level)
     return f"{middle:.{digits}g} ± {reach if reach > _ROUNDING * abs(middle) else 0:.2g}{unit}"
+
+
+def explain_zero(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, and one more that explains "± 0" if they have it."""
+    found = False
+    for line in lines:
+        found = found or _NO_WIDTH.search(line) is not None
+        yield line
+    if found:
+        yield "(± 0: every trial gave the same value.)"
 
 
 def difference_half_width(first: Sequence[float], second: Sequence[float]) -> float:

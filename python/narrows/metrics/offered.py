@@ -1,4 +1,4 @@
-"""What a link offers over time, and the two-way delay of a path, as the scenario gives them.
+"""The capacity of a link over time, and the two-way delay of a path, as the scenario gives them.
 
 A rate may follow `[[changes]]`, the service `steps` or the opportunities of a `trace`; the path's
 delay may follow `[[changes]]`. The services `tbf` and `htb` offer their own rate, and `wifi` what
@@ -33,24 +33,24 @@ class Offer(Protocol):
     burst_bytes: float
     """Bytes that may leave at once, ahead of the rate."""
     margin: float
-    """By what part the capacity may be exceeded, as random waits count by their mean."""
+    """The fraction by which more may pass, since random waits count by their mean."""
 
-    def until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+    def bytes_until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
         """The bytes offered from time 0 to a time."""
 
-    def reached(self, amount: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
-        """The first time in ns at which so many bytes have been offered."""
+    def time_of(self, amount: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The first time in ns at which `amount` bytes have been offered."""
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepFunction:
     """A value that changes at given times: `values[i]` from `starts_ns[i]` on, the first at 0."""
 
     starts_ns: Numbers
     values: Numbers
 
     @classmethod
-    def of(cls, first: float, changes: Mapping[int, float]) -> Steps:
+    def of(cls, first: float, changes: Mapping[int, float]) -> StepFunction:
         """A value from time 0 on, and its later values by their times in ns."""
         steps = dict(sorted(({0: first} | dict(changes)).items()))
         return cls(np.array(list(steps), float), np.array(list(steps.values()), float))
@@ -77,18 +77,18 @@ class Steps:
 class SteppedOffer:
     """The capacity of a link whose rate in bit/s is constant or changes in steps."""
 
-    def __init__(self, rates: Steps, burst_bytes: float = 0.0, margin: float = 0.0) -> None:
+    def __init__(self, rates: StepFunction, burst_bytes: float = 0.0, margin: float = 0.0) -> None:
         self._rates, self.varies = rates, rates.varies
         self.burst_bytes, self.margin = burst_bytes, margin
 
-    def until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+    def bytes_until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
         """The bytes offered from time 0 to a time."""
         return self._rates.integral(time_ns) / 8 / _NS
 
-    def reached(self, amount: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
-        """The first time in ns at which so many bytes have been offered."""
+    def time_of(self, amount: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The first time in ns at which `amount` bytes have been offered."""
         starts, rates = self._rates.starts_ns, self._rates.values / 8 / _NS
-        before = self.until(starts)
+        before = self.bytes_until(starts)
         row = np.maximum(np.searchsorted(before, amount, side="left") - 1, 0)
         found: Numbers = starts[row] + (amount - before[row]) / rates[row]
         return found
@@ -104,15 +104,15 @@ class TraceOffer:
         self._at_ns = np.asarray(opportunities_ms, float) * 1e6
         self._round_ns = float(self._at_ns[-1])
 
-    def until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+    def bytes_until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
         """The bytes offered from time 0 to a time."""
         rounds, within = np.divmod(time_ns, self._round_ns)
         count = np.searchsorted(self._at_ns, within, side="right")
         found: Numbers = (rounds * len(self._at_ns) + count) * float(PACKET_BYTES)
         return found
 
-    def reached(self, amount: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
-        """The first time in ns at which so many bytes have been offered."""
+    def time_of(self, amount: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
+        """The first time in ns at which `amount` bytes have been offered."""
         number = np.maximum(np.ceil(np.asarray(amount) / PACKET_BYTES), 1) - 1
         rounds, within = np.divmod(number, len(self._at_ns))
         found: Numbers = rounds * self._round_ns + self._at_ns[within.astype(int)]
@@ -120,7 +120,7 @@ class TraceOffer:
 
 
 def offers(scenario: Scenario, *, fastest: bool = False) -> list[Offer]:
-    """What each link offers, by the links' numbers in the tables.
+    """The capacity of each link, by the links' numbers in the tables.
 
     `fastest` takes the rate within a batch of `wifi`, which nothing exceeds, not the link's.
     """
@@ -152,7 +152,7 @@ def _offer(scenario: Scenario, link: Mapping[str, Any], *, fastest: bool) -> Off
         margin = service["contention_ns"] / 2 / batch_ns
         if scenario["host"].get("gso"):  # a burst has the overhead of a packet
             margin = max(phy / rate - 1, margin)
-    return SteppedOffer(Steps.of(rate, steps), burst, margin)
+    return SteppedOffer(StepFunction.of(rate, steps), burst, margin)
 
 
 def _batch_bytes(service: Mapping[str, Any]) -> float:
@@ -175,12 +175,12 @@ def wire_ratio(flow: Mapping[str, Any]) -> float:
     return PACKET_BYTES / (DATAGRAM_BYTES if datagrams else PAYLOAD_BYTES)
 
 
-def two_way_ns(scenario: Scenario, flow: Mapping[str, Any]) -> Steps:
+def two_way_ns(scenario: Scenario, flow: Mapping[str, Any]) -> StepFunction:
     """The two-way delay of a flow without queueing: its own, or the path's, which may change."""
     if flow["rtt_ns"] is not None:
-        return Steps.of(float(flow["rtt_ns"]), {})
+        return StepFunction.of(float(flow["rtt_ns"]), {})
     changes = (change for change in scenario.get("changes", ()) if "rtt_ns" in change)
-    return Steps.of(
+    return StepFunction.of(
         float(scenario["path"]["rtt_ns"]),
         {change["at_ns"]: float(change["rtt_ns"]) for change in changes},
     )
@@ -189,7 +189,7 @@ def two_way_ns(scenario: Scenario, flow: Mapping[str, Any]) -> Steps:
 def drain_ms(offer: Offer, time_s: Numbers, backlog_bytes: Numbers) -> Numbers:
     """How long after each time a backlog has left the link, in ms."""
     now_ns = time_s * _NS
-    found: Numbers = (offer.reached(offer.until(now_ns) + backlog_bytes) - now_ns) / 1e6
+    found: Numbers = (offer.time_of(offer.bytes_until(now_ns) + backlog_bytes) - now_ns) / 1e6
     return np.where(backlog_bytes > 0, np.maximum(found, 0.0), 0.0)
 
 
@@ -203,7 +203,7 @@ class LeastTimes:
         changes = scenario.get("changes", ())
         plain = offers(scenario)
         self.varies = any(
-            offer.varies or offer.burst_bytes or offer.until(_NS) != other.until(_NS)
+            offer.varies or offer.burst_bytes or offer.bytes_until(_NS) != other.bytes_until(_NS)
             for offer, other in zip(self._offers, plain, strict=True)
         ) or any("rtt_ns" in change for change in changes)
 
@@ -223,13 +223,13 @@ class LeastTimes:
         ready_ns = start_ns + max(trips - 1, 0.0) * least
         wire = size_bytes * wire_ratio(flow)
         busy = max(
-            float(offer.reached(offer.until(ready_ns) + max(wire - offer.burst_bytes, 0.0)))
-            for offer in self._crossed(flow)
+            float(offer.time_of(offer.bytes_until(ready_ns) + max(wire - offer.burst_bytes, 0.0)))
+            for offer in self._offers_on_path(flow)
         )
         found: float = (trips * least + max(busy - ready_ns, 0.0)) / _NS
         return found
 
-    def _crossed(self, flow: Mapping[str, Any]) -> list[Offer]:
+    def _offers_on_path(self, flow: Mapping[str, Any]) -> list[Offer]:
         if flow.get("reverse"):
             return [self._offers[-1]]
         crossed = flow.get("links") or self._names

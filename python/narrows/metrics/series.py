@@ -37,21 +37,21 @@ class Samples:
     values: NDArray[Any]
 
     @property
-    def known(self) -> bool:
+    def has_values(self) -> bool:
         """Whether any value is."""
         if self.values.dtype.kind != "f":
             return len(self.values) > 0
         return bool(np.isfinite(self.values).any())
 
     @property
-    def told(self) -> bool:
+    def has_content(self) -> bool:
         """Whether any value is, and isn't an empty text."""
-        return self.known and (self.values.dtype.kind == "f" or any(self.values))
+        return self.has_values and (self.values.dtype.kind == "f" or any(self.values))
 
 
 @dataclass(frozen=True)
 class RunSeries:
-    """What the series of a run are read from: its scenario, its classes by flow, its tables."""
+    """The inputs of a run's series: its scenario, its classes by flow, its tables."""
 
     scenario: Scenario
     groups: Sequence[str]
@@ -80,7 +80,7 @@ class RunSeries:
         return sorted(set(rows["name"].tolist()))
 
     def _share(self, flows: Sequence[int]) -> Samples:
-        """What flows have of the bytes of all, at the times of the first one."""
+        """The share of each flow in the bytes of all, at the times of the first one."""
         table = columns(self.tables["flow_samples"])
         every = [_rows(table, "flow", flow) for flow in range(len(self.scenario["flows"]))]
         times = every[flows[0]].floats("time_s")
@@ -134,14 +134,14 @@ def owners(scenario: Scenario, groups: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*groups, *names, *links(scenario)]))
 
 
-def declared(table: str) -> list[str]:
+def series_columns(table: str) -> list[str]:
     """The columns of a table that are series."""
     found = {entry["name"]: entry["columns"] for entry in _native.tables()}
     return [column["name"] for column in found[table] if column["name"] not in _KEYS]
 
 
 def _rows(table: Columns, key: str, number: int) -> Columns:
-    return table.having(key, [number]).sorted("time_s")
+    return table.having(key, [number]).sort_by("time_s")
 
 
 def _values(rows: Columns, name: str) -> NDArray[Any]:
@@ -176,27 +176,27 @@ def _completions(table: Table | None, flows: Sequence[int]) -> Samples:
     if table is None:
         return Samples(np.empty(0), np.empty(0))
     every = columns(table)
-    rows = every.where(np.isin(every["flow"], list(flows))).sorted("start_s")
+    rows = every.where(np.isin(every["flow"], list(flows))).sort_by("start_s")
     begin = rows.floats("start_s")
     return Samples(begin, rows.floats("end_s") - begin)
 
 
-def _grown(rows: Columns, name: str) -> Numbers:
+def _increments(rows: Columns, name: str) -> Numbers:
     """How much a counter grew since the sample before; NaN at the first."""
     grown: Numbers = np.diff(rows.floats(name), prepend=np.nan)
     return grown
 
 
 def _mbps(name: str) -> Callable[[Columns, Scenario], Numbers]:
-    return lambda rows, _: _ratio(_grown(rows, name) * 8e-6, _grown(rows, "time_s"))
+    return lambda rows, _: _ratio(_increments(rows, name) * 8e-6, _increments(rows, "time_s"))
 
 
 def _per_second(name: str) -> Callable[[Columns, Scenario], Numbers]:
-    return lambda rows, _: _ratio(_grown(rows, name), _grown(rows, "time_s"))
+    return lambda rows, _: _ratio(_increments(rows, name), _increments(rows, "time_s"))
 
 
 def _part(part: str, whole: str) -> Callable[[Columns, Scenario], Numbers]:
-    return lambda rows, _: _ratio(_grown(rows, part), _grown(rows, whole))
+    return lambda rows, _: _ratio(_increments(rows, part), _increments(rows, whole))
 
 
 def _ratio(part: Numbers, whole: Numbers) -> Numbers:
@@ -207,8 +207,8 @@ def _ratio(part: Numbers, whole: Numbers) -> Numbers:
 
 
 def _utilization(rows: Columns, scenario: Scenario) -> Numbers:
-    offered = _offer_of(rows, scenario).until(rows.floats("time_s") * 1e9)
-    return _ratio(_grown(rows, "forwarded_bytes"), np.diff(offered, prepend=np.nan))
+    offered = _offer_of(rows, scenario).bytes_until(rows.floats("time_s") * 1e9)
+    return _ratio(_increments(rows, "forwarded_bytes"), np.diff(offered, prepend=np.nan))
 
 
 def _queue_ms(rows: Columns, scenario: Scenario) -> Numbers:

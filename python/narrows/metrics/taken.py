@@ -53,16 +53,16 @@ def take(taken: Taken, run: RunSeries) -> Reading:
     try:
         period = _period(taken, run)
         asked = taken.condition
-        found = _known(run, asked)
+        found = _require_series(run, asked)
         values = [_of_one(taken, one, period, run) for one in found]
     except _NoValue as reason:
         return Reading(None, str(reason))
     return Reading(float(_OVER[taken.over or "mean"](values)))
 
 
-def _known(run: RunSeries, asked: Condition) -> list[Samples]:
+def _require_series(run: RunSeries, asked: Condition) -> list[Samples]:
     """The series of a condition; raises _NoValue if the run hasn't any."""
-    found = [one for one in run.read(asked.owner, asked.name) if one.known]
+    found = [one for one in run.read(asked.owner, asked.name) if one.has_values]
     if not found:
         told = ", ".join(run.internals(asked.owner))
         more = f"; the control tells {told}" if told else ""
@@ -94,7 +94,7 @@ def _when(
     condition: Condition, run: RunSeries, period: _Period, never: float | None = None
 ) -> float:
     """When a condition begins to hold for the nth time; raises _NoValue without `never`."""
-    time_s, holds = _together(condition, run)
+    time_s, holds = _holds_for_any(condition, run)
     within = period.holds(time_s)
     times = time_s[within][_begins(holds[within])]
     if len(times) >= condition.nth:
@@ -104,9 +104,9 @@ def _when(
     raise _NoValue(f"{condition}: this never happened")
 
 
-def _together(condition: Condition, run: RunSeries) -> tuple[Numbers, Flags]:
+def _holds_for_any(condition: Condition, run: RunSeries) -> tuple[Numbers, Flags]:
     """Where a condition holds for any flow of its class, at the times of the first one."""
-    found = _known(run, condition)
+    found = _require_series(run, condition)
     time_s = found[0].time_s
     holds = [_as_of(one.time_s, _holds(condition, one.values), time_s) for one in found]
     return time_s, np.logical_or.reduce(holds)
@@ -137,7 +137,7 @@ def _number(text: str) -> float:
 
 
 def _as_of(time_s: Numbers, holds: Flags, wanted: Numbers) -> Flags:
-    """What held at the latest sample at or before each time."""
+    """The value of the latest sample at or before each time."""
     at = np.searchsorted(time_s, wanted + _SLACK_S, side="right") - 1
     return (at >= 0) & holds[np.maximum(at, 0)]
 
@@ -149,10 +149,10 @@ def _begins(holds: Flags) -> Flags:
 
 def _of_one(taken: Taken, series: Samples, period: _Period, run: RunSeries) -> float:
     if taken.window_s is not None:
-        series = _averaged(series, period, taken.window_s)
+        series = _window_means(series, period, taken.window_s)
     within = period.holds(series.time_s)
     if taken.holding is not None:
-        time_s, holds = _together(taken.holding, run)
+        time_s, holds = _holds_for_any(taken.holding, run)
         within &= _as_of(time_s, holds, series.time_s)
     time_s, values = series.time_s[within], series.values[within]
     if taken.condition.asks:
@@ -165,7 +165,7 @@ def _of_one(taken: Taken, series: Samples, period: _Period, run: RunSeries) -> f
     return float(_OF_NUMBERS[taken.take](known))
 
 
-def _averaged(series: Samples, period: _Period, window_s: float) -> Samples:
+def _window_means(series: Samples, period: _Period, window_s: float) -> Samples:
     """Means over whole windows from the begin of the period on, at the begin of each."""
     if series.values.dtype.kind != "f":
         raise _NoValue("texts have no average")

@@ -49,7 +49,7 @@ def increments(
     return np.diff(np.interp(borders, time_s, counter))
 
 
-def grown(table: Table, key: str, name: str, borders: Floats) -> dict[int, Floats]:
+def increments_by_key(table: Table, key: str, name: str, borders: Floats) -> dict[int, Floats]:
     """The increments of a counter of each flow or link, by its number.
 
     The order is that of their first samples. A
@@ -63,7 +63,7 @@ def grown(table: Table, key: str, name: str, borders: Floats) -> dict[int, Float
         for *_, number in firsts:
             at = found.setdefault(number, _AtBorders(borders))
             at.add(times[rows[number]], values[rows[number]])
-    return {number: np.diff(at.finished()) for number, at in found.items()}
+    return {number: np.diff(at.finish()) for number, at in found.items()}
 
 
 class _AtBorders:
@@ -84,7 +84,7 @@ class _AtBorders:
             self._done = until
         self._last = (time_s[-1:], counter[-1:])
 
-    def finished(self) -> Floats:
+    def finish(self) -> Floats:
         """The values, if no samples follow."""
         self._values[self._done :] = self._last[1][0]
         return self._values
@@ -102,7 +102,7 @@ def throughput(flow_samples: Table, classes: Mapping[int, str], window_s: float 
     samples = columns(flow_samples)
     borders = edges(_end(samples), window_s)
     totals: dict[str, Floats] = {}
-    for flow, more in grown(samples, "flow", "wire_bytes", borders).items():
+    for flow, more in increments_by_key(samples, "flow", "wire_bytes", borders).items():
         label = classes.get(flow)
         if label is not None:
             totals[label] = totals.get(label, np.zeros(len(more))) + more
@@ -128,8 +128,8 @@ def queue_loss(queue_samples: Table, window_s: float = 0.5, link: int = 0) -> Co
     borders = edges(_end(samples), window_s)
     rows = samples.having("link", [link])
     nothing = np.zeros(len(borders) - 1)
-    arrived = grown(rows, "link", "arrived_packets", borders).get(link, nothing)
-    dropped = grown(rows, "link", "dropped_packets", borders).get(link, nothing)
+    arrived = increments_by_key(rows, "link", "arrived_packets", borders).get(link, nothing)
+    dropped = increments_by_key(rows, "link", "dropped_packets", borders).get(link, nothing)
     rate = np.full(len(arrived), np.nan)
     np.divide(dropped, arrived, out=rate, where=arrived > 0)
     return Columns.of(

@@ -44,9 +44,9 @@ def workload_summary(
     }
     if summary["kind"] in VIDEOS:
         summary |= {name: _growth(internals, name, warmup_s) for name in ("stalls", "stalled_s")}
-        summary["startup_s"] = _last(internals, "startup_s")
+        summary["startup_s"] = _last_value(internals, "startup_s")
         chunk_s = workload["chunk_ns"] / 1e9
-        played_s = _played(lives, internals, chunk_s, warmup_s)
+        played_s = _played_bytes(lives, internals, chunk_s, warmup_s)
         stalls = summary["stalls"]
         summary["between_stalls_s"] = played_s / stalls if stalls and played_s else None
         summary |= _quality(counted, chunk_s)
@@ -59,7 +59,7 @@ def workload_summary(
 
 def _still_s(lives: Columns, internals: Columns, since_s: float) -> float | None:
     """From the last frame shown to the last one encoded, both at or after `since_s`."""
-    rows = _told(internals, "encoded_bytes", since_s)
+    rows = _internal_since(internals, "encoded_bytes", since_s)
     encoded_s = rows["time_s"][1:][np.diff(rows["value"]) > 0]
     if not len(encoded_s):
         return None
@@ -70,16 +70,18 @@ def _still_s(lives: Columns, internals: Columns, since_s: float) -> float | None
 
 def _rate_mbps(internals: Columns, name: str, since_s: float) -> float | None:
     """A total in bytes as a rate, from its first sample at or after `since_s` to the last."""
-    rows = _told(internals, name, since_s)
+    rows = _internal_since(internals, name, since_s)
     if len(rows) < 2:
         return None
     size, span_s = (rows[of][-1] - rows[of][0] for of in ("value", "time_s"))
     return float(size * 8e-6 / span_s)
 
 
-def _played(lives: Columns, internals: Columns, chunk_s: float, since_s: float) -> float | None:
-    """What was fetched since then and isn't in the buffer any more."""
-    rows = _told(internals, BUFFER, since_s)
+def _played_bytes(
+    lives: Columns, internals: Columns, chunk_s: float, since_s: float
+) -> float | None:
+    """Media played: fetched since then and no longer in the buffer."""
+    rows = _internal_since(internals, BUFFER, since_s)
     if not len(rows):
         return None
 
@@ -91,7 +93,7 @@ def _played(lives: Columns, internals: Columns, chunk_s: float, since_s: float) 
 
 def _quality(chunks: Columns, chunk_s: float) -> dict[str, Any]:
     """The bitrates of chunks in the order of their requests."""
-    sizes = chunks.sorted("start_s")["size_bytes"]
+    sizes = chunks.sort_by("start_s")["size_bytes"]
     size = mean(sizes)
     return {
         "mean_bitrate_mbps": None if size is None else size * 8e-6 / chunk_s,
@@ -99,21 +101,21 @@ def _quality(chunks: Columns, chunk_s: float) -> dict[str, Any]:
     }
 
 
-def _last(internals: Columns, name: str) -> float | None:
-    rows = _told(internals, name)
+def _last_value(internals: Columns, name: str) -> float | None:
+    rows = _internal_since(internals, name)
     return float(rows["value"][-1]) if len(rows) else None
 
 
 def _growth(internals: Columns, name: str, since_s: float) -> float | None:
     """The growth of a total from its last sample until `since_s` on; it was 0 before the first."""
-    rows = _told(internals, name)
+    rows = _internal_since(internals, name)
     if not len(rows):
         return None
     earlier = rows["value"][rows["time_s"] <= since_s]
     return float(rows["value"][-1] - (earlier[-1] if len(earlier) else 0.0))
 
 
-def _told(internals: Columns, name: str, since_s: float = -np.inf) -> Columns:
+def _internal_since(internals: Columns, name: str, since_s: float = -np.inf) -> Columns:
     """One of the internals since then, ascending in time."""
     wanted = (internals["name"] == name) & (internals["time_s"] >= since_s)
-    return internals.where(wanted).sorted("time_s")
+    return internals.where(wanted).sort_by("time_s")

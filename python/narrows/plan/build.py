@@ -11,7 +11,7 @@ from typing import Any, cast
 from narrows.errors import SpecError
 from narrows.plan.canonical import canonical_json, content_hash
 from narrows.spec import Scenario, Spec
-from narrows.words import counted
+from narrows.words import count_of
 
 MOST_FLOWS = 1_000_000
 """The most flows of all planned runs together: until the last run is done, each combination takes
@@ -64,7 +64,7 @@ def plan(
     runs: list[Trial] = []
     count = trials or spec.trials
     if (flows := count * len(spec.groups)) > MOST_FLOWS:
-        found = f"{counted(count, 'trial')} with {flows:,} flows in all"
+        found = f"{count_of(count, 'trial')} with {flows:,} flows in all"
         raise SpecError.at("run.trials", found, f"at most {MOST_FLOWS:,} flows in all")
     for number in range(1, count + 1):
         text = spec.canonical(number)

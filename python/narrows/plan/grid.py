@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from narrows.errors import Problem, SpecError
@@ -51,8 +51,12 @@ class Grid:
                 yield cell, trial
 
 
-def grid(study: Study, engine: EngineVersion, backend: str = "sim") -> Grid:
+def grid(
+    study: Study, engine: EngineVersion, backend: str = "sim", controls: Iterable[str] = ()
+) -> Grid:
     """The combinations of `study` on `backend`, whose engine has the version `engine`.
+
+    `controls` are those that it knows beyond the simulator's.
 
     Raises SpecError with the problems of all combinations that can't run, each
     problem once.
@@ -61,7 +65,7 @@ def grid(study: Study, engine: EngineVersion, backend: str = "sim") -> Grid:
     problems: dict[Problem, None] = {}
     expected: tuple[Expect, ...] = ()
     flows = 0
-    for number, (values, spec) in enumerate(study.specs(), start=1):
+    for number, (values, spec) in enumerate(study.specs(controls), start=1):
         if isinstance(spec, SpecError):
             problems.update(dict.fromkeys(spec.problems))
             if len(problems) >= MOST_PROBLEMS:

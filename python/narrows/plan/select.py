@@ -38,13 +38,13 @@ class Selection:
         place = spell(written)
         axes = [axis.place for axis in self._study.axes]
         if place is None or place not in axes:
-            found = f"{quote(written)}, which is no axis of the study"
+            found = f"{quote(written)}, which is not an axis of the study"
             raise InputError.at(self._asked, found, one_of(written, axes))
         points = self._study.points()
         known = {exact_value(point[place]): str(point[place]) for point in points}
         wanted = [value.strip() for value in values.split(",")]
         for value in wanted:
             if exact_value(value) not in known:
-                found = f"{quote(value)}, which is no value of {place}"
+                found = f"{quote(value)}, which is not a value of {place}"
                 raise InputError.at(self._asked, found, one_of(value, list(known.values())[:20]))
         return place, {exact_value(value) for value in wanted}

@@ -10,7 +10,7 @@ from narrows.figures.frames import FlowClass, control_or_traffic
 from narrows.report.numbers import number
 from narrows.spec.host import MODELLED
 from narrows.spec.scenario import Flow, Host, Path, Scenario
-from narrows.words import counted
+from narrows.words import count_of
 
 
 def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str]]:
@@ -61,8 +61,8 @@ def _buffer(scenario: Scenario) -> str:
     room = scenario["path"]["buffer"]
     in_bdp = frames.buffer_bytes(scenario) / frames.bdp_bytes(scenario)
     in_ms = in_bdp * scenario["path"]["rtt_ns"] / 1e6
-    counted = "packets" if "packets" in room else "bytes"
-    return f"{number(room[counted])} {counted} = {number(in_bdp)} BDP = {number(in_ms)} ms"
+    unit = "packets" if "packets" in room else "bytes"
+    return f"{number(room[unit])} {unit} = {number(in_bdp)} BDP = {number(in_ms)} ms"
 
 
 def _element(element: Mapping[str, Any]) -> str:
@@ -110,14 +110,15 @@ def _elements(path: Path) -> list[tuple[str, str]]:
 def _flows(scenario: Scenario, members: FlowClass) -> str:
     """The description of the flows of a class."""
     flows = [scenario["flows"][flow] for flow in members.flows]
-    count = f"{counted(len(flows), 'flow')} of {control_or_traffic(flows[0])}"
+    count = f"{count_of(len(flows), 'flow')} of {control_or_traffic(flows[0])}"
     return ", ".join([count, *_words(scenario, flows)])
 
 
 def _words(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
     first, path_ns = flows[0], scenario["path"]["rtt_ns"]
     rtts = {path_ns if flow["rtt_ns"] is None else flow["rtt_ns"] for flow in flows}
-    yield f"{_span(sorted(rtt / 1e6 for rtt in rtts))} ms"
+    # Those of captures have more digits than anybody needs.
+    yield f"{_span(sorted({float(f'{rtt / 1e6:.4g}') for rtt in rtts}))} ms"
     if first["reverse"]:
         yield "in the other direction"
     if first["links"] is not None:

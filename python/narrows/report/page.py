@@ -21,21 +21,22 @@ from markupsafe import Markup, escape
 from narrows import figures
 from narrows.columns import Tables
 from narrows.figures import frames, interactive
-from narrows.figures.model import Box, Figure, Heat
+from narrows.figures.model import BoxPlot, Figure, Heat
 from narrows.figures.palette import colour, name
 from narrows.figures.trials import over_trials
 from narrows.metrics.completions import SIZES
+from narrows.report.accounts import Account
 from narrows.report.conditions import conditions
 from narrows.report.numbers import cards, number, percent
 from narrows.spec.scenario import Scenario
-from narrows.words import counted
+from narrows.words import count_of
 
 _CODE = re.compile(r"`([^`]+)`")
 MOST_RUNS = 4
 """More runs than this are listed in the tables but not drawn."""
 MOST_PANELS = 8
 """A figure with more panels is collapsed until it is opened."""
-JOINT = "Lines are means of the trials, bands reach from the lowest to the highest of them"
+JOINT = "Lines are means over the trials; bands span their lowest to highest values"
 """The end of the caption of a figure of all trials."""
 MOST_FLOWS = 50
 """More flows than this, such as those of a long chain, are only in summary.csv."""
@@ -76,7 +77,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class PageContents:
     """The contents of a page.
 
     `spec` is the TOML as run; `command` repeats it; `groups` names the class
@@ -96,6 +97,7 @@ class Study:
     links: Sequence[str] = ()
     checks: Sequence[Check] = ()
     lead: str = ""
+    accounts: Sequence[Account] = ()
     alike: str = ""
     """A sentence, if all trials are the same run."""
     show: tuple[float, float] | None = None
@@ -103,7 +105,7 @@ class Study:
     """Address of the chart library, relative to the page; without one it is embedded."""
 
 
-def render(study: Study) -> str:
+def render(study: PageContents) -> str:
     """The page as HTML."""
     drawn = [*_all_trials(study), *_each_trial(study)] if study.drawable else []
     return (
@@ -129,7 +131,9 @@ def render(study: Study) -> str:
 def plotly_js(figures: Iterable[Figure] = ()) -> str:
     """The plotly.js script for these figures: the basic bundle if that is enough."""
     marks = (mark for figure in figures for panel in figure.panels for mark in panel.marks)
-    return _script("cartesian" if any(isinstance(mark, Box | Heat) for mark in marks) else "basic")
+    return _script(
+        "cartesian" if any(isinstance(mark, BoxPlot | Heat) for mark in marks) else "basic"
+    )
 
 
 @cache
@@ -140,7 +144,7 @@ def _script(bundle: str) -> str:
 
 
 class _Page(jinja2.Template):
-    """A template whose own scripts alone may run, by a nonce that no content can know.
+    """A template that lets only its own scripts run, by a nonce that no content can guess.
 
     It is a digest of the page, so that the same page has the same bytes.
     """
@@ -170,16 +174,16 @@ def environment(*packages: str) -> jinja2.Environment:
     environment.filters["cca"] = name
     environment.filters["code"] = with_code
     environment.globals["colour"] = colour
-    environment.globals["counted"] = counted
+    environment.globals["count_of"] = count_of
     return environment
 
 
 def with_code(text: str) -> Markup:
-    """A text in which what stands between backticks becomes code."""
+    """Turns text between backticks into code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 (escaped)
 
 
-def _all_trials(study: Study) -> Iterator[dict[str, Any]]:
+def _all_trials(study: PageContents) -> Iterator[dict[str, Any]]:
     """The timeline of all valid trials together, if there are several."""
     if (figure := joint_timeline(study.runs, study.groups)) is not None:
         caption = f"{_caption('timeline')}. {JOINT}"
@@ -197,7 +201,7 @@ def joint_timeline(runs: Sequence[Run], groups: Sequence[str]) -> Figure | None:
     )
 
 
-def _each_trial(study: Study) -> Iterator[dict[str, Any]]:
+def _each_trial(study: PageContents) -> Iterator[dict[str, Any]]:
     for at, run in enumerate(study.runs[:MOST_RUNS], start=1):
         made = (
             (figures.describe(entry.name, run.scenario, run.tables, study.groups), entry.name)
@@ -210,7 +214,7 @@ def _each_trial(study: Study) -> Iterator[dict[str, Any]]:
         yield {"key": at, "label": run.label, "drawings": drawings, "invalid": invalid}
 
 
-def _drawing(figure: Figure, study: Study, caption: str) -> dict[str, Any]:
+def _drawing(figure: Figure, study: PageContents, caption: str) -> dict[str, Any]:
     shown = figure.between(*study.show) if study.show else figure
     folded = len(shown.panels) > MOST_PANELS
     plots = interactive.plots(shown)
@@ -218,6 +222,6 @@ def _drawing(figure: Figure, study: Study, caption: str) -> dict[str, Any]:
 
 
 def _caption(name: str) -> str:
-    """The summary of a figure in the catalogue, as a sentence without its end."""
+    """The summary of a figure in the catalogue, with a capital and without a full stop."""
     summary = figures.CATALOGUE[name].summary
     return summary[0].upper() + summary[1:]

@@ -24,7 +24,7 @@ MOST_CSV_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ClaimVerdict:
     """The verdict on a claim, its checks, and how it was found."""
 
     claim: str
@@ -40,7 +40,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Plate:
+class FigureFiles:
     """A picture on a page: the common stem of its files, and a caption."""
 
     stem: str
@@ -49,14 +49,14 @@ class Plate:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class FigureVersion:
     """A figure made in one way: under one kernel's TCP on one back end."""
 
     label: str
     note: str
     runs: str
-    plates: Sequence[Plate]
-    verdicts: Sequence[Verdict]
+    plates: Sequence[FigureFiles]
+    verdicts: Sequence[ClaimVerdict]
     tables: Sequence[str]
 
 
@@ -70,12 +70,12 @@ class FigurePage:
     lesson: str
     choices: str
     command: str
-    versions: Sequence[Version]
+    versions: Sequence[FigureVersion]
     judged: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ClaimRow:
     """A claim on the index: its verdicts in words, by the way they were found."""
 
     claim: str
@@ -94,8 +94,8 @@ class Chapter:
 
     name: str
     title: str
-    rows: Sequence[Row]
-    recorded: Sequence[Row] = ()
+    rows: Sequence[ClaimRow]
+    recorded: Sequence[ClaimRow] = ()
 
 
 def page_name(identifier: str) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 from narrows import figures
 from narrows.errors import StoreError
 from narrows.metrics.trials import alike
+from narrows.report.accounts import Account, accounts
 from narrows.report.commands import as_typed, both_ways
-from narrows.report.page import Check, Run, Study, joint_timeline, render
+from narrows.report.page import Check, PageContents, Run, joint_timeline, render
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
 
@@ -40,7 +41,7 @@ class Verdicts:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ReportFiles:
     """The files of a report: the page, and the pictures (PNG first), if they were asked for."""
 
     page: Path
@@ -49,7 +50,7 @@ class Report:
 
 def write_report(
     directory: str | Path, verdicts: Verdicts | None = None, pictures: bool = False
-) -> Report:
+) -> ReportFiles:
     """Writes the page, replacing an older one.
 
     With `pictures` the timeline of all trials is also drawn as an image, which can take longer than
@@ -68,7 +69,7 @@ def write_report(
     study = _study(result, known, [picture.name for picture in drawn])
     page = result.path / PAGE
     write_text(page, render(study))
-    return Report(page, tuple(drawn))
+    return ReportFiles(page, tuple(drawn))
 
 
 def has_samples(result: Result) -> bool:
@@ -88,9 +89,9 @@ def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
     return [*drawn, *(static.save(graph, result.path / GRAPH) if graph.panels else [])]
 
 
-def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study:
+def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> PageContents:
     manifest = result.manifest
-    return Study(
+    return PageContents(
         title=result.name,
         version=str(manifest["version"]),
         backend=f"{manifest['backend']} ({manifest['engine']})",
@@ -102,9 +103,19 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> Study
         links=_links(result, pictures),
         checks=verdicts.checks,
         lead=verdicts.lead,
+        accounts=_accounts(result),
         alike=_alike(result),
         show=verdicts.show,
     )
+
+
+def _accounts(result: Result) -> list[Account]:
+    """The accounts of captured flows; those of older versions lack parts."""
+    file = result.trials[0].path / FINDINGS
+    try:
+        return accounts(json.loads(file.read_text(encoding="utf-8"))["flows"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def _alike(result: Result) -> str:

@@ -44,7 +44,7 @@ def select(wanted: str) -> list[Exhibit]:
     return chosen
 
 
-def asked(exhibit: Exhibit, wanted: str) -> tuple[str, ...]:
+def claims_asked_for(exhibit: Exhibit, wanted: str) -> tuple[str, ...]:
     """The claims of a figure that a name means: one if it names a claim, else all.
 
     A figure that is called like one of its claims is meant with all of them.
@@ -66,7 +66,7 @@ def _claim(wanted: str) -> str:
 
 @per_library
 def lessons() -> dict[str, str]:
-    """What each figure shows and why, by its id."""
+    """The lesson of each figure, by its id."""
     return {name: text for doc in documents() for name, text in study_files.lessons(doc).items()}
 
 

@@ -27,7 +27,7 @@ SEEDS_APART = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConditionChange:
     """A change of conditions; data/changes.toml says what its fields mean.
 
     `edit` changes a specification in ways that data can't express.
@@ -97,33 +97,35 @@ def _below(table: Spec, names: list[str]) -> Spec:
 
 
 @per_library
-def changes() -> dict[str, Change]:
+def changes() -> dict[str, ConditionChange]:
     """Those of negative controls and rivals, by name, and those that studies write below claims."""
-    return shared_changes() | {own["name"]: Change(**own) for own in control_tables()}
+    return shared_changes() | {own["name"]: ConditionChange(**own) for own in control_tables()}
 
 
 @cache
-def shared_changes() -> dict[str, Change]:
+def shared_changes() -> dict[str, ConditionChange]:
     """Those that every study can name."""
     entries = tomllib.loads((DATA / "changes.toml").read_text(encoding="utf-8"))
-    return {name: Change(name, **entry) for name, entry in entries.items()}
+    return {name: ConditionChange(name, **entry) for name, entry in entries.items()}
 
 
-def seeds(number: int) -> Change:
+def seeds(number: int) -> ConditionChange:
     """Another set of seeds, disjoint from those of every other number; 0 has the first ones."""
 
     def edit(spec: Spec) -> None:
         spec["run"]["seed"] = spec["run"].get("seed", 1) + number * SEEDS_APART
 
-    return Change(f"seeds {number}", f"seeds from {1 + number * SEEDS_APART} on", edit=edit)
+    return ConditionChange(
+        f"seeds {number}", f"seeds from {1 + number * SEEDS_APART} on", edit=edit
+    )
 
 
-def touches(change: Change, cases: Sequence[Case]) -> bool:
+def touches(change: ConditionChange, cases: Sequence[Case]) -> bool:
     """Whether a change alters any of the conditions."""
     return any(change.of(case).spec != case.spec for case in cases)
 
 
-def merges(change: Change, cases: Sequence[Case]) -> bool:
+def merges(change: ConditionChange, cases: Sequence[Case]) -> bool:
     """Whether a change makes conditions equal that differ without it.
 
     A comparison of the two then compares a condition with itself.

@@ -19,6 +19,8 @@ KINDS = {
 }
 """Kinds of statements: the document gives a number, shows a pattern, suggests something without
 evaluating it, asks for an experiment, or reports a measurement in the field."""
+UNCHECKED = ("reported", "deployment")
+"""The kinds that have no checks."""
 
 
 @dataclass(frozen=True, slots=True)

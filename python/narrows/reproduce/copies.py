@@ -14,20 +14,27 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from narrows.errors import InputError
+from narrows.errors import InputError, Problem, SpecError
+from narrows.figures.looks import words
 from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.changes import put
 from narrows.reproduce.conditions_as_axes import axes_of, varied_places
 from narrows.reproduce.exhibit import Case, Exhibit, Scope
 from narrows.reproduce.library import DOCUMENTS, STUDY, Table, library
-from narrows.reproduce.study.picture import number
+from narrows.reproduce.study.labels import number
+from narrows.reproduce.study.method import StudyMethod
 from narrows.reproduce.study_files import studies, takes_functions
 from narrows.reproduce.study_places import TABLES
 from narrows.reproduce.toml_text import study_text
+from narrows.spec import Written
+from narrows.spec.reading import read_written
 from narrows.spec.suggest import one_of, quote
+from narrows.store.atomic import writing
 
 MOST_CLASSES = 4
 """With more classes of flows, their shares aren't measured."""
+SHARE = "share of "
+"""Before the name of a class, the measure of its share."""
 METRICS = {
     "utilization": ("Utilisation (percent)", 100, " %"),
     "queue_mean_bdp": ("Mean queue (BDP)", 1, " BDP"),
@@ -48,19 +55,41 @@ def write(identifier: str, sets: Sequence[str], out: Path, *, force: bool = Fals
         raise InputError.at("KIND", quote(identifier), one_of(identifier, known))
     exhibit = known[identifier]
     study = study_of(exhibit, dict(map(_assignment, sets)))
+    if sets:
+        _check_values(exhibit, study)
     own = library().measures(exhibit.document)
     file = out / exhibit.identifier.partition("/")[2] / STUDY
     if file.exists() and not force:
         raise InputError.at(str(file), "a file of that name", "another --out, or --force")
-    try:
+    with writing(file, "a directory that can be written"):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"{_comment(exhibit)}\n\n{study_text(study)}", "utf-8")
         if own is not None and takes_functions(study):
             shutil.copy(own, file.parent)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError.at(str(file), reason, "a directory that can be written") from error
     return file
+
+
+def left_behind(identifier: str) -> str:
+    """A sentence on the claims that a copy lacks; empty if it has all."""
+    exhibit = exhibits()[identifier]
+    if not exhibit.code or not exhibit.claims:
+        return ""
+    return (
+        f"code judges the claims of {identifier}, so the study has none of them; "
+        f"`narrows reproduce {identifier}` judges them"
+    )
+
+
+def _check_values(exhibit: Exhibit, study: Table) -> None:
+    """Raises InputError if the values that were set make a condition that can't run."""
+    method = StudyMethod(exhibit.identifier, study, exhibit.profile)
+    for case in method.cases(Scope(exhibit.profile)):
+        try:
+            read_written(Written.document(case.spec), (), None).spec()
+        except SpecError as error:
+            raise InputError(
+                Problem(f"--set {one.place}", one.found, one.remedy) for one in error.problems
+            ) from None
 
 
 def _comment(exhibit: Exhibit) -> str:
@@ -132,7 +161,7 @@ def _from_cases(exhibit: Exhibit, values: Table) -> dict[str, Any]:
         "spec": spec,
         "axes": axes,
         "measures": measures,
-        "figure": [_figure(name, names, axes) for name in measures],
+        "figure": [_figure(name, names, axes) | _ends(name, cases) for name in measures],
     }
 
 
@@ -166,14 +195,32 @@ def _measures(cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
     classes = list(dict.fromkeys(str(flow.get("name", flow["cca"])) for flow in flows))
     if len(classes) <= MOST_CLASSES:
         for name in classes[:-1]:
-            label = f"Share of {name} (percent)"
-            found[f"share of {name}"] = {
+            label = f"Share of {words(name)} (percent)"
+            found[f"{SHARE}{name}"] = {
                 "metric": f"{name}.share", "times": 100, "label": label, "unit": " %",
             }  # fmt: skip
     return found | {
         name: {"metric": name, "times": times, "label": label, "unit": unit}
         for name, (label, times, unit) in METRICS.items()
     }
+
+
+def _ends(measure: str, cases: Sequence[Case]) -> dict[str, Any]:
+    """The end of the axis of a share or utilization, and the fair share if it is constant."""
+    if measure == "utilization":
+        return {"y_to": 100}
+    if not measure.startswith(SHARE):
+        return {}
+    name = measure.removeprefix(SHARE)
+    fair = {_fair(case.spec["flows"], name) for case in cases}
+    return {"y_to": 100} | ({"guides": {"fair": fair.pop()}} if len(fair) == 1 else {})
+
+
+def _fair(flows: Sequence[Table], name: str) -> float:
+    """The share of a class in per cent if every flow has the same."""
+    counts = [(str(flow.get("name", flow["cca"])), int(flow.get("count", 1))) for flow in flows]
+    own = sum(count for group, count in counts if group == name)
+    return round(100 * own / sum(count for _, count in counts), 1)
 
 
 def _figure(measure: str, names: Sequence[str], axes: Table) -> dict[str, Any]:

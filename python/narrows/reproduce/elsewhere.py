@@ -9,7 +9,7 @@ from pathlib import Path
 from narrows.execute import Watcher
 from narrows.reproduce import fit, negative, rivals, seeds, testbeds
 from narrows.reproduce.catalogue import exhibits, select
-from narrows.reproduce.changes import Change
+from narrows.reproduce.changes import ConditionChange
 from narrows.reproduce.exhibit import Exhibit
 from narrows.reproduce.judgements import Judgement, judge, left_out
 
@@ -24,13 +24,13 @@ class Elsewhere:
     seeds: int | None = None
 
     @property
-    def asked(self) -> bool:
+    def requests_any(self) -> bool:
         """Whether it asks for anything."""
         return self.controls or self.testbeds or self.rivals or self.seeds is not None
 
-    def of(self, exhibit: Exhibit) -> list[Change]:
+    def of(self, exhibit: Exhibit) -> list[ConditionChange]:
         """The changes of a figure, each once."""
-        found = negative.named(exhibit) if self.controls else []
+        found = negative.named_changes(exhibit) if self.controls else []
         found += rivals.of(exhibit) if self.rivals else []
         found += testbeds.of(exhibit) if self.testbeds else []
         found += seeds.sets(self.seeds) if self.seeds else []

@@ -171,7 +171,7 @@ class Exhibit:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What the figures of a document have in common: its key, what it is called, its kernel.
+    """A document of several figures: its key, its name, its kernel.
 
     `choices` says what it leaves open everywhere.
     """

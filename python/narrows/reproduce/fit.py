@@ -65,7 +65,7 @@ def _fit(testbed: str, judged: Sequence[Judgement]) -> Fit:
 
 def _numbers(one: Judgement) -> list[Check]:
     """The checks of numbers that the document states."""
-    return [check for check in one.found if check.stated is not None]
+    return [check for check in one.as_checks if check.stated is not None]
 
 
 def describe(document: str, found: Sequence[Fit]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from narrows.reproduce.study_code import sources
 from narrows.spec import Written
 from narrows.spec.host import MODELLED
 from narrows.spec.reading import read_written
-from narrows.store import RunStore, read_frames, write_frames
+from narrows.store import Store, open_store, read_frames, write_frames
 from narrows.store.slug import slug
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Variation(Protocol):
 
 
 @dataclass(frozen=True)
-class Condition:
+class FigureCondition:
     """A case with its runs and where they run; `called` is the control that each flow stands for.
 
     That is its own, but for a negative control, in which another takes its place.
@@ -61,8 +61,8 @@ class Condition:
         for trial in self.cell.plan.trials:
             yield Job(self.cell, trial, self.engine)
 
-    def stored(self, store: RunStore) -> Iterator[StoredTrial]:
-        """What is in the store of them, the flows called what they stand for.
+    def stored_trials(self, store: Store) -> Iterator[StoredTrial]:
+        """The stored runs, with flows named by the control that they stand for.
 
         Raises NarrowsError for a run that failed.
         """
@@ -70,7 +70,7 @@ class Condition:
             if trial.hash not in store:
                 failed = store.failures().get(trial.hash, {}).get("error", "it isn't there")
                 raise NarrowsError(f"a run failed ({self.cell}): {failed}")
-            found = replace(store.stored(trial), number=trial.number)
+            found = replace(store.stored_run(trial), number=trial.number)
             for flow, cca in zip(found.scenario["flows"], self.called, strict=True):
                 flow["cca"] = cca
             yield found
@@ -83,7 +83,7 @@ class Work:
     exhibit: Exhibit
     scope: Scope
     backend: str
-    cells: tuple[Condition, ...]
+    cells: tuple[FigureCondition, ...]
     variation: str = ""
 
     @property
@@ -118,7 +118,7 @@ def missing(exhibit: Exhibit, scope: Scope, backend: Backend) -> list[str]:
 
 def conditions(
     cases: Iterable[Case], backend: Backend, variation: Variation | None = None
-) -> Iterator[Condition]:
+) -> Iterator[FigureCondition]:
     """The runs of each case, without those of back ends that aren't set up."""
     for number, case in enumerate(cases, start=1):
         engine = _engine(case, backend)
@@ -133,10 +133,10 @@ def conditions(
                 continue
             raise
         cell = Cell(number, dict(case.key), runs)
-        yield Condition(case.key, cell, engine, _called(runs, called))
+        yield FigureCondition(case.key, cell, engine, _control_names(runs, called))
 
 
-def _called(runs: Plan, meant: Plan) -> tuple[str, ...]:
+def _control_names(runs: Plan, meant: Plan) -> tuple[str, ...]:
     """The control that each flow stands for: its own where there are more or fewer than meant."""
     own, others = (
         tuple(flow["cca"] for flow in made.trials[0].scenario["flows"]) for made in (runs, meant)
@@ -146,7 +146,7 @@ def _called(runs: Plan, meant: Plan) -> tuple[str, ...]:
 
 def _plan(case: Case, engine: Backend) -> Plan:
     document = Written.document(_possible(case.spec, engine))
-    spec = read_written(document, (), library().near).spec()
+    spec = read_written(document, (), library().near).spec(engine.capabilities().ccas)
     return plan(spec, engine.engine_of, engine.name)
 
 
@@ -179,12 +179,12 @@ def gather(
     return run_all([job for item in works for job in item.jobs()], out, jobs=jobs, watcher=watcher)
 
 
-def measured(item: Work, out: Path) -> Data:
+def measurements(item: Work, out: Path) -> Data:
     """The measurements of a figure's runs, from `out/data` if they are there."""
     folder, key = out / "data" / f"{item.name}-{item.backend}", _key(item)
     frames = read_frames(folder, key)
     if frames is None:
-        frames = _measure(item, RunStore(out / "runs"))
+        frames = _measure(item, open_store(out / "runs"))
         write_frames(folder, key, frames)
     return Data(frames, item.scope)
 
@@ -198,14 +198,14 @@ def _key(item: Work) -> str:
     return content_hash([*names, *hashes, *texts])
 
 
-def _measure(item: Work, store: RunStore) -> dict[str, pl.DataFrame]:
+def _measure(item: Work, store: Store) -> dict[str, pl.DataFrame]:
     import polars as pl
 
     measure = item.exhibit.method().measure
     parts: dict[str, list[pl.DataFrame]] = {}
     for condition in item.cells:
         place = [pl.lit(value).alias(column) for column, value in condition.key.items()]
-        for trial in condition.stored(store):
+        for trial in condition.stored_trials(store):
             for name, frame in measure(trial).items():
                 number = pl.lit(trial.number).alias("trial")
                 parts.setdefault(name, []).append(frame.select(*place, number, pl.all()))

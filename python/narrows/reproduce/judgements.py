@@ -6,7 +6,7 @@ other seeds and under its negative controls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,26 +15,27 @@ from narrows.backends import get_backend
 from narrows.errors import InputError
 from narrows.execute import Watcher
 from narrows.report import Check
-from narrows.reproduce.catalogue import asked, select
-from narrows.reproduce.changes import Change, merges
+from narrows.reproduce.catalogue import claims_asked_for, select
+from narrows.reproduce.changes import ConditionChange, merges
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, missing, work
 from narrows.reproduce.library import DATA, OURS, library
 from narrows.reproduce.records import OUT, read_list, write_list
-from narrows.reproduce.settle import LOOKS, Outcome, settle, verdict
+from narrows.reproduce.settle import LOOKS, Settled, SettledFigure, is_open, settle, verdict
 
 RECORD = "judgements.json"
 AS_WRITTEN = ""
 """The name of no change at all."""
-Changes = Callable[[Exhibit], Iterable[Change]]
+Changes = Callable[[Exhibit], Iterable[ConditionChange]]
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """A claim under a change: its verdict by the checks alone, and these without their rules.
 
-    `merged` says that the change makes conditions of the figure equal that differ without it.
+    `merged` says that the change makes conditions of the figure equal that differ without it;
+    `looks`, how often trials could be added until the verdict was settled.
     """
 
     claim: str
@@ -44,6 +45,7 @@ class Judgement:
     verdict: str
     merged: bool = False
     checks: tuple[dict[str, Any], ...] = ()
+    looks: int = 1
 
     @property
     def key(self) -> tuple[str, str, str, bool]:
@@ -51,12 +53,12 @@ class Judgement:
         return (self.claim, self.change, self.profile, self.quick)
 
     @property
-    def found(self) -> list[Check]:
+    def as_checks(self) -> list[Check]:
         """The checks."""
         return [Check(**check) for check in self.checks]
 
 
-def alone(finding: Finding) -> str:
+def without_reason(finding: Finding) -> str:
     """A verdict by the checks alone, without the reason."""
     return replace(finding, reason=None).verdict
 
@@ -67,33 +69,46 @@ def judge(
     *,
     quick: bool = False,
     profile: str | None = None,
+    looks: int | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> list[Judgement]:
     """Judges the claims that `wanted` means as written and under the changes of their figures.
 
-    They run in the simulator, by default with the documents' kernels, with trials added until
-    the verdicts are settled, and are kept in `out`. Figures that `left_out` names aren't run.
+    They run in the simulator, by default with the documents' kernels, with trials added in up to
+    `looks` looks until the verdicts are settled, and are kept in `out`. Figures that `left_out`
+    names aren't run.
     Raises InputError for an unknown name or a directory that can't be used.
     """
     place = Path(out) if out is not None else OUT
+    most = LOOKS[quick] if looks is None else looks
     works = list(_works(wanted, changes, quick, profile))
-    outcomes, _ = settle(
-        [item for _, item, _ in works],
-        place,
-        looks=LOOKS[quick],
-        until=verdict,
-        jobs=jobs,
-        watcher=watcher,
-    )
-    made = [
-        one
-        for (name, _, merged), outcome in zip(works, outcomes, strict=True)
-        for one in _judged(wanted, name, merged, outcome)
-    ]
+    written = [one for one in works if one[0] == AS_WRITTEN]
+    changed = [one for one in works if one[0] != AS_WRITTEN]
+    made: list[Judgement] = []
+
+    def add(some: Sequence[tuple[str, Work, bool]], until: Settled) -> None:
+        items = [item for _, item, _ in some]
+        outcomes, _ = settle(items, place, looks=most, until=until, jobs=jobs, watcher=watcher)
+        for (name, _, merged), outcome in zip(some, outcomes, strict=True):
+            made.extend(_judge(wanted, name, merged, outcome, most))
+
+    add(written, verdict)
+    met = {(one.claim, check.statement) for one in made for check in one.as_checks if check.passed}
+    add(changed, lambda finding: verdict(finding) and notices(finding, met))
     _write(place, made)
     return made
+
+
+def notices(finding: Finding, met: Collection[tuple[str, str]]) -> bool:
+    """True if more trials can't change what the checks that are `met` as written say to a change.
+
+    `met` has claims with their statements. One of them fails, or each is decided; a check that
+    fails anyway says nothing.
+    """
+    own = [check for check in finding.checks if (finding.claim, check.statement) in met]
+    return any(check.passed is False for check in own) or not any(map(is_open, own))
 
 
 def _works(
@@ -110,14 +125,21 @@ def _works(
             yield change.name, work(exhibit, scope, backend, change), merges(change, cases)
 
 
-def _judged(wanted: str, change: str, merged: bool, outcome: Outcome) -> Iterator[Judgement]:
+def _judge(
+    wanted: str, change: str, merged: bool, outcome: SettledFigure, looks: int
+) -> Iterator[Judgement]:
     item = outcome.work
     for finding in outcome.findings:
-        if finding.claim in asked(item.exhibit, wanted):
-            checks = tuple({**asdict(check), "rule": ""} for check in finding.checks)
-            scope = item.scope
+        if finding.claim in claims_asked_for(item.exhibit, wanted):
             yield Judgement(
-                finding.claim, change, scope.profile, scope.quick, alone(finding), merged, checks
+                finding.claim,
+                change,
+                item.scope.profile,
+                item.scope.quick,
+                without_reason(finding),
+                merged,
+                tuple({**asdict(check), "rule": ""} for check in finding.checks),
+                looks,
             )
 
 
@@ -132,20 +154,20 @@ def left_out(wanted: str, *, quick: bool = False) -> Iterator[str]:
 def read(out: Path) -> list[Judgement]:
     """The kept judgements; none if nothing was judged there."""
 
-    def made(fields: dict[str, Any]) -> Judgement:
+    def read(fields: dict[str, Any]) -> Judgement:
         return Judgement(**{**fields, "checks": tuple(fields["checks"])})
 
-    return [one for one in read_list(out / RECORD, "judgements", made) if one.claim in claims()]
+    return [one for one in read_list(out / RECORD, "judgements", read) if one.claim in claims()]
 
 
-def recorded() -> list[Judgement]:
+def read_recorded() -> list[Judgement]:
     """Those that are shipped with the package; none of an own paper."""
     return read(DATA) if library() is OURS else []
 
 
-def known(out: Path) -> list[Judgement]:
+def read_known(out: Path) -> list[Judgement]:
     """Those that were made here, and the recorded ones that they don't replace."""
-    kept = {one.key: one for one in (*recorded(), *read(out))}
+    kept = {one.key: one for one in (*read_recorded(), *read(out))}
     return sort(kept.values())
 
 

@@ -64,7 +64,7 @@ def same_runs(some: bool) -> Iterator[None]:
         _same_runs.reset(token)
 
 
-def together(verdicts: Iterable[bool | None]) -> bool | None:
+def combine(verdicts: Iterable[bool | None]) -> bool | None:
     """False if any is, else undecided if any is, else True; undecided for none at all."""
     known = list(verdicts)
     if False in known:
@@ -72,7 +72,7 @@ def together(verdicts: Iterable[bool | None]) -> bool | None:
     return None if None in known or not known else True
 
 
-def held(
+def judge_bounds(
     claim: str,
     check: str,
     statement: str,
@@ -86,17 +86,17 @@ def held(
     """
     held_to = rule(claim, check)
     every = samples if isinstance(samples, Mapping) else {"": samples}
-    named = {name: _observed(values) for name, values in every.items()}
+    named = {name: _observations(values) for name, values in every.items()}
     level = _level.get()
     decisions = [decide(values, held_to.low, held_to.high, level) for values in named.values()]
     shown = dict(zip(named, decisions, strict=True))
-    told = _all_told(held_to, named, shown)
+    told = _all_measured_text(held_to, named, shown)
     return Check(
         statement,
         f"{how} {held_to.words}{f' {EQUAL}' if _same_runs.get() else ''}",
         held_to.says,
-        f"{told or 'nothing'}{more}{_wanted(named, shown)}",
-        together(decision.passed for decision in decisions),
+        f"{told or 'nothing'}{more}{_expected_text(named, shown)}",
+        combine(decision.passed for decision in decisions),
         {name: _number(values) for name, values in named.items()},
         held_to.stated,
     )
@@ -109,7 +109,7 @@ def _number(values: Samples) -> tuple[float | None, float | None]:
     return (mean(known) if known else None, reach if math.isfinite(reach) else None)
 
 
-def _observed(values: Samples) -> Samples:
+def _observations(values: Samples) -> Samples:
     """The values; one of them if all are equal and trials were the same run."""
     if not _same_runs.get() or len(values) < 2:
         return values
@@ -117,22 +117,22 @@ def _observed(values: Samples) -> Samples:
     return values[:1] if all(math.isclose(v, first, rel_tol=SAME) for v in values) else values
 
 
-def _all_told(
+def _all_measured_text(
     held_to: Rule, named: Mapping[str, Samples], decisions: Mapping[str, Decision]
 ) -> str:
     """Every measurement in words; for many, their range and those outside the limits."""
     if len(named) <= MOST_TOLD:
-        return "; ".join(_told(held_to, name, values) for name, values in named.items())
+        return "; ".join(_measured_text(held_to, name, values) for name, values in named.items())
     means = sorted(mean(values) for values in named.values() if len(values))
     rest = [name for name, decision in decisions.items() if not decision.passed]
     words = f"{means[0]:.3g} to {means[-1]:.3g}{held_to.unit} in {len(named)} conditions"
     if not rest:
         return words
-    listed = "; ".join(_told(held_to, name, named[name]) for name in rest[:MOST_TOLD])
+    listed = "; ".join(_measured_text(held_to, name, named[name]) for name in rest[:MOST_TOLD])
     return f"{words}, {len(rest)} of them not within: {listed}"
 
 
-def _told(held_to: Rule, name: str, values: Samples) -> str:
+def _measured_text(held_to: Rule, name: str, values: Samples) -> str:
     if len(values) and all(math.isinf(v) for v in values):
         words = "never"
     else:
@@ -145,7 +145,7 @@ def _told(held_to: Rule, name: str, values: Samples) -> str:
     return f"{name}: {words}" if name else words
 
 
-def _wanted(named: Mapping[str, Samples], decisions: Mapping[str, Decision]) -> str:
+def _expected_text(named: Mapping[str, Samples], decisions: Mapping[str, Decision]) -> str:
     """How many more trials would decide the undecided checks of which something was measured."""
     measured = [decisions[name] for name, values in named.items() if len(values)]
     open_ = [decision.more for decision in measured if decision.passed is None]
@@ -160,7 +160,7 @@ def _wanted(named: Mapping[str, Samples], decisions: Mapping[str, Decision]) -> 
     return f"; {most} more {'trial' if most == 1 else 'trials'} would decide it"
 
 
-def noted(statement: str, how: str, measured: str) -> Check:
+def make_note(statement: str, how: str, measured: str) -> Check:
     """A measurement that decides nothing."""
     return Check(statement, f"{how} Decides nothing.", "not said", measured, None)
 
@@ -168,10 +168,10 @@ def noted(statement: str, how: str, measured: str) -> Check:
 def per_trial(data: Data, value: Callable[[Data], T], by: str = "trial") -> list[T]:
     """A measurement in each trial by itself, or for each value of another column."""
     numbers = sorted({n for frame in data.frames.values() for n in frame[by].unique().to_list()})
-    return [value(only(data, by, number)) for number in numbers]
+    return [value(rows_where(data, by, number)) for number in numbers]
 
 
-def only(data: Data, column: str, wanted: object) -> Data:
+def rows_where(data: Data, column: str, wanted: object) -> Data:
     """The rows of every frame with one value of a column."""
     frames = {name: rows.filter(pl.col(column) == wanted) for name, rows in data.frames.items()}
     return Data(frames, data.scope)
@@ -201,9 +201,9 @@ def version(
     `document` is the finding of the same claim under `profile`, the document's kernel. For a
     finding of a real kernel, both are the simulator's: `simulated` is that of the same version.
     """
-    failed = _failed(finding)
+    failed = _failed_checks(finding)
     there = [check for check in document.checks if check.statement in failed]
-    alike = simulated is None or failed <= _failed(simulated)
+    alike = simulated is None or failed <= _failed_checks(simulated)
     return Check(
         f"The kernel's version makes the difference: the document's is {profile}.",
         "The checks that fail here, of the same runs under the document's kernel"
@@ -215,7 +215,7 @@ def version(
     )
 
 
-def _failed(finding: Finding) -> set[str]:
+def _failed_checks(finding: Finding) -> set[str]:
     return {check.statement for check in finding.checks if check.passed is False}
 
 

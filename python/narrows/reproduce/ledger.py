@@ -17,7 +17,7 @@ from narrows.reproduce.judgements import Judgement
 from narrows.reproduce.library import DATA, OURS, library
 from narrows.reproduce.records import read_list, write_list
 from narrows.reproduce.standing import NOT_SPECIFIC, Standing, standing
-from narrows.words import counted
+from narrows.words import count_of
 
 LEDGER = "ledger.json"
 CLAIM_FIELDS = ("identifier", "kind", "where", "setup", "expect")
@@ -54,7 +54,9 @@ class Way:
     def __str__(self) -> str:
         """In words: the back end, if it isn't the simulator, the kernel, what is unusual."""
         backend = "" if self.backend == "sim" else f"{self.backend}, "
-        unusual = f"{', smaller grid' if self.quick else ''}{VARIED if self.varied else ''}"
+        unusual = (
+            f"{', smaller grid' if self.quick else ''}{VARIED if self.has_varied_paths else ''}"
+        )
         return f"{backend}{self.profile}{unusual}{self.limit}"
 
     @property
@@ -63,13 +65,13 @@ class Way:
         return "" if self.trials is None else f", at most {self.trials} trials"
 
     @property
-    def varied(self) -> bool:
+    def has_varied_paths(self) -> bool:
         """Whether each trial had its own buffer and delay."""
         return self.engine.endswith(VARIED)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """The verdict on a claim and the checks behind it, as plain data."""
 
     claim: str
@@ -86,10 +88,10 @@ class Entry:
         return (self.claim, self.way.backend, self.way.profile, self.way.quick)
 
 
-def entry(exhibit: Exhibit, finding: Finding, way: Way) -> Entry:
+def entry(exhibit: Exhibit, finding: Finding, way: Way) -> LedgerEntry:
     """A finding as an entry."""
     reason = asdict(finding.reason) if finding.reason and finding.verdict == "differs" else None
-    return Entry(
+    return LedgerEntry(
         finding.claim,
         exhibit.identifier,
         way,
@@ -100,37 +102,37 @@ def entry(exhibit: Exhibit, finding: Finding, way: Way) -> Entry:
     )
 
 
-def finding(entry: Entry) -> Finding:
+def finding(entry: LedgerEntry) -> Finding:
     """The checks of an entry as a finding."""
     from narrows.report import Check
 
     return Finding(entry.claim, [Check(**check) for check in entry.checks])
 
 
-def read(out: Path) -> list[Entry]:
+def read(out: Path) -> list[LedgerEntry]:
     """All entries in the directory; none if nothing was reproduced there."""
     return read_list(out / LEDGER, "entries", _entry)
 
 
-def recorded() -> list[Entry]:
+def read_recorded() -> list[LedgerEntry]:
     """The entries shipped with the package, when it was made; none of an own paper."""
     return read(DATA) if library() is OURS else []
 
 
-def known(out: Path) -> tuple[list[Entry], list[Entry]]:
+def read_known(out: Path) -> tuple[list[LedgerEntry], list[LedgerEntry]]:
     """The entries found here, and the recorded ones that they don't replace."""
     here = read(out)
     keys = {item.key for item in here}
-    return here, [item for item in recorded() if item.key not in keys]
+    return here, [item for item in read_recorded() if item.key not in keys]
 
 
-def _entry(fields: dict[str, Any]) -> Entry:
+def _entry(fields: dict[str, Any]) -> LedgerEntry:
     way = Way(**fields.pop("way"))
     checks, notes = tuple(fields.pop("checks")), tuple(fields.pop("notes"))
-    return Entry(way=way, checks=checks, notes=notes, **fields)
+    return LedgerEntry(way=way, checks=checks, notes=notes, **fields)
 
 
-def write(out: Path, new: Iterable[Entry]) -> list[Entry]:
+def write(out: Path, new: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """Adds entries to those in the directory and returns all, in the order of the claims."""
     kept = {item.key: item for item in read(out)}
     kept.update({item.key: item for item in new})
@@ -144,20 +146,20 @@ def write(out: Path, new: Iterable[Entry]) -> list[Entry]:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ClaimVerdicts:
     """A claim with all its verdicts, whole grids before quick ones."""
 
     claim: Claim
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
     judgements: tuple[Judgement, ...] = ()
 
     @property
-    def decisive(self) -> Entry | None:
+    def decisive(self) -> LedgerEntry | None:
         """The decisive finding: that of the document's kernel on the whole grid."""
         return self.entries[0] if self.entries and not self.entries[0].way.quick else None
 
     @property
-    def others(self) -> tuple[Entry, ...]:
+    def others(self) -> tuple[LedgerEntry, ...]:
         """The findings made in other ways."""
         return self.entries[1:] if self.decisive else self.entries
 
@@ -173,25 +175,25 @@ class Line:
         """The verdict, with the number of checks met where not all are, or what it depends on."""
         return self.verdict + (self.more(self.decisive) if self.decisive else "")
 
-    def standing(self, entry: Entry) -> Standing:
-        """What a finding amounts to beside the judgements under its kernel."""
+    def standing(self, entry: LedgerEntry) -> Standing:
+        """The verdict of a finding beside the judgements under its kernel."""
         if entry.way.quick or entry.way.backend != "sim":
             return Standing(entry.verdict)
         profile = entry.way.profile
         return standing(self.claim.identifier, entry.verdict, profile, self.judgements)
 
-    def more(self, entry: Entry) -> str:
+    def more(self, entry: LedgerEntry) -> str:
         """The words in parentheses after a verdict, if it needs them."""
         told = self.standing(entry)
         if told.more or told.verdict not in ("partly", "differs", "refuted"):
             return f" ({told.more})" if told.more else ""
         met = sum(check["passed"] is True for check in entry.checks)
-        return f" ({met} of {counted(len(entry.checks), 'check')} met)"
+        return f" ({met} of {count_of(len(entry.checks), 'check')} met)"
 
 
 def lines(
-    entries: Sequence[Entry], profiles: dict[str, str], judgements: Sequence[Judgement] = ()
-) -> list[Line]:
+    entries: Sequence[LedgerEntry], profiles: dict[str, str], judgements: Sequence[Judgement] = ()
+) -> list[ClaimVerdicts]:
     """A line for each claim; `profiles` names the kernel of each claim's document."""
     found = []
     for identifier, claim in claims().items():
@@ -201,18 +203,18 @@ def lines(
             key=lambda e: (e.way.quick, e.verdict == "not run", e.way.profile != wanted, e.key)
         )
         judged = tuple(one for one in judgements if one.claim == identifier)
-        found.append(Line(claim, tuple(mine), judged))
+        found.append(ClaimVerdicts(claim, tuple(mine), judged))
     return found
 
 
-def counts(found: Sequence[Line]) -> dict[str, int]:
+def counts(found: Sequence[ClaimVerdicts]) -> dict[str, int]:
     """The number of claims with each verdict that occurs."""
     told = {verdict: sum(line.verdict == verdict for line in found) for verdict in VERDICTS}
     return {verdict: count for verdict, count in told.items() if count}
 
 
-def counts_by_kind(found: Sequence[Line]) -> dict[str, dict[str, int]]:
-    """The same for every kind of claim, in the order of `KINDS`."""
+def counts_by_kind(found: Sequence[ClaimVerdicts]) -> dict[str, dict[str, int]]:
+    """The number of claims with each verdict by kind of claim, in the order of `KINDS`."""
     told = {kind: counts([line for line in found if line.claim.kind == kind]) for kind in KINDS}
     return {kind: count for kind, count in told.items() if count}
 
@@ -222,8 +224,8 @@ def in_words(told: dict[str, int]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in told.items())
 
 
-def document(found: Sequence[Line], here: Sequence[Entry] = ()) -> dict[str, Any]:
-    """What `narrows reproduce --json` prints; findings say whether they were made `here`."""
+def document(found: Sequence[ClaimVerdicts], here: Sequence[LedgerEntry] = ()) -> dict[str, Any]:
+    """The document of `narrows reproduce --json`; findings say whether they were made `here`."""
     return {
         "counts": counts_by_kind(found),
         "claims": [

@@ -16,20 +16,19 @@ from narrows.reproduce.gather import Work, work
 from narrows.reproduce.judging import CONFIDENCE, version
 from narrows.reproduce.paths import on_varied_paths, with_at_most
 from narrows.reproduce.records import OUT as OUT
-from narrows.reproduce.settle import LOOKS, Outcome, settle
-from narrows.reproduce.site import Plates, write_plates, write_site
-from narrows.spec.registry import also_known
+from narrows.reproduce.settle import LOOKS, SettledFigure, settle
+from narrows.reproduce.site import StoredFigure, write_figure_files, write_site
 from narrows.spec.suggest import one_of
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ReproducedFigure:
     """A figure reproduced in one way: its data, its pictures and the verdicts on its claims."""
 
     exhibit: Exhibit
     scope: Scope
     data: Data
-    plates: Plates
+    plates: StoredFigure
     findings: tuple[Finding, ...]
 
 
@@ -46,14 +45,14 @@ class Refused:
 class Reproduction:
     """The result of one call: `pages` by figure, the index, and the runs."""
 
-    made: tuple[Made, ...]
+    made: tuple[ReproducedFigure, ...]
     refused: tuple[Refused, ...]
     gathered: Done
     pages: dict[str, Path]
     index: Path
 
     @property
-    def passed(self) -> bool:
+    def none_refuted(self) -> bool:
         """Whether no claim was refuted."""
         return all(finding.verdict != "refuted" for item in self.made for finding in item.findings)
 
@@ -89,7 +88,7 @@ def reproduce(
     as_written = trials is None and not vary_paths and engine.name == "sim"
     most = (LOOKS[quick] if looks is None else looks) if as_written else 1
     outcomes, gathered = settle(works, place, looks=most, jobs=jobs, watcher=watcher)
-    kept = [entry for part in ledger.known(place) for entry in part]
+    kept = [entry for part in ledger.read_known(place) for entry in part]
     made = with_versions([_make(item, place) for item in outcomes], kept, real=backend != "sim")
     ran = f"{engine.engine}{ledger.VARIED}" if vary_paths else engine.engine
     entries = [
@@ -101,6 +100,7 @@ def reproduce(
         for item in made
         for finding in item.findings
     ]
+    place.mkdir(parents=True, exist_ok=True)  # nothing has run if all were refused
     known = ledger.write(place, entries)
     pages, index = write_site(place, known, [item.plates for item in made], engine.name)
     return Reproduction(made, refused, gathered, pages, index)
@@ -110,16 +110,15 @@ def _plan(
     chosen: Sequence[Exhibit], backend: Backend, profile: str | None, quick: bool
 ) -> tuple[list[Work], tuple[Refused, ...]]:
     works, refused = [], []
-    with also_known(backend.capabilities().ccas):
-        for exhibit in chosen:
-            for name in _profiles(exhibit, backend, profile):
-                scope = Scope(name, quick)
-                try:
-                    works.append(work(exhibit, scope, backend))
-                except SpecError as error:
-                    if backend.name == "sim":
-                        raise
-                    refused.append(Refused(exhibit, scope, str(error)))
+    for exhibit in chosen:
+        for name in _profiles(exhibit, backend, profile):
+            scope = Scope(name, quick)
+            try:
+                works.append(work(exhibit, scope, backend))
+            except SpecError as error:
+                if backend.name == "sim":
+                    raise
+                refused.append(Refused(exhibit, scope, str(error)))
     return works, tuple(refused)
 
 
@@ -133,21 +132,21 @@ def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequenc
     return own or known[:1]
 
 
-def _make(outcome: Outcome, out: Path) -> Made:
+def _make(outcome: SettledFigure, out: Path) -> ReproducedFigure:
     item, data = outcome.work, outcome.data
-    plates = write_plates(item, item.exhibit.method().draw(data), data, out)
-    return Made(item.exhibit, item.scope, data, plates, outcome.findings)
+    plates = write_figure_files(item, item.exhibit.method().draw(data), data, out)
+    return ReproducedFigure(item.exhibit, item.scope, data, plates, outcome.findings)
 
 
 def with_versions(
-    made: Sequence[Made], kept: Sequence[ledger.Entry] = (), *, real: bool = False
-) -> tuple[Made, ...]:
+    made: Sequence[ReproducedFigure], kept: Sequence[ledger.LedgerEntry] = (), *, real: bool = False
+) -> tuple[ReproducedFigure, ...]:
     """The same, with failures under another kernel compared with the document's kernel.
 
     The document's findings are those of the simulator in `made`, or else in `kept`. Those of a
     `real` kernel are compared by the simulator's findings under both versions.
     """
-    found = simulated(kept)
+    found = simulator_entries(kept)
     if not real:
         found |= {
             (finding.claim, item.scope): finding for item in made for finding in item.findings
@@ -162,7 +161,7 @@ Simulated = Mapping[tuple[str, Scope], Finding]
 """The simulator's findings by claim, kernel and size of the grid."""
 
 
-def simulated(kept: Sequence[ledger.Entry]) -> dict[tuple[str, Scope], Finding]:
+def simulator_entries(kept: Sequence[ledger.LedgerEntry]) -> dict[tuple[str, Scope], Finding]:
     """Those of the simulator among the entries of a ledger."""
     return {
         (entry.claim, Scope(entry.way.profile, entry.way.quick)): ledger.finding(entry)
@@ -171,7 +170,7 @@ def simulated(kept: Sequence[ledger.Entry]) -> dict[tuple[str, Scope], Finding]:
     }
 
 
-def _of_version(item: Made, finding: Finding, found: Simulated, real: bool) -> Finding:
+def _of_version(item: ReproducedFigure, finding: Finding, found: Simulated, real: bool) -> Finding:
     own, scope = item.exhibit.profile, item.scope
     document = found.get((finding.claim, replace(scope, profile=own)))
     alike = found.get((finding.claim, scope)) if real else None

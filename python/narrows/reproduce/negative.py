@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from narrows.report import Check
-from narrows.reproduce.changes import Change, changes
+from narrows.reproduce.changes import ConditionChange, changes
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Exhibit
 from narrows.reproduce.judgements import AS_WRITTEN, Judgement
@@ -29,12 +29,12 @@ class Control:
     measured: str
 
     @property
-    def noticed(self) -> bool:
+    def is_noticed(self) -> bool:
         """Whether its checks noticed the change."""
         return self.answer == NOTICED
 
 
-def named(exhibit: Exhibit) -> list[Change]:
+def named_changes(exhibit: Exhibit) -> list[ConditionChange]:
     """The negative controls that the claims of a figure name."""
     names = [name for claim in exhibit.claims for name in claims()[claim].fails_under]
     return [changes()[name] for name in dict.fromkeys(names)]
@@ -51,16 +51,16 @@ def controls(judgements: Iterable[Judgement]) -> list[Control]:
 
 
 def control(under: Judgement, before: Judgement | None) -> Control:
-    """What a judgement under a change says beside that without it."""
-    met = {check.statement for check in before.found if check.passed} if before else set()
-    failed = [check for check in under.found if check.passed is False]
+    """The difference that a change makes to a judgement."""
+    met = {check.statement for check in before.as_checks if check.passed} if before else set()
+    failed = [check for check in under.as_checks if check.passed is False]
     own = [check for check in failed if not (under.merged and _trivial(check))]
     noticed = [check for check in own if check.statement in met]
     for answer, some in ((NOTICED, noticed), (ANYWAY, own), (ITSELF, failed)):
         if some:
             first = some[0]
             return Control(*_place(under), answer, first.statement, first.measured)
-    told = "; ".join(check.measured for check in under.found)
+    told = "; ".join(check.measured for check in under.as_checks)
     return Control(*_place(under), MISSED, "", told)
 
 

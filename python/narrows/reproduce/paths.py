@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from narrows.compare.vary import varied
+from narrows.compare.vary import vary
 from narrows.plan import trial_of
 from narrows.reproduce.exhibit import Data, Finding, Key
-from narrows.reproduce.gather import Condition, Work
+from narrows.reproduce.gather import FigureCondition, Work
 from narrows.reproduce.judging import SAME, same_runs
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ def with_at_most(trials: int | None, item: Work) -> Work:
     return replace(item, cells=tuple(_with_at_most(trials, cell) for cell in item.cells))
 
 
-def _with_at_most(trials: int | None, condition: Condition) -> Condition:
+def _with_at_most(trials: int | None, condition: FigureCondition) -> FigureCondition:
     return _with_trials(condition, condition.cell.plan.trials[:trials])
 
 
-def _with_trials(condition: Condition, trials: tuple[Trial, ...]) -> Condition:
+def _with_trials(condition: FigureCondition, trials: tuple[Trial, ...]) -> FigureCondition:
     cell = condition.cell
     return replace(condition, cell=replace(cell, plan=replace(cell.plan, trials=trials)))
 
@@ -49,7 +49,7 @@ def with_factor(factor: int, item: Work) -> Work:
     return replace(item, cells=tuple(_with_factor(factor, cell) for cell in item.cells))
 
 
-def _with_factor(factor: int, condition: Condition) -> Condition:
+def _with_factor(factor: int, condition: FigureCondition) -> FigureCondition:
     """The condition with more trials, which differ from the first in their seeds alone."""
     engine, plan = condition.engine, condition.cell.plan
     trials, groups = plan.trials, plan.groups
@@ -64,12 +64,13 @@ def _with_factor(factor: int, condition: Condition) -> Condition:
 
 def on_varied_paths(item: Work) -> Work:
     """The same figure with its own buffer and delay in every trial but the first (decision 021)."""
-    return replace(item, cells=tuple(_on_varied_paths(cell) for cell in item.cells))
+    return replace(item, cells=tuple(condition_on_varied_paths(cell) for cell in item.cells))
 
 
-def _on_varied_paths(condition: Condition) -> Condition:
+def condition_on_varied_paths(condition: FigureCondition) -> FigureCondition:
+    """The same condition with its own buffer and delay in every trial but the first."""
     engine, plan = condition.engine, condition.cell.plan
-    scenarios = [varied(trial.scenario, trial.number) for trial in plan.trials]
+    scenarios = [vary(trial.scenario, trial.number) for trial in plan.trials]
     trials = tuple(
         trial_of(number, scenario, engine.engine_of(scenario), engine.name, plan.groups)
         for number, scenario in enumerate(scenarios, start=1)
@@ -77,13 +78,13 @@ def _on_varied_paths(condition: Condition) -> Condition:
     return _with_trials(condition, trials)
 
 
-def judged(item: Work, data: Data) -> tuple[Finding, ...]:
+def judge_figure(item: Work, data: Data) -> tuple[Finding, ...]:
     """The findings of a figure; trials that are the same run count as one."""
-    with same_runs(bool(repeated(item, data))):
+    with same_runs(bool(repeated_conditions(item, data))):
         return tuple(item.exhibit.method().judge(data))
 
 
-def repeated(item: Work, data: Data) -> list[Key]:
+def repeated_conditions(item: Work, data: Data) -> list[Key]:
     """The conditions of which every trial was the same run, as far as measured.
 
     Trials on paths of their own never are, though they may lose the same number of packets.
@@ -92,7 +93,7 @@ def repeated(item: Work, data: Data) -> list[Key]:
     return [c.key for c in alike if _one_run(c.key, len(c.cell.plan.trials), data.frames)]
 
 
-def _share_a_path(condition: Condition) -> bool:
+def _share_a_path(condition: FigureCondition) -> bool:
     """Whether there are several trials, and only their seeds differ."""
     first, *others = ({**t.scenario, "seed": 0} for t in condition.cell.plan.trials)
     return bool(others) and all(other == first for other in others)

@@ -5,9 +5,9 @@ A claim that holds for Reno and Vegas as well says nothing about BBR.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from narrows.reproduce.changes import Change, changes, touches
+from narrows.reproduce.changes import ConditionChange, changes, touches
 from narrows.reproduce.claims import RIVALS, claims
 from narrows.reproduce.exhibit import Exhibit, Scope
 from narrows.reproduce.judgements import AS_WRITTEN, Judgement
@@ -16,7 +16,7 @@ from narrows.reproduce.negative import ANYWAY, ITSELF, MISSED, NOTICED, control
 SHOWN = {NOTICED: "fails", ANYWAY: "fails anyway", ITSELF: ITSELF}
 
 
-def of(exhibit: Exhibit) -> list[Change]:
+def of(exhibit: Exhibit) -> list[ConditionChange]:
     """The rivals of a figure: all, if it has a claim about BBR and a flow of it."""
     if not any(map(_concerns, exhibit.claims)):
         return []
@@ -34,23 +34,46 @@ def _concerns(claim: str) -> bool:
 
 
 def answers(claim: str, judgements: Iterable[Judgement]) -> dict[str, str]:
-    """What becomes of a claim with each rival that was judged."""
+    """The outcome of a claim with each rival that was judged."""
     known = {one.change: one for one in judgements if one.claim == claim}
     before = known.get(AS_WRITTEN)
-    return {rival: _shown(known[name], before) for rival, name in RIVALS.items() if name in known}
+    return {
+        rival: _describe_rival(known[name], before)
+        for rival, name in RIVALS.items()
+        if name in known
+    }
 
 
-def _shown(under: Judgement, before: Judgement | None) -> str:
+def _describe_rival(under: Judgement, before: Judgement | None) -> str:
     answer = control(under, before).answer
     return under.verdict if answer == MISSED else SHOWN[answer]
 
 
 def is_specific(claim: str, judgements: Iterable[Judgement]) -> bool | None:
-    """Whether a rival that the claim names makes it fail; None if that wasn't judged."""
+    """Whether a rival that the claim names makes it fail.
+
+    None if none of those that were judged does and others weren't.
+    """
     found = answers(claim, judgements)
     if not _concerns(claim) or not found:
         return None
-    return any(found.get(rival) == SHOWN[NOTICED] for rival in claims()[claim].rivals)
+    if any(found.get(rival) == SHOWN[NOTICED] for rival in claims()[claim].rivals):
+        return True
+    return None if _absent(claim, found) else False
+
+
+def must_fail_with(claim: str) -> tuple[str, ...]:
+    """The rivals with which a claim must fail; none if rivals say nothing of it."""
+    return claims()[claim].rivals if _concerns(claim) else ()
+
+
+def not_run(claim: str, judgements: Iterable[Judgement]) -> list[str]:
+    """The rivals with which a claim must fail and that weren't judged."""
+    return _absent(claim, answers(claim, judgements))
+
+
+def _absent(claim: str, found: Mapping[str, str]) -> list[str]:
+    return [rival for rival in must_fail_with(claim) if rival not in found]
 
 
 def also(claim: str, judgements: Iterable[Judgement]) -> list[str]:
@@ -72,6 +95,6 @@ def describe(judged: Sequence[Judgement]) -> Iterator[str]:
             before = next((one.verdict for one in mine if one.change == AS_WRITTEN), "not run")
             told = " | ".join(found.get(rival, "not run") for rival in RIVALS)
             names = ", ".join(claims()[claim].rivals) or "none named"
-            specific = is_specific(claim, mine) if before == "confirmed" else None
-            answer = {True: "yes", False: "no", None: ""}[specific]
+            specific = {True: "yes", False: "no", None: "not known"}[is_specific(claim, mine)]
+            answer = specific if before == "confirmed" else ""
             yield f"| `{claim}` | {before} | {told} | {names} | {answer} |"

@@ -20,7 +20,7 @@ SEEN = ("before", "after", "not recorded")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RuleChange:
     """One step in a rule's history: `was` is the rule that it replaced, if there was one."""
 
     since: str
@@ -48,7 +48,7 @@ class Rule:
     says: str
     stated: float | None
     basis: str
-    history: tuple[Change, ...]
+    history: tuple[RuleChange, ...]
 
     @property
     def bounds(self) -> str:
@@ -61,7 +61,7 @@ class Rule:
 
     @property
     def words(self) -> str:
-        """What confirms and what contradicts, the source of the limits, and the changes."""
+        """The conditions that confirm and contradict, the source of the limits, and the changes."""
         changes = " ".join(str(change) for change in self.history)
         return (
             f"Confirmed if the whole 99 % interval lies within {self.bounds}, contradicted if it "
@@ -86,7 +86,7 @@ def rule(claim: str, check: str) -> Rule:
 
 def _rule(claim: str, check: str, entry: dict[str, Any]) -> Rule:
     low, high = float(entry.pop("low", -math.inf)), float(entry.pop("high", math.inf))
-    changes = [Change(**{"was": "", **change}) for change in entry.pop("history", ())]
+    changes = [RuleChange(**{"was": "", **change}) for change in entry.pop("history", ())]
     stated = entry.pop("stated", None)
     made = Rule(
         claim,

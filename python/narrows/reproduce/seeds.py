@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from narrows.reproduce.changes import Change, seeds
+from narrows.reproduce.changes import ConditionChange, seeds
 from narrows.reproduce.judgements import AS_WRITTEN, Judgement
 
 OPPOSITE = {"confirmed", "refuted"}
+MOST = 100
+"""The most sets of seeds that can be asked for."""
 
 
-def sets(count: int) -> list[Change]:
+def sets(count: int) -> list[ConditionChange]:
     """Sets of seeds beside the first one, which is that of the figures; `count` in all."""
     return [seeds(number) for number in range(1, count)]
 
 
+def is_set(change: str) -> bool:
+    """Whether a change is another set of seeds and nothing else."""
+    return change in {one.name for one in sets(MOST)}
+
+
 def verdicts(judged: Iterable[Judgement]) -> dict[str, list[str]]:
     """The verdicts on each claim by set of seeds, for claims with more than one set."""
-    names = [AS_WRITTEN, *(one.name for one in sets(100))]
+    names = [AS_WRITTEN, *(one.name for one in sets(MOST))]
     found: dict[str, dict[str, str]] = {}
     for one in judged:
         if one.change in names:
@@ -29,21 +36,23 @@ def verdicts(judged: Iterable[Judgement]) -> dict[str, list[str]]:
     }
 
 
-def changed(found: dict[str, list[str]]) -> dict[str, list[str]]:
+def changed_verdicts(found: dict[str, list[str]]) -> dict[str, list[str]]:
     """Those that aren't the same for all seeds."""
     return {claim: told for claim, told in found.items() if len(set(told)) > 1}
 
 
 def describe(judged: Sequence[Judgement]) -> Iterator[str]:
-    """The claims whose verdict changes, and how many that are, as lines of Markdown."""
+    """The claims whose verdict changes, the others, and how many change, as lines of Markdown."""
     found = verdicts(judged)
-    unlike = changed(found)
+    unlike = changed_verdicts(found)
     if unlike:
         yield "| Claim | verdict with each set of seeds |\n|---|---|"
-    for claim, told in unlike.items():
-        yield f"| `{claim}` | {', '.join(told)} |"
+        yield from (f"| `{claim}` | {', '.join(told)} |" for claim, told in unlike.items())
+        yield ""
+    alike = [f"`{claim}` {told[0]}" for claim, told in found.items() if claim not in unlike]
+    if alike:
+        yield f"The same with each set: {', '.join(alike)}.\n"
     opposite = sum(set(told) >= OPPOSITE for told in unlike.values())
-    yield ""
     yield (
         f"{len(unlike)} of {len(found)} verdicts change with the seeds; {opposite} of them from "
         "confirmed to refuted or back."

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from narrows.execute import Done, Watcher
 from narrows.reproduce.exhibit import Data, Finding
-from narrows.reproduce.gather import Work, gather, measured
+from narrows.reproduce.gather import Work, gather, measurements
 from narrows.reproduce.judging import one_of_looks
-from narrows.reproduce.paths import judged, on_varied_paths, repeated, with_factor
+from narrows.reproduce.paths import judge_figure, on_varied_paths, repeated_conditions, with_factor
 
 if TYPE_CHECKING:
     from narrows.report import Check
@@ -30,7 +30,7 @@ Settled = Callable[[Finding], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SettledFigure:
     """A figure as it was finally run, its data and its findings."""
 
     work: Work
@@ -40,7 +40,7 @@ class Outcome:
 
 def every_check(finding: Finding) -> bool:
     """True if no check is undecided that more trials could decide."""
-    return not any(_open(check) for check in finding.checks)
+    return not any(is_open(check) for check in finding.checks)
 
 
 def verdict(finding: Finding) -> bool:
@@ -48,7 +48,8 @@ def verdict(finding: Finding) -> bool:
     return any(check.passed is False for check in finding.checks) or every_check(finding)
 
 
-def _open(check: Check) -> bool:
+def is_open(check: Check) -> bool:
+    """True if a check is undecided, and more trials could decide it."""
     return check.passed is None and any(mean is not None for mean, _ in check.values.values())
 
 
@@ -60,18 +61,20 @@ def settle(
     until: Settled = every_check,
     jobs: int | None = None,
     watcher: Watcher | None = None,
-) -> tuple[list[Outcome], Done]:
+) -> tuple[list[SettledFigure], Done]:
     """Runs and judges figures, with up to `looks` looks at each; the trials double between two.
 
     Raises StoreError if `out` can't be used, NarrowsError if a run failed.
     """
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, SettledFigure] = {}
     varied: dict[int, frozenset[int]] = {}
     waiting, done = list(range(len(works))), Done(0, 0, (), 0, 0.0)
     for look in range(looks):
         if not waiting:
             break
-        grown = {i: _grown(works[i], 2**look, varied.get(i, frozenset())) for i in waiting}
+        grown = {
+            i: _with_more_trials(works[i], 2**look, varied.get(i, frozenset())) for i in waiting
+        }
         done = _sum(done, gather(list(grown.values()), out, jobs=jobs, watcher=watcher), look == 0)
         for i, item in grown.items():
             outcomes[i] = _judge(item, out, looks)
@@ -80,20 +83,20 @@ def settle(
     return [outcomes[i] for i in range(len(works))], done
 
 
-def _judge(item: Work, out: Path, looks: int) -> Outcome:
-    data = measured(item, out)
+def _judge(item: Work, out: Path, looks: int) -> SettledFigure:
+    data = measurements(item, out)
     with one_of_looks(looks):
-        return Outcome(item, data, judged(item, data))
+        return SettledFigure(item, data, judge_figure(item, data))
 
 
-def _same(outcome: Outcome) -> frozenset[int]:
+def _same(outcome: SettledFigure) -> frozenset[int]:
     """The places of the simulated conditions of which all trials were the same run."""
-    keys = repeated(outcome.work, outcome.data)
+    keys = repeated_conditions(outcome.work, outcome.data)
     cells = enumerate(outcome.work.cells)
     return frozenset(n for n, cell in cells if cell.engine.name == "sim" and cell.key in keys)
 
 
-def _grown(item: Work, factor: int, varied: frozenset[int]) -> Work:
+def _with_more_trials(item: Work, factor: int, varied: frozenset[int]) -> Work:
     if factor == 1:
         return item
     more = with_factor(factor, item)

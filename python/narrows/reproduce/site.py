@@ -20,14 +20,14 @@ from narrows.reproduce.exhibit import Data, Exhibit, Picture
 from narrows.reproduce.gather import Work
 from narrows.reproduce.library import documents, library
 from narrows.reproduce.records import read_list, write_list
-from narrows.words import counted
+from narrows.words import count_of
 
 PLATES = "plates.json"
 """The existing pictures, so that a page can be rewritten when another way is added."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plates:
+class StoredFigure:
     """The pictures and tables of a figure made in one way, as names relative to the site."""
 
     figure: str
@@ -45,7 +45,9 @@ class Plates:
         return (self.figure, self.backend, self.profile, self.quick)
 
 
-def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path) -> Plates:
+def write_figure_files(
+    item: Work, pictures: Sequence[Picture], data: Data, out: Path
+) -> StoredFigure:
     """Draws the pictures and writes the tables of one figure."""
     from narrows.figures import static
     from narrows.report.site import write_tables
@@ -60,7 +62,7 @@ def write_plates(item: Work, pictures: Sequence[Picture], data: Data, out: Path)
         plates.append((name, picture.caption, picture.figure.alt))
     tables = write_tables(site / "data", stem, data.frames)
     scope = item.scope
-    return Plates(
+    return StoredFigure(
         item.exhibit.identifier,
         item.backend,
         scope.profile,
@@ -78,19 +80,19 @@ def _runs(item: Work) -> str:
     seeds = sorted({trial.seed for plan in plans for trial in plan.trials})
     engines = sorted({condition.engine.engine for condition in item.cells})
     count = sum(len(plan.trials) for plan in plans)
-    conditions = counted(len(plans), "condition")
+    conditions = count_of(len(plans), "condition")
     return (
-        f"{conditions}, {counted(count, 'run')}, seeds {seeds[0]} to {seeds[-1]}; engine "
+        f"{conditions}, {count_of(count, 'run')}, seeds {seeds[0]} to {seeds[-1]}; engine "
         f"{', '.join(engines)}; {platform.system()}, {platform.machine()}."
     )
 
 
 def write_site(
-    out: Path, entries: Sequence[ledger.Entry], new: Sequence[Plates], backend: str
+    out: Path, entries: Sequence[ledger.LedgerEntry], new: Sequence[StoredFigure], backend: str
 ) -> tuple[dict[str, Path], Path]:
     """Writes the pages of the figures in `new` and the index; returns their paths."""
     (out / "site").mkdir(parents=True, exist_ok=True)
-    known = {plates.key: plates for plates in read_list(out / PLATES, "plates", _plates)}
+    known = {plates.key: plates for plates in read_list(out / PLATES, "plates", _stored_figure)}
     known.update({plates.key: plates for plates in new})
     write_list(out / PLATES, "plates", known.values())
     pages = {}
@@ -101,25 +103,29 @@ def write_site(
     return pages, _index(out, entries, list(known.values()))
 
 
-def _plates(fields: dict[str, Any]) -> Plates:
+def _stored_figure(fields: dict[str, Any]) -> StoredFigure:
     plates = tuple((stem, caption, alt) for stem, caption, alt in fields.pop("plates"))
     tables, pictures = tuple(fields.pop("tables")), tuple(fields.pop("pictures"))
-    return Plates(**fields, plates=plates, tables=tables, pictures=pictures)
+    return StoredFigure(**fields, plates=plates, tables=tables, pictures=pictures)
 
 
 def _page(
-    out: Path, exhibit: Exhibit, ways: list[Plates], entries: Sequence[ledger.Entry], backend: str
+    out: Path,
+    exhibit: Exhibit,
+    ways: list[StoredFigure],
+    entries: Sequence[ledger.LedgerEntry],
+    backend: str,
 ) -> Path:
-    from narrows.report.site import FigurePage, Plate, Version, write_figure
+    from narrows.report.site import FigureFiles, FigurePage, FigureVersion, write_figure
 
     order = (exhibit.profile, *exhibit.also)
     ways.sort(key=lambda p: (p.quick, p.backend != "sim", p.profile not in order, p.profile))
     versions = [
-        Version(
+        FigureVersion(
             _label(way),
             _note(way),
             way.runs,
-            [Plate(*plate) for plate in way.plates],
+            [FigureFiles(*plate) for plate in way.plates],
             [_verdict(item) for item in entries if _same(item, way)],
             way.tables,
         )
@@ -154,43 +160,45 @@ def _words(figure: str) -> str:
     code, own = exhibits()[figure].code, library().measures(document)
     files = [*([home.parent / code] if code else []), *([own] if own else [])]
     allowed = "".join(f" --allow-code {file}" for file in files)
-    return f"{home.parent / f'{name}.toml' if name else home.parent}{allowed}"
+    place = home.parent / f"{name}.toml" if name else home.parent
+    dot = "" if place.is_absolute() or str(place).startswith(".") else "./"  # else it is an id
+    return f"{dot}{place}{allowed}"
 
 
 def _options(ways: Sequence[ledger.Way]) -> str:
     """The options with which findings were made."""
-    varied = " --vary-paths" if any(way.varied for way in ways) else ""
+    varied = " --vary-paths" if any(way.has_varied_paths for way in ways) else ""
     limits = {way.trials for way in ways if way.trials is not None}
     return varied + "".join(f" --trials {limit}" for limit in sorted(limits)[-1:])
 
 
-def _note(way: Plates) -> str:
-    """A warning for readers of a version, if it needs one."""
+def _note(way: StoredFigure) -> str:
+    """How a version differs from the document's figure, if it does."""
     if not way.quick:
         return ""
     command = _command(way.figure, way.backend)
-    return f"A smaller grid than the document's, made by: {command} --quick"
+    return f"Fewer runs than for the whole figure, which is made by: {command}"
 
 
-def _label(way: Plates) -> str:
-    kind = "simulator" if way.backend == "sim" else f"back end {way.backend}"
-    return f"{way.profile}, {kind}"
+def _label(way: StoredFigure) -> str:
+    where = "Simulated" if way.backend == "sim" else f"On the back end {way.backend}"
+    return f"{where}, with the TCP of {way.profile}"
 
 
-def _same(item: ledger.Entry, way: Plates) -> bool:
+def _same(item: ledger.LedgerEntry, way: StoredFigure) -> bool:
     made = (item.figure, item.way.backend, item.way.profile, item.way.quick)
     return made == way.key
 
 
-def _verdict(item: ledger.Entry) -> Any:  # noqa: ANN401 (of a module that is loaded late)
+def _verdict(item: ledger.LedgerEntry) -> Any:  # noqa: ANN401 (of a module that is loaded late)
     from narrows.report import Check
-    from narrows.report.site import Verdict
+    from narrows.report.site import ClaimVerdict
 
     claim = claims()[item.claim]
     reason = Check(**item.reason) if item.reason else None
     checks = [Check(**check) for check in item.checks]
     notes = [Check(**note) for note in item.notes]
-    return Verdict(
+    return ClaimVerdict(
         claim.identifier,
         claim.where,
         claim.setup,
@@ -209,19 +217,21 @@ def own_profiles() -> dict[str, str]:
     return {claim: e.profile for e in exhibits().values() for claim in e.claims}
 
 
-def _thumbs(plates: Sequence[Plates]) -> dict[str, str]:
+def _thumbs(plates: Sequence[StoredFigure]) -> dict[str, str]:
     """The first picture of every figure, one of a whole grid if there is one."""
     ordered = sorted(plates, key=lambda p: (not p.quick, p.backend == "sim"))
     return {one.figure: one.plates[0][0] for one in ordered if one.plates}
 
 
-def _index(out: Path, entries: Sequence[ledger.Entry], plates: Sequence[Plates]) -> Path:
+def _index(
+    out: Path, entries: Sequence[ledger.LedgerEntry], plates: Sequence[StoredFigure]
+) -> Path:
     from narrows.report.site import Chapter, write_index
 
-    judged, thumbs = judgements.known(out), _thumbs(plates)
+    judged, thumbs = judgements.read_known(out), _thumbs(plates)
     here = ledger.lines(entries, own_profiles(), judged)
     ran = {line.claim.identifier for line in here if line.entries}
-    recorded = ledger.lines(ledger.recorded(), own_profiles(), judged)
+    recorded = ledger.lines(ledger.read_recorded(), own_profiles(), judged)
     kept = [line for line in recorded if line.claim.identifier not in ran]
     chapters = [
         Chapter(
@@ -238,11 +248,11 @@ def _index(out: Path, entries: Sequence[ledger.Entry], plates: Sequence[Plates])
     return write_index(out / "site", chapters, counts)
 
 
-def _is_of(line: ledger.Line, document: str) -> bool:
+def _is_of(line: ledger.ClaimVerdicts, document: str) -> bool:
     return line.claim.document == document
 
 
-def _row(line: ledger.Line, thumbs: dict[str, str]) -> Any:  # noqa: ANN401 (as above)
+def _row(line: ledger.ClaimVerdicts, thumbs: dict[str, str]) -> Any:  # noqa: ANN401 (as above)
     """A claim that ran here, with a link to the page of its figure."""
     from narrows.report.site import page_name
 
@@ -254,11 +264,11 @@ def _row(line: ledger.Line, thumbs: dict[str, str]) -> Any:  # noqa: ANN401 (as 
     return replace(row, verdict=first.verdict, headline=told, others=row.others[1:])
 
 
-def _plain_row(line: ledger.Line) -> Any:  # noqa: ANN401 (as above)
-    from narrows.report.site import Row
+def _plain_row(line: ledger.ClaimVerdicts) -> Any:  # noqa: ANN401 (as above)
+    from narrows.report.site import ClaimRow
 
     others = [(str(item.way), item.verdict) for item in line.others]
     claim = line.claim
-    return Row(
+    return ClaimRow(
         claim.identifier, claim.expect, claim.where, None, line.verdict, line.headline, others
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from narrows.figures.palette import name
 from narrows.reproduce.judgements import Judgement
-from narrows.reproduce.rivals import also, is_specific
+from narrows.reproduce.rivals import also, is_specific, must_fail_with, not_run
 from narrows.reproduce.testbeds import dependence, on_testbeds, verdict_over
 
 NOT_SPECIFIC = "not specific to BBR"
@@ -25,8 +25,8 @@ def standing(claim: str, verdict: str, profile: str, judged: Sequence[Judgement]
     """The verdict on a claim under a profile, after its `verdict` on the chosen testbed.
 
     It depends on the testbed unless it is the same on each; and if no rival that the claim names
-    makes it fail, what is confirmed isn't specific to BBR. Only whole grids count. Without
-    judgements it is the verdict on the chosen testbed.
+    makes it fail, what is confirmed isn't specific to BBR. A rival that is named and wasn't run is
+    told. Only whole grids count.
     """
     mine = [
         one for one in judged if one.claim == claim and one.profile == profile and not one.quick
@@ -36,6 +36,20 @@ def standing(claim: str, verdict: str, profile: str, judged: Sequence[Judgement]
         return Standing(over, dependence(found))
     if verdict != "confirmed":
         return Standing(verdict)
-    others = [name(rival) for rival in also(claim, mine)]
-    told = f"also with {', '.join(others)}" if others else ""
+    told = "; ".join(_with_rivals(claim, mine))
     return Standing(NOT_SPECIFIC if is_specific(claim, mine) is False else verdict, told)
+
+
+def _with_rivals(claim: str, judged: Sequence[Judgement]) -> Iterator[str]:
+    """The rivals with which it is confirmed, too, and those that it names without a run."""
+    if others := also(claim, judged):
+        yield f"also with {_names(others)}"
+    absent = not_run(claim, judged)
+    if absent and len(absent) == len(must_fail_with(claim)):
+        yield "rivals not run"
+    elif absent:
+        yield f"not run with {_names(absent)}"
+
+
+def _names(rivals: Sequence[str]) -> str:
+    return ", ".join(map(name, rivals))

@@ -212,7 +212,7 @@ def _kind_and_scales(place: str, figure: Table, axes: Table) -> Found:
         if figure.get(key, known[0]) not in known:
             yield f"{place}.{key}", quote(figure[key]), one_of(figure[key], known)
     if figure.get("kind") == "lines" and figure["x"] in axes:
-        from narrows.reproduce.study.picture import number
+        from narrows.reproduce.study.labels import number
 
         for label in axes[figure["x"]]:
             if number(label) is None:

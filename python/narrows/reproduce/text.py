@@ -7,42 +7,42 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from narrows.reproduce.claims import KINDS
-from narrows.reproduce.ledger import Entry, Line, counts_by_kind, in_words
+from narrows.reproduce.ledger import ClaimVerdicts, LedgerEntry, counts_by_kind, in_words
 from narrows.reproduce.library import documents
-from narrows.words import align, counted
+from narrows.words import align
 
 if TYPE_CHECKING:
     from narrows.report import Check
     from narrows.reproduce.exhibit import Finding
-    from narrows.reproduce.make import Made, Reproduction
+    from narrows.reproduce.make import ReproducedFigure, Reproduction
 
 WIDTH = 100
 """Columns of the terminal that sentences may take; paths aren't broken."""
 
 
 def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator[str]:
-    """Every claim with its verdict and the checks that aren't met, then the page.
+    """Every claim with a line for each check, then the page.
 
-    With `verbose` every check, its rule with the history, and the pictures.
+    With `verbose` the rule of every check with its history, and the pictures.
     """
     for item in done.made:
         yield from _figure_lines(item, verbose=verbose)
         yield ""
     for refusal in done.refused:
-        yield from _wrapped(f"{refusal.exhibit.identifier}: not run here. {refusal.reason}")
+        yield from _wrap(f"{refusal.exhibit.identifier}: not run here. {refusal.reason}")
     for failure in done.gathered.failures:
         at = f"{failure.cell}, seed {failure.trial.seed}"
-        yield from _wrapped(f"a run failed: {at}: {failure.error}")
+        yield from _wrap(f"a run failed: {at}: {failure.error}")
     if not verbose and any(item.findings for item in done.made):
-        yield "--verbose shows every check, its rule and that rule's history; so does the page"
+        yield "--verbose shows the rule of every check and its history; so does the page"
     page = next(iter(done.pages.values())) if len(done.pages) == 1 else done.index
     yield f"page: {page}"
 
 
-def _figure_lines(item: Made, *, verbose: bool) -> Iterator[str]:
-    yield from _wrapped(f"{item.exhibit.identifier}: {item.exhibit.source}")
+def _figure_lines(item: ReproducedFigure, *, verbose: bool) -> Iterator[str]:
+    yield from _wrap(f"{item.exhibit.identifier}: {item.exhibit.source}")
     grid = ", a smaller grid" if item.scope.quick else ""
-    yield from _wrapped(f"{item.exhibit.title} ({item.scope.profile}{grid})")
+    yield from _wrap(f"{item.exhibit.title} ({item.scope.profile}{grid})")
     if not item.exhibit.claims and not item.exhibit.code:
         yield from _value_lines(item)
     for finding in item.findings:
@@ -51,7 +51,7 @@ def _figure_lines(item: Made, *, verbose: bool) -> Iterator[str]:
         yield f"  figure: {item.plates.pictures[0]}"
 
 
-def _value_lines(item: Made) -> Iterator[str]:
+def _value_lines(item: ReproducedFigure) -> Iterator[str]:
     """The measures of a study without claims, with the way to add one."""
     axes, *rows = item.exhibit.method().values(item.data)
     for line in align([axes, *rows]):
@@ -69,36 +69,40 @@ def finding_lines(finding: Finding) -> Iterator[str]:
     reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
     for check in [*finding.checks, *reasons]:
         yield from _check_lines(check)
-        yield from _wrapped(check.rule, 6)
+        yield from _wrap(check.rule, 6)
     for note in finding.notes:
         yield from _note_lines(note)
-        yield from _wrapped(note.rule, 6)
+        yield from _wrap(note.rule, 6)
 
 
 def _short_finding_lines(finding: Finding) -> Iterator[str]:
-    """A claim with the checks that aren't confirmed, and the reason for that if one is known."""
-    unmet = [check for check in finding.checks if not check.passed]
-    of = counted(len(finding.checks), "check")
-    met = f": {len(finding.checks) - len(unmet)} of {of} confirmed" if finding.checks else ""
-    yield f"  {finding.verdict}: {finding.claim}{met}"
-    reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
-    for check in [*unmet, *reasons]:
-        yield from _check_lines(check)
+    """A claim with a line for each check, and the reason for a difference if one is known."""
+    yield f"  {finding.verdict}: {finding.claim}"
+    for check in finding.checks:
+        yield from _wrap(_in_brief(check), 4)
+    if finding.reason and finding.verdict == "differs":
+        yield from _check_lines(finding.reason)
     for note in () if finding.checks else finding.notes:
         yield from _note_lines(note)
 
 
+def _in_brief(check: Check) -> str:
+    """The verdict, the statement and what was measured; unless it is confirmed, what was stated."""
+    told = f"{check.verdict}: {check.statement.removesuffix('.')}: {check.measured}"
+    return told if check.passed else f"{told}; expected {check.expected}"
+
+
 def _check_lines(check: Check) -> Iterator[str]:
-    yield from _wrapped(f"{check.verdict}: {check.statement}", 4)
-    yield from _wrapped(f"measured {check.measured}; expected {check.expected}", 6)
+    yield from _wrap(f"{check.verdict}: {check.statement}", 4)
+    yield from _wrap(f"measured {check.measured}; expected {check.expected}", 6)
 
 
 def _note_lines(note: Check) -> Iterator[str]:
-    yield from _wrapped(f"note: {note.statement}", 4)
-    yield from _wrapped(f"measured {note.measured}", 6)
+    yield from _wrap(f"note: {note.statement}", 4)
+    yield from _wrap(f"measured {note.measured}", 6)
 
 
-def _wrapped(text: str, indent: int = 0) -> list[str]:
+def _wrap(text: str, indent: int = 0) -> list[str]:
     """The lines of a paragraph; those after the first are indented by two more."""
     return textwrap.wrap(
         text,
@@ -110,7 +114,7 @@ def _wrapped(text: str, indent: int = 0) -> list[str]:
     )
 
 
-def ledger_lines(found: Sequence[Line], here: Sequence[Entry] = ()) -> Iterator[str]:
+def ledger_lines(found: Sequence[ClaimVerdicts], here: Sequence[LedgerEntry] = ()) -> Iterator[str]:
     """Every claim by document: the verdict, the claim, what was measured, and whether `here`."""
     for document, title in documents().items():
         yield title
@@ -125,7 +129,7 @@ def ledger_lines(found: Sequence[Line], here: Sequence[Entry] = ()) -> Iterator[
     yield _origin(found, here)
 
 
-def _origin(found: Sequence[Line], here: Sequence[Entry]) -> str:
+def _origin(found: Sequence[ClaimVerdicts], here: Sequence[LedgerEntry]) -> str:
     """Where the findings come from."""
     decisive = [line.decisive for line in found if line.decisive]
     mine = sum(entry in here for entry in decisive)
@@ -135,7 +139,7 @@ def _origin(found: Sequence[Line], here: Sequence[Entry]) -> str:
     )
 
 
-def _entry(entry: Entry, here: bool) -> str:
+def _entry(entry: LedgerEntry, here: bool) -> str:
     quick = ", smaller grid" if entry.way.quick else ""
     origin = "here" if here else "recorded"
     measured = "; ".join(check["measured"] for check in (*entry.checks, *entry.notes))

@@ -31,7 +31,7 @@ def hunt(trying: Trying, log: Log, tries: int, report: Callable[[str, float], No
     while len(tried) < tries:
         trials = [study.ask(_distributions(space)) for _ in range(min(BATCH, tries - len(tried)))]
         points = [
-            {one.name: one.rounded(trial.params[one.name]) for one in space} for trial in trials
+            {one.name: one.round_value(trial.params[one.name]) for one in space} for trial in trials
         ]
         found = trying.all(points, [1])
         for trial, one in zip(trials, found, strict=True):
@@ -65,13 +65,13 @@ def _remember(study: optuna.Study, space: Sequence[Dimension], tried: Tried) -> 
     from optuna.trial import create_trial
 
     distributions = _distributions(space)
-    params = {name: _within(distributions[name], value) for name, value in tried.point.items()}
+    params = {name: _clamp(distributions[name], value) for name, value in tried.point.items()}
     value = min(tried.badness[0], _MOST)
     study.add_trial(create_trial(params=params, distributions=distributions, value=value))
     return tried
 
 
-def _within(distribution: BaseDistribution, value: Value) -> Value:
+def _clamp(distribution: BaseDistribution, value: Value) -> Value:
     """The value within the distribution's bounds: a zero becomes the lower bound."""
     low: Value = getattr(distribution, "low", value)
     return low if value == 0 else value

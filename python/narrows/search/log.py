@@ -46,7 +46,7 @@ class Log:
             return []
         if lines[0] != self._header:
             raise InputError.at(str(self.path), self._difference(lines[0]), _REMEDY)
-        return [self._tried(number, line) for number, line in enumerate(lines[1:], start=2)]
+        return [self._read_try(number, line) for number, line in enumerate(lines[1:], start=2)]
 
     def _difference(self, header: object) -> str:
         """How the log differs from this search's."""
@@ -86,7 +86,7 @@ class Log:
             with self.path.open("r+b") as file:
                 file.truncate(len(whole))
 
-    def _tried(self, number: int, entry: Any) -> Tried:  # noqa: ANN401 - whatever JSON holds
+    def _read_try(self, number: int, entry: Any) -> Tried:  # noqa: ANN401 - whatever JSON holds
         """The try in a line."""
         try:
             point, badness, values = entry["point"], entry["badness"], entry["values"]

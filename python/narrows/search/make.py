@@ -8,14 +8,14 @@ OUT/N/            finding N: finding.toml, and the results of running it
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from narrows.backends import NAMES, get_backend
-from narrows.errors import InputError
+from narrows.errors import InputError, Problem, SpecError
 from narrows.evaluate.runs import modules_here
 from narrows.runner import Experiment, execute, prepare
 from narrows.search.hunt import hunt
@@ -25,11 +25,11 @@ from narrows.search.objectives import Objective, Row, find
 from narrows.search.space import Point, departures, join_words, sentence, specification
 from narrows.search.trying import Tried, Trying
 from narrows.spec.registry import title
-from narrows.spec.suggest import one_of
-from narrows.store import RESULTS, unwritable
-from narrows.store.atomic import write_text
+from narrows.spec.suggest import one_of, quote
+from narrows.store import RESULTS
+from narrows.store.atomic import write_text, writing
 from narrows.version import __version__
-from narrows.words import counted
+from narrows.words import count_of
 
 OUT = Path(RESULTS) / "search"
 SEARCH = "search.json"
@@ -39,7 +39,7 @@ REFERENCES = ("reno", "cubic", "bbr")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Counterexample:
     """Conditions under which the control fails: in words and as a specification."""
 
     says: str
@@ -56,7 +56,7 @@ class Search:
 
     trying: Trying
     tried: tuple[Tried, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[Counterexample, ...]
     out: Path
 
     def document(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Search:
     def lines(self) -> list[str]:
         """The lines for a terminal."""
         failing = sum(one.fails for one in self.tried)
-        tried = counted(len(self.tried), "condition")
+        tried = count_of(len(self.tried), "condition")
         head = f"{tried} tried, {self.trying.subject} fails in {failing}"
         if not self.findings:
             return [f"{head}; none is left that fails with most seeds."]
@@ -91,7 +91,7 @@ class Search:
         return [f"{head}:", *told]
 
 
-def _entry(objective: Objective, one: Finding) -> dict[str, Any]:
+def _entry(objective: Objective, one: Counterexample) -> dict[str, Any]:
     return {
         "says": one.says,
         "departures": list(departures(objective.space, one.tried.point)),
@@ -133,14 +133,20 @@ def search(
         found = "none" if than is None else f'"{than}"'
         raise InputError.at("--than", found, "a control for --objective slower, and only there")
     if confirm is not None and confirm not in NAMES:
-        found = f'"{confirm}", which is no back end'
+        found = f'"{confirm}", which is not a back end'
         raise InputError.at("--confirm", found, one_of(confirm, NAMES))
     trying = settings(subject, wanted, beside, than, jobs, memory)
     place = Path(out) if out is not None else OUT / trying.name
     with modules_here():
         plain = {one.name: one.plain for one in wanted.space}
-        trying.all([plain], [1])
+        try:
+            trying.all([plain], [1])
+        except SpecError as error:
+            given = {"CONTROL": subject, "--beside": beside, "--than": than}
+            raise SpecError([_of_argument(one, given) for one in error.problems]) from None
+        report("trying conditions", 0.0)
         tried = hunt(trying, Log(_directory(place) / "tries.jsonl", trying), tries, report)
+        report("reducing the findings", 1.0)
         small = findings(trying, tried, most)
         kept = [
             _keep(trying, one, place / str(number), confirm, pages)
@@ -149,6 +155,12 @@ def search(
     made = Search(trying, tuple(tried), tuple(kept), place)
     write_text(place / SEARCH, json.dumps(made.document(), indent=1) + "\n")
     return made
+
+
+def _of_argument(problem: Problem, given: Mapping[str, str | None]) -> Problem:
+    """The problem of a written specification as that of the argument which it came from."""
+    named = (option for option, name in given.items() if name and quote(name) in problem.found)
+    return Problem(next(named, "CONTROL"), problem.found, problem.remedy)
 
 
 def settings(
@@ -169,16 +181,14 @@ def settings(
 
 def _directory(place: Path) -> Path:
     """Makes the directory; raises StoreError if that isn't possible."""
-    try:
+    with writing(place):
         place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(error, place) from None
     return place
 
 
 def _keep(
     trying: Trying, tried: Tried, place: Path, confirm: str | None, pages: bool = True
-) -> Finding:
+) -> Counterexample:
     """Writes a finding as a specification, and runs it."""
     says = _sentence(trying, tried)
     spec = _directory(place) / "finding.toml"
@@ -188,7 +198,7 @@ def _keep(
         write_text(place / source["file"], source["text"])
     page = _page(experiment, place / "results") if pages else None
     confirmed = elsewhere(trying, tried.point, confirm) if confirm else ""
-    return Finding(says, tried, spec, page, confirmed)
+    return Counterexample(says, tried, spec, page, confirmed)
 
 
 def _page(experiment: Experiment, results: Path) -> Path:

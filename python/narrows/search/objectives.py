@@ -162,6 +162,6 @@ METRICS = tuple(dict.fromkeys(one.metric for one in OBJECTIVES.values()))
 def find(name: str) -> Objective:
     """The objective of a name; raises InputError."""
     if name not in OBJECTIVES:
-        found = f"{quote(name)}, which is no objective"
+        found = f"{quote(name)}, which is not an objective"
         raise InputError.at("--objective", found, one_of(name, list(OBJECTIVES)))
     return OBJECTIVES[name]

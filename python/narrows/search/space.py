@@ -47,7 +47,7 @@ class Dimension:
         least = self.least**2 / self.most if self.zero else self.least
         return FloatDistribution(least, self.most, log=True)
 
-    def rounded(self, drawn: Value) -> Value:
+    def round_value(self, drawn: Value) -> Value:
         """The value with two significant digits."""
         if isinstance(drawn, str) or self.whole:
             return drawn
@@ -62,9 +62,9 @@ class Dimension:
         if self.whole:
             middle: Value = int((value + self.plain) // 2)
         elif self.plain == 0:
-            middle = self.rounded(value / 2)
+            middle = self.round_value(value / 2)
         else:
-            middle = self.rounded((value * self.plain) ** 0.5)
+            middle = self.round_value((value * self.plain) ** 0.5)
         return None if middle in (value, self.plain) else middle
 
 

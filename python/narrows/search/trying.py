@@ -9,7 +9,7 @@ from statistics import median
 
 from narrows.backends import Backend
 from narrows.errors import SpecError
-from narrows.execute import Job, Made, run_each
+from narrows.execute import FinishedJob, Job, run_each
 from narrows.plan import Cell, canonical_json, content_hash, plan
 from narrows.search.objectives import METRICS, Objective, Row
 from narrows.search.space import Point, departures, specification
@@ -132,7 +132,7 @@ class Trying:
     def _values(self, asked: Sequence[Job | None]) -> list[float | None]:
         """The metric of each run, or None."""
 
-        def take(job: Job, made: Made) -> None:
+        def take(job: Job, made: FinishedJob) -> None:
             row = made.tables["summary"].row(0, named=True)
             self.memory[job.key] = {name: row.get(name) for name in METRICS}
 

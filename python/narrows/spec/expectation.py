@@ -69,7 +69,7 @@ class Taken:
     lasting_s: float | None = None
     """The period lasts at most this long."""
     lasting_rtts: float | None = None
-    """The same in two-way delays of the path."""
+    """The period lasts at most this many two-way delays of the path."""
     holding: Condition | None = None
     """Samples at which this doesn't hold are left out."""
 
@@ -140,16 +140,20 @@ class Expect:
 
     @property
     def brief(self) -> str:
-        """The same in a few words: without the period of a series."""
+        """The metric in a few words, without the period of a series."""
         if self.taken is None:
             return str(self.metric)
         return f"{_WORDS.get(self.taken.take, self.taken.take)} {self.taken.condition}"
 
     @property
-    def bound(self) -> str:
+    def bounds_text(self) -> str:
         """In words, such as "at least 0.4, at most 0.6"."""
+        return self.words_of_bounds()
+
+    def words_of_bounds(self, scale: float = 1) -> str:
+        """The same in another unit, of which the metric's has `scale`."""
         ends = (("at least", self.at_least), ("at most", self.at_most))
-        return ", ".join(f"{word} {value:g}" for word, value in ends if value is not None)
+        return ", ".join(f"{word} {scale * value:g}" for word, value in ends if value is not None)
 
 
 def expectation(entry: Mapping[str, Any]) -> Expect:

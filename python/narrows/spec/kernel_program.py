@@ -10,9 +10,7 @@ those of the back end uml take modules.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from narrows.errors import SpecError
@@ -26,19 +24,6 @@ SOURCE, COMPILED, MODULE = ".bpf.c", ".o", ".c"
 """Suffixes of programs, as C source and compiled by clang, and of modules' C source."""
 
 
-_also_in: ContextVar[tuple[Path, ...]] = ContextVar("also_in", default=())
-
-
-@contextmanager
-def also_in(folder: Path) -> Iterator[None]:
-    """Files are searched in `folder`, too, if they aren't next to the specification."""
-    token = _also_in.set((folder,))
-    try:
-        yield
-    finally:
-        _also_in.reset(token)
-
-
 def is_program(cca: str) -> bool:
     """Whether the name is that of an eBPF program."""
     return any(len(cca) > len(end) and cca.endswith(end) for end in (SOURCE, COMPILED))
@@ -49,8 +34,8 @@ def is_module(cca: str) -> bool:
     return len(cca) > len(MODULE) and cca.endswith(MODULE) and not cca.endswith(SOURCE)
 
 
-def allow(cca: str, near: Path, options: Mapping[str, object]) -> Source:
-    """The allowed program or module `cca` in `near`; in base64 if it is compiled.
+def allow(cca: str, near: Sequence[Path], options: Mapping[str, object]) -> Source:
+    """The allowed program or module `cca` in one of the folders; in base64 if it is compiled.
 
     Raises SpecError if it doesn't exist, isn't allowed, or has options.
     """
@@ -60,9 +45,9 @@ def allow(cca: str, near: Path, options: Mapping[str, object]) -> Source:
     return source
 
 
-def permit(cca: str, near: Path) -> Source:
+def permit(cca: str, near: Sequence[Path]) -> Source:
     """The same whatever its options."""
-    places = [folder / cca for folder in (near, *_also_in.get())]
+    places = [folder / cca for folder in near]
     file = next((place for place in places if place.is_file()), None)
     if file is None:
         raise SpecError.at(cca, f"no file {quote(str(places[-1]))}", "a file that is there")

@@ -32,10 +32,10 @@ from narrows.spec import permission
 from narrows.spec.suggest import one_of, quote
 
 METHODS = ("on_ack", "on_congestion", "control")
-_OPTIONAL = ("on_connect", "on_delivered", "on_lost", "on_start", "on_undo")
 """Methods that a control must have."""
+_OPTIONAL = ("on_connect", "on_delivered", "on_lost", "on_start", "on_undo")
 MAX_SOURCE_BYTES = 1_000_000
-PATIENCE_S = 10.0
+WARN_AFTER_S = 10.0
 """Code that hasn't returned after this time is reported on standard error."""
 EXAMPLE = 'a module and a class in it, such as "mymodule:MyControl"'
 _METHODS_TEXT = "a class with the methods on_ack(sample), on_congestion(event) and control()"
@@ -84,7 +84,9 @@ def _find_installed(cca: str, module: str, near: Path) -> Path:
         found = f"{quote(module)}, which Python can't look up ({error})"
         raise SpecError.at(cca, found, "a module that it can") from None
     if spec is None:
-        remedy = f"{module.replace('.', '/')}.py in {near.resolve()}, or an installed module,"
+        # Where `-m` of Python searches, a file there is what is meant.
+        here = Path.cwd() if str(Path.cwd()) in sys.path else near.resolve()
+        remedy = f"{module.replace('.', '/')}.py in {here}, or an installed module,"
         raise SpecError.at(cca, f"no module {quote(module)}", remedy)
     if spec.origin is None or not spec.origin.endswith(".py"):
         raise SpecError.at(cca, f"{quote(module)}, which has no Python source", "one that has")
@@ -105,11 +107,12 @@ def _look_up(module: str) -> importlib.machinery.ModuleSpec | None:
 
 def load(cca: str, source: Source) -> Callable[..., object]:
     """The class, from a fresh execution of its module; raises SpecError."""
-    from narrows._native import Patience
+    from narrows._native import SlowCallWarning
 
     user_code.announce(cca)
     module_name, _, class_name = cca.partition(":")
-    with _blame(cca, source), Patience(f"{source.file}, the module of {quote(cca)},", PATIENCE_S):
+    place = f"{source.file}, the module of {quote(cca)},"
+    with _blame(cca, source), SlowCallWarning(place, WARN_AFTER_S):
         module = _execute(module_name, source)
         return _class_in(module, cca, class_name, source)
 
@@ -123,7 +126,7 @@ def _class_in(module: ModuleType, cca: str, class_name: str, source: Source) -> 
             raise SpecError.at(cca, missing, one_of(name, known) if known else _METHODS_TEXT)
         found = getattr(found, name)
     if not inspect.isclass(found):
-        raise SpecError.at(cca, f"a {type(found).__name__}, which is no class", _METHODS_TEXT)
+        raise SpecError.at(cca, f"a {type(found).__name__}, which is not a class", _METHODS_TEXT)
     for method in METHODS:
         if not callable(getattr(found, method, None)):
             raise SpecError.at(cca, f"a class without {method}", _METHODS_TEXT)

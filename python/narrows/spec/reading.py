@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from narrows.errors import SpecError
 from narrows.files import read_limited
+from narrows.spec.inputs import inputs, translate_errors
 from narrows.spec.override import Override
 from narrows.spec.spec import Spec
-from narrows.spec.suggest import nearest, plain, quote
-from narrows.spec.surroundings import around, translate_errors
+from narrows.spec.suggest import as_unicode, nearest, quote
 
 if TYPE_CHECKING:
     from narrows._native import SpecSource
@@ -55,30 +55,44 @@ class Text:
     """Equivalent TOML text."""
     file: str | None
 
-    def spec(self) -> Spec:
-        """The checked specification; raises SpecError with every problem found."""
+    def spec(self, controls: Iterable[str] = (), folders: Iterable[Path] = ()) -> Spec:
+        """The checked specification; raises SpecError with every problem found.
+
+        `controls` and `folders` are those of `around`.
+        """
         with translate_errors():
-            return Spec(self.source.specification(*around(self.file)))
+            return Spec(self.source.specification(*inputs(self.file, controls, folders)))
 
 
-def load(path: str | Path | Written, overrides: Iterable[str | Override] = ()) -> Loaded:
+def load(
+    path: str | Path | Written,
+    overrides: Iterable[str | Override] = (),
+    controls: Iterable[str] = (),
+    folders: Iterable[Path] = (),
+) -> Loaded:
     """Reads and checks the file at `path`, or a text, with overrides, as `PLACE=VALUE` or parsed.
 
+    `controls` are those that a back end knows beyond the simulator's; programs of own controls are
+    also searched in `folders`.
     Raises SpecError with every problem found.
     """
     text = open_text(path, overrides)
-    return Loaded(text.spec(), text.text)
+    return Loaded(text.spec(controls, folders), text.text)
 
 
 def parse(
-    text: str, name: str, overrides: Iterable[str | Override] = (), file: str | None = None
+    text: str,
+    name: str,
+    overrides: Iterable[str | Override] = (),
+    file: str | None = None,
+    controls: Iterable[str] = (),
 ) -> Loaded:
     """Checks a specification given as TOML text; `name` replaces a missing `name`.
 
     Raises SpecError with every problem found.
     """
     made = read_written(Written(text, name), overrides, file)
-    return Loaded(made.spec(), made.text)
+    return Loaded(made.spec(controls), made.text)
 
 
 def open_text(path: str | Path | Written, overrides: Iterable[str | Override]) -> Text:
@@ -94,19 +108,21 @@ def read_written(given: Written, overrides: Iterable[str | Override], file: str 
     from narrows import _native
 
     changes = [
-        (plain(change), "--set") if isinstance(change, str) else (plain(change.text), change.origin)
+        (as_unicode(change), "--set")
+        if isinstance(change, str)
+        else (as_unicode(change.text), change.origin)
         for change in overrides
     ]
     with translate_errors():
         source = _native.SpecSource(
-            given.text, _name(given.name), file and plain(file), changes, given.json
+            given.text, _name(given.name), file and as_unicode(file), changes, given.json
         )
     return Text(source, source.renewed_text() or given.text, file)
 
 
 def _name(stem: str) -> str:
     """The file's name as the specification's; none if it isn't Unicode."""
-    return stem if plain(stem) == stem else "\0"
+    return stem if as_unicode(stem) == stem else "\0"
 
 
 def read_file(path: Path) -> str:

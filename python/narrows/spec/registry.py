@@ -1,39 +1,19 @@
-"""The names that specifications can use, read from the native module on first use.
-
-A back end may know more controls than the simulator; `also_known` adds them while a specification
-is read for it.
-"""
+"""The names that specifications can use, read from the native module on first use."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-_others: ContextVar[tuple[str, ...]] = ContextVar("others", default=())
 
-
-@contextmanager
-def also_known(names: Iterable[str]) -> Iterator[None]:
-    """Accepts these as congestion controls, without options if the simulator lacks them."""
-    token = _others.set(tuple(names))
-    try:
-        yield
-    finally:
-        _others.reset(token)
-
-
-def others() -> tuple[str, ...]:
-    """The controls of a back end beyond those of the simulator."""
-    return _others.get()
-
-
+@cache
 def ccas() -> dict[str, Mapping[str, Any]]:
-    """The congestion controls by name."""
-    return {**{name: _stand_in(name) for name in _others.get()}, **_registered_controls()}
+    """The simulator's congestion controls by name."""
+    from narrows import _native
+
+    return {entry["name"]: entry for entry in _native.ccas()}
 
 
 _BBR1 = {"title": "BBRv1", "family": "bbr", "paces": True}
@@ -57,14 +37,7 @@ def _stand_in(cca: str) -> Mapping[str, Any]:
 
 
 def _control(cca: str) -> Mapping[str, Any]:
-    return _registered_controls().get(cca) or _stand_in(cca)
-
-
-@cache
-def _registered_controls() -> dict[str, Mapping[str, Any]]:
-    from narrows import _native
-
-    return {entry["name"]: entry for entry in _native.ccas()}
+    return ccas().get(cca) or _stand_in(cca)
 
 
 def ecn_need(cca: str) -> str | None:

@@ -64,7 +64,7 @@ def misfit(control: RustControl, options: Mapping[str, object]) -> tuple[str, st
     known = [name for name, _ in control.options]
     for name, value in options.items():
         if name not in known:
-            found = f"{quote(name)}, which is no option of the control"
+            found = f"{quote(name)}, which is not an option of the control"
             return found, one_of(name, known) if known else "no options"
         if isinstance(value, bool) or not isinstance(value, int | float):
             return f"{name} = {value!r}", "a number"

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.errors import SpecError
+from narrows.spec.inputs import inputs, translate_errors
 from narrows.spec.override import Override
 from narrows.spec.reading import Text, Written, open_text, read_written
 from narrows.spec.spec import Spec, Until
-from narrows.spec.surroundings import around, translate_errors
 
 if TYPE_CHECKING:
     from narrows._native import StudyOutput
@@ -51,14 +51,19 @@ class Study:
         with translate_errors():
             return [dict(json.loads(point)) for point in self._output.points()]
 
-    def specs(self) -> Iterator[tuple[Mapping[str, object], Spec | SpecError]]:
-        """Every combination with its specification, or the reason why it can't run."""
-        surroundings = around(self._file)
+    def specs(
+        self, controls: Iterable[str] = ()
+    ) -> Iterator[tuple[Mapping[str, object], Spec | SpecError]]:
+        """Every combination with its specification, or the reason why it can't run.
+
+        `controls` are those that a back end knows beyond the simulator's.
+        """
+        needed = inputs(self._file, controls)
         for number, point in enumerate(self.points()):
             made: Spec | SpecError
             try:
                 with translate_errors():
-                    made = Spec(self._output.specification(number, *surroundings))
+                    made = Spec(self._output.specification(number, *needed))
             except SpecError as error:
                 made = error
             yield point, made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def plain(text: str) -> str:
+def as_unicode(text: str) -> str:
     """The text with "?" for everything that isn't Unicode, as in names of files."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -14,14 +14,14 @@ def quote(text: str, limit: int = 64) -> str:
     """`text` in double quotes, shortened and with control characters escaped."""
     from narrows import _native
 
-    return _native.quote(plain(text), limit)
+    return _native.quote(as_unicode(text), limit)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word closest to `word`, ignoring case; None if none is close."""
     from narrows import _native
 
-    return _native.nearest(plain(word), [plain(name) for name in known])
+    return _native.nearest(as_unicode(word), [as_unicode(name) for name in known])
 
 
 def one_of(word: str, known: Iterable[str]) -> str:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 
-from narrows.spec.suggest import plain
+from narrows.spec.suggest import as_unicode
 
 
 def spell(place: str) -> str | None:
     """The usual spelling of a place, such as `flows[0].cca`; None if it isn't one."""
     from narrows import _native
 
-    return _native.parse_place(plain(place))
+    return _native.parse_place(as_unicode(place))
+
+
+def full_place(key: str) -> str | None:
+    """The place of a key of the path, the hosts or the run: "buffer" is `path.buffer`."""
+    from narrows import _native
+
+    tables = json.loads(_native.schema())["properties"]
+    named = (name for name in ("path", "run", "host") if key in tables[name]["properties"])
+    return next((f"{name}.{key}" for name in named), None)
 
 
 def measure(text: str) -> tuple[str, float] | None:
@@ -21,7 +30,18 @@ def measure(text: str) -> tuple[str, float] | None:
     """
     from narrows import _native
 
-    return _native.quantity(plain(text))
+    return _native.quantity(as_unicode(text))
+
+
+def part(text: str) -> float | None:
+    """A part in per cent, such as "1%", as a number; None for any other text."""
+    digits = text.strip().removesuffix("%")
+    if digits == text.strip():
+        return None
+    try:
+        return float(f"{digits.rstrip()}e-2")
+    except ValueError:
+        return None
 
 
 def format_duration(ns: int) -> str:
@@ -40,7 +60,8 @@ def exact_value(value: object) -> object:
     try:
         return float(value)
     except ValueError:
-        return measure(value) or value
+        known = part(value)
+        return known if known is not None else measure(value) or value
 
 
 def same_value(one: object, other: object) -> bool:

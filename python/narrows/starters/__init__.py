@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,21 @@ class Starter:
     def spec(self) -> str:
         """The file of its specification, or of its study in a folder."""
         return f"{self.folder}/study.toml" if self.folder else f"{self.name}.toml"
+
+    def command_in(self, directory: Path) -> str:
+        """The first command for files in another directory than the current one."""
+        own = {name.partition("/")[0] for name in (self.spec, *self.files)}
+        words = self.command.split()
+        return " ".join(
+            _place(directory, word) if Path(word).name in own else word for word in words
+        )
+
+
+def _place(directory: Path, name: str) -> str:
+    """A file of a starting point as a word of a command."""
+    path = directory / name
+    dot = "./" if name.startswith("./") and not path.is_absolute() else ""
+    return shlex.quote(f"{dot}{path}")
 
 
 STARTERS = (
@@ -71,11 +87,10 @@ def write(starter: Starter, directory: Path, force: bool = False) -> list[Path]:
     for path in paths:
         if path.exists() and not force:
             raise InputError.at(str(path), "a file of that name", "another --out, or --force")
-    try:
+    from narrows.store.atomic import writing  # loads much that a list does without
+
+    with writing(directory, "a directory that can be written"):
         for name, path in zip(names, paths, strict=True):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(_stored_file(name).read_text(encoding="utf-8"), encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError.at(str(directory), reason, "a directory that can be written") from error
     return paths

@@ -1,10 +1,10 @@
-"""The results directory: the only place that knows paths.
+"""The results directory; only this package knows its paths.
 
     NAME-HASH8/
         spec.toml       the specification as run
         manifest.json   versions, seeds, hashes, digests, the command
         summary.json    the numbers of each trial, with its scenario
-        summary.csv     the same flows as a table
+        summary.csv     the summary's flows as a table
         trial-1/        scenario.json and the tables as Parquet
         trial-1/captures/   sender.pcapng and so on, for a run with captures
         report.html     made from the above; figure.png and figure.svg if they were asked for
@@ -27,19 +27,19 @@ from narrows.store.open import (
     location,
     mend_mark,
     open_store,
+    snapshot,
 )
-from narrows.store.protocol import Store
 from narrows.store.read import Result, StoredTrial, find_result, open_result
 from narrows.store.records import (
     NO_CAPTURES,
     CaptureOptions,
     RunInfo,
-    RunResult,
+    RunRecord,
     Tables,
     digest,
 )
-from narrows.store.runs import RunStore, unwritable
-from narrows.store.signals import uninterrupted
+from narrows.store.runs import Store
+from narrows.store.signals import defer_signals
 from narrows.store.slug import slug
 from narrows.store.write import RESULTS, Draft, default_directory, new_result
 
@@ -52,8 +52,7 @@ __all__ = [
     "Place",
     "Result",
     "RunInfo",
-    "RunResult",
-    "RunStore",
+    "RunRecord",
     "Store",
     "StoredTrial",
     "StudyState",
@@ -62,6 +61,7 @@ __all__ = [
     "create_store",
     "damage",
     "default_directory",
+    "defer_signals",
     "digest",
     "find_result",
     "is_store",
@@ -73,8 +73,7 @@ __all__ = [
     "open_store",
     "read_frames",
     "slug",
+    "snapshot",
     "states",
-    "uninterrupted",
-    "unwritable",
     "write_frames",
 ]

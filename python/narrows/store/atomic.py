@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
-from narrows.store.owned import REPLACED, hidden, lock, owned_file
-from narrows.store.signals import uninterrupted
+from narrows.errors import StoreError
+from narrows.store.owned import REPLACED, hidden_path, lock, owned_file
+from narrows.store.signals import defer_signals
 
 _AT_ONCE = 16
 """Number of files flushed at once."""
@@ -23,7 +25,7 @@ def publish(partial: Path, final: Path) -> None:
     (`narrows.store.owned`).
     """
     flush_all([partial, *(path for path in partial.rglob("*") if path.is_dir())])
-    with uninterrupted():
+    with defer_signals():
         if final.exists():
             _replace(partial, final)
         else:
@@ -33,7 +35,7 @@ def publish(partial: Path, final: Path) -> None:
 
 def _replace(partial: Path, final: Path) -> None:
     """Replaces one directory by another; the old one stays locked until it is removed."""
-    replaced = hidden(final, REPLACED)
+    replaced = hidden_path(final, REPLACED)
     descriptor = os.open(final, os.O_RDONLY)
     try:
         lock(descriptor)
@@ -73,3 +75,15 @@ def write_text(path: Path, text: str, *, follow: bool = False) -> None:
     """
     with owned_file(path, follow=follow) as work:
         work.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def writing(
+    place: str | Path, remedy: str = "a directory that can be written (--out DIR)"
+) -> Iterator[None]:
+    """Turns what the machine refuses in the block into the error of a place to write."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError.at(str(error.filename or place), reason, remedy) from error

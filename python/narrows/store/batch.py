@@ -11,16 +11,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from narrows.store.parts import Entry
-from narrows.store.protocol import Store
-from narrows.store.signals import uninterrupted
+from narrows.store.parts import FinishedRun
+from narrows.store.runs import Store
+from narrows.store.signals import defer_signals
 
 MOMENT_S = 2.0
-"""A run waits this long for others..."""
+"""The longest that a run waits for others."""
 MANY = 200
-"""...unless this many are waiting: each holds its lock, and so an open file..."""
+"""With this many runs, none waits longer: each holds its lock, and so an open file."""
 BYTES = 32 << 20
-"""...or their tables take this much memory."""
+"""With tables of this size in memory, no run waits longer."""
 MOST = 2 * MANY
 """The most runs that may wait; beyond that, `add` blocks."""
 PARTS = 48
@@ -31,7 +31,7 @@ PARTS = 48
 class _Waiting:
     """A run that waits, its size, since when, and what to do when it no longer waits."""
 
-    entry: Entry
+    entry: FinishedRun
     bytes: int
     since: float
     anyway: list[Callable[[], None]] = field(default_factory=list)
@@ -50,9 +50,9 @@ class Batch:
         self._thread = threading.Thread(target=self._work, name="narrows-disk", daemon=True)
         self._thread.start()
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: FinishedRun) -> None:
         """Adds a run to the next part; raises OSError if one before it couldn't be kept."""
-        size = BYTES if entry.long() else entry.bytes
+        size = BYTES if entry.spilled_tables() else entry.bytes
         with self._changed:
             self._changed.wait_for(lambda: self._has_room() or self._error)
             self._raise()
@@ -61,7 +61,7 @@ class Batch:
             if len(self._waiting) == 1 or self._is_full():  # otherwise the thread needn't wake up
                 self._changed.notify_all()
 
-    def after(self, key: str, call: Callable[[], None]) -> None:
+    def call_when_done(self, key: str, call: Callable[[], None]) -> None:
         """Calls a function when a run no longer waits, immediately if it doesn't."""
         with self._changed:
             waiting = self._waiting.get(key)
@@ -75,7 +75,7 @@ class Batch:
 
         A signal that ends the command waits as well, so that nothing is left behind.
         """
-        with uninterrupted():
+        with defer_signals():
             with self._changed:
                 self._closed = True
                 self._changed.notify_all()

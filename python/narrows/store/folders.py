@@ -1,4 +1,10 @@
-"""The parts of a store in a directory."""
+"""The files of a store in a directory.
+
+    DIR/locks/, tmp/        of the processes that are at work, see `narrows.store.owned`
+
+A part is a directory that is written under `tmp`, flushed to disk, and gets its name by a single
+rename; every other file is replaced in the same way.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +14,83 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from narrows.errors import StoreError
-from narrows.files import open_regular
+from narrows.files import open_regular, read_contained
 from narrows.store.atomic import flush, flush_all
-from narrows.store.locks import claim
-from narrows.store.owned import workshop
-from narrows.store.parts import NAME
+from narrows.store.locks import claim, free_locks
+from narrows.store.owned import private_directory, remove_abandoned
+from narrows.store.parts import NAME, PARTS
 
-PARTS = "parts"
+FOLDERS = (PARTS, "studies", "failures", "locks", "tmp")
+PAGES = "pages"
+"""The folder of the pages of single runs."""
 MERGE = "0" * 32
 """The lock of the process that merges or removes parts; it is named like those of runs."""
 _FRESH_NS = 50_000_000
 """A directory that changed less than this ago may have changed again within its clock's tick."""
 
 
-class PartFolders:
-    """The parts in `root/parts`, each a directory that got its name by a single rename."""
+@dataclass
+class FolderFiles:
+    """The files below `directory`; see `narrows.store.medium.StoreFiles`."""
 
-    def __init__(self, root: Path) -> None:
-        self._root, self._folder = root, root / PARTS
+    directory: Path
 
-    def names(self) -> list[str]:
+    def __str__(self) -> str:
+        return str(self.directory)
+
+    def place(self, name: str) -> Path:
+        """The place of a file, for messages."""
+        return self.directory / name
+
+    def read(self, name: str, most: int) -> bytes:
+        """The content, but not by a link; raises OSError if it exceeds `most`."""
+        return read_contained(self.directory / name, most)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[BinaryIO]:
+        """Opens a file, but not by a link."""
+        place = self.directory / name
+        if place.parent.is_symlink():
+            raise StoreError.at(str(place.parent), "a link", "a directory of the store")
+        with open_regular(place, follow=False) as stream:
+            yield stream
+
+    def write(self, name: str, content: bytes) -> None:
+        """Writes a file that appears complete on the disk, replacing an older one."""
+        with self.new_directory() as directory:
+            work = directory / Path(name).name
+            work.write_bytes(content)
+            flush(work)
+            work.replace(self.directory / name)
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files in a folder, ascending."""
+        return sorted(path.name for path in (self.directory / folder).iterdir())
+
+    def modification_time(self, name: str) -> float | None:
+        """When a file was written, in seconds of the system's clock; None if there is none."""
+        try:
+            return (self.directory / name).stat().st_mtime
+        except FileNotFoundError:
+            return None
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Removes files, or what damage put in their place; missing ones are ignored."""
+        for name in names:
+            place = self.directory / name
+            if place.is_dir() and not place.is_symlink():
+                shutil.rmtree(place)
+            else:
+                place.unlink(missing_ok=True)
+
+    def parts(self) -> list[str]:
         """The names of all parts, ascending."""
-        with os.scandir(self._folder) as entries:
+        with os.scandir(self.directory / PARTS) as entries:
             return sorted(
                 entry.name
                 for entry in entries
@@ -41,58 +98,82 @@ class PartFolders:
             )
 
     def version(self) -> int | None:
-        """A number that changes with the names; None as long as it may miss a change."""
-        changed = self._folder.stat().st_mtime_ns
+        """A number that changes with the parts; None as long as it may miss a change."""
+        changed = (self.directory / PARTS).stat().st_mtime_ns
         return changed if time.time_ns() - changed > _FRESH_NS else None
 
-    @contextmanager
-    def open(self, part: str, file: str) -> Iterator[BinaryIO]:
-        """Opens a file, but not by a link."""
-        place = self._folder / part
-        if place.is_symlink():
-            raise StoreError.at(str(place), "a link", "a directory of the store")
-        with open_regular(place / file, follow=False) as stream:
-            yield stream
-
-    def place(self, part: str, file: str) -> Path:
-        """The place of a file, for messages."""
-        return self._folder / part / file
-
-    def room(self) -> AbstractContextManager[Path]:
+    def new_directory(self) -> AbstractContextManager[Path]:
         """An empty directory for a part."""
-        return workshop(self._root / "tmp")
+        return private_directory(self.directory / "tmp")
 
     def publish(self, folder: Path) -> None:
-        """Gives a directory its name, once all of its files are on the disk."""
+        """Makes a part of the files in a directory, once all of them are on the disk."""
         work = folder / f"part-{secrets.token_hex(8)}"
         files = list(folder.iterdir())
         work.mkdir()
         for file in files:
             file.rename(work / file.name)
         flush_all([work])
-        work.rename(self._folder / work.name)
-        flush(self._folder)
+        work.rename(self.directory / PARTS / work.name)
+        flush(self.directory / PARTS)
 
-    def remove(self, parts: Iterable[str]) -> None:
+    def remove_parts(self, parts: Iterable[str]) -> None:
         """Removes parts, their names first, so that none is ever visible in part."""
-        with self.room() as room:
+        with self.new_directory() as directory:
             for name in parts:
                 try:
-                    (self._folder / name).rename(room / name)
+                    (self.directory / PARTS / name).rename(directory / name)
                 except FileNotFoundError:
                     continue
-                if (room / name).is_symlink():
-                    (room / name).unlink()
+                if (directory / name).is_symlink():
+                    (directory / name).unlink()
                 else:
-                    shutil.rmtree(room / name, ignore_errors=True)
+                    shutil.rmtree(directory / name, ignore_errors=True)
 
     @contextmanager
     def merging(self, wait_s: float = 0.0) -> Iterator[bool]:
         """Whether no other process changes parts until the end of the block."""
         until = time.monotonic() + wait_s
         while True:
-            with claim(self._root / "locks" / MERGE) as ours:
+            with self.claim(MERGE) as ours:
                 if ours or time.monotonic() >= until:
                     yield ours
                     return
             time.sleep(0.05)
+
+    def claim(self, key: str) -> AbstractContextManager[bool]:
+        """Whether we own a run until the end of the block."""
+        return claim(self.directory / "locks" / key)
+
+    def leftovers(self, remove: bool) -> list[str]:
+        """Leftovers of killed processes; work in progress is locked, and left alone."""
+        folder, locks = self.directory / "tmp", self.directory / "locks"
+        gone = [path.name for path in remove_abandoned(folder, remove)]
+        return [*gone, *(path.name for path in free_locks(locks, remove))]
+
+    def has(self, name: str) -> bool:
+        """Whether a file is there."""
+        return (self.directory / name).is_file()
+
+    def is_whole(self) -> bool:
+        """Whether the directory has all folders of a store."""
+        return all((self.directory / name).is_dir() for name in FOLDERS)
+
+    def begin(self, mark: str) -> None:
+        """Makes the folders; raises StoreError for a directory with something else in it."""
+        self.check()
+        if self.directory.is_dir() and any(
+            entry.name not in FOLDERS for entry in self.directory.iterdir() if entry.name != mark
+        ):
+            remedy = "a new or empty directory, or one of an earlier sweep,"
+            raise StoreError.at(str(self), "something that is no store of runs", remedy)
+        for folder in FOLDERS:
+            (self.directory / folder).mkdir(parents=True, exist_ok=True)
+        remove_abandoned(self.directory / "tmp")
+
+    def check(self) -> None:
+        """Raises StoreError for a folder that leads out of the store: things are removed there."""
+        for folder in (*FOLDERS, PAGES):
+            place = self.directory / folder
+            if place.is_symlink() or (place.exists() and not place.is_dir()):
+                raise StoreError.at(str(place), "a link or a file", "a folder of the store")

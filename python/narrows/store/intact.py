@@ -28,7 +28,7 @@ LARGE = "capture_files"
 _FOLDERS = ("trial-*", "trial-*/captures", "trial-*/programs")
 
 
-def sealed(manifest: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+def seal(manifest: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """A manifest with the digests of the files beside it, and of itself."""
     digests = {name: _digest_of(directory / name) for name in _files(directory)}
     whole = {**manifest, FILES: digests}
@@ -92,7 +92,7 @@ def digest_of_stream(file: BinaryIO) -> str:
 
 
 def _damage_error(path: Path) -> StoreError:
-    return StoreError.at(str(path), "other content than the run wrote", "a fresh run")
+    return StoreError.at(str(path), "content that the run did not write", "a fresh run")
 
 
 def digest_of(document: object) -> str:

@@ -24,7 +24,7 @@ _NAME = re.compile("[0-9a-f]{32}")
 
 @contextmanager
 def claim(path: Path, *, remove: bool = True) -> Iterator[bool]:
-    """Whether we hold the lock at `path` until the end of the block; never waits.
+    """Yields whether we hold the lock at `path` until the end of the block; never waits.
 
     With `remove` its file is removed afterwards.
     """
@@ -60,10 +60,10 @@ def free_locks(folder: Path, remove: bool = True) -> list[Path]:
 
     Without `remove` it changes nothing.
     """
-    return [path for path in sorted(folder.iterdir()) if _free(path, remove)]
+    return [path for path in sorted(folder.iterdir()) if _remove_if_free(path, remove)]
 
 
-def _free(path: Path, remove: bool) -> bool:
+def _remove_if_free(path: Path, remove: bool) -> bool:
     """Removes the file of a lock that nobody holds; returns whether it is one."""
     if not _NAME.fullmatch(path.name):
         return False

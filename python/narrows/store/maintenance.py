@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from narrows.errors import StoreError
 from narrows.plan import trial_of
 from narrows.spec.scenario import Scenario
-from narrows.store.protocol import Store
+from narrows.store.runs import Store
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +30,7 @@ class StudyState:
 
 @dataclass(frozen=True)
 class Garbage:
-    """What `collect` removed, or would remove."""
+    """The files that `collect` removed, or would remove."""
 
     runs: tuple[str, ...]
     failures: tuple[str, ...]
@@ -97,7 +97,7 @@ def _damage_found_by(*readers: Callable[[str], object], name: str) -> str | None
         for read in readers:
             read(name)
     except StoreError as error:
-        return f"{Path(error.place).name}: {error.found}"
+        return f"{Path(error.place).name}: {error.problems[0].found}"
     return None
 
 
@@ -115,7 +115,7 @@ def _damage_of(store: Store, key: str) -> str | None:
         record, scenario = store.info(key), store.scenario(key)
         groups = classes(scenario, store.table(key, "flows"))
     except StoreError as error:
-        return f"{Path(error.place).name}: {error.found}"
+        return f"{Path(error.place).name}: {error.problems[0].found}"
     made = trial_of(1, scenario, str(record.get("engine")), str(record.get("backend")), groups)
     return None if made.hash == key else "its name isn't the hash of its scenario"
 

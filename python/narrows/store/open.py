@@ -1,14 +1,16 @@
-"""Finds stores: a directory, or a URL of object storage."""
+"""Opens and creates stores: a directory, or a URL of object storage."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from narrows.errors import StoreError
-from narrows.store.owned import owned_file, remove_abandoned
-from narrows.store.protocol import Store
-from narrows.store.runs import FOLDERS, FORMAT, MARK, PAGES, RunStore, read_json, unwritable
+from narrows.store.atomic import publish, writing
+from narrows.store.folders import FolderFiles
+from narrows.store.medium import FORMAT, MARK, StoreFiles, as_json, read_document
+from narrows.store.owned import owned_directory
+from narrows.store.parts import PARTS
+from narrows.store.runs import Store
 
 Place = str | Path
 """A directory, or a URL such as s3://bucket/prefix."""
@@ -20,99 +22,95 @@ def is_url(place: Place) -> bool:
 
 
 def location(place: Place) -> Place:
-    """A URL unchanged, everything else as a path; `file://` URLs are paths, too."""
+    """Returns a URL unchanged, and everything else as a path, `file://` URLs included."""
     if is_url(place):
         return str(place)
     return Path(str(place).removeprefix("file://"))
 
 
+def is_store(path: Place) -> bool:
+    """Whether a place is a store of runs."""
+    return _files(path).has(MARK)
+
+
 def create_store(path: Place) -> Store:
     """The store at `path`, created if there is none; raises StoreError if that fails."""
-    if is_url(path):
-        from narrows.store.objects import create
-
-        return create(str(path))
-    directory = Path(location(path))
-    if (directory / MARK).is_file():
-        store = open_store(directory)
-        store.leftovers(remove=True)
+    files = _files(path)
+    if files.has(MARK):
+        store = open_store(path)
+        if store.directory is not None:
+            store.leftovers(remove=True)
         return store
-    try:
-        _check_folders(directory)
-        if directory.is_dir() and any(
-            entry.name not in FOLDERS for entry in directory.iterdir() if entry.name != MARK
-        ):
-            remedy = "a new or empty directory, or one of an earlier sweep,"
-            raise StoreError.at(str(path), "something that is no store of runs", remedy)
-        for folder in FOLDERS:
-            (directory / folder).mkdir(parents=True, exist_ok=True)
-        remove_abandoned(directory / "tmp")
-        _write_mark(directory)
-    except OSError as error:
-        raise unwritable(error, directory) from error
-    return RunStore(directory)
+    with writing(Path(str(files))):
+        files.begin(MARK)
+        _write_mark(files)
+    return Store(files)
 
 
 def open_store(path: Place) -> Store:
     """The store at `path`; raises StoreError if there is none."""
-    if is_url(path):
-        from narrows.store.objects import open_there
-
-        return open_there(str(path))
-    directory = Path(location(path))
-    remedy = "the directory of a sweep"
-    if not directory.is_dir():
+    files, remedy = _files(path), "the directory of a sweep, or its URL"
+    directory = files.directory
+    if directory is not None and not directory.is_dir():
         found = "a file" if directory.exists() else "no such directory"
         raise StoreError.at(str(path), found, remedy)
-    if not (directory / MARK).is_file():
-        raise StoreError.at(str(path), f"a directory without {MARK}", remedy)
-    if read_json(directory / MARK).get("format") != FORMAT:
+    if not files.has(MARK):
+        found = f"no {MARK} there" if directory is None else f"a directory without {MARK}"
+        raise StoreError.at(str(path), found, remedy)
+    if read_document(files, MARK, None).get("format") != FORMAT:
         raise StoreError.at(str(path), "a store of another version of narrows", "a fresh sweep")
-    _check_folders(directory)
-    return RunStore(directory)
+    files.check()
+    return Store(files)
+
+
+def snapshot(path: Place, out: Path) -> Store:
+    """Makes `out` a store with the runs and studies that are at `path` now.
+
+    Its files are links, so it takes no room, and stays whatever is merged or removed there. Raises
+    StoreError for object storage, or if `out` can't be written.
+    """
+    store = open_store(path)
+    if store.directory is None:
+        raise StoreError.at(str(path), "a store in object storage", "a directory")
+    if out.exists():
+        raise StoreError.at(str(out), "something that is there", "a new directory")
+    with writing(out, "a new directory on the same disk"), owned_directory(out) as work:
+        files = FolderFiles(work)
+        files.begin(MARK)
+        store.link_parts(work / PARTS)
+        for stem, record in store.studies().items():
+            Store(files).add_study(stem, record, store.study_runs(stem))
+        _write_mark(files)
+        publish(work, out)
+    return open_store(out)
 
 
 def mend_mark(path: Place, remove: bool) -> str | None:
-    """Returns what is wrong with the file that names a store's format; with `remove` mends it.
+    """Returns what is wrong with the file that names a store's format; with `remove` repairs it.
 
     Only a directory with all folders of a store counts as one, and a URL with a complete run.
     """
-    if is_url(path):
-        from narrows.store import objects
-
-        return objects.mend_mark(str(path), remove)
-    directory = Path(location(path))
-    mark = directory / MARK
-    if not mark.is_file() or not all((directory / n).is_dir() for n in FOLDERS):
+    files = _files(path)
+    if not files.has(MARK) or not files.is_whole():
         return None
     try:
-        read_json(mark)
+        read_document(files, MARK, None)
     except StoreError as error:
         if remove:
-            _check_folders(directory)
-            _write_mark(directory)
-        return error.found
+            files.check()
+            _write_mark(files)
+        return error.problems[0].found
     return None
 
 
-def _write_mark(directory: Path) -> None:
-    with owned_file(directory / "tmp" / MARK) as work:
-        work.write_text(json.dumps({"format": FORMAT}) + "\n", encoding="utf-8", newline="\n")
-    (directory / "tmp" / MARK).replace(directory / MARK)
-
-
-def _check_folders(directory: Path) -> None:
-    """Raises StoreError for a folder that leads out of the store: things are removed in them."""
-    for folder in (*FOLDERS, PAGES):
-        place = directory / folder
-        if place.is_symlink() or (place.exists() and not place.is_dir()):
-            raise StoreError.at(str(place), "a link or a file", "a folder of the store")
-
-
-def is_store(path: Place) -> bool:
-    """Whether a place is a store of runs."""
+def _files(path: Place) -> StoreFiles:
+    """The files at a place."""
     if is_url(path):
-        from narrows.store.objects import is_there
+        from narrows.store.objects import Bucket
 
-        return is_there(str(path))
-    return (Path(location(path)) / MARK).is_file()
+        return Bucket(str(path))
+    return FolderFiles(Path(location(path)))
+
+
+def _write_mark(files: StoreFiles) -> None:
+    files.write(MARK, as_json({"format": FORMAT}))

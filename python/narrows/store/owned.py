@@ -27,7 +27,7 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-from narrows.store.signals import uninterrupted
+from narrows.store.signals import defer_signals
 
 PARTIAL, REPLACED = "partial", "replaced"
 """Suffix of what is being written, and of what a finished directory is about to replace."""
@@ -39,7 +39,7 @@ _LONGEST = 225
 """The longest name, so that the hidden name still fits into 255 bytes."""
 
 
-def hidden(final: Path, suffix: str = PARTIAL) -> Path:
+def hidden_path(final: Path, suffix: str = PARTIAL) -> Path:
     """A unique hidden name beside `final` for this process's work."""
     name = final.name.encode()[:_LONGEST].decode(errors="ignore")
     return final.with_name(f".{name}.{host_mark()}-{secrets.token_hex(4)}.{suffix}")
@@ -59,7 +59,7 @@ def owned_directory(final: Path, mode: int = 0o777) -> Iterator[Path]:
 
 
 @contextmanager
-def workshop(folder: Path) -> Iterator[Path]:
+def private_directory(folder: Path) -> Iterator[Path]:
     """An empty working directory in `folder`, removed at the end."""
     with _ours(folder / "work") as work:
         yield work
@@ -69,11 +69,11 @@ def workshop(folder: Path) -> Iterator[Path]:
 def _ours(final: Path, mode: int = 0o777) -> Iterator[Path]:
     made: list[tuple[Path, int]] = []
     try:
-        with uninterrupted():  # otherwise there could be one that nobody knows about
+        with defer_signals():  # otherwise there could be one that nobody knows about
             made.append(make_directory(final, mode))
         yield made[0][0]
     finally:
-        with uninterrupted():
+        with defer_signals():
             for work, descriptor in made:
                 shutil.rmtree(work, ignore_errors=True)
                 os.close(descriptor)
@@ -92,16 +92,16 @@ def owned_file(final: Path, *, follow: bool = False) -> Iterator[Path]:
     if follow and final.is_symlink():
         final = final.resolve()
     remove_abandoned(final.parent)
-    work = hidden(final)
+    work = hidden_path(final)
     opened: list[int] = []
     try:
-        with uninterrupted():
+        with defer_signals():
             opened.append(_create(work, final))
         lock(opened[0])
         yield work
         work.replace(final)
     finally:
-        with uninterrupted():
+        with defer_signals():
             work.unlink(missing_ok=True)
             for descriptor in opened:
                 os.close(descriptor)
@@ -113,7 +113,7 @@ def _check_replaceable(final: Path) -> None:
     except FileNotFoundError:
         regular = True
     if not regular:
-        raise OSError(errno.EINVAL, "no regular file", str(final))
+        raise OSError(errno.EINVAL, "something other than a regular file", str(final))
 
 
 def _create(work: Path, final: Path) -> int:
@@ -169,7 +169,7 @@ def _hold_abandoned(path: Path, host: str) -> Iterator[bool]:
 def make_directory(final: Path, mode: int = 0o777) -> tuple[Path, int]:
     """A hidden directory that we own as long as the returned descriptor is open."""
     while True:
-        work = hidden(final)
+        work = hidden_path(final)
         work.mkdir(mode)
         with suppress(FileNotFoundError):  # taken for abandoned before it was locked
             descriptor = os.open(work, os.O_RDONLY)

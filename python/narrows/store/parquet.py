@@ -60,7 +60,7 @@ class NativeTables(Mapping[str, "pl.DataFrame"]):
         return len(self.native)
 
 
-def without(
+def drop_tables(
     tables: Mapping[str, pl.DataFrame], left_out: Collection[str]
 ) -> Mapping[str, pl.DataFrame]:
     """The tables except for some."""
@@ -154,14 +154,6 @@ def read_columns(path: Path) -> Columns:
         return columns(_native.read_parquet(path))
     except ValueError:
         return columns(read_parquet(path))
-
-
-def read_schema(path: Path) -> Mapping[str, pl.DataType]:
-    """The columns of the table in a file."""
-    import polars as pl
-
-    with damage_of(str(path)), open_regular(path, follow=False) as file:
-        return pl.read_parquet_schema(file)
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from narrows._native import ArrowTable
-    from narrows.store.records import RunResult
+    from narrows.store.records import RunRecord
 
+PARTS = "parts"
+"""The folder of the parts."""
 RUNS = "runs"
 """The table that has a row for each run."""
 DERIVED = ("summary", "flows")
@@ -45,11 +47,11 @@ Frames = dict[str, "pl.DataFrame"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class FinishedRun:
     """A finished run on its way into a part; `values` are those of the axes."""
 
     trial: Trial
-    result: RunResult
+    result: RunRecord
     derived: Mapping[str, pl.DataFrame]
     values: Mapping[str, object]
 
@@ -63,7 +65,7 @@ class Entry:
         for tables in (self.result.tables, self.derived):
             yield from ((name, tables[name]) for name in tables if not _is_long(tables, name))
 
-    def long(self) -> list[str]:
+    def spilled_tables(self) -> list[str]:
         """The names of its tables that were written to a file, since they're too long."""
         return [name for name in self.result.tables if _is_long(self.result.tables, name)]
 
@@ -77,13 +79,13 @@ def _is_long(tables: Mapping[str, pl.DataFrame], name: str) -> bool:
     return isinstance(tables, NativeTables) and tables.native[name].piece(0, 1) is not None
 
 
-def write_part(folder: Path, entries: Iterable[Entry]) -> None:
+def write_part(folder: Path, entries: Iterable[FinishedRun]) -> None:
     """Writes the part of some runs into an empty directory; a run with long tables is alone."""
     kept = sorted(entries, key=lambda entry: entry.key)
     for name, frame in frames_of(kept).items():
         write_parquet(frame, folder / f"{name}{SUFFIX}")
     for entry in kept:
-        for name in entry.long():
+        for name in entry.spilled_tables():
             table = cast("NativeTables", entry.result.tables).native[name]
             _write_long(table, entry.key, folder / f"{name}{SUFFIX}")
     write_line(folder, len(kept))
@@ -107,16 +109,16 @@ def write_line(folder: Path, runs: int, replaces: Sequence[str] = ()) -> None:
     (folder / LINE).write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
-def frames_of(entries: Sequence[Entry]) -> Frames:
+def frames_of(entries: Sequence[FinishedRun]) -> Frames:
     """The tables of several runs, without the long ones."""
     found: dict[str, list[tuple[str, pl.DataFrame]]] = {}
     for entry in entries:
         for name, frame in entry.tables():
             found.setdefault(name, []).append((entry.key, frame))
-    return {RUNS: _runs(entries), **{name: _together(parts) for name, parts in found.items()}}
+    return {RUNS: _runs(entries), **{name: _concat_runs(parts) for name, parts in found.items()}}
 
 
-def _together(parts: Sequence[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
+def _concat_runs(parts: Sequence[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
     """Frames of runs as one, with the hash of each row's run in the first column."""
     import polars as pl
 
@@ -142,7 +144,7 @@ def _write_long(table: ArrowTable, key: str, path: Path) -> None:
     work.unlink()
 
 
-def _runs(entries: Sequence[Entry]) -> pl.DataFrame:
+def _runs(entries: Sequence[FinishedRun]) -> pl.DataFrame:
     import polars as pl
 
     text, real = pl.String(), pl.Float64()
@@ -152,7 +154,7 @@ def _runs(entries: Sequence[Entry]) -> pl.DataFrame:
     return pl.DataFrame([_row(entry) for entry in entries], schema=kinds)
 
 
-def _row(entry: Entry) -> dict[str, Any]:
+def _row(entry: FinishedRun) -> dict[str, Any]:
     """The row of a run; what has a form of its own is JSON, so that all parts are alike."""
     info = asdict(entry.result.info)
     return {
@@ -168,12 +170,15 @@ def _row(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _columns(entry: Entry) -> dict[str, list[str]]:
+def _columns(entry: FinishedRun) -> dict[str, list[str]]:
     """The columns of each table of a run; in a part, it may have those of other runs, too."""
     found = {name: frame.columns for name, frame in entry.tables()}
     if isinstance(entry.result.tables, NativeTables):
         native = entry.result.tables.native
-        found |= {name: [column for column, _ in native[name].columns()] for name in entry.long()}
+        found |= {
+            name: [column for column, _ in native[name].columns()]
+            for name in entry.spilled_tables()
+        }
     return found
 
 

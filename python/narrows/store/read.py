@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from narrows.errors import StoreError
-from narrows.files import read_own
+from narrows.files import read_contained
 from narrows.spec.scenario import Scenario
 from narrows.store import shapes
 from narrows.store.intact import FILES, check_captures, check_intact
@@ -92,7 +92,7 @@ class StoredTrial:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """What ran, complete."""
+        """The complete scenario of the run."""
         document = _json(self.path / SCENARIO)
         check_shape(document, shapes.SCENARIO, self.path / SCENARIO)
         return cast("Scenario", document)
@@ -104,7 +104,7 @@ class StoredTrial:
 
     @cached_property
     def columns(self) -> StoredTables[Columns]:
-        """The same as plain columns, without polars."""
+        """The tables as plain columns, without polars."""
         return StoredTables(self.path, read_columns, self.files, self._most_samples)
 
     def _most_samples(self) -> int:
@@ -139,14 +139,14 @@ class Result:
         return list(self.manifest["groups"])
 
     @property
-    def captured(self) -> CaptureOptions:
+    def capture_options(self) -> CaptureOptions:
         """The captures of its runs."""
         return CaptureOptions(**self.manifest.get("captures", {}))
 
     @property
     def spec(self) -> str:
         """The specification as run, as TOML."""
-        return read_own(self.path / SPEC, MOST).decode()
+        return read_contained(self.path / SPEC, MOST).decode()
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def find_result(path: Path, key: str, version: str) -> Result | None:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads(read_own(path, MOST))
+        document = json.loads(read_contained(path, MOST))
     except (OSError, ValueError) as error:
         raise StoreError.at(str(path), f"an unreadable file ({error})", "a fresh run") from None
     except RecursionError:

@@ -65,7 +65,7 @@ NO_CAPTURES = CaptureOptions()
 
 
 @dataclass(frozen=True)
-class RunResult:
+class RunRecord:
     """The tables of a run and information about it.
 
     `captures` are the files in the directory of its captures, each with the

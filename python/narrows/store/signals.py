@@ -13,7 +13,7 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def defer_signals() -> Iterator[None]:
     """Holds the ending signals back until the end of the block, then delivers them.
 
     Only the main thread receives signals; elsewhere this does nothing.

@@ -16,9 +16,9 @@ from typing import Any
 from narrows.errors import StoreError
 from narrows.plan import Plan, Trial, canonical_json
 from narrows.provenance import provenance
-from narrows.store.atomic import publish
+from narrows.store.atomic import publish, writing
 from narrows.store.cells import harmless
-from narrows.store.intact import sealed
+from narrows.store.intact import seal
 from narrows.store.owned import owned_directory, remove_abandoned
 from narrows.store.parquet import parquet_files
 from narrows.store.read import (
@@ -33,7 +33,7 @@ from narrows.store.read import (
     find_result,
     open_result,
 )
-from narrows.store.records import NO_CAPTURES, CaptureOptions, RunResult
+from narrows.store.records import NO_CAPTURES, CaptureOptions, RunRecord
 from narrows.store.slug import slug
 
 RESULTS = "narrows-results"
@@ -74,7 +74,7 @@ class Draft:
         directory.mkdir(exist_ok=True)
         return directory
 
-    def add_trial(self, trial: Trial, result: RunResult) -> None:
+    def add_trial(self, trial: Trial, result: RunRecord) -> None:
         """Writes the scenario, tables and further files of one run."""
         directory = self._trial(trial)
         _write(directory / SCENARIO, canonical_json(trial.scenario) + "\n")
@@ -95,9 +95,7 @@ class Draft:
         _write(self.path / SPEC, spec)
         _write(self.path / SUMMARY, json.dumps(summary, indent=1, allow_nan=False) + "\n")
         _write(self.path / SUMMARY_TABLE, summary_csv(summary["runs"]))
-        _write(
-            self.path / MANIFEST, json.dumps(sealed(self._manifest(), self.path), indent=1) + "\n"
-        )
+        _write(self.path / MANIFEST, json.dumps(seal(self._manifest(), self.path), indent=1) + "\n")
         return open_result(self.path)
 
     def _manifest(self) -> dict[str, Any]:
@@ -143,13 +141,8 @@ def new_result(
     if final.is_symlink():
         final = final.resolve()
     remove_abandoned(final.parent)
-    try:
-        with owned_directory(final) as partial:
-            yield Draft(partial, final, plan, version, command, captures)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        remedy = "a directory that can be written (--out DIR)"
-        raise StoreError.at(str(error.filename or final), reason, remedy) from error
+    with writing(final), owned_directory(final) as partial:
+        yield Draft(partial, final, plan, version, command, captures)
 
 
 def _check_place(final: Path, plan: Plan, version: str, force: bool) -> None:
@@ -159,12 +152,12 @@ def _check_place(final: Path, plan: Plan, version: str, force: bool) -> None:
         return
     if not (final / MANIFEST).is_file():
         remedy = "a new or empty directory, or an older result with --force,"
-        raise StoreError.at(str(final), "something that is no result", remedy)
+        raise StoreError.at(str(final), "something other than a result", remedy)
     if force:
         _check_only_results(final)
     elif find_result(final, plan.hash, version) is None:
         remedy = "another directory, or --force to replace it,"
-        raise StoreError.at(str(final), _other(final), remedy)
+        raise StoreError.at(str(final), _describe_existing(final), remedy)
 
 
 def _check_only_results(final: Path) -> None:
@@ -176,12 +169,12 @@ def _check_only_results(final: Path) -> None:
         raise StoreError.at(str(final), found, remedy)
 
 
-def _other(final: Path) -> str:
+def _describe_existing(final: Path) -> str:
     """Returns what there is instead of the result of an experiment."""
     try:
         open_result(final)
     except StoreError as error:
-        return f"a damaged result ({Path(error.place).name}: {error.found})"
+        return f"a damaged result ({Path(error.place).name}: {error.problems[0].found})"
     return "the result of another experiment"
 
 

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
-from narrows.store import Place, Store, is_store, location, open_result, open_store, unwritable
+from narrows.store import Place, Store, is_store, location, open_result, open_store
+from narrows.store.atomic import writing
 from narrows.store.cells import harmless_frame
 from narrows.store.owned import owned_file
 from narrows.store.parquet import parquet_bytes
@@ -53,18 +54,16 @@ def export(path: Place, table: str, form: str, stream: BinaryIO) -> int:
     Raises InputError if there is no such directory, table or format.
     """
     if form not in FORMATS:
-        raise InputError.at("--format", f'"{form}", which is no format', one_of(form, FORMATS))
+        raise InputError.at("--format", f'"{form}", which is not a format', one_of(form, FORMATS))
     writers = {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}
     return writers[form](_chunks(path, table), stream)
 
 
 def export_file(path: Place, table: str, form: str, file: Path) -> int:
     """Like `export`, into a file that appears complete or not at all."""
-    try:
-        with owned_file(file, follow=True) as work, work.open("wb") as stream:
-            return export(path, table, form, stream)
-    except OSError as error:
-        raise unwritable(error, file, "a file that can be written (--out FILE)") from error
+    remedy = "a file that can be written (--out FILE)"
+    with writing(file, remedy), owned_file(file, follow=True) as work, work.open("wb") as stream:
+        return export(path, table, form, stream)
 
 
 def frame(path: Place, table: str) -> pl.DataFrame:

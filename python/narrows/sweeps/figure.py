@@ -20,14 +20,24 @@ if TYPE_CHECKING:
 
 
 def default_name(place: Place) -> str:
-    """The figure drawn if none is named: a timeline of one run, shares or lines of a sweep."""
+    """The figure drawn if none is named: of a run its timeline, of a sweep what it is about.
+
+    That is the distribution of completion times, the metric of another application, shares, or
+    else utilization.
+    """
     import polars as pl
 
+    from narrows.figures.sweeps.view import valued_columns
+    from narrows.metrics.leading import of_applications
     from narrows.sweeps.export import frame
 
     if not is_store(place):
         return "timeline"
-    shares = frame(place, "summary").select(pl.col(r"^.*\.share$").is_not_null())
+    summary = valued_columns(frame(place, "summary"))
+    own = of_applications(summary.columns)
+    if own:
+        return "completion_times" if own[0].endswith(".completion_p50_s") else "lines"
+    shares = summary.select(pl.col(r"^.*\.share$").is_not_null())
     has_rivals = shares.width > 1 and bool((shares.sum_horizontal() > 1).any())
     return "share" if has_rivals else "lines"
 
@@ -53,12 +63,13 @@ def describe(
     conditions. Raises InputError.
     """
     from narrows import figures
-    from narrows.figures.sweeps.view import View
+    from narrows.figures.sweeps.view import View, controls_of
+    from narrows.sweeps.export import frame as every
 
     entry = figures.CATALOGUE.get(name)
     if entry is None:
         known = list(figures.CATALOGUE)
-        raise InputError.at("NAME", f"{quote(name)}, which is no figure", one_of(name, known))
+        raise InputError.at("NAME", f"{quote(name)}, which is not a figure", one_of(name, known))
     ends, scale = _ends(ylim), _scale(xscale)
     if entry.of == "run":
         figure = _of_run(place, name, where, trial)
@@ -67,12 +78,15 @@ def describe(
             raise InputError.at("NAME", found, "another figure, such as timeline")
         return figure
     if not is_store(place):
+        open_result(Path(str(location(place))))  # raises if there is none
         right = ", ".join(key for key, one in figures.CATALOGUE.items() if one.of == "run")
         found = f"{quote(name)}, a figure of a sweep, and this is one run"
         raise InputError.at("NAME", found, f"one of {right}")
     frame, axes, title, runs = _table(place, entry.table, where)
-    bounds = _bounds(place, title)
-    view = View(title, axes, metric, _place(x), _place(y), _place(by), runs, ends, scale, bounds)
+    view = View(
+        title, axes, metric, _place(x), _place(y), _place(by), runs, ends, scale,
+        _bounds(place, title), controls=controls_of(every(place, "flows"), title),
+    )  # fmt: skip
     return figures.describe_sweep(name, frame, view)
 
 
@@ -85,7 +99,7 @@ def _ends(written: str | None) -> tuple[float, float] | Literal["auto"] | None:
     except ValueError:
         low, high = math.nan, math.nan
     if not (math.isfinite(high - low) and low < high):
-        raise InputError.at("--ylim", quote(written), "auto, or two numbers as in 0.9:1,")
+        raise InputError.at("--ylim", quote(written), "auto, or two numbers as in 0.9:1 or 90:100,")
     return low, high
 
 
@@ -168,7 +182,7 @@ def _condition(rows: pl.DataFrame, text: str) -> pl.Expr:
         raise InputError.at("--where", quote(text), "AXIS=VALUE, such as path.buffer=1bdp,")
     if name not in rows.columns:
         remedy = one_of(name, [column for column in rows.columns if "." in column])
-        raise InputError.at("--where", f"{quote(written)}, which is no axis", remedy)
+        raise InputError.at("--where", f"{quote(written)}, which is not an axis", remedy)
     wanted = {exact_value(value.strip()) for value in values.split(",")}
     fitting = [value for value in rows[name].unique() if exact_value(value) in wanted]
     return pl.col(name).is_in(fitting)
@@ -188,11 +202,11 @@ def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure
         run = result.trials[trial - 1]
         made = figures.describe(name, run.scenario, run.tables, result.groups)
         return of_trial(made, trial, len(result.trials))
-    rows, *_ = _table(place, "summary", where)
-    cells = rows["cell"].unique()
-    if cells.len() > 1:
-        found = f"{cells.len()} combinations"
-        raise InputError.at("--where", found, "conditions that one combination meets")
+    rows, axes, *_ = _table(place, "summary", where)
+    count = rows["cell"].n_unique()
+    if count > 1:
+        found = f"{quote(name)}, which draws one run, and {count} combinations"
+        raise InputError.at("NAME", found, f"one of them, such as {_first_of(rows, axes)},")
     keys = dict(zip(rows["trial"], rows["run"], strict=True))
     if trial not in keys:
         raise InputError.at("--trial", str(trial), one_of(str(trial), [str(t) for t in keys]))
@@ -201,7 +215,16 @@ def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure
     tables = {table: frame for table, frame in found_tables.items() if frame is not None}
     if "flow_samples" not in tables:
         raise InputError.at("DIR", "runs without samples", 'run.record = "samples" or more')
-    return of_trial(figures.describe(name, store.scenario(key), tables), trial, len(keys))
+    scenario = store.scenario(key)
+    classes = dict(tables["flows"].select("name", "class").rows())
+    groups = [str(classes[flow["name"]]) for flow in scenario["flows"]]
+    return of_trial(figures.describe(name, scenario, tables, groups), trial, len(keys))
+
+
+def _first_of(rows: pl.DataFrame, axes: Sequence[str]) -> str:
+    """The conditions that only the first combination meets, as options."""
+    varied = [axis for axis in axes if rows[axis].n_unique() > 1]
+    return " ".join(f"--where {axis}={rows[axis][0]}" for axis in varied)
 
 
 def of_trial(figure: Figure, trial: int, count: int) -> Figure:

@@ -8,25 +8,28 @@ from typing import Any
 
 import polars as pl
 
-from narrows.figures.axes import Axis, axis
+from narrows.figures.axes import ChartAxis, axis
+from narrows.figures.looks import looks_of
 from narrows.figures.palette import colour
-from narrows.figures.sweeps.view import go_together, interval_of, label_of, numbers, valued_columns
-from narrows.metrics.catalogue import find
+from narrows.figures.sweeps.view import (
+    classes_of,
+    controls_of,
+    fair_shares,
+    go_together,
+    interval_of,
+    label_of,
+    numbers,
+    valued_columns,
+)
+from narrows.metrics.catalogue import scale_of
 from narrows.metrics.intervals import mean
+from narrows.metrics.leading import leading, opening, span
 from narrows.metrics.trials import alike
 from narrows.spec import registry
 from narrows.store import Store
 from narrows.sweeps.export import frame
 from narrows.sweeps.verdicts import smallest
 
-FIRST = (
-    "utilization", "loss_rate", "queue_mean_ms", "share", "completion_p50_s", "completion_p99_s",
-    "jain", "goodput_mbps", "delay_p95_ms", "convergence_s",
-)  # fmt: skip
-"""The first metrics of a table, if they have values; the later ones for each class."""
-MOST_COLUMNS = 8
-SHARE_VARIES = 0.05
-"""Means of shares that differ by less don't vary."""
 MOST_CELLS = 5000
 """Combinations on a page."""
 
@@ -35,8 +38,8 @@ MOST_CELLS = 5000
 class Overview:
     """The contents of a sweep's page.
 
-    A metric of a cell is its mean, or the mean and the ends of its 95 % interval. The page has
-    `shown` of all `combinations`.
+    A metric of a cell is its mean, or the mean and the ends of its 95 % interval, of shares, losses
+    and utilization in per cent. The page has `shown` of all `combinations`.
     """
 
     name: str
@@ -54,18 +57,22 @@ class Overview:
     """The expected bounds of metrics."""
     smallest: Sequence[str] = ()
     """The smallest value that meets all expectations, in sentences."""
+    hues: Mapping[str, list[str]] = field(default_factory=dict)
+    """The colours, light and dark, of metrics of classes whose control is known."""
+    fair: Mapping[str, float] = field(default_factory=dict)
+    """The fair share of each class with the same one in all combinations, by metric."""
     alike: str = ""
     """A sentence, if the trials of combinations are the same run."""
     spans: Mapping[str, float] = field(default_factory=dict)
     """How far the means of each metric of the table are apart, as a part of the largest."""
 
     @property
-    def judged(self) -> int:
+    def judged_count(self) -> int:
         """The number of combinations that were judged by expectations."""
         return sum(cell["unmet"] is not None for cell in self.cells)
 
     @property
-    def met(self) -> int:
+    def met_count(self) -> int:
         """The number of those that met all."""
         return sum(cell["unmet"] == [] for cell in self.cells)
 
@@ -82,6 +89,8 @@ class Overview:
             "columns": list(self.columns),
             "opens": self.opens,
             "bounds": dict(self.bounds),
+            "shades": dict(self.hues),
+            "fair": dict(self.fair),
             "cells": list(self.cells),
         }
 
@@ -109,8 +118,8 @@ def overview(
     combinations = {int(row["cell"]): {place: row[place] for place in places} for row in cells_once}
     bounds: dict[str, list[float]] = {}
     for metric, _, at in expected.get("bounds", ()):
-        bounds.setdefault(metric, []).append(at)
-    columns = _columns(list(metrics))
+        bounds.setdefault(metric, []).append(scale_of(metric) * at)
+    columns = leading(list(metrics))
     return Overview(
         name,
         [_axis(found) for found in axes],
@@ -121,12 +130,31 @@ def overview(
         whole["cell"].n_unique(),
         whole.height,
         len(hashes & present),
-        _opens(cells, list(metrics), list(bounds)),
+        opening(cells, list(metrics), list(bounds)),
         bounds,
         smallest(combinations, {number: not broken for number, broken in judged.items()}),
+        _hues_of_metrics(store, name, list(metrics)),
+        {
+            f"{group}.share": guide.value
+            for group in classes_of(known)
+            for guide in fair_shares(known, [group])
+        },
         alike(_digests(store, name).values()),
-        {name: _span(cells, name) for name in columns},
+        {name: span(cells, name) for name in columns},
     )
+
+
+def _hues_of_metrics(store: Store, name: str, metrics: Sequence[str]) -> dict[str, list[str]]:
+    """The colours of the controls of classes, as figures have them, by the classes' metrics."""
+    groups = list(dict.fromkeys(metric.rpartition(".")[0] for metric in metrics if "." in metric))
+    looks = looks_of(groups, controls_of(frame(_place(store), "flows"), name))
+    found = {}
+    for metric in metrics:
+        look = looks.get(metric.rpartition(".")[0])
+        if look is not None:
+            shade = colour(look.hue)
+            found[metric] = [shade.light, shade.dark]
+    return found
 
 
 def _digests(store: Store, name: str) -> dict[object, list[str]]:
@@ -138,7 +166,7 @@ def _digests(store: Store, name: str) -> dict[object, list[str]]:
     return found
 
 
-def _axes(whole: pl.DataFrame, places: Sequence[str]) -> list[Axis]:
+def _axes(whole: pl.DataFrame, places: Sequence[str]) -> list[ChartAxis]:
     """The axes that vary; zipped ones are one, with the words of all."""
     groups: list[list[str]] = []
     for place in places:
@@ -148,10 +176,10 @@ def _axes(whole: pl.DataFrame, places: Sequence[str]) -> list[Axis]:
                 groups.append([place])
             else:
                 group.append(place)
-    return [_together(whole, group) for group in groups]
+    return [_combine_axes(whole, group) for group in groups]
 
 
-def _together(whole: pl.DataFrame, places: Sequence[str]) -> Axis:
+def _combine_axes(whole: pl.DataFrame, places: Sequence[str]) -> ChartAxis:
     """Axes that go together as one: the first of numbers, or the first, leads."""
     all_ = [axis(place, whole[place].to_list()) for place in places]
     lead = next((one for one in all_ if one.measured), all_[0])
@@ -174,33 +202,6 @@ def _label(labels: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(labels))
 
 
-def _opens(
-    cells: Sequence[Mapping[str, Any]], metrics: Sequence[str], expected: Sequence[str]
-) -> str | None:
-    """The metric that the page opens on, among those with a value in all combinations, if any.
-
-    One with `expected` bounds, or the share of a class if shares vary, which is what most sweeps
-    are about; otherwise of the metrics of the table the one whose means differ most, shares by
-    their difference and others in proportion to the largest.
-    """
-    everywhere = [name for name in metrics if all(name in cell["values"] for cell in cells)]
-    metrics = everywhere or metrics
-    spans = {name: _span(cells, name) for name in _columns(metrics)}
-    shares = [n for n, span in spans.items() if n.endswith(".share") and span >= SHARE_VARIES]
-    ranked = sorted(spans, key=lambda name: -round(spans[name], 1))
-    bounded = [name for name in expected if name in metrics]
-    return next(iter(bounded or shares or ranked or metrics), None)
-
-
-def _span(cells: Sequence[Mapping[str, Any]], name: str) -> float:
-    means = [cell["values"][name][0] for cell in cells if name in cell["values"]]
-    if not means:
-        return 0.0
-    metric = find(name)
-    largest = 1.0 if metric is not None and metric.part else max(map(abs, means))
-    return float((max(means) - min(means)) / largest) if largest else 0.0
-
-
 def _place(store: Store) -> str:
     return str(store)
 
@@ -210,7 +211,7 @@ def _by_cell(rows: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
         yield int(part["cell"][0]), part
 
 
-def _axis(found: Axis) -> dict[str, Any]:
+def _axis(found: ChartAxis) -> dict[str, Any]:
     return {
         "place": found.place,
         "label": found.label,
@@ -222,7 +223,7 @@ def _axis(found: Axis) -> dict[str, Any]:
     }
 
 
-def _hues(found: Axis) -> list[list[str]] | None:
+def _hues(found: ChartAxis) -> list[list[str]] | None:
     """The colours of congestion controls, light and dark; None for other axes."""
     known = registry.ccas()
     if not all(str(value) in known for value in found.positions):
@@ -230,22 +231,11 @@ def _hues(found: Axis) -> list[list[str]] | None:
     return [[colour(str(v)).light, colour(str(v)).dark] for v in found.positions]
 
 
-def _columns(metrics: Sequence[str]) -> list[str]:
-    """The first columns of the table."""
-    ranked = [
-        column
-        for name in FIRST
-        for column in metrics
-        if column == name or (name not in metrics and column.rpartition(".")[2] == name)
-    ]
-    return ranked[:MOST_COLUMNS]
-
-
 def _cell(
     number: int,
     runs: pl.DataFrame,
     values: Mapping[str, list[float]],
-    axes: Sequence[Axis],
+    axes: Sequence[ChartAxis],
     failed: Mapping[str, Any],
     pages: Mapping[str, str],
 ) -> dict[str, Any]:
@@ -277,7 +267,7 @@ def _values(known: pl.DataFrame, metrics: Sequence[str]) -> dict[int, dict[str, 
 def _value(values: Sequence[float], metric: str) -> list[float]:
     """The mean, and the ends of its interval if there are several values."""
     ends = interval_of(values, metric) if len(values) > 1 else ()
-    return [_short(value) for value in (mean(values), *ends)]
+    return [_short(scale_of(metric) * value) for value in (mean(values), *ends)]
 
 
 def _short(value: float) -> float:

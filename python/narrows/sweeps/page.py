@@ -13,9 +13,9 @@ from narrows.figures.looks import HUES
 from narrows.figures.palette import colour
 from narrows.report.commands import both_ways
 from narrows.report.page import environment, plotly_js
-from narrows.store import Place, RunStore, open_store, unwritable
-from narrows.store.atomic import write_text
-from narrows.store.runs import PAGES
+from narrows.store import Place, Store, open_store
+from narrows.store.atomic import write_text, writing
+from narrows.store.folders import PAGES
 from narrows.sweeps.overview import overview
 from narrows.sweeps.run_pages import MOST_AUTOMATIC, write_run_pages
 from narrows.version import __version__
@@ -31,25 +31,24 @@ def write_pages(place: Place, name: str | None = None, runs: bool = False) -> li
     store or it can't be written.
     """
     store = open_store(place)
-    if not isinstance(store, RunStore):
+    folder = store.directory
+    if folder is None:
         return []
     paths = []
-    try:
+    with writing(folder):
         for stem, record in store.studies().items():
             if name is None or record["name"] == name:
                 if runs or store.study_runs(stem).height <= MOST_AUTOMATIC:
-                    write_run_pages(store, stem, record)
-                paths.append(store.path / f"{stem}.html")
-                write_text(paths[-1], render(store, stem, record))
-                write_text(store.path / f"{stem}.toml", str(record["spec"]))
-    except OSError as error:
-        raise unwritable(error, store.path) from error
+                    write_run_pages(store, folder / PAGES, stem, record)
+                paths.append(folder / f"{stem}.html")
+                write_text(paths[-1], render(store, folder, stem, record))
+                write_text(folder / f"{stem}.toml", str(record["spec"]))
     return paths
 
 
-def render(store: RunStore, stem: str, record: Mapping[str, Any]) -> str:
+def render(store: Store, folder: Path, stem: str, record: Mapping[str, Any]) -> str:
     """The page of a study as HTML."""
-    found = overview(store, stem, record, _pages_of_runs(store.path))
+    found = overview(store, stem, record, _pages_of_runs(folder))
     hues = [[colour(key).light, colour(key).dark] for key in HUES]
     template = environment("narrows.sweeps").get_template("sweep.html.jinja")
     return template.render(
@@ -59,7 +58,7 @@ def render(store: RunStore, stem: str, record: Mapping[str, Any]) -> str:
         version=__version__,
         data=in_script(json.dumps(found.document() | {"hues": hues}, separators=(",", ":"))),
         plotly=plotly_js(),
-        directory=store.path,
+        directory=folder,
     )
 
 

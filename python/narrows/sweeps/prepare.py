@@ -10,7 +10,6 @@ from narrows.backends import Backend, get_backend
 from narrows.plan import Cell, Grid, Selection, Trial, grid
 from narrows.spec import Override, Written, load_study
 from narrows.spec.located import with_lines
-from narrows.spec.registry import also_known
 from narrows.store import RESULTS, Place, location, slug
 from narrows.sweeps.promises import check_promises
 
@@ -36,6 +35,11 @@ class SweepJob:
         return self.grid.study.name
 
 
+def default_directory(name: str) -> Path:
+    """Where the results of a study go if no directory is given."""
+    return Path(RESULTS) / f"{slug(name)}.sweep"
+
+
 def prepare(
     spec: str | Path | Written,
     overrides: Iterable[str | Override] = (),
@@ -51,13 +55,12 @@ def prepare(
     """
     engine = get_backend(backend)
     study = load_study(spec, overrides)
-    with also_known(engine.capabilities().ccas):
-        cells = grid(study, engine.engine_of, engine.name)
+    cells = grid(study, engine.engine_of, engine.name, engine.capabilities().ccas)
     wanted = Selection(study, filters, asked)
     runs = tuple((cell, trial) for cell, trial in cells.runs() if wanted.takes(cell.values))
     if not runs:
         raise wanted.none()
     with with_lines(spec):
         check_promises(cells)
-    directory = location(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.sweep"
+    directory = location(out) if out is not None else default_directory(study.name)
     return SweepJob(cells, engine, directory, runs, tuple(filters))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from narrows.errors import InputError
@@ -13,7 +13,7 @@ from narrows.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-    from narrows.metrics.expect import Case, Unmet
+    from narrows.metrics.expect import Combination, Unmet
 
 
 def check_promises(grid: Grid) -> None:
@@ -36,20 +36,14 @@ def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
     """The expectations that the stored runs don't meet."""
     if not grid.expected:
         return []
-    from narrows.metrics.expect import Measured, judge
-    from narrows.metrics.series import RunSeries
-    from narrows.store.tables import RunTables
+    from narrows.metrics.expect import RunMeasurements, judge
+    from narrows.metrics.stored import Found
 
-    def series(cell: Cell, key: str) -> Callable[[], RunSeries]:
-        groups = cell.plan.groups
-        return lambda: RunSeries(store.scenario(key), groups, RunTables(store, key))
-
-    wanted = {cell.number for cell in cells}
-    known = {row["run"]: row for row in store.rows("summary").iter_rows(named=True)}
-    runs: dict[int, list[Measured]] = {}
+    wanted, found = {cell.number for cell in cells}, Found(store)
+    runs: dict[int, list[RunMeasurements]] = {}
     for cell, trial in grid.runs(counts(grid, store)):
-        if cell.number in wanted and trial.hash in known:
-            measured = Measured(known[trial.hash], series(cell, trial.hash))
+        measured = found.of(cell.plan, trial) if cell.number in wanted else None
+        if measured is not None:
             runs.setdefault(cell.number, []).append(measured)
     return list(judge(grid.expected, [_case(cell) for cell in cells], runs))
 
@@ -120,9 +114,9 @@ def _values(summary: pl.DataFrame, metric: str) -> dict[str, float | None]:
     return dict(zip(summary["run"].to_list(), summary[metric].to_list(), strict=True))
 
 
-def _case(cell: Cell) -> Case:
-    from narrows.metrics.expect import Case
+def _case(cell: Cell) -> Combination:
+    from narrows.metrics.expect import Combination
     from narrows.metrics.tables import columns_of
 
     scenario, groups = cell.plan.trials[0].scenario, cell.plan.groups
-    return Case(cell.number, str(cell), cell.values, columns_of(cell.plan), scenario, groups)
+    return Combination(cell.number, str(cell), cell.values, columns_of(cell.plan), scenario, groups)

@@ -13,7 +13,8 @@ from narrows.execute import Done, Failure, Job, Pool, StoreCache, Watcher, width
 from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Trial, content_hash
 from narrows.provenance import provenance
-from narrows.store import Store, create_store, slug, unwritable
+from narrows.store import Store, create_store, slug
+from narrows.store.atomic import writing
 from narrows.store.open import is_url
 from narrows.store.studies import runs_table
 from narrows.sweeps.prepare import SweepJob
@@ -82,7 +83,7 @@ class SweepOutcome:
                     "values": dict(one.case.values),
                     "metric": one.expected.name,
                     "found": one.found,
-                    "expected": one.expected.bound,
+                    "expected": one.expected.bounds_text,
                 }
                 for one in self.unmet
             ],
@@ -109,18 +110,16 @@ def execute(
     the sweep. Raises StoreError if the store can't be written.
     """
     store = create_store(job.directory)
-    try:
+    with writing(Path(str(job.directory))):
         _note(job, store, command)
         done = _run(job, job.runs, store, jobs, cluster, watcher)
         for _ in range(MOST_ROUNDS):
             more = _more(job, store, width(job.backend, jobs))
             if not more:
                 break
-            done = _both(done, _run(job, more, store, jobs, cluster, watcher))
+            done = _add(done, _run(job, more, store, jobs, cluster, watcher))
         broken = tuple(unmet(job.grid, job.cells, store))
         _note(job, store, command, broken)
-    except OSError as error:
-        raise unwritable(error, Path(str(job.directory))) from error
     repeats = _reproducer(job, done.failures)
     return SweepOutcome(
         job, done.new, done.stored, done.failures, done.packets, done.wall_s, broken, repeats
@@ -159,7 +158,7 @@ def _more(job: SweepJob, store: Store, workers: int) -> list[tuple[Cell, Trial]]
     return [(cell, trial) for cell, n in cells for trial in cell.plan.trials[n : n + each]]
 
 
-def _both(first: Done, then: Done) -> Done:
+def _add(first: Done, then: Done) -> Done:
     return Done(
         first.new + then.new,
         first.stored + then.stored,

@@ -16,10 +16,9 @@ import polars as pl
 
 from narrows.metrics import summarise
 from narrows.plan import Trial
-from narrows.report.page import Run, Study, plotly_js, render
-from narrows.store import RunStore
+from narrows.report.page import PageContents, Run, plotly_js, render
+from narrows.store import Store
 from narrows.store.atomic import write_text
-from narrows.store.runs import PAGES
 from narrows.version import __version__
 
 SCRIPT = "plotly-basic.min.js"
@@ -27,12 +26,11 @@ MOST_AUTOMATIC = 24
 """Sweeps with more runs make their pages only on request: each takes as long as a short run."""
 
 
-def write_run_pages(store: RunStore, stem: str, record: Mapping[str, Any]) -> list[Path]:
-    """Writes a page for every stored run of a study that lacks one; returns all paths.
+def write_run_pages(store: Store, folder: Path, stem: str, record: Mapping[str, Any]) -> list[Path]:
+    """Writes into `folder` a page for every stored run of a study that lacks one; returns all.
 
     Raises OSError if they can't be written.
     """
-    folder = store.path / PAGES
     folder.mkdir(exist_ok=True)
     runs, present = store.study_runs(stem), store.keys()
     paths = []
@@ -46,16 +44,16 @@ def write_run_pages(store: RunStore, stem: str, record: Mapping[str, Any]) -> li
     return paths
 
 
-def _page(store: RunStore, stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+def _page(store: Store, stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     key, axes = str(row["run"]), list(record["axes"])
     scenario = store.scenario(key)
-    trial = store.stored(Trial(int(row["trial"]), scenario, key))
+    trial = store.stored_run(Trial(int(row["trial"]), scenario, key))
     classes = dict(trial.tables["flows"].select("name", "class").iter_rows())
     groups = [classes[str(flow["name"])] for flow in scenario["flows"]]
     summary = summarise(scenario, trial.tables, trial.info, groups)
     values = ", ".join(f"{axis.rpartition('.')[2]} {row[axis]}" for axis in axes)
     label = f"trial {row['trial']}, seed {row['seed']}"
-    study = Study(
+    study = PageContents(
         title=f"{record['name']}: {values}" if values else str(record["name"]),
         version=__version__,
         backend=f"{record['backend']} ({record['engine']})",

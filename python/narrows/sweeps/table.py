@@ -6,22 +6,27 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from narrows.store import RunStore, open_store
+from narrows.metrics.catalogue import in_percent
+from narrows.metrics.leading import of_applications
+from narrows.store import open_store
 from narrows.sweeps.overview import Overview, overview
 from narrows.sweeps.prepare import SweepJob
 from narrows.words import align
 
 MOST_ROWS = 20
 MOST_METRICS = 4
-IN_PERCENT = ("utilization", "loss_rate", "share")
 DIGITS = 3
 """Significant digits of the largest mean of a column."""
+WIDE = 70.0
+"""An interval over more of 100 per cent says little, so it isn't shown."""
+VAGUE = "±?"
+"""Stands in its place."""
 
 
 def result_lines(job: SweepJob) -> Iterator[str]:
     """The table of a study's stored results; nothing for results in object storage."""
     store = open_store(job.directory)
-    if not isinstance(store, RunStore):
+    if store.directory is None:
         return
     for stem, record in store.studies().items():
         if record["name"] == job.name:
@@ -35,7 +40,7 @@ def table(found: Overview, place: str) -> Iterator[str]:
     if not rows or not names:
         return
     columns = {name: _column(name, [cell["values"].get(name) for cell in rows]) for name in names}
-    heads = [axis["label"] for axis in found.axes] + [_head(found, name) for name in names]
+    heads = [axis["label"] for axis in found.axes] + [found.metrics[name] for name in names]
     lines = [
         [*_words(found, cell), *(columns[name][at] for name in names)]
         for at, cell in enumerate(rows[:MOST_ROWS])
@@ -43,6 +48,8 @@ def table(found: Overview, place: str) -> Iterator[str]:
     yield from align([heads, *lines], left=len(found.axes))
     if any(len(value) > 1 for cell in rows for value in cell["values"].values()):
         yield "means ± half of the 95 % interval"
+    if any(cell.endswith(VAGUE) for column in columns.values() for cell in column[:MOST_ROWS]):
+        yield "±?: too few trials, since nearly all values are possible; more: --trials 10"
     if found.alike:
         yield found.alike
     if len(rows) > MOST_ROWS or found.left_out:
@@ -57,36 +64,33 @@ def _words(found: Overview, cell: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _metrics(found: Overview) -> list[str]:
-    """The metric that the page opens on, then the first of its table that vary."""
-    order = list(dict.fromkeys([*([found.opens] if found.opens else []), *found.columns]))
+    """The metrics of applications, then the one that the page opens on, then those that vary."""
+    own = of_applications(found.columns)
+    opens = [found.opens] if found.opens else []
+    order = list(dict.fromkeys([*own, *opens, *found.columns]))
     shares = [name for name in order if name.endswith(".share")]
     if len(shares) == 2:  # either follows from the other
         order.remove(shares[1])
-    varying = [name for name in order if found.spans.get(name)]
-    return (varying or order)[:MOST_METRICS]
-
-
-def _head(found: Overview, name: str) -> str:
-    return f"{found.metrics[name]} (%)" if _in_percent(name) else found.metrics[name]
-
-
-def _in_percent(name: str) -> bool:
-    return name.rpartition(".")[2] in IN_PERCENT
+    told = [name for name in order if name in own or found.spans.get(name)]
+    return (told or order)[:MOST_METRICS]
 
 
 def _column(name: str, values: Sequence[Sequence[float] | None]) -> list[str]:
     """The means of a metric with half of their intervals, all with the same decimals."""
-    scale = 100 if _in_percent(name) else 1
-    largest = max((abs(scale * value[0]) for value in values if value), default=0.0)
+    largest = max((abs(value[0]) for value in values if value), default=0.0)
     whole = math.floor(math.log10(largest)) + 1 if largest else 1
     decimals = max(DIGITS - whole, 1) if whole <= DIGITS else 0
-    return [_number(value, scale, decimals) for value in values]
+    most = WIDE if in_percent(name) else math.inf
+    return [_number(value, decimals, most) for value in values]
 
 
-def _number(value: Sequence[float] | None, scale: float, decimals: int) -> str:
+def _number(value: Sequence[float] | None, decimals: int, most: float) -> str:
+    """A mean with half of its interval, unless that is wider than `most`."""
     if value is None:
         return "-"
-    mean, *ends = (scale * one for one in value)
+    mean, *ends = value
     reach = max((abs(end - mean) for end in ends), default=None)
     told = f"{mean:,.{decimals}f}"
+    if ends and max(ends) - min(ends) > most:
+        return f"{told} {VAGUE}"
     return told if reach is None else f"{told} ± {reach:,.{decimals}f}"

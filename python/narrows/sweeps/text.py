@@ -8,7 +8,7 @@ from narrows.execute.watcher import clock
 from narrows.store import Garbage, StudyState
 from narrows.sweeps.estimate import Estimate
 from narrows.sweeps.run import SweepOutcome
-from narrows.words import counted
+from narrows.words import count_of
 
 MOST_FAILURES = 20
 
@@ -17,14 +17,13 @@ def outcome_lines(outcome: SweepOutcome, table: Iterable[str] = ()) -> Iterator[
     """The outcome of a sweep, its failures, the `table` of its results and their path."""
     total = outcome.new + outcome.stored + len(outcome.failures)
     cells = len({cell.number for cell, _ in outcome.job.runs})
-    speed = outcome.packets / outcome.wall_s if outcome.wall_s else 0.0
     yield (
-        f"{outcome.job.name}: {counted(total, 'run')} of {counted(cells, 'combination')}: "
+        f"{outcome.job.name}: {count_of(total, 'run')} of {count_of(cells, 'combination')}: "
         f"{outcome.new} new, "
         f"{outcome.stored} stored before, {len(outcome.failures)} failed"
     )
     if outcome.new:
-        yield f"{clock(outcome.wall_s)}, {speed:,.0f} packets per second"
+        yield f"{clock(outcome.wall_s)} for {outcome.packets:,} packets"
     for failure in outcome.failures[:MOST_FAILURES]:
         yield f"failed: {failure.cell}, seed {failure.trial.seed}: {failure.error}"
     if len(outcome.failures) > MOST_FAILURES:
@@ -38,7 +37,7 @@ def outcome_lines(outcome: SweepOutcome, table: Iterable[str] = ()) -> Iterator[
         yield f"and {len(outcome.unmet) - MOST_FAILURES} more expectations that aren't met"
     if outcome.job.grid.expected:
         failing = len({one.case.number for one in outcome.unmet})
-        yield f"{cells - failing} of {counted(cells, 'combination')} met all expectations"
+        yield f"{cells - failing} of {count_of(cells, 'combination')} met all expectations"
         yield from outcome.smallest()
     yield str(outcome.job.directory)
 
@@ -47,7 +46,7 @@ def estimate_lines(estimate: Estimate) -> Iterator[str]:
     """The size of a sweep."""
     rest = estimate.runs - estimate.stored
     yield (
-        f"{counted(estimate.runs, 'run')} of {counted(estimate.combinations, 'combination')}: "
+        f"{count_of(estimate.runs, 'run')} of {count_of(estimate.combinations, 'combination')}: "
         f"{estimate.stored} already stored, {rest} to do"
     )
     if rest:
@@ -73,7 +72,7 @@ def garbage_lines(garbage: Garbage, removed: bool) -> Iterator[str]:
     """The result of a collection."""
     verb = "removed" if removed else "would remove"
     yield (
-        f"{verb} {counted(len(garbage.runs), 'run')} of no study, "
-        f"{counted(len(garbage.failures), 'record')} of failures, "
-        f"{counted(len(garbage.leftovers), 'leftover')} of killed processes"
+        f"{verb} {count_of(len(garbage.runs), 'run')} of no study, "
+        f"{count_of(len(garbage.failures), 'record')} of failures, "
+        f"{count_of(len(garbage.leftovers), 'leftover')} of killed processes"
     )

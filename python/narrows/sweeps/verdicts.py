@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from narrows.figures.names import quantity, setting, title_of, value_words
+from narrows.figures.sweeps.view import label_of
+from narrows.metrics.catalogue import scale_of
 from narrows.plan import Grid
 
 if TYPE_CHECKING:
@@ -23,9 +25,7 @@ def record_of(grid: Grid, judged: Sequence[int], unmet: Sequence[Unmet]) -> dict
     """
     broken: dict[str, list[str]] = {}
     for one in unmet:
-        value = "no value" if one.found is None else f"{one.found:.4g}"
-        said = f"{one.expected.brief} {value} ({one.expected.bound})"
-        broken.setdefault(str(one.case.number), []).append(said)
+        broken.setdefault(str(one.case.number), []).append(_describe(one))
     bounds = [
         (one.metric, way, at)
         for one in grid.expected
@@ -34,6 +34,15 @@ def record_of(grid: Grid, judged: Sequence[int], unmet: Sequence[Unmet]) -> dict
         if at is not None
     ]
     return {"bounds": bounds, "judged": list(judged), "unmet": broken}
+
+
+def _describe(one: Unmet) -> str:
+    """The unmet expectation in the words of the page: "Share (%), BBR: 97.4, at most 60 ..."."""
+    column = one.expected.metric
+    scale = scale_of(column or "")
+    name = one.expected.brief if column is None else label_of(column)
+    value = "no value" if one.found is None else f"{scale * one.found:.4g}"
+    return f"{name}: {value}, {one.expected.words_of_bounds(scale)} expected"
 
 
 def smallest(

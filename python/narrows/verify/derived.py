@@ -10,20 +10,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.backends import get_backend
 from narrows.errors import NarrowsError
 from narrows.plan import Plan, canonical_json, grid, plan
 from narrows.spec import parse, parse_study
-from narrows.spec.registry import also_known
-from narrows.store import Result, RunStore
+from narrows.store import Result, Store
 from narrows.store.read import SUMMARY_TABLE
 from narrows.store.studies import counts_in, runs_table
 from narrows.store.write import summary_csv
 
 if TYPE_CHECKING:
-    from narrows.execute import Made
+    from narrows.execute import FinishedJob
 
 _TIMED = "perf"
 """The part of a summary that another machine measures otherwise."""
@@ -47,9 +47,8 @@ def check_result(result: Result) -> Findings:
     _check_manifest(result, found)
     engine = get_backend(str(result.manifest["backend"]))
     try:
-        with also_known(engine.capabilities().ccas):
-            spec = parse(result.spec, result.name).spec
-            planned = plan(spec, engine.engine_of, engine.name)
+        spec = parse(result.spec, result.name, controls=engine.capabilities().ccas).spec
+        planned = plan(spec, engine.engine_of, engine.name)
     except NarrowsError as error:
         found.left_out.append(f"spec.toml, which can't be read here ({error})")
     else:
@@ -82,7 +81,7 @@ def _against_plan(result: Result, planned: Plan) -> Iterator[str]:
         return
     for wanted, trial in zip(planned.trials, result.trials, strict=True):
         if canonical_json(wanted.scenario) != canonical_json(trial.scenario):
-            yield f"spec.toml: another scenario than that of trial {trial.number}"
+            yield f"spec.toml: a scenario that differs from that of trial {trial.number}"
     for name, value in (("name", planned.name), ("groups", list(planned.groups))):
         if result.manifest[name] != value:
             yield f"manifest.json: {name} {result.manifest[name]!r}, {value!r} in spec.toml"
@@ -90,58 +89,57 @@ def _against_plan(result: Result, planned: Plan) -> Iterator[str]:
     engine = get_backend(str(result.manifest["backend"]))
     same = engines == {engine.engine_of(planned.trials[0].scenario)}
     if same and result.manifest["hash"] != planned.hash:
-        yield "manifest.json: another hash than its scenarios have"
+        yield "manifest.json: a hash that differs from that of its scenarios"
 
 
-def check_store(store: RunStore) -> Findings:
-    """Compares the tables of a store's studies with their specifications."""
+def check_store(store: Store, folder: Path) -> Findings:
+    """Compares the tables of the studies of a store in a `folder` with their specifications."""
     found = Findings()
     for stem, record in store.studies().items():
         try:
             found.differs.extend(_of_study(store, stem, record, found.left_out))
         except NarrowsError as error:
             found.left_out.append(f"study {stem}, which can't be read here ({error})")
-    pages = sorted(path.name for path in store.path.glob("*.html"))
+    pages = sorted(path.name for path in folder.glob("*.html"))
     found.left_out.extend(pages)
     return found
 
 
 def _of_study(
-    store: RunStore, stem: str, record: Mapping[str, Any], left_out: list[str]
+    store: Store, stem: str, record: Mapping[str, Any], left_out: list[str]
 ) -> Iterator[str]:
     kept = store.study_runs(stem)
     engine = get_backend(str(record["backend"]))
-    with also_known(engine.capabilities().ccas):
-        study = parse_study(str(record["spec"]), str(record["name"]))
-        cells = grid(study, engine.engine_of, engine.name)
+    study = parse_study(str(record["spec"]), str(record["name"]))
+    cells = grid(study, engine.engine_of, engine.name, engine.capabilities().ccas)
     if record["engine"] != engine.engine:
         left_out.append(f"study {stem}: the hashes of its runs, which another engine made")
         return
     if not runs_table(cells, counts_in(kept)).equals(kept):
-        yield f"study {stem}: other runs than its specification has"
+        yield f"study {stem}: runs that its specification does not have"
     missing = len(set(kept["run"]) - store.keys())
     if missing:
         left_out.append(f"study {stem}: {missing} of {kept.height} runs, which aren't there")
 
 
 def check_run(
-    info: Mapping[str, Any], summary: Mapping[str, Any] | None, made: Made
+    info: Mapping[str, Any], summary: Mapping[str, Any] | None, made: FinishedJob
 ) -> Iterator[str]:
     """Yields what a run's record and summary say other than its repetition."""
     repeated = made.result.info
     for name in _INFO:
         kept, now = info.get(name), getattr(repeated, name)
-        if _plain(kept) != _plain(now):
+        if _as_json(kept) != _as_json(now):
             yield f"{name}: {kept} kept, {now} now"
     if summary is not None:
         yield from _different(_without_times(summary), _without_times(made.summary), "summary.json")
 
 
 def _without_times(summary: Mapping[str, Any]) -> Any:  # noqa: ANN401 (any JSON)
-    return _plain({name: value for name, value in summary.items() if name != _TIMED})
+    return _as_json({name: value for name, value in summary.items() if name != _TIMED})
 
 
-def _plain(value: object) -> Any:  # noqa: ANN401 (any JSON)
+def _as_json(value: object) -> Any:  # noqa: ANN401 (any JSON)
     return json.loads(json.dumps(value))
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.backends import NAMES, Backend, get_backend
 from narrows.errors import InputError, StoreError
-from narrows.execute import Job, Made, run_each
+from narrows.execute import FinishedJob, Job, run_each
 from narrows.plan import Cell, Plan, Trial, trial_of
 from narrows.spec import permission
 from narrows.spec.scenario import Scenario
-from narrows.store import RunStore, StoredTrial, is_store, open_result, open_store
+from narrows.store import StoredTrial, is_store, open_result, open_store
 from narrows.store.maintenance import classes
 from narrows.verify.derived import Findings, check_result, check_run, check_store
 from narrows.verify.programs import differences
@@ -62,7 +62,7 @@ class Repeated:
     differs: tuple[str, ...]
 
     @property
-    def same(self) -> bool:
+    def is_identical(self) -> bool:
         """Whether the repetition gave the same digest and the same values everywhere."""
         return self.digest == self.kept.digest and not self.differs
 
@@ -88,8 +88,8 @@ def check_place(place: str) -> Findings:
     if not is_store(place):
         return check_result(open_result(place))
     store = open_store(place)
-    if isinstance(store, RunStore):
-        return check_store(store)
+    if store.directory is not None:
+        return check_store(store, store.directory)
     return Findings(left_out=["the index and the studies, which are in object storage"])
 
 
@@ -168,7 +168,7 @@ def repeat(kept: Iterable[Kept], jobs: int | None = None) -> list[Repeated]:
     found: dict[int, Repeated] = {}
     engines = {name: get_backend(name) for name in {one.backend for one in listed}}
 
-    def compare(job: Job, made: Made) -> None:
+    def compare(job: Job, made: FinishedJob) -> None:
         one = listed[job.trial.number - 1]
         tables = {**made.result.tables, **{name: made.tables[name] for name in one.derived}}
         differs = (
@@ -191,7 +191,7 @@ def _job(number: int, kept: Kept, engines: Mapping[str, Backend]) -> Job:
     return Job(Cell(number, {}, whole), trial, engines[kept.backend])
 
 
-def _of_programs(kept: Kept, made: Made) -> Iterator[str]:
+def _of_programs(kept: Kept, made: FinishedJob) -> Iterator[str]:
     """Where the programs of the repetition differ from those of the stored run, if it has some."""
     flows = kept.scenario["flows"]
     if kept.files is None or not any("server" in flow for flow in flows):

@@ -19,8 +19,8 @@ def lines(found: Iterable[Repeated], beside: Findings | None = None) -> list[str
 
 
 def _of_runs(listed: list[Repeated]) -> list[str]:
-    wrong = [line for one in listed if not one.same for line in _differing(one)]
-    same = sum(one.same for one in listed)
+    wrong = [line for one in listed if not one.is_identical for line in _differing(one)]
+    same = sum(one.is_identical for one in listed)
     runs = "run" if len(listed) == 1 else "runs"
     if same == len(listed):
         every = "every value of every table"
@@ -39,11 +39,11 @@ def _differing(one: Repeated) -> list[str]:
 
 
 def document(found: Iterable[Repeated], beside: Findings) -> dict[str, object]:
-    """The same as JSON: a table for each run in `runs`, and what is beside them."""
+    """The findings as JSON: a table for each run in `runs`, and those beside them."""
     runs = [
         {
             "run": one.kept.name,
-            "same": one.same,
+            "same": one.is_identical,
             "engine": {"kept": one.kept.engine, "now": one.engine},
             "digest": {"kept": one.kept.digest, "now": one.digest},
             "differs": list(one.differs),

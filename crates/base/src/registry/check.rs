@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::choice::{Choice, Values};
 use super::info::{Info, info};
-use super::parameter::{Bounds, Fallback, Parameter, Unit};
+use super::parameter::{Bounds, Parameter, ParameterDefault, Unit};
 use super::value::Value;
 
 /// A fault in a choice.
@@ -75,7 +75,7 @@ fn check_parameters(
 fn check_value(parameter: &Parameter, values: &BTreeMap<String, Value>) -> Result<(), Fault> {
     let key = parameter.key();
     let Some(value) = values.get(&key) else { return Ok(()) };
-    let may_be_off = parameter.fallback == Fallback::Off;
+    let may_be_off = parameter.default == ParameterDefault::Off;
     if let (Unit::Tables(parameters), Value::Tables(tables)) = (parameter.unit, value) {
         return check_tables(&key, parameters, tables);
     }
@@ -101,7 +101,7 @@ fn check_tables(
 }
 
 fn fits(parameter: &Parameter, value: &Value) -> bool {
-    let within = |number: u64| parameter.bounds.hold(number);
+    let within = |number: u64| parameter.bounds.contains(number);
     match (parameter.unit, value) {
         (Unit::Flag, Value::Flag(_)) => true,
         (Unit::Word(words), Value::Word(word)) => words.contains(&word.as_str()),
@@ -130,10 +130,10 @@ fn fits(parameter: &Parameter, value: &Value) -> bool {
 }
 
 impl Bounds {
-    /// Whether a whole number is within the bounds.
+    /// Returns whether a whole number is within the bounds.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "bounds of numbers are small")]
-    pub const fn hold(self, number: u64) -> bool {
+    pub const fn contains(self, number: u64) -> bool {
         match self {
             Self::Whole { least, most, step } => {
                 least <= number && number <= most && number.is_multiple_of(step)

@@ -1,7 +1,7 @@
 //! An entry with the values of its parameters.
 
 use std::collections::BTreeMap;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Bound, Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ impl Choice {
         Self { kind: info.name.into(), parameters: Values::defaults(info, link) }
     }
 
-    /// The same with the parameter at `key` set.
+    /// Sets the parameter at `key`.
     #[must_use]
     pub fn set(mut self, key: &str, value: Value) -> Self {
         self.parameters.insert(key.into(), value);
@@ -82,7 +82,11 @@ impl Values {
     }
 
     fn value(&self, name: &str, unit: Unit) -> &Value {
-        let value = self.get(&format!("{name}{}", unit.suffix()));
+        // The key begins with the name, so it is the first one from there on, or close behind it.
+        let mut from = self.range::<str, _>((Bound::Included(name), Bound::Unbounded));
+        let value = from.find_map(|(key, value)| {
+            (key.strip_prefix(name) == Some(unit.suffix())).then_some(value)
+        });
         value.unwrap_or_else(|| panic!("{name} is missing: it wasn't checked"))
     }
 

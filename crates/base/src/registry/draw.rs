@@ -1,6 +1,6 @@
 //! Values chosen by a byte, for fuzzing with everything that a registry allows.
 
-use super::parameter::{Bounds, Fallback, Parameter, Unit};
+use super::parameter::{Bounds, Parameter, ParameterDefault, Unit};
 use super::value::Value;
 
 impl Parameter {
@@ -9,7 +9,7 @@ impl Parameter {
     #[must_use]
     pub fn draw(&self, byte: u8) -> Option<Value> {
         let step = byte.checked_sub(128)?;
-        if step == 127 && self.fallback == Fallback::Off {
+        if step == 127 && self.default == ParameterDefault::Off {
             return Some(Value::Off);
         }
         match (self.unit, self.bounds) {
@@ -40,9 +40,9 @@ mod tests {
 
     #[test]
     fn bytes_reach_the_bounds_and_the_words() {
-        let share = all(&Parameter::share("p", Fallback::Number(0.5), ""));
+        let share = all(&Parameter::share("p", ParameterDefault::Number(0.5), ""));
         assert_eq!((&share[0], &share[126]), (&Value::Number(0.0), &Value::Number(1.0)));
-        let whole = all(&Parameter::whole("w", Fallback::Off, "").at_least(3));
+        let whole = all(&Parameter::whole("w", ParameterDefault::Off, "").at_least(3));
         let highest = Value::Whole(u64::from(u32::MAX));
         assert_eq!(
             (&whole[0], &whole[100], &whole[127]),

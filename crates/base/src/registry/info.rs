@@ -32,7 +32,7 @@ pub enum Role {
         paces: bool,
     },
     /// A queue discipline.
-    Queue(Room),
+    Queue(LimitUnit),
     /// A way in which a link serves its queue.
     Service,
     /// An impairment of packets on a path.
@@ -54,7 +54,7 @@ pub enum EcnNeed {
 
 /// How the capacity of a queue is counted, and its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum LimitUnit {
     /// In bytes or in packets; it must be given.
     Either,
     /// In packets.
@@ -79,7 +79,7 @@ impl Info {
 
     /// How the capacity of a queue is counted; none if it isn't a queue.
     #[must_use]
-    pub const fn room(&self) -> Option<Room> {
+    pub const fn limit_unit(&self) -> Option<LimitUnit> {
         match self.role {
             Role::Queue(room) => Some(room),
             _ => None,

@@ -16,7 +16,7 @@ mod value;
 
 pub use check::{Fault, check, check_values};
 pub use choice::{Choice, Values};
-pub use info::{EcnNeed, Info, Role, Room, info};
+pub use info::{EcnNeed, Info, LimitUnit, Role, info};
 pub use names::nearest;
-pub use parameter::{Bounds, Fallback, Former, OldNumbers, Parameter, Unit};
+pub use parameter::{Bounds, Former, OldNumbers, Parameter, ParameterDefault, Unit};
 pub use value::Value;

@@ -10,7 +10,7 @@ pub struct Parameter {
     /// The unit of its value.
     pub unit: Unit,
     /// The value if none is given.
-    pub fallback: Fallback,
+    pub default: ParameterDefault,
     /// The bounds of its value.
     pub bounds: Bounds,
     /// Its spelling before it had a unit, if there was one.
@@ -68,7 +68,7 @@ pub enum Unit {
 
 /// The default of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fallback {
+pub enum ParameterDefault {
     /// It must be given.
     Required,
     /// None: it has no effect, or is derived from other parameters.
@@ -151,58 +151,66 @@ impl Parameter {
     pub const fn new(
         name: &'static str,
         unit: Unit,
-        fallback: Fallback,
+        default: ParameterDefault,
         what: &'static str,
     ) -> Self {
-        Self { name, unit, fallback, bounds: unit.bounds(), former: None, what }
+        Self { name, unit, default, bounds: unit.bounds(), former: None, what }
     }
 
-    /// A duration; `fallback` is in ns.
+    /// A duration; `default` is in ns.
     #[must_use]
-    pub const fn duration(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
-        Self::new(name, Unit::Duration, fallback, what)
+    pub const fn duration(
+        name: &'static str,
+        default: ParameterDefault,
+        what: &'static str,
+    ) -> Self {
+        Self::new(name, Unit::Duration, default, what)
     }
 
     /// A number of bytes.
     #[must_use]
-    pub const fn bytes(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
-        Self::new(name, Unit::Bytes, fallback, what)
+    pub const fn bytes(name: &'static str, default: ParameterDefault, what: &'static str) -> Self {
+        Self::new(name, Unit::Bytes, default, what)
     }
 
     /// A number of packets.
     #[must_use]
-    pub const fn packets(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
-        Self::new(name, Unit::Packets, fallback, what)
+    pub const fn packets(
+        name: &'static str,
+        default: ParameterDefault,
+        what: &'static str,
+    ) -> Self {
+        Self::new(name, Unit::Packets, default, what)
     }
 
-    /// A rate above zero; `fallback` is in bit/s.
+    /// A rate above zero; `default` is in bit/s.
     #[must_use]
-    pub const fn rate(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
-        Self::new(name, Unit::Rate, fallback, what).positive()
+    pub const fn rate(name: &'static str, default: ParameterDefault, what: &'static str) -> Self {
+        Self::new(name, Unit::Rate, default, what).positive()
     }
 
     /// A part of a whole, or a probability.
     #[must_use]
-    pub const fn share(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
-        Self::new(name, Unit::Share, fallback, what)
+    pub const fn share(name: &'static str, default: ParameterDefault, what: &'static str) -> Self {
+        Self::new(name, Unit::Share, default, what)
     }
 
     /// A whole number that fits 32 bits.
     #[must_use]
-    pub const fn whole(name: &'static str, fallback: Fallback, what: &'static str) -> Self {
-        Self::new(name, Unit::Whole, fallback, what).at_most(u32::MAX as u64)
+    pub const fn whole(name: &'static str, default: ParameterDefault, what: &'static str) -> Self {
+        Self::new(name, Unit::Whole, default, what).at_most(u32::MAX as u64)
     }
 
     /// A number that isn't negative.
     #[must_use]
-    pub const fn number(name: &'static str, fallback: f64, what: &'static str) -> Self {
-        Self::new(name, Unit::Number, Fallback::Number(fallback), what)
+    pub const fn number(name: &'static str, default: f64, what: &'static str) -> Self {
+        Self::new(name, Unit::Number, ParameterDefault::Number(default), what)
     }
 
     /// True or false.
     #[must_use]
-    pub const fn flag(name: &'static str, fallback: bool, what: &'static str) -> Self {
-        Self::new(name, Unit::Flag, Fallback::Flag(fallback), what)
+    pub const fn flag(name: &'static str, default: bool, what: &'static str) -> Self {
+        Self::new(name, Unit::Flag, ParameterDefault::Flag(default), what)
     }
 
     /// One of `words`.
@@ -210,19 +218,19 @@ impl Parameter {
     pub const fn word(
         name: &'static str,
         words: &'static [&'static str],
-        fallback: &'static str,
+        default: &'static str,
         what: &'static str,
     ) -> Self {
-        Self::new(name, Unit::Word(words), Fallback::Word(fallback), what)
+        Self::new(name, Unit::Word(words), ParameterDefault::Word(default), what)
     }
 
-    /// The same, above zero.
+    /// Requires a value above zero.
     #[must_use]
     pub const fn positive(self) -> Self {
         self.at_least(1)
     }
 
-    /// The same, at least `least`.
+    /// Requires at least `least`.
     #[must_use]
     pub const fn at_least(mut self, least: u64) -> Self {
         if let Bounds::Whole { most, step, .. } = self.bounds {
@@ -231,7 +239,7 @@ impl Parameter {
         self
     }
 
-    /// The same, at most `most`.
+    /// Requires at most `most`.
     #[must_use]
     pub const fn at_most(mut self, most: u64) -> Self {
         if let Bounds::Whole { least, step, .. } = self.bounds {
@@ -240,7 +248,7 @@ impl Parameter {
         self
     }
 
-    /// The same, in whole multiples of `step`.
+    /// Requires a multiple of `step`.
     #[must_use]
     pub const fn in_steps_of(mut self, step: u64) -> Self {
         if let Bounds::Whole { least, most, .. } = self.bounds {
@@ -249,14 +257,14 @@ impl Parameter {
         self
     }
 
-    /// The same, as a number from `least` to `most`.
+    /// Requires a number from `least` to `most`.
     #[must_use]
     pub const fn between(mut self, least: f64, most: f64) -> Self {
         self.bounds = Bounds::Number { least, most };
         self
     }
 
-    /// The same, formerly written as a bare number under this name.
+    /// Also reads the former spelling: a bare number under this name.
     #[must_use]
     pub const fn formerly(mut self, name: &'static str, numbers: OldNumbers) -> Self {
         self.former = Some(Former { name, numbers });
@@ -282,7 +290,7 @@ impl Parameter {
                     .iter()
                     .find(|(old, _)| f64::from(*old) == number)
                     .map(|(_, word)| format!("{today} = \"{word}\"")),
-                OldNumbers::Unit(_) if number == 0.0 && self.fallback == Fallback::Off => {
+                OldNumbers::Unit(_) if number == 0.0 && self.default == ParameterDefault::Off => {
                     Some(format!("no {today}"))
                 }
                 OldNumbers::Unit(unit) => Some(format!("{today} = \"{number}{unit}\"")),
@@ -296,19 +304,19 @@ impl Parameter {
     /// The default on a link of `link_bps`; none if it must be given.
     #[must_use]
     pub fn default(&self, link_bps: u64) -> Option<Value> {
-        match self.fallback {
-            Fallback::Required => None,
-            Fallback::Off => Some(Value::Off),
-            Fallback::LinkRate => Some(Value::Whole(link_bps)),
-            Fallback::Whole(number) => Some(Value::Whole(number)),
-            Fallback::Number(number) => Some(Value::Number(number)),
-            Fallback::Flag(flag) => Some(Value::Flag(flag)),
-            Fallback::Word(word) => Some(Value::Word(word.into())),
+        match self.default {
+            ParameterDefault::Required => None,
+            ParameterDefault::Off => Some(Value::Off),
+            ParameterDefault::LinkRate => Some(Value::Whole(link_bps)),
+            ParameterDefault::Whole(number) => Some(Value::Whole(number)),
+            ParameterDefault::Number(number) => Some(Value::Number(number)),
+            ParameterDefault::Flag(flag) => Some(Value::Flag(flag)),
+            ParameterDefault::Word(word) => Some(Value::Word(word.into())),
         }
     }
 }
 
-impl Fallback {
+impl ParameterDefault {
     /// A duration of `count` us.
     #[must_use]
     pub const fn us(count: u64) -> Self {
@@ -334,11 +342,11 @@ mod tests {
 
     #[test]
     fn old_numbers_have_a_spelling_of_today() {
-        let span = Parameter::duration("target", Fallback::ms(100), "")
+        let span = Parameter::duration("target", ParameterDefault::ms(100), "")
             .formerly("target_ms", OldNumbers::Unit("ms"));
         assert_eq!(span.respell("target_ms", 2.5).unwrap(), "target = \"2.5ms\"");
         assert_eq!(span.respell("target", 2.5), None);
-        let memory = Parameter::duration("memory", Fallback::Off, "")
+        let memory = Parameter::duration("memory", ParameterDefault::Off, "")
             .formerly("memory_s", OldNumbers::Unit("s"));
         assert_eq!(memory.respell("memory_s", 0.0).unwrap(), "no memory");
         let word = Parameter::word("exit", &["off", "search"], "off", "")

@@ -8,27 +8,27 @@ use super::flows::{Clocked, FinishedFlows};
 use super::input::{FileReport, Segments, Source, nothing, open};
 use super::output::{Analysis, outcome};
 use super::path::{PathPoints, PathTransits};
-use crate::decode::Segment;
+use crate::decode::CapturedSegment;
 
 /// Segments between two calls of the watcher.
 const WATCH: u64 = 1 << 16;
 
 /// Options of an analysis.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct AnalysisOptions {
     /// List every packet in a table.
     pub packets: bool,
 }
 
 /// Analyses a capture, several that follow one another, or several of the same flows.
 ///
-/// `watch` is called now and then with the number of segments read, and may stop the analysis.
+/// `watch` is called from time to time with the number of segments read, and may stop the analysis.
 ///
 /// # Errors
 /// If a file can't be read at all, none contains TCP, or the segments of one are out of order.
 pub fn analyze(
     paths: &[PathBuf],
-    options: Options,
+    options: AnalysisOptions,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Analysis, AnalyzeError> {
     let sources: Vec<Source> = paths.iter().map(|path| Source::file(path)).collect();
@@ -38,10 +38,10 @@ pub fn analyze(
 /// Analyses captures, each with a name, whose content is in memory.
 ///
 /// # Errors
-/// The same as for [`analyze`].
+/// As for [`analyze`].
 pub fn analyze_contents(
     captures: &[(&str, &[u8])],
-    options: Options,
+    options: AnalysisOptions,
 ) -> Result<Analysis, AnalyzeError> {
     let source = |&(name, content): &(&str, &[u8])| Source::content(name, content);
     let sources: Vec<Source> = captures.iter().map(source).collect();
@@ -50,7 +50,7 @@ pub fn analyze_contents(
 
 fn from(
     sources: &[Source],
-    options: Options,
+    options: AnalysisOptions,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Analysis, AnalyzeError> {
     let mut watched = Watched { count: 0, watch };
@@ -116,7 +116,7 @@ fn usable(files: &[FileReport]) -> Result<(), AnalyzeError> {
 /// described as the outermost two saw them.
 fn several(
     points: &PathPoints,
-    options: Options,
+    options: AnalysisOptions,
     watched: &mut Watched<'_>,
 ) -> Result<Analysis, AnalyzeError> {
     let mut inputs = points.files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
@@ -132,7 +132,8 @@ fn several(
         watched.tick()?;
         let following = take(&mut inputs, file);
         let segment = std::mem::replace(&mut next[file], following).expect("the earliest one");
-        let since = Segment { time: segment.time.saturating_sub(origin.unwrap_or(0)), ..segment };
+        let since =
+            CapturedSegment { time: segment.time.saturating_sub(origin.unwrap_or(0)), ..segment };
         transits.on(&since, file, last, points.ascends(&segment));
         if file == 0 || file == last {
             clocked[usize::from(file == last)].on(segment);
@@ -144,14 +145,16 @@ fn several(
     let notes = points.notes(&transits);
     let mut found = one.join(other, &points.ends);
     found.take_transits(transits.finish(points));
-    Ok(outcome(found, files, notes))
+    let mut made = outcome(found, files, notes);
+    made.summary.clocks = points.clocks();
+    Ok(made)
 }
 
 /// The capture with the earliest segment; among equal times, the point that the segment passes
 /// first.
-fn earliest(next: &[Option<Segment>], points: &PathPoints) -> Option<usize> {
+fn earliest(next: &[Option<CapturedSegment>], points: &PathPoints) -> Option<usize> {
     let last = next.len() - 1;
-    let place = |(file, segment): (usize, &Option<Segment>)| {
+    let place = |(file, segment): (usize, &Option<CapturedSegment>)| {
         let segment = segment.as_ref()?;
         let passed = if points.ascends(segment) { file } else { last - file };
         Some((segment.time, passed, file))

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::datagrams::{Datagrams, PingReport, UdpReport, lines};
 use super::error::AnalyzeError;
+use super::quic;
 use super::units::seconds;
-use crate::decode::{Other, Segment, segment};
-use crate::read::{Frame, Reader};
+use crate::decode::{CapturedSegment, Other, datagram, segment};
+use crate::read::{Content, Frame, Reader};
 
 /// The content of a file, counted in frames.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -43,37 +45,74 @@ pub struct FileReport {
     pub dropped_by_host: u64,
     /// The first frame's time, in s since 1970.
     pub begins_unix_s: Option<f64>,
+    /// Pings, those with the most requests.
+    pub pings: Vec<PingReport>,
+    /// Flows of UDP, those with the most packets.
+    pub udp: Vec<UdpReport>,
+    /// Events of a qlog; none if it is a capture.
+    pub qlog_events: Option<u64>,
     /// Why reading ended early.
     pub problem: Option<String>,
 }
 
 /// Reads segments from a file, and counts everything else.
 pub(crate) struct Segments {
-    reader: Reader,
+    input: Input,
     pub(crate) report: FileReport,
+    datagrams: Datagrams,
     /// The latest time, also used for frames without a time.
     time: u64,
     /// The time of the last segment so far.
     last: u64,
 }
 
+/// Where segments come from.
+enum Input {
+    Frames(Box<Reader>),
+    /// From a qlog, which is read as a whole.
+    Made(std::vec::IntoIter<CapturedSegment>),
+}
+
 impl Segments {
-    pub(crate) fn new(reader: Reader, path: String) -> Self {
-        let report = FileReport { path, ..FileReport::default() };
-        Self { reader, report, time: 0, last: 0 }
+    fn new(content: Content, path: String) -> Self {
+        let mut report = FileReport { path, ..FileReport::default() };
+        let input = match content {
+            Content::Frames(reader) => Input::Frames(Box::new(reader)),
+            Content::Qlog(traces, problem) => {
+                report.qlog_events = Some(traces.iter().map(|trace| trace.count).sum());
+                report.problem = problem;
+                Input::Made(quic::segments(&traces).into_iter())
+            }
+        };
+        Self { input, report, datagrams: Datagrams::default(), time: 0, last: 0 }
     }
 
     /// The next TCP segment, its time in ns since 1970; or none at the end.
     #[inline]
-    pub(crate) fn next_segment(&mut self) -> Option<Segment> {
+    pub(crate) fn next_segment(&mut self) -> Option<CapturedSegment> {
+        let reader = match &mut self.input {
+            Input::Frames(reader) => reader,
+            Input::Made(segments) => {
+                let segment = segments.next()?;
+                self.report.segments += 1;
+                self.report.backwards += u64::from(segment.time < self.last);
+                self.last = segment.time.max(self.last);
+                return Some(segment);
+            }
+        };
         loop {
-            let Some(frame) = self.reader.next_frame() else {
-                self.report.problem = self.reader.problem().map(str::to_owned);
-                self.report.dropped_by_host = self.reader.frames_dropped();
+            let Some(frame) = reader.next_frame() else {
+                self.report.problem = reader.problem().map(str::to_owned);
+                self.report.dropped_by_host = reader.frames_dropped();
+                self.report.pings = self.datagrams.pings();
+                self.report.udp = self.datagrams.streams();
                 return None;
             };
             if let Some(segment) = take(&frame, &mut self.report, &mut self.time, &mut self.last) {
                 return Some(segment);
+            }
+            if let Ok(datagram) = datagram(&frame) {
+                self.datagrams.on(self.time, datagram);
             }
         }
     }
@@ -85,7 +124,7 @@ fn take(
     report: &mut FileReport,
     latest: &mut u64,
     last: &mut u64,
-) -> Option<Segment> {
+) -> Option<CapturedSegment> {
     report.frames += 1;
     match frame.time {
         Some(time) => {
@@ -132,20 +171,25 @@ impl Source {
 
 pub(crate) fn open(source: &Source) -> Result<Segments, AnalyzeError> {
     let name = source.path.display().to_string();
-    let reader = match &source.content {
-        Some(content) => Reader::new(Box::new(Cursor::new(Arc::clone(content)))),
-        None => Reader::open(&source.path),
+    let content = match &source.content {
+        Some(content) => Content::new(Box::new(Cursor::new(Arc::clone(content)))),
+        None => Content::open(&source.path),
     };
-    match reader {
-        Ok(reader) => Ok(Segments::new(reader, name)),
+    match content {
+        Ok(content) => Ok(Segments::new(content, name)),
         Err(error) => Err(AnalyzeError::Open { path: name, error }),
     }
 }
 
 pub(crate) fn nothing(file: &FileReport) -> AnalyzeError {
     let mut found = match file.frames {
+        _ if file.qlog_events.is_some() => "a qlog without packets that carry streams".to_owned(),
         0 => "a capture without a single frame".to_owned(),
-        frames => format!("{frames} frames, none of them TCP: {}", kinds(file)),
+        frames => {
+            let datagrams = lines(&file.pings, &file.udp);
+            let kinds = [kinds(file)].into_iter().chain(datagrams).collect::<Vec<_>>();
+            format!("{frames} frames, none of them TCP: {}", kinds.join("; "))
+        }
     };
     if let Some(problem) = &file.problem {
         found += &format!("; it breaks off at {problem}");

@@ -4,30 +4,37 @@
 //! outstanding: rows, points and packets become coarser or end when there are too many, and the
 //! result says what was left out.
 //!
-//! Segments come out of files (`input`), go to the connection that they belong to
+//! Segments come out of files (`input`), or are made of a qlog's packets (`quic`), go to the connection that they belong to
 //! (`flows`, `connection`) and, where several files show the same flows, past the points
 //! of a path (`path`). A flow that is over is described (`report`), together with the
 //! congestion control that it may have (`identify`); `output` makes the tables.
 
 mod analysis;
+mod causes;
 mod connection;
+mod datagrams;
 mod error;
 mod flows;
 mod identify;
 mod input;
 mod output;
 mod path;
+mod quic;
 mod report;
 mod sequence_numbers;
 mod times;
 mod units;
 
-pub use analysis::{Options, analyze, analyze_contents};
-pub use connection::Round;
+pub use analysis::{AnalysisOptions, analyze, analyze_contents};
+pub use causes::{
+    Capacity, Cause, CauseReport, CauseShare, CauseSpan, Evidence, PolicerReport, StallCount,
+};
+pub use connection::{Round, StallReason};
+pub use datagrams::{PingReport, UdpReport};
 pub use error::AnalyzeError;
 pub use identify::Identification;
 pub use input::FileReport;
 pub use output::{Analysis, Others, Summary};
-pub use path::{EndsReport, StageReport};
+pub use path::{ClockReport, EndsReport, StageReport, WayBackReport};
 pub use report::{BurstReport, FlowReport, LossReport, SpanReport, WindowReport};
 pub use times::Times;

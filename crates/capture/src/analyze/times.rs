@@ -60,6 +60,15 @@ impl Times {
             p99: percentile(99),
         }
     }
+
+    /// Statistics of how far the samples exceed the least.
+    pub(crate) fn above_least(samples: &TimeSamples) -> Self {
+        let (least, _) = samples.histogram.extremes().unwrap_or_default();
+        let above = |value: Option<f64>| value.map(|value| (value - millis(least)).max(0.0));
+        let Self { samples, min, mean, p50, p95, p99 } = Self::of(samples);
+        let [min, mean, p50, p95, p99] = [min, mean, p50, p95, p99].map(above);
+        Self { samples, min, mean, p50, p95, p99 }
+    }
 }
 
 #[cfg(test)]

@@ -4,13 +4,15 @@
 //! from the IP header, not from the bytes kept; if a card's offload left the IP length at zero,
 //! they come from the frame.
 
+mod datagram;
 mod ip;
 mod link;
 mod segment;
 mod tcp;
 
+pub use datagram::IpDatagram;
 pub use ip::FRAGMENT_HEADER;
-pub use segment::{Endpoint, Flags, MOST_SACKS, Other, Segment};
+pub use segment::{CapturedSegment, Endpoint, Flags, MOST_SACKS, Other};
 
 use crate::read::Frame;
 
@@ -19,7 +21,7 @@ use crate::read::Frame;
 /// # Errors
 /// If there is none; the error says what the frame holds.
 #[inline]
-pub fn segment(frame: &Frame<'_>, time: u64) -> Result<Segment, Other> {
+pub fn segment(frame: &Frame<'_>, time: u64) -> Result<CapturedSegment, Other> {
     let (network, bytes) = link::network(frame.link, frame.data)?;
     let before = frame.data.len() - bytes.len();
     let length = (frame.length as usize).max(frame.data.len()) - before;
@@ -34,4 +36,14 @@ pub fn segment(frame: &Frame<'_>, time: u64) -> Result<Segment, Other> {
     segment.headers += packet.headers;
     segment.size = u32::from(segment.headers) + segment.payload;
     Ok(segment)
+}
+
+/// The datagram or the echo in a frame that holds no TCP segment.
+///
+/// # Errors
+/// If there is none; the error says what the frame holds.
+#[cold]
+pub fn datagram(frame: &Frame<'_>) -> Result<IpDatagram, Other> {
+    let (network, bytes) = link::network(frame.link, frame.data)?;
+    datagram::datagram(network, bytes)
 }

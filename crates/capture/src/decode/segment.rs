@@ -62,7 +62,7 @@ pub(super) fn map_to_ipv6(address: [u8; 4]) -> u128 {
 
 /// One TCP segment as described by its headers; sequence numbers as on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Segment {
+pub struct CapturedSegment {
     /// Nanoseconds since 1970.
     pub time: u64,
     /// Who sent it.
@@ -105,7 +105,7 @@ pub struct Segment {
     pub options_cut: bool,
 }
 
-impl Segment {
+impl CapturedSegment {
     /// The SACK blocks.
     #[must_use]
     pub fn sacks(&self) -> &[(u32, u32)] {

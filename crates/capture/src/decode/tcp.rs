@@ -1,7 +1,7 @@
 //! TCP (RFC 9293), its timestamps and window scale (RFC 7323), SACK (RFC 2018).
 
 use super::link::{be16, be32};
-use super::segment::{Flags, Other, Segment};
+use super::segment::{CapturedSegment, Flags, Other};
 
 const FIXED: usize = 20;
 /// The largest packets of offload (Linux: 512 KiB).
@@ -16,7 +16,7 @@ const LARGEST_SCALE: u8 = 14;
 
 /// The segment in `data`, of `length` bytes on the wire; addresses are left out.
 #[inline]
-pub(super) fn segment(data: &[u8], length: usize) -> Result<Segment, Other> {
+pub(super) fn segment(data: &[u8], length: usize) -> Result<CapturedSegment, Other> {
     let window = be16(data, 14)?;
     let headers = usize::from(data[12] >> 4) * 4;
     if headers < FIXED {
@@ -24,14 +24,14 @@ pub(super) fn segment(data: &[u8], length: usize) -> Result<Segment, Other> {
     }
     let payload = length.checked_sub(headers).filter(|&payload| payload <= LONGEST);
     let payload = payload.ok_or(Other::Malformed)?;
-    let mut segment = Segment {
+    let mut segment = CapturedSegment {
         seq: be32(data, 4)?,
         ack: be32(data, 8)?,
         flags: Flags(data[13]),
         window,
         payload: u32::try_from(payload).map_err(|_| Other::Malformed)?,
         headers: u16::from(data[12] >> 4) * 4,
-        ..Segment::default()
+        ..CapturedSegment::default()
     };
     segment.source.port = be16(data, 0)?;
     segment.destination.port = be16(data, 2)?;
@@ -43,7 +43,7 @@ pub(super) fn segment(data: &[u8], length: usize) -> Result<Segment, Other> {
 
 /// Reads the options up to one that is cut off or malformed.
 #[inline]
-fn options(mut data: &[u8], segment: &mut Segment) {
+fn options(mut data: &[u8], segment: &mut CapturedSegment) {
     while let Some(&kind) = data.first() {
         match kind {
             0 => return,
@@ -59,7 +59,7 @@ fn options(mut data: &[u8], segment: &mut Segment) {
 }
 
 #[inline]
-fn option_of(kind: u8, value: &[u8], segment: &mut Segment) {
+fn option_of(kind: u8, value: &[u8], segment: &mut CapturedSegment) {
     let number = |at: usize| be32(value, at).unwrap_or(0);
     match (kind, value.len()) {
         (MSS, 2) => segment.mss = be16(value, 0).ok(),

@@ -34,8 +34,11 @@ pub enum OpenError {
     #[error("an empty file")]
     Empty,
     /// It doesn't begin like a capture.
-    #[error("a file that begins with {0:02x?}, like no capture")]
+    #[error("a file that begins with \"{}\", like no capture", .0.escape_ascii())]
     Unknown(Vec<u8>),
+    /// It begins like a qlog and isn't one.
+    #[error("{0}")]
+    Qlog(String),
     /// It begins like a capture and ends before the first frame could.
     #[error("a capture whose header is cut off or broken: {0}")]
     Header(String),

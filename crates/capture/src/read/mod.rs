@@ -10,6 +10,7 @@ mod bytes;
 mod frame;
 mod pcap;
 mod pcapng;
+mod qlog;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,6 +20,53 @@ use bytes::Buffered;
 use flate2::read::MultiGzDecoder;
 
 pub use frame::{Frame, OpenError};
+pub use qlog::{QlogTrace, QuicEvent, QuicFrame, QuicPacket, begins_like_qlog, read_qlog};
+
+/// The content of a file.
+pub enum Content {
+    /// Frames of a network.
+    Frames(Reader),
+    /// Packets as an endpoint of QUIC logged them, and why the log ends early, if it does.
+    Qlog(Vec<QlogTrace>, Option<String>),
+}
+
+impl Content {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// If there is no such file or it is neither a capture nor a qlog.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        // This is checked before opening, since opening a pipe without a writer would wait for
+        // ever.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("something other than a regular file").into());
+        }
+        Self::new(Box::new(File::open(path)?))
+    }
+
+    /// Reads from `input`.
+    ///
+    /// # Errors
+    /// If it is neither a capture nor a qlog.
+    pub fn new(input: Box<dyn Read + Send>) -> Result<Self, OpenError> {
+        let mut input = unpack(input)?;
+        let begin = input.peek(1).map_err(|error| OpenError::Header(error.to_string()))?;
+        if begins_like_qlog(begin) {
+            let (traces, problem) = read_qlog(input).map_err(OpenError::Qlog)?;
+            return Ok(Self::Qlog(traces, problem));
+        }
+        Reader::from_unpacked(input).map(Self::Frames)
+    }
+}
+
+/// The input, decompressed if it is gzipped.
+fn unpack(input: Box<dyn Read + Send>) -> io::Result<Buffered> {
+    let mut input = Buffered::new(input);
+    if input.peek(2)?.starts_with(&[0x1f, 0x8b]) {
+        input = Buffered::new(Box::new(MultiGzDecoder::new(input)));
+    }
+    Ok(input)
+}
 
 enum Format {
     Pcap(pcap::Header),
@@ -34,28 +82,15 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens a file.
-    ///
-    /// # Errors
-    /// If there is no such file or it isn't a capture.
-    pub fn open(path: &Path) -> Result<Self, OpenError> {
-        // This is checked before opening, since opening a pipe without a writer would wait for
-        // ever.
-        if !std::fs::metadata(path)?.is_file() {
-            return Err(io::Error::other("no regular file").into());
-        }
-        Self::new(Box::new(File::open(path)?))
-    }
-
     /// Reads from `input`.
     ///
     /// # Errors
     /// If it isn't a capture.
     pub fn new(input: Box<dyn Read + Send>) -> Result<Self, OpenError> {
-        let mut input = Buffered::new(input);
-        if input.peek(2)?.starts_with(&[0x1f, 0x8b]) {
-            input = Buffered::new(Box::new(MultiGzDecoder::new(input)));
-        }
+        Self::from_unpacked(unpack(input)?)
+    }
+
+    fn from_unpacked(mut input: Buffered) -> Result<Self, OpenError> {
         let begin = match input.peek(4) {
             Ok(begin) => begin.to_vec(),
             Err(error) => return Err(OpenError::Header(error.to_string())),

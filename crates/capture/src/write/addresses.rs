@@ -29,7 +29,7 @@ pub enum Address {
 
 /// The two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
+pub struct ConnectionEnds {
     /// The sender's address.
     pub sender: Address,
     /// The sender's port.
@@ -46,9 +46,9 @@ const FIRST_RECEIVER_PORT: u32 = 5_001;
 
 /// The ends of connection `instance` of a flow.
 #[must_use]
-pub fn ends(version: IpVersion, flow: FlowId, instance: u32) -> Ends {
+pub fn ends(version: IpVersion, flow: FlowId, instance: u32) -> ConnectionEnds {
     let port = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
-    Ends {
+    ConnectionEnds {
         sender: address(version, 1, flow),
         sender_port: port(FIRST_SENDER_PORT + instance % SENDER_PORTS),
         receiver: address(version, 2, flow),

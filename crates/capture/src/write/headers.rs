@@ -1,6 +1,7 @@
 //! IP, TCP and UDP headers with their checksums.
 
 use narrows_base::Ecn;
+use narrows_tcp::{AccEcnOption, OptionOrder};
 
 use super::addresses::Address;
 
@@ -8,7 +9,7 @@ use super::addresses::Address;
 pub const MAX_HEADERS: usize = 40 + 60;
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
-/// The same at every point, since the path has no router.
+/// Equal at every point, since the path has no router.
 const TIME_TO_LIVE: u8 = 64;
 const DONT_FRAGMENT: u16 = 0x4000;
 
@@ -27,7 +28,7 @@ pub mod flags {
 /// A TCP packet, or a datagram, of which only ends, marks and payload count. Its payload is zeros
 /// unless its bytes are given.
 #[derive(Clone, Debug)]
-pub struct Packet {
+pub struct WirePacket {
     pub is_datagram: bool,
     pub source: (Address, u16),
     pub destination: (Address, u16),
@@ -37,39 +38,59 @@ pub struct Packet {
     pub flags: u16,
     /// The scaled field of the header.
     pub window: u16,
-    pub options: Options,
+    pub options: TcpOptions,
     /// Bytes of payload.
     pub payload: u16,
 }
 
 /// TCP options, at most 40 bytes.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct TcpOptions {
     bytes: [u8; 40],
     len: usize,
 }
 
-impl Options {
+impl TcpOptions {
     /// The options of Linux in a SYN: MSS, SACK permitted, timestamps, window scale
-    /// (`tcp_options_write`).
-    pub fn of_syn(mss: u16, ts: u32, ts_echo: u32, scale: u8) -> Self {
+    /// (`tcp_options_write`), and in an answer the option of accurate ECN.
+    pub fn of_syn(
+        mss: u16,
+        (ts, ts_echo): (u32, u32),
+        accurate: Option<AccEcnOption>,
+        scale: u8,
+    ) -> Self {
         let mut options = Self::empty();
         options.put(&[2, 4]);
         options.put(&mss.to_be_bytes());
         options.put(&[4, 2, 8, 10]);
         options.stamps(ts, ts_echo);
+        options.accurate(accurate);
+        options.align(4);
         options.put(&[1, 3, 3, scale]);
         options
     }
 
-    /// Timestamps and SACK blocks.
-    pub fn of_segment(ts: u32, ts_echo: u32, blocks: &[(u32, u32)]) -> Self {
+    /// Timestamps, the option of accurate ECN, and SACK blocks.
+    pub fn of_segment(
+        ts: u32,
+        ts_echo: u32,
+        accurate: Option<AccEcnOption>,
+        blocks: &[(u32, u32)],
+    ) -> Self {
         let mut options = Self::empty();
         options.put(&[1, 1, 8, 10]);
         options.stamps(ts, ts_echo);
-        if !blocks.is_empty() {
+        options.accurate(accurate);
+        if blocks.is_empty() {
+            options.align(4);
+        } else {
             let len = u8::try_from(2 + 8 * blocks.len()).expect("three blocks fit");
-            options.put(&[1, 1, 5, len]);
+            // Blocks end with a word, so their option begins in the middle of one.
+            options.align(2);
+            if options.len.is_multiple_of(4) {
+                options.put(&[1, 1]);
+            }
+            options.put(&[5, len]);
             for (start, end) in blocks {
                 options.put(&start.to_be_bytes());
                 options.put(&end.to_be_bytes());
@@ -87,6 +108,27 @@ impl Options {
         self.put(&ts_echo.to_be_bytes());
     }
 
+    /// The option of accurate ECN: kind, length, and counters of three bytes.
+    fn accurate(&mut self, option: Option<AccEcnOption>) {
+        let Some(option) = option else { return };
+        let kind = match option.order {
+            OptionOrder::Ect0First => 172,
+            OptionOrder::Ect1First => 174,
+        };
+        let counters = option.counters();
+        self.put(&[kind, u8::try_from(2 + 3 * counters.len()).expect("three counters at most")]);
+        for counter in counters {
+            self.put(&counter.to_be_bytes()[1..]);
+        }
+    }
+
+    /// Fills a part of a word.
+    fn align(&mut self, bytes: usize) {
+        while !self.len.is_multiple_of(bytes) {
+            self.put(&[1]);
+        }
+    }
+
     fn put(&mut self, bytes: &[u8]) {
         self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
         self.len += bytes.len();
@@ -97,7 +139,7 @@ impl Options {
     }
 }
 
-impl Packet {
+impl WirePacket {
     /// Bytes on the wire, with the IP header.
     pub fn len(&self) -> usize {
         let ip = if matches!(self.source.0, Address::V4(_)) { 20 } else { 40 };
@@ -226,8 +268,22 @@ mod tests {
     }
 
     #[test]
+    fn the_option_of_accurate_ecn_uses_padding_of_sack_blocks() {
+        let option = |fields| AccEcnOption::new(OptionOrder::Ect1First, &[1, 2, 3][..fields]);
+        let bytes = |fields, blocks: &[(u32, u32)]| {
+            TcpOptions::of_segment(0, 0, Some(option(fields)), blocks).as_slice()[12..].to_vec()
+        };
+        assert_eq!(bytes(3, &[]), [174, 11, 0, 0, 1, 0, 0, 2, 0, 0, 3, 1]);
+        assert_eq!(bytes(2, &[(6, 7)])[..12], [174, 8, 0, 0, 1, 0, 0, 2, 1, 1, 5, 10]);
+        assert_eq!(bytes(1, &[(6, 7)])[..8], [174, 5, 0, 0, 1, 1, 5, 10]);
+        assert_eq!(bytes(0, &[(6, 7)])[..4], [174, 2, 5, 10]);
+        let answer = TcpOptions::of_syn(1460, (1, 2), Some(option(3)), 7);
+        assert_eq!((answer.len, &answer.as_slice()[16..18]), (32, &[174, 11][..]));
+    }
+
+    #[test]
     fn a_header_of_an_own_hand() {
-        let packet = Packet {
+        let packet = WirePacket {
             is_datagram: false,
             source: (Address::V4([10, 0, 0, 1]), 10_000),
             destination: (Address::V4([10, 128, 0, 1]), 5_001),
@@ -236,7 +292,7 @@ mod tests {
             ack: 2,
             flags: flags::ACK | flags::AE,
             window: 3,
-            options: Options::of_segment(4, 5, &[(6, 7)]),
+            options: TcpOptions::of_segment(4, 5, None, &[(6, 7)]),
             payload: 8,
         };
         let mut bytes = Vec::new();
@@ -247,7 +303,7 @@ mod tests {
         assert_eq!(bytes[52..], [1, 1, 5, 10, 0, 0, 0, 6, 0, 0, 0, 7]);
         assert_eq!((bytes.len(), packet.len()), (64, 72));
         let mut datagram = Vec::new();
-        let packet = Packet { is_datagram: true, ..packet };
+        let packet = WirePacket { is_datagram: true, ..packet };
         packet.encode(&[], &mut datagram);
         assert_eq!((datagram.len(), packet.len()), (28, 36));
         assert_eq!((datagram[9], &datagram[20..26]), (17, &[39, 16, 19, 137, 0, 16][..]));

@@ -7,7 +7,7 @@ mod points;
 mod qlog;
 mod wire;
 
-pub use addresses::{Address, Ends, IpVersion, ends};
+pub use addresses::{Address, ConnectionEnds, IpVersion, ends};
 pub use points::{CaptureOptions, Captures, Written};
 pub use qlog::Qlogs;
 pub use wire::FlowInfo;

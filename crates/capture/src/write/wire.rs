@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use narrows_base::FlowId;
 use narrows_tcp::{Ack, Data, Datagram, Kind, MSS, Opaque, Segment, Seq};
 
-use super::addresses::{Ends, IpVersion, ends};
+use super::addresses::{ConnectionEnds, IpVersion, ends};
 use super::ecn::ecn_flags;
-use super::headers::{Options, Packet, flags};
+use super::headers::{TcpOptions, WirePacket, flags};
 
 /// First sequence numbers of both ends; a capture tool shows numbers from there on.
 const FIRST_SENT: u32 = 1_000_000_000;
@@ -24,8 +24,6 @@ pub struct FlowInfo {
     pub name: String,
     /// Whether it may have several connections.
     pub several: bool,
-    /// Whether its marks are counted as accurate ECN does.
-    pub accurate_ecn: bool,
 }
 
 /// Turns segments into headers, for all flows of a run.
@@ -38,7 +36,6 @@ pub(super) struct Wire {
 /// The state of a flow, which is small however much it sends.
 #[derive(Debug)]
 struct Flow {
-    accurate_ecn: bool,
     /// Scale of the windows that each end announces.
     sender_scale: u8,
     receiver_scale: u8,
@@ -58,8 +55,7 @@ struct Short {
 
 impl Wire {
     pub(super) fn new(version: IpVersion, flows: &[FlowInfo]) -> Self {
-        let flow = |info: &FlowInfo| Flow {
-            accurate_ecn: info.accurate_ecn,
+        let flow = |_: &FlowInfo| Flow {
             sender_scale: 0,
             receiver_scale: 0,
             sender_window: 0,
@@ -88,30 +84,38 @@ impl Wire {
     }
 
     /// The headers of a segment.
-    pub(super) fn packet(&self, packet: &narrows_base::Packet<Segment>) -> Packet {
+    pub(super) fn packet(&self, packet: &narrows_base::Packet<Segment>) -> WirePacket {
         let segment = &packet.body;
         let flow = &self.flows[packet.flow.index()];
         let ends = ends(self.version, packet.flow, segment.instance);
         let mut made = match &segment.kind {
             Kind::Syn { window, scale, ts, .. } => flow.syn(&ends, *window, *scale, *ts),
-            Kind::SynAck { window, scale, ts, ts_echo, .. } => {
-                syn_ack(&ends, *window, Options::of_syn(mss_option(), *ts, *ts_echo, *scale))
+            Kind::SynAck { window, scale, ts, ts_echo, option, .. } => {
+                let options = TcpOptions::of_syn(mss_option(), (*ts, *ts_echo), *option, *scale);
+                syn_ack(&ends, *window, options)
             }
-            Kind::HandshakeAck { ts, ts_echo } => flow.pure_ack(&ends, 0, *ts, *ts_echo),
-            Kind::Challenge { seq, ts, ts_echo } => {
+            Kind::HandshakeAck { ts, ts_echo, option, .. } => {
+                let options = TcpOptions::of_segment(*ts, *ts_echo, *option, &[]);
+                WirePacket { options, ..flow.pure_ack(&ends, 0, *ts, *ts_echo) }
+            }
+            Kind::Challenge { seq, ts, ts_echo, .. } => {
                 flow.pure_ack(&ends, flow.offset(segment.instance, *seq), *ts, *ts_echo)
+            }
+            Kind::WindowProbe { seq, ts, ts_echo, .. } => {
+                let before = flow.offset(segment.instance, *seq).saturating_sub(1);
+                flow.pure_ack(&ends, before, *ts, *ts_echo)
             }
             Kind::Data(data) => flow.data(&ends, segment.instance, data),
             Kind::Ack(ack) => flow.ack(&ends, segment.instance, ack),
             Kind::Datagram(Datagram { len, .. }) | Kind::Opaque(Opaque { len, .. }) => {
-                Packet { is_datagram: true, payload: *len, ..flow.sender_packet(&ends) }
+                WirePacket { is_datagram: true, payload: *len, ..flow.sender_packet(&ends) }
             }
             Kind::Echo(Datagram { len, .. }) | Kind::OpaqueReply(Opaque { len, .. }) => {
-                Packet { is_datagram: true, payload: *len, ..receiver_packet(&ends) }
+                WirePacket { is_datagram: true, payload: *len, ..receiver_packet(&ends) }
             }
         };
         made.ecn = packet.ecn;
-        made.flags |= ecn_flags(&segment.kind, flow.accurate_ecn);
+        made.flags |= ecn_flags(&segment.kind);
         made
     }
 }
@@ -145,57 +149,62 @@ impl Flow {
         sequence(FIRST_SENT, 1 + self.offset(instance, seq) + u64::from(fin))
     }
 
-    fn syn(&self, ends: &Ends, window: u32, scale: u8, ts: u32) -> Packet {
-        Packet {
+    fn syn(&self, ends: &ConnectionEnds, window: u32, scale: u8, ts: u32) -> WirePacket {
+        WirePacket {
             seq: FIRST_SENT,
             ack: 0,
             flags: flags::SYN,
             window: header_window(window, 0),
-            options: Options::of_syn(mss_option(), ts, 0, scale),
+            options: TcpOptions::of_syn(mss_option(), (ts, 0), None, scale),
             ..self.sender_packet(ends)
         }
     }
 
-    fn pure_ack(&self, ends: &Ends, offset: u64, ts: u32, ts_echo: u32) -> Packet {
-        Packet {
+    fn pure_ack(&self, ends: &ConnectionEnds, offset: u64, ts: u32, ts_echo: u32) -> WirePacket {
+        WirePacket {
             seq: sequence(FIRST_SENT, 1 + offset),
-            options: Options::of_segment(ts, ts_echo, &[]),
+            options: TcpOptions::of_segment(ts, ts_echo, None, &[]),
             ..self.sender_packet(ends)
         }
     }
 
-    fn data(&self, ends: &Ends, instance: u32, data: &Data) -> Packet {
+    fn data(&self, ends: &ConnectionEnds, instance: u32, data: &Data) -> WirePacket {
         let offset = self.offset(instance, data.seq);
         let psh = if data.psh { flags::PSH } else { 0 };
         let fin = if data.fin { flags::FIN } else { 0 };
-        Packet {
+        WirePacket {
             seq: sequence(FIRST_SENT, 1 + offset),
             flags: flags::ACK | psh | fin,
-            options: Options::of_segment(data.ts, data.ts_echo, &[]),
+            options: TcpOptions::of_segment(data.ts, data.ts_echo, None, &[]),
             payload: data.len,
             ..self.sender_packet(ends)
         }
     }
 
-    fn ack(&self, ends: &Ends, instance: u32, ack: &Ack) -> Packet {
+    fn ack(&self, ends: &ConnectionEnds, instance: u32, ack: &Ack) -> WirePacket {
         let mut blocks = [(0, 0); 3];
         let sacked = ack.sack.as_slice();
         for (block, &(start, end)) in blocks.iter_mut().zip(sacked) {
             let start = sequence(FIRST_SENT, 1 + self.offset(instance, start));
             *block = (start, self.edge(instance, end));
         }
-        Packet {
+        WirePacket {
             ack: self.edge(instance, ack.ack),
             flags: flags::ACK,
             window: header_window(ack.window, self.receiver_scale),
-            options: Options::of_segment(ack.ts, ack.ts_echo, &blocks[..sacked.len()]),
+            options: TcpOptions::of_segment(
+                ack.ts,
+                ack.ts_echo,
+                ack.sack.option(),
+                &blocks[..sacked.len()],
+            ),
             ..receiver_packet(ends)
         }
     }
 
     /// An established sender's packet without payload.
-    fn sender_packet(&self, ends: &Ends) -> Packet {
-        Packet {
+    fn sender_packet(&self, ends: &ConnectionEnds) -> WirePacket {
+        WirePacket {
             is_datagram: false,
             source: (ends.sender, ends.sender_port),
             destination: (ends.receiver, ends.receiver_port),
@@ -204,14 +213,14 @@ impl Flow {
             ack: sequence(FIRST_RECEIVED, 1),
             flags: flags::ACK,
             window: header_window(self.sender_window, self.sender_scale),
-            options: Options::of_segment(0, 0, &[]),
+            options: TcpOptions::of_segment(0, 0, None, &[]),
             payload: 0,
         }
     }
 }
 
-fn syn_ack(ends: &Ends, window: u32, options: Options) -> Packet {
-    Packet {
+fn syn_ack(ends: &ConnectionEnds, window: u32, options: TcpOptions) -> WirePacket {
+    WirePacket {
         seq: FIRST_RECEIVED,
         ack: sequence(FIRST_SENT, 1),
         flags: flags::SYN | flags::ACK,
@@ -222,8 +231,8 @@ fn syn_ack(ends: &Ends, window: u32, options: Options) -> Packet {
 }
 
 /// An established receiver's packet; it never sends payload.
-fn receiver_packet(ends: &Ends) -> Packet {
-    Packet {
+fn receiver_packet(ends: &ConnectionEnds) -> WirePacket {
+    WirePacket {
         is_datagram: false,
         source: (ends.receiver, ends.receiver_port),
         destination: (ends.sender, ends.sender_port),
@@ -232,7 +241,7 @@ fn receiver_packet(ends: &Ends) -> Packet {
         ack: 0,
         flags: flags::ACK,
         window: 0,
-        options: Options::of_segment(0, 0, &[]),
+        options: TcpOptions::of_segment(0, 0, None, &[]),
         payload: 0,
     }
 }

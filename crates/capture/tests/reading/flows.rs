@@ -1,6 +1,6 @@
 //! Small transcripts whose analysis can be told by hand.
 
-use narrows_capture::analyze::{Analysis, FlowReport, Options, analyze_contents};
+use narrows_capture::analyze::{Analysis, AnalysisOptions, FlowReport, analyze_contents};
 
 use crate::reading::make::{Order, Tcp, pcap};
 
@@ -15,11 +15,12 @@ pub fn run(name: &str, bytes: &[u8]) -> Result<Analysis, String> {
 
 pub fn run_all(files: &[(String, &[u8])]) -> Result<Analysis, String> {
     let captures: Vec<_> = files.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
-    analyze_contents(&captures, Options { packets: true }).map_err(|error| error.to_string())
+    analyze_contents(&captures, AnalysisOptions { packets: true })
+        .map_err(|error| error.to_string())
 }
 
 /// The only flow of segments at times in ms.
-fn flow(name: &str, segments: &[(u64, Tcp)]) -> FlowReport {
+pub fn flow(name: &str, segments: &[(u64, Tcp)]) -> FlowReport {
     let frames: Vec<_> = segments.iter().map(|(ms, tcp)| (ms * MS, tcp.ipv4())).collect();
     let outcome = run(name, &pcap(Order(false), true, 101, 96, &frames)).expect("a flow");
     let [flow] = outcome.summary.flows.try_into().expect("one flow");
@@ -277,7 +278,7 @@ fn segments_in_disorder_are_refused() {
 }
 
 /// The flows' source ports and the notes for two connections to one port, each of which begins with
-/// so many bytes; both ends talk on the first until the second is over.
+/// `cookie` bytes; both ends talk on the first until the second is over.
 fn beside_a_conversation(cookie: usize) -> (Vec<String>, Vec<String>) {
     let from = |port: u16, at: u64, tcp: Tcp| {
         let (mut frame, place) = (tcp.ipv4(), if tcp.forward { 20 } else { 22 });

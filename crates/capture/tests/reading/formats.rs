@@ -4,12 +4,13 @@ use std::io::{Cursor, Write as _};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use narrows_capture::decode::{Segment, segment};
+use narrows_capture::decode::{CapturedSegment, segment};
 use narrows_capture::read::{OpenError, Reader};
 
+use crate::reading::flows::run;
 use crate::reading::make::{Order, Tcp, block, ethernet, interface, option, packet, pcap, section};
 
-pub fn segments(bytes: Vec<u8>) -> (Vec<Segment>, Option<String>) {
+pub fn segments(bytes: Vec<u8>) -> (Vec<CapturedSegment>, Option<String>) {
     let mut reader = Reader::new(Box::new(Cursor::new(bytes))).expect("a capture");
     let mut found = Vec::new();
     while let Some(frame) = reader.next_frame() {
@@ -21,7 +22,7 @@ pub fn segments(bytes: Vec<u8>) -> (Vec<Segment>, Option<String>) {
 
 const TIME: u64 = 1_700_000_000_123_456_000;
 
-fn only(bytes: Vec<u8>) -> Segment {
+fn only(bytes: Vec<u8>) -> CapturedSegment {
     let (found, problem) = segments(bytes);
     assert_eq!((found.len(), problem), (1, None));
     found[0]
@@ -196,4 +197,27 @@ fn other_files_are_refused() {
     assert!(matches!(open(b"GET / HTTP"), Some(OpenError::Unknown(_))));
     assert!(matches!(open(&[0xd4, 0xc3, 0xb2, 0xa1, 2]), Some(OpenError::Header(_))));
     assert!(matches!(open(&[0x0a, 0x0d, 0x0d, 0x0a, 9, 9, 9, 9]), Some(OpenError::Header(_))));
+}
+
+/// A packet of IPv4 between two hosts.
+fn ipv4(protocol: u8, hosts: (u8, u8), content: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(20 + content.len()).expect("a short packet");
+    let mut packet = vec![0x45, 0, 0, length, 0, 0, 0, 0, 64, protocol, 0, 0];
+    packet.extend([10, 0, 0, hosts.0, 10, 0, 0, hosts.1]);
+    packet.extend(content);
+    packet
+}
+
+#[test]
+fn pings_and_udp_are_told_where_there_is_no_tcp() {
+    let request = ethernet(&[0x8100], &ipv4(1, (1, 2), &[8, 0, 0, 0, 0, 7, 0, 1]));
+    let reply = ethernet(&[0x8100], &ipv4(1, (2, 1), &[0, 0, 0, 0, 0, 7, 0, 1]));
+    let udp = ethernet(&[], &ipv4(17, (1, 2), &[0, 53, 0, 99, 0, 12, 0, 0, 1, 2, 3, 4]));
+    let frames =
+        [(TIME, request), (TIME + 20_000_000, reply), (TIME, udp.clone()), (TIME + 1_000_000, udp)];
+    let file = pcap(Order(false), true, 1, 96, &frames);
+    let said = run("pings", &file).expect_err("there is no TCP");
+    let ping = "ping 10.0.0.1>10.0.0.2: 1 of 1 answered, RTT 20.00 ms on average";
+    assert!(said.contains(ping), "{said}");
+    assert!(said.contains("UDP 10.0.0.1:53>10.0.0.2:99: 2 packets, 0.064 Mbit/s"), "{said}");
 }

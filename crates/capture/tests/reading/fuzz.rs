@@ -1,4 +1,4 @@
-//! Captures turned into nonsense: no panic, no hang, no memory without bound.
+//! Captures and qlogs turned into nonsense: no panic, no hang, no memory without bound.
 //!
 //! Captures are made from packets that mostly belong together, and then damaged; crates/fuzz
 //! damages whole captures. Every case has a number: `NARROWS_FUZZ_FIRST` is that of the first,
@@ -42,7 +42,11 @@ fn nonsense_is_told_in_words() {
 
 fn case(number: u64) {
     let mut random = Stream::new(number, "fuzz");
-    let mut bytes = if random.below(2) == 0 { old(&mut random) } else { new(&mut random) };
+    let mut bytes = match random.below(3) {
+        0 => old(&mut random),
+        1 => new(&mut random),
+        _ => log(&mut random),
+    };
     for _ in 0..random.below(12) {
         mutate(&mut bytes, &mut random);
     }
@@ -87,7 +91,7 @@ fn segment(random: &mut Stream, next: &mut u32) -> Tcp {
     let forward = random.below(3) > 0;
     let (seq, ack) = if forward { (seq, any(random)) } else { (any(random), near(random, *next)) };
     let payload = if forward { payload } else { 0 };
-    Tcp { forward, seq, ack, flags, payload, stamps, sacks }
+    Tcp { forward, seq, ack, flags, payload, stamps, sacks, ..Tcp::data(0, 0) }
 }
 
 fn index(random: &mut Stream, count: u64) -> usize {
@@ -125,6 +129,49 @@ fn new(random: &mut Stream) -> Vec<u8> {
         file.extend(packet(order, u32::try_from(random.below(2)).unwrap(), time, &frame));
     }
     file
+}
+
+/// A qlog of packets that mostly belong together, in one of its forms.
+fn log(random: &mut Stream) -> Vec<u8> {
+    let (mut time, mut sent, mut offset) = (0, 0, 0);
+    let mut events = Vec::new();
+    for _ in 0..random.below(150) {
+        time += random.below(30);
+        let wild = |random: &mut Stream, usual: u64| match random.below(30) {
+            0 => u64::MAX >> random.below(64),
+            1 => usual.saturating_sub(random.below(9)),
+            _ => usual,
+        };
+        let (name, frame) = if random.below(2) == 0 {
+            let usual = 1 + random.below(1400);
+            let (at, length) = (wild(random, offset), wild(random, usual));
+            (offset, sent) = (at.wrapping_add(length), sent + 1);
+            let id = 4 * random.below(2);
+            let of = format!("\"stream_id\":{id},\"offset\":{at},\"length\":{length}");
+            ("packet_sent", format!("{{\"frame_type\":\"stream\",{of}}}"))
+        } else {
+            let (first, last) = (random.below(sent + 1), wild(random, sent));
+            let ranges = format!("[[0,{first}],[{last}]]");
+            let ack = format!("{{\"frame_type\":\"ack\",\"acked_ranges\":{ranges}}}");
+            let most = wild(random, offset.wrapping_add(9000));
+            let limit = format!("{{\"frame_type\":\"max_data\",\"maximum\":{most}}}");
+            ("packet_received", format!("{ack},{limit}"))
+        };
+        let header =
+            format!("{{\"packet_type\":\"1RTT\",\"packet_number\":{}}}", wild(random, sent));
+        events.push(format!(
+            "{{\"time\":{time},\"name\":\"quic:{name}\",\"data\":{{\"header\":{header},\
+             \"raw\":{{\"length\":1200}},\"frames\":[{frame}]}}}}"
+        ));
+    }
+    let head = "\"file_schema\":\"urn:ietf:params:qlog:file:sequential\"";
+    let text = if random.below(3) == 0 {
+        format!("{{{head},\"traces\":[{{\"events\":[{}]}}]}}", events.join(","))
+    } else {
+        let head = format!("{{{head},\"trace\":{{\"vantage_point\":{{\"type\":\"server\"}}}}}}");
+        [vec![head], events].concat().iter().map(|text| format!("\u{1e}{text}\n")).collect()
+    };
+    text.into_bytes()
 }
 
 fn mutate(bytes: &mut Vec<u8>, random: &mut Stream) {

@@ -7,6 +7,7 @@ pub struct Tcp {
     pub seq: u32,
     pub ack: u32,
     pub flags: u8,
+    pub window: u16,
     pub payload: usize,
     pub stamps: Option<(u32, u32)>,
     pub sacks: Vec<(u32, u32)>,
@@ -14,11 +15,29 @@ pub struct Tcp {
 
 impl Tcp {
     pub fn data(seq: u32, payload: usize) -> Self {
-        Self { forward: true, seq, ack: 1, flags: 16, payload, stamps: None, sacks: vec![] }
+        Self {
+            forward: true,
+            seq,
+            ack: 1,
+            flags: 16,
+            window: 0xffff,
+            payload,
+            stamps: None,
+            sacks: vec![],
+        }
     }
 
     pub fn ack(ack: u32) -> Self {
-        Self { forward: false, seq: 1, ack, flags: 16, payload: 0, stamps: None, sacks: vec![] }
+        Self {
+            forward: false,
+            seq: 1,
+            ack,
+            flags: 16,
+            window: 0xffff,
+            payload: 0,
+            stamps: None,
+            sacks: vec![],
+        }
     }
 
     pub fn sack(ack: u32, begin: u32, end: u32) -> Self {
@@ -46,7 +65,9 @@ impl Tcp {
         bytes.extend(self.seq.to_be_bytes());
         bytes.extend(self.ack.to_be_bytes());
         let words = u8::try_from(5 + options.len() / 4).unwrap();
-        bytes.extend([words << 4, self.flags, 0xff, 0xff, 0, 0, 0, 0]);
+        bytes.extend([words << 4, self.flags]);
+        bytes.extend(self.window.to_be_bytes());
+        bytes.extend([0; 4]);
         bytes.extend(options);
         bytes.resize(bytes.len() + self.payload, 0x55);
         bytes

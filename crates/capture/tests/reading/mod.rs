@@ -1,5 +1,6 @@
 //! Captures made byte by byte, read and analysed.
 
+mod causes;
 mod flows;
 mod formats;
 mod fuzz;

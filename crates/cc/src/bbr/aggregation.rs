@@ -48,7 +48,7 @@ impl Aggregation {
         self.begin_round_of(SLOT_ROUNDS);
     }
 
-    /// The same with slots of `rounds` rounds.
+    /// Ages the filter as [`Self::begin_round`] does, with slots of `slot_rounds` rounds.
     pub(super) const fn begin_round_of(&mut self, slot_rounds: u32) {
         self.rounds += 1;
         if self.rounds >= slot_rounds {

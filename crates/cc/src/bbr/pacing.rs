@@ -53,7 +53,7 @@ impl Pacing {
         Rate::from_bytes_per_sec(self.bytes_per_sec.clamp(1, u64::MAX / 8))
     }
 
-    /// The same in bytes a second.
+    /// The rate in bytes per second.
     pub(super) const fn bytes_per_sec(&self) -> u64 {
         self.bytes_per_sec
     }

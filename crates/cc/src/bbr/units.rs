@@ -32,7 +32,7 @@ pub(super) fn bandwidth(packets: u64, micros: u64) -> u32 {
     narrow((packets << BW_SCALE) / micros.max(1))
 }
 
-/// The same, rounded up (`bbr_calculate_bw_sample` of version 3).
+/// `packets` over `micros` as a bandwidth, rounded up (`bbr_calculate_bw_sample` of version 3).
 pub(super) fn bandwidth_rounded_up(packets: u64, micros: u64) -> u32 {
     narrow((packets << BW_SCALE).div_ceil(micros.max(1)))
 }
@@ -73,8 +73,8 @@ pub(super) fn tso_segs_goal(rate: u64, mss: u32) -> u32 {
     narrow(bytes / u64::from(mss)).max(min_tso_segs(rate)).min(127)
 }
 
-/// The same with more on a path of a few milliseconds or less, as versions 2 and 3 have it, but
-/// without their minimum (`bbr_tso_segs_generic`).
+/// The burst at a rate in versions 2 and 3, without their minimum: more packets on a path of a few
+/// milliseconds or less (`bbr_tso_segs_generic`).
 pub(super) fn tso_segs_near(rate: u64, mss: u32, min_rtt_us: u32) -> u32 {
     let near = MAX_LEGACY_BYTES.checked_shr(min_rtt_us >> 9).unwrap_or(0);
     let bytes = (rate >> 10).saturating_add(near).min(MAX_BURST_BYTES);

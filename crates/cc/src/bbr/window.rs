@@ -8,10 +8,10 @@ use crate::samples::RecoveryState;
 pub(super) struct Window {
     /// In packets.
     pub(super) cwnd: u32,
-    /// The last good one.
+    /// The saved window.
     pub(super) prior_cwnd: u32,
     pub(super) ssthresh: u32,
-    /// The sender's state at the ACK before.
+    /// The sender's state at the previous ACK.
     pub(super) prior_state: RecoveryState,
 }
 
@@ -28,7 +28,7 @@ impl Window {
         self.prior_cwnd = if good { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
     }
 
-    /// Returns to it.
+    /// Restores the saved window.
     pub(super) fn restore(&mut self) {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }

@@ -1,7 +1,7 @@
 //! BIC as in Linux (`tcp_bic.c`): it searches for the window of the last loss.
 
 use narrows_base::Jiffies;
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
 use super::{Classic, Hooks, Moment, half};
 use crate::config::{CcConfig, Entry};
@@ -9,7 +9,7 @@ use crate::samples::{AckSample, DeliveredSample, RecoveryState};
 use crate::window::LossWindow;
 
 const fn packets(name: &'static str, default: u64, what: &'static str) -> Parameter {
-    Parameter::packets(name, Fallback::Whole(default), what).at_least(1).at_most(1_000_000)
+    Parameter::packets(name, ParameterDefault::Whole(default), what).at_least(1).at_most(1_000_000)
 }
 
 /// The registry's entry.
@@ -31,14 +31,14 @@ pub(crate) static BIC: Entry = Entry {
             packets("low_window", 14, "up to this window it behaves as Reno does"),
             Parameter::whole(
                 "beta",
-                Fallback::Whole(819),
+                ParameterDefault::Whole(819),
                 "part of the window kept on loss, in 1/1024",
             )
             .at_least(1)
             .at_most(1_024),
             Parameter::whole(
                 "smooth_part",
-                Fallback::Whole(20),
+                ParameterDefault::Whole(20),
                 "round trips that the last packets of the search take",
             )
             .at_least(1)

@@ -3,7 +3,7 @@
 
 mod gradient;
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Values};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Stream, Time};
 
 use self::gradient::{Extremes, Gradients};
@@ -23,18 +23,22 @@ pub(crate) static CDG: Entry = Entry {
         source: "Hayes and Armitage, IFIP Networking 2011; Linux tcp_cdg.c",
         role: Role::Control { ecn: None, paces: false },
         parameters: &[
-            Parameter::whole("window", Fallback::Whole(8), "round trips that a gradient spans")
-                .positive()
-                .at_most(256),
+            Parameter::whole(
+                "window",
+                ParameterDefault::Whole(8),
+                "round trips that a gradient spans",
+            )
+            .positive()
+            .at_most(256),
             Parameter::whole(
                 "backoff_beta",
-                Fallback::Whole(724),
+                ParameterDefault::Whole(724),
                 "part of the window that a backoff keeps, in 1/1024",
             )
             .at_most(1_024),
             Parameter::whole(
                 "backoff_factor",
-                Fallback::Whole(42),
+                ParameterDefault::Whole(42),
                 "a gradient of g us backs off with probability 1 - exp(-g x factor / 10^6)",
             )
             .at_most(1_000_000),
@@ -46,7 +50,7 @@ pub(crate) static CDG: Entry = Entry {
             ),
             Parameter::whole(
                 "use_ineff",
-                Fallback::Whole(5),
+                ParameterDefault::Whole(5),
                 "backoffs without effect after which there are no more; 0 is no limit",
             )
             .at_most(65_535),
@@ -333,11 +337,11 @@ impl Hooks for Cdg {
         self.memory = Memory::new(self.window, moment.progress.mark(), cwnd);
     }
 
-    fn asks_reductions(&self) -> bool {
+    fn may_request_cwr(&self) -> bool {
         true
     }
 
-    fn asks_reduction(&self) -> bool {
+    fn requests_cwr(&self) -> bool {
         self.asks
     }
 

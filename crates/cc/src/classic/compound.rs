@@ -1,6 +1,6 @@
 //! Compound TCP, once the control of Windows: Reno's window, and one beside it that follows the delay.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
 use super::{Classic, Hooks, Moment, half};
 use crate::config::Entry;
@@ -26,7 +26,7 @@ pub(crate) static COMPOUND: Entry = Entry {
             ),
             Parameter::packets(
                 "low_window",
-                Fallback::Whole(38),
+                ParameterDefault::Whole(38),
                 "up to this window it behaves as Reno does (section 6)",
             )
             .at_most(1_000_000),
@@ -140,7 +140,7 @@ impl Compound {
         window.ssthresh = window.ssthresh.min(window.cwnd);
     }
 
-    /// A loss's sample of what Reno alone queues, of which gamma shall be three quarters.
+    /// Takes a loss's sample of Reno's own queue; gamma should be 75 % of it.
     fn tune(&mut self) {
         let Some(queue) = self.reno_queue.take().filter(|_| self.tuning) else { return };
         let gamma = self.gamma + GAMMA_WEIGHT * (GAMMA_PART * queue - self.gamma);

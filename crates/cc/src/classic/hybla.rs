@@ -1,7 +1,7 @@
 //! Hybla as in Linux (`tcp_hybla.c`): on a long path it grows as on a short one.
 
 use narrows_base::Duration;
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
 use super::{Classic, Hooks, Moment, half};
 use crate::config::{CcConfig, Entry};
@@ -19,7 +19,7 @@ pub(crate) static HYBLA: Entry = Entry {
         role: Role::Control { ecn: None, paces: false },
         parameters: &[Parameter::duration(
             "rtt0",
-            Fallback::Whole(25_000_000),
+            ParameterDefault::Whole(25_000_000),
             "the RTT of the path that it grows as",
         )
         .at_least(1_000_000)

@@ -1,6 +1,6 @@
 //! Illinois as in Linux (`tcp_illinois.c`): loss decides when, delay decides how much.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
 use super::{Classic, Hooks, Moment};
 use crate::config::{CcConfig, Entry};
@@ -20,13 +20,13 @@ pub(crate) static ILLINOIS: Entry = Entry {
         parameters: &[
             Parameter::packets(
                 "win_thresh",
-                Fallback::Whole(15),
+                ParameterDefault::Whole(15),
                 "below this window it behaves as Reno does",
             )
             .at_most(1_000_000),
             Parameter::whole(
                 "theta",
-                Fallback::Whole(5),
+                ParameterDefault::Whole(5),
                 "round trips of low delay after which it grows fastest again",
             )
             .at_most(255),

@@ -109,7 +109,7 @@ struct Lp {
     ahead: u32,
     delay: Delay,
     /// How long a reduction is given to take effect, in ms (`inference`).
-    patience: u32,
+    inference: u32,
     /// When the window was last reduced, in ms; zero if never (`last_drop`).
     reduced_at: u32,
     is_waiting: bool,
@@ -124,7 +124,7 @@ impl Lp {
             clock: RemoteClock::default(),
             ahead: u32::try_from(ahead).expect("32 bits"),
             delay: Delay { smoothed: 0, min: u32::MAX, max: 0, reserve: 0 },
-            patience: 0,
+            inference: 0,
             reduced_at: 0,
             is_waiting: false,
         }
@@ -168,9 +168,10 @@ impl Hooks for Lp {
         }
         let rtt = now.wrapping_sub(sample.echo_ms);
         if rtt != 0 && rtt < 1 << 31 {
-            self.patience = rtt.wrapping_mul(3);
+            self.inference = rtt.wrapping_mul(3);
         }
-        self.is_waiting = self.reduced_at != 0 && now.wrapping_sub(self.reduced_at) < self.patience;
+        self.is_waiting =
+            self.reduced_at != 0 && now.wrapping_sub(self.reduced_at) < self.inference;
         if self.delay.is_low() {
             return;
         }

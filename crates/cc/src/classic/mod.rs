@@ -1,4 +1,4 @@
-//! Controls that are a few hooks around Linux's loss-based window.
+//! Controls that are a few hooks on Linux's loss-based window.
 //!
 //! The TCP core keeps the window, the threshold and the state of recovery, and asks such a control
 //! only how fast to grow and how much to reduce. [`Classic`] is that core; each file beside it is
@@ -30,9 +30,9 @@ use crate::window::LossWindow;
 
 /// The hooks of a control (`struct tcp_congestion_ops`).
 pub(crate) trait Hooks: Send + 'static {
-    /// An ACK's RTT sample, before the state machine takes the ACK (`pkts_acked`). `state` is the
-    /// state before it; while that reduces, PRR's window is in force, and the hook leaves the
-    /// window alone.
+    /// Takes an ACK's RTT sample, before the recovery state machine (`pkts_acked`). `state` is the
+    /// state before the ACK. In a reducing state PRR's window is in force, and the hook must leave
+    /// the window alone.
     fn on_delivered(&mut self, _: &mut LossWindow, _: RecoveryState, _: &DeliveredSample) {}
 
     /// Lets the window grow (`cong_avoid`).
@@ -41,13 +41,13 @@ pub(crate) trait Hooks: Send + 'static {
     /// The threshold that follows from a window of `cwnd` packets (`ssthresh`).
     fn ssthresh(&mut self, cwnd: u32, moment: &Moment) -> u32;
 
-    /// The sender enters a state (`set_state`), perhaps its current one.
+    /// The sender enters a state (`set_state`), perhaps the current one again.
     fn on_state(&mut self, _: RecoveryState, _: &Moment) {}
 
-    /// The last reduction was spurious (`undo_cwnd`); the window is also restored.
+    /// The last reduction was spurious (`undo_cwnd`). [`Classic`] restores the window.
     fn on_undo(&mut self) {}
 
-    /// The flow begins to send with nothing in flight (`CA_EVENT_TX_START`), or does so after
+    /// The flow begins to send with nothing in flight (`CA_EVENT_TX_START`), or resumes after
     /// it was idle (`CA_EVENT_CWND_RESTART`).
     fn on_restart(&mut self, _: &Moment) {}
 
@@ -60,12 +60,12 @@ pub(crate) trait Hooks: Send + 'static {
     fn on_complete(&mut self, _: &Moment) {}
 
     /// Returns whether the control ever asks for CWR.
-    fn asks_reductions(&self) -> bool {
+    fn may_request_cwr(&self) -> bool {
         false
     }
 
-    /// Returns whether the sender shall enter CWR now.
-    fn asks_reduction(&self) -> bool {
+    /// Returns whether the sender should enter CWR now.
+    fn requests_cwr(&self) -> bool {
         false
     }
 
@@ -78,7 +78,7 @@ pub(crate) trait Hooks: Send + 'static {
 pub(crate) struct Moment {
     /// The current time.
     pub(crate) now: Time,
-    /// How far the flow has come.
+    /// How many packets the flow has sent and delivered.
     pub(crate) progress: Progress,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Classic<H> {
     window: LossWindow,
     hooks: H,
     state: RecoveryState,
-    /// Whether a reduction will be complete when its state ends: a spurious one won't.
+    /// Whether the end of the current state completes a reduction; false once the reduction is undone.
     completes: bool,
     moment: Moment,
 }
@@ -108,7 +108,7 @@ impl<H: Hooks> Classic<H> {
         self.hooks.on_state(state, &self.moment);
     }
 
-    /// The current state ends before `next` begins.
+    /// Ends the current state, before `next` begins.
     fn leave(&mut self, next: RecoveryState) {
         if self.completes && !next.is_reducing() && next != RecoveryState::Loss {
             self.hooks.on_complete(&self.moment);
@@ -119,7 +119,7 @@ impl<H: Hooks> Classic<H> {
 
 impl<H: Hooks> CongestionControl for Classic<H> {
     fn needs(&self) -> Needs {
-        Needs { reductions: self.hooks.asks_reductions(), ..Needs::LOSS_BASED }
+        Needs { reductions: self.hooks.may_request_cwr(), ..Needs::LOSS_BASED }
     }
 
     fn on_delivered(&mut self, sample: &DeliveredSample) {
@@ -139,7 +139,7 @@ impl<H: Hooks> CongestionControl for Classic<H> {
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.moment = Moment { now: event.now, progress: event.progress };
-        // One episode ended and the next begins with the same ACK.
+        // The same ACK ended one episode and begins the next.
         if !event.state.is_reducing() {
             self.leave(event.state);
         }
@@ -170,8 +170,8 @@ impl<H: Hooks> CongestionControl for Classic<H> {
         self.hooks.on_restart(&self.moment);
     }
 
-    fn asks_reduction(&self) -> bool {
-        self.hooks.asks_reduction()
+    fn requests_cwr(&self) -> bool {
+        self.hooks.requests_cwr()
     }
 
     fn on_threshold(&mut self, ssthresh: u32) {

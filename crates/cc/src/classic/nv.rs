@@ -1,7 +1,7 @@
 //! New Vegas as in Linux (`tcp_nv.c`): it compares its window with what the measured rate needs at
 //! the lowest RTT.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Jiffies, Stream};
 
 use super::{Classic, Hooks, Moment};
@@ -22,12 +22,16 @@ pub(crate) static NV: Entry = Entry {
         source: "Brakmo, TCP-NV: Congestion Avoidance for Data Centers, 2010; Linux tcp_nv.c",
         role: Role::Control { ecn: None, paces: false },
         parameters: &[
-            Parameter::packets("pad", Fallback::Whole(10), "packets that may wait in the queue")
-                .at_least(2)
-                .at_most(1_000_000),
+            Parameter::packets(
+                "pad",
+                ParameterDefault::Whole(10),
+                "packets that may wait in the queue",
+            )
+            .at_least(2)
+            .at_most(1_000_000),
             Parameter::duration(
                 "reset_period",
-                Fallback::secs(5),
+                ParameterDefault::secs(5),
                 "time after which the lowest RTT is forgotten, varied at random by a quarter",
             )
             .at_least(1_000_000_000)
@@ -35,7 +39,7 @@ pub(crate) static NV: Entry = Entry {
             .in_steps_of(1_000_000_000),
             Parameter::packets(
                 "min_cwnd",
-                Fallback::Whole(2),
+                ParameterDefault::Whole(2),
                 "the smallest window without losses",
             )
             .positive()
@@ -81,7 +85,7 @@ struct Nv {
     /// The window grows by 2^n packets per round trip (`cwnd_growth_factor`).
     growth: i8,
     may_grow: bool,
-    /// Whether a loss was seen, so that the next calm moment begins anew.
+    /// A loss was seen: the control starts over once it is out of recovery.
     resets: bool,
     /// Smallest window that is judged.
     least_judged: u8,
@@ -126,7 +130,7 @@ impl Nv {
         }
     }
 
-    /// Begins anew after a loss (`tcpnv_reset`).
+    /// Starts over after a loss (`tcpnv_reset`).
     const fn reset(&mut self, progress: Progress) {
         self.resets = false;
         self.calm = 0;

@@ -140,7 +140,7 @@ impl ModelSender {
             delivered_ce: self.marked,
             delivered: self.books.delivered,
             prior_delivered,
-            prr_cwnd: None,
+            ..DeliveredSample::default()
         });
         let interval = rtt.filter(|_| acked > 0);
         let rate = interval.map(|interval| RateSample {
@@ -151,6 +151,7 @@ impl ModelSender {
             at_send: flags[1].then_some(at_send),
         });
         let srtt = rtt.unwrap_or(Duration::ZERO);
+        #[expect(clippy::needless_update, reason = "a field that is added later")]
         let sample = AckSample {
             now: self.books.now,
             mss: self.scale.mss,
@@ -170,9 +171,10 @@ impl ModelSender {
             may_grow: !self.books.state.is_reducing(),
             cwnd_limited: flags[1],
             departure: self.books.now + srtt,
+            ..AckSample::default()
         };
         self.control.on_ack(&sample);
-        if self.control.asks_reduction() {
+        if self.control.requests_cwr() {
             self.enter(Congestion::Ecn);
         }
     }

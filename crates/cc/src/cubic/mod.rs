@@ -5,7 +5,7 @@ mod rfc9438;
 mod root;
 
 use narrows_base::Jiffies;
-use narrows_base::registry::{Fallback, Info, OldNumbers, Parameter, Role};
+use narrows_base::registry::{Info, OldNumbers, Parameter, ParameterDefault, Role};
 use narrows_base::{Duration, Time};
 
 use self::curve::{Curve, CurveParameters};
@@ -44,24 +44,28 @@ pub(crate) static CUBIC: Entry = Entry {
             ),
             Parameter::packets(
                 "hystart_low_window",
-                Fallback::Whole(16),
+                ParameterDefault::Whole(16),
                 "smallest window at which HyStart detects",
             )
             .at_most(1_000_000),
             Parameter::duration(
                 "hystart_ack_delta",
-                Fallback::ms(2),
+                ParameterDefault::ms(2),
                 "largest gap in a train of ACKs",
             )
             .at_most(1_000_000_000)
             .in_steps_of(1_000)
             .formerly("hystart_ack_delta_us", OldNumbers::Unit("us")),
-            Parameter::whole("beta", Fallback::Whole(717), "window kept on loss, in 1/1024")
-                .positive()
-                .at_most(1_023),
+            Parameter::whole(
+                "beta",
+                ParameterDefault::Whole(717),
+                "window kept on loss, in 1/1024",
+            )
+            .positive()
+            .at_most(1_023),
             Parameter::whole(
                 "bic_scale",
-                Fallback::Whole(41),
+                ParameterDefault::Whole(41),
                 "C in 1/102.4 packets per second cubed (not with rfc9438)",
             )
             .positive()

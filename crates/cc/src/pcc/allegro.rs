@@ -34,14 +34,15 @@ const TOLERATED_LOSS: f64 = 0.05;
 /// Two pairs of trials decide.
 const TRIALS: usize = 4;
 
-/// Where the algorithm stands.
+/// The phase of the algorithm.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// Doubles until the utility falls.
     Starting { last: Option<f64>, tried: bool },
     /// Tries a higher and a lower rate, twice each.
     Deciding { higher: [bool; TRIALS], tried: usize, utilities: [f64; TRIALS], known: usize },
-    /// Moves on until the utility falls, with the rate before, its utility, and the step's number.
+    /// Moves on until the utility falls: `before` is the previous rate, `last` its utility, `step`
+    /// the number of steps.
     Adjusting { up: bool, step: f64, before: f64, last: f64, tried: bool },
 }
 

@@ -1,7 +1,7 @@
 //! Monitor intervals: the fate of packets sent at one rate.
 //!
 //! A control sees no sequence numbers, but it can count: the packets sent so far are
-//! those delivered, found lost and in flight. Packets are taken to be delivered or
+//! those delivered, found lost and in flight. It assumes that packets are delivered or
 //! found lost in the order in which they were sent, so the results of an interval are
 //! complete when as many packets were resolved as had been sent at its end. A loss is
 //! found three packets late; those few may count for the next interval.
@@ -31,7 +31,7 @@ pub(super) struct Outcome {
 struct Interval {
     began: Time,
     ended: Time,
-    /// Packets sent before it, and when it ended.
+    /// Packets sent before it began, and before it ended.
     sent: (u64, u64),
     /// Whether its results are wanted.
     wanted: bool,

@@ -34,7 +34,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Begins anew with the next sample.
+    /// Starts over with the next sample.
     pub(crate) fn reset(&mut self) {
         self.length = None;
     }

@@ -226,11 +226,11 @@ impl Flow {
             rtt: Some(rtt),
             srtt: self.srtt,
             min_rtt: self.min_rtt,
-            ack_delayed: false,
             state: self.state,
             may_grow: !self.state.is_reducing(),
             cwnd_limited: true,
             departure: self.next_send,
+            ..AckSample::default()
         };
         self.control.on_ack(&sample);
         if self.control.control().app_limited {
@@ -268,18 +268,12 @@ impl Flow {
             acked: 1,
             rtt: Some(rtt),
             in_flight: self.in_flight(),
-            sacked: 0,
-            stamp_ms: 0,
-            echo_ms: 0,
             progress: Progress::new(packet.seq + 1, self.next_seq),
             paced: pacing_rate.is_some(),
             pacing_rate: pacing_rate.unwrap_or(Rate::from_bps(1_000_000_000)),
             cwnd_limited: true,
-            ece: false,
-            delivered_ce: 0,
             delivered: self.delivered,
-            prior_delivered: 0,
-            prr_cwnd: None,
+            ..DeliveredSample::default()
         }
     }
 

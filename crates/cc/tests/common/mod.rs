@@ -76,21 +76,15 @@ pub fn ack(now: Time, acked: u32) -> AckSample {
         now,
         mss: MSS,
         acked,
-        lost: 0,
-        in_flight: 0,
         prior_in_flight: acked,
-        delivered: 0,
         delivered_at: now,
-        lost_total: 0,
-        rate: None,
         rtt: None,
         srtt: Duration::from_millis(100),
         min_rtt: Duration::from_millis(100),
-        ack_delayed: false,
-        state: RecoveryState::Open,
         may_grow: true,
         cwnd_limited: true,
         departure: now,
+        ..AckSample::default()
     }
 }
 
@@ -105,19 +99,11 @@ pub fn delivered_sample(
         now,
         acked,
         rtt: Some(rtt),
-        in_flight: 0,
-        sacked: 0,
-        stamp_ms: 0,
-        echo_ms: 0,
         progress: Progress::new(edges.0, edges.1),
-        paced: false,
         pacing_rate: Rate::from_bps(10_000_000_000),
         cwnd_limited: true,
-        ece: false,
-        delivered_ce: 0,
         delivered: edges.0,
-        prior_delivered: 0,
-        prr_cwnd: None,
+        ..DeliveredSample::default()
     }
 }
 

@@ -146,7 +146,7 @@ impl Script {
         self.control.on_ack(&sample);
         self.books.last_sent = Some(self.books.now);
         record(&Step::Ack, self.control.as_ref());
-        if self.control.asks_reduction() && self.books.state < RecoveryState::Cwr {
+        if self.control.requests_cwr() && self.books.state < RecoveryState::Cwr {
             self.congestion(Congestion::Ecn, record);
         }
     }
@@ -171,7 +171,7 @@ impl Script {
         }
     }
 
-    /// About so many packets in flight with this one, and at least `since` lost since then.
+    /// About `in_flight` packets in flight with this one, and at least `since` lost since then.
     fn at_send(&mut self, in_flight: u32, since: u64) -> Option<AtSend> {
         self.control.needs().packets.then(|| {
             let more = u32::try_from(self.packets.below(20)).unwrap();
@@ -195,6 +195,7 @@ impl Script {
         Some(rtt)
     }
 
+    #[expect(clippy::needless_update, reason = "a field that is added later")]
     fn ack_sample(&mut self, acked: u32, lost: u32, prior: u32, rtt: Option<u64>) -> AckSample {
         let window = u64::from(prior).min(self.books.delivered);
         let bottleneck_us = (window as f64 / self.path.packets_per_s * 1e6) as u64;
@@ -227,6 +228,7 @@ impl Script {
             may_grow: true,
             cwnd_limited: self.random.chance(0.95),
             departure: self.books.now + Duration::from_nanos(wait),
+            ..AckSample::default()
         }
     }
 
@@ -252,11 +254,10 @@ impl Script {
             paced: self.path.paced,
             pacing_rate: Rate::from_bytes_per_sec(self.path.pacing_bytes),
             cwnd_limited: true,
-            ece: false,
             delivered_ce: self.delivered_ce,
             delivered: self.books.delivered,
             prior_delivered: self.books.delivered - window,
-            prr_cwnd: None,
+            ..DeliveredSample::default()
         }
     }
 

@@ -70,15 +70,15 @@ impl Rates {
         self.target
     }
 
-    pub(crate) fn sent(&mut self, bytes: u64) {
+    pub(crate) fn on_sent(&mut self, bytes: u64) {
         self.transmitted.bytes += bytes;
     }
 
-    pub(crate) fn acknowledged(&mut self, bytes: u64) {
+    pub(crate) fn on_acked(&mut self, bytes: u64) {
         self.acked.bytes += bytes;
     }
 
-    pub(crate) fn encoded(&mut self, bytes: u64) {
+    pub(crate) fn on_encoded(&mut self, bytes: u64) {
         self.media.bytes += bytes;
     }
 

@@ -41,7 +41,7 @@ fn losses_shrink_it_once_in_a_round_trip() {
     scream.report(&report(200, &[150], 0, 2), 0);
     near(scream.window, 16_000.0);
     assert!(!scream.fast);
-    scream.sent(0, 20_000, ms(200));
+    scream.on_sent(0, 20_000, ms(200));
     scream.report(&report(299, &[250], 0, 1), 0);
     // Deaf for 100 ms: it counts as an acknowledgement, and the window isn't used.
     near(scream.window, 16_000.0);
@@ -66,7 +66,7 @@ fn beyond_the_target_the_window_shrinks_as_with_ledbat() {
     let mut scream = scream();
     scream.fast = false;
     scream.report(&report(200, &[150], 0, 0), 0);
-    scream.sent(0, 20_000, ms(300));
+    scream.on_sent(0, 20_000, ms(300));
     scream.window = 10_000.0;
     // 150 ms of queue, a target of 100: -0.5 x 1000 x 1000 / 10000.
     scream.report(&report(600, &[550], 150, 0), 0);

@@ -10,6 +10,6 @@ mod services;
 pub use crate::queue::{QUEUES, fits, queue};
 pub use impairments::{Acks, IMPAIRMENTS, impairment, impairment_fits};
 pub use narrows_base::registry::{
-    Choice, Fallback, Fault, Info, Parameter, Role, Room, Unit, Value, check, info,
+    Choice, Fault, Info, LimitUnit, Parameter, ParameterDefault, Role, Unit, Value, check, info,
 };
 pub use services::{AnyLink, LinkChoice, SERVICES, link, service_fits};

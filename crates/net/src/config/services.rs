@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
     use crate::Element as _;
-    use crate::config::{QUEUES, Room, Value, check, info};
+    use crate::config::{LimitUnit, QUEUES, Value, check, info};
 
     const RATE: Rate = Rate::from_bps(50_000_000);
 
@@ -201,8 +201,8 @@ mod tests {
             assert_eq!(service_fits(&choice), Ok(()));
             for info in QUEUES {
                 let discipline = Choice::with_defaults(info, RATE);
-                let limit = match info.room() {
-                    Some(Room::Bytes(_)) => Limit::Bytes(Bytes::new(400_000)),
+                let limit = match info.limit_unit() {
+                    Some(LimitUnit::Bytes(_)) => Limit::Bytes(Bytes::new(400_000)),
                     _ => Limit::Packets(100),
                 };
                 let parts = LinkChoice { rate: RATE, service: &choice, queue: &discipline, limit };
@@ -221,13 +221,13 @@ mod tests {
     fn a_bucket_holds_no_packet_beyond_the_limit_of_a_discipline() {
         for info in QUEUES.iter().filter(|info| !["fq", "cake"].contains(&info.name)) {
             let (service, queue) = (defaults("tbf"), Choice::with_defaults(info, RATE));
-            let limit = match info.room() {
-                Some(Room::Bytes(_)) => Limit::Bytes(Bytes::new(60_000)),
+            let limit = match info.limit_unit() {
+                Some(LimitUnit::Bytes(_)) => Limit::Bytes(Bytes::new(60_000)),
                 _ => Limit::Packets(20),
             };
             let parts = LinkChoice { rate: RATE, service: &service, queue: &queue, limit };
             let AnyLink::Link(mut link) = link::<u32>(parts, 1, "path") else {
-                panic!("a bucket is no service of one packet after the other")
+                panic!("a bucket is not a service of one packet after the other")
             };
             let mut send = |packets: u32, at: u64| {
                 for body in 0..packets {

@@ -1,6 +1,6 @@
 //! Duplication of packets.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Packet, Stream, Time};
 
 use crate::departures::Departures;
@@ -14,7 +14,7 @@ pub(crate) static INFO: Info = Info {
     summary: "sends a copy right behind a packet",
     source: "Linux netem duplicate (net/sched/sch_netem.c)",
     role: Role::Impairment,
-    parameters: &[Parameter::share("probability", Fallback::Required, "of a copy")],
+    parameters: &[Parameter::share("probability", ParameterDefault::Required, "of a copy")],
 };
 
 /// Sends a copy right behind a packet with a probability, as `tc`'s `netem

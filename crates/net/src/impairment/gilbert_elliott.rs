@@ -1,6 +1,6 @@
 //! Losses in bursts.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Packet, Stream, Time};
 
 use super::filter::{Fate, Rule};
@@ -17,22 +17,22 @@ pub(crate) static INFO: Info = Info {
     parameters: &[
         Parameter::share(
             "p",
-            Fallback::Required,
+            ParameterDefault::Required,
             "probability, per packet, of changing from good to bad",
         ),
         Parameter::share(
             "r",
-            Fallback::Off,
+            ParameterDefault::Off,
             "probability, per packet, of changing back; 1 - p if none",
         ),
         Parameter::share(
             "loss_bad",
-            Fallback::Number(1.0),
+            ParameterDefault::Number(1.0),
             "probability of a loss in the bad state: tc's 1-h",
         ),
         Parameter::share(
             "loss_good",
-            Fallback::Number(0.0),
+            ParameterDefault::Number(0.0),
             "probability of a loss in the good state: tc's 1-k",
         ),
     ],

@@ -1,6 +1,6 @@
 //! Noise in the delay.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Duration, Packet, Stream, Time};
 
 use crate::departures::Departures;
@@ -14,7 +14,11 @@ pub(crate) static INFO: Info = Info {
     summary: "noise in the delay that keeps the order",
     source: "crates/net/src/impairment/jitter.rs",
     role: Role::Impairment,
-    parameters: &[Parameter::duration("max", Fallback::Required, "uniform from zero to this")],
+    parameters: &[Parameter::duration(
+        "max",
+        ParameterDefault::Required,
+        "uniform from zero to this",
+    )],
 };
 
 /// Noise that keeps the order: each packet waits for a uniform time between zero

@@ -1,6 +1,6 @@
 //! Losses unrelated to congestion.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Packet, Stream, Time};
 
 use super::filter::{Fate, Rule};
@@ -14,7 +14,11 @@ pub(crate) static INFO: Info = Info {
     summary: "loses every packet with the same probability",
     source: "Linux netem loss random (net/sched/sch_netem.c)",
     role: Role::Impairment,
-    parameters: &[Parameter::share("probability", Fallback::Required, "of losing a packet")],
+    parameters: &[Parameter::share(
+        "probability",
+        ParameterDefault::Required,
+        "of losing a packet",
+    )],
 };
 
 /// Loses each packet with the same probability, independently of the others.

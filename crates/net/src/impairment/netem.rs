@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit};
 use narrows_base::{Duration, Packet, Stream, Time};
 
 use crate::element::{Departure, DropReason, Dropped, Element};
@@ -18,28 +18,28 @@ pub(crate) static INFO: Info = Info {
     source: "Linux netem delay, reorder and limit (net/sched/sch_netem.c)",
     role: Role::Impairment,
     parameters: &[
-        Parameter::duration("delay", Fallback::Whole(0), "one way, besides the path's"),
+        Parameter::duration("delay", ParameterDefault::Whole(0), "one way, besides the path's"),
         Parameter::duration(
             "jitter",
-            Fallback::Whole(0),
+            ParameterDefault::Whole(0),
             "delays are uniform within plus or minus this",
         ),
         Parameter::share(
             "reorder",
-            Fallback::Number(0.0),
+            ParameterDefault::Number(0.0),
             "probability that a packet is sent at once, ahead of delayed ones",
         ),
         Parameter::new(
             "gap",
             Unit::Whole,
-            Fallback::Whole(0),
+            ParameterDefault::Whole(0),
             "reorder only every gap-th packet; 0: every one",
         )
         .at_most(u32::MAX as u64),
         Parameter::packets(
             "limit",
-            Fallback::Off,
-            "packets that it holds at a time, and drops others; tc's default is 1000",
+            ParameterDefault::Off,
+            "the most packets held at a time; others are dropped; tc's default is 1000",
         )
         .positive(),
     ],
@@ -109,7 +109,7 @@ impl<B> Netem<B> {
         self.leaving.len() >= limit
     }
 
-    fn hold(&mut self, packet: Packet<B>, now: Time, until: Time) {
+    fn schedule_exit(&mut self, packet: Packet<B>, now: Time, until: Time) {
         if self.params.limit.is_some() {
             self.leaving.push(Reverse(until));
         }
@@ -136,11 +136,11 @@ impl<B> Element<B> for Netem<B> {
             self.dropped.push_back(Dropped { packet, at: now, reason: DropReason::Overflow });
         } else if self.goes_ahead() {
             self.counter = 0;
-            self.hold(packet, now, now);
+            self.schedule_exit(packet, now, now);
         } else {
             self.counter = self.counter.saturating_add(1);
             let until = now + self.draw();
-            self.hold(packet, now, until);
+            self.schedule_exit(packet, now, until);
         }
     }
 

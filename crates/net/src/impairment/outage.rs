@@ -1,6 +1,6 @@
 //! Outages, during which nothing gets through.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit};
 use narrows_base::{Duration, Packet, Time};
 
 use super::filter::{Fate, Rule};
@@ -18,16 +18,20 @@ pub(crate) static INFO: Info = Info {
         Parameter::new(
             "outages",
             Unit::Spans,
-            Fallback::Off,
+            ParameterDefault::Off,
             "start times with the duration of each",
         ),
-        Parameter::duration("every", Fallback::Off, "instead, an outage at every multiple of this")
-            .at_least(1_000_000),
-        Parameter::duration("lasts", Fallback::Whole(0), "with `every`: the duration"),
+        Parameter::duration(
+            "every",
+            ParameterDefault::Off,
+            "instead, an outage at every multiple of this",
+        )
+        .at_least(1_000_000),
+        Parameter::duration("lasts", ParameterDefault::Whole(0), "with `every`: the duration"),
         Parameter::new(
             "mode",
             Unit::Word(&["drop", "hold"]),
-            Fallback::Word("drop"),
+            ParameterDefault::Word("drop"),
             "fate of packets: lost, or held until the end",
         ),
     ],

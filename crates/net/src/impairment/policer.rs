@@ -1,6 +1,6 @@
 //! A policer, which drops packets beyond a rate and its burst without queueing.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit};
 use narrows_base::{Bytes, Packet, Rate, Time};
 
 use super::filter::{Fate, Rule};
@@ -16,14 +16,15 @@ pub(crate) static INFO: Info = Info {
     source: "Linux act_police (net/sched/act_police.c), conform-exceed drop",
     role: Role::Impairment,
     parameters: &[
-        Parameter::new("rate", Unit::Rate, Fallback::Required, "the rate in the long run")
+        Parameter::new("rate", Unit::Rate, ParameterDefault::Required, "the rate in the long run")
             .positive(),
-        Parameter::bytes("burst", Fallback::Required, "bytes that may pass at once"),
-        Parameter::new("peakrate", Unit::Rate, Fallback::Off, "the rate within a burst").positive(),
-        Parameter::bytes("mtu", Fallback::Off, "the depth of the peak rate's bucket"),
+        Parameter::bytes("burst", ParameterDefault::Required, "bytes that may pass at once"),
+        Parameter::new("peakrate", Unit::Rate, ParameterDefault::Off, "the rate within a burst")
+            .positive(),
+        Parameter::bytes("mtu", ParameterDefault::Off, "the depth of the peak rate's bucket"),
         Parameter::bytes(
             "overhead",
-            Fallback::Whole(0),
+            ParameterDefault::Whole(0),
             "bytes counted with each packet besides IP's",
         )
         .at_most(10_000),

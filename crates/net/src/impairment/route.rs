@@ -1,6 +1,6 @@
 //! A delay that changes at given times.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit};
 use narrows_base::{Duration, Packet, Time};
 
 use crate::element::{Departure, Element};
@@ -15,23 +15,28 @@ pub(crate) static INFO: Info = Info {
     source: "crates/net/src/impairment/route.rs",
     role: Role::Impairment,
     parameters: &[
-        Parameter::duration("delay", Fallback::Whole(0), "initial one-way delay"),
-        Parameter::new("delays", Unit::Delays, Fallback::Off, "times with the delay from then on"),
+        Parameter::duration("delay", ParameterDefault::Whole(0), "initial one-way delay"),
+        Parameter::new(
+            "delays",
+            Unit::Delays,
+            ParameterDefault::Off,
+            "times with the delay from then on",
+        ),
         Parameter::duration(
             "every",
-            Fallback::Off,
+            ParameterDefault::Off,
             "instead, a new delay at every multiple of this",
         )
         .at_least(1_000_000),
         Parameter::duration(
             "spread",
-            Fallback::Whole(0),
+            ParameterDefault::Whole(0),
             "with `every`: delays are uniform from `delay` to `delay` plus this",
         ),
         Parameter::new(
             "overtaking",
             Unit::Word(&["allowed", "never"]),
-            Fallback::Word("allowed"),
+            ParameterDefault::Word("allowed"),
             "whether a packet may arrive before one that set out earlier",
         ),
     ],

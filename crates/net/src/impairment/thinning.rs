@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Duration, FlowId, Packet, Time};
 
 use crate::departures::Departures;
@@ -19,14 +19,14 @@ pub(crate) static INFO: Info = Info {
     parameters: &[
         Parameter::packets(
             "max",
-            Fallback::Required,
+            ParameterDefault::Required,
             "acknowledgements merged into one; up to 200 were seen",
         )
         .positive()
         .at_most(100_000),
         Parameter::duration(
             "hold",
-            Fallback::Required,
+            ParameterDefault::Required,
             "how long one is held for others to arrive",
         ),
     ],
@@ -89,7 +89,7 @@ impl<B> Thinning<B> {
         }
     }
 
-    /// The same, but only these packets are held; others pass at once.
+    /// Holds only these packets; others pass immediately.
     #[must_use]
     pub fn only(mut self, concerns: fn(&Packet<B>) -> bool) -> Self {
         self.concerns = concerns;
@@ -112,7 +112,7 @@ impl<B> Thinning<B> {
         Some(held)
     }
 
-    fn hold(&mut self, held: Held<B>, now: Time) {
+    fn keep(&mut self, held: Held<B>, now: Time) {
         if held.count >= self.params.max {
             return self.departures.push(now, held.packet);
         }
@@ -143,7 +143,7 @@ impl<B> Element<B> for Thinning<B> {
             Some(old) => self.combine(old, packet, now),
             None => Held { packet, count: 1, due: now + self.params.hold },
         };
-        self.hold(held, now);
+        self.keep(held, now);
     }
 
     fn poll(&mut self, now: Time) -> Option<Departure<B>> {

@@ -88,7 +88,7 @@ impl PathConfig {
         }
         let unknown = |name: &&String| !names.contains(&name.as_str());
         for name in links.unwrap_or_default().iter().filter(unknown) {
-            faults.push(error("links", format!("{name:?}, which is no link"), &need));
+            faults.push(error("links", format!("{name:?}, which is not a link"), &need));
         }
         faults
     }

@@ -1,6 +1,6 @@
 //! CoDel drops when the delay has been above a target for an interval.
 
-use narrows_base::registry::{Info, Parameter, Role, Room, Values};
+use narrows_base::registry::{Info, LimitUnit, Parameter, Role, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::control_law::SquareRoot;
@@ -42,7 +42,7 @@ pub(crate) static INFO: Info = Info {
     family: "codel",
     summary: "drops when the delay has been above a target for an interval",
     source: "RFC 8289; Linux net/sched/sch_codel.c",
-    role: Role::Queue(Room::Packets(LIMIT)),
+    role: Role::Queue(LimitUnit::Packets(LIMIT)),
     parameters: &[
         entry::TARGET,
         entry::INTERVAL,

@@ -9,7 +9,7 @@ use crate::element::DropReason;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SquareRoot {
     /// One Newton step for each change of the count, in 16 bits, as Linux does
-    /// (`codel_Newton_step`). Its second and third gap are 50.0 and 56.2 ms
+    /// (`codel_Newton_step`). Its second and third gaps are 50.0 and 56.2 ms
     /// instead of 70.7 and 57.7 ms at an interval of 100 ms; later ones agree.
     #[default]
     Newton,
@@ -62,7 +62,7 @@ impl Law {
         self
     }
 
-    /// Marks a packet that waited beyond the threshold, independent of the control law.
+    /// Marks a packet that waited longer than the threshold, independently of the control law.
     fn mark_late<B>(&self, head: &mut Head<B>, now: Time, verdicts: &mut Verdicts<B>) {
         let waited = ticks(now.as_nanos()) - ticks(head.since.as_nanos());
         let late = self.ce_threshold.is_some_and(|threshold| waited > threshold);
@@ -72,7 +72,7 @@ impl Law {
     }
 }
 
-/// CoDel's state: of the queue, or of one flow.
+/// CoDel's state for the queue, or for one flow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Control {
     /// When a delay that stays above the target will have lasted an interval.
@@ -87,7 +87,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// The next packet that isn't dropped (Linux `codel_dequeue`; RFC 8289 section
+    /// Returns the next packet that isn't dropped (Linux `codel_dequeue`; RFC 8289 section
     /// 5.5). `pop` takes the head of the queue.
     pub(super) fn dequeue<B>(
         &mut self,
@@ -110,7 +110,7 @@ impl Control {
         Some(head.packet)
     }
 
-    /// Whether the delay has been above the target for an interval
+    /// Returns whether the delay has been above the target for an interval
     /// (`codel_should_drop`).
     fn stays_above<B>(&mut self, law: &Law, head: Option<&Head<B>>, now: Time) -> bool {
         let now = ticks(now.as_nanos());
@@ -138,14 +138,14 @@ impl Control {
             self.count = self.count.wrapping_add(1);
             self.newton_step();
             if law.ecn && verdicts.mark(&mut victim.packet) {
-                self.drop_next = self.after(law, self.drop_next);
+                self.drop_next = self.control_law(law, self.drop_next);
                 return Some(victim);
             }
             verdicts.drop(victim.packet, now, DropReason::Early);
             head = pop();
             self.dropping = self.stays_above(law, head.as_ref(), now);
             if self.dropping {
-                self.drop_next = self.after(law, self.drop_next);
+                self.drop_next = self.control_law(law, self.drop_next);
             }
         }
         head
@@ -187,11 +187,11 @@ impl Control {
             self.inverse_root = u16::MAX;
         }
         self.last_count = self.count;
-        self.drop_next = self.after(law, now);
+        self.drop_next = self.control_law(law, now);
     }
 
     /// The control law: `from` + interval / sqrt(count) (`codel_control_law`).
-    fn after(&self, law: &Law, from: u64) -> u64 {
+    fn control_law(&self, law: &Law, from: u64) -> u64 {
         match law.square_root {
             SquareRoot::Newton => from + ((law.interval * u64::from(self.inverse_root)) >> 16),
             SquareRoot::Exact => from + exact_gap(law.interval, self.count),
@@ -235,7 +235,7 @@ mod tests {
         Head { since: Time::ZERO, packet, backlog: u64::from(backlog) }
     }
 
-    /// The count with which a dropping state begins `after` ticks from the last one's next drop.
+    /// The count of a dropping state that begins `after` ticks after the last one's next drop.
     fn count_after(after: i64, drops: u32) -> u32 {
         let drop_next = 1 << 30;
         let mut control =
@@ -263,7 +263,7 @@ mod tests {
         };
         let mut control = Control::default();
         let begun = at(&mut control, target, MTU + 1);
-        // Ticks of 1,024 ns: the interval is over with one that begins later.
+        // A tick is 1,024 ns: the interval is over at the first tick after its end.
         let end = (target / 1_024 + interval / 1_024) * 1_024;
         let found = [end, end + 1_024].map(|nanos| at(&mut control, nanos, MTU + 1));
         assert_eq!((begun, found), (false, [false, true]));

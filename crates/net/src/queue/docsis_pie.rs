@@ -2,7 +2,7 @@
 
 #![expect(clippy::cast_precision_loss, reason = "sizes and rates are far below 2^53")]
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
@@ -44,30 +44,38 @@ pub(crate) static INFO: Info = Info {
     family: "pie",
     summary: "PIE for cable modems, which know the rate of their link",
     source: "RFC 8034 appendix A",
-    role: Role::Queue(Room::Bytes(Some(LIMIT))),
+    role: Role::Queue(LimitUnit::Bytes(Some(LIMIT))),
     parameters: &[
-        Parameter::rate("max_sustained_rate", Fallback::LinkRate, "the guaranteed long-term rate"),
-        Parameter::rate("peak_rate", Fallback::LinkRate, "the rate within the burst"),
+        Parameter::rate(
+            "max_sustained_rate",
+            ParameterDefault::LinkRate,
+            "the guaranteed long-term rate",
+        ),
+        Parameter::rate("peak_rate", ParameterDefault::LinkRate, "the rate within the burst"),
         Parameter::bytes(
             "max_burst",
-            Fallback::Whole(0),
+            ParameterDefault::Whole(0),
             "bytes that may pass at the peak rate after idle time",
         ),
-        Parameter::duration("target", Fallback::ms(10), "the delay to hold (LATENCY_TARGET)"),
+        Parameter::duration(
+            "target",
+            ParameterDefault::ms(10),
+            "the delay to hold (LATENCY_TARGET)",
+        ),
         Parameter::duration(
             "interval",
-            Fallback::ms(16),
+            ParameterDefault::ms(16),
             "time between updates of the probability",
         )
         .at_least(entry::SHORTEST_PERIOD),
         Parameter::duration(
             "burst_time",
-            Fallback::ms(142),
+            ParameterDefault::ms(142),
             "how long the first burst passes (MAX_BURST)",
         ),
         Parameter::duration(
             "burst_reset",
-            Fallback::ms(1_000),
+            ParameterDefault::ms(1_000),
             "quiet time after which it is granted again",
         ),
     ],

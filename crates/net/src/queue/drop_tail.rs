@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use narrows_base::registry::{Info, Role, Room, Values};
+use narrows_base::registry::{Info, LimitUnit, Role, Values};
 use narrows_base::{Bytes, Packet, Stream, Time};
 
 use super::discipline::QueueDiscipline;
@@ -18,7 +18,7 @@ pub(crate) static INFO: Info = Info {
     family: "fifo",
     summary: "first in, first out; packets that don't fit are dropped",
     source: "Linux bfifo and pfifo (net/sched/sch_fifo.c)",
-    role: Role::Queue(Room::Either),
+    role: Role::Queue(LimitUnit::Either),
     parameters: &[],
 };
 

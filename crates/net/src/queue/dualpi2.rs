@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Duration, Ecn, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
@@ -52,33 +52,41 @@ pub(crate) static INFO: Info = Info {
     family: "pie",
     summary: "a queue for L4S (ECT(1)) and one for the rest, coupled",
     source: "RFC 9332; Linux net/sched/sch_dualpi2.c",
-    role: Role::Queue(Room::Packets(LIMIT)),
+    role: Role::Queue(LimitUnit::Packets(LIMIT)),
     parameters: &[
-        Parameter::duration("target", Fallback::ms(15), "the delay to hold in the classic queue"),
-        Parameter::duration("tupdate", Fallback::ms(16), "time between updates of the probability")
-            .at_least(entry::SHORTEST_PERIOD),
+        Parameter::duration(
+            "target",
+            ParameterDefault::ms(15),
+            "the delay to hold in the classic queue",
+        ),
+        Parameter::duration(
+            "tupdate",
+            ParameterDefault::ms(16),
+            "time between updates of the probability",
+        )
+        .at_least(entry::SHORTEST_PERIOD),
         Parameter::number("alpha", 0.16, "weight of the distance from the target, per second"),
         Parameter::number("beta", 3.2, "weight of its change, per second"),
         Parameter::whole(
             "coupling_factor",
-            Fallback::Whole(2),
-            "times the base probability that marks L4S packets",
+            ParameterDefault::Whole(2),
+            "multiple of the base probability with which L4S packets are marked",
         )
         .positive()
         .at_most(255),
         Parameter::duration(
             "step_thresh",
-            Fallback::ms(1),
+            ParameterDefault::ms(1),
             "L4S packets that waited longer are marked",
         ),
         Parameter::packets(
             "min_qlen_step",
-            Fallback::Whole(0),
+            ParameterDefault::Whole(0),
             "L4S packets that must wait before one for the step to apply to it; RFC 9332 has 1",
         ),
         Parameter::whole(
             "classic_protection",
-            Fallback::Whole(10),
+            ParameterDefault::Whole(10),
             "the classic queue's minimum share, in %",
         )
         .at_most(100),

@@ -1,7 +1,7 @@
 //! A discipline's interface to the registry, and shared parameters.
 
 use narrows_base::Stream;
-use narrows_base::registry::{Fallback, Fault, Info, Parameter, Values};
+use narrows_base::registry::{Fault, Info, Parameter, ParameterDefault, Values};
 
 use super::discipline::QueueDiscipline;
 use super::limit::Limit;
@@ -33,16 +33,16 @@ pub(crate) const SHORTEST_PERIOD: u64 = 100_000;
 /// The option that marks by waiting time alone.
 pub(crate) const CE_THRESHOLD: Parameter = Parameter::duration(
     "ce_threshold",
-    Fallback::Off,
+    ParameterDefault::Off,
     "marks every ECN-capable packet that waited longer",
 );
 /// CoDel's target.
 pub(crate) const TARGET: Parameter =
-    Parameter::duration("target", Fallback::ms(5), "the acceptable delay");
+    Parameter::duration("target", ParameterDefault::ms(5), "the acceptable delay");
 /// CoDel's interval.
 pub(crate) const INTERVAL: Parameter = Parameter::duration(
     "interval",
-    Fallback::ms(100),
+    ParameterDefault::ms(100),
     "how long the delay may be above the target",
 )
 .positive();
@@ -50,12 +50,12 @@ pub(crate) const INTERVAL: Parameter = Parameter::duration(
 pub(crate) const MARKS: &str = "marks packets instead of dropping them, if they are ECN-capable";
 /// Buckets of flow queueing.
 pub(crate) const FLOWS: Parameter =
-    Parameter::whole("flows", Fallback::Whole(1_024), "queues that flows are hashed into")
+    Parameter::whole("flows", ParameterDefault::Whole(1_024), "queues that flows are hashed into")
         .positive()
         .at_most(65_536);
 /// The credit of a flow's turn; its limits differ.
 pub(crate) const QUANTUM: Parameter = Parameter::whole(
     "quantum",
-    Fallback::Whole(FRAME as u64),
+    ParameterDefault::Whole(FRAME as u64),
     "bytes of Ethernet frames that a flow may send per turn",
 );

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
@@ -22,7 +22,7 @@ pub struct FqParams {
     pub flow_limit: u64,
     /// Bytes of Ethernet frames that a flow may send in its turn.
     pub quantum: u32,
-    /// The same for a flow's first turn.
+    /// Bytes of Ethernet frames that a flow may send in its first turn.
     pub initial_quantum: u32,
     /// The highest rate of one flow, of Ethernet frames.
     pub maxrate: Option<Rate>,
@@ -42,29 +42,33 @@ pub(crate) static INFO: Info = Info {
     family: "fair",
     summary: "a queue for each flow, in turns",
     source: "Linux net/sched/sch_fq.c",
-    role: Role::Queue(Room::Packets(LIMIT)),
+    role: Role::Queue(LimitUnit::Packets(LIMIT)),
     parameters: &[
-        Parameter::packets("flow_limit", Fallback::Whole(100), "packets of one flow that may wait"),
+        Parameter::packets(
+            "flow_limit",
+            ParameterDefault::Whole(100),
+            "packets of one flow that may wait",
+        ),
         Parameter::whole(
             "quantum",
-            Fallback::Whole(2 * FRAME as u64),
+            ParameterDefault::Whole(2 * FRAME as u64),
             "bytes of Ethernet frames that a flow may send per turn",
         )
         .positive(),
         Parameter::whole(
             "initial_quantum",
-            Fallback::Whole(10 * FRAME as u64),
-            "the same for a flow's first turn",
+            ParameterDefault::Whole(10 * FRAME as u64),
+            "bytes of Ethernet frames that a flow may send in its first turn",
         ),
         Parameter::rate(
             "maxrate",
-            Fallback::Off,
+            ParameterDefault::Off,
             "the highest rate of one flow, of Ethernet frames",
         ),
         entry::CE_THRESHOLD,
         Parameter::duration(
             "refill_delay",
-            Fallback::ms(40),
+            ParameterDefault::ms(40),
             "a flow that was idle for longer gets a quantum",
         ),
     ],

@@ -1,16 +1,17 @@
 //! Flow queueing with CoDel: each flow has its own queue.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::control_law::{Control, Head, Law};
 use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
+use super::held::Held;
 use super::limit::Limit;
 use super::turns::Turns;
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, FRAME, Waiting, frame_bytes};
+use super::waiting::{FRAME, Waiting, frame_bytes};
 use crate::element::DropReason;
 
 /// The parameters of `tc`'s `fq_codel`; the defaults are Linux's
@@ -47,7 +48,7 @@ pub(crate) static INFO: Info = Info {
     family: "codel",
     summary: "a queue for each flow, in turns; CoDel in each",
     source: "RFC 8290; Linux net/sched/sch_fq_codel.c",
-    role: Role::Queue(Room::Packets(LIMIT)),
+    role: Role::Queue(LimitUnit::Packets(LIMIT)),
     parameters: &[
         entry::FLOWS,
         entry::QUANTUM.positive(),
@@ -57,7 +58,7 @@ pub(crate) static INFO: Info = Info {
         entry::CE_THRESHOLD,
         Parameter::whole(
             "drop_batch",
-            Fallback::Whole(64),
+            ParameterDefault::Whole(64),
             "the most packets that an overflow drops at a time",
         )
         .positive(),
@@ -114,10 +115,7 @@ pub struct FqCoDel<B> {
     hash: FlowHash,
     flows: Vec<Flow<B>>,
     turns: Turns,
-    packets: usize,
-    ahead: Ahead,
-    bytes: u64,
-    frame_bytes: u64,
+    held: Held,
 }
 
 impl<B> FqCoDel<B> {
@@ -136,10 +134,7 @@ impl<B> FqCoDel<B> {
             hash: FlowHash::new(params.flows, &mut random),
             flows: std::iter::repeat_with(empty).take(params.flows as usize).collect(),
             turns: Turns::new(params.flows, params.quantum),
-            packets: 0,
-            ahead: Ahead::default(),
-            bytes: 0,
-            frame_bytes: 0,
+            held: Held::default(),
         }
     }
 
@@ -156,72 +151,48 @@ impl<B> FqCoDel<B> {
             let Some((_, packet)) = self.flows[fattest].waiting.pop() else { break };
             dropped += frame_bytes(&packet);
             count += 1;
-            self.forget(&packet);
+            self.held.remove(&packet);
             verdicts.drop(packet, now, DropReason::Overflow);
         }
         let control = &mut self.flows[fattest].control;
         control.count = control.count.wrapping_add(count);
-    }
-
-    fn forget(&mut self, packet: &Packet<B>) {
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
-        self.frame_bytes -= frame_bytes(packet);
-    }
-
-    fn dequeue_flow(
-        &mut self,
-        flow: usize,
-        now: Time,
-        verdicts: &mut Verdicts<B>,
-    ) -> Option<Packet<B>> {
-        let Flow { waiting, control } = &mut self.flows[flow];
-        let (packets, bytes) = (&mut self.packets, &mut self.bytes);
-        let frames = &mut self.frame_bytes;
-        control.dequeue(&self.law, now, verdicts, || {
-            let (since, packet) = waiting.pop()?;
-            *packets -= 1;
-            *bytes -= u64::from(packet.size);
-            *frames -= frame_bytes(&packet);
-            Some(Head { since, packet, backlog: *frames })
-        })
     }
 }
 
 impl<B> QueueDiscipline<B> for FqCoDel<B> {
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
         let index = self.hash.bucket(packet.flow);
-        self.packets += 1;
-        self.bytes += u64::from(packet.size);
-        self.frame_bytes += frame_bytes(&packet);
+        self.held.add(&packet);
         self.flows[index].waiting.push(packet, now);
         self.turns.join(index);
-        if (self.packets + self.ahead.packets) as u64 > self.params.limit {
+        if self.held.occupancy() > self.params.limit {
             self.drop_from_fattest(now, verdicts);
         }
     }
 
     fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
-        loop {
-            let index = self.turns.current()?;
-            if let Some(packet) = self.dequeue_flow(index, now, verdicts) {
-                self.turns.spend(index, frame_bytes(&packet));
-                return Some(packet);
-            }
-            self.turns.end();
-        }
+        let (flows, held, law) = (&mut self.flows, &mut self.held, &self.law);
+        let served = self.turns.serve(|flow| {
+            let Flow { waiting, control } = &mut flows[flow];
+            control.dequeue(law, now, verdicts, || {
+                let (since, packet) = waiting.pop()?;
+                held.remove(&packet);
+                Some(Head { since, packet, backlog: held.frame_bytes() })
+            })
+        });
+        served.map(|(_, packet)| packet)
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.ahead = Ahead::of(ahead);
+        self.held.count_ahead(ahead);
     }
 
     fn backlog(&self) -> Bytes {
-        Bytes::new(self.bytes)
+        self.held.backlog()
     }
 
     fn len(&self) -> usize {
-        self.packets
+        self.held.len()
     }
 }
 

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
+use super::held::Held;
 use super::limit::Limit;
 use super::pie::{self, MAX_PROB, Pie, PieParams};
 use super::turns::Turns;
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, frame_bytes};
 
 /// The parameters of `tc`'s `fq_pie`; the defaults are Linux's (`fq_pie_init`). Its `memory_limit`
 /// isn't modelled: 32 MB are more than `limit` full packets take.
@@ -40,7 +40,7 @@ pub(crate) static INFO: Info = Info {
     family: "pie",
     summary: "a queue for each flow, in turns; PIE in each",
     source: "Ramakrishnan and others, LCN Symposium 2019; Linux net/sched/sch_fq_pie.c",
-    role: Role::Queue(Room::Packets(LIMIT)),
+    role: Role::Queue(LimitUnit::Packets(LIMIT)),
     parameters: &[
         entry::FLOWS,
         entry::QUANTUM.at_least(256).at_most(1 << 20),
@@ -49,8 +49,12 @@ pub(crate) static INFO: Info = Info {
         pie::ALPHA,
         pie::BETA,
         Parameter::flag("ecn", false, entry::MARKS),
-        Parameter::whole("ecn_prob", Fallback::Whole(10), "probability up to which it marks, in %")
-            .at_most(100),
+        Parameter::whole(
+            "ecn_prob",
+            ParameterDefault::Whole(10),
+            "probability up to which it marks, in %",
+        )
+        .at_most(100),
         pie::BYTEMODE,
     ],
 };
@@ -97,9 +101,7 @@ pub struct FqPie<B> {
     /// controllers of the others rest.
     pies: BTreeMap<usize, Pie<B>>,
     turns: Turns,
-    packets: usize,
-    ahead: Ahead,
-    bytes: u64,
+    held: Held,
     next_update: Time,
 }
 
@@ -118,9 +120,7 @@ impl<B> FqPie<B> {
             seed: random.next_u64(),
             pies: BTreeMap::new(),
             turns: Turns::new(params.flows, params.quantum),
-            packets: 0,
-            ahead: Ahead::default(),
-            bytes: 0,
+            held: Held::default(),
             next_update: Time::ZERO + Duration::from_millis(500),
         }
     }
@@ -134,43 +134,38 @@ impl<B> QueueDiscipline<B> for FqPie<B> {
             .pies
             .entry(index)
             .or_insert_with(|| Pie::new(params, Stream::new(seed, &format!("fq_pie/{index}"))));
-        if (self.packets + self.ahead.packets) as u64 >= self.params.limit {
+        if self.held.occupancy() >= self.params.limit {
             return pie.overflow(packet, now, verdicts);
         }
-        let size = packet.size;
         let most_marked = MAX_PROB / 100 * i64::from(self.params.ecn_prob);
-        if !pie.admit(packet, now, verdicts, most_marked) {
-            return;
+        let mut held = self.held;
+        held.add(&packet);
+        if pie.admit(packet, now, verdicts, most_marked) {
+            self.held = held;
+            self.turns.join(index);
         }
-        self.packets += 1;
-        self.bytes += u64::from(size);
-        self.turns.join(index);
     }
 
     fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
-        loop {
-            let index = self.turns.current()?;
-            let pie = self.pies.get_mut(&index).expect("a flow with a turn had a packet");
-            if let Some(packet) = pie.dequeue(now, verdicts) {
-                self.turns.spend(index, frame_bytes(&packet));
-                self.packets -= 1;
-                self.bytes -= u64::from(packet.size);
-                return Some(packet);
-            }
-            self.turns.end();
-        }
+        let served = self.turns.serve(|flow| {
+            let pie = self.pies.get_mut(&flow).expect("a flow with a turn had a packet");
+            pie.dequeue(now, verdicts)
+        });
+        let (_, packet) = served?;
+        self.held.remove(&packet);
+        Some(packet)
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.ahead = Ahead::of(ahead);
+        self.held.count_ahead(ahead);
     }
 
     fn backlog(&self) -> Bytes {
-        Bytes::new(self.bytes)
+        self.held.backlog()
     }
 
     fn len(&self) -> usize {
-        self.packets
+        self.held.len()
     }
 
     fn next_deadline(&self) -> Option<Time> {

@@ -48,7 +48,7 @@ impl Capacity {
         Self { bytes, packets }
     }
 
-    /// Whether a packet may join so many others, if `bytes` wait then.
+    /// Returns whether a packet may join `others` packets, if `bytes` wait then.
     #[inline]
     pub(crate) const fn admits(&self, bytes: u64, others: usize) -> bool {
         bytes <= self.bytes && others < self.packets

@@ -13,6 +13,7 @@ mod flow_hash;
 mod fq;
 mod fq_codel;
 mod fq_pie;
+mod held;
 pub(crate) mod htb;
 mod limit;
 mod pie;

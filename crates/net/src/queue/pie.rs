@@ -1,6 +1,6 @@
 //! PIE: a proportional integral controller of the delay drops at enqueue.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
@@ -38,22 +38,25 @@ pub struct PieParams {
 
 /// The delay to hold.
 pub(super) const TARGET: Parameter =
-    Parameter::duration("target", Fallback::ms(15), "the delay to hold");
+    Parameter::duration("target", ParameterDefault::ms(15), "the delay to hold");
 /// The controller's period.
-pub(super) const TUPDATE: Parameter =
-    Parameter::duration("tupdate", Fallback::ms(15), "time between updates of the probability")
-        .at_least(entry::SHORTEST_PERIOD);
+pub(super) const TUPDATE: Parameter = Parameter::duration(
+    "tupdate",
+    ParameterDefault::ms(15),
+    "time between updates of the probability",
+)
+.at_least(entry::SHORTEST_PERIOD);
 /// The controller's integral part.
 pub(super) const ALPHA: Parameter = Parameter::whole(
     "alpha",
-    Fallback::Whole(2),
+    ParameterDefault::Whole(2),
     "weight of the distance from the target, in 1/16 per second",
 )
 .at_most(32);
 /// The controller's proportional part.
 pub(super) const BETA: Parameter = Parameter::whole(
     "beta",
-    Fallback::Whole(20),
+    ParameterDefault::Whole(20),
     "weight of the delay's change, in 1/16 per second",
 )
 .at_most(32);
@@ -71,7 +74,7 @@ pub(crate) static INFO: Info = Info {
     family: "pie",
     summary: "drops at random, by a controller that holds the delay at a target",
     source: "RFC 8033; Linux net/sched/sch_pie.c",
-    role: Role::Queue(Room::Packets(LIMIT)),
+    role: Role::Queue(LimitUnit::Packets(LIMIT)),
     parameters: &[
         TARGET,
         TUPDATE,

@@ -1,6 +1,6 @@
 //! RED: drops early with a probability that grows with the average backlog.
 
-use narrows_base::registry::{Fallback, Fault, Info, Parameter, Role, Room, Values};
+use narrows_base::registry::{Fault, Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
@@ -53,33 +53,33 @@ pub(crate) static INFO: Info = Info {
     family: "red",
     summary: "drops at random, more often the longer the queue was on average",
     source: "Floyd and Jacobson 1993; Linux net/sched/sch_red.c",
-    role: Role::Queue(Room::Bytes(None)),
+    role: Role::Queue(LimitUnit::Bytes(None)),
     parameters: &[
         Parameter::bytes(
             "min",
-            Fallback::Off,
+            ParameterDefault::Off,
             "the average above which packets are dropped; a third of max",
         ),
         Parameter::bytes(
             "max",
-            Fallback::Off,
+            ParameterDefault::Off,
             "the average above which all packets are dropped; a quarter of the limit",
         ),
-        Parameter::bytes("avpkt", Fallback::Whole(1_000), "the size of an average packet")
+        Parameter::bytes("avpkt", ParameterDefault::Whole(1_000), "the size of an average packet")
             .positive(),
         Parameter::whole(
             "burst",
-            Fallback::Off,
+            ParameterDefault::Off,
             "average packets that may arrive at once; (2 min + max) / 3 avpkt",
         ),
         Parameter::share(
             "probability",
-            Fallback::Number(0.02),
+            ParameterDefault::Number(0.02),
             "probability of a drop as the average nears max",
         ),
         Parameter::rate(
             "bandwidth",
-            Fallback::Whole(10_000_000),
+            ParameterDefault::Whole(10_000_000),
             "the link's rate, for the decay over idle times",
         ),
         Parameter::flag("ecn", false, entry::MARKS),
@@ -196,7 +196,7 @@ pub struct Red<B> {
     average: Average,
     min: u64,
     max: u64,
-    /// The probability at the maximum, of 2^32.
+    /// The probability at the maximum, in units of 2^-32.
     max_p: u64,
     /// Packets since the last drop; `None` before the first between the
     /// thresholds.

@@ -3,7 +3,7 @@
 //! To add one: its file, and its line in the list below.
 
 use narrows_base::Stream;
-use narrows_base::registry::{Choice, Fault, Info, Room};
+use narrows_base::registry::{Choice, Fault, Info, LimitUnit};
 
 use super::any::Queue;
 use super::cake::{Cake, CakeParams};
@@ -91,9 +91,11 @@ fn room_fits(info: &Info, limit: Limit) -> Result<(), Fault> {
     let fault = |found: u64, unit, need: &str| {
         Err(Fault::new("limit", format!("{found} {unit}"), format!("{need} for {}", info.name)))
     };
-    match (info.room(), limit) {
-        (Some(Room::Packets(_)), Limit::Bytes(bytes)) => fault(bytes.get(), "bytes", "packets"),
-        (Some(Room::Bytes(_)), Limit::Packets(packets)) => fault(packets, "packets", "bytes"),
+    match (info.limit_unit(), limit) {
+        (Some(LimitUnit::Packets(_)), Limit::Bytes(bytes)) => {
+            fault(bytes.get(), "bytes", "packets")
+        }
+        (Some(LimitUnit::Bytes(_)), Limit::Packets(packets)) => fault(packets, "packets", "bytes"),
         _ => Ok(()),
     }
 }
@@ -109,10 +111,10 @@ mod tests {
 
     fn defaults(name: &str) -> (Choice, Limit) {
         let info = info(QUEUES, name).unwrap();
-        let limit = match info.room() {
-            Some(Room::Packets(packets)) => Limit::Packets(packets),
-            Some(Room::Bytes(bytes)) => Limit::Bytes(Bytes::new(bytes.unwrap_or(400_000))),
-            Some(Room::Either) | None => Limit::Packets(100),
+        let limit = match info.limit_unit() {
+            Some(LimitUnit::Packets(packets)) => Limit::Packets(packets),
+            Some(LimitUnit::Bytes(bytes)) => Limit::Bytes(Bytes::new(bytes.unwrap_or(400_000))),
+            Some(LimitUnit::Either) | None => Limit::Packets(100),
         };
         (Choice::with_defaults(info, Rate::from_bps(10_000_000)), limit)
     }

@@ -1,16 +1,16 @@
 //! Stochastic fairness queueing: each flow has its own short queue, in turns.
 
-use std::collections::VecDeque;
-
-use narrows_base::registry::{Fallback, Fault, Info, Parameter, Role, Room, Values};
+use narrows_base::registry::{Fault, Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
+use super::held::Held;
 use super::limit::Limit;
+use super::turns::Turns;
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, Waiting, frame_bytes};
+use super::waiting::Waiting;
 use crate::element::DropReason;
 
 /// The parameters of `tc`'s `sfq`; the defaults are Linux's (`sfq_init`). Its `perturb`, off by
@@ -41,17 +41,29 @@ pub(crate) static INFO: Info = Info {
     family: "fq",
     summary: "a short queue for each flow, in turns; a full one drops from the longest",
     source: "McKenney, INFOCOM 1990; Linux net/sched/sch_sfq.c",
-    role: Role::Queue(Room::Packets(LIMIT)),
+    role: Role::Queue(LimitUnit::Packets(LIMIT)),
     parameters: &[
-        Parameter::whole("flows", Fallback::Whole(128), "flows that may have packets at a time")
-            .positive()
-            .at_most(65_408),
-        Parameter::packets("depth", Fallback::Whole(127), "packets of one flow that may wait")
-            .positive()
-            .at_most(127),
-        Parameter::whole("divisor", Fallback::Whole(1_024), "buckets that flows are hashed into")
-            .positive()
-            .at_most(65_536),
+        Parameter::whole(
+            "flows",
+            ParameterDefault::Whole(128),
+            "flows that may have packets at a time",
+        )
+        .positive()
+        .at_most(65_408),
+        Parameter::packets(
+            "depth",
+            ParameterDefault::Whole(127),
+            "packets of one flow that may wait",
+        )
+        .positive()
+        .at_most(127),
+        Parameter::whole(
+            "divisor",
+            ParameterDefault::Whole(1_024),
+            "buckets that flows are hashed into",
+        )
+        .positive()
+        .at_most(65_536),
         entry::QUANTUM.positive(),
         Parameter::flag("headdrop", false, "drops from the head of a flow instead of its tail"),
     ],
@@ -99,7 +111,6 @@ impl Registered for SfqParams {
 #[derive(Clone, Debug)]
 struct Slot<B> {
     waiting: Waiting<B>,
-    allot: i64,
     /// When its length changed last: of the longest slots the latest one loses a packet.
     changed: u64,
 }
@@ -110,11 +121,9 @@ pub struct Sfq<B> {
     params: SfqParams,
     hash: FlowHash,
     slots: Vec<Slot<B>>,
-    /// The buckets with packets, in the order of their turns.
-    round: VecDeque<usize>,
-    packets: usize,
-    ahead: Ahead,
-    bytes: u64,
+    /// Of the buckets with packets.
+    turns: Turns,
+    held: Held,
     changes: u64,
 }
 
@@ -125,23 +134,19 @@ impl<B> Sfq<B> {
     /// If there are no buckets or no quantum.
     #[must_use]
     pub fn new(params: &SfqParams, mut random: Stream) -> Self {
-        assert!(params.quantum > 0, "sfq needs a quantum above zero");
-        let slot = || Slot { waiting: Waiting::new(), allot: 0, changed: 0 };
+        let slot = || Slot { waiting: Waiting::new(), changed: 0 };
         Self {
             params: *params,
             hash: FlowHash::new(params.divisor, &mut random),
             slots: std::iter::repeat_with(slot).take(params.divisor as usize).collect(),
-            round: VecDeque::new(),
-            packets: 0,
-            ahead: Ahead::default(),
-            bytes: 0,
+            turns: Turns::new(params.divisor, params.quantum),
+            held: Held::default(),
             changes: 0,
         }
     }
 
     fn push(&mut self, index: usize, packet: Packet<B>, now: Time) {
-        self.packets += 1;
-        self.bytes += u64::from(packet.size);
+        self.held.add(&packet);
         self.slots[index].waiting.push(packet, now);
         self.note_change(index);
     }
@@ -151,8 +156,7 @@ impl<B> Sfq<B> {
         let waiting = &mut self.slots[index].waiting;
         let packet =
             if from_head { waiting.pop().map(|(_, packet)| packet) } else { waiting.pop_last() }?;
-        self.packets -= 1;
-        self.bytes -= u64::from(packet.size);
+        self.held.remove(&packet);
         self.note_change(index);
         Some(packet)
     }
@@ -165,15 +169,17 @@ impl<B> Sfq<B> {
     /// Drops a packet of the longest slot (`sfq_drop`); if all have a single one, of the next in
     /// turn.
     fn drop_from_longest(&mut self, now: Time, verdicts: &mut Verdicts<B>) {
-        let length = |&index: &usize| {
-            let slot = &self.slots[index];
+        let length = |index: &usize| {
+            let slot = &self.slots[*index];
             (slot.waiting.len(), slot.changed)
         };
-        let Some(longest) = self.round.iter().copied().max_by_key(length) else { return };
+        let Some(longest) = self.turns.iter().max_by_key(length) else { return };
         let victim = if self.slots[longest].waiting.len() > 1 {
             longest
         } else {
-            self.round.pop_front().unwrap_or(longest)
+            let next = self.turns.next().unwrap_or(longest);
+            self.turns.end();
+            next
         };
         if let Some(packet) = self.pop(victim, self.params.headdrop) {
             verdicts.drop(packet, now, DropReason::Overflow);
@@ -185,7 +191,7 @@ impl<B> QueueDiscipline<B> for Sfq<B> {
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
         let index = self.hash.bucket(packet.flow);
         let length = self.slots[index].waiting.len();
-        if length == 0 && self.round.len() >= self.params.flows as usize {
+        if length == 0 && self.turns.iter().len() >= self.params.flows as usize {
             return verdicts.drop(packet, now, DropReason::Overflow);
         }
         if length >= self.params.depth as usize {
@@ -196,43 +202,36 @@ impl<B> QueueDiscipline<B> for Sfq<B> {
                 verdicts.drop(head, now, DropReason::Overflow);
             }
         } else if length == 0 {
-            self.round.push_back(index);
-            self.slots[index].allot = i64::from(self.params.quantum);
+            self.turns.join_last(index);
         }
         self.push(index, packet, now);
-        if (self.packets + self.ahead.packets) as u64 > self.params.limit {
+        if self.held.occupancy() > self.params.limit {
             self.drop_from_longest(now, verdicts);
         }
     }
 
     fn dequeue(&mut self, _: Time, _: &mut Verdicts<B>) -> Option<Packet<B>> {
-        loop {
-            let index = *self.round.front()?;
-            if self.slots[index].allot <= 0 {
-                self.slots[index].allot += i64::from(self.params.quantum);
-                self.round.rotate_left(1);
-                continue;
-            }
-            let packet = self.pop(index, true)?;
-            if self.slots[index].waiting.len() == 0 {
-                self.round.pop_front();
-            } else {
-                self.slots[index].allot -= frame_bytes(&packet).cast_signed();
-            }
-            return Some(packet);
+        let slots = &mut self.slots;
+        let served = self.turns.serve(|flow| slots[flow].waiting.pop().map(|(_, packet)| packet));
+        let (index, packet) = served?;
+        self.held.remove(&packet);
+        self.note_change(index);
+        if self.slots[index].waiting.len() == 0 {
+            self.turns.end();
         }
+        Some(packet)
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.ahead = Ahead::of(ahead);
+        self.held.count_ahead(ahead);
     }
 
     fn backlog(&self) -> Bytes {
-        Bytes::new(self.bytes)
+        self.held.backlog()
     }
 
     fn len(&self) -> usize {
-        self.packets
+        self.held.len()
     }
 }
 

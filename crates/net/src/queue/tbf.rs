@@ -1,6 +1,6 @@
 //! The token bucket filter: a rate with bursts after idle times.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit};
 use narrows_base::{Bytes, Dscp, Duration, Packet, Rate, Time};
 
 use super::any::Queue;
@@ -21,15 +21,16 @@ pub(crate) static INFO: Info = Info {
     source: "Linux net/sched/sch_tbf.c; rates and bytes are those of Ethernet frames",
     role: Role::Service,
     parameters: &[
-        Parameter::new("rate", Unit::Rate, Fallback::LinkRate, "the rate in the long run")
+        Parameter::new("rate", Unit::Rate, ParameterDefault::LinkRate, "the rate in the long run")
             .positive(),
-        Parameter::bytes("burst", Fallback::Required, "bytes that may leave at once"),
-        Parameter::new("peakrate", Unit::Rate, Fallback::Off, "the rate within a burst").positive(),
-        Parameter::bytes("mtu", Fallback::Off, "the depth of the peak rate's bucket"),
+        Parameter::bytes("burst", ParameterDefault::Required, "bytes that may leave at once"),
+        Parameter::new("peakrate", Unit::Rate, ParameterDefault::Off, "the rate within a burst")
+            .positive(),
+        Parameter::bytes("mtu", ParameterDefault::Off, "the depth of the peak rate's bucket"),
         Parameter::new(
             "device",
             Unit::Rate,
-            Fallback::Whole(1_000_000_000),
+            ParameterDefault::Whole(1_000_000_000),
             "the rate of the device",
         )
         .positive(),

@@ -2,6 +2,10 @@
 
 use std::collections::VecDeque;
 
+use narrows_base::Packet;
+
+use super::waiting::frame_bytes;
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Credit {
     /// Bytes of Ethernet frames that the flow may still send in its turn.
@@ -20,7 +24,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// For so many flows, none of which takes part; each may send `quantum` bytes of Ethernet
+    /// For `flows` flows, none of which takes part yet; each may send `quantum` bytes of Ethernet
     /// frames per turn.
     ///
     /// # Panics
@@ -38,17 +42,63 @@ impl Turns {
     /// Lets a flow that has a packet take part, as a new one unless it does already.
     #[inline]
     pub(super) fn join(&mut self, flow: usize) {
-        let credit = &mut self.credits[flow];
-        if !credit.listed {
-            *credit = Credit { deficit: self.quantum, listed: true };
+        if self.enlist(flow) {
             self.new.push_back(flow);
+        }
+    }
+
+    /// Lets a flow that has a packet take part as an old one, behind all others.
+    #[inline]
+    pub(super) fn join_last(&mut self, flow: usize) {
+        if self.enlist(flow) {
+            self.old.push_back(flow);
+        }
+    }
+
+    /// Returns whether the flow didn't take part until now.
+    #[inline]
+    fn enlist(&mut self, flow: usize) -> bool {
+        let credit = &mut self.credits[flow];
+        let joins = !credit.listed;
+        if joins {
+            *credit = Credit { deficit: self.quantum, listed: true };
+        }
+        joins
+    }
+
+    /// The flows that take part.
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let new = self.new.len();
+        (0..new + self.old.len())
+            .map(move |at| if at < new { self.new[at] } else { self.old[at - new] })
+    }
+
+    /// The flow at the head of the lists, which may be out of credit.
+    pub(super) fn next(&self) -> Option<usize> {
+        self.new.front().or(self.old.front()).copied()
+    }
+
+    /// Dequeues from the flow whose turn it is and that `take` finds a packet of; those without one
+    /// end their turns.
+    #[inline]
+    pub(super) fn serve<B>(
+        &mut self,
+        mut take: impl FnMut(usize) -> Option<Packet<B>>,
+    ) -> Option<(usize, Packet<B>)> {
+        loop {
+            let flow = self.current()?;
+            if let Some(packet) = take(flow) {
+                self.credits[flow].deficit -= frame_bytes(&packet).cast_signed();
+                return Some((flow, packet));
+            }
+            self.end();
         }
     }
 
     /// The flow whose turn it is: those that are out of credit get a quantum and go behind the
     /// others.
     #[inline]
-    pub(super) fn current(&mut self) -> Option<usize> {
+    fn current(&mut self) -> Option<usize> {
         loop {
             let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
             let flow = *list.front()?;
@@ -60,12 +110,6 @@ impl Turns {
             list.pop_front();
             self.old.push_back(flow);
         }
-    }
-
-    /// Takes the bytes of a frame that it sent from a flow's credit.
-    #[inline]
-    pub(super) fn spend(&mut self, flow: usize, frame_bytes: u64) {
-        self.credits[flow].deficit -= frame_bytes.cast_signed();
     }
 
     /// Ends the current turn, whose flow has no packet left. A new flow first waits its turn among
@@ -91,7 +135,7 @@ mod tests {
     fn an_empty_new_flow_waits_once_behind_the_old_ones() {
         let mut turns = Turns::new(3, 1_514);
         turns.join(0);
-        turns.spend(0, 1_514);
+        turns.credits[0].deficit = 0;
         assert_eq!(turns.current(), Some(0), "it is alone and got another quantum");
         turns.join(1);
         assert_eq!(turns.current(), Some(1), "a new flow goes first");

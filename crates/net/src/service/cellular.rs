@@ -1,6 +1,6 @@
 //! Cellular networks: slots, at a rate that may depend on the backlog.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit, Values};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Time};
 
 use super::Service;
@@ -15,18 +15,18 @@ pub(crate) static INFO: Info = Info {
     source: "3GPP TS 36.211 section 4 (subframes), TS 36.321 section 5.4.5 (buffer status)",
     role: Role::Service,
     parameters: &[
-        Parameter::duration("slot", Fallback::ms(1), "from one grant to the next")
+        Parameter::duration("slot", ParameterDefault::ms(1), "from one grant to the next")
             .at_least(crate::queue::SHORTEST_PERIOD),
         Parameter::new(
             "min_rate",
             Unit::Rate,
-            Fallback::Off,
+            ParameterDefault::Off,
             "the rate at an empty queue, growing to the link's; if none, always the link's",
         )
         .positive(),
         Parameter::bytes(
             "full_backlog",
-            Fallback::Whole(100_000),
+            ParameterDefault::Whole(100_000),
             "the backlog needed for the full rate",
         )
         .positive(),

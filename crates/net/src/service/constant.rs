@@ -51,9 +51,9 @@ impl ConstantRate {
         Self { rate, end: Time::ZERO, fraction: 0, size, whole_nanos: 0, rest: 0 }
     }
 
-    /// The same rate as one that may change.
+    /// Converts the rate to one that may change.
     pub(super) const fn to_steps(&self) -> SteppedRate {
-        SteppedRate::after(self.rate, self.end, self.fraction)
+        SteppedRate::constant_after(self.rate, self.end, self.fraction)
     }
 
     /// When a transmission of `size` that begins at `start` ends.

@@ -6,10 +6,10 @@ use super::constant::ConstantRate;
 use super::steps::SteppedRate;
 use super::trace::Trace;
 
-/// A rate, which determines when the transmission of a packet ends.
+/// A link's rate, which determines when the transmission of a packet ends.
 #[derive(Clone, Debug)]
 pub enum RateProcess {
-    /// The same rate at all times.
+    /// A rate that never changes.
     Constant(ConstantRate),
     /// A rate that changes at given times.
     Steps(Box<SteppedRate>),
@@ -27,9 +27,9 @@ impl RateProcess {
         Self::Constant(ConstantRate::new(rate))
     }
 
-    /// When a transmission of `size` ends that begins at `start`, the end of the one before; never
-    /// before `start`. Calls come in the order of the transmissions, and each `start` is at or
-    /// after the end of the one before.
+    /// Returns when a transmission of `size` ends that begins at `start`, as soon as the previous one
+    /// has ended; never before `start`. Calls must be in the order of transmissions: no `start` is
+    /// before the end of the previous one.
     #[inline]
     pub fn transmit(&mut self, start: Time, size: Bytes) -> Time {
         match self {
@@ -39,8 +39,8 @@ impl RateProcess {
         }
     }
 
-    /// The same for a packet that finds the transmitter idle, even if a
-    /// transmission ended at this very instant.
+    /// Returns when a transmission of `size` ends that finds the transmitter idle at `start`, even if
+    /// a transmission ended at that very instant.
     #[inline]
     pub fn transmit_from_idle(&mut self, start: Time, size: Bytes) -> Time {
         match self {
@@ -50,8 +50,8 @@ impl RateProcess {
         }
     }
 
-    /// Changes the rate at `at`, before which every transmission so far has begun; returns when
-    /// the last one ends now, or nothing if a trace dictates the rate.
+    /// Changes the rate at `at`, by which every transmission so far has begun; returns when the
+    /// last one then ends, or `None` if a trace dictates the rate.
     pub(super) fn change(&mut self, at: Time, rate: Rate) -> Option<Time> {
         if let Self::Constant(constant) = self {
             *self = constant.to_steps().into();

@@ -1,6 +1,6 @@
 //! A rate that changes at given times.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit};
 use narrows_base::{Bytes, Rate, Time};
 
 /// The registry's entry.
@@ -14,7 +14,7 @@ pub(crate) static INFO: Info = Info {
     parameters: &[Parameter::new(
         "rates",
         Unit::Rates,
-        Fallback::Required,
+        ParameterDefault::Required,
         "times with the rate from then on; before, it is the link's; 0bit is an outage",
     )],
 };
@@ -59,7 +59,7 @@ impl SteppedRate {
     }
 
     /// A rate without steps, after a transmission that ended at `end` and `fraction` / `rate` ns.
-    pub(super) const fn after(rate: u64, end: Time, fraction: u64) -> Self {
+    pub(super) const fn constant_after(rate: u64, end: Time, fraction: u64) -> Self {
         Self { initial: rate, rate, steps: Vec::new(), next: 0, end, fraction }
     }
 
@@ -205,13 +205,13 @@ mod tests {
     fn a_change_on_the_way_is_a_step_that_was_not_known() {
         let changes = [(40_000_u64, 3_000_017_u64), (40_500, 7), (9_000_000_000, 999_999_937)];
         let mut known = stepped_rate(1_000_003, &changes);
-        let mut told = SteppedRate::after(1_000_003, Time::ZERO, 0);
+        let mut stepped = SteppedRate::constant_after(1_000_003, Time::ZERO, 0);
         let (mut start, mut changes) = (Time::from_nanos(17), changes.iter().peekable());
         for n in 0..2_000u64 {
             let size = Bytes::new(40 + n * 7_919 % 1_461);
-            let mut end = told.transmit(start, size);
+            let mut end = stepped.transmit(start, size);
             while let Some((at, rate)) = changes.next_if(|change| change.0 <= end.as_nanos()) {
-                end = told.change(Time::from_nanos(*at), Rate::from_bps(*rate));
+                end = stepped.change(Time::from_nanos(*at), Rate::from_bps(*rate));
             }
             assert_eq!(known.transmit(start, size), end, "packet {n}");
             start = end;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit};
 use narrows_base::{Bytes, Time};
 
 /// The registry's entry.
@@ -17,7 +17,7 @@ pub(crate) static INFO: Info = Info {
     parameters: &[Parameter::new(
         "file",
         Unit::Opportunities,
-        Fallback::Required,
+        ParameterDefault::Required,
         "a file beside the specification, with the ms of each opportunity on a line",
     )],
 };
@@ -110,7 +110,7 @@ impl Trace {
         self.deliver(size)
     }
 
-    /// The same for a packet that finds the link idle: the rest of an opportunity at `start` and
+    /// Transmits a packet that finds the link idle: the rest of an opportunity at `start` and
     /// all earlier ones are wasted.
     pub fn transmit_from_idle(&mut self, start: Time, size: Bytes) -> Time {
         self.left = 0;

@@ -1,6 +1,6 @@
 //! Wi-Fi: batches, made by frame aggregation.
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Unit, Values};
+use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::Service;
@@ -15,20 +15,41 @@ pub(crate) static INFO: Info = Info {
     source: "IEEE 802.11-2020 section 10.23 (EDCA) and 10.12 (A-MPDU); defaults: 802.11ac",
     role: Role::Service,
     parameters: &[
-        Parameter::new("phy_rate", Unit::Rate, Fallback::LinkRate, "the rate within a batch")
-            .positive(),
+        Parameter::new(
+            "phy_rate",
+            Unit::Rate,
+            ParameterDefault::LinkRate,
+            "the rate within a batch",
+        )
+        .positive(),
         Parameter::duration(
             "access",
-            Fallback::us(150),
+            ParameterDefault::us(150),
             "overhead of a batch: waiting, preamble, acknowledgement",
         ),
-        Parameter::duration("contention", Fallback::us(135), "the maximum of a random backoff"),
-        Parameter::packets("max_packets", Fallback::Whole(64), "the most packets in a batch")
-            .positive()
-            .at_most(100_000),
-        Parameter::duration("max_time", Fallback::ms(4), "no packet is added beyond this duration"),
-        Parameter::bytes("overhead", Fallback::Whole(40), "bytes of each packet besides IP's")
-            .at_most(10_000),
+        Parameter::duration(
+            "contention",
+            ParameterDefault::us(135),
+            "the maximum of a random backoff",
+        ),
+        Parameter::packets(
+            "max_packets",
+            ParameterDefault::Whole(64),
+            "the most packets in a batch",
+        )
+        .positive()
+        .at_most(100_000),
+        Parameter::duration(
+            "max_time",
+            ParameterDefault::ms(4),
+            "no packet is added beyond this duration",
+        ),
+        Parameter::bytes(
+            "overhead",
+            ParameterDefault::Whole(40),
+            "bytes of each packet besides IP's",
+        )
+        .at_most(10_000),
     ],
 };
 

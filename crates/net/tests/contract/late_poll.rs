@@ -10,8 +10,8 @@ use crate::contract::traffic::arrivals;
 use crate::contract::wrong::{self, Mistake};
 use crate::contract::{Body, Outcome, seeds};
 
-/// Feeds the arrivals of `seed` to the element that `make` makes, polled in all
-/// ways: what came out, or how the contract was broken.
+/// Feeds the arrivals of `seed` to an element from `make`, polled in every way. Returns the
+/// outcome, or how the element broke the contract.
 fn violation(make: impl Fn() -> Box<dyn Element<Body>>, seed: u64) -> Result<Outcome, String> {
     let arrivals = arrivals(seed);
     let expected = run(&mut *make(), &arrivals, Polling::OnTime, seed)
@@ -39,7 +39,7 @@ fn compare<T: PartialEq + std::fmt::Debug>(
     Err(format!("{what} differ at {n}: {on_time:?} on time, {late:?} polled {polling:?}"))
 }
 
-fn hold_the_contract(kind: Kind, count: u64) {
+fn check_contract(kind: Kind, count: u64) {
     for seed in seeds(count) {
         let outcome = violation(|| element(kind, seed), seed)
             .unwrap_or_else(|broken| panic!("{kind:?}, seed {seed}: {broken}"));
@@ -52,20 +52,19 @@ fn hold_the_contract(kind: Kind, count: u64) {
 }
 
 #[test]
-fn every_element_holds_the_contract() {
+fn every_element_keeps_the_contract() {
     for kind in KINDS {
-        hold_the_contract(kind, 150);
+        check_contract(kind, 150);
     }
 }
 
 #[test]
-fn random_stacks_hold_the_contract() {
-    hold_the_contract(Kind::Stack, 1_000);
-    hold_the_contract(Kind::OrderedStack, 1_000);
+fn random_stacks_keep_the_contract() {
+    check_contract(Kind::Stack, 1_000);
+    check_contract(Kind::OrderedStack, 1_000);
 }
 
-/// And they reach what the disciplines are for: early drops or marks with many
-/// seeds, overflow with many.
+/// With many seeds every discipline drops or marks early, and overflows.
 #[test]
 fn every_discipline_drops_or_marks() {
     for kind in KINDS.into_iter().filter(|kind| matches!(kind, Kind::Link(_))) {
@@ -87,7 +86,7 @@ fn every_discipline_drops_or_marks() {
     }
 }
 
-/// The check of the check: mistakes that a link can make are found.
+/// Checks the check: it finds mistakes that a link can make.
 #[test]
 fn mistakes_are_found() {
     for mistake in [Mistake::StartsWhenPolled, Mistake::StampsThePoll, Mistake::AdmitsStale] {
@@ -99,7 +98,7 @@ fn mistakes_are_found() {
     }
 }
 
-/// And the model that the mistakes are built into is right without them.
+/// Without a mistake the model link keeps the contract.
 #[test]
 fn no_mistake_is_found_where_there_is_none() {
     for seed in seeds(50) {
@@ -108,10 +107,10 @@ fn no_mistake_is_found_where_there_is_none() {
     }
 }
 
-/// Random tests are worth what they reach: early drops and marks, overflow, and
-/// packets that arrive as others leave.
+/// The random arrivals cause early drops and marks, overflow, and arrivals at the instant of a
+/// departure.
 #[test]
-fn the_random_tests_reach_what_they_are_for() {
+fn random_arrivals_cause_drops_marks_overflow_and_ties() {
     let (mut early, mut marked, mut overflow, mut ties) = (0, 0, 0, 0);
     for seed in 0..100 {
         let arrivals = arrivals(seed);

@@ -1,6 +1,6 @@
-//! Queue disciplines with everything that active queue management needs: the
-//! time in the queue, chance, marks, drops at the dequeue, timers, packets held
-//! back. Not models of any real one.
+//! Queue disciplines that exercise everything an AQM may do: sojourn times, random
+//! drops, marks, drops at dequeue, timers, packets held back. They model no real
+//! discipline.
 
 use std::collections::VecDeque;
 
@@ -17,22 +17,22 @@ fn backlog(waiting: &Waiting) -> Bytes {
 }
 
 /// Drops or marks with a probability that a timer derives from the backlog, and
-/// drops at the head what has waited too long.
+/// drops packets at the head that have waited too long.
 pub struct Managed {
     waiting: Waiting,
     random: Stream,
     period: Duration,
     next_update: Time,
     probability: f64,
-    patience: Duration,
+    max_sojourn: Duration,
 }
 
 impl Managed {
     pub fn new(mut random: Stream) -> Self {
         let period = Duration::from_nanos(TICK * (1 + random.below(5)));
-        let patience = Duration::from_nanos(TICK * random.below(12));
+        let max_sojourn = Duration::from_nanos(TICK * random.below(12));
         let (waiting, next_update) = (VecDeque::new(), Time::ZERO + period);
-        Self { waiting, random, period, next_update, probability: 0.0, patience }
+        Self { waiting, random, period, next_update, probability: 0.0, max_sojourn }
     }
 }
 
@@ -50,7 +50,7 @@ impl QueueDiscipline<Body> for Managed {
     fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<Body>) -> Option<Packet<Body>> {
         loop {
             let (since, packet) = self.waiting.pop_front()?;
-            if now - since <= self.patience || self.random.chance(0.2) {
+            if now - since <= self.max_sojourn || self.random.chance(0.2) {
                 return Some(packet);
             }
             verdicts.drop(packet, now, DropReason::Early);
@@ -76,8 +76,8 @@ impl QueueDiscipline<Body> for Managed {
     }
 }
 
-/// Lets one packet go in each period, and now and then drops all that wait when
-/// the period ends.
+/// Releases one packet per period, and sometimes drops the whole backlog at the
+/// end of a period.
 pub struct Gate {
     waiting: Waiting,
     random: Stream,

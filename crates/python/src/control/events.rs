@@ -1,6 +1,6 @@
 //! The arguments of a control written in Python: plain objects, units in their names.
 //!
-//! tools/generate_samples.py makes this file from crates/control/samples.toml.
+//! `make reference` makes this file from crates/control/samples.toml.
 
 use narrows_base::{Duration, Time};
 use narrows_cc::{self as cc, drop_placeholder};
@@ -199,7 +199,7 @@ pub struct DeliveredSample {
     delivered_ce: u64,
     /// Packets delivered since the flow began.
     delivered: u64,
-    /// The same when the newest of the delivered packets left; zero if the ACK delivers none.
+    /// Packets delivered when this ACK's newest packet left; zero if it delivers none.
     prior_delivered: u64,
     /// PRR's window while it is in force instead of the control's.
     prr_cwnd: Option<u32>,

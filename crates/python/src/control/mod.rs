@@ -6,8 +6,8 @@
 
 mod connection;
 mod events;
-mod patience;
 mod rust;
+mod slow_calls;
 mod trouble;
 
 use std::collections::BTreeMap;
@@ -22,12 +22,12 @@ use narrows_sim::Controls;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
-use crate::spec::around::keywords;
+use crate::spec::inputs::keywords;
 pub use connection::Connection;
 pub use events::{AckSample, CongestionEvent, DeliveredSample, LostPacket, StartEvent, UndoEvent};
-pub use patience::{Calls, Patience, Watch};
 use rust::Loaded;
 pub use rust::RustControl;
+pub use slow_calls::{CallWatch, Calls, SlowCallWarning};
 pub use trouble::{ControlError, Trouble};
 use trouble::{exception_error, wrong};
 

@@ -16,7 +16,7 @@ use narrows_control as own;
 use narrows_control::abi::{RawConnection, State, Tell};
 use pyo3::prelude::*;
 
-use super::patience::Calls;
+use super::slow_calls::Calls;
 use super::trouble::{Trouble, wrong};
 pub(super) use library::Library;
 pub use library::RustControl;
@@ -193,7 +193,7 @@ impl CongestionControl for Loaded {
         cc::Needs {
             packets: table.watches_packets,
             own_recovery: table.owns_recovery,
-            reductions: table.asks_reductions,
+            reductions: table.may_request_cwr,
             ..cc::Needs::LOSS_BASED
         }
     }
@@ -231,10 +231,10 @@ impl CongestionControl for Loaded {
         self.tell("on_threshold", self.library.table.on_threshold, &ssthresh);
     }
 
-    fn asks_reduction(&self) -> bool {
+    fn requests_cwr(&self) -> bool {
         let asked =
-            |library: &Library, state, answer: &mut bool| library.asks_reduction(state, answer);
-        self.ask("asks_reduction", false, asked)
+            |library: &Library, state, answer: &mut bool| library.requests_cwr(state, answer);
+        self.ask("requests_cwr", false, asked)
     }
 
     fn on_unused(&mut self, unused: cc::Unused) {

@@ -1,13 +1,13 @@
 //! Quantities, places and words for Python, which writes them in messages and figures, too.
 
 use narrows_base::registry;
-use narrows_spec::keys::{Fallback, KeyKind, SPECIFICATION, SWEEP, Section};
+use narrows_spec::keys::{KeyDefault, KeyKind, SPECIFICATION, SWEEP, Section};
 use narrows_spec::units::{Counted, Quantity, Size};
 use narrows_spec::{Node, Place, inline, text, units};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use super::refused::spec_error;
+use super::error::spec_error;
 
 /// The kind of a quantity ("rate", "duration", "b", "pkt" or "bdp") and its number in bit/s, ns,
 /// bytes, packets or products; None if the text isn't one.
@@ -112,7 +112,7 @@ fn section(section: &Section) -> Value {
                 "name": key.name,
                 "kind": key.kind.name(),
                 "expects": key.kind.expects(key.name),
-                "required": key.fallback == Fallback::Required,
+                "required": key.default == KeyDefault::Required,
                 "scenario": key.scenario,
                 "nullable": key.may_be_none(),
                 "what": key.what,

@@ -9,9 +9,9 @@ use crate::capture::CaptureRequest;
 
 /// No logs.
 #[derive(Debug, Default)]
-pub struct StackLogs(());
+pub struct NoStackLogs(());
 
-impl StackLogs {
+impl NoStackLogs {
     pub const fn new(_: &Scenario, _: Option<&CaptureRequest>) -> Self {
         Self(())
     }

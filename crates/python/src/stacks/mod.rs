@@ -6,6 +6,6 @@ mod absent;
 mod built;
 
 #[cfg(not(feature = "stacks"))]
-pub use absent::StackLogs;
+pub use absent::NoStackLogs as StackLogs;
 #[cfg(feature = "stacks")]
 pub use built::StackLogs;

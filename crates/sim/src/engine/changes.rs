@@ -1,7 +1,7 @@
 //! Changes in the course of a run.
 //!
-//! A change comes after everything else of its instant, whether it was known before the run or is
-//! told in its course, so that both give the same results.
+//! A change comes after everything else of its instant, whether the scenario has it from the start
+//! or it is requested during the run, so that both give the same results.
 
 use narrows_base::Time;
 use narrows_cc::Setting;

@@ -1,7 +1,7 @@
-//! What is done: transfers, flows, and what ends with them.
+//! Completions of transfers and flows, and what ends with them.
 
 use narrows_base::{Bytes, FlowId};
-use narrows_record::{Completion, Event, Kind, Observer};
+use narrows_record::{Completion, Event, EventKind, Observer};
 
 use super::Engine;
 use crate::host::Completed;
@@ -25,7 +25,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                 size: Bytes::new(size),
                 retransmitted: done.retransmitted,
             };
-            self.observer.offer(done.end, Kind::Completion, || Event::Completion(completion));
+            self.observer.offer(done.end, EventKind::Completion, || Event::Completion(completion));
         }
         if self.network.sender(flow).is_done() {
             self.flow_done(flow);

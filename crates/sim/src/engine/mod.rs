@@ -1,16 +1,16 @@
 //! The event loop: the element with the earliest deadline is polled, and packets that leave it are
 //! passed on.
 //!
-//! Its shortcuts rely on these rules, and none of them can be observed (decision 001):
+//! Its shortcuts, none of which can be observed, rely on these rules (decision 001):
 //!
 //! - **Hosts may be early.** A packet only ever brings a host's deadline forward
 //!   (`Agenda::bring_forward`), and `Host::advance` returns a bound instead of the deadline. A host
-//!   that comes up too early does nothing and returns a later bound.
-//! - **Links may be late.** A link with only lines behind it comes up when the first packet that it
+//!   that is woken too early does nothing and returns a later bound.
+//! - **Links may be late.** A link with only lines behind it is woken when the first packet that it
 //!   has sent leaves its line (`Network::allow_lateness`). `Engine::catch_up_links` brings all links
 //!   up to date before their state is read or changed.
 //! - **A link and its only line are one pipe**, if the link is drop-tail at a constant rate
-//!   (`Network::join_links`), until the path changes. Like late links there are pipes only where
+//!   (`Network::join_links`), until the path changes. Like late links, pipes exist only where
 //!   nobody observes each packet (`Engine::allows_lateness`).
 //! - **Packets stay in order** in links, lines and pipes, so an arrival sets the deadline only of an
 //!   empty one.
@@ -28,7 +28,7 @@ use std::ops::ControlFlow;
 
 use narrows_base::{Packet, Time};
 use narrows_net::Element as _;
-use narrows_record::{Kind as EventKind, Observer, PacketKind, RttSample};
+use narrows_record::{EventKind, Observer, PacketKind, RttSample};
 use narrows_tcp::Segment;
 
 use crate::account::Accounts;
@@ -42,7 +42,7 @@ use crate::sim_tap::SimTap;
 
 /// Agenda entries between two reports of progress with few flows.
 const PROGRESS_EVENTS: usize = 1 << 14;
-/// With more flows than this, sampling an instant takes as long as many other entries.
+/// With more flows than this, a sample takes as long as many other entries.
 const FEW_FLOWS: usize = 64;
 
 /// A run in progress.
@@ -57,6 +57,8 @@ pub(crate) struct Engine<O, T> {
     ending: Ending,
     /// The output of the host that acts; empty between two turns.
     out: Out,
+    /// Whether hosts are loaded ahead of their packets.
+    loads_ahead: bool,
     now: Time,
 }
 
@@ -75,9 +77,19 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let accounts = Accounts::new(network.senders.len(), network.nodes.len());
         let hosts = (0..network.senders.len()).map(|flow| network.sender(flow));
         let ending = Ending::new(&stop_when, hosts);
-        let (out, now) = (Out::default(), Time::ZERO);
-        let mut engine =
-            Self { network, agenda, accounts, sampler, changes, observer, tap, ending, out, now };
+        let mut engine = Self {
+            loads_ahead: network.is_large(),
+            network,
+            agenda,
+            accounts,
+            sampler,
+            changes,
+            observer,
+            tap,
+            ending,
+            out: Out::default(),
+            now: Time::ZERO,
+        };
         if engine.allows_lateness() {
             engine.network.join_links();
             engine.network.allow_lateness();
@@ -106,12 +118,12 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         self.now
     }
 
-    /// Whether the run is over before its end.
+    /// Whether the run ended early.
     pub(crate) const fn is_over(&self) -> bool {
         self.ending.is_over()
     }
 
-    /// Runs until `end` or an earlier stop, and ends the run; returns the instant.
+    /// Runs until `end` or an earlier stop, and ends the run; returns when it ended.
     pub(crate) fn run(
         &mut self,
         end: Time,
@@ -153,7 +165,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     fn sample(&mut self, now: Time) {
         self.catch_up_links(now);
         if self.sampler.sample(now, &self.network, &self.accounts, &mut self.observer) {
-            // Without a warm-up what happened at once counts.
+            // Without a warm-up, losses at time 0 count.
             if now > Time::ZERO {
                 self.accounts.begin_losses();
             }
@@ -170,7 +182,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let end = self.now;
         self.catch_up_links(end);
         self.sampler.finish(end, &mut self.network, &self.accounts, &mut self.observer);
-        self.accounts.assert_conserved(self.network.made(), self.network.held());
+        self.accounts.assert_conserved(self.network.packets_made(), self.network.packets_held());
     }
 
     /// Brings all links up to `now`, so that their state can be read.
@@ -178,7 +190,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         for link in 0..self.network.links.len() {
             let id = self.network.links[link];
             self.note_sent(id, now);
-            if !self.network.patience(id).is_zero() {
+            if !self.network.poll_slack(id).is_zero() {
                 self.run_link(id, now);
             }
             self.network.nodes[id].catch_up(now);
@@ -210,9 +222,21 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                 return;
             }
         }
-        let next = match &self.network.nodes[id] {
-            Node::Sender(_) => self.run_sender(id, now),
-            _ => self.run_receiver(id, now),
+        if self.loads_ahead {
+            self.network.load(id);
+        }
+        let next = match &mut self.network.nodes[id] {
+            Node::Receiver(host) => {
+                let next = host.advance(now, &mut self.out);
+                self.send_acks(id, now);
+                next
+            }
+            Node::Sender(host) => {
+                let next = host.advance(now, &mut self.out);
+                self.send_data(id, now);
+                next
+            }
+            _ => unreachable!("only hosts are woken so"),
         };
         self.agenda.set(id, Some(next));
     }
@@ -228,6 +252,9 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             if is_last {
                 self.agenda.set(id, next);
             }
+            if self.loads_ahead {
+                self.network.load_ahead(id, id);
+            }
             // By reference: a departure is large.
             if let Some(departure) = &departure {
                 self.hand_on(id, &departure.packet, departure.at);
@@ -238,8 +265,8 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         }
     }
 
-    /// The same for a link, which may have sent many packets by then: they are taken out after one
-    /// catch-up.
+    /// Takes all due packets out of a link, of which one catch-up may have sent many, and passes
+    /// them on.
     fn run_link(&mut self, id: usize, now: Time) {
         if let Node::Link(link) = &mut self.network.nodes[id] {
             link.catch_up(now);
@@ -262,13 +289,13 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     fn plan_link(&mut self, id: usize) {
         let Node::Link(link) = &self.network.nodes[id] else { return };
         let next = match link.next_departure() {
-            Some(at) => Some(at + self.network.patience(id)),
+            Some(at) => Some(at + self.network.poll_slack(id)),
             None => link.next_deadline(),
         };
         self.agenda.set(id, next);
     }
 
-    /// The same for other elements that aren't hosts.
+    /// Takes all due packets out of another element that isn't a host, and passes them on.
     #[inline(never)]
     fn run_element(&mut self, id: usize, now: Time) {
         loop {
@@ -285,33 +312,42 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         }
     }
 
-    /// Advances a sender; returns when it must come up again at the latest.
+    /// Advances a sender; returns when it must be woken again at the latest.
     fn run_sender(&mut self, id: usize, now: Time) -> Time {
         let Node::Sender(host) = &mut self.network.nodes[id] else { return Time::MAX };
         let next = host.advance(now, &mut self.out);
+        self.send_data(id, now);
+        next
+    }
+
+    /// Lets the packets of a sender into the network that was advanced, and reports its completed
+    /// transfers.
+    #[inline(always)] // most ACKs bring nothing to send
+    fn send_data(&mut self, id: usize, now: Time) {
         if !self.out.packets.is_empty() {
-            self.send_packets(id, PacketKind::Sent, now);
+            self.send_bursts(id, now);
         }
         self.tap_sender(id, now);
         if !self.out.completed.is_empty() {
             self.complete(id);
         }
-        next
     }
 
-    /// The same for a receiver.
+    #[inline(never)]
+    fn send_bursts(&mut self, id: usize, now: Time) {
+        self.send_packets(id, PacketKind::Sent, now);
+    }
+
+    /// Lets the packets of a receiver into the network that was advanced.
     #[inline(always)] // every packet of data brings it
-    fn run_receiver(&mut self, id: usize, now: Time) -> Time {
-        let Node::Receiver(host) = &mut self.network.nodes[id] else { return Time::MAX };
-        let next = host.advance(now, &mut self.out);
+    fn send_acks(&mut self, id: usize, now: Time) {
         if !self.out.packets.is_empty() {
             self.send_packets(id, PacketKind::AckSent, now);
         }
-        next
     }
 
     /// Lets the packets of a host, which belong to one flow, into the network.
-    #[inline(always)] // nearly every packet comes by
+    #[inline(always)] // runs for nearly every packet
     fn send_packets(&mut self, id: usize, kind: PacketKind, now: Time) {
         let to = self.network.next_hop(id, self.out.packets[0].flow);
         if let Node::Pipe(pipe) = &mut self.network.nodes[to] {
@@ -325,7 +361,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let mut packets = std::mem::take(&mut self.out.packets);
         for packet in &packets {
             self.tap_departure(id, packet, now);
-            self.tell_packet(kind, packet, now, true);
+            self.report_packet(kind, packet, now, true);
             self.hand_on(id, packet, now);
         }
         packets.clear();
@@ -333,7 +369,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     }
 
     /// Handles a packet that leaves an element of this role, which isn't a host.
-    #[inline(always)] // the role is known where most packets come by
+    #[inline(always)] // most callers know the role
     fn leave(&mut self, from: usize, role: Role, packet: &Packet<Segment>, at: Time) {
         self.tap_departure(from, packet, at);
         if role == Role::Link {
@@ -348,7 +384,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
 
     /// Passes a packet from element `from` to the next one. Hosts react at once; other elements
     /// wait for their turn.
-    #[inline(always)] // what is left of it after hosts and queues were taken out is small
+    #[inline(always)] // small, since hosts and queues have functions of their own
     fn hand_on(&mut self, from: usize, packet: &Packet<Segment>, at: Time) {
         let to = self.network.next_hop(from, packet.flow);
         self.tap_arrival(to, packet, at);
@@ -371,14 +407,14 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         }
     }
 
-    /// By reference up to here, so that the packet is copied only once, into the queue.
+    /// Takes the packet by reference, so that it is copied only once, into the queue.
     #[inline(never)]
     fn reach_link(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
         let Node::Link(link) = &mut self.network.nodes[to] else { return };
         let was_sending = link.next_departure().is_some();
         link.receive(*packet, at);
         if link.has_dropped() {
-            self.tell_drops(to);
+            self.report_drops(to);
         }
         // Packets stay in order.
         if !was_sending {
@@ -388,27 +424,30 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
 
     #[inline(never)]
     fn reach_receiver(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
+        self.report_packet(PacketKind::Received, packet, at, false);
         let Node::Receiver(host) = &mut self.network.nodes[to] else { return };
         host.receive(packet, at);
-        self.tell_packet(PacketKind::Received, packet, at, false);
-        let next = self.run_receiver(to, at);
+        let next = host.advance(at, &mut self.out);
+        self.send_acks(to, at);
         self.agenda.bring_forward(to, Some(next));
     }
 
     #[inline(never)]
     fn reach_sender(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
+        self.report_packet(PacketKind::AckReceived, packet, at, false);
         let Node::Sender(host) = &mut self.network.nodes[to] else { return };
         host.receive(packet, at);
-        let rtt = if self.observer.wants(EventKind::Rtt) { host.take_rtt() } else { None };
-        self.tell_packet(PacketKind::AckReceived, packet, at, false);
-        if let Some(rtt) = rtt {
+        if self.observer.wants(EventKind::Rtt)
+            && let Some(rtt) = host.take_rtt()
+        {
             self.observer.on_rtt(at, RttSample { flow: packet.flow, rtt });
         }
-        let next = self.run_sender(to, at);
+        let next = host.advance(at, &mut self.out);
+        self.send_data(to, at);
         self.agenda.bring_forward(to, Some(next));
     }
 
-    /// Neither a line, a link of one packet after the other, nor a host.
+    /// Hands a packet to an element that is no line, pipe, link or host.
     #[inline(never)]
     fn reach_element(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
         self.network.nodes[to].receive(packet, at);

@@ -14,9 +14,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     #[inline(never)]
     pub(super) fn enter(pipe: &mut Pipe<Segment>, packets: &[Packet<Segment>], at: Time) -> bool {
         let was_empty = pipe.packet_count() == 0;
-        for packet in packets {
-            pipe.receive(*packet, at);
-        }
+        pipe.receive_burst(packets, at);
         was_empty
     }
 
@@ -30,7 +28,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             self.agenda.set(end, pipe.next_deadline());
         }
         if has_dropped {
-            self.tell_drops(id);
+            self.report_drops(id);
         }
     }
 
@@ -44,6 +42,9 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             let is_last = next.is_none_or(|next| next > now);
             if is_last {
                 self.agenda.set(end, next);
+            }
+            if self.loads_ahead {
+                self.network.load_ahead(id, end);
             }
             if let Some(departure) = &departure {
                 let (packet, at) = (&departure.packet, departure.at);

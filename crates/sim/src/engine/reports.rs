@@ -1,8 +1,8 @@
-//! What is counted of packets and told about them.
+//! Counters of packets, and reports to the observer.
 
 use narrows_base::{Packet, Time};
 use narrows_net::DropReason;
-use narrows_record::{Event, Kind as EventKind, Observer, PacketEvent, PacketKind};
+use narrows_record::{Event, EventKind, Observer, PacketEvent, PacketKind};
 use narrows_tcp::{Kind, Segment};
 
 use super::Engine;
@@ -18,14 +18,14 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         }
         let data_packets = packet.body.data_packets();
         if data_packets > 0 {
-            self.accounts.forwarded(packet, data_packets);
+            self.accounts.count_forwarded(packet, data_packets);
         }
-        self.tell_event(PacketKind::Forwarded, packet, at);
+        self.report_event(PacketKind::Forwarded, packet, at);
         let lost = data_packets > 0 && self.network.loses(from);
         if lost {
             self.network.forget(packet);
-            self.accounts.dropped(packet, None);
-            self.tell_event(PacketKind::Lost, packet, at);
+            self.accounts.count_dropped(packet, None);
+            self.report_event(PacketKind::Lost, packet, at);
         }
         !lost
     }
@@ -33,27 +33,27 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     #[inline]
     pub(super) fn take_drops(&mut self, id: usize) {
         if self.network.nodes[id].may_have_dropped() {
-            self.tell_drops(id);
+            self.report_drops(id);
         }
     }
 
     #[cold]
-    pub(super) fn tell_drops(&mut self, id: usize) {
+    pub(super) fn report_drops(&mut self, id: usize) {
         while let Some(dropped) = self.network.take_dropped(id) {
             let (packet, at) = (&dropped.packet, dropped.at);
             self.network.forget(packet);
-            self.accounts.dropped(packet, Some(id));
+            self.accounts.count_dropped(packet, Some(id));
             let kind = match dropped.reason {
                 DropReason::RandomLoss | DropReason::Outage => PacketKind::Lost,
                 _ => PacketKind::Dropped,
             };
-            self.tell_event(kind, packet, at);
+            self.report_event(kind, packet, at);
         }
     }
 
     /// Counts and reports a packet that a host sends or takes.
     #[inline]
-    pub(super) fn tell_packet(
+    pub(super) fn report_packet(
         &mut self,
         kind: PacketKind,
         packet: &Packet<Segment>,
@@ -65,11 +65,11 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         } else {
             self.accounts.left += 1;
         }
-        self.tell_event(kind, packet, at);
+        self.report_event(kind, packet, at);
     }
 
     #[inline]
-    pub(super) fn tell_event(&mut self, kind: PacketKind, packet: &Packet<Segment>, at: Time) {
+    pub(super) fn report_event(&mut self, kind: PacketKind, packet: &Packet<Segment>, at: Time) {
         if self.observer.wants(EventKind::Packet) {
             self.record_packet(kind, packet, at);
         }

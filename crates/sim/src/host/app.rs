@@ -7,7 +7,7 @@ use narrows_tcp::Sender;
 
 /// The application of a session.
 pub(super) enum App {
-    /// Sends as much as possible for a while, the `first` time for so many ns, then nothing for a
+    /// Sends as much as possible for a while, the first time for `first` ns, then nothing for a
     /// while.
     OnOff { on: Draw, first: Option<u64>, off: Draw, sending: bool },
     /// Answers a request, a while after the last answer was received.
@@ -54,7 +54,7 @@ impl App {
     }
 
     /// A transfer was completed: returns when to act next.
-    pub(super) fn completed(&mut self, end: Time) -> Option<Time> {
+    pub(super) fn on_completion(&mut self, end: Time) -> Option<Time> {
         match self {
             Self::OnOff { .. } => None,
             Self::Requests { think, .. } => Some(end + Duration::from_nanos(think.next())),
@@ -67,7 +67,7 @@ impl App {
         !matches!(self, Self::OnOff { .. })
     }
 
-    pub(super) fn started(&mut self, now: Time) {
+    pub(super) fn on_start(&mut self, now: Time) {
         if let Self::Video(player) = self {
             player.start(now);
         }

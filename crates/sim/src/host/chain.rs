@@ -26,51 +26,70 @@ pub(crate) struct Plan {
 
 /// One connection, or one after another.
 pub(crate) struct Chain {
+    /// When it connects or stops next, or [`Time::MAX`].
+    act_at: Time,
+    sender: Option<Sender>,
+    done: bool,
+    rest: Box<Rest>,
+}
+
+/// The part of a chain that no packet touches.
+struct Rest {
     plan: Plan,
     config: SenderConfig,
     factory: ControlFactory,
     next_start: Option<Time>,
     stop: Option<Time>,
-    /// The earlier of the two, or [`Time::MAX`]; read with every packet.
-    act_at: Time,
     connected_at: Time,
-    sender: Option<Sender>,
     /// Counters of the connections before this one.
     past: SenderStats,
-    done: bool,
 }
 
 impl Chain {
     pub(crate) fn new(plan: Plan, config: SenderConfig, factory: ControlFactory) -> Self {
-        Self {
+        let act_at = plan.stop.map_or(plan.start, |stop| plan.start.min(stop));
+        let rest = Rest {
             config,
             factory,
             next_start: Some(plan.start),
             stop: plan.stop,
-            act_at: plan.stop.map_or(plan.start, |stop| plan.start.min(stop)),
             connected_at: plan.start,
             plan,
-            sender: None,
             past: SenderStats::default(),
-            done: false,
+        };
+        Self { act_at, sender: None, done: false, rest: Box::new(rest) }
+    }
+
+    /// Begins to load the connection.
+    pub(super) fn prefetch(&self) {
+        if let Some(sender) = &self.sender {
+            sender.prefetch();
+        }
+    }
+
+    /// Begins to load what the connection points to.
+    pub(super) fn prefetch_further(&self) {
+        if let Some(sender) = &self.sender {
+            sender.prefetch_further();
         }
     }
 
     /// The parts for another kind of host.
     pub(super) fn into_parts(self) -> (Plan, SenderConfig, ControlFactory) {
-        (self.plan, self.config, self.factory)
+        let Rest { plan, config, factory, .. } = *self.rest;
+        (plan, config, factory)
     }
 
     /// Connects, stops, or both.
     #[cold]
     fn act(&mut self, now: Time) {
-        if self.next_start.is_some_and(|start| start <= now) {
+        if self.rest.next_start.is_some_and(|start| start <= now) {
             self.connect(now);
         }
-        if self.stop.is_some_and(|stop| stop <= now) {
-            self.stop = None;
-            self.plan.repeat_gap = None;
-            self.next_start = None;
+        if self.rest.stop.is_some_and(|stop| stop <= now) {
+            self.rest.stop = None;
+            self.rest.plan.repeat_gap = None;
+            self.rest.next_start = None;
             if let Some(sender) = &mut self.sender {
                 sender.stop(now);
             }
@@ -79,15 +98,15 @@ impl Chain {
     }
 
     fn connect(&mut self, now: Time) {
-        self.next_start = None;
-        self.connected_at = now;
-        let make = (self.factory)(self.config.instance);
-        self.sender = Some(Sender::connect(self.config, make, now));
+        self.rest.next_start = None;
+        self.rest.connected_at = now;
+        let make = (self.rest.factory)(self.rest.config.instance);
+        self.sender = Some(Sender::connect(self.rest.config, make, now));
     }
 
     /// Notes when it connects or stops next.
     fn plan_act(&mut self) {
-        self.act_at = Time::earlier(self.next_start, self.stop).unwrap_or(Time::MAX);
+        self.act_at = Time::earlier(self.rest.next_start, self.rest.stop).unwrap_or(Time::MAX);
     }
 
     /// The connection is complete: reports it once, and plans the next. Returns when the chain acts
@@ -98,25 +117,25 @@ impl Chain {
             return self.act_at;
         }
         let Some(sender) = &self.sender else { return self.act_at };
-        let end = sender.completed_at().unwrap_or(self.connected_at);
+        let end = sender.completed_at().unwrap_or(self.rest.connected_at);
         let stats = sender.stats();
         out.completed.push(Completed {
-            instance: self.config.instance,
-            start: self.connected_at,
+            instance: self.rest.config.instance,
+            start: self.rest.connected_at,
             end,
-            size: self.config.size,
+            size: self.rest.config.size,
             retransmitted: stats.retransmitted,
         });
-        match self.plan.repeat_gap {
+        match self.rest.plan.repeat_gap {
             None => self.done = true,
             Some(gap) => {
-                self.past = self.past + stats;
-                if let Some(metrics) = &mut self.config.metrics {
+                self.rest.past = self.rest.past + stats;
+                if let Some(metrics) = &mut self.rest.config.metrics {
                     sender.remember(metrics);
                 }
                 out.closed = self.sender.take();
-                self.config.instance += 1;
-                self.next_start = Some(end + gap);
+                self.rest.config.instance += 1;
+                self.rest.next_start = Some(end + gap);
                 self.plan_act();
             }
         }
@@ -128,7 +147,7 @@ impl Host for Chain {
     #[inline]
     fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         if let Some(sender) = &mut self.sender {
-            sender.receive(&packet.body, now);
+            sender.receive(&packet.body, packet.ecn, now);
         }
     }
 
@@ -151,16 +170,16 @@ impl Host for Chain {
 
 impl SendingSide for Chain {
     fn flow(&self) -> FlowId {
-        self.config.flow
+        self.rest.config.flow
     }
 
     fn stop_at(&mut self, at: Time) {
-        self.stop = Some(at);
+        self.rest.stop = Some(at);
         self.plan_act();
     }
 
     fn stats(&self) -> SenderStats {
-        self.past + self.sender.as_ref().map(Sender::stats).unwrap_or_default()
+        self.rest.past + self.sender.as_ref().map(Sender::stats).unwrap_or_default()
     }
 
     fn view(&self) -> Option<SenderView> {
@@ -187,16 +206,16 @@ impl SendingSide for Chain {
     }
 
     fn is_sized(&self) -> bool {
-        self.config.size.is_some()
+        self.rest.config.size.is_some()
     }
 
     fn while_flows(&self) -> Option<&Arc<[usize]>> {
-        self.plan.while_flows.as_ref()
+        self.rest.plan.while_flows.as_ref()
     }
 
     fn end_chain(&mut self) {
-        self.plan.repeat_gap = None;
-        if self.next_start.take().is_some() && self.sender.is_none() {
+        self.rest.plan.repeat_gap = None;
+        if self.rest.next_start.take().is_some() && self.sender.is_none() {
             self.done = true;
         }
         self.plan_act();

@@ -2,7 +2,7 @@
 
 use narrows_base::Time;
 
-/// A completed transfer: a flow of a chain or a crowd, or an answer or a chunk of a session.
+/// A completed transfer: a flow of a chain or of open-loop arrivals, or an answer or a chunk of a session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completed {
     pub(crate) instance: u32,

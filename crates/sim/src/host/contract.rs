@@ -12,29 +12,29 @@ use super::completed::Completed;
 
 /// An end of a flow. It reacts to packets and to time, and never sees the network.
 ///
-/// Unlike the elements of the path it acts at the instant that it is shown, so it is never advanced
-/// late. It may be advanced early, or again at the same instant: then it does nothing.
+/// Unlike an element of the path, it acts at the instant of the call, so it is never advanced late.
+/// It may be advanced early, or again at the same instant: then it does nothing.
 pub(crate) trait Host {
     /// Takes a packet. The host must be advanced at the same instant.
     fn receive(&mut self, packet: &Packet<Segment>, now: Time);
 
-    /// Does everything that is due at `now`, and adds what comes of it to `out`. Returns an instant
-    /// before which the host does nothing by itself, or [`Time::MAX`]. It isn't after the next
-    /// deadline but may be before it, so that no timer need be rounded to ticks that never fires.
+    /// Does everything that is due at `now`, and adds packets and completions to `out`. Returns an
+    /// instant before which the host does nothing by itself, or [`Time::MAX`]. It may lie before the
+    /// next deadline, never after it: so timers that never fire need not be rounded to ticks.
     fn advance(&mut self, now: Time, out: &mut Out) -> Time;
 
     /// When it acts next by itself.
     fn next_deadline(&self) -> Option<Time>;
 }
 
-/// The packets and completions that come of advancing a host.
+/// The packets and completions from advancing a host.
 #[derive(Default)]
 pub(crate) struct Out {
     /// The packets that leave, in order.
     pub(crate) packets: Vec<Packet<Segment>>,
     /// Transfers that are complete.
     pub(crate) completed: Vec<Completed>,
-    /// The connection of the last of them, if the host has discarded it.
+    /// The connection of the last completed transfer, if the host has discarded it.
     pub(crate) closed: Option<Sender>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) trait SendingSide: Host {
     /// Counters over all connections.
     fn stats(&self) -> SenderStats;
 
-    /// The visible state of the connection; of several, that of the youngest one, with window and
+    /// The visible state of the connection; of several, that of the newest one, with window and
     /// packets in flight of all.
     fn view(&self) -> Option<SenderView>;
 

@@ -66,7 +66,7 @@ struct RoundTrips {
 
 impl RoundTrips {
     /// Takes a sample, smoothed as in RFC 6298 section 2.
-    fn after(past: Option<Self>, rtt: Duration) -> Self {
+    fn update(past: Option<Self>, rtt: Duration) -> Self {
         let Some(past) = past else { return Self { latest: rtt, smoothed: rtt, lowest: rtt } };
         let smoothed = (past.smoothed.as_nanos() * 7 + rtt.as_nanos()) / 8;
         let (smoothed, lowest) = (Duration::from_nanos(smoothed), past.lowest.min(rtt));
@@ -104,7 +104,7 @@ impl Host for Source {
                 return;
             }
             let rtt = now.saturating_since(datagram.sent);
-            self.round_trips = Some(RoundTrips::after(self.round_trips, rtt));
+            self.round_trips = Some(RoundTrips::update(self.round_trips, rtt));
             self.rtt = Some(rtt);
         }
     }

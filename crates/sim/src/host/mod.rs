@@ -3,10 +3,10 @@
 mod app;
 mod chain;
 mod completed;
+mod connections;
 mod contract;
-mod crowd;
 mod datagram;
-mod deadlines;
+mod open_loop;
 mod receiving;
 mod sending;
 mod session;

@@ -1,12 +1,10 @@
 //! The receiving side of a flow: a fresh receiver for every connection.
 
-use std::collections::BTreeMap;
-
-use narrows_base::{Packet, Time};
+use narrows_base::{Packet, Time, prefetch};
 use narrows_tcp::{Kind, Receiver, ReceiverConfig, Segment};
 
+use super::connections::Connections;
 use super::contract::{Host, Out, ReceivingSide};
-use super::deadlines::Deadlines;
 
 /// The receiving side of a flow, as [`SendingHost`](super::SendingHost).
 #[expect(clippy::large_enum_variant, reason = "one receiver is the usual: no pointer to it")]
@@ -20,14 +18,13 @@ pub(crate) enum ReceivingHost {
 impl ReceivingHost {
     pub(crate) fn new(config: ReceiverConfig, side_by_side: bool) -> Self {
         if side_by_side {
-            let (receivers, deadlines) = (BTreeMap::new(), Deadlines::default());
-            Self::other(Many { config, receivers, deadlines, bytes: 0 })
+            Self::other(Many { config, receivers: Connections::default(), bytes: 0 })
         } else {
             Self::One(One { receiver: Receiver::new(config), past_bytes: 0 })
         }
     }
 
-    /// A host of another kind than that of one connection at a time.
+    /// A host of a kind other than that of one connection at a time.
     pub(crate) fn other(host: impl ReceivingSide + Send + 'static) -> Self {
         Self::Other(Box::new(host))
     }
@@ -52,6 +49,20 @@ impl ReceivingHost {
         match self {
             Self::One(one) => one.advance(now, out),
             Self::Other(host) => host.advance(now, out),
+        }
+    }
+
+    /// Begins to load the connection that the next packet belongs to, if there is only one.
+    pub(crate) fn prefetch(&self) {
+        if let Self::One(one) = self {
+            prefetch(one);
+        }
+    }
+
+    /// Begins to load what that connection points to.
+    pub(crate) fn prefetch_further(&self) {
+        if let Self::One(one) = self {
+            one.receiver.prefetch_further();
         }
     }
 
@@ -110,40 +121,37 @@ impl ReceivingSide for One {
 /// The receivers of all connections so far.
 struct Many {
     config: ReceiverConfig,
-    receivers: BTreeMap<u32, Receiver>,
-    deadlines: Deadlines,
+    receivers: Connections<Receiver>,
     bytes: u64,
-}
-
-impl Many {
-    /// Lets a receiver act and records the result.
-    fn with<R>(&mut self, instance: u32, act: impl FnOnce(&mut Receiver) -> R) -> R {
-        let receiver = self.receivers.get_mut(&instance).expect("a known connection");
-        let before = receiver.stats().bytes;
-        let result = act(receiver);
-        self.bytes += receiver.stats().bytes - before;
-        self.deadlines.set(instance, receiver.next_deadline());
-        result
-    }
 }
 
 impl Host for Many {
     fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         let instance = packet.body.instance;
-        let config = ReceiverConfig { instance, ..self.config };
-        self.receivers.entry(instance).or_insert_with(|| Receiver::new(config));
-        self.with(instance, |receiver| receiver.receive(&packet.body, packet.ecn, now));
+        if self.receivers.get_mut(instance).is_none() {
+            let config = ReceiverConfig { instance, ..self.config };
+            self.receivers.insert(instance, Receiver::new(config));
+        }
+        let Some(receiver) = self.receivers.get_mut(instance) else { return };
+        let before = receiver.stats().bytes;
+        receiver.receive(&packet.body, packet.ecn, now);
+        self.bytes += receiver.stats().bytes - before;
+        self.receivers.plan(instance, now);
     }
 
     fn advance(&mut self, now: Time, out: &mut Out) -> Time {
-        while let Some(instance) = self.deadlines.due(now) {
-            self.with(instance, |receiver| receiver.advance(now, &mut out.packets));
+        while let Some(instance) = self.receivers.due(now) {
+            let receiver = self.receivers.get_mut(instance).expect("only known ones are due");
+            let before = receiver.stats().bytes;
+            let next = receiver.advance(now, &mut out.packets);
+            self.bytes += receiver.stats().bytes - before;
+            self.receivers.bring_forward(instance, next);
         }
-        self.next_deadline().unwrap_or(Time::MAX)
+        self.receivers.lower_bound()
     }
 
     fn next_deadline(&self) -> Option<Time> {
-        self.deadlines.earliest().map(|(at, _)| at)
+        self.receivers.next_deadline()
     }
 }
 

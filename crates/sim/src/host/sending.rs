@@ -11,14 +11,13 @@ use narrows_tcp::Segment;
 use super::app::App;
 use super::chain::Chain;
 use super::contract::{Host, Out, SendingSide};
-use super::crowd::Crowd;
+use super::open_loop::OpenLoopSender;
 use super::session::Session;
 use super::web::Web;
 
-/// The sending side of a flow: a chain, which is the usual kind, in place, or any other kind. What
-/// the event loop calls for every packet is compiled into it for a chain; anything else goes through
+/// The sending side of a flow: a chain, the most frequent kind, in place, or any other kind in a box.
+/// Calls for every packet of a chain are inlined into the event loop; all others go through
 /// [`SendingSide`].
-#[expect(clippy::large_enum_variant, reason = "a chain is the busiest: no pointer to it")]
 #[repr(u8)] // as of `Node`
 pub(crate) enum SendingHost {
     /// One connection, or one after another.
@@ -28,13 +27,13 @@ pub(crate) enum SendingHost {
 
 impl SendingHost {
     /// The host for a flow with this plan and workload; `draws` makes the random
-    /// stream of one of its quantities.
+    /// stream of each quantity.
     pub(crate) fn new(chain: Chain, workload: Option<&Workload>, draws: Draws) -> Self {
         let Some(workload) = workload else { return Self::Chain(chain) };
         match workload {
             Workload::Arrivals { gap_ns, size_bytes } => {
                 let (gap, size) = (draws.of(gap_ns, "gap"), draws.of(size_bytes, "size"));
-                Self::other(Crowd::new(chain, gap, size))
+                Self::other(OpenLoopSender::new(chain, gap, size))
             }
             Workload::OnOff { on_ns, first_ns, off_ns } => {
                 let (on, off) = (draws.of(on_ns, "on"), draws.of(off_ns, "off"));
@@ -59,7 +58,7 @@ impl SendingHost {
         }
     }
 
-    /// A host of another kind than a chain.
+    /// A host of a kind other than a chain.
     pub(crate) fn other(host: impl SendingSide + Send + 'static) -> Self {
         Self::Other(Box::new(host))
     }
@@ -77,6 +76,20 @@ impl SendingHost {
         match self {
             Self::Chain(chain) => chain.advance(now, out),
             Self::Other(host) => host.advance(now, out),
+        }
+    }
+
+    /// Begins to load the connection that the next packet belongs to, if there is only one.
+    pub(crate) fn prefetch(&self) {
+        if let Self::Chain(chain) = self {
+            chain.prefetch();
+        }
+    }
+
+    /// Begins to load what that connection points to.
+    pub(crate) fn prefetch_further(&self) {
+        if let Self::Chain(chain) = self {
+            chain.prefetch_further();
         }
     }
 

@@ -1,4 +1,4 @@
-//! A sender that keeps its connection, and whose application writes now and then.
+//! A sender with one connection, whose application pauses between writes.
 
 use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_spec::open_transfers;
@@ -9,7 +9,7 @@ use super::chain::{Chain, ControlFactory};
 use super::completed::Completed;
 use super::contract::{Host, Out, SendingSide};
 
-/// A connection with an application that doesn't write all the time.
+/// A connection and the application that writes to it.
 pub(crate) struct Session {
     config: SenderConfig,
     factory: ControlFactory,
@@ -20,7 +20,7 @@ pub(crate) struct Session {
     /// When the application acts next by itself.
     next_action: Option<Time>,
     transfer: Option<Transfer>,
-    /// When the transfer began that isn't complete, even if the flow was stopped in it.
+    /// When the incomplete transfer began; kept if the flow stops during it.
     open_since: Option<Time>,
     deadline_ns: Option<u64>,
     /// Transfers before this one.
@@ -79,7 +79,7 @@ impl Session {
         Time::earlier(self.next_action, Time::earlier(self.start, self.stop))
     }
 
-    /// The current transfer if it is complete; the application plans the next one.
+    /// Takes the current transfer if it is complete; the application then plans the next one.
     fn take_completed(&mut self) -> Option<Completed> {
         let transfer = self.transfer?;
         let sender = self.sender.as_ref()?;
@@ -93,7 +93,7 @@ impl Session {
             retransmitted: sender.stats().retransmitted - transfer.retransmitted,
         };
         self.number += 1;
-        self.next_action = self.app.completed(end);
+        self.next_action = self.app.on_completion(end);
         Some(completed)
     }
 }
@@ -101,7 +101,7 @@ impl Session {
 impl Host for Session {
     fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         if let Some(sender) = &mut self.sender {
-            sender.receive(&packet.body, now);
+            sender.receive(&packet.body, packet.ecn, now);
         }
     }
 
@@ -110,7 +110,7 @@ impl Host for Session {
             self.start = None;
             let make = (self.factory)(self.config.instance);
             self.sender = Some(Sender::connect(self.config, make, now));
-            self.app.started(now);
+            self.app.on_start(now);
             self.next_action = Some(now);
         }
         if self.stop.is_some_and(|stop| stop <= now) {

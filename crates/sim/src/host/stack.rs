@@ -47,7 +47,7 @@ impl Payloads {
     }
 }
 
-/// What a flow has on its way in both directions.
+/// The packets of a flow in flight in both directions.
 #[derive(Debug)]
 struct Wires {
     there: Payloads,
@@ -74,7 +74,7 @@ impl Wires {
     }
 }
 
-/// What both hosts of a flow share. Only one thread runs a network; the lock lets it run on any.
+/// The state that both hosts of a flow share. Only one thread runs a network; the lock lets it run on any.
 #[derive(Clone, Debug)]
 struct Shared {
     flow: FlowId,

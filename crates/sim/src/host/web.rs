@@ -12,9 +12,9 @@ use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 use super::chain::{Chain, ControlFactory};
 use super::completed::Completed;
 use super::contract::{Host, Out, SendingSide};
-use super::crowd::view_of_all;
+use super::open_loop::view_of_all;
 
-/// What a page consists of.
+/// The objects of a page.
 struct Page {
     html: Draw,
     object: Draw,
@@ -77,7 +77,7 @@ impl Connection {
     }
 
     /// The next object that has arrived.
-    fn arrived(&mut self) -> Option<usize> {
+    fn next_arrived(&mut self) -> Option<usize> {
         let acked = self.sender.acked_bytes();
         let &(number, end) = self.carried.front()?;
         (acked >= end).then(|| {
@@ -231,10 +231,10 @@ impl Host for Web {
         let Some(load) = &mut self.load else { return };
         let Some(index) = packet.body.instance.checked_sub(load.first) else { return };
         let Some(connection) = load.connections.get_mut(index as usize) else { return };
-        connection.sender.receive(&packet.body, now);
+        connection.sender.receive(&packet.body, packet.ecn, now);
         self.rtt = connection.sender.take_rtt().or(self.rtt);
         let mut has_arrived = false;
-        while let Some(number) = connection.arrived() {
+        while let Some(number) = connection.next_arrived() {
             has_arrived = true;
             load.missing -= 1;
             let referred = |(_, object): &(usize, &Object)| object.referrer == Some(number);

@@ -26,7 +26,7 @@ impl Network {
             links: DIRECTIONS.iter().flat_map(|&way| path.links(way)).copied().collect(),
             last_link: Vec::new(),
             crosses_bottleneck: Vec::new(),
-            patience: Vec::new(),
+            poll_slack: Vec::new(),
             backward: Vec::new(),
             reversed: scenario.flows.iter().map(|flow| flow.reverse).collect(),
             lossy: scenario.path.loss > 0.0,
@@ -49,7 +49,7 @@ impl Network {
             let (data, acks) = if flow.reverse { (back, ahead) } else { (ahead, back) };
             network.route(index, jitters.get(index).copied(), &data, &acks);
         }
-        network.patience = vec![Duration::ZERO; network.nodes.len()];
+        network.poll_slack = vec![Duration::ZERO; network.nodes.len()];
         network
     }
 

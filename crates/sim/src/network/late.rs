@@ -17,7 +17,7 @@ impl Network {
     /// Lets links be polled late where it can't be observed, that is, not where each packet is
     /// observed.
     pub(crate) fn allow_lateness(&mut self) {
-        self.patience.fill(Duration::ZERO);
+        self.poll_slack.fill(Duration::ZERO);
         // Links that share a random stream must take turns.
         if self.lossy && self.links.len() > 1 {
             return;
@@ -25,7 +25,7 @@ impl Network {
         let fed = self.fed_by_one();
         for at in 0..self.links.len() {
             let link = self.links[at];
-            self.patience[link] = self.delay_behind(link, &fed).unwrap_or_default();
+            self.poll_slack[link] = self.delay_behind(link, &fed).unwrap_or_default();
         }
     }
 

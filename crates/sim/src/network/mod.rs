@@ -4,6 +4,7 @@ mod build;
 mod change;
 mod late;
 mod node;
+mod prefetch;
 
 use narrows_base::{Duration, FlowId, Histogram, Packet, Time};
 use narrows_net::{Counters, Dropped, QueueState, RandomLoss};
@@ -40,7 +41,7 @@ pub(crate) struct Network {
     /// Whether each flow's packets cross the bottleneck, in either direction.
     crosses_bottleneck: Vec<bool>,
     /// How late each element may be polled without observable effect.
-    patience: Vec<Duration>,
+    poll_slack: Vec<Duration>,
     /// Whether an element is on the reverse path.
     backward: Vec<bool>,
     /// Whether a flow sends its data on the reverse path.
@@ -67,8 +68,8 @@ impl Network {
 
     /// How late an element may be polled without observable effect.
     #[inline]
-    pub(crate) fn patience(&self, id: usize) -> Duration {
-        self.patience[id]
+    pub(crate) fn poll_slack(&self, id: usize) -> Duration {
+        self.poll_slack[id]
     }
 
     /// Whether this element is the last link of the flow's data.
@@ -155,12 +156,12 @@ impl Network {
     }
 
     /// Packets inside all elements.
-    pub(crate) fn held(&self) -> u64 {
-        self.nodes.iter().map(|node| node.held() as u64).sum()
+    pub(crate) fn packets_held(&self) -> u64 {
+        self.nodes.iter().map(|node| node.packets_held() as u64).sum()
     }
 
     /// Packets that elements have made.
-    pub(crate) fn made(&self) -> u64 {
-        self.nodes.iter().map(Node::made).sum()
+    pub(crate) fn packets_made(&self) -> u64 {
+        self.nodes.iter().map(Node::packets_made).sum()
     }
 }

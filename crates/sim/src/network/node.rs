@@ -11,7 +11,10 @@ use crate::host::{ReceivingHost, SendingHost};
 
 /// One element of the network: of the path, or of its ends. The enum is flat, since the event loop
 /// checks the kind of every element that it touches.
-#[repr(u8)] // read as it stands: a tag in a niche of a variant takes arithmetic at every check
+#[expect(clippy::large_enum_variant, reason = "a receiver is the busiest: no pointer to it")]
+// The explicit tag saves the arithmetic that a tag in a niche costs on every match. A sender fits in
+// one cache line, and a receiver takes no more of them than it needs.
+#[repr(u8, align(64))]
 pub(crate) enum Node {
     Link(Link<Segment>),
     /// A link with another service.
@@ -97,7 +100,7 @@ impl Node {
         }
     }
 
-    /// When it must come up next; a pipe never does, but its end.
+    /// When it must be woken next; a pipe never is, but its end.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         match self {
@@ -188,7 +191,7 @@ impl Node {
     }
 
     /// Packets inside.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn packets_held(&self) -> usize {
         match self {
             Self::Link(link) => link.packet_count(),
             Self::Pipe(pipe) => pipe.packet_count(),
@@ -202,7 +205,7 @@ impl Node {
     }
 
     /// Packets that it has made.
-    pub(crate) fn made(&self) -> u64 {
+    pub(crate) fn packets_made(&self) -> u64 {
         match self {
             Self::Impairment(element) => element.copies(),
             _ => 0,

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use narrows_base::registry::Values;
 use narrows_base::{Bytes, Time};
 use narrows_net::config::Choice;
-use narrows_record::{Event, FlowSample, Kind, Observer, PacketKind, QueueSample};
+use narrows_record::{Event, EventKind, FlowSample, Observer, PacketKind, QueueSample};
 use narrows_spec::scenario::{
     EcnMode, Flow, Host, Level, Limit, PathConfig, Run, Scenario, SocketBuffers,
 };
@@ -90,7 +90,7 @@ pub fn bdp(mbps: u64, rtt_ms: u64, percent: u64) -> u64 {
     mbps * rtt_ms * 125 * percent / 100
 }
 
-/// Everything that a run told about its flows and its queue.
+/// Everything that a run reported about its flows and its queue.
 #[derive(Default)]
 pub struct Log {
     pub flows: Vec<(Time, FlowSample)>,
@@ -99,8 +99,8 @@ pub struct Log {
 }
 
 impl Observer for Log {
-    fn wants(&self, kind: Kind) -> bool {
-        matches!(kind, Kind::Flow | Kind::Queue | Kind::Internal)
+    fn wants(&self, kind: EventKind) -> bool {
+        matches!(kind, EventKind::Flow | EventKind::Queue | EventKind::Internal)
     }
 
     fn on(&mut self, at: Time, event: &Event) {
@@ -124,8 +124,8 @@ pub fn run(scenario: &Scenario) -> Log {
 pub fn run_watched(scenario: &Scenario) -> Log {
     struct EveryPacket;
     impl Observer for EveryPacket {
-        fn wants(&self, kind: Kind) -> bool {
-            kind == Kind::Packet
+        fn wants(&self, kind: EventKind) -> bool {
+            kind == EventKind::Packet
         }
 
         fn on(&mut self, _at: Time, _event: &Event) {}
@@ -140,8 +140,8 @@ pub fn run_watched(scenario: &Scenario) -> Log {
 pub fn acknowledgements(scenario: &Scenario) -> Vec<u64> {
     struct Acks(Vec<u64>);
     impl Observer for Acks {
-        fn wants(&self, kind: Kind) -> bool {
-            kind == Kind::Packet
+        fn wants(&self, kind: EventKind) -> bool {
+            kind == EventKind::Packet
         }
 
         fn on(&mut self, _at: Time, event: &Event) {
@@ -162,8 +162,8 @@ pub fn acknowledgements(scenario: &Scenario) -> Vec<u64> {
 pub fn completions(scenario: &Scenario) -> Vec<f64> {
     struct Ends(Vec<f64>);
     impl Observer for Ends {
-        fn wants(&self, kind: Kind) -> bool {
-            kind == Kind::Completion
+        fn wants(&self, kind: EventKind) -> bool {
+            kind == EventKind::Completion
         }
 
         fn on(&mut self, at: Time, event: &Event) {

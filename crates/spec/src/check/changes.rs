@@ -59,7 +59,7 @@ impl Checker<'_> {
             let name = change.link.as_deref().unwrap_or_default();
             let others = path.links.iter().chain(&path.reverse).map(|link| link.name.as_str());
             let known = one_of(name, ["bottleneck"].into_iter().chain(others));
-            self.wrong(place.key("link"), format!("{}, which is no link", quote(name)), known);
+            self.wrong(place.key("link"), format!("{}, which is not a link", quote(name)), known);
             return;
         };
         let Some(rate) = change.rate_bps else { return };
@@ -104,7 +104,7 @@ impl Checker<'_> {
         let Some(called) = self.names.flow_numbers(name).map(Arc::clone) else {
             let names = self.scenario.flows.iter().map(|flow| flow.name.as_str()).take(20);
             let known = one_of(name, names);
-            self.wrong(place.key("flow"), format!("{}, which is no flow", quote(name)), known);
+            self.wrong(place.key("flow"), format!("{}, which is not a flow", quote(name)), known);
             return;
         };
         if !is_of_flow(change) {

@@ -1,6 +1,7 @@
 //! Checks the flows of a scenario.
 
 use narrows_base::registry::check_values;
+use narrows_tcp::PROFILES;
 
 use super::{ALL, Checker, format_ns};
 use crate::limits::PACKET_BYTES;
@@ -68,12 +69,26 @@ impl Checker<'_> {
             self.wrong(place.key("receive_window_bytes"), format!("\"{window}b\""), remedy);
         }
         self.lowat(flow, datagrams, place);
+        self.accurate_ecn(flow, place);
         if flow.rtt_ns.is_some() {
             self.span(place.key("rtt_ns"), flow.rtt_ns.unwrap_or_default());
         }
         self.times(flow, place);
         self.size(flow, place);
         self.way(flow, place);
+    }
+
+    /// Accurate ECN is part of kernels since 7.0.
+    fn accurate_ecn(&mut self, flow: &Flow, place: &Place) {
+        let name = flow.profile.as_ref().unwrap_or(&self.scenario.host.profile);
+        let lacks = narrows_tcp::profile(name).is_some_and(|profile| !profile.accurate_ecn);
+        if flow.ecn == EcnMode::Accurate && lacks {
+            let found = format!("\"accurate\" with the profile {}", quote(name));
+            let able = PROFILES.iter().filter(|profile| profile.accurate_ecn);
+            let able: Vec<_> = able.map(|profile| quote(profile.name)).collect();
+            let remedy = format!("the profile {}", able.join(" or "));
+            self.wrong(place.key("ecn"), found, remedy);
+        }
     }
 
     fn lowat(&mut self, flow: &Flow, datagrams: bool, place: &Place) {
@@ -91,14 +106,18 @@ impl Checker<'_> {
     fn stack(&mut self, name: &str, flow: &Flow, place: &Place) {
         let Some(stack) = stack(name) else {
             let remedy = one_of(name, STACKS.iter().map(|stack| stack.name));
-            self.wrong(place.key("stack"), format!("{}, which is no stack", quote(name)), remedy);
+            self.wrong(
+                place.key("stack"),
+                format!("{}, which is not a stack", quote(name)),
+                remedy,
+            );
             return;
         };
         if !stack.controls.contains(&flow.cca.as_str()) {
             let found = format!("{}, which {name} lacks", quote(&flow.cca));
             self.wrong(place.key("cca"), found, one_of(&flow.cca, stack.controls.iter().copied()));
         }
-        if matches!(flow.ecn, EcnMode::Dctcp | EcnMode::L4s) {
+        if !matches!(flow.ecn, EcnMode::Off | EcnMode::Classic) {
             let remedy = "\"off\" or \"classic\"";
             self.wrong(place.key("ecn"), "feedback of Linux's TCP", remedy);
         }
@@ -129,7 +148,7 @@ impl Checker<'_> {
                 let known = || PLACEHOLDERS.iter().map(|placeholder| placeholder.name);
                 let value = |name: &str| known().any(|known| known == name).then(String::new);
                 if let Err(name) = fill(argument, value) {
-                    let found = format!("{{{name}}}, which is no placeholder");
+                    let found = format!("{{{name}}}, which is not a placeholder");
                     self.wrong(place.key(key).index(index), found, one_of(name, known()));
                 }
             }
@@ -163,7 +182,7 @@ impl Checker<'_> {
             let found = format_ns(flow.syscall_time_ns.unwrap_or_default());
             self.wrong(place.key("syscall_time_ns"), found, "\"1s\" or less");
         }
-        if matches!(flow.ecn, EcnMode::Dctcp | EcnMode::L4s) {
+        if !matches!(flow.ecn, EcnMode::Off | EcnMode::Classic) {
             let found = "feedback that a program over Linux's TCP can't ask for";
             self.wrong(place.key("ecn"), found, "\"off\" or \"classic\"");
         }
@@ -256,7 +275,7 @@ impl Checker<'_> {
                 Some(_) => one_of(name, names),
                 None => "another flow, with this name,".into(),
             };
-            self.wrong(at, format!("{}, which is no flow", quote(name)), remedy);
+            self.wrong(at, format!("{}, which is not a flow", quote(name)), remedy);
             return;
         };
         let ends = |&index: &usize| {

@@ -73,7 +73,7 @@ impl Checker<'_> {
         let interval = run.sample_interval_ns;
         if interval > 0 && run.duration_ns / interval > MAX_ROWS {
             let least = format_duration(run.duration_ns.div_ceil(MAX_ROWS));
-            let remedy = format!("at least \"{least}\" for so long a run");
+            let remedy = format!("at least \"{least}\" for a run of this length");
             self.wrong(place("sample_interval_ns"), format_ns(interval), remedy);
         }
         match run.stop_when.as_deref() {
@@ -100,7 +100,7 @@ impl Checker<'_> {
     fn profile(&mut self, place: Place, name: &str) {
         if !PROFILES.iter().any(|profile| profile.name == name) {
             let remedy = one_of(name, PROFILES.iter().map(|profile| profile.name));
-            self.wrong(place, format!("{}, which is no profile", quote(name)), remedy);
+            self.wrong(place, format!("{}, which is not a profile", quote(name)), remedy);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! A specification as written: values, each with its position in the text.
 
-mod change;
+mod assignment;
 mod json;
 mod node;
 mod toml;
 mod write;
 
-pub use change::Change;
-pub(crate) use change::{apply, override_all};
+pub use assignment::Assignment;
+pub(crate) use assignment::{apply, override_all};
 pub use node::Node;
 pub(crate) use node::{Entry, Table, Value};
 pub use write::inline;

@@ -3,6 +3,7 @@
 use crate::place::{Place, Step};
 use crate::problem::Position;
 use crate::text::quote;
+use crate::units::parse_percent;
 
 /// A value, and the beginning of its text, if any.
 #[derive(Clone, Debug)]
@@ -80,6 +81,11 @@ impl Node {
             Value::Float(number) => Some(number),
             _ => None,
         }
+    }
+
+    /// A number, or a part in per cent: "1%" is 0.01.
+    pub(crate) fn as_part(&self) -> Option<f64> {
+        self.as_text().map_or_else(|| self.as_float(), parse_percent)
     }
 
     /// A whole number that isn't negative.

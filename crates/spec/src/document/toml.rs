@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_any_length_are_told() {
+    fn numbers_of_any_length_are_reported() {
         let document = read(&format!("a = {}\nb = 1e999999999\nc = 0x_f", "9".repeat(401)));
         assert!(document.is_err(), "an underscore needs digits around it");
         let document = read(&format!("a = {}\nb = 1e999999999\nc = 0xf", "9".repeat(401))).unwrap();

@@ -1,8 +1,8 @@
 //! The section of a change.
 
-use super::key::{Fallback, Key, KeyKind, Section};
+use super::key::{Key, KeyDefault, KeyKind, Section};
 
-use Fallback::{Flag, Off, Required};
+use KeyDefault::{Flag, Off, Required};
 
 /// A change in the course of a run.
 pub static CHANGE: Section = Section {

@@ -1,9 +1,9 @@
 //! The sections of an expectation.
 
-use super::key::{Fallback, Key, KeyKind, Section};
+use super::key::{Key, KeyDefault, KeyKind, Section};
 use super::words::{OVER, TAKE};
 
-use Fallback::{Empty, Off, Required, Whole};
+use KeyDefault::{Empty, Off, Required, Whole};
 
 /// An expectation.
 pub static EXPECT: Section = Section {
@@ -55,7 +55,7 @@ pub static EXPECT: Section = Section {
             "lasting_rtts",
             KeyKind::Number,
             Off,
-            "The same in two-way delays of the path without queueing.",
+            "The period lasts at most this many two-way delays of the path without queueing.",
         ),
         Key::new(
             "while",
@@ -90,7 +90,7 @@ pub static CONDITION: Section = Section {
     what: "A condition on the samples of a series.",
     keys: &[
         Key {
-            fallback: Required,
+            default: Required,
             what: "As for the expectation, such as \"bbr.cca_state\"; a class counts if any of its flows does.",
             ..OF_SERIES
         },

@@ -25,7 +25,7 @@ pub struct Key {
     /// The kind of its value.
     pub kind: KeyKind,
     /// Its default.
-    pub fallback: Fallback,
+    pub default: KeyDefault,
     /// Its key in a scenario, if any.
     pub scenario: Option<&'static str>,
     /// Whether a scenario has a value there even if none is given.
@@ -36,7 +36,7 @@ pub struct Key {
 
 /// The default of a key, as written in a specification.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fallback {
+pub enum KeyDefault {
     /// It must be given.
     Required,
     /// None.
@@ -70,31 +70,31 @@ impl Key {
     /// Whether a scenario may hold nothing at the key.
     #[must_use]
     pub fn may_be_none(&self) -> bool {
-        self.fallback == Fallback::Off && self.scenario.is_some() && !self.filled
+        self.default == KeyDefault::Off && self.scenario.is_some() && !self.filled
     }
 
     pub(super) const fn new(
         name: &'static str,
         kind: KeyKind,
-        fallback: Fallback,
+        default: KeyDefault,
         what: &'static str,
     ) -> Self {
-        Self { name, kind, fallback, scenario: None, filled: false, what }
+        Self { name, kind, default, scenario: None, filled: false, what }
     }
 
-    /// The same with its key in a scenario.
+    /// Sets the key that a scenario has for it.
     pub(super) const fn becomes(mut self, key: &'static str) -> Self {
         self.scenario = Some(key);
         self
     }
 
-    /// The same, with a value in every scenario.
+    /// Gives it a value in every scenario.
     pub(super) const fn always_present(mut self) -> Self {
         self.filled = true;
         self
     }
 
-    /// The same with its own name in a scenario.
+    /// Keeps its own name in a scenario.
     pub(super) const fn stays(self) -> Self {
         let name = self.name;
         self.becomes(name)
@@ -242,7 +242,7 @@ impl KeyKind {
             Self::Span => "a duration with its unit, such as \"25ms\",".into(),
             Self::Room => "a size such as \"1.75bdp\", \"250kb\" or \"100pkt\"".into(),
             Self::Volume => "a size in bytes, such as \"30mb\",".into(),
-            Self::Probability => "a probability, a number from 0 to below 1,".into(),
+            Self::Probability => "a probability from 0 to below 1, such as 0.01 or \"1%\",".into(),
             Self::Number => "a finite number".into(),
             Self::Flag => "true or false".into(),
             Self::Name => format!("a text of 1 to {MAX_NAME} printable characters"),

@@ -12,7 +12,7 @@ mod words;
 
 pub use change::CHANGE;
 pub use expect::{CONDITION, EXPECT};
-pub use key::{Elements, Fallback, Key, KeyKind, Section};
+pub use key::{Elements, Key, KeyDefault, KeyKind, Section};
 pub use sections::{FLOW, HOST, LINK, PATH, REVERSE, RUN, SPECIFICATION, SWEEP, UNTIL};
 pub use words::Words;
 pub(crate) use words::{OF_CONDITIONS, OF_NUMBERS};

@@ -2,11 +2,11 @@
 
 use super::change::CHANGE;
 use super::expect::EXPECT;
-use super::key::{Elements, Fallback, Key, KeyKind, Section};
+use super::key::{Elements, Key, KeyDefault, KeyKind, Section};
 use super::words::{DESIGN, DSCP, ECN, LEVEL, PROFILE, PROGRAM, SOCKET_BUFFERS, STACK};
 use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
 
-use Fallback::{Empty, Flag, Number, Off, Required, Text, Whole};
+use KeyDefault::{Empty, Flag, Number, Off, Required, Text, Whole};
 
 /// The whole specification.
 pub static SPECIFICATION: Section = Section {

@@ -45,7 +45,7 @@ pub(super) static SOCKET_BUFFERS: Words = Words {
 pub(super) static ECN: Words = Words {
     what: "use of ECN",
     example: "classic",
-    known: || vec!["off", "classic", "dctcp", "l4s"],
+    known: || vec!["off", "classic", "dctcp", "accurate", "l4s"],
 };
 
 /// The code points of differentiated services that have names.

@@ -3,8 +3,8 @@
 use narrows_base::registry::{Info, Value, Values, nearest};
 use narrows_cc::CONTROLS;
 
-use crate::around::Surroundings;
 use crate::document::{self, Node, Table};
+use crate::inputs::Inputs;
 use crate::problem::{ProblemKind, Wrong};
 use crate::read::{parameter, scalar};
 use crate::scenario::NO_CONTROL;
@@ -27,7 +27,7 @@ fn is_file(cca: &str) -> bool {
 }
 
 /// The name of a control.
-pub(super) fn name(node: &Node, around: &dyn Surroundings, expects: &str) -> Result<String, Wrong> {
+pub(super) fn name(node: &Node, inputs: &dyn Inputs, expects: &str) -> Result<String, Wrong> {
     let Some(name) = node.as_text() else {
         return Err(Wrong::value(node.describe(), expects));
     };
@@ -44,10 +44,10 @@ pub(super) fn name(node: &Node, around: &dyn Surroundings, expects: &str) -> Res
         return Ok(name.into());
     }
     let known = || CONTROLS.iter().map(|entry| entry.info.name);
-    if known().any(|known| known == name) || around.knows(name) {
+    if known().any(|known| known == name) || inputs.knows(name) {
         return Ok(name.into());
     }
-    let found = format!("{}, which is no congestion control", quote(name));
+    let found = format!("{}, which is not a congestion control", quote(name));
     let remedy = match ALIASES.iter().find(|alias| name.eq_ignore_ascii_case(alias.0)) {
         Some((_, today)) => quote(today),
         None => several(name, &|part| known().any(|known| known == part))
@@ -80,17 +80,17 @@ pub(super) fn options(
     cca: &str,
     stack: Option<&Stack>,
     table: &Table,
-    around: &dyn Surroundings,
+    inputs: &dyn Inputs,
 ) -> (Values, Vec<Wrong>) {
     let (mut options, mut wrong) = (Values::default(), Vec::new());
     let info = stack.map_or_else(|| narrows_cc::info(cca), |stack| Some(stack.options));
-    if info.is_none() && !is_own(cca) && !around.knows(cca) {
+    if info.is_none() && !is_own(cca) && !inputs.knows(cca) {
         return (options, wrong);
     }
     for entry in &table.0 {
         let read = scalar::single(&entry.node, PLAIN).and_then(|()| match info {
             _ if is_own(cca) => Ok((entry.key.clone(), plain(&entry.node)?)),
-            Some(info) => option(info, &entry.key, &entry.node, around),
+            Some(info) => option(info, &entry.key, &entry.node, inputs),
             None => Err(unknown(cca, &entry.key, &[])),
         });
         match read {
@@ -119,18 +119,18 @@ fn option(
     info: &Info,
     name: &str,
     node: &Node,
-    around: &dyn Surroundings,
+    inputs: &dyn Inputs,
 ) -> Result<(String, Value), Wrong> {
     if let Some(today) = node.as_float().and_then(|number| info.respell(name, number)) {
         return Err(Wrong::value(node.describe(), format!("`{today}`")));
     }
     let names: Vec<&str> = info.parameters.iter().map(|parameter| parameter.name).collect();
     let parameter = info.parameter(name).ok_or_else(|| unknown(info.name, name, &names))?;
-    Ok((parameter.key(), parameter::read(parameter, node, around)?))
+    Ok((parameter.key(), parameter::read(parameter, node, inputs)?))
 }
 
 fn unknown(cca: &str, name: &str, known: &[&str]) -> Wrong {
-    let found = format!("{}, which is no option of {cca}", quote(name));
+    let found = format!("{}, which is not an option of {cca}", quote(name));
     let owners = CONTROLS.iter().filter(|entry| entry.info.parameter(name).is_some());
     let owners: Vec<&str> = owners.map(|entry| entry.info.name).collect();
     let remedy = match nearest(name, known.iter().copied()) {

@@ -1,17 +1,17 @@
 //! Reads elements of a path: a kind by its name, and the parameters that its registry lists.
 
-use narrows_base::registry::{Choice, Info, Room, Values};
+use narrows_base::registry::{Choice, Info, LimitUnit, Values};
 use narrows_base::{Bytes, Rate};
 
-use crate::around::Surroundings;
 use crate::document::{Node, Table, Value};
 use crate::exact::{self, Exact};
+use crate::inputs::Inputs;
 use crate::keys::Elements;
 use crate::limits::PACKET_BYTES;
 use crate::problem::Wrong;
 use crate::read::parameter;
 use crate::scenario::{Direction, Impairment, Limit, Spot};
-use crate::text::{one_of, quote};
+use crate::text::{not_a, one_of};
 use crate::units::{Counted, Size, parse_size};
 
 /// A kind of element, its given parameters, and the limit of a queue.
@@ -34,21 +34,21 @@ impl ReadElement {
     /// The limit of a queue as in a scenario; none if a required one is missing.
     ///
     /// A discipline that counts packets converts bytes to full packets, rounded up.
-    pub(crate) fn room(&self, size: Option<&Size>, bdp: &Exact) -> Option<Limit> {
-        let room = self.info.room()?;
+    pub(crate) fn limit_as(&self, size: Option<&Size>, bdp: &Exact) -> Option<Limit> {
+        let room = self.info.limit_unit()?;
         let Some(size) = size else {
             return match room {
-                Room::Packets(packets) => Some(Limit::Packets(packets)),
-                Room::Bytes(bytes) => bytes.map(|bytes| Limit::Bytes(Bytes::new(bytes))),
-                Room::Either => None,
+                LimitUnit::Packets(packets) => Some(Limit::Packets(packets)),
+                LimitUnit::Bytes(bytes) => bytes.map(|bytes| Limit::Bytes(Bytes::new(bytes))),
+                LimitUnit::Either => None,
             };
         };
         Some(match (room, size.in_bytes(bdp)) {
-            (Room::Bytes(_), None) => {
+            (LimitUnit::Bytes(_), None) => {
                 Limit::Bytes(Bytes::new(size.whole().saturating_mul(PACKET_BYTES)))
             }
             (_, None) => Limit::Packets(size.whole()),
-            (Room::Packets(_), Some(bytes)) => Limit::Packets(bytes.div_ceil(PACKET_BYTES)),
+            (LimitUnit::Packets(_), Some(bytes)) => Limit::Packets(bytes.div_ceil(PACKET_BYTES)),
             (_, Some(bytes)) => Limit::Bytes(Bytes::new(bytes)),
         })
     }
@@ -58,16 +58,16 @@ impl ReadElement {
 pub(super) fn read(
     node: &Node,
     elements: Elements,
-    around: &dyn Surroundings,
+    inputs: &dyn Inputs,
     expects: &str,
 ) -> Result<ReadElement, Wrong> {
     match &node.value {
         Value::Text(name) => {
             let mut table = Table::default();
             table.or_insert("kind", Node::text(name));
-            of_table(&table, elements, around)
+            of_table(&table, elements, inputs)
         }
-        Value::Table(table) => of_table(table, elements, around),
+        Value::Table(table) => of_table(table, elements, inputs),
         _ => Err(Wrong::value(node.describe(), expects)),
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn read(
 /// An element with a direction, before or behind its links.
 pub(super) fn impairment(
     node: &Node,
-    around: &dyn Surroundings,
+    inputs: &dyn Inputs,
     expects: &str,
 ) -> Result<Impairment, Wrong> {
     let Some(table) = node.table() else {
@@ -84,7 +84,7 @@ pub(super) fn impairment(
     let direction = word(table, "direction", &["forward", "backward"])?;
     let at = word(table, "at", &["behind", "before"])?;
     let rest = table.0.iter().filter(|entry| !["direction", "at"].contains(&entry.key.as_str()));
-    let element = of_table(&Table(rest.cloned().collect()), Elements::Impairment, around)?;
+    let element = of_table(&Table(rest.cloned().collect()), Elements::Impairment, inputs)?;
     Ok(Impairment {
         direction: if direction == 0 { Direction::Forward } else { Direction::Backward },
         at: if at == 0 { Spot::Behind } else { Spot::Before },
@@ -115,42 +115,38 @@ pub(super) fn kind_of(
     };
     let name = kind.as_text().unwrap_or_default();
     registry.iter().copied().find(|info| info.name == name).ok_or_else(|| {
-        let found = format!("{}, which is no {what}", quote(name));
+        let found = not_a(name, what);
         let wrong = Wrong::value(found, one_of(name, names()));
         // A name alone stands for the table.
         if table.0.len() > 1 { wrong.at("kind") } else { wrong }
     })
 }
 
-fn of_table(
-    table: &Table,
-    elements: Elements,
-    around: &dyn Surroundings,
-) -> Result<ReadElement, Wrong> {
+fn of_table(table: &Table, elements: Elements, inputs: &dyn Inputs) -> Result<ReadElement, Wrong> {
     let info = kind_of(table, elements.registry(), elements.what())?;
     let mut limit = None;
     let mut rest = Table::default();
     for entry in &table.0 {
-        match (entry.key.as_str(), info.room()) {
+        match (entry.key.as_str(), info.limit_unit()) {
             ("kind", _) => {}
             ("limit", Some(room)) => limit = Some(limit_of(&entry.node, room)?),
             _ => rest.0.push(entry.clone()),
         }
     }
-    let further: &[&str] = if info.room().is_some() { &["limit"] } else { &[] };
-    let given = parameter::read_all(info, &rest, further, around)?;
+    let further: &[&str] = if info.limit_unit().is_some() { &["limit"] } else { &[] };
+    let given = parameter::read_all(info, &rest, further, inputs)?;
     Ok(ReadElement { info, given, limit })
 }
 
 /// A queue's `limit`; a plain number is in the discipline's own unit.
-fn limit_of(node: &Node, room: Room) -> Result<Size, Wrong> {
+fn limit_of(node: &Node, room: LimitUnit) -> Result<Size, Wrong> {
     let remedy = "a size such as \"250kb\" or \"100pkt\"";
     let unfit = || Wrong::value(node.describe(), remedy).at("limit");
     let size = match (&node.value, room) {
         (Value::Text(text), _) => parse_size(text).map_err(|wrong| wrong.at("limit"))?,
-        (Value::Whole(_), Room::Either) => return Err(unfit()),
+        (Value::Whole(_), LimitUnit::Either) => return Err(unfit()),
         (Value::Whole(number), _) => {
-            let packets = matches!(room, Room::Packets(_));
+            let packets = matches!(room, LimitUnit::Packets(_));
             let counted = if packets { Counted::Packets } else { Counted::Bytes };
             Size { amount: Exact::from_integer((*number).into()), counted }
         }

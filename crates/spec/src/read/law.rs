@@ -1,9 +1,9 @@
-//! Reads distributions: a plain quantity (`"1mb"`, `"2s"`), or a table with the name of one.
+//! Reads distributions: a plain quantity (`"1mb"`, `"2s"`), or a table that names one.
 
 use narrows_base::registry::{Bounds, Info};
 
-use crate::around::Surroundings;
 use crate::document::{Node, Table};
+use crate::inputs::Inputs;
 use crate::law::tables::{Distribution, Scale};
 use crate::law::{CERTAIN, Law};
 use crate::limits::{MAX_POINTS, MAX_VALUE};
@@ -12,7 +12,7 @@ use crate::read::{parameter, scalar};
 use crate::text::quote;
 use crate::workloads::DISTRIBUTIONS;
 
-/// The quantity of a distribution.
+/// The quantity that a distribution describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
     /// Times, in ns.
@@ -48,8 +48,8 @@ impl Measure {
     }
 }
 
-/// The distribution in a text or a table.
-pub(super) fn read(node: &Node, measure: Measure, around: &dyn Surroundings) -> Result<Law, Wrong> {
+/// Reads the distribution in a text or a table.
+pub(super) fn read(node: &Node, measure: Measure, inputs: &dyn Inputs) -> Result<Law, Wrong> {
     if node.as_text().is_some() {
         return measure.read(node).map(Law::Constant);
     }
@@ -60,7 +60,7 @@ pub(super) fn read(node: &Node, measure: Measure, around: &dyn Surroundings) -> 
         return Err(Wrong::value(node.describe(), remedy));
     };
     let info = parameter::kind(DISTRIBUTIONS, table, "distribution")?;
-    let parts = Parts { info, table, measure, around };
+    let parts = Parts { info, table, measure, inputs };
     let law = match info.name {
         "exponential" => parts.exponential(),
         "uniform" => parts.uniform(),
@@ -77,7 +77,7 @@ struct Parts<'a> {
     info: &'static Info,
     table: &'a Table,
     measure: Measure,
-    around: &'a dyn Surroundings,
+    inputs: &'a dyn Inputs,
 }
 
 impl Parts<'_> {
@@ -131,7 +131,7 @@ impl Parts<'_> {
         Err(Wrong::value(found, "at least `min`").at("max"))
     }
 
-    /// A quantity above zero.
+    /// Reads a quantity above zero.
     fn quantity(&self, key: &str) -> Result<u64, Wrong> {
         let example = self.measure.example();
         let Some(node) = self.table.get(key) else {
@@ -143,7 +143,7 @@ impl Parts<'_> {
         }
     }
 
-    /// A plain number above the registry's minimum, and not above its maximum.
+    /// Reads a plain number above the registry's minimum and up to its maximum.
     fn number(&self, key: &str) -> Result<f64, Wrong> {
         let Some(Bounds::Number { least, most }) = self.info.parameter(key).map(|p| p.bounds)
         else {
@@ -157,14 +157,14 @@ impl Parts<'_> {
         })
     }
 
-    /// Rows of value and share from a text file: `20kb 0.5`.
+    /// Reads rows of value and share from a text file: `20kb 0.5`.
     fn file(&self, node: &Node) -> Result<Vec<(u64, u64)>, Wrong> {
         let Some(name) = node.as_text() else {
             let remedy = "the path of a file, such as \"sizes.txt\",";
             return Err(Wrong::value(node.describe(), remedy));
         };
         let remedy = "a readable text file of at most 1 MB beside the specification";
-        let text = self.around.file(name).map_err(|found| Wrong::value(found, remedy))?;
+        let text = self.inputs.file(name).map_err(|found| Wrong::value(found, remedy))?;
         if text.len() > LONGEST_FILE {
             return Err(Wrong::value(quote(name), remedy));
         }
@@ -174,7 +174,7 @@ impl Parts<'_> {
             split.filter(|part| !part.is_empty()).map(str::to_owned).collect()
         };
         let rows: Vec<_> = text.lines().map(parts).filter(|row| !row.is_empty()).collect();
-        few(rows.len())?;
+        check_count(rows.len())?;
         let row = |(index, row): (usize, &Vec<String>)| match row.as_slice() {
             [value, share] => self.row(index + 1, value, share.parse().ok(), &quote(share)),
             _ => Err(incomplete(index + 1)),
@@ -182,13 +182,13 @@ impl Parts<'_> {
         rows.iter().enumerate().map(row).collect()
     }
 
-    /// Rows of value and share from a list of lists.
+    /// Reads rows of value and share from a list of lists.
     fn rows(&self, node: &Node) -> Result<Vec<(u64, u64)>, Wrong> {
         let rows = node.list().ok_or_else(|| {
             let remedy = format!("1 to {MAX_POINTS} pairs of a value and a share");
             Wrong::value(node.describe(), remedy)
         })?;
-        few(rows.len())?;
+        check_count(rows.len())?;
         let row = |(index, row): (usize, &Node)| match row.list() {
             Some([value, share]) => {
                 let text = value.as_text().map_or_else(|| value.describe(), str::to_owned);
@@ -199,7 +199,7 @@ impl Parts<'_> {
         rows.iter().enumerate().map(row).collect()
     }
 
-    /// A pair of a share, in 2^-32, and the value that isn't exceeded with it.
+    /// Reads a pair: a share in units of 2^-32, and the value that this share of draws doesn't exceed.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -223,7 +223,7 @@ impl Parts<'_> {
     }
 }
 
-/// Bytes of a file of pairs.
+/// The most bytes in a file of pairs.
 const LONGEST_FILE: usize = 1_000_000;
 const PAIR: &str = "a value and the share of draws that don't exceed it, from 0 to 1";
 
@@ -231,7 +231,7 @@ fn incomplete(number: usize) -> Wrong {
     Wrong::value(format!("pair {number} without two parts"), PAIR)
 }
 
-fn few(rows: usize) -> Result<(), Wrong> {
+fn check_count(rows: usize) -> Result<(), Wrong> {
     let remedy = || format!("1 to {MAX_POINTS} pairs of a value and a share");
     match rows {
         1..=MAX_POINTS => Ok(()),
@@ -244,7 +244,7 @@ fn make_law(distribution: Distribution) -> Result<Law, Wrong> {
     distribution.law().ok_or_else(|| Wrong::value(found, "a lighter tail, or a `max`,"))
 }
 
-/// The table of an empirical distribution, linear between its points.
+/// Makes an empirical distribution, linear between its points.
 #[expect(clippy::cast_precision_loss, reason = "only a message shows it")]
 fn cdf(rows: &[(u64, u64)]) -> Result<Law, Wrong> {
     let mut points = rows.to_vec();

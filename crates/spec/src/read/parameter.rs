@@ -1,13 +1,15 @@
 //! Reads the parameters of an entry by their declarations in the registry.
 
-use narrows_base::registry::{self, Bounds, Fallback, Info, Parameter, Unit, Value, Values};
+use narrows_base::registry::{
+    self, Bounds, Info, Parameter, ParameterDefault, Unit, Value, Values,
+};
 
-use crate::around::Surroundings;
 use crate::document::{self, Node, Table};
+use crate::inputs::Inputs;
 use crate::limits::MAX_VALUE;
 use crate::problem::Wrong;
 use crate::read::trace;
-use crate::text::{one_of, quote};
+use crate::text::{not_a, one_of, quote};
 use crate::units::{Counted, format_duration, parse_duration, parse_rate, parse_size};
 
 /// The exact values of an entry's parameters in a table, by their keys in a scenario; `further` are
@@ -16,16 +18,16 @@ pub(super) fn read_all(
     info: &Info,
     table: &Table,
     further: &[&str],
-    around: &dyn Surroundings,
+    inputs: &dyn Inputs,
 ) -> Result<Values, Wrong> {
-    values_of(info.parameters, table, further, around)
+    values_of(info.parameters, table, further, inputs)
 }
 
 fn values_of(
     parameters: &[Parameter],
     table: &Table,
     further: &[&str],
-    around: &dyn Surroundings,
+    inputs: &dyn Inputs,
 ) -> Result<Values, Wrong> {
     let mut values = Values::default();
     for entry in &table.0 {
@@ -35,11 +37,11 @@ fn values_of(
             let remedy = one_of(&entry.key, names.chain(further.iter().copied()));
             return Err(Wrong::unknown_key(&entry.key, remedy));
         };
-        let value = read(parameter, &entry.node, around).map_err(|wrong| wrong.at(&entry.key))?;
+        let value = read(parameter, &entry.node, inputs).map_err(|wrong| wrong.at(&entry.key))?;
         values.insert(parameter.key(), value);
     }
     let missing = |parameter: &&Parameter| {
-        parameter.fallback == Fallback::Required && !values.contains_key(&parameter.key())
+        parameter.default == ParameterDefault::Required && !values.contains_key(&parameter.key())
     };
     match parameters.iter().find(missing) {
         Some(parameter) => Err(Wrong::missing(parameter.name, expectation(parameter))),
@@ -55,7 +57,7 @@ pub(super) fn kind(
 ) -> Result<&'static Info, Wrong> {
     let name = table.get("kind").and_then(Node::as_text);
     name.and_then(|name| registry::info(registry, name)).ok_or_else(|| {
-        let found = name.map(|name| format!("{}, which is no {what}", quote(name)));
+        let found = name.map(|name| not_a(name, what));
         let remedy = one_of(name.unwrap_or_default(), registry.iter().map(|info| info.name));
         Wrong::value(found.unwrap_or("nothing".into()), remedy).at("kind")
     })
@@ -76,11 +78,11 @@ pub(super) fn refuse_unknown(info: &Info, table: &Table) -> Result<(), Wrong> {
 pub(super) fn read(
     parameter: &Parameter,
     node: &Node,
-    around: &dyn Surroundings,
+    inputs: &dyn Inputs,
 ) -> Result<Value, Wrong> {
     let unfit = || Wrong::value(node.describe(), expectation(parameter));
     let within = |number: u64| {
-        let fits = parameter.bounds.hold(number) && number <= MAX_VALUE;
+        let fits = parameter.bounds.contains(number) && number <= MAX_VALUE;
         if fits { Ok(number) } else { Err(unfit()) }
     };
     let text = || node.as_text().ok_or_else(unfit);
@@ -93,7 +95,9 @@ pub(super) fn read(
         Unit::Rate => within(parse_rate(text()?)?).map(Value::Whole),
         Unit::Whole => within(node.as_whole().ok_or_else(unfit)?).map(Value::Whole),
         Unit::Share | Unit::Number => {
-            let number = node.as_float().map(|number| number + 0.0);
+            let share = parameter.unit == Unit::Share;
+            let number = if share { node.as_part() } else { node.as_float() };
+            let number = number.map(|number| number + 0.0);
             let fits = |number: &f64| parameter.bounds.hold_number(*number);
             number.filter(fits).map(Value::Number).ok_or_else(unfit)
         }
@@ -108,8 +112,8 @@ pub(super) fn read(
         }
         Unit::Rates => read_steps(node, parse_rate, &unfit, &within),
         Unit::Delays | Unit::Spans => read_steps(node, parse_duration, &unfit, &within),
-        Unit::Opportunities => trace::read(text()?, around).map(Value::List),
-        Unit::Tables(parameters) => tables(parameters, node, &unfit, around),
+        Unit::Opportunities => trace::read(text()?, inputs).map(Value::List),
+        Unit::Tables(parameters) => tables(parameters, node, &unfit, inputs),
         Unit::Frequency
         | Unit::RateList
         | Unit::Durations
@@ -127,15 +131,15 @@ fn tables(
     parameters: &[Parameter],
     node: &Node,
     unfit: &dyn Fn() -> Wrong,
-    around: &dyn Surroundings,
+    inputs: &dyn Inputs,
 ) -> Result<Value, Wrong> {
     let document::Value::List(nodes) = &node.value else { return Err(unfit()) };
     let one = |(place, node): (usize, &Node)| {
         let table = node.table().ok_or_else(unfit)?;
         let given =
-            values_of(parameters, table, &[], around).map_err(|wrong| wrong.at_index(place))?;
-        let fallback = parameters.iter().filter_map(|p| Some((p.key(), p.default(0)?)));
-        let mut values: Values = fallback.collect();
+            values_of(parameters, table, &[], inputs).map_err(|wrong| wrong.at_index(place))?;
+        let defaults = parameters.iter().filter_map(|p| Some((p.key(), p.default(0)?)));
+        let mut values: Values = defaults.collect();
         values.extend(given.0);
         Ok(values.0)
     };

@@ -46,7 +46,7 @@ pub(crate) fn expand(document: &Table) -> Result<Table, Problems> {
     let base = known.and_then(|preset| preset.path.table()).ok_or_else(|| {
         let place = Place::default().key("path").key("preset");
         let word = name.as_text().unwrap_or_default();
-        let found = format!("{}, which is no preset", name.describe());
+        let found = format!("{}, which is not a preset", name.describe());
         let remedy = one_of(word, presets().iter().map(|preset| preset.name.as_str()));
         Problems::from(Problem::new(ProblemKind::Value, place, found, remedy))
     })?;
@@ -63,7 +63,7 @@ pub(crate) fn expand(document: &Table) -> Result<Table, Problems> {
     Ok(expanded)
 }
 
-/// The same without a position, which would be that in the list of presets.
+/// Removes the positions of a node, which would be those in the list of presets.
 fn strip_positions(node: Node) -> Node {
     Node { at: None, ..node }
 }

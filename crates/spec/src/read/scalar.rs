@@ -5,9 +5,10 @@ use crate::document::{Node, Value};
 use crate::keys::KeyKind;
 use crate::limits::{MAX_BYTES, MAX_DURATION_NS, MAX_NAME, MAX_PACKETS, MAX_RATE_BPS};
 use crate::problem::Wrong;
-use crate::text::{is_printable, one_of, quote};
+use crate::text::{is_printable, not_a, one_of, quote};
 use crate::units::{
-    Counted, Size, format_duration, format_rate, parse_duration, parse_rate, parse_size,
+    Counted, Size, format_duration, format_rate, parse_duration, parse_percent, parse_rate,
+    parse_size,
 };
 
 const SWEEP: &str = "which makes a sweep (`narrows run` runs it; here one value counts)";
@@ -49,13 +50,13 @@ pub(super) fn read(kind: KeyKind, node: &Node, key: &str) -> Result<Read, Wrong>
             if known.contains(&word) {
                 return Ok(Read::Text(word.into()));
             }
-            let found = format!("{}, which is no {}", quote(word), words.what);
+            let found = not_a(word, words.what);
             Err(Wrong::value(found, one_of(word, known)))
         }
         KeyKind::Within => {
             within(node).map(|(n, relative)| Read::Within(n, relative)).ok_or_else(unfit)
         }
-        _ => unreachable!("{key} is no single value"),
+        _ => unreachable!("{key} is not a single value"),
     }
 }
 
@@ -144,9 +145,10 @@ pub(super) fn finite(node: &Node) -> Option<f64> {
     node.as_float().filter(|number| number.is_finite())
 }
 
-/// Negative zero would be spelled differently, and change the hash.
+/// A number from 0 to below 1, or in per cent. Negative zero would be spelled differently, and
+/// change the hash.
 fn probability(node: &Node) -> Option<f64> {
-    finite(node).filter(|number| (0.0..1.0).contains(number)).map(|number| number + 0.0)
+    node.as_part().filter(|number| (0.0..1.0).contains(number)).map(|number| number + 0.0)
 }
 
 fn name(text: &str) -> Option<&str> {
@@ -156,8 +158,8 @@ fn name(text: &str) -> Option<&str> {
 
 /// A number above zero, or a part of the mean: "5%".
 fn within(node: &Node) -> Option<(f64, bool)> {
-    let number = match node.as_text().map(str::trim) {
-        Some(text) => (text.strip_suffix('%')?.trim().parse::<f64>().ok()? / 100.0, true),
+    let number = match node.as_text() {
+        Some(text) => (parse_percent(text)?, true),
         None => (node.as_float()?, false),
     };
     (number.0 > 0.0 && number.0.is_finite()).then_some(number)

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use narrows_base::registry::{Values as Options, nearest};
 
 use super::values::{Read, Values};
-use crate::around::Surroundings;
 use crate::document::{Node, Table, Value};
-use crate::keys::{Fallback, Key, KeyKind, SPECIFICATION, SWEEP, Section};
+use crate::inputs::Inputs;
+use crate::keys::{Key, KeyDefault, KeyKind, SPECIFICATION, SWEEP, Section};
 use crate::limits::MAX_ARGUMENT;
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Wrong};
@@ -18,13 +18,13 @@ use crate::text::{one_of, quote};
 
 /// Reads sections, and gathers their problems.
 pub(crate) struct Reader<'a> {
-    pub(crate) around: &'a dyn Surroundings,
+    pub(crate) inputs: &'a dyn Inputs,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(around: &'a dyn Surroundings) -> Self {
-        Self { around, problems: Vec::new() }
+    pub(crate) fn new(inputs: &'a dyn Inputs) -> Self {
+        Self { inputs, problems: Vec::new() }
     }
 
     /// The values of a section; those with problems are missing.
@@ -76,29 +76,29 @@ impl<'a> Reader<'a> {
         scalar::single(node, &expects())?;
         match key.kind {
             KeyKind::Element(elements) => {
-                element::read(node, elements, self.around, &expects()).map(Read::Element)
+                element::read(node, elements, self.inputs, &expects()).map(Read::Element)
             }
-            KeyKind::Workload => workload::read(node, self.around, &expects()).map(Read::Workload),
-            KeyKind::Control => control::name(node, self.around, &expects()).map(Read::Text),
+            KeyKind::Workload => workload::read(node, self.inputs, &expects()).map(Read::Workload),
+            KeyKind::Control => control::name(node, self.inputs, &expects()).map(Read::Text),
             kind => scalar::read(kind, node, key.name),
         }
     }
 
     /// The default of a key, if it has one.
     fn absent(&mut self, key: &'static Key, here: &Place) -> Option<Read> {
-        let node = match key.fallback {
-            Fallback::Off => return None,
-            Fallback::Required => {
+        let node = match key.default {
+            KeyDefault::Off => return None,
+            KeyDefault::Required => {
                 let remedy = key.kind.expects(key.name);
                 let kind = ProblemKind::Missing;
                 self.problems.push(Problem::new(kind, here.clone(), "nothing", remedy));
                 return None;
             }
-            Fallback::Text(text) => Node::text(text),
-            Fallback::Whole(number) => Node::new(Value::Whole(number.into())),
-            Fallback::Number(number) => Node::new(Value::Float(number)),
-            Fallback::Flag(flag) => Node::new(Value::Flag(flag)),
-            Fallback::Empty => {
+            KeyDefault::Text(text) => Node::text(text),
+            KeyDefault::Whole(number) => Node::new(Value::Whole(number.into())),
+            KeyDefault::Number(number) => Node::new(Value::Float(number)),
+            KeyDefault::Flag(flag) => Node::new(Value::Flag(flag)),
+            KeyDefault::Empty => {
                 return Some(match key.kind {
                     KeyKind::Table(section) => {
                         Read::Table(self.section(section, &Table::default(), here))
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
             .enumerate()
             .filter(|entry| entry.1.table().is_none())
             .for_each(|(index, entry)| unfit(entry, "a table", &here.index(index)));
-        if list.is_empty() && key.fallback == Fallback::Required {
+        if list.is_empty() && key.default == KeyDefault::Required {
             let remedy = format!("at least one [[{}]] table", key.name);
             let place = here.clone();
             self.problems.push(Problem::new(ProblemKind::Missing, place, "no flow", remedy));
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         let Some(table) = node.table() else { return self.unfit(key, node, here) };
         let cca = flow.get("cca").and_then(Node::as_text).unwrap_or_default();
         let stack = flow.get("stack").and_then(Node::as_text).and_then(stack);
-        let (options, wrong) = control::options(cca, stack, table, self.around);
+        let (options, wrong) = control::options(cca, stack, table, self.inputs);
         self.problems.extend(wrong.into_iter().map(|wrong| wrong.problem(here)));
         Some(Read::Options(options))
     }
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         for (index, entry) in list.iter().enumerate() {
             let expects = key.kind.expects(key.name);
             let read = scalar::single(entry, &expects)
-                .and_then(|()| element::impairment(entry, self.around, &expects));
+                .and_then(|()| element::impairment(entry, self.inputs, &expects));
             found.extend(self.or_problem(read, &here.index(index)));
         }
         Some(Read::Impairments(found))
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
             let wrong = Wrong::value("no program", key.kind.expects(key.name));
             return self.or_problem(Err(wrong), here);
         }
-        let directory = self.around.directory();
+        let directory = self.inputs.directory();
         let directory = directory.map_err(|(found, remedy)| Wrong::value(found, remedy));
         let directory = self.or_problem(directory, here)?;
         Some(Read::Names(words.iter().map(|word| word.replace(HERE, &directory)).collect()))

@@ -1,6 +1,6 @@
 //! Recorded links: files of delivery opportunities in mahimahi's format.
 
-use crate::around::Surroundings;
+use crate::inputs::Inputs;
 use crate::problem::Wrong;
 use crate::text::quote;
 
@@ -10,9 +10,9 @@ const MOST_DIGITS: usize = 12;
 /// The times of a file's delivery opportunities in ms, one on each line.
 ///
 /// They become part of the scenario, so that a result depends on the trace's content.
-pub(super) fn read(name: &str, around: &dyn Surroundings) -> Result<Vec<u64>, Wrong> {
+pub(super) fn read(name: &str, inputs: &dyn Inputs) -> Result<Vec<u64>, Wrong> {
     let remedy = "the path of a trace in mahimahi's format";
-    let text = around.file(name).map_err(|found| Wrong::value(found, remedy))?;
+    let text = inputs.file(name).map_err(|found| Wrong::value(found, remedy))?;
     let mut found: Vec<u64> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();

@@ -1,11 +1,11 @@
 //! Reads the workload of a flow: `workload = { kind = "poisson", ... }`.
 
-use narrows_base::registry::{Fallback, Info};
+use narrows_base::registry::{Info, ParameterDefault};
 use num_traits::Signed;
 
-use crate::around::Surroundings;
 use crate::document::{Node, Table};
 use crate::exact;
+use crate::inputs::Inputs;
 use crate::law::Law;
 use crate::law::tables::Distribution;
 use crate::limits::MAX_DURATION_NS;
@@ -27,17 +27,13 @@ const FEEDBACK_NS: u64 = 20_000_000;
 const RATE: &str = "\"2mbit\"";
 
 /// The workload in a table.
-pub(super) fn read(
-    node: &Node,
-    around: &dyn Surroundings,
-    expects: &str,
-) -> Result<Workload, Wrong> {
+pub(super) fn read(node: &Node, inputs: &dyn Inputs, expects: &str) -> Result<Workload, Wrong> {
     let Some(table) = node.table() else {
         return Err(Wrong::value(node.describe(), expects));
     };
     let info = parameter::kind(WORKLOADS, table, "workload")?;
     parameter::refuse_unknown(info, table)?;
-    let parts = Parts { info, table, around };
+    let parts = Parts { info, table, inputs };
     match info.name {
         "poisson" => parts.poisson(),
         "arrivals" => parts.arrivals(),
@@ -56,7 +52,7 @@ pub(super) fn read(
 struct Parts<'a> {
     info: &'static Info,
     table: &'a Table,
-    around: &'a dyn Surroundings,
+    inputs: &'a dyn Inputs,
 }
 
 impl Parts<'_> {
@@ -103,7 +99,7 @@ impl Parts<'_> {
 
     fn web(&self) -> Result<Workload, Wrong> {
         let html = self.require("html", "\"50kb\"")?;
-        let html = law::read(html, Measure::Size, self.around).map_err(|wrong| wrong.at("html"))?;
+        let html = law::read(html, Measure::Size, self.inputs).map_err(|wrong| wrong.at("html"))?;
         let connections = match self.table.get("http").map(|node| (node, node.as_text())) {
             None | Some((_, Some("2"))) => 1,
             Some((_, Some("1.1"))) => HTTP_1_CONNECTIONS,
@@ -129,7 +125,7 @@ impl Parts<'_> {
         let Some(node) = self.table.get(key) else {
             return Ok(self.default(key).expect("it has a default"));
         };
-        let number = node.as_whole().filter(|&number| parameter.bounds.hold(number));
+        let number = node.as_whole().filter(|&number| parameter.bounds.contains(number));
         let wrong = || Wrong::value(node.describe(), parameter::expectation(parameter)).at(key);
         number.ok_or_else(wrong)
     }
@@ -255,8 +251,8 @@ impl Parts<'_> {
 
     /// The default, if the registry has a whole one.
     fn default(&self, key: &str) -> Option<u64> {
-        match self.info.parameter(key)?.fallback {
-            Fallback::Whole(default) => Some(default),
+        match self.info.parameter(key)?.default {
+            ParameterDefault::Whole(default) => Some(default),
             _ => None,
         }
     }
@@ -268,13 +264,13 @@ impl Parts<'_> {
 
     fn sizes(&self) -> Result<Law, Wrong> {
         let node = self.require("size", "\"1mb\"")?;
-        let law = law::read(node, Measure::Size, self.around).map_err(|wrong| wrong.at("size"))?;
+        let law = law::read(node, Measure::Size, self.inputs).map_err(|wrong| wrong.at("size"))?;
         positive(law, "size")
     }
 
     fn times(&self, key: &str) -> Result<Law, Wrong> {
         let node = self.require(key, "\"2s\"")?;
-        law::read(node, Measure::Time, self.around).map_err(|wrong| wrong.at(key))
+        law::read(node, Measure::Time, self.inputs).map_err(|wrong| wrong.at(key))
     }
 
     /// A quantity above zero.

@@ -1,7 +1,7 @@
 //! The axes of a study: places with several values.
 
 use super::range::{Range, is_range};
-use crate::document::{Change, Node, Table, Value};
+use crate::document::{Assignment, Node, Table, Value};
 use crate::place::{Place, Step};
 use crate::problem::Problem;
 use crate::text::quote;
@@ -20,13 +20,13 @@ pub struct Axis {
 pub(super) fn read(
     base: &Table,
     elsewhere: Option<&Node>,
-    changes: &[Change],
+    assignments: &[Assignment],
 ) -> (Vec<Axis>, Vec<Problem>) {
     let mut found = Vec::new();
     gather(base, &mut found);
     let mut problems = Vec::new();
     match elsewhere.map(|node| (node, node.table())) {
-        Some((_, Some(table))) => problems.extend(apart(table, changes, &mut found)),
+        Some((_, Some(table))) => problems.extend(apart(table, assignments, &mut found)),
         Some((node, None)) => {
             let place = Place::default().key("sweep").key("axes");
             problems.push(Problem::value(&place, node.describe(), "a table, [sweep.axes],"));
@@ -44,7 +44,11 @@ pub(super) fn read(
 }
 
 /// Adds the axes of `[sweep.axes]`, except those that an option fixes.
-fn apart(table: &Table, changes: &[Change], found: &mut Vec<(Place, Node)>) -> Vec<Problem> {
+fn apart(
+    table: &Table,
+    assignments: &[Assignment],
+    found: &mut Vec<(Place, Node)>,
+) -> Vec<Problem> {
     let mut problems = Vec::new();
     let above = Place::default().key("sweep").key("axes");
     for (place, node, written) in leaves(table, &Place::default(), &above) {
@@ -66,7 +70,7 @@ fn apart(table: &Table, changes: &[Change], found: &mut Vec<(Place, Node)>) -> V
                 let second = format!("a second axis at {place}");
                 problems.push(at(Problem::value(&written, second, "one of the two")));
             }
-            Some(place) if changes.iter().any(|change| change.place == place) => {}
+            Some(place) if assignments.iter().any(|one| one.place == place) => {}
             Some(place) => {
                 let several = node.list().is_some() || is_range(node);
                 let single = || Node { value: Value::List(vec![node.clone()]), at: node.at };

@@ -8,7 +8,7 @@
 //! ```
 
 use super::axes::Axis;
-use crate::document::{Change, Node, Table};
+use crate::document::{Assignment, Node, Table};
 use crate::keys::KeyKind;
 use crate::place::Place;
 use crate::problem::{Problem, Problems};
@@ -18,7 +18,7 @@ use crate::problem::{Problem, Problems};
 pub(super) struct Case {
     name: Node,
     /// The values, the name among them.
-    pub changes: Vec<Change>,
+    pub assignments: Vec<Assignment>,
 }
 
 /// The place of the axis that the cases are.
@@ -56,7 +56,7 @@ fn case(place: &Place, entry: &Node) -> Result<Case, Problems> {
     let table = entry.table().ok_or_else(|| Problem::value(place, entry.describe(), remedy))?;
     let name = table.get("name").filter(|name| name.as_text().is_some()).cloned();
     let unnamed = || Problem::value(&place.key("name"), describe_name(table), "a name of its own");
-    Ok(Case { name: name.ok_or_else(unnamed)?, changes: changes(table) })
+    Ok(Case { name: name.ok_or_else(unnamed)?, assignments: assignments(table) })
 }
 
 fn describe_name(table: &Table) -> String {
@@ -68,18 +68,18 @@ fn at_line_of(mut problem: Problem, node: &Node) -> Problem {
     problem
 }
 
-/// A change for each key of a section, and for each other value.
-fn changes(table: &Table) -> Vec<Change> {
+/// An assignment for each key of a section, and for each other value.
+fn assignments(table: &Table) -> Vec<Assignment> {
     let mut found = Vec::new();
     for entry in &table.0 {
         let place = Place::default().key(&entry.key);
         match entry.node.table() {
-            Some(section) => found.extend(section.0.iter().map(|inner| Change {
+            Some(section) => found.extend(section.0.iter().map(|inner| Assignment {
                 place: place.key(&inner.key),
                 value: inner.node.clone(),
                 origin: None,
             })),
-            None => found.push(Change { place, value: entry.node.clone(), origin: None }),
+            None => found.push(Assignment { place, value: entry.node.clone(), origin: None }),
         }
     }
     found
@@ -91,8 +91,8 @@ pub(super) fn axis(cases: &[Case]) -> Option<Axis> {
     (!values.is_empty()).then(|| Axis { place: place(), values, range: None })
 }
 
-/// The changes of the case with this name.
-pub(super) fn changes_of<'a>(cases: &'a [Case], name: &Node) -> Option<&'a [Change]> {
+/// The assignments of the case with this name.
+pub(super) fn of_case<'a>(cases: &'a [Case], name: &Node) -> Option<&'a [Assignment]> {
     let case = cases.iter().find(|case| case.name.value == name.value);
-    case.map(|case| case.changes.as_slice())
+    case.map(|case| case.assignments.as_slice())
 }

@@ -55,7 +55,7 @@ fn members(
         match member {
             None => {
                 let known: Vec<_> = axes.iter().map(|axis| axis.place.to_string()).collect();
-                let found = format!("{}, which is no axis", name.describe());
+                let found = format!("{}, which is not an axis", name.describe());
                 let remedy = one_of(text, known.iter().map(String::as_str));
                 problems.push(Problem::value(place, found, remedy));
             }
@@ -75,8 +75,9 @@ fn uneven(place: &Place, members: &[usize], named: usize, axes: &[Axis]) -> Opti
     let counts: Vec<_> = members.iter().map(|&member| axes[member].values.len()).collect();
     if members.len() == named && counts.windows(2).any(|pair| pair[0] != pair[1]) {
         let each = members.iter().zip(&counts);
-        let told = each.map(|(&member, count)| format!("{count} values at {}", axes[member].place));
-        let found = told.collect::<Vec<_>>().join(" and ");
+        let found =
+            each.map(|(&member, count)| format!("{count} values at {}", axes[member].place));
+        let found = found.collect::<Vec<_>>().join(" and ");
         return Some(Problem::value(place, found, "as many values at each"));
     }
     let remedy = "a range with a `count` or a `step`";

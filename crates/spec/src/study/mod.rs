@@ -26,9 +26,9 @@ mod design;
 mod groups;
 mod range;
 
-use crate::around::{Files, Surroundings};
-use crate::document::{Change, Node, Table, Value, apply};
+use crate::document::{Assignment, Node, Table, Value, apply};
 use crate::expect::Until;
+use crate::inputs::{Files, Inputs};
 use crate::keys::SWEEP;
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Problems};
@@ -75,14 +75,14 @@ impl Study {
             .map_err(|problems| self.base.locate(problems.0))
     }
 
-    /// The changes that a combination makes, those of its case first.
-    fn changes(&self, point: &DesignPoint) -> Vec<Change> {
+    /// The assignments of a combination, those of its case first.
+    fn assignments(&self, point: &DesignPoint) -> Vec<Assignment> {
         let (mut chosen, mut values) = (Vec::new(), Vec::new());
         for (place, value) in point.iter().cloned() {
-            let case = cases::changes_of(&self.cases, &value).filter(|_| place == cases::place());
+            let case = cases::of_case(&self.cases, &value).filter(|_| place == cases::place());
             match case {
-                Some(changes) => chosen.extend_from_slice(changes),
-                None => values.push(Change { place, value, origin: None }),
+                Some(assignments) => chosen.extend_from_slice(assignments),
+                None => values.push(Assignment { place, value, origin: None }),
             }
         }
         chosen.extend(values);
@@ -96,13 +96,13 @@ impl Study {
     pub fn specification(
         &self,
         point: &DesignPoint,
-        around: &dyn Surroundings,
+        inputs: &dyn Inputs,
     ) -> Result<Specification, Problems> {
-        let chosen = self.changes(point);
+        let chosen = self.assignments(point);
         let located = |problems: Problems| self.base.locate(problems.0);
         let document = apply(self.base.document(), &chosen).map_err(located)?;
         let base = self.base.with(document);
-        let read = base.read(around)?;
+        let read = base.read(inputs)?;
         // More trials may follow, each with its seed.
         let most = self.until.as_ref().map_or(read.trials, |until| until.max_trials);
         match read.seeds(most) {
@@ -122,7 +122,7 @@ fn read(source: &Source) -> Result<Study, Vec<Problem>> {
     let elsewhere = values.some_raw("axes");
     let (cases, wrong) = cases::read(values.some_raw("cases").as_ref());
     problems.extend(wrong);
-    let (axes, wrong) = axes::read(&base, elsewhere.as_ref(), source.changes());
+    let (axes, wrong) = axes::read(&base, elsewhere.as_ref(), source.assignments());
     problems.extend(wrong);
     let axes: Vec<_> = cases::axis(&cases).into_iter().chain(axes).collect();
     problems.extend(axes.iter().filter_map(|axis| undrawn(axis, design)));

@@ -124,10 +124,10 @@ impl Range {
         place: &Place,
     ) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let told = |key: &str| table.get(key).map_or_else(String::new, Node::describe);
+        let given = |key: &str| table.get(key).map_or_else(String::new, Node::describe);
         for (key, (_, other)) in ends {
             if other.words() != self.measure.words() {
-                let found = format!("{}, {}", told(key), other.words());
+                let found = format!("{}, {}", given(key), other.words());
                 let remedy = format!("{}, as `from`,", self.measure.words());
                 problems.push(Problem::value(&place.key(key), found, remedy));
             }
@@ -135,19 +135,19 @@ impl Range {
         if self.high <= self.low {
             problems.push(Problem::value(
                 &place.key("to"),
-                told("to"),
+                given("to"),
                 "an end above the beginning",
             ));
         }
         if self.log && !self.low.is_positive() {
             problems.push(Problem::value(
                 &place.key("from"),
-                told("from"),
+                given("from"),
                 "a beginning above zero",
             ));
         }
         if self.step.as_ref().is_some_and(|step| !step.is_positive()) {
-            problems.push(Problem::value(&place.key("step"), told("step"), "a step above zero"));
+            problems.push(Problem::value(&place.key("step"), given("step"), "a step above zero"));
         } else if problems.is_empty() && self.steps() > MAX_VALUES {
             let found = format!("{} values", self.steps());
             problems.push(Problem::value(

@@ -174,3 +174,13 @@ proptest! {
         let _ = (parse_rate(&text), parse_duration(&text), parse_size(&text));
     }
 }
+
+#[test]
+fn a_part_in_per_cent_is_the_same_number_as_its_decimal() {
+    for (text, number) in [("1%", 0.01), ("0.3 %", 0.003), (" 100% ", 1.0), (".5%", 0.005)] {
+        assert_eq!(parse_percent(text), Some(number), "{text}");
+    }
+    for text in ["1", "%", "1e1%", "-1%", "1%%", "inf%"] {
+        assert_eq!(parse_percent(text), None, "{text}");
+    }
+}

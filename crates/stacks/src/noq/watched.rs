@@ -1,13 +1,48 @@
-//! Passes calls on to noq's control and notes them.
+//! Forwards calls to noq's controller and records them.
 
 use std::any::Any;
 use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use noq_proto::RttEstimator;
-use noq_proto::congestion::{Controller, ControllerMetrics};
+use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
-use super::watch::Watched;
+use crate::events::ConnectionEvents;
+
+/// Makes recorded controls.
+pub(super) struct Watch {
+    inner: Arc<dyn ControllerFactory + Send + Sync>,
+    seen: Arc<Mutex<ConnectionEvents>>,
+}
+
+impl Watch {
+    pub(super) fn new(
+        inner: Arc<dyn ControllerFactory + Send + Sync>,
+        seen: &Arc<Mutex<ConnectionEvents>>,
+    ) -> Self {
+        Self { inner, seen: Arc::clone(seen) }
+    }
+}
+
+impl ControllerFactory for Watch {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        let inner = Arc::clone(&self.inner).build(now, current_mtu);
+        Box::new(Watched { inner, seen: Arc::clone(&self.seen) })
+    }
+}
+
+/// A recorded control.
+struct Watched {
+    inner: Box<dyn Controller>,
+    seen: Arc<Mutex<ConnectionEvents>>,
+}
+
+impl Watched {
+    fn lock_events(&self) -> MutexGuard<'_, ConnectionEvents> {
+        self.seen.lock().expect("no end panicked")
+    }
+}
 
 impl fmt::Debug for Watched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,7 +127,7 @@ impl Controller for Watched {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(self.copy())
+        Box::new(Self { inner: self.inner.clone_box(), seen: Arc::clone(&self.seen) })
     }
 
     fn initial_window(&self) -> u64 {

@@ -1,6 +1,4 @@
 //! The sending end: a client that writes to one stream.
-//!
-//! This text is compiled for each QUIC stack; `proto` is its crate.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,21 +10,19 @@ use narrows_tcp::ends::{End, EndCompletion, Outgoing, SendingEnd};
 use narrows_tcp::{SenderStats, SenderView};
 
 use super::driver::Driver;
-use super::own;
-use super::proto::{ClientConfig, Connection, Dir, Event, StreamEvent, StreamId, VarInt};
+use super::stack::{Event, Stack};
 use crate::events::{ConnectionEvents, Figures};
 
 /// The payload that the client writes: zeros, as many as it needs.
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
 /// The client of a flow.
-pub(super) struct Client {
-    driver: Driver,
-    /// Until it connects.
-    config: Option<ClientConfig>,
-    start: Time,
+pub(super) struct Client<S: Stack> {
+    driver: Driver<S>,
+    /// When it connects; `None` afterwards.
+    start: Option<Time>,
     stop: Option<Time>,
-    application: Application,
+    application: Application<S>,
     seen: Arc<Mutex<ConnectionEvents>>,
     /// The connection's figures since its last event.
     figures: Option<Figures>,
@@ -34,10 +30,10 @@ pub(super) struct Client {
 }
 
 /// The writer of the stream.
-struct Application {
+struct Application<S: Stack> {
     size: Option<u64>,
     written: u64,
-    stream: Option<StreamId>,
+    stream: Option<S::Stream>,
     state: State,
 }
 
@@ -54,10 +50,9 @@ enum State {
     Stopped,
 }
 
-impl Client {
+impl<S: Stack> Client<S> {
     pub(super) fn new(
-        driver: Driver,
-        config: ClientConfig,
+        driver: Driver<S>,
         connecting: &Connecting,
         seen: Arc<Mutex<ConnectionEvents>>,
     ) -> Self {
@@ -66,8 +61,7 @@ impl Client {
         let application = Application { size, written: 0, stream: None, state: State::Connecting };
         Self {
             driver,
-            config: Some(config),
-            start: Time::from_nanos(flow.start_ns),
+            start: Some(Time::from_nanos(flow.start_ns)),
             stop: flow.stop_ns.map(Time::from_nanos),
             application,
             seen,
@@ -78,74 +72,70 @@ impl Client {
 
     /// The instant at which it connects or stops.
     fn act_at(&self) -> Option<Time> {
-        let start = self.config.as_ref().map(|_| self.start);
         let over = matches!(self.application.state, State::Stopped | State::Acknowledged);
-        Time::earlier(start, self.stop.filter(|_| !over))
+        Time::earlier(self.start, self.stop.filter(|_| !over))
     }
 
     fn run(&mut self, now: Time) {
-        if self.start <= now
-            && let Some(config) = self.config.take()
-        {
-            self.driver.connect(config, now);
+        if self.start.take_if(|start| *start <= now).is_some() {
+            self.driver.connect(now);
         }
         let stops = self.stop.is_some_and(|stop| stop <= now);
         let application = &mut self.application;
         let before = application.state;
-        self.driver.run(now, &mut |connection, event| match event {
-            Some(event) => application.react(connection, &event),
-            None if stops => application.stop(connection),
-            None => application.write(connection),
+        self.driver.run(now, |stack, event| match event {
+            Some(event) => application.react(stack, event),
+            None if stops => application.stop(stack),
+            None => application.write(stack),
         });
         if before != State::Acknowledged && self.application.state == State::Acknowledged {
             self.completed = Some(now);
             self.driver.close(now);
         }
-        self.figures = self.driver.connection().and_then(own::figures);
+        self.figures = self.driver.figures();
     }
 }
 
-impl Application {
-    fn react(&mut self, connection: &mut Connection, event: &Event) {
+impl<S: Stack> Application<S> {
+    fn react(&mut self, stack: &mut S, event: Event<S::Stream>) {
         match event {
             Event::Connected => {
-                self.stream = connection.streams().open(Dir::Uni);
+                self.stream = stack.open();
                 self.state = State::Writing;
             }
-            Event::Stream(StreamEvent::Finished { .. }) => self.state = State::Acknowledged,
-            Event::ConnectionLost { .. } => {
+            Event::Acknowledged => self.state = State::Acknowledged,
+            Event::Lost => {
                 self.stream = None;
                 if self.state != State::Acknowledged {
                     self.state = State::Stopped;
                 }
             }
-            _ => {}
+            Event::Opened | Event::Readable(_) => {}
         }
     }
 
-    /// Writes as much as there is room for.
-    fn write(&mut self, connection: &mut Connection) {
-        let Some(id) = self.stream.filter(|_| self.state == State::Writing) else { return };
+    /// Writes as much as the windows allow.
+    fn write(&mut self, stack: &mut S) {
+        let Some(stream) = self.stream.filter(|_| self.state == State::Writing) else { return };
         loop {
             let left = self.size.map_or(u64::MAX, |size| size - self.written);
             if left == 0 {
-                connection.send_stream(id).finish().expect("the stream is open");
+                stack.finish(stream);
                 self.state = State::Finished;
                 return;
             }
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(ZEROS.len());
             let zeros = Bytes::from_static(&ZEROS[..most]);
-            // Without room it goes on at a later event.
-            let Some(written) = own::write(connection.send_stream(id), zeros) else { return };
+            // It goes on at a later event if nothing can be written.
+            let Some(written) = stack.write(stream, zeros) else { return };
             self.written += written as u64;
         }
     }
 
     /// Writes no more; what is on its way arrives, what waits isn't sent.
-    fn stop(&mut self, connection: &mut Connection) {
-        if let Some(id) = self.stream.take() {
-            // It can only fail if everything was acknowledged.
-            let _ = connection.send_stream(id).reset(VarInt::from_u32(0));
+    fn stop(&mut self, stack: &mut S) {
+        if let Some(stream) = self.stream.take() {
+            stack.reset(stream);
         }
         if self.state != State::Acknowledged {
             self.state = State::Stopped;
@@ -153,7 +143,7 @@ impl Application {
     }
 }
 
-impl End for Client {
+impl<S: Stack> End for Client<S> {
     fn receive(&mut self, bytes: &[u8], ecn: Ecn, now: Time) {
         self.driver.receive(bytes, ecn, now);
         self.run(now);
@@ -171,7 +161,7 @@ impl End for Client {
     }
 }
 
-impl SendingEnd for Client {
+impl<S: Stack> SendingEnd for Client<S> {
     fn stop_at(&mut self, at: Time) {
         self.stop = Some(at);
     }

@@ -1,36 +1,30 @@
-//! Moves datagrams, timers and events between a stack's state machines and the network.
-//!
-//! This text is compiled for each QUIC stack; `proto` is its crate.
+//! Moves datagrams, timers and events between a stack and the network.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use draws::EndStream;
 use narrows_base::{Ecn, Time};
 use narrows_tcp::ends::Outgoing;
 
-use super::own;
-use super::proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
-    EndpointConfig, Event, ServerConfig, Transmit, VarInt,
-};
+use super::stack::{Event, Stack, Transmission};
 use crate::clock::Clock;
-use draws::Draws;
+use crate::events::Figures;
 
 /// The addresses by which the ends know each other; captures have those of the flow.
-const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
-const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 50_000);
+pub(super) const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
+pub(super) const CLIENT: SocketAddr =
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 50_000);
 
-/// One end: an endpoint with its connection.
-pub(super) struct Driver {
+/// One end of a connection on the simulator's time.
+pub(super) struct Driver<S> {
     clock: Clock,
-    draws: Draws,
+    draws: EndStream,
     /// Datagrams at most that leave at once.
     segments: NonZeroUsize,
-    endpoint: Endpoint,
-    connection: Option<(ConnectionHandle, Connection)>,
+    stack: S,
+    /// The other end.
     remote: SocketAddr,
     ready: VecDeque<Outgoing>,
     /// The next timer of the connection.
@@ -39,119 +33,73 @@ pub(super) struct Driver {
     now: Time,
 }
 
-impl Driver {
-    pub(super) fn new(
+impl<S: Stack> Driver<S> {
+    pub(super) const fn new(
         clock: Clock,
-        mut draws: Draws,
+        draws: EndStream,
         segments: NonZeroUsize,
-        config: EndpointConfig,
-        server: Option<Arc<ServerConfig>>,
+        stack: S,
+        remote: SocketAddr,
     ) -> Self {
-        let remote = if server.is_some() { CLIENT } else { SERVER };
-        let endpoint = draws.during(|| own::endpoint(Arc::new(config), server));
-        let (ready, now) = (VecDeque::new(), Time::ZERO);
-        Self { clock, draws, segments, endpoint, connection: None, remote, ready, timer: None, now }
+        let ready = VecDeque::new();
+        Self { clock, draws, segments, stack, remote, ready, timer: None, now: Time::ZERO }
     }
 
     /// Connects to the server.
-    pub(super) fn connect(&mut self, config: ClientConfig, now: Time) {
-        let (instant, endpoint) = (self.clock.instant(now), &mut self.endpoint);
-        let made = self.draws.during(|| endpoint.connect(instant, config, SERVER, "narrows"));
-        self.connection = Some(made.expect("a valid configuration"));
-    }
-
-    pub(super) fn connection(&mut self) -> Option<&mut Connection> {
-        self.connection.as_mut().map(|(_, connection)| connection)
+    pub(super) fn connect(&mut self, now: Time) {
+        let (instant, stack, server) = (self.clock.instant(now), &mut self.stack, self.remote);
+        self.draws.during(|| stack.connect(server, instant));
     }
 
     /// Takes a datagram; what follows from it is done by [`Self::run`].
     pub(super) fn receive(&mut self, bytes: &[u8], ecn: Ecn, now: Time) {
-        let (instant, remote) = (self.clock.instant(now), self.remote);
-        let (endpoint, connection) = (&mut self.endpoint, &mut self.connection);
-        let mut reply = Vec::new();
-        let transmit = self.draws.during(|| {
-            let data = BytesMut::from(bytes);
-            let ecn = EcnCodepoint::from_bits(ecn.bits());
-            match own::handle(endpoint, instant, remote, ecn, data, &mut reply)? {
-                DatagramEvent::ConnectionEvent(_, event) => {
-                    connection.as_mut()?.1.handle_event(event);
-                    None
-                }
-                DatagramEvent::NewConnection(incoming) => {
-                    // A copy of the first datagram doesn't make another connection.
-                    if connection.is_some() {
-                        endpoint.ignore(incoming);
-                        return None;
-                    }
-                    match endpoint.accept(incoming, instant, &mut reply, None) {
-                        Ok(accepted) => *connection = Some(accepted),
-                        Err(error) => return error.response,
-                    }
-                    None
-                }
-                DatagramEvent::Response(transmit) => Some(transmit),
-            }
-        });
-        if let Some(transmit) = transmit {
-            self.send(&transmit, &reply);
+        let (instant, stack, remote) = (self.clock.instant(now), &mut self.stack, self.remote);
+        if let Some(reply) = self.draws.during(|| stack.receive(bytes, ecn, remote, instant)) {
+            self.send(&reply);
         }
     }
 
     /// Does everything that is due; `application` handles events and then reads and writes.
-    pub(super) fn run(
-        &mut self,
-        now: Time,
-        application: &mut dyn FnMut(&mut Connection, Option<Event>),
-    ) {
+    pub(super) fn run<A>(&mut self, now: Time, mut application: A)
+    where
+        A: FnMut(&mut S, Option<Event<S::Stream>>),
+    {
         self.now = now;
-        let instant = self.clock.instant(now);
+        let (instant, segments) = (self.clock.instant(now), self.segments);
         let mut sent = Vec::new();
-        let Some((handle, connection)) = &mut self.connection else { return };
-        let (endpoint, handle, segments) = (&mut self.endpoint, *handle, self.segments);
+        let stack = &mut self.stack;
         self.draws.during(|| {
             loop {
-                while connection.poll_timeout().is_some_and(|at| at <= instant) {
-                    connection.handle_timeout(instant);
+                stack.advance(instant);
+                while let Some(event) = stack.poll() {
+                    application(stack, Some(event));
                 }
-                while let Some(event) = connection.poll_endpoint_events() {
-                    if let Some(event) = endpoint.handle_event(handle, event) {
-                        connection.handle_event(event);
-                    }
-                }
-                while let Some(event) = connection.poll() {
-                    application(connection, Some(event));
-                }
-                application(connection, None);
-                let mut buffer = Vec::new();
-                let Some(transmit) = own::transmit(connection, instant, segments, &mut buffer)
-                else {
-                    break;
-                };
-                sent.push((transmit, buffer));
+                application(stack, None);
+                let Some(transmission) = stack.transmit(instant, segments) else { break };
+                sent.push(transmission);
             }
         });
-        let timer = connection.poll_timeout();
+        let timer = stack.next_timeout();
         self.timer = timer.map(|at| self.clock.time(at));
-        for (transmit, buffer) in sent {
-            self.send(&transmit, &buffer);
+        for transmission in &sent {
+            self.send(transmission);
         }
     }
 
     /// Closes the connection, and tells the other end.
     pub(super) fn close(&mut self, now: Time) {
-        let instant = self.clock.instant(now);
-        if let Some((_, connection)) = &mut self.connection {
-            connection.close(instant, VarInt::from_u32(0), Bytes::new());
-        }
-        self.run(now, &mut |_, _| {});
+        self.stack.close(self.clock.instant(now));
+        self.run(now, |_, _| {});
     }
 
-    /// Makes datagrams of a transmission, which may have several.
-    fn send(&mut self, transmit: &Transmit, buffer: &[u8]) {
-        let ecn = transmit.ecn.map_or(Ecn::NotEct, |ecn| Ecn::from_bits(ecn as u8));
-        let length = transmit.segment_size.unwrap_or(transmit.size);
-        let datagrams = buffer[..transmit.size].chunks(length);
+    fn send(&mut self, transmission: &Transmission) {
+        let &Transmission { ref bytes, length, ecn } = transmission;
+        let datagrams = bytes.chunks(length);
         self.ready.extend(datagrams.map(|bytes| Outgoing { bytes: bytes.into(), ecn }));
+    }
+
+    pub(super) fn figures(&mut self) -> Option<Figures> {
+        self.stack.figures()
     }
 
     /// Whether a timer is due.

@@ -1,53 +1,37 @@
 //! The receiving end: a server that reads everything as it comes.
-//!
-//! This text is compiled for each QUIC stack; `proto` is its crate.
 
 use narrows_base::{Ecn, Time};
 use narrows_tcp::ends::{End, Outgoing, ReceivingEnd};
 
 use super::driver::Driver;
-use super::proto::{Connection, Dir, Event, StreamEvent, StreamId};
+use super::stack::{Event, Stack};
 
 /// The server of a flow.
-pub(super) struct Server {
-    driver: Driver,
+pub(super) struct Server<S> {
+    driver: Driver<S>,
     bytes: u64,
 }
 
-impl Server {
-    pub(super) const fn new(driver: Driver) -> Self {
+impl<S: Stack> Server<S> {
+    pub(super) const fn new(driver: Driver<S>) -> Self {
         Self { driver, bytes: 0 }
     }
 
     fn run(&mut self, now: Time) {
         let bytes = &mut self.bytes;
-        self.driver.run(now, &mut |connection, event| match event {
-            Some(Event::Stream(StreamEvent::Opened { dir: Dir::Uni })) => {
-                while let Some(id) = connection.streams().accept(Dir::Uni) {
-                    *bytes += read(connection, id);
+        self.driver.run(now, |stack, event| match event {
+            Some(Event::Opened) => {
+                while let Some(stream) = stack.accept() {
+                    *bytes += stack.read(stream);
                 }
             }
-            Some(Event::Stream(StreamEvent::Readable { id })) => *bytes += read(connection, id),
+            Some(Event::Readable(stream)) => *bytes += stack.read(stream),
             _ => {}
         });
     }
 }
 
-/// Reads what has arrived, in any order; returns its length.
-fn read(connection: &mut Connection, id: StreamId) -> u64 {
-    let mut stream = connection.recv_stream(id);
-    // A stream that was reset has nothing to read.
-    let Ok(mut chunks) = stream.read(false) else { return 0 };
-    let mut bytes = 0;
-    while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
-        bytes += chunk.bytes.len() as u64;
-    }
-    // Whether the window is to be told is found by the next look for datagrams.
-    let _ = chunks.finalize();
-    bytes
-}
-
-impl End for Server {
+impl<S: Stack> End for Server<S> {
     fn receive(&mut self, bytes: &[u8], ecn: Ecn, now: Time) {
         self.driver.receive(bytes, ecn, now);
         self.run(now);
@@ -65,7 +49,7 @@ impl End for Server {
     }
 }
 
-impl ReceivingEnd for Server {
+impl<S: Stack> ReceivingEnd for Server<S> {
     fn bytes(&self) -> u64 {
         self.bytes
     }

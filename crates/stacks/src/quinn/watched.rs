@@ -1,12 +1,47 @@
-//! Passes calls on to quinn's control and notes them.
+//! Forwards calls to quinn's controller and records them.
 
 use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use quinn_proto::RttEstimator;
-use quinn_proto::congestion::{Controller, ControllerMetrics};
+use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
-use super::watch::Watched;
+use crate::events::ConnectionEvents;
+
+/// Makes recorded controls.
+pub(super) struct Watch {
+    inner: Arc<dyn ControllerFactory + Send + Sync>,
+    seen: Arc<Mutex<ConnectionEvents>>,
+}
+
+impl Watch {
+    pub(super) fn new(
+        inner: Arc<dyn ControllerFactory + Send + Sync>,
+        seen: &Arc<Mutex<ConnectionEvents>>,
+    ) -> Self {
+        Self { inner, seen: Arc::clone(seen) }
+    }
+}
+
+impl ControllerFactory for Watch {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        let inner = Arc::clone(&self.inner).build(now, current_mtu);
+        Box::new(Watched { inner, seen: Arc::clone(&self.seen) })
+    }
+}
+
+/// A recorded control.
+struct Watched {
+    inner: Box<dyn Controller>,
+    seen: Arc<Mutex<ConnectionEvents>>,
+}
+
+impl Watched {
+    fn lock_events(&self) -> MutexGuard<'_, ConnectionEvents> {
+        self.seen.lock().expect("no end panicked")
+    }
+}
 
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
@@ -61,7 +96,7 @@ impl Controller for Watched {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(self.copy())
+        Box::new(Self { inner: self.inner.clone_box(), seen: Arc::clone(&self.seen) })
     }
 
     fn initial_window(&self) -> u64 {

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use narrows_base::registry::{Choice, Room, Value, info};
+use narrows_base::registry::{Choice, LimitUnit, Value, info};
 use narrows_base::{Bytes, Rate, Time};
 use narrows_net::config::{IMPAIRMENTS, QUEUES};
-use narrows_record::{Event, Kind, Observer, PacketEvent, PacketKind};
+use narrows_record::{Event, EventKind, Observer, PacketEvent, PacketKind};
 use narrows_sim::{Outcome, Simulation};
 use narrows_spec::scenario::{
     Change, Direction, Flow, Impairment, Limit, Scenario, Spot, Workload,
@@ -48,8 +48,8 @@ struct Ledger {
 }
 
 impl Observer for Ledger {
-    fn wants(&self, kind: Kind) -> bool {
-        kind == Kind::Packet
+    fn wants(&self, kind: EventKind) -> bool {
+        kind == EventKind::Packet
     }
 
     fn on(&mut self, _at: Time, event: &Event) {
@@ -161,7 +161,7 @@ fn every_queue_accounts_for_each_datagram() {
     for entry in QUEUES {
         let mut case = case();
         case.path.queue = Choice::with_defaults(entry, Rate::from_bps(RATE));
-        if !matches!(entry.room(), Some(Room::Bytes(_))) {
+        if !matches!(entry.limit_unit(), Some(LimitUnit::Bytes(_))) {
             case.path.buffer = Limit::Packets(16);
         }
         let (ledger, _, dropped) = run_with_ledger(case, false, entry.name);

@@ -3,6 +3,7 @@
 
 use narrows_base::{Duration, Jiffies, Time};
 
+use super::socket::SocketConfig;
 use crate::profile::SackCompression;
 use crate::segment::{Data, MSS, Seq};
 use crate::timer::fires_at;
@@ -44,6 +45,10 @@ pub(super) struct AckPolicy {
     ato_us: u64,
     last_data: Time,
     rcv_mss: u32,
+    /// Payload of a full packet (`advmss`).
+    full: u32,
+    /// Whether the application may leave data unread.
+    reads_later: bool,
     /// In-order bytes since the last ACK (`rcv_nxt - rcv_wup`).
     unacked: u64,
     scheduled: bool,
@@ -65,7 +70,9 @@ impl AckPolicy {
         jiffies: Jiffies,
         compression: Option<SackCompression>,
         ack_on_psh: bool,
+        socket: Option<SocketConfig>,
     ) -> Self {
+        let full = socket.map_or(MSS, |socket| socket.mss);
         Self {
             jiffies,
             compression,
@@ -73,7 +80,9 @@ impl AckPolicy {
             quick: 0,
             ato_us: 0,
             last_data: Time::ZERO,
-            rcv_mss: FIRST_MSS,
+            rcv_mss: FIRST_MSS.min(full),
+            full,
+            reads_later: socket.is_some(),
             unacked: 0,
             scheduled: false,
             pushed: false,
@@ -85,6 +94,11 @@ impl AckPolicy {
             compressed: 0,
             compression_timer: Time::MAX,
         }
+    }
+
+    /// The round trip of the handshake.
+    pub(super) fn known_rtt(&self) -> Duration {
+        Duration::from_micros(self.handshake_rtt_us)
     }
 
     pub(super) fn handshake_rtt(&mut self, rtt: Duration) {
@@ -122,11 +136,22 @@ impl AckPolicy {
     fn measure(&mut self, data: &Data) {
         let len = u32::from(data.len);
         if len >= self.rcv_mss {
-            self.rcv_mss = len.min(MSS);
+            self.rcv_mss = len.min(self.full);
             self.pushed |= data.psh && self.ack_on_psh;
         } else {
             self.pushed = true;
         }
+    }
+
+    /// A FIN without data arrived in order (`tcp_fin`).
+    pub(super) fn fin_received(&mut self) {
+        self.scheduled = true;
+        self.unacked += 1;
+    }
+
+    /// The peer's usual payload, as far as it is known (`icsk_ack.rcv_mss`).
+    pub(super) fn packet_size(&self) -> u32 {
+        self.rcv_mss
     }
 
     /// Out-of-order data arrived.
@@ -137,6 +162,11 @@ impl AckPolicy {
 
     pub(super) fn schedule(&mut self) {
         self.scheduled = true;
+    }
+
+    /// Whether an ACK is owed.
+    pub(super) fn is_scheduled(&self) -> bool {
+        self.scheduled
     }
 
     /// `tcp_incr_quickack`.
@@ -214,7 +244,8 @@ impl AckPolicy {
         }
         if !holes {
             // More than one packet is acknowledged as soon as it is read.
-            return if self.exceeds_a_packet() { Verdict::Wait } else { self.delay(now) };
+            let is_read_now = self.exceeds_a_packet() && !self.reads_later;
+            return if is_read_now { Verdict::Wait } else { self.delay(now) };
         }
         let Some(compression) = self.compression else { return Verdict::Now };
         if self.compressed >= MAX_COMPRESSED {
@@ -252,7 +283,7 @@ impl AckPolicy {
     /// Starts the delayed-ACK timer (`tcp_send_delayed_ack`).
     #[inline(never)] // so that the decision stays small
     fn delay(&mut self, now: Time) -> Verdict {
-        let mut ato_us = self.ato_us.max(ATO_MIN_US);
+        let mut ato_us = self.ato_us; // zero before any data: the next tick
         if ato_us > ATO_MIN_US {
             let mut most = if self.pushed { ATO_MAX_US } else { 500_000 };
             if self.handshake_rtt_us > 0 {

@@ -1,13 +1,10 @@
-//! The receiver's handling of marks (`__tcp_ecn_check_ce`, tcp_dctcp.h, RFC 9768
-//! section 3.2.2.5.1).
+//! The receiver's handling of marks (`__tcp_ecn_check_ce`, tcp_dctcp.h, include/net/tcp_ecn.h).
 
 use narrows_base::Ecn;
 
+use crate::accecn::{AccEcnSettings, AccurateEnd, Ace, OptionSlot};
 use crate::ecn::EcnMode;
-use crate::segment::{Data, Seq};
-
-/// The most marked packets that an ACK may report with accurate counts.
-const MAX_UNTOLD: u16 = 2;
+use crate::segment::{Data, SackBlocks, Seq};
 
 /// The effect of a packet's codepoint on the ACK policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +31,8 @@ pub(super) struct Echo {
     marked: bool,
     /// `rcv_nxt` at the packet before.
     prior_next: Seq,
-    /// Marked packets.
-    pub(super) total: u16,
-    /// The number that no ACK has reported.
-    untold: u16,
+    /// With accurate ECN, once the handshake began.
+    accurate: Option<Box<AccurateEnd>>,
 }
 
 impl Echo {
@@ -49,8 +44,7 @@ impl Echo {
             ece: false,
             marked: false,
             prior_next: 0,
-            total: 0,
-            untold: 0,
+            accurate: None,
         }
     }
 
@@ -58,12 +52,45 @@ impl Echo {
         self.mode == EcnMode::Off
     }
 
-    /// The first SYN decides whether there is ECN (`tcp_ecn_create_request`).
-    pub(super) fn negotiate(&mut self, offered: bool) {
-        if !offered && !self.negotiated {
-            self.mode = EcnMode::Off;
+    /// The first SYN, with these flags and this codepoint, decides which ECN there is.
+    pub(super) fn negotiate(&mut self, ace: Ace, ecn: Ecn, settings: AccEcnSettings) {
+        if self.negotiated {
+            if let Some(accurate) = &mut self.accurate {
+                accurate.take_repeated_request(ace, ecn);
+            }
+            return;
         }
         self.negotiated = true;
+        self.mode = ace.accept(self.mode, ecn);
+        if self.mode.counts() {
+            self.accurate = Some(Box::new(AccurateEnd::new(self.mode, settings, ecn)));
+        }
+    }
+
+    /// The flags of an answer to the SYN, of which `timeouts` were in vain
+    /// (`tcp_ecn_make_synack`).
+    pub(super) fn answer(&self, timeouts: u32) -> Ace {
+        match (self.mode, &self.accurate) {
+            (EcnMode::Off, _) => Ace::NONE,
+            (_, Some(_)) if timeouts > 1 => Ace::NONE,
+            (_, Some(accurate)) => accurate.reflect(),
+            (_, None) => Ace::CLASSIC_ANSWER,
+        }
+    }
+
+    pub(super) fn mode(&self) -> EcnMode {
+        self.mode
+    }
+
+    /// The state of accurate ECN, if both ends use it.
+    #[inline]
+    pub(super) fn accurate(&mut self) -> Option<&mut AccurateEnd> {
+        self.accurate.as_deref_mut()
+    }
+
+    /// The codepoint of packets after the handshake.
+    pub(super) fn of_the_rest(&self) -> Ecn {
+        self.accurate.as_ref().map_or(self.mode.of_the_rest(), |end| end.codepoint())
     }
 
     /// The sender has reduced (`tcp_ecn_accept_cwr`): returns whether `data` says so. Its window
@@ -75,13 +102,29 @@ impl Echo {
         data.cwr
     }
 
-    /// Counts marks of arrived packets, including old ones.
-    pub(super) fn count(&mut self, unit: &[Data]) {
-        if self.mode == EcnMode::L4s {
-            let marked = unit.iter().filter(|data| data.ecn == Ecn::Ce).count();
-            let marked = u16::try_from(marked).expect("a unit has 45 packets at most");
-            self.total = self.total.wrapping_add(marked);
-            self.untold = self.untold.saturating_add(marked);
+    /// Counts packets that arrived as one, old ones too; returns whether to acknowledge at once.
+    #[cold]
+    pub(super) fn count(&mut self, ecn: Ecn, packets: u32, bytes: u32, stamp: u32) -> bool {
+        let Some(accurate) = &mut self.accurate else { return false };
+        self.seen |= ecn != Ecn::NotEct;
+        let is_edge = accurate.receive(ecn, packets, bytes);
+        accurate.presses(stamp) || is_edge
+    }
+
+    /// The count in an ACK that leaves.
+    #[inline]
+    pub(super) fn tell(&mut self) -> Ace {
+        self.accurate.as_mut().map_or(Ace::NONE, |accurate| accurate.tell())
+    }
+
+    /// Adds the option to the SACK blocks of an ACK.
+    #[cold]
+    pub(super) fn add_option(&mut self, sack: &mut SackBlocks, slot: &OptionSlot) {
+        let composed = self.accurate.as_mut().and_then(|accurate| accurate.compose(slot));
+        if let Some((option, blocks)) = composed {
+            sack.truncate(blocks);
+            let fits = sack.add_option(&option);
+            debug_assert!(fits, "beside timestamps an option has the room of missing blocks");
         }
     }
 
@@ -96,10 +139,9 @@ impl Echo {
         }
         let marked = ecn == Ecn::Ce;
         match self.mode {
-            EcnMode::Off => Request::Nothing,
+            EcnMode::Off | EcnMode::Accurate | EcnMode::L4s => Request::Nothing,
             EcnMode::Classic => self.take_classic(marked),
             EcnMode::Dctcp => self.take_each(marked, next, delayed),
-            EcnMode::L4s => self.take_counted(marked),
         }
     }
 
@@ -117,7 +159,7 @@ impl Echo {
             return Request::Nothing;
         }
         self.marked = marked;
-        // `ece` follows in `told_before`, when the delayed ACK has left.
+        // `ece` follows in `on_delayed_ack_sent`, when the delayed ACK has left.
         if delayed {
             Request::Twice(prior)
         } else {
@@ -127,18 +169,7 @@ impl Echo {
     }
 
     /// The delayed ACK has left with the old echo.
-    pub(super) fn told_before(&mut self) {
+    pub(super) fn on_delayed_ack_sent(&mut self) {
         self.ece = self.marked;
-    }
-
-    fn take_counted(&mut self, marked: bool) -> Request {
-        let change = marked && !self.marked;
-        self.marked = marked;
-        if change || self.untold >= MAX_UNTOLD { Request::Now } else { Request::Nothing }
-    }
-
-    /// An ACK with the count left.
-    pub(super) fn ack_sent(&mut self) {
-        self.untold = 0;
     }
 }

@@ -46,7 +46,7 @@ impl Gro {
 }
 
 /// Divides arrivals into merged units: consecutive packets with the same timestamp and
-/// codepoint, up to one with PSH, which ends a burst of the sender's (`tcp_gro_receive`).
+/// codepoint, up to one with PSH, which ends a sender's burst (`tcp_gro_receive`).
 pub(super) fn units(arrivals: &[Data]) -> impl Iterator<Item = &[Data]> {
     arrivals
         .chunk_by(|a, b| b.seq == a.seq + 1 && a.ts == b.ts && a.ecn == b.ecn && !a.psh)
@@ -58,11 +58,12 @@ mod tests {
     use narrows_base::Ecn;
 
     use super::*;
+    use crate::accecn::Ace;
 
     fn data(seq: u32, psh: bool, ts: u32) -> Data {
         let (cwr, ecn) = (false, Ecn::NotEct);
         let (count, len, fin, retransmission, ts_echo) = (1, 1448, false, false, 0);
-        Data { seq, count, len, psh, fin, retransmission, ts, ts_echo, cwr, ecn }
+        Data { seq, count, len, psh, fin, retransmission, ts, ts_echo, cwr, ace: Ace::NONE, ecn }
     }
 
     #[test]

@@ -81,13 +81,18 @@ impl Memory {
         self.used = self.left;
     }
 
-    /// A row of so many packets is in order now, and waits for the application.
+    /// A row of `packets` packets is in order now, and waits for the application.
     pub(super) fn release(&mut self, packets: u32) {
         self.packets -= u64::from(packets);
         // A row that grew together may be in more.
         let buffers = self.buffers - u64::from(packets.div_ceil(MOST_MERGED)).min(self.buffers);
         self.buffers = if self.packets == 0 { 0 } else { buffers };
         self.left = self.of(self.packets, self.buffers);
+    }
+
+    /// That much memory is in use, as a socket with buffers of any size counts.
+    pub(super) fn set(&mut self, used: u64) {
+        self.used = used;
     }
 
     /// The application has read all that is in order.

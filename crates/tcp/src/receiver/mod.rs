@@ -4,13 +4,16 @@ mod ack_policy;
 mod ecn;
 mod gro;
 mod memory;
+mod program;
 mod request;
 mod sacks;
 mod short;
+mod socket;
 pub(crate) mod window;
 
 use narrows_base::{Duration, Ecn, FlowId, Jiffies, Packet, RangeSet, Time};
 
+use crate::accecn::{AccEcnOption, AccEcnSettings, AccurateEnd, Ace, OptionSlot};
 use crate::ecn::EcnMode;
 use crate::outbox::{Envelope, Outbox};
 use crate::profile::{BufferLimits, TcpProfile};
@@ -22,6 +25,8 @@ use gro::Gro;
 use request::Request;
 use sacks::SackList;
 use short::ShortPackets;
+use socket::Socket;
+pub use socket::{Refusals, SocketConfig, Span};
 use window::ReceiveBuffer;
 
 /// Settings of a receiver.
@@ -37,10 +42,28 @@ pub struct ReceiverConfig {
     pub gro: Duration,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
+    /// Options and fallbacks of accurate ECN.
+    pub accurate_ecn: AccEcnSettings,
     /// The largest advertised window, in bytes (`TCP_WINDOW_CLAMP`).
     pub window_clamp: Option<u64>,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
+    /// A socket with packets of any size; `None` for one whose packets are full and whose application
+    /// reads at once.
+    pub socket: Option<SocketConfig>,
+}
+
+/// The handshake's third packet, as far as it concerns accurate ECN.
+#[derive(Clone, Copy, Debug)]
+pub struct ThirdPacket {
+    /// Its flags.
+    pub ace: Ace,
+    /// Its option.
+    pub option: Option<AccEcnOption>,
+    /// The codepoint with which it arrived.
+    pub ecn: Ecn,
+    /// Its payload.
+    pub bytes: u32,
 }
 
 /// Counters of a receiver.
@@ -56,7 +79,7 @@ pub struct ReceiverStats {
     pub acks: u64,
 }
 
-/// A receiving TCP whose application reads at once.
+/// A receiving TCP whose application reads at once, unless it is given a socket.
 #[derive(Debug)]
 pub struct Receiver {
     config: ReceiverConfig,
@@ -73,6 +96,7 @@ pub struct Receiver {
     buffer: ReceiveBuffer,
     /// Packet number of the last ACK sent (`rcv_wup`).
     last_ack: Seq,
+    socket: Option<Box<Socket>>,
     /// Timestamp to echo, in ms (RFC 7323 section 4.3).
     ts_recent: u32,
     stats: ReceiverStats,
@@ -114,13 +138,20 @@ impl Receiver {
             short: ShortPackets::default(),
             sacks: SackList::default(),
             entry: (!config.gro.is_zero()).then(|| Box::new(Entry::merging(config.gro))),
-            policy: AckPolicy::new(clock, profile.sack_compression, profile.ack_on_psh),
+            policy: AckPolicy::new(
+                clock,
+                profile.sack_compression,
+                profile.ack_on_psh,
+                config.socket,
+            ),
             echo: Echo::new(config.ecn),
             buffer: ReceiveBuffer::new(
                 &profile.receive,
                 config.limits.receive(profile),
                 config.window_clamp,
+                config.socket,
             ),
+            socket: config.socket.map(|_| Box::default()),
             last_ack: 0,
             ts_recent: 0,
             stats: ReceiverStats::default(),
@@ -150,10 +181,10 @@ impl Receiver {
     #[inline(never)]
     fn receive_unusual(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         match &segment.kind {
-            Kind::Syn { ts, ecn, .. } => self.take_request(*ts, *ecn, now),
-            Kind::HandshakeAck { ts, ts_echo } => {
-                self.ts_recent = *ts;
-                self.complete_handshake(*ts_echo, now);
+            Kind::Syn { ts, ace, .. } => self.take_request(*ts, *ace, ecn, now),
+            Kind::HandshakeAck { ts, ts_echo, ace, option } => {
+                let third = ThirdPacket { ace: *ace, option: *option, ecn, bytes: 0 };
+                self.take_third(&third, (*ts, *ts_echo), now);
             }
             Kind::Challenge { seq, ts, .. } => {
                 if *seq <= self.last_ack {
@@ -171,32 +202,72 @@ impl Receiver {
                     }
                 }
             }
+            // Its number is below all that was acknowledged (`tcp_send_dupack`).
+            Kind::WindowProbe { .. } => self.send_ack(now),
             Kind::SynAck { .. } | Kind::Ack(_) => {}
             Kind::Datagram(_) | Kind::Echo(_) | Kind::Opaque(_) | Kind::OpaqueReply(_) => {}
         }
     }
 
     /// Answers a SYN, the first one or a repeated one.
-    fn take_request(&mut self, ts: u32, ecn: bool, now: Time) {
+    fn take_request(&mut self, ts: u32, ace: Ace, ecn: Ecn, now: Time) {
+        self.echo.negotiate(ace, ecn, self.config.accurate_ecn);
         let entry = self.entry.get_or_insert_default();
         if let Some(request) = &mut entry.request {
             request.repeat(self.clock, now);
         } else {
             entry.request = Some(Request::new(self.clock, now));
             self.ts_recent = ts;
-            self.echo.negotiate(ecn);
         }
         self.answer_request(now);
     }
 
     fn answer_request(&mut self, now: Time) {
+        let request = self.entry.as_ref().and_then(|entry| entry.request);
+        let (timeouts, repeated) = request.map_or((0, 0), |request| request.repetitions());
+        let mut option = None;
+        if let Some(accurate) = self.echo.accurate() {
+            accurate.note_repeated_answer(repeated);
+            option = accurate.first_option().filter(|_| repeated == 0);
+        }
         self.out.push(Kind::SynAck {
             window: self.buffer.first_window(),
             scale: self.buffer.scale(),
             ts: timestamp_ms(now),
             ts_echo: self.ts_recent,
-            ecn: !self.echo.is_off(),
+            ace: self.echo.answer(timeouts),
+            option,
         });
+    }
+
+    /// Takes the handshake's third packet with its timestamp and echo in ms.
+    pub fn take_third(&mut self, third: &ThirdPacket, (ts, ts_echo): (u32, u32), now: Time) {
+        self.ts_recent = ts;
+        let completes = self.entry.as_ref().is_some_and(|entry| entry.request.is_some());
+        if let Some(accurate) = self.echo.accurate().filter(|_| completes) {
+            accurate.take_third(third.ace, third.option, third.bytes == 0);
+        }
+        self.complete_handshake(ts_echo, now);
+        self.count(third.ecn, 1, third.bytes, ts);
+    }
+
+    /// The ECN that both ends use, as far as the first SYN told.
+    #[must_use]
+    pub fn ecn(&self) -> EcnMode {
+        self.echo.mode()
+    }
+
+    /// Counts packets with `bytes` bytes of payload that arrived as one with this codepoint, and with the
+    /// timestamp `stamp` in ms (`tcp_ecn_received_counters`).
+    pub fn count(&mut self, ecn: Ecn, packets: u32, bytes: u32, stamp: u32) {
+        if self.echo.count(ecn, packets, bytes, stamp) {
+            self.policy.ack_now();
+        }
+    }
+
+    /// The end's state of accurate ECN, if both ends use it.
+    pub fn accurate_ecn(&mut self) -> Option<&mut AccurateEnd> {
+        self.echo.accurate()
     }
 
     /// The first packet that isn't a SYN completes the handshake.
@@ -206,31 +277,77 @@ impl Receiver {
             self.policy.handshake_rtt(request.rtt(ts_echo, now));
             self.buffer.open(now);
             self.entry.take_if(|entry| entry.gro.is_none());
+            if self.config.ecn.counts() {
+                self.out.mark_as(self.echo.of_the_rest());
+            }
         }
     }
 
     /// Processes one packet, the usual unit.
     fn receive_one(&mut self, data: &Data, now: Time) {
-        self.take_unit(std::slice::from_ref(data), now);
+        self.take_unit::<false>(std::slice::from_ref(data), now);
     }
 
     /// Processes consecutive packets that reach TCP as one.
     fn receive_unit(&mut self, unit: &[Data], now: Time) {
         let known = |data: &Data| data.seq < self.next || self.out_of_order.contains(data.seq);
-        if unit.len() > 1 && unit.iter().any(known) {
-            for data in unit {
-                self.receive_one(data, now);
-            }
+        if unit.len() == 1 || !unit.iter().any(known) {
+            self.take_several(unit, now);
+        } else if unit[0].seq == self.next {
+            self.take_overlapping(unit, now);
         } else {
-            self.take_unit(unit, now);
+            for data in unit {
+                self.take_several(std::slice::from_ref(data), now);
+            }
+        }
+    }
+
+    fn take_several(&mut self, unit: &[Data], now: Time) {
+        if self.socket.is_some() {
+            self.take_unit::<true>(unit, now);
+        } else {
+            self.take_unit::<false>(unit, now);
+        }
+    }
+
+    /// Packets in order that cover some which wait: the first of those are reported as a duplicate
+    /// (`tcp_ofo_queue`).
+    #[cold]
+    fn take_overlapping(&mut self, unit: &[Data], now: Time) {
+        let end = unit[unit.len() - 1].seq + 1;
+        self.stats.packets += unit.len() as u64;
+        self.ts_recent = unit[0].ts;
+        self.sacks.clear_duplicate();
+        let covered = self.out_of_order.as_slice().iter().take_while(|row| row.0 < end);
+        let covered: Vec<_> = covered.map(|&(from, to)| (from, to.min(end))).collect();
+        let mut known = 0;
+        for (from, to) in covered {
+            self.sacks.extend_duplicate(from, to);
+            self.stats.duplicates += u64::from(to - from);
+            known += self.short.release(from, to);
+            if self.socket.is_none() {
+                self.buffer.memory.release(to - from);
+            }
+        }
+        self.out_of_order.remove_below(end);
+        self.drop_covered(end);
+        if self.out_of_order.is_empty() {
+            self.sacks.remove_below(end, true);
+            self.policy.ack_now();
+        }
+        let bytes = payload(unit);
+        self.stats.bytes += bytes - known;
+        if self.socket.is_some() {
+            self.take_in_order::<true>(unit, bytes, now);
+        } else {
+            self.take_in_order::<false>(unit, bytes, now);
         }
     }
 
     /// Takes packets that are all new, or a single one.
     #[inline(always)] // compiled once for a single packet, and once for several
-    fn take_unit(&mut self, unit: &[Data], now: Time) {
+    fn take_unit<const SOCKET: bool>(&mut self, unit: &[Data], now: Time) {
         let first = &unit[0];
-        let known = |data: &Data| data.seq < self.next || self.out_of_order.contains(data.seq);
         self.stats.packets += unit.len() as u64;
         if first.seq <= self.last_ack {
             if first.seq + 1 < self.last_ack {
@@ -240,13 +357,15 @@ impl Receiver {
         }
         self.buffer.measure_rtt(first, now);
         if !self.echo.is_off() {
-            self.echo.count(unit);
+            if !SOCKET && self.echo.accurate().is_some() {
+                self.count_unit(unit);
+            }
             if unit.iter().any(|data| self.echo.accept_cwr(data)) {
                 self.policy.ack_now();
             }
         }
         self.sacks.clear_duplicate();
-        if known(first) {
+        if first.seq < self.next || self.out_of_order.contains(first.seq) {
             self.stats.duplicates += 1;
             self.take_duplicate(first, now);
             return;
@@ -254,28 +373,51 @@ impl Receiver {
         let bytes = payload(unit);
         self.stats.bytes += bytes;
         if first.seq == self.next {
-            self.take_in_order(unit, bytes, now);
+            self.take_in_order::<SOCKET>(unit, bytes, now);
         } else {
-            self.take_out_of_order(unit, now);
+            self.take_out_of_order::<SOCKET>(unit, now);
         }
     }
 
+    /// Counts the codepoint of packets that arrived as one, which is the same for all of them.
+    #[cold]
+    fn count_unit(&mut self, unit: &[Data]) {
+        let packets = u32::try_from(unit.len()).expect("45 packets at most");
+        let bytes = u32::try_from(payload(unit)).expect("64 KiB at most");
+        self.count(unit[0].ecn, packets, bytes, unit[0].ts);
+    }
+
     #[inline(always)]
-    fn take_in_order(&mut self, unit: &[Data], bytes: u64, now: Time) {
-        let last = unit[unit.len() - 1];
-        self.next = last.seq + 1;
-        self.buffer.memory.queue(unit.len());
+    fn take_in_order<const SOCKET: bool>(&mut self, unit: &[Data], bytes: u64, now: Time) {
+        let last = if SOCKET { Self::typical_packet(unit) } else { unit[unit.len() - 1] };
+        self.next = unit[unit.len() - 1].seq + 1;
+        if SOCKET {
+            self.queue_for_program(unit);
+        } else {
+            self.buffer.memory.queue(unit.len());
+        }
         let had_holes = !self.out_of_order.is_empty();
         let fresh = if had_holes { bytes + self.close_hole() } else { bytes };
-        self.policy.data_received(&last, fresh, self.buffer.window(), now);
-        self.note_mark(last.ecn, last.seq + 1, now);
+        if SOCKET && last.fin {
+            self.policy.fin_received();
+        } else {
+            self.policy.data_received(&last, fresh, self.buffer.window(), now);
+        }
+        self.note_mark(last.ecn, self.next, now);
         if had_holes && self.out_of_order.is_empty() {
             self.policy.ack_now();
         }
-        self.grow_window(unit);
+        if SOCKET {
+            self.measure_and_grow(unit);
+            self.note_fin(unit);
+        } else {
+            self.grow_window(unit);
+        }
         self.buffer.on_received(fresh, now);
         self.decide(true, had_holes, now);
-        self.read(fresh, fresh - bytes, now);
+        if !SOCKET {
+            self.read(fresh, fresh - bytes, now);
+        }
     }
 
     /// Takes the data that waited behind the new packets; returns their payload in bytes.
@@ -283,11 +425,16 @@ impl Receiver {
         let mut bytes = 0;
         while let Some(end) = self.out_of_order.pop_at(self.next) {
             bytes += self.short.release(self.next, end);
-            self.buffer.memory.release(end - self.next);
+            if self.socket.is_none() {
+                self.buffer.memory.release(end - self.next);
+            }
             self.next = end;
         }
         self.sacks.remove_below(self.next, self.out_of_order.is_empty());
         self.buffer.wait_beyond(self.span_beyond());
+        if self.socket.is_some() {
+            self.release_for_program();
+        }
         bytes
     }
 
@@ -296,16 +443,16 @@ impl Receiver {
         self.out_of_order.end().map_or(0, |end| end - self.next)
     }
 
-    fn take_out_of_order(&mut self, unit: &[Data], now: Time) {
-        let last = unit[unit.len() - 1];
-        let (start, end) = (unit[0].seq, last.seq + 1);
+    fn take_out_of_order<const SOCKET: bool>(&mut self, unit: &[Data], now: Time) {
+        let last = if SOCKET { Self::typical_packet(unit) } else { unit[unit.len() - 1] };
+        let (start, end) = (unit[0].seq, unit[unit.len() - 1].seq + 1);
         self.note_mark(last.ecn, self.next, now);
         let row = self.out_of_order.insert_whole(start, end).expect("any number of rows");
         self.short.hold(unit);
         let (position, packets) = (start - row.0, end - start);
         // What joins a buffer is in memory before the window may grow; anything else comes later.
         let joins = memory::joins(position);
-        if joins {
+        if joins && !SOCKET {
             self.buffer.memory.hold(position, packets);
         }
         self.policy.out_of_order(&last);
@@ -318,11 +465,17 @@ impl Receiver {
         if row.1 != end || !self.sacks.extend_newest(start, end) {
             self.sacks.add(start, end);
         }
-        self.grow_window(unit);
-        if !joins {
-            self.buffer.memory.hold(position, packets);
+        if SOCKET {
+            self.measure_and_grow(unit);
+        } else {
+            self.grow_window(unit);
         }
         self.buffer.wait_beyond(self.span_beyond());
+        if SOCKET {
+            self.hold_for_program(unit);
+        } else if !joins {
+            self.buffer.memory.hold(position, packets);
+        }
         self.buffer.out_of_order();
         self.decide(false, true, now);
     }
@@ -359,7 +512,7 @@ impl Receiver {
             ecn::Request::Now => self.policy.ack_now(),
             ecn::Request::Twice(before) => {
                 self.send_earlier_ack(before, now);
-                self.echo.told_before();
+                self.echo.on_delayed_ack_sent();
                 self.policy.ack_now();
             }
         }
@@ -370,9 +523,7 @@ impl Receiver {
     #[cold]
     fn take_stale(&mut self, data: &Data, now: Time) {
         self.stats.duplicates += 1;
-        if !self.echo.is_off() {
-            self.echo.count(std::slice::from_ref(data));
-        }
+        self.note_repeated(data.seq);
         self.sacks.set_duplicate(data.seq, data.seq + 1);
         self.policy.enter_quick(self.buffer.window());
         self.send_ack(now);
@@ -382,6 +533,7 @@ impl Receiver {
     fn take_duplicate(&mut self, data: &Data, now: Time) {
         self.sacks.set_duplicate(data.seq, data.seq + 1);
         if data.seq < self.next {
+            self.note_repeated(data.seq);
             self.policy.enter_quick(self.buffer.window());
         } else {
             self.policy.out_of_order(data);
@@ -389,6 +541,13 @@ impl Receiver {
         }
         self.policy.schedule();
         self.decide(false, true, now);
+    }
+
+    /// Old data came again, perhaps because the ACK with an option was dropped.
+    fn note_repeated(&mut self, seq: Seq) {
+        if let Some(accurate) = self.echo.accurate() {
+            accurate.note_duplicate(seq);
+        }
     }
 
     /// Whether to acknowledge now, with data that are `unread`, or without.
@@ -443,6 +602,35 @@ impl Receiver {
 
     #[inline]
     fn push_ack(&mut self, number: Seq, now: Time) {
+        let ack = self.make_ack(number, now);
+        self.stats.acks += 1;
+        self.out.push(Kind::Ack(ack));
+    }
+
+    /// The acknowledgement that a packet of data in the other direction carries; it takes the place
+    /// of one that is owed.
+    pub fn acknowledge_with_data(&mut self, now: Time) -> Ack {
+        let ack = self.make_ack(self.next, now);
+        self.policy.ack_sent();
+        ack
+    }
+
+    /// An answer of the application is expected soon, which can carry the next ACK
+    /// (`inet_csk_enter_pingpong_mode`).
+    pub fn expect_answer(&mut self) {
+        self.policy.leave_quick();
+    }
+
+    #[inline(always)] // every ACK comes by
+    fn make_ack(&mut self, number: Seq, now: Time) -> Ack {
+        if self.echo.accurate().is_some() {
+            return self.make_accurate_ack(number, now);
+        }
+        self.make_plain_ack(number, now)
+    }
+
+    #[inline(always)] // the same
+    fn make_plain_ack(&mut self, number: Seq, now: Time) -> Ack {
         self.look_at_memory();
         let ack = Ack {
             ack: number,
@@ -451,12 +639,34 @@ impl Receiver {
             ts_echo: self.ts_recent,
             sack: self.sacks.take_blocks(),
             ece: self.echo.ece,
-            marked: self.echo.total,
+            ace: Ace::NONE,
         };
         self.last_ack = self.next;
-        self.stats.acks += 1;
-        self.echo.ack_sent();
-        self.out.push(Kind::Ack(ack));
+        ack
+    }
+
+    /// Apart, so that other ACKs are made where they are needed.
+    #[cold]
+    fn make_accurate_ack(&mut self, number: Seq, now: Time) -> Ack {
+        let mut ack = self.make_plain_ack(number, now);
+        self.tell_counts(&mut ack, now);
+        ack
+    }
+
+    /// Adds flags and option of accurate ECN. The program of a socket composes the options itself.
+    fn tell_counts(&mut self, ack: &mut Ack, now: Time) {
+        ack.ace = self.echo.tell();
+        if self.socket.is_none() {
+            let blocks = ack.sack.as_slice();
+            let duplicate = blocks.first().filter(|_| ack.sack.dsack).map(|block| block.0);
+            let slot = OptionSlot {
+                blocks: blocks.len(),
+                duplicate,
+                srtt: self.policy.known_rtt(),
+                ..OptionSlot::beside_timestamps(now)
+            };
+            self.echo.add_option(&mut ack.sack, &slot);
+        }
     }
 
     /// Handles due timers and moves everything to send at `now` behind what is in `out`. Returns an
@@ -503,6 +713,11 @@ impl Receiver {
         self.entry.as_ref().map_or(policy, |entry| policy.min(entry.deadline()))
     }
 
+    /// Begins to load what the receiver points to into the processor's caches.
+    pub fn prefetch_further(&self) {
+        self.out.prefetch();
+    }
+
     /// When it must be advanced next.
     #[inline]
     #[must_use]
@@ -512,6 +727,35 @@ impl Receiver {
         }
         let timer = self.next_timer();
         (timer < Time::MAX).then_some(timer)
+    }
+
+    /// A program holds the socket, which the listener may have kept until now (`accept`).
+    pub fn accept(&mut self, is_accepted: bool) {
+        self.buffer.accept(is_accepted);
+    }
+
+    /// The size of the receive buffer, in bytes (`sk_rcvbuf`).
+    #[must_use]
+    pub fn buffer_size(&self) -> u64 {
+        self.buffer.size()
+    }
+
+    /// The memory of data that wait, in bytes (`sk_rmem_alloc`).
+    #[must_use]
+    pub fn memory_in_use(&self) -> u64 {
+        self.buffer.memory.in_use()
+    }
+
+    /// Bits by which its windows are shifted on the wire.
+    #[must_use]
+    pub fn window_scale(&self) -> u8 {
+        self.buffer.scale()
+    }
+
+    /// The next packet in order (`rcv_nxt`).
+    #[must_use]
+    pub fn next_expected(&self) -> Seq {
+        self.next
     }
 
     /// Its settings.

@@ -12,8 +12,8 @@ const MAX_TIMEOUTS: u32 = 5;
 pub(super) struct Request {
     /// When the first answer left.
     answered_at: Time,
-    /// Whether there was another one.
-    repeated: bool,
+    /// The number of further ones.
+    repeated: u32,
     timeouts: u32,
     /// When the next one leaves, or [`Time::MAX`].
     deadline: Time,
@@ -22,10 +22,14 @@ pub(super) struct Request {
 impl Request {
     /// A request that is answered at `now`.
     pub(super) fn new(clock: Jiffies, now: Time) -> Self {
-        let mut request =
-            Self { answered_at: now, repeated: false, timeouts: 0, deadline: Time::MAX };
+        let mut request = Self { answered_at: now, repeated: 0, timeouts: 0, deadline: Time::MAX };
         request.start_timer(clock, now);
         request
+    }
+
+    /// Answers that left because nothing came, and all answers but the first.
+    pub(super) fn repetitions(&self) -> (u32, u32) {
+        (self.timeouts, self.repeated)
     }
 
     #[inline]
@@ -35,7 +39,7 @@ impl Request {
 
     /// Another SYN came, which is answered, too (`tcp_check_req`).
     pub(super) fn repeat(&mut self, clock: Jiffies, now: Time) {
-        self.repeated = true;
+        self.repeated += 1;
         self.start_timer(clock, now);
     }
 
@@ -57,7 +61,7 @@ impl Request {
     /// The round trip, which only the echoed timestamp shows after a repeated answer
     /// (`tcp_synack_rtt_meas`, `tcp_ack_update_rtt`).
     pub(super) fn rtt(&self, ts_echo: u32, now: Time) -> Duration {
-        if self.repeated {
+        if self.repeated > 0 {
             echoed_rtt(ts_echo, now)
         } else {
             now.saturating_since(self.answered_at)

@@ -95,6 +95,16 @@ impl SackList {
         self.duplicate = Some((start, end));
     }
 
+    /// Adds to the duplicate of the next ACK what continues it; the first range is the duplicate
+    /// (`tcp_dsack_extend`).
+    pub(super) fn extend_duplicate(&mut self, start: Seq, end: Seq) {
+        self.duplicate = Some(match self.duplicate {
+            None => (start, end),
+            Some((from, to)) if start <= to && from <= end => (from.min(start), to.max(end)),
+            Some(other) => other,
+        });
+    }
+
     /// Forgets an unreported duplicate at a new segment.
     pub(super) fn clear_duplicate(&mut self) {
         self.duplicate = None;
@@ -106,9 +116,9 @@ impl SackList {
             None => SackBlocks::newest(self.blocks, self.len),
             Some(duplicate) => {
                 let blocks = self.blocks[..self.len].iter().copied();
-                let mut told: SackBlocks = std::iter::once(duplicate).chain(blocks).collect();
-                told.dsack = true;
-                told
+                let mut reported: SackBlocks = std::iter::once(duplicate).chain(blocks).collect();
+                reported.dsack = true;
+                reported
             }
         }
     }
@@ -152,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_are_told_once() {
+    fn duplicates_are_reported_once() {
         let mut list = SackList::default();
         list.add(5, 6);
         list.set_duplicate(1, 2);

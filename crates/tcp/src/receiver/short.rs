@@ -2,7 +2,7 @@
 
 use crate::segment::{Data, MSS, Seq};
 
-/// By how many bytes the packets that wait out of order fall short of full ones.
+/// The bytes that short packets in the out-of-order queue lack to be full.
 ///
 /// Ranges of packet numbers hold no sizes; nearly all packets are full, so only the others are
 /// listed.
@@ -41,6 +41,7 @@ mod tests {
     use narrows_base::Ecn;
 
     use super::*;
+    use crate::accecn::Ace;
 
     fn data(seq: Seq, len: u16) -> Data {
         Data {
@@ -53,6 +54,7 @@ mod tests {
             ts: 1,
             ts_echo: 1,
             cwr: false,
+            ace: Ace::NONE,
             ecn: Ecn::NotEct,
         }
     }

@@ -1,14 +1,19 @@
 //! The receive window and its autotuning (tcp_input.c, kernel 6.12).
 
+mod socket;
+
 use narrows_base::Time;
 
 use super::memory::Memory;
+use super::socket::SocketConfig;
 use crate::profile::{Autotuning, ReceiveWindow};
 use crate::segment::{Data, MSS, Seq};
 use crate::timer::timestamp_ms;
 
 /// Round trips below this, in us, let the buffer grow less (`tcp_rcvbuf_low_rtt`).
 const LOW_RTT_US: u64 = 1_000;
+/// The least payload that raises the window, in bytes.
+pub(super) const LEAST_TO_GROW: u16 = 128;
 /// Packets in the first window that autotuning assumes (`TCP_INIT_CWND`).
 const INITIAL_PACKETS: u64 = 10;
 
@@ -17,6 +22,8 @@ const INITIAL_PACKETS: u64 = 10;
 pub(super) struct ReceiveBuffer {
     size: u64,
     max_size: u64,
+    /// Payload of a full packet.
+    mss: u64,
     /// Share of the buffer that is window, in 256ths (`scaling_ratio`).
     ratio: u64,
     measured_ratio: u64,
@@ -30,7 +37,7 @@ pub(super) struct ReceiveBuffer {
     pub(super) memory: Memory,
     /// Memory in use from which on a packet no longer raises the window, nor shows its memory use.
     full_from: u64,
-    /// The same from which on less than half of the window is free; more than a packet.
+    /// Memory in use from which on less than half of the window is free; more than a packet.
     short_from: u64,
     /// The window that an ACK offers while memory is empty, and while a full packet is alone in it, as
     /// it usually is.
@@ -42,9 +49,30 @@ pub(super) struct ReceiveBuffer {
     window: u64,
     space: Space,
     autotuning: Autotuning,
+    /// Whether a program holds the socket; until then data out of order don't enlarge the buffer.
+    is_accepted: bool,
     /// Bytes from the next packet in order to the end of what waits out of order.
     beyond: u64,
     rtt: ReceiverRtt,
+    /// Whether packets have any size and the program reads when it likes.
+    socket: Option<Box<SocketWindow>>,
+}
+
+/// Beside the buffer: state of a window whose packets have any size, and whose program reads when it
+/// likes.
+#[derive(Debug)]
+struct SocketWindow {
+    may_shrink: bool,
+    is_fixed: bool,
+    measures_ratio: bool,
+    /// `tcp_rmem[2]`, also of a buffer whose size is fixed.
+    max_size: u64,
+    /// The peer's usual payload (`icsk_ack.rcv_mss`).
+    packet: u64,
+    /// The furthest right edge that was ever advertised (`rcv_mwnd_seq`).
+    furthest: u64,
+    /// A packet was dropped because memory was short (`ICSK_ACK_NOMEM`).
+    is_out_of_memory: bool,
 }
 
 /// Dynamic right-sizing (`rcvq_space`).
@@ -67,13 +95,20 @@ struct ReceiverRtt {
 
 impl ReceiveBuffer {
     /// `most` is the largest window that may be advertised.
-    pub(super) fn new(profile: &ReceiveWindow, max_size: u32, most: Option<u64>) -> Self {
-        let first = u64::from(profile.first(MSS, most));
-        let most = most.unwrap_or(u64::MAX);
+    pub(super) fn new(
+        profile: &ReceiveWindow,
+        max_size: u32,
+        most: Option<u64>,
+        socket: Option<SocketConfig>,
+    ) -> Self {
+        let mss = socket.map_or(MSS, |socket| socket.mss);
+        let first = u64::from(profile.first(mss, most));
+        let (mss, most) = (u64::from(mss), most.unwrap_or(u64::MAX));
         let max_size = u64::from(max_size);
         let mut buffer = Self {
             size: u64::from(profile.initial_buffer),
             max_size,
+            mss,
             ratio: u64::from(profile.initial_ratio),
             measured_ratio: u64::from(profile.measured_ratio()),
             most,
@@ -88,15 +123,16 @@ impl ReceiveBuffer {
             received: 0,
             edge: first,
             window: first,
-            space: Space {
-                bytes: first.min(INITIAL_PACKETS * u64::from(MSS)),
-                copied: 0,
-                since_us: 0,
-            },
+            space: Space { bytes: first.min(INITIAL_PACKETS * mss), copied: 0, since_us: 0 },
             autotuning: profile.autotuning,
+            is_accepted: true,
             beyond: 0,
             rtt: ReceiverRtt::default(),
+            socket: None,
         };
+        if let Some(config) = socket {
+            buffer.serve(config, profile.measures_ratio);
+        }
         buffer.keep_room_for_a_packet();
         buffer
     }
@@ -104,8 +140,8 @@ impl ReceiveBuffer {
     /// Until the buffer's share is measured or grows, a packet of it isn't offered
     /// (`tcp_init_buffer_space`).
     fn keep_room_for_a_packet(&mut self) {
-        let (share, packet) = (self.win_from_space(self.size), u64::from(MSS));
-        self.limit((2 * packet).max(share - packet));
+        let (share, packet) = (self.win_from_space(self.size), self.mss);
+        self.limit((2 * packet).max(share.saturating_sub(packet)));
         self.ssthresh = self.ssthresh.min(self.clamp);
         self.space.bytes = self.space.bytes.min(self.ssthresh);
         self.note_growth();
@@ -114,7 +150,11 @@ impl ReceiveBuffer {
     /// The window may grow to `clamp`, as far as there is memory.
     fn limit(&mut self, clamp: u64) {
         self.clamp = clamp.min(self.most);
-        self.short_from = self.short_of(self.clamp / 2).max(self.memory.of_a_packet() + 1);
+        self.short_from = if self.socket.is_some() {
+            self.socket_is_short_from()
+        } else {
+            self.short_of(self.clamp / 2).max(self.memory.of_a_packet() + 1)
+        };
         self.note_growth();
     }
 
@@ -177,7 +217,7 @@ impl ReceiveBuffer {
     }
 
     /// Whether less than half of the window is free, which ends quick ACKs (`__tcp_select_window`).
-    /// A single packet never takes so much.
+    /// A single packet never takes that much.
     #[inline]
     pub(super) fn is_short(&self) -> bool {
         self.memory.in_use() >= self.short_from
@@ -191,7 +231,7 @@ impl ReceiveBuffer {
 
     /// Raises the window for a packet (`tcp_grow_window`); returns whether it grew.
     pub(super) fn grow(&mut self, data: &Data) -> bool {
-        if data.len < 128 {
+        if data.len < LEAST_TO_GROW {
             return false;
         }
         if u32::from(data.len) == MSS && self.ratio != self.measured_ratio {
@@ -243,29 +283,45 @@ impl ReceiveBuffer {
     /// (`tcp_rcv_space_adjust`).
     #[inline(always)] // every packet in order comes by
     pub(super) fn read(&mut self, bytes: u64, behind: u64, now: Time) {
+        self.adjust_space(bytes - behind, behind, now);
+        self.space.copied += behind;
+    }
+
+    /// The application has read `bytes`, and `unread` more wait for it.
+    #[inline(always)]
+    pub(super) fn adjust_space(&mut self, bytes: u64, unread: u64, now: Time) {
         self.space.copied += bytes;
         let elapsed_us = now.as_micros().saturating_sub(self.space.since_us);
         if self.rtt.rtt8 == 0 || elapsed_us < self.rtt.rtt8 >> 3 {
             return;
         }
-        // After the first packet; what isn't read yet comes off.
-        let copied = self.space.copied.saturating_sub(2 * behind);
+        let copied = self.space.copied.saturating_sub(unread);
         if copied > self.space.bytes {
             self.enlarge(copied);
             self.space.bytes = copied;
         }
-        self.space.copied = behind;
+        self.space.copied = 0;
         self.space.since_us = now.as_micros();
     }
 
-    /// What waits out of order reaches `packets` further than what is in order.
+    /// A program holds the socket, or none does yet (`sk->sk_socket`).
+    pub(super) fn accept(&mut self, is_accepted: bool) {
+        self.is_accepted = is_accepted;
+    }
+
+    /// The size of the buffer (`sk_rcvbuf`).
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Data out of order extends `packets` beyond data in order.
     pub(super) fn wait_beyond(&mut self, packets: Seq) {
         self.beyond = u64::from(packets) * u64::from(MSS);
     }
 
     /// Packets arrived out of order (the end of `tcp_data_queue_ofo`).
     pub(super) fn out_of_order(&mut self) {
-        if self.autotuning == Autotuning::OutOfOrderToo {
+        if self.autotuning == Autotuning::OutOfOrderToo && self.is_accepted {
             self.enlarge(self.space.bytes);
         }
     }
@@ -303,6 +359,9 @@ impl ReceiveBuffer {
     /// The window that an ACK may offer (`__tcp_select_window`).
     #[inline]
     fn offer(&self) -> u64 {
+        if self.socket.is_some() {
+            return self.offer_socket();
+        }
         match self.memory.in_use() {
             0 => self.at_rest,
             used if used == self.memory.of_a_packet() => self.usual,
@@ -318,7 +377,7 @@ impl ReceiveBuffer {
         self.round_up(self.free().min(self.ssthresh))
     }
 
-    /// The same with little memory: a window too small to be of use isn't offered.
+    /// The window to offer with little memory: none if it would be too small to be of use.
     #[cold]
     fn scarce(&self) -> u64 {
         let free = self.free() >> self.scale << self.scale;
@@ -343,13 +402,21 @@ impl ReceiveBuffer {
     /// (`__tcp_cleanup_rbuf`).
     #[inline]
     pub(super) fn has_doubled(&self) -> bool {
-        let twice = 2 * (self.edge - self.received);
+        let twice = 2 * self.rest();
         twice <= self.clamp && self.offer() >= twice.max(1)
+    }
+
+    /// The part of the advertised window that is left; a peer may have sent more (`tcp_receive_window`).
+    fn rest(&self) -> u64 {
+        self.edge.saturating_sub(self.received)
     }
 
     /// The window for an ACK; its right edge never moves back (`tcp_select_window`).
     pub(super) fn advertise(&mut self) -> u32 {
-        let (offer, left) = (self.offer(), self.edge - self.received);
+        if self.socket.is_some() {
+            return self.advertise_socket();
+        }
+        let (offer, left) = (self.offer(), self.rest());
         self.window = if offer < left { self.round_up(left) } else { offer };
         self.edge = self.received + self.window;
         u32::try_from(self.window).unwrap_or(u32::MAX)
@@ -381,6 +448,7 @@ mod tests {
     use narrows_base::{Duration, Ecn};
 
     use super::*;
+    use crate::accecn::Ace;
     use crate::profile::PROFILES;
 
     const DATA: Data = Data {
@@ -393,12 +461,13 @@ mod tests {
         ts: 1,
         ts_echo: 1,
         cwr: false,
+        ace: Ace::NONE,
         ecn: Ecn::NotEct,
     };
 
     fn buffer(profile: &str) -> ReceiveBuffer {
         let profile = PROFILES.iter().find(|known| known.name == profile).expect("a profile");
-        ReceiveBuffer::new(&profile.receive, 6 << 20, None)
+        ReceiveBuffer::new(&profile.receive, 6 << 20, None, None)
     }
 
     #[test]
@@ -469,10 +538,22 @@ mod tests {
             let mut buffer = buffer(profile);
             buffer.rtt.rtt8 = 8 * 20_000;
             buffer.wait_beyond(100);
+            buffer.accept(false);
             buffer.out_of_order();
-            buffer.size > 131_072
+            let before = buffer.size > 131_072;
+            buffer.accept(true);
+            buffer.out_of_order();
+            (before, buffer.size > 131_072)
         };
-        assert_eq!([grows("linux-6.12"), grows("linux-7.3")], [false, true]);
+        assert_eq!(grows("linux-6.12"), (false, false));
+        assert_eq!(grows("linux-7.3"), (false, true), "not before a program has the socket");
+    }
+
+    #[test]
+    fn a_peer_may_send_more_than_was_advertised() {
+        let mut buffer = buffer("linux-6.12");
+        buffer.on_received(u64::from(buffer.first_window()) + 10, Time::ZERO);
+        assert!(buffer.advertise() > 0, "there is memory");
     }
 
     #[test]

@@ -70,10 +70,14 @@ impl Connection {
     }
 
     fn on_ack_of_nothing(&mut self, ack: &Ack, found: &mut Findings) {
+        if self.output.ecn.accurate().is_some() {
+            self.count_accurately(ack, 0, found);
+        }
         if found.dsack {
             self.alert(found, false);
         }
         self.finish_probe(ack.ack, found);
+        self.take_window_probe_answer(found.now);
     }
 
     fn on_ack_of_data(&mut self, ack: &Ack, found: &mut Findings) {
@@ -119,7 +123,7 @@ impl Connection {
         if !reducing {
             self.cwnd = self.control.cwnd();
         }
-        if self.control.asks_reduction() {
+        if self.control.requests_cwr() {
             self.enter_cwr(found.now);
         }
         if self.control.is_app_limited() {

@@ -6,6 +6,7 @@ use narrows_cc::DeliveredSample;
 
 use super::connection::Connection;
 use super::findings::Findings;
+use crate::accecn::Delivery;
 use crate::scoreboard::{Marks, Run};
 use crate::segment::{Ack, Seq};
 use crate::timer::timestamp_ms;
@@ -46,7 +47,7 @@ impl Connection {
         }
         let updated = self.take_samples(&cleaned, found);
         self.settle_timer(updated, cleaned.lowest_original, found);
-        self.count_marks(ack, found);
+        self.count_marks(ack, cleaned.bytes, found);
         self.tell_delivered(found);
     }
 
@@ -91,7 +92,8 @@ impl Connection {
         if !sacked {
             self.rate.count(1);
             let sent_ms = || timestamp_ms(Time::ZERO + Duration::from_micros(sent.sent_us));
-            if !retransmitted || found.echo >= sent_ms() {
+            // Without timestamps nothing says which of them arrived (`tcp_skb_spurious_retrans`).
+            if !retransmitted || found.echo == 0 || found.echo >= sent_ms() {
                 self.rack.advance(seq, &sent, found.now_us, self.rtt.min_us());
             }
         }
@@ -99,12 +101,38 @@ impl Connection {
     }
 
     /// Counts packets delivered with marks: all packets covered by an ACK with ECE
-    /// (`tcp_count_delivered`), or the number in accurate feedback (`tcp_accecn_process`).
-    fn count_marks(&mut self, ack: &Ack, found: &mut Findings) {
+    /// (`tcp_count_delivered`), or as accurate ECN tells.
+    fn count_marks(&mut self, ack: &Ack, bytes: u64, found: &mut Findings) {
         if found.ece {
             self.rate.count_marked(self.rate.delivered() - found.before.delivered);
         }
-        let marked = self.output.ecn.newly_marked(ack.marked);
+        if self.output.ecn.accurate().is_some() {
+            self.count_accurately(ack, bytes, found);
+        }
+    }
+
+    /// Takes the count of an ACK that acknowledges `bytes` bytes cumulatively
+    /// (`tcp_accecn_process`).
+    #[cold]
+    pub(super) fn count_accurately(&mut self, ack: &Ack, bytes: u64, found: &mut Findings) {
+        let packets = self.rate.delivered() - found.before.delivered;
+        // Of an ACK that does both, Linux counts the bytes of the cumulative part.
+        let sacked = u64::from(found.sack_delivered) * u64::from(self.mss);
+        let bytes = if found.acked > 0 { bytes } else { sacked };
+        let delivery = Delivery {
+            ace: ack.ace,
+            option: ack.sack.option(),
+            stamp: ack.ts,
+            is_progress: found.is_progress(),
+            is_answer: false,
+            packets: u32::try_from(packets).unwrap_or(u32::MAX),
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            marked: low_bits(self.rate.delivered_ce()),
+            mss: self.mss,
+            sent_bytes: self.counters.sent * u64::from(self.mss),
+        };
+        let Some(accurate) = self.output.ecn.accurate() else { return };
+        let marked = accurate.take_ack(&delivery);
         if marked > 0 {
             self.rate.count_marked(u64::from(marked));
             found.ece = true;
@@ -183,4 +211,10 @@ impl Connection {
             self.cwnd = self.control.cwnd();
         }
     }
+}
+
+/// The lowest bits of a counter.
+#[expect(clippy::cast_possible_truncation, reason = "the counters of accurate ECN wrap")]
+fn low_bits(count: u64) -> u32 {
+    count as u32
 }

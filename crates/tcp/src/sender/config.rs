@@ -8,6 +8,7 @@ use narrows_cc::{CongestionControl, RecoveryState};
 use crate::ecn::EcnMode;
 use crate::metrics::Metrics;
 use crate::profile::{BufferLimits, TcpProfile};
+use crate::sysctls::Sysctls;
 
 /// Makes the congestion control when the handshake ends, from its RTT and the first
 /// window in packets.
@@ -24,6 +25,8 @@ pub struct SenderConfig {
     pub initial_cwnd: u32,
     /// Kernel version.
     pub profile: &'static TcpProfile,
+    /// The kernel's settings.
+    pub sysctls: Sysctls,
     /// Whether the host's egress queue is `fq`, which enforces pacing for all.
     pub fq: bool,
     /// How late the host's pacing timers fire.

@@ -1,12 +1,13 @@
 //! The state of an established sender, and its interface.
 
-use narrows_base::{Duration, Jiffies, Packet, Rate, Time};
+use narrows_base::{Duration, Ecn, Jiffies, Packet, Rate, Time};
 use narrows_cc::{CongestionControl, RecoveryState, Setting};
 
 use super::config::{SenderConfig, SenderStats, SenderView};
 use super::control::Controller;
 use super::counters::{Counters, Latest};
 use super::cwnd_use::CwndUse;
+use super::ecn::SenderEcn;
 use super::episode::Episode;
 use super::output::Output;
 use super::prr::Prr;
@@ -17,7 +18,8 @@ use super::tail_probe::TailProbe;
 use super::timers::Timers;
 use super::undo::Undo;
 use super::unsent::Unsent;
-use crate::ecn::SenderEcn;
+use super::user_timeout::UserTimeout;
+use crate::accecn::{AccEcnOption, AccurateEnd, Ace};
 use crate::metrics::{Ending, Metrics};
 use crate::outbox::Envelope;
 use crate::pacer::Pacer;
@@ -26,11 +28,13 @@ use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{SackBlocks, Segment, Seq};
+use crate::sysctls::Sysctls;
 
 /// An established sender: Linux's `struct tcp_sock`, divided into parts. Each part guards its own
 /// state; the files beside this one contain Linux's functions that use several of them.
 pub(super) struct Connection {
     pub(super) profile: &'static TcpProfile,
+    pub(super) sysctls: Sysctls,
     pub(super) mss: u32,
     pub(super) initial_cwnd: u32,
     pub(super) control: Controller,
@@ -48,6 +52,7 @@ pub(super) struct Connection {
     pub(super) rate: RateSampler,
     pub(super) pacer: Pacer,
     pub(super) timers: Timers,
+    pub(super) user_timeout: UserTimeout,
     pub(super) unsent: Unsent,
     pub(super) window: SendWindow,
     pub(super) send_buffer: SendBuffer,
@@ -67,11 +72,12 @@ pub(super) struct Established {
     pub(super) window: u32,
     /// Its timestamp in ms.
     pub(super) ts: u32,
+    pub(super) accurate: Option<Box<AccurateEnd>>,
 }
 
 impl Connection {
     pub(super) fn new(config: &SenderConfig, established: Established, now: Time) -> Self {
-        let Established { envelope, control, rtt, window, ts } = established;
+        let Established { envelope, control, rtt, window, ts, accurate } = established;
         let (profile, mss) = (config.profile, config.mss);
         let timers = Timers::new(Jiffies::new(profile.cc.hz));
         let clock = timers.clock();
@@ -79,10 +85,11 @@ impl Connection {
         let control = Controller::new(control, known.ssthresh);
         let paces_itself = profile.pacing.internal && control.pacing_rate().is_some();
         let enforced = config.fq || paces_itself;
-        let ecn = SenderEcn::new(config.ecn);
+        let ecn = SenderEcn::new(config.ecn, accurate);
         let pacer = Pacer::new(profile, config.fq, enforced, config.timer_lateness);
         let mut connection = Self {
             profile,
+            sysctls: config.sysctls,
             mss,
             initial_cwnd: config.initial_cwnd,
             cwnd: control.cwnd(),
@@ -93,7 +100,7 @@ impl Connection {
             board: Scoreboard::new(config.note_lost, control.needs().packets),
             heard: SackBlocks::default(),
             send_buffer: SendBuffer::new(
-                config.limits.send(profile),
+                (config.sysctls.first_send_buffer, config.limits.send(profile)),
                 config.notsent_lowat,
                 control.needs().send_buffer_windows,
             ),
@@ -104,6 +111,7 @@ impl Connection {
             output: Output::new(envelope, ecn, mss, (config.gso, pacer.queues())),
             pacer,
             timers,
+            user_timeout: UserTimeout::default(),
             unsent: Unsent::new(config.size, mss, config.closes),
             window: SendWindow::new(mss, window),
             usage: CwndUse::new(now),
@@ -124,8 +132,20 @@ impl Connection {
 
     /// The SYN-ACK came again, since the ACK hasn't arrived yet.
     #[cold]
-    pub(super) fn on_repeated_answer(&mut self, now: Time) {
-        self.output.challenge(self.board.next(), now);
+    pub(super) fn on_repeated_answer(&mut self, option: Option<AccEcnOption>, ecn: Ecn, now: Time) {
+        let accurate = self.output.ecn.accurate();
+        let ace = accurate.map_or(Ace::NONE, |end| end.take_repeated_answer(ecn, option));
+        self.output.challenge(self.board.next(), ace, now);
+    }
+
+    /// The checks of accurate ECN have found something.
+    #[cold]
+    pub(super) fn heed_checks(&mut self) {
+        self.output.ecn.heed_checks();
+        let accurate = self.output.ecn.accurate();
+        if accurate.is_some_and(|end| end.was_answer_marked()) && self.rate.delivered_ce() == 0 {
+            self.rate.count_marked(1);
+        }
     }
 
     /// Sets the rate that sizes bursts and, where enforced, spaces them
@@ -164,9 +184,31 @@ impl Connection {
         }
     }
 
+    /// Begins to load what nearly every packet touches beside this.
+    pub(super) fn prefetch_further(&self) {
+        self.board.prefetch();
+        self.control.prefetch();
+        self.output.prefetch();
+    }
+
+    #[inline]
+    pub(super) fn lower_bound(&self) -> Time {
+        if self.output.is_empty() { self.timers.lower_bound() } else { Time::ZERO }
+    }
+
     #[inline]
     pub(super) fn next_deadline(&self) -> Option<Time> {
         if self.output.is_empty() { self.timers.next() } else { Some(Time::ZERO) }
+    }
+
+    /// New packets have at most that much payload. Those that wait were cut before.
+    pub(super) fn set_mss(&mut self, mss: u32) {
+        if mss != self.mss && self.unsent.is_empty() {
+            self.mss = mss;
+            self.unsent.set_mss(mss);
+            self.window.set_mss(mss);
+            self.output.set_mss(mss);
+        }
     }
 
     /// The control takes a window or a rate from outside.
@@ -201,6 +243,14 @@ impl Connection {
             // A needless retransmission, which nobody waits for.
             self.output.release(Time::MAX);
         }
+    }
+
+    /// Data remained without an answer for too long (`tcp_write_err`).
+    #[cold]
+    pub(super) fn give_up(&mut self) {
+        self.user_timeout.expire();
+        self.unsent.stop();
+        self.timers.clear();
     }
 
     /// Saves the metrics with which the next connection to the same destination starts.

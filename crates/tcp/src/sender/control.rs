@@ -1,6 +1,6 @@
 //! The congestion control of a connection, and its last output.
 
-use narrows_base::Rate;
+use narrows_base::{Rate, prefetch};
 use narrows_cc::{
     AckSample, CongestionControl, CongestionEvent, Control, DeliveredSample, LostPacket, Needs,
     Setting, StartEvent, UndoEvent, Unused, set_fixed,
@@ -20,6 +20,11 @@ impl Controller {
             cc.on_threshold(ssthresh);
         }
         Self { wish: cc.control(), needs: cc.needs(), cc }
+    }
+
+    /// Begins to load the control.
+    pub(super) fn prefetch(&self) {
+        prefetch(&*self.cc);
     }
 
     /// The control's window, in packets.
@@ -47,8 +52,8 @@ impl Controller {
     }
 
     /// Returns whether it asks for a reduction of the window.
-    pub(super) fn asks_reduction(&self) -> bool {
-        self.needs.reductions && self.cc.asks_reduction()
+    pub(super) fn requests_cwr(&self) -> bool {
+        self.needs.reductions && self.cc.requests_cwr()
     }
 
     /// Fewest packets in a burst at this pacing rate.

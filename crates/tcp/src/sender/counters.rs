@@ -10,6 +10,8 @@ pub(super) struct Counters {
     pub(super) sent: u64,
     pub(super) retransmitted: u64,
     pub(super) timeouts: u64,
+    /// Probes of a closed window without an answer (`icsk_probes_out`).
+    pub(super) window_probes: u32,
     /// Packets that the receiver reported as duplicates.
     pub(super) duplicates: u64,
 }
@@ -18,14 +20,14 @@ pub(super) struct Counters {
 #[derive(Debug, Default)]
 pub(super) struct Latest {
     rtt: Option<Duration>,
-    rtt_untold: Option<Duration>,
+    unreported_rtt: Option<Duration>,
     rate: Option<RateSample>,
 }
 
 impl Latest {
     pub(super) fn note_rtt(&mut self, rtt: Duration) {
         self.rtt = Some(rtt);
-        self.rtt_untold = Some(rtt);
+        self.unreported_rtt = Some(rtt);
     }
 
     /// Keeps a rate sample, if it measured the path or is the highest so far
@@ -45,7 +47,7 @@ impl Latest {
     }
 
     pub(super) fn take_rtt(&mut self) -> Option<Duration> {
-        self.rtt_untold.take()
+        self.unreported_rtt.take()
     }
 
     /// The delivery rate in payload bits.

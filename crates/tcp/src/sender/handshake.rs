@@ -4,6 +4,7 @@ use narrows_base::{Duration, Jiffies, Time};
 use narrows_cc::Setting;
 
 use super::config::{MakeControl, SenderConfig};
+use crate::accecn::Ace;
 use crate::ecn::EcnMode;
 use crate::receiver::window::window_scale;
 use crate::segment::{Kind, SYN_MSS};
@@ -85,14 +86,18 @@ impl Handshake {
             self.deadline = handshake_timeout(self.clock, now, doublings);
             self.to_send = true;
         }
-        // A repeated SYN offers no ECN, in case the first was lost because of it
-        // (`tcp_ecn_clear_syn`, RFC 3168 section 6.1.1.1); L4S insists on it.
-        let ecn = self.ecn != EcnMode::Off && (self.tries == 0 || self.ecn == EcnMode::L4s);
+        let ace = if self.may_offer() { Ace::request(self.ecn) } else { Ace::NONE };
         std::mem::take(&mut self.to_send).then(|| Kind::Syn {
             window: self.window,
             scale: self.scale,
             ts: timestamp_ms(now),
-            ecn,
+            ace,
         })
+    }
+
+    /// A repeated SYN offers no ECN, in case the first was lost because of it; accurate ECN is offered
+    /// once more (`tcp_ecn_clear_syn`, RFC 3168 section 6.1.1.1, RFC 9768 section 3.1.4.1).
+    fn may_offer(&self) -> bool {
+        self.tries <= u32::from(self.ecn.counts())
     }
 }

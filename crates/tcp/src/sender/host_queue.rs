@@ -89,7 +89,7 @@ impl HostQueue {
         is_full
     }
 
-    /// Whether a packet is still here, so that it needn't be sent again; then TCP waits until a
+    /// Whether a packet is still here, so that it needn't be retransmitted; then TCP waits until a
     /// burst leaves (`skb_still_in_host_queue`).
     pub(super) fn holds(&mut self, seq: Seq) -> bool {
         let is_here =
@@ -109,6 +109,7 @@ mod tests {
     use narrows_base::{Duration, FlowId};
 
     use super::*;
+    use crate::accecn::Ace;
     use crate::ecn::EcnMode;
     use crate::outbox::Envelope;
     use crate::segment::Kind;
@@ -126,8 +127,9 @@ mod tests {
         for (index, &micros) in (0..).zip(departures) {
             let (departure, first) = (at(micros), 2 * index);
             let burst = WaitingBurst { departure, first, packets: 2, payload: PAIR, segments: 2 };
-            let segments = (first..first + 2)
-                .map(|seq| envelope.seal(Kind::Challenge { seq, ts: 0, ts_echo: 0 }));
+            let segments = (first..first + 2).map(|seq| {
+                envelope.seal(Kind::Challenge { seq, ts: 0, ts_echo: 0, ace: Ace::NONE })
+            });
             queue.push(burst, segments);
         }
         queue

@@ -7,10 +7,12 @@ mod connection;
 mod control;
 mod counters;
 mod cwnd_use;
+mod ecn;
 mod episode;
 mod findings;
 mod handshake;
 mod host_queue;
+mod info;
 mod losses;
 mod output;
 mod probe;
@@ -28,29 +30,40 @@ mod timers;
 mod transmit;
 mod undo;
 mod unsent;
+mod user_timeout;
+mod window_probe;
 
-use narrows_base::{Duration, Packet, Time};
+use narrows_base::{Duration, Ecn, Packet, Time, prefetch};
 use narrows_cc::{Setting, set_fixed};
 
-use crate::ecn::EcnMode;
+use crate::accecn::AccurateEnd;
 use crate::metrics::Metrics;
 use crate::outbox::Envelope;
 use crate::segment::{Kind, Segment, Seq};
 pub use config::{MakeControl, SenderConfig, SenderStats, SenderView};
 use connection::{Connection, Established};
 use handshake::Handshake;
+pub use info::SenderInfo;
 
 /// A sending TCP, from connect to the last acknowledgement.
+///
+/// It is small, so that of many flows few cache lines are touched that hold nothing but pointers.
 pub struct Sender {
-    config: SenderConfig,
-    envelope: Envelope,
     phase: Phase,
+    instance: u32,
 }
 
 enum Phase {
     Closed,
-    Connecting(Handshake),
+    Connecting(Box<Connecting>),
     Established(Box<Connection>),
+}
+
+/// A sender that isn't connected yet.
+struct Connecting {
+    handshake: Handshake,
+    config: SenderConfig,
+    envelope: Envelope,
 }
 
 impl Sender {
@@ -59,48 +72,71 @@ impl Sender {
     pub fn connect(config: SenderConfig, make: MakeControl, now: Time) -> Self {
         let handshake = Handshake::new(&config, make, now);
         let envelope = Envelope::new(config.flow, config.instance, config.ecn);
-        Self { config, envelope, phase: Phase::Connecting(handshake) }
+        let connecting = Connecting { handshake, config, envelope };
+        Self { instance: config.instance, phase: Phase::Connecting(Box::new(connecting)) }
     }
 
-    /// Processes a segment from the receiver.
-    pub fn receive(&mut self, segment: &Segment, now: Time) {
-        if segment.instance != self.config.instance {
+    /// Processes a segment from the receiver, whose packet arrived with the codepoint `ecn`.
+    pub fn receive(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
+        if segment.instance != self.instance {
             return;
         }
         if let Phase::Established(connection) = &mut self.phase {
+            if ecn == Ecn::Ce {
+                connection.output.ecn.count_marked_ack();
+            }
             match &segment.kind {
                 Kind::Ack(ack) => connection.on_ack(ack, now),
-                Kind::SynAck { .. } => connection.on_repeated_answer(now),
+                Kind::SynAck { option, .. } => connection.on_repeated_answer(*option, ecn, now),
                 _ => {}
             }
         } else {
-            self.receive_unconnected(&segment.kind, now);
+            self.receive_unconnected(&segment.kind, ecn, now);
         }
     }
 
     #[cold]
-    fn receive_unconnected(&mut self, kind: &Kind, now: Time) {
-        if let (Phase::Connecting(_), Kind::SynAck { window, ts, ts_echo, ecn, .. }) =
-            (&self.phase, kind)
-        {
-            if !ecn {
-                self.config.ecn = EcnMode::Off;
-            }
-            self.establish((*window, *ts), *ts_echo, now);
+    fn receive_unconnected(&mut self, kind: &Kind, ecn: Ecn, now: Time) {
+        let &Kind::SynAck { window, ts, ts_echo, ace, option, .. } = kind else { return };
+        let Phase::Connecting(connecting) = std::mem::replace(&mut self.phase, Phase::Closed)
+        else {
+            return;
+        };
+        let Connecting { handshake, mut config, mut envelope } = *connecting;
+        let asked = config.ecn;
+        config.ecn = ace.agree(asked);
+        let settings = config.sysctls.accurate_ecn;
+        let accurate = config
+            .ecn
+            .counts()
+            .then(|| Box::new(AccurateEnd::from_answer(config.ecn, settings, (ace, option), ecn)));
+        if asked.counts() {
+            envelope.mark_as(accurate.as_ref().map_or(Ecn::NotEct, |end| end.codepoint()));
+        }
+        let rtt = handshake.rtt(ts_echo, now);
+        let cwnd = handshake.first_window(ts_echo, config.initial_cwnd);
+        let mut control = (handshake.make)(now, rtt, cwnd);
+        set_fixed(&mut *control, handshake.setting);
+        let established = Established { envelope, control, rtt, window, ts, accurate };
+        let connection = Connection::new(&config, established, now);
+        self.phase = Phase::Established(Box::new(connection));
+    }
+
+    /// The end's state of accurate ECN, if both ends use it. After a change of it
+    /// [`heed_checks`](Self::heed_checks) must follow.
+    pub fn accurate_ecn(&mut self) -> Option<&mut AccurateEnd> {
+        match &mut self.phase {
+            Phase::Established(connection) => connection.output.ecn.accurate(),
+            _ => None,
         }
     }
 
-    fn establish(&mut self, (window, ts): (u32, u32), ts_echo: u32, now: Time) {
-        let Phase::Connecting(handshake) = std::mem::replace(&mut self.phase, Phase::Closed) else {
-            unreachable!("only a connecting sender is established");
-        };
-        let rtt = handshake.rtt(ts_echo, now);
-        let cwnd = handshake.first_window(ts_echo, self.config.initial_cwnd);
-        let mut control = (handshake.make)(now, rtt, cwnd);
-        set_fixed(&mut *control, handshake.setting);
-        let established = Established { envelope: self.envelope, control, rtt, window, ts };
-        let connection = Connection::new(&self.config, established, now);
-        self.phase = Phase::Established(Box::new(connection));
+    /// The checks of accurate ECN may have found that packets mustn't be marked, or that the
+    /// handshake was.
+    pub fn heed_checks(&mut self) {
+        if let Phase::Established(connection) = &mut self.phase {
+            connection.heed_checks();
+        }
     }
 
     /// Handles due timers and moves everything to send at `now` behind what is in `out`. Returns an
@@ -116,9 +152,35 @@ impl Sender {
 
     #[cold]
     fn advance_unconnected(&mut self, now: Time, out: &mut Vec<Packet<Segment>>) -> Time {
-        let Phase::Connecting(handshake) = &mut self.phase else { return Time::MAX };
-        out.extend(handshake.poll(now).map(|kind| self.envelope.seal(kind)));
-        handshake.next_deadline()
+        let Phase::Connecting(connecting) = &mut self.phase else { return Time::MAX };
+        out.extend(connecting.handshake.poll(now).map(|kind| connecting.envelope.seal(kind)));
+        connecting.handshake.next_deadline()
+    }
+
+    /// An instant before which nothing happens by itself, or [`Time::MAX`]; [`Time::ZERO`] if packets
+    /// wait to leave. Unlike the deadline it takes no divisions.
+    #[inline]
+    #[must_use]
+    pub fn lower_bound(&self) -> Time {
+        match &self.phase {
+            Phase::Closed => Time::MAX,
+            Phase::Connecting(connecting) => connecting.handshake.next_deadline(),
+            Phase::Established(connection) => connection.lower_bound(),
+        }
+    }
+
+    /// Begins to load the state of the connection into the processor's caches.
+    pub fn prefetch(&self) {
+        if let Phase::Established(connection) = &self.phase {
+            prefetch(&**connection);
+        }
+    }
+
+    /// Begins to load what the state points to.
+    pub fn prefetch_further(&self) {
+        if let Phase::Established(connection) = &self.phase {
+            connection.prefetch_further();
+        }
     }
 
     /// When it must be advanced next.
@@ -127,7 +189,7 @@ impl Sender {
     pub fn next_deadline(&self) -> Option<Time> {
         match &self.phase {
             Phase::Closed => None,
-            Phase::Connecting(handshake) => Some(handshake.next_deadline()),
+            Phase::Connecting(connecting) => Some(connecting.handshake.next_deadline()),
             Phase::Established(connection) => connection.next_deadline(),
         }
     }
@@ -136,7 +198,11 @@ impl Sender {
     pub fn write(&mut self, bytes: Option<u64>, now: Time) {
         match &mut self.phase {
             Phase::Established(connection) => connection.append(bytes, now),
-            _ => self.config.size = self.config.size.zip(bytes).map(|(left, more)| left + more),
+            Phase::Connecting(connecting) => {
+                let size = &mut connecting.config.size;
+                *size = size.zip(bytes).map(|(left, more)| left + more);
+            }
+            Phase::Closed => {}
         }
     }
 
@@ -144,7 +210,8 @@ impl Sender {
     pub fn pause(&mut self, now: Time) {
         match &mut self.phase {
             Phase::Established(connection) => connection.stop(now),
-            _ => self.config.size = Some(0),
+            Phase::Connecting(connecting) => connecting.config.size = Some(0),
+            Phase::Closed => {}
         }
     }
 
@@ -156,11 +223,45 @@ impl Sender {
         }
     }
 
+    /// Data may stay unacknowledged for `limit_ms` (`TCP_USER_TIMEOUT`), or for ever if `None`.
+    pub fn limit_waiting(&mut self, limit_ms: Option<u32>) {
+        if let Phase::Established(connection) = &mut self.phase {
+            connection.user_timeout.limit(limit_ms);
+        }
+    }
+
+    /// Unsent payload from which on the application writes no more (`TCP_NOTSENT_LOWAT`).
+    pub fn set_notsent_lowat(&mut self, bytes: Option<u64>) {
+        if let Phase::Established(connection) = &mut self.phase {
+            connection.send_buffer.set_lowat(bytes);
+        }
+    }
+
+    /// Whether data remained without an answer for longer; nothing more leaves then.
+    #[must_use]
+    pub fn has_given_up(&self) -> bool {
+        self.connection().is_some_and(|connection| connection.user_timeout.has_expired())
+    }
+
+    /// New packets have at most that much payload (`tcp_sync_mss`).
+    pub fn set_mss(&mut self, mss: u32) {
+        if let Phase::Established(connection) = &mut self.phase {
+            connection.set_mss(mss);
+        }
+    }
+
+    /// From now on the host's egress queue drops every packet, or none.
+    pub fn refuse_packets(&mut self, refuses: bool) {
+        if let Phase::Established(connection) = &mut self.phase {
+            connection.output.refuse(refuses);
+        }
+    }
+
     /// Gives the control a window or a rate from outside.
     pub fn set(&mut self, setting: Setting, now: Time) {
         match &mut self.phase {
             Phase::Closed => {}
-            Phase::Connecting(handshake) => handshake.set(setting),
+            Phase::Connecting(connecting) => connecting.handshake.set(setting),
             Phase::Established(connection) => connection.set(setting, now),
         }
     }
@@ -223,6 +324,12 @@ impl Sender {
     #[must_use]
     pub fn view(&self) -> Option<SenderView> {
         self.connection().map(Connection::view)
+    }
+
+    /// Counts of packets and timers, as `struct tcp_info` has them.
+    #[must_use]
+    pub fn info(&self) -> Option<SenderInfo> {
+        self.connection().map(Connection::info)
     }
 
     /// Shows the control's named internals.

@@ -2,9 +2,10 @@
 
 use narrows_base::{Duration, Packet, Time};
 
+use super::ecn::SenderEcn;
 use super::host_queue::{HostQueue, WaitingBurst};
 use super::unsent::Unsent;
-use crate::ecn::SenderEcn;
+use crate::accecn::Ace;
 use crate::outbox::{Envelope, Outbox};
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Data, Kind, Segment, Seq};
@@ -48,6 +49,8 @@ pub(super) struct Output {
     mss: u32,
     /// Whether bursts pass the network as one packet.
     gso: bool,
+    /// Whether the host's egress queue drops every packet.
+    refuses: bool,
 }
 
 impl Output {
@@ -59,7 +62,22 @@ impl Output {
     ) -> Self {
         let host_queue = fq.then(Box::default);
         let queue = Outbox::new(envelope);
-        Self { queue, host_queue, ecn, ts_recent: 0, challenged_at: None, mss, gso }
+        Self { queue, host_queue, ecn, ts_recent: 0, challenged_at: None, mss, gso, refuses: false }
+    }
+
+    /// Whether the host's egress queue drops every packet.
+    #[inline]
+    pub(super) fn refuses(&self) -> bool {
+        self.refuses
+    }
+
+    /// From now on the host's egress queue drops every packet, or none.
+    pub(super) fn refuse(&mut self, refuses: bool) {
+        self.refuses = refuses;
+    }
+
+    pub(super) fn set_mss(&mut self, mss: u32) {
+        self.mss = mss;
     }
 
     /// The bursts that wait in the host's queue.
@@ -98,23 +116,38 @@ impl Output {
     /// Ends the handshake.
     pub(super) fn answer(&mut self, ts: u32, now: Time) {
         self.ts_recent = ts;
-        self.queue.push(Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: ts });
+        let (ace, option) = self.ecn.third_packet(now);
+        self.queue.push(Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: ts, ace, option });
     }
 
     /// Answers a SYN-ACK that came again, at most twice a second (`tcp_send_challenge_ack`,
     /// `tcp_invalid_ratelimit`); `next` is the next new packet.
-    pub(super) fn challenge(&mut self, next: Seq, now: Time) {
+    pub(super) fn challenge(&mut self, next: Seq, ace: Ace, now: Time) {
         let allowed = self.challenged_at.is_none_or(|at| now >= at + CHALLENGE_INTERVAL);
         if allowed {
             self.challenged_at = Some(now);
             let (ts, ts_echo) = (timestamp_ms(now), self.ts_recent);
-            self.queue.push(Kind::Challenge { seq: next, ts, ts_echo });
+            self.queue.push(Kind::Challenge { seq: next, ts, ts_echo, ace });
         }
+    }
+
+    /// Asks for the receive window (`tcp_xmit_probe_skb`); `next` is the next new packet.
+    pub(super) fn probe_window(&mut self, next: Seq, now: Time) {
+        if self.refuses {
+            return;
+        }
+        let (ts, ts_echo) = (timestamp_ms(now), self.ts_recent);
+        self.queue.push(Kind::WindowProbe { seq: next, ts, ts_echo, ace: self.ecn.ace() });
     }
 
     /// Notes the receiver's timestamp.
     pub(super) fn hear(&mut self, ts: u32) {
         self.ts_recent = ts;
+    }
+
+    /// Begins to load the room for segments.
+    pub(super) fn prefetch(&self) {
+        self.queue.prefetch();
     }
 
     #[inline]
@@ -197,6 +230,7 @@ impl Output {
             ts,
             ts_echo: self.ts_recent,
             cwr,
+            ace: self.ecn.ace(),
             ecn,
         }
     }

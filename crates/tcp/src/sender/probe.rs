@@ -30,7 +30,7 @@ impl Connection {
     /// Whether a loss probe may be scheduled, that is, no repair is in progress.
     pub(super) fn may_probe(&self) -> bool {
         let calm = matches!(self.episode.state(), RecoveryState::Open | RecoveryState::Cwr);
-        calm && self.board.packets_out() > 0
+        calm && self.sysctls.loss_probes && self.board.packets_out() > 0
     }
 
     fn probe_timeout_us(&self) -> u64 {
@@ -53,7 +53,7 @@ impl Connection {
                 if self.board.packets_out() > out {
                     self.note_probe(false);
                 }
-            } else if !self.is_in_host_queue(self.board.next() - 1) {
+            } else if !self.is_refused(now) && !self.is_in_host_queue(self.board.next() - 1) {
                 self.resend_burst(self.board.next() - 1, 1, now);
                 self.note_probe(true);
             }

@@ -25,7 +25,8 @@ pub(super) struct Rack {
     persist: u32,
     dsack_seen: bool,
     last_delivered: u64,
-    reordering_seen: bool,
+    /// How often reordering was seen (`tp->reord_seen`).
+    reordering_seen: u32,
     /// `tp->reordering`: largest reordering seen, in packets.
     reordering: u32,
 }
@@ -41,7 +42,7 @@ impl Default for Rack {
             persist: 0,
             dsack_seen: false,
             last_delivered: 0,
-            reordering_seen: false,
+            reordering_seen: 0,
             reordering: DUPTHRESH,
         }
     }
@@ -53,7 +54,7 @@ impl Rack {
     pub(super) fn recall(&mut self, reordering: Option<u32>, profile: &TcpProfile) {
         if let Some(packets) = reordering {
             self.reordering = packets;
-            self.reordering_seen |= profile.loss_detection == LossDetection::Fack;
+            self.reordering_seen += u32::from(profile.loss_detection == LossDetection::Fack);
         }
     }
 
@@ -117,16 +118,21 @@ impl Rack {
             return;
         }
         self.reordering = self.reordering.max((highest_sacked - low).min(MAX_REORDERING));
-        self.reordering_seen = true;
+        self.reordering_seen += 1;
     }
 
     /// A duplicate was reported, which with reordering widens the window.
     pub(super) fn note_dsack(&mut self) {
-        self.dsack_seen |= self.reordering_seen;
+        self.dsack_seen |= self.reordering_seen > 0;
     }
 
     /// Whether reordering was seen.
     pub(super) fn reordering_seen(&self) -> bool {
+        self.reordering_seen > 0
+    }
+
+    /// How often it was.
+    pub(super) fn reorderings(&self) -> u32 {
         self.reordering_seen
     }
 

@@ -37,7 +37,7 @@ impl Connection {
             let max_burst = *max_burst.get_or_insert_with(|| self.max_burst());
             let burst = self.board.lost_burst(seq, room.min(max_burst));
             let payload = u64::from(burst) * u64::from(self.mss);
-            if self.is_throttled(payload, 1) || self.is_in_host_queue(seq) {
+            if self.is_refused(now) || self.is_throttled(payload, 1) || self.is_in_host_queue(seq) {
                 break;
             }
             self.retransmit_burst(seq, burst, now);
@@ -53,6 +53,16 @@ impl Connection {
         if head_resent {
             self.restart_rto(now);
         }
+    }
+
+    /// Whether the host drops the packet that would leave (`__tcp_transmit_skb`).
+    #[inline]
+    pub(super) fn is_refused(&mut self, now: Time) -> bool {
+        let refused = self.output.refuses();
+        if refused {
+            self.enter_cwr(now);
+        }
+        refused
     }
 
     /// Retransmits `packets` packets from `first` on (`tcp_retransmit_skb`).

@@ -15,12 +15,13 @@ impl Connection {
         }
         // Blocks that are repeated tell nothing new (`recv_sack_cache`). Mostly these are all but the
         // first, and are where they were.
-        match ack.sack.only_first_changed(&self.heard) {
+        let sack = ack.sack.without_option();
+        match sack.only_first_changed(&self.heard) {
             Some((block, before)) if block != before => self.tag_block(block, found),
             Some(_) => {}
-            None => self.tag_blocks(ack.sack.received_blocks(), found),
+            None => self.tag_blocks(sack.received_blocks(), found),
         }
-        self.heard = ack.sack;
+        self.heard = sack;
         self.rate.count(found.sack_delivered);
         if let Some(low) = found.reordered
             && (self.episode.state() != RecoveryState::Loss || self.undo.is_open())

@@ -37,7 +37,7 @@ pub(super) struct SendBuffer {
     max: u64,
     /// Packets of the largest window so far.
     packets: u32,
-    /// Below so much memory in use a third is free, in bytes.
+    /// The memory in use below which a third is free, in bytes.
     roomy: u64,
     /// Unsent payload from which on no buffer is added (`TCP_NOTSENT_LOWAT`), in bytes.
     lowat: u64,
@@ -48,11 +48,17 @@ pub(super) struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// An empty buffer; the control wants room for so many windows.
-    pub(super) fn new(max: u32, lowat: Option<u64>, windows: u32) -> Self {
+    /// An empty buffer with its first and largest size; the control wants room for `windows`.
+    pub(super) fn new((first, max): (u32, u32), lowat: Option<u64>, windows: u32) -> Self {
         let (max, windows) = (u64::from(max), u64::from(windows));
         let lowat = lowat.unwrap_or(NO_LOWAT);
-        Self { size: 0, max, packets: 0, roomy: 0, lowat, windows, waits: false }
+        let size = u64::from(first);
+        Self { size, max, packets: 0, roomy: roomy(size), lowat, windows, waits: false }
+    }
+
+    /// Sets the unsent payload from which on no buffer is added (`TCP_NOTSENT_LOWAT`).
+    pub(super) fn set_lowat(&mut self, lowat: Option<u64>) {
+        self.lowat = lowat.unwrap_or(NO_LOWAT);
     }
 
     /// Grows with the window, and with the reordering degree, in packets (`tcp_sndbuf_expand`).
@@ -112,7 +118,7 @@ mod tests {
 
     #[test]
     fn it_grows_with_the_window_up_to_its_largest_size() {
-        let mut buffer = SendBuffer::new(1 << 20, None, 2);
+        let mut buffer = SendBuffer::new((16_384, 1 << 20), None, 2);
         buffer.expand(4, 3);
         assert_eq!(buffer.size, 46_080, "what a new socket has");
         buffer.expand(100, 3);
@@ -127,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_application_fills_it_and_waits_until_a_third_is_free() {
-        let mut buffer = SendBuffer::new(1 << 20, None, 2);
+        let mut buffer = SendBuffer::new((16_384, 1 << 20), None, 2);
         buffer.expand(10, 3);
         assert!(buffer.has_room(in_use(46_080 - 833, 0)));
         assert!(!buffer.has_room(in_use(46_080 - 832, 0)), "its own overhead counts");
@@ -150,7 +156,7 @@ mod tests {
 
     #[test]
     fn few_unsent_data_are_kept() {
-        let mut buffer = SendBuffer::new(1 << 20, Some(10_000), 2);
+        let mut buffer = SendBuffer::new((16_384, 1 << 20), Some(10_000), 2);
         buffer.expand(100, 3);
         assert!(buffer.has_room(in_use(10_000, 9_999)));
         assert!(!buffer.has_room(in_use(10_000, 10_000)));

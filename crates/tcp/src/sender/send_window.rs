@@ -1,21 +1,19 @@
-//! The receiver's window, in bytes.
+//! The send window: what the receiver's window still allows, in bytes.
 
 use crate::pacer::GSO_MAX_BYTES;
 use crate::segment::Ack;
 
-/// Payload of a full socket buffer at most: a super-packet of 64 KiB without `MAX_TCP_HEADER`, as
-/// of a kernel without tunnels and wireless devices, and a byte (`sk_setup_caps`).
+/// The most payload in a socket buffer: 64 KiB less `MAX_TCP_HEADER` (192 bytes in a kernel without
+/// tunnels and wireless devices) and less 1 byte (`sk_setup_caps`).
 const MAX_BUFFER: u64 = GSO_MAX_BYTES - 192 - 1;
 
-/// The limits by the receive window.
+/// The limits that the receive window sets.
 #[derive(Debug)]
 pub(super) struct SendWindow {
     mss: u64,
     /// Payload acknowledged, and payload sent, in bytes.
     acked: u64,
     sent: u64,
-    /// First byte beyond the receive window.
-    end: u64,
     receive_window: u32,
     /// The largest receive window so far (`max_window`).
     largest: u32,
@@ -23,14 +21,12 @@ pub(super) struct SendWindow {
 
 impl SendWindow {
     pub(super) fn new(mss: u32, receive_window: u32) -> Self {
-        Self {
-            mss: u64::from(mss),
-            acked: 0,
-            sent: 0,
-            end: u64::from(receive_window),
-            receive_window,
-            largest: receive_window,
-        }
+        Self { mss: u64::from(mss), acked: 0, sent: 0, receive_window, largest: receive_window }
+    }
+
+    /// New packets have at most that much payload.
+    pub(super) fn set_mss(&mut self, mss: u32) {
+        self.mss = u64::from(mss);
     }
 
     /// The receive window as last advertised, in bytes.
@@ -50,34 +46,37 @@ impl SendWindow {
         if update {
             self.receive_window = ack.window;
             self.largest = self.largest.max(ack.window);
-            self.acknowledge(0);
         }
         update
     }
 
-    /// Bytes were acknowledged: the window moves on.
+    /// Notes acknowledged bytes, which move the window on.
     pub(super) fn acknowledge(&mut self, bytes: u64) {
         self.acked += bytes;
-        self.end = self.end.max(self.acked + u64::from(self.receive_window));
     }
 
-    /// New bytes were sent.
+    /// Notes new bytes sent.
     pub(super) fn send(&mut self, bytes: u64) {
         self.sent += bytes;
     }
 
-    /// Payload that the receive window still takes, in bytes.
-    pub(super) fn room(&self) -> u64 {
-        self.end.saturating_sub(self.sent)
+    /// Returns whether the receive window allows any payload.
+    pub(super) fn is_open(&self) -> bool {
+        self.available() > 0
     }
 
-    /// Full packets that the receive window still takes, at most `most`.
-    pub(super) fn room_for(&self, most: u32) -> u32 {
-        let room = self.room();
-        if room >= u64::from(most) * self.mss {
-            return most; // it hardly ever is short: no division
+    /// Payload that the receive window still allows, in bytes.
+    pub(super) fn available(&self) -> u64 {
+        (self.acked + u64::from(self.receive_window)).saturating_sub(self.sent)
+    }
+
+    /// Full packets that the receive window still allows, at most `most`.
+    pub(super) fn available_packets(&self, most: u32) -> u32 {
+        let available = self.available();
+        if available >= u64::from(most) * self.mss {
+            return most; // the common case, without a division
         }
-        u32::try_from(room / self.mss).expect("less than `most`")
+        u32::try_from(available / self.mss).expect("less than `most`")
     }
 
     /// Payload sent and not acknowledged, in bytes.
@@ -106,22 +105,25 @@ mod tests {
     #[test]
     fn whole_packets_up_to_the_receive_window() {
         let mut window = SendWindow::new(1_000, 5_500);
-        assert_eq!([3, 5, 9].map(|most| window.room_for(most)), [3, 5, 5]);
+        assert_eq!([3, 5, 9].map(|most| window.available_packets(most)), [3, 5, 5]);
         window.send(5_000);
-        assert_eq!((window.room_for(9), window.in_flight()), (0, 5_000));
+        assert_eq!((window.available_packets(9), window.in_flight()), (0, 5_000));
         let ack = Ack { window: 9_000, ..Ack::default() };
         assert!(window.update(&ack, false), "a larger window counts");
         assert!(!window.update(&ack, false), "the same one doesn't");
-        assert_eq!(window.room_for(9), 4);
+        assert_eq!(window.available_packets(9), 4);
         window.acknowledge(1_000);
-        assert_eq!((window.room_for(9), window.in_flight()), (5, 4_000));
+        assert_eq!((window.available_packets(9), window.in_flight()), (5, 4_000));
     }
 
     #[test]
-    fn a_window_that_shrinks_takes_nothing_back() {
+    fn a_window_may_shrink_and_close() {
         let mut window = SendWindow::new(1_000, 5_000);
-        window.update(&Ack { window: 2_000, ..Ack::default() }, true);
-        assert_eq!((window.advertised_window(), window.room_for(9)), (2_000, 5));
+        window.send(1_000);
+        window.update(&Ack { window: 3_000, ..Ack::default() }, true);
+        assert_eq!((window.advertised_window(), window.available_packets(9)), (3_000, 2));
+        window.update(&Ack::default(), true);
+        assert_eq!((window.is_open(), window.available()), (false, 0), "more was sent");
     }
 
     #[test]

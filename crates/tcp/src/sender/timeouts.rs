@@ -20,6 +20,10 @@ impl Connection {
             None => {}
             Some(Pending::Reordering) => self.on_reordering_timeout(now),
             Some(Pending::LossProbe) => self.send_loss_probe(now),
+            Some(Pending::WindowProbe) => {
+                self.timers.disarm();
+                self.probe_window(now);
+            }
             Some(Pending::Retransmission) => {
                 self.timers.disarm();
                 self.on_retransmission_timeout(now);
@@ -71,7 +75,8 @@ impl Connection {
 
     /// Restarts the whole RTO from now, after the head was retransmitted.
     pub(super) fn restart_rto(&mut self, now: Time) {
-        self.arm_rto(self.rtt.rto_us(), now);
+        let since = self.undo.first_retransmission();
+        self.arm_rto(self.user_timeout.clamp_us(self.rtt.rto_us(), since, now), now);
     }
 
     fn arm_rto(&mut self, wait_us: u64, now: Time) {
@@ -83,11 +88,14 @@ impl Connection {
         if self.board.packets_out() == 0 {
             return;
         }
+        if self.user_timeout.is_over(self.undo.first_retransmission(), now) {
+            return self.give_up();
+        }
         self.counters.timeouts += 1;
         self.enter_loss(now);
         self.episode.count_timeout();
         let head = self.board.una();
-        if !self.is_in_host_queue(head) {
+        if !self.is_refused(now) && !self.is_in_host_queue(head) {
             self.retransmit_burst(head, 1, now);
         }
         self.rtt.back_off();

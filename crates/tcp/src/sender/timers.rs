@@ -11,6 +11,8 @@ pub(super) enum Pending {
     Retransmission,
     LossProbe,
     Reordering,
+    /// The receive window is closed (`ICSK_TIME_PROBE0`).
+    WindowProbe,
 }
 
 /// All timers of a connection.
@@ -70,6 +72,12 @@ impl Timers {
             _ => self.pacing,
         };
         (next < Time::MAX).then_some(next)
+    }
+
+    /// An instant before which none of them fires, or [`Time::MAX`] if none runs.
+    #[inline]
+    pub(super) fn lower_bound(&self) -> Time {
+        self.bound
     }
 
     /// An instant after `now` before which none of them fires, or [`Time::MAX`] if none runs; `None`

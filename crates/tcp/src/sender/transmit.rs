@@ -9,8 +9,6 @@ use super::output::Burst;
 use super::timers::Pending;
 use crate::scoreboard::Sent;
 
-/// `tcp_tso_win_divisor`: a burst waits only below this fraction of the window.
-const DEFER_DIVISOR: u64 = 3;
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// Why the write loop runs.
@@ -34,6 +32,7 @@ impl Connection {
         while self.may_fill() {
             self.fill(now);
         }
+        self.check_window_probe(now);
     }
 
     /// `tcp_write_xmit`; returns whether the space in the send buffer was checked, and hasn't changed
@@ -81,6 +80,9 @@ impl Connection {
             if self.is_throttled(self.unsent.payload(burst), 0) {
                 break;
             }
+            if self.is_refused(now) {
+                break;
+            }
             self.send_burst(burst, push, now);
             self.check_space(now);
             is_checked = true;
@@ -120,7 +122,10 @@ impl Connection {
 
     /// Packets in a burst now (`tcp_tso_segs`).
     pub(super) fn max_burst(&self) -> u32 {
-        let least = self.control.least_burst(self.pacer.rate().unwrap_or_default());
+        let least = match self.sysctls.min_tso_segs {
+            Some(packets) => packets,
+            None => self.control.least_burst(self.pacer.rate().unwrap_or_default()),
+        };
         match self.control.most_burst() {
             Some(most) => most.max(least),
             None => self.pacer.burst_packets(self.mss, self.rtt.min_us(), least),
@@ -139,9 +144,10 @@ impl Connection {
     #[inline(always)] // what it calls is small
     fn size_burst(&self, quota: u32) -> Option<u32> {
         let available = self.unsent.packets().min(quota);
-        // With nothing out, no ACK would ever open a window below one packet.
-        let least = available.min(u32::from(self.board.packets_out() == 0));
-        let burst = self.window.room_for(available).max(least);
+        // With nothing out, no ACK would ever open a window below one packet; a closed one is probed.
+        let forced = self.board.packets_out() == 0 && self.window.is_open();
+        let least = available.min(u32::from(forced));
+        let burst = self.window.available_packets(available).max(least);
         (burst > 0).then_some(burst)
     }
 
@@ -159,7 +165,7 @@ impl Connection {
         if now > self.pacer.clock() + MILLISECOND {
             return false;
         }
-        let limit = self.window.room_for(self.cwnd - self.board.pipe());
+        let limit = self.window.available_packets(self.cwnd - self.board.pipe());
         if limit >= max_burst || self.board.packets_out() == 0 {
             return false;
         }
@@ -168,7 +174,7 @@ impl Connection {
         }
         let bytes = |packets: u32| u64::from(packets) * u64::from(self.mss);
         let chunk = bytes(self.cwnd).min(u64::from(self.window.advertised_window()));
-        if bytes(limit) >= chunk / DEFER_DIVISOR {
+        if bytes(limit) >= chunk / u64::from(self.sysctls.tso_win_divisor) {
             return false;
         }
         let head_us = self.board.get(self.board.una()).sent_us;
@@ -181,7 +187,7 @@ impl Connection {
     /// Whether cwnd is why the first socket buffer waits.
     fn window_limits_head(&self) -> bool {
         let room = u64::from(self.cwnd - self.board.pipe()) * u64::from(self.mss);
-        room < self.window.room() && room <= u64::from(self.unsent.head_bytes())
+        room < self.window.available() && room <= u64::from(self.unsent.head_bytes())
     }
 
     fn send_burst(&mut self, packets: u32, push: Push, now: Time) {
@@ -299,7 +305,7 @@ impl Connection {
     /// After an idle RTO the window decays (`tcp_slow_start_after_idle_check`). Nothing may be out.
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
-        if self.control.needs().own_recovery {
+        if self.control.needs().own_recovery || !self.sysctls.slow_start_after_idle {
             return;
         }
         let Some(last) = self.usage.last_sent() else { return };

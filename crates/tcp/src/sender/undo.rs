@@ -58,6 +58,11 @@ impl Undo {
         }
     }
 
+    /// When the first retransmission left, by its timestamp in ms.
+    pub(super) fn first_retransmission(&self) -> Option<u32> {
+        (self.first_stamp > 0).then_some(self.first_stamp)
+    }
+
     /// No retransmission is in flight.
     pub(super) fn forget_stamp(&mut self) {
         self.first_stamp = 0;

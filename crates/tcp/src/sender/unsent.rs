@@ -27,6 +27,11 @@ pub(super) struct Unsent {
     unwritten: Option<u64>,
     /// Payload written since a buffer was marked (`pushed_seq`).
     unpushed: u64,
+    /// Whether the next data may take the mark of a buffer that they join: the first data of a call
+    /// of `write` do. How the calls of an application without end divide its data isn't known.
+    takes_mark: bool,
+    /// Whether the data that aren't written are those of one call.
+    is_one_call: bool,
     /// Whether the last packet ends the connection.
     closes: bool,
 }
@@ -41,8 +46,16 @@ impl Unsent {
             queued: 0,
             unwritten: size,
             unpushed: 0,
+            takes_mark: true,
+            is_one_call: false,
             closes: closes && size.is_some(),
         }
+    }
+
+    /// New packets have at most that much payload; none may wait.
+    pub(super) fn set_mss(&mut self, mss: u32) {
+        debug_assert!(self.is_empty(), "packets of another size wait");
+        self.mss = mss;
     }
 
     /// Whether no buffer is left, though the application may have more.
@@ -55,6 +68,11 @@ impl Unsent {
     #[inline]
     pub(super) fn has_more(&self) -> bool {
         self.unwritten != Some(0)
+    }
+
+    /// Payload that the application hasn't written yet; none without end.
+    pub(super) fn unwritten_bytes(&self) -> Option<u64> {
+        self.unwritten
     }
 
     /// Whether everything was written and sent.
@@ -83,6 +101,7 @@ impl Unsent {
     /// The application has more to write; without end if no size is given.
     pub(super) fn add(&mut self, bytes: Option<u64>) {
         self.unwritten = self.unwritten.zip(bytes).map(|(left, more)| left + more);
+        (self.takes_mark, self.is_one_call) = (true, bytes.is_some());
     }
 
     /// The application writes no more; what it has written still leaves.
@@ -116,7 +135,8 @@ impl Unsent {
             *left -= u64::from(bytes);
         }
         last.bytes += bytes;
-        last.pushed = false;
+        last.pushed &= !self.takes_mark;
+        self.takes_mark &= !self.is_one_call;
         self.queued += u64::from(bytes);
         self.unpushed += u64::from(bytes);
         if self.later.is_empty() {
@@ -144,7 +164,7 @@ impl Unsent {
         self.unpushed = 0;
     }
 
-    /// Fills the first buffer up to so many packets with what the next one holds (`tcp_grow_skb`).
+    /// Fills the first buffer up to `packets` packets from the next one (`tcp_grow_skb`).
     /// Returns whether that emptied the next one.
     #[inline]
     pub(super) fn grow(&mut self, packets: u32) -> bool {
@@ -174,7 +194,7 @@ impl Unsent {
         self.packets
     }
 
-    /// Payload of a burst of so many packets of the first buffer.
+    /// Payload of a burst of `packets` packets of the first buffer.
     #[inline]
     pub(super) fn payload(&self, packets: u32) -> u64 {
         (u64::from(packets) * u64::from(self.mss)).min(u64::from(self.head.bytes))
@@ -195,13 +215,13 @@ impl Unsent {
         self.closes && self.is_tail() && !self.has_more()
     }
 
-    /// Whether a burst of so many packets of the first buffer has PSH by its mark.
+    /// Whether a burst of `packets` packets of the first buffer has PSH by its mark.
     #[inline]
     pub(super) fn is_pushed(&self, packets: u32) -> bool {
         self.head.pushed && self.packets == packets
     }
 
-    /// Takes so many packets of the first buffer and returns their payload; only the last of them
+    /// Takes `packets` packets of the first buffer and returns their payload; only the last of them
     /// may not be full.
     ///
     /// # Panics
@@ -261,6 +281,20 @@ mod tests {
         assert_eq!([unsent.is_pushed(2), unsent.is_pushed(1)], [false, false]);
         assert_eq!([unsent.take(1), unsent.take(1)], [1_000, 1_000]);
         assert_eq!([unsent.is_pushed(2), unsent.is_pushed(1)], [true, false]);
+    }
+
+    #[test]
+    fn only_the_first_data_of_a_call_take_the_mark_of_the_buffer_that_they_join() {
+        let mut unsent = Unsent::new(Some(0), MSS, false);
+        unsent.add(Some(1_500));
+        unsent.write(3_000);
+        unsent.push();
+        unsent.add(Some(5_000));
+        unsent.write(3_000);
+        assert!(!unsent.is_pushed(3), "a new call");
+        unsent.push();
+        unsent.write(4_000);
+        assert!(unsent.is_pushed(4), "the same call");
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl CongestionControl for Spy {
         self.inner.on_unused(unused);
     }
 
-    /// The control's, but for a rate that the script has set.
+    /// The inner control's output, with the script's rate if it has set one.
     fn control(&self) -> Control {
         let control = self.inner.control();
         let set = read(&self.notes).control.pacing_rate;

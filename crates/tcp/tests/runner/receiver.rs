@@ -1,7 +1,9 @@
 //! A transcript's receiver.
 
 use narrows_base::{Duration, Ecn, FlowId, Time};
-use narrows_tcp::{Ack, Data, EcnMode, Kind, MSS, Receiver, ReceiverConfig, Segment};
+use narrows_tcp::{
+    AccEcnSettings, Ace, Ack, Data, EcnMode, Kind, MSS, Receiver, ReceiverConfig, Segment,
+};
 
 use super::End;
 use super::script::{self, Settings};
@@ -23,8 +25,10 @@ impl ReceiverEnd {
             limits: settings.limits()?,
             gro: script::duration(settings.get("gro").unwrap_or("0ms"))?,
             ecn: settings.ecn()?,
+            accurate_ecn: AccEcnSettings::default(),
             window_clamp: settings.get("clamp").map(script::number).transpose()?,
             instance: 0,
+            socket: None,
         };
         let rtt = script::duration(settings.get("rtt").unwrap_or("40ms"))?;
         let receiver = Receiver::new(config);
@@ -34,10 +38,14 @@ impl ReceiverEnd {
     fn receive(&mut self, words: &[&str], now: Time) -> Result<Time, String> {
         match words {
             ["syn", words @ ..] => {
-                let ecn = self.ecn != EcnMode::Off && *words != ["noecn"];
-                self.deliver(Kind::Syn { window: 64_240, scale: 7, ts: 1, ecn }, now);
+                let mode = if *words == ["noecn"] { EcnMode::Off } else { self.ecn };
+                let ace = Ace::request(mode);
+                self.deliver(Kind::Syn { window: 64_240, scale: 7, ts: 1, ace }, now);
             }
-            ["handshake"] => self.deliver(Kind::HandshakeAck { ts: 1, ts_echo: 1 }, now),
+            ["handshake"] => {
+                let (ace, option) = (Ace::reflecting(self.ecn.of_handshake()), None);
+                self.deliver(Kind::HandshakeAck { ts: 1, ts_echo: 1, ace, option }, now);
+            }
             ["data", range, words @ ..] => return self.receive_data(range, words, now),
             _ => return Err("found no syn, handshake or data".to_owned()),
         }
@@ -76,6 +84,7 @@ impl ReceiverEnd {
                 ts: stamp(at),
                 ts_echo: stamp(echo),
                 cwr,
+                ace: Ace::NONE,
                 ecn,
             };
             while let Some(due) = self.receiver.next_deadline().filter(|&due| due <= at) {
@@ -160,13 +169,18 @@ fn show_sent(sent: &[Kind]) -> String {
 /// How many plain ACKs at the start of `sent` advance by the same number.
 fn plain_row(sent: &[Kind]) -> usize {
     let plain = |kind: &Kind| match kind {
-        Kind::Ack(ack) if ack.sack.is_empty() && !ack.ece && ack.marked == 0 => Some(ack.ack),
+        Kind::Ack(ack) if ack.sack.is_empty() && !ack.ece && !counts(ack) => Some(ack.ack),
         _ => None,
     };
     let numbers: Vec<u32> = sent.iter().map_while(plain).collect();
     let steps = numbers.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]));
     let first = numbers.get(1).map_or(0, |second| second.wrapping_sub(numbers[0]));
     1 + steps.take_while(|&step| step == first && step > 0).count()
+}
+
+/// Whether an ACK tells of marks.
+fn counts(ack: &Ack) -> bool {
+    ![Ace::NONE, Ace::of_count(0)].contains(&ack.ace)
 }
 
 fn show_kind(kind: &Kind) -> String {
@@ -186,8 +200,8 @@ fn show_kind(kind: &Kind) -> String {
             if ack.ece {
                 words.push("ece".to_owned());
             }
-            if ack.marked > 0 {
-                words.push(format!("marked {}", ack.marked));
+            if counts(ack) {
+                words.push(format!("ace {}", ack.ace.bits()));
             }
             words.join(" ")
         }

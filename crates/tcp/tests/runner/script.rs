@@ -67,6 +67,7 @@ impl<'a> Settings<'a> {
             "off" => Ok(EcnMode::Off),
             "classic" => Ok(EcnMode::Classic),
             "dctcp" => Ok(EcnMode::Dctcp),
+            "accurate" => Ok(EcnMode::Accurate),
             "l4s" => Ok(EcnMode::L4s),
             other => Err(format!("ecn: found {other}")),
         }

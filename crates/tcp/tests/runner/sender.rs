@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use narrows_base::registry::Values;
-use narrows_base::{Duration, FlowId, Stream, Time};
+use narrows_base::{Duration, Ecn, FlowId, Stream, Time};
 use narrows_cc::{CcConfig, CongestionControl, INFINITE_SSTHRESH};
 use narrows_tcp::{
-    Ack, Data, Kind, MSS, SackBlocks, Segment, Sender, SenderConfig, SenderView, Seq,
+    Ace, Ack, Data, Kind, MSS, SackBlocks, Segment, Sender, SenderConfig, SenderView, Seq, Sysctls,
 };
 
 use super::End;
@@ -18,8 +18,8 @@ pub struct SenderEnd {
     sender: Sender,
     notes: Shared,
     sent: Vec<Kind>,
-    /// Timestamps of the first SYN and of the last, and whether that one offered ECN.
-    syn: Option<(u32, u32, bool)>,
+    /// Timestamps of the first SYN and of the last, and the ECN that this one asks for.
+    syn: Option<(u32, u32, Ace)>,
     /// When each packet left first and last, as its timestamp says.
     stamps: BTreeMap<Seq, (u32, u32)>,
     /// Last acknowledgement, window and echo: what an ACK says unless told otherwise.
@@ -27,8 +27,8 @@ pub struct SenderEnd {
     window: u32,
     echo: u32,
     /// Marked packets that the receiver has counted.
-    marked: u16,
-    /// Codepoints of the last new packet and of the last one that was sent again.
+    marked: Ace,
+    /// Codepoints of the last new packet and of the last retransmission.
     ecn: [String; 2],
 }
 
@@ -40,6 +40,7 @@ impl SenderEnd {
             flow: FlowId(0),
             mss: MSS,
             initial_cwnd,
+            sysctls: Sysctls::default(),
             profile,
             fq: settings.flag("fq"),
             timer_lateness: Duration::ZERO,
@@ -83,7 +84,7 @@ impl SenderEnd {
             acked: 0,
             window: 0,
             echo: 0,
-            marked: 0,
+            marked: Ace::of_count(0),
             ecn: Default::default(),
         })
     }
@@ -94,13 +95,14 @@ impl SenderEnd {
                 self.window = script::number(window)?;
                 let (first, last, offered) = self.syn.ok_or("no SYN was sent")?;
                 let ts_echo = if words.contains(&"first") { first } else { last };
-                let ecn = offered && !words.contains(&"noecn");
-                Kind::SynAck { window: self.window, scale: 7, ts: 1, ts_echo, ecn }
+                let refused = words.contains(&"noecn");
+                let (ace, option) = (if refused { Ace::NONE } else { answer(offered) }, None);
+                Kind::SynAck { window: self.window, scale: 7, ts: 1, ts_echo, ace, option }
             }
             ["ack", words @ ..] => Kind::Ack(self.ack(words, now)?),
             _ => return Err("found no synack or ack".to_owned()),
         };
-        self.sender.receive(&Segment { instance: 0, kind }, now);
+        self.sender.receive(&Segment { instance: 0, kind }, Ecn::NotEct, now);
         Ok(())
     }
 
@@ -127,7 +129,7 @@ impl SenderEnd {
                 "win" => self.window = script::number(value()?)?,
                 "echo" => self.echo = self.stamp(value()?)?,
                 "ece" => ack.ece = true,
-                "marked" => self.marked = script::number(value()?)?,
+                "marked" => self.marked = Ace::of_count(script::number(value()?)?),
                 "sack" => {}
                 block => blocks.push(script::range(block)?),
             }
@@ -136,7 +138,7 @@ impl SenderEnd {
         ack.sack = blocks.into_iter().collect::<SackBlocks>();
         ack.sack.dsack = dsack;
         let ts = u32::try_from(now.as_micros() / 1000 + 1).map_err(|e| e.to_string())?;
-        Ok(Ack { window: self.window, ts, ts_echo: self.echo, marked: self.marked, ..ack })
+        Ok(Ack { window: self.window, ts, ts_echo: self.echo, ace: self.marked, ..ack })
     }
 
     /// `first3` and `last3` are the timestamps of packet 3's transmissions.
@@ -238,9 +240,9 @@ impl End for SenderEnd {
         self.sender.advance(now, &mut packets);
         for segment in packets.into_iter().map(|packet| packet.body) {
             match &segment.kind {
-                Kind::Syn { ts, ecn, .. } => {
+                Kind::Syn { ts, ace, .. } => {
                     let first = self.syn.map_or(*ts, |(first, ..)| first);
-                    self.syn = Some((first, *ts, *ecn));
+                    self.syn = Some((first, *ts, *ace));
                 }
                 Kind::Data(data) => {
                     let codepoint = format!("{:?}", data.ecn).to_lowercase();
@@ -289,7 +291,7 @@ impl End for SenderEnd {
     }
 }
 
-/// Packets in ranges, `r` for those sent again, `|` where a burst ended (PSH), `cwr`
+/// Packets in ranges, `r` for retransmissions, `|` where a burst ended (PSH), `cwr`
 /// before a packet with that flag.
 fn show_sent(sent: &[Kind]) -> String {
     let mut words: Vec<String> = Vec::new();
@@ -307,8 +309,9 @@ fn show_sent(sent: &[Kind]) -> String {
         let Kind::Data(Data { seq, psh, retransmission, cwr, .. }) = kind else {
             flush(&mut words, &mut run);
             let word = match kind {
-                Kind::Syn { ecn: true, .. } => "syn ecn".to_owned(),
-                Kind::Syn { .. } => "syn".to_owned(),
+                Kind::Syn { ace: Ace::NONE, .. } => "syn".to_owned(),
+                Kind::Syn { .. } => "syn ecn".to_owned(),
+                Kind::WindowProbe { seq, .. } => format!("probe {seq}"),
                 Kind::Challenge { seq, .. } => format!("challenge {seq}"),
                 _ => "handshake".to_owned(),
             };
@@ -333,4 +336,13 @@ fn show_sent(sent: &[Kind]) -> String {
     }
     flush(&mut words, &mut run);
     words.join(" ")
+}
+
+/// The answer of a peer that has every kind of ECN.
+fn answer(offered: Ace) -> Ace {
+    match offered {
+        Ace::CLASSIC_REQUEST => Ace::CLASSIC_ANSWER,
+        Ace::ACCURATE_REQUEST => Ace::reflecting(Ecn::NotEct),
+        _ => Ace::NONE,
+    }
 }

@@ -1,6 +1,6 @@
 //! The events of a control written in JavaScript, and the arrays of their fields.
 //!
-//! tools/generate_samples.py makes this file from crates/control/samples.toml.
+//! `make reference` makes this file from crates/control/samples.toml.
 
 #![expect(clippy::cast_precision_loss, reason = "counters stay far below 2^53")]
 

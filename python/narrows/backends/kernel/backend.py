@@ -29,10 +29,10 @@ from narrows.backends.kernel.machine import (
     has_discipline,
     which,
 )
-from narrows.backends.kernel.senders import find_senders, iperf3_reports
-from narrows.backends.kernel.validity import MOST_DRY, MOST_WAITING, read_hosts, reasons
+from narrows.backends.kernel.senders import find_senders
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.groups import flow_rows, groups
+from narrows.backends.linux.iperf3 import iperf3_reports
 from narrows.backends.linux.programs import (
     NO_CONTROL,
     check_programs,
@@ -41,21 +41,17 @@ from narrows.backends.linux.programs import (
     files,
 )
 from narrows.backends.linux.refusals import (
-    refuse_changes,
-    refuse_ecn,
-    refuse_modelled_hosts,
+    check_features,
     refuse_packets_of_reverse_flows,
-    refuse_simulated_workloads,
-    refuse_stacks,
     refuse_waiting_for_others,
 )
 from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tools import router_tool, traffic_tool
+from narrows.backends.linux.validity import MOST_DRY, MOST_WAITING, read_hosts, reasons
 from narrows.backends.protocol import (
     Capabilities,
     CaptureRequest,
     Progress,
-    refuse_own_controls,
 )
 from narrows.errors import InputError, SpecError
 from narrows.packets import PACKET_BYTES
@@ -63,7 +59,7 @@ from narrows.spec.kernel_program import is_program, refuse_modules
 from narrows.spec.registry import queues
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
-from narrows.store import RunInfo, RunResult, digest
+from narrows.store import RunInfo, RunRecord, digest
 
 _REVISION = 2
 """Is increased when the tables change, so that older results aren't reused."""
@@ -138,7 +134,7 @@ class Kernel:
         scenario: Scenario,
         progress: Progress | None = None,
         captures: CaptureRequest | None = None,
-    ) -> RunResult:
+    ) -> RunRecord:
         """Runs `scenario` to its end in real time.
 
         Captures are made at both hosts' devices and at both sides of the bottleneck.
@@ -183,7 +179,7 @@ class Kernel:
             ),
         )
         packets = {name: ending["packets"] for name, ending in captured.items()}
-        return RunResult(tables, info, packets, reports)
+        return RunRecord(tables, info, packets, reports)
 
     def _conditions(
         self,
@@ -203,7 +199,7 @@ class Kernel:
         }
 
 
-def _controls(own: Mapping[str, programs.Program]) -> dict[str, Any]:
+def _controls(own: Mapping[str, programs.BpfProgram]) -> dict[str, Any]:
     """The programs that ran, for the conditions of a run."""
     return {"controls": {cca: asdict(program) for cca, program in own.items()}} if own else {}
 
@@ -246,20 +242,12 @@ def _check_groups(scenario: Scenario) -> None:
 
 def _check(scenario: Scenario) -> None:
     """Raises SpecError for what a real kernel can't do."""
-    flows = scenario["flows"]
-    refuse_simulated_workloads(scenario)
-    refuse_modelled_hosts(scenario, "a real host has its own")
-    refuse_stacks(scenario)
+    check_features(scenario, "a real host has its own", MAX_FLOWS)
     check_programs(scenario)
-    refuse_changes(scenario)
-    refuse_ecn(scenario)
-    if len(flows) > MAX_FLOWS:
-        raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
     refuse_packets_of_reverse_flows(scenario)
     _check_groups(scenario)
-    refuse_own_controls(scenario)
     refuse_modules(scenario, "which is not to be loaded into this machine's kernel")
-    for i, flow in enumerate(flows):
+    for i, flow in enumerate(scenario["flows"]):
         if flow["options"]:
             remedy = "none on this back end: they are the whole machine's module parameters,"
             raise SpecError.at(f"flows[{i}].options", f"{dict(flow['options'])}", remedy)

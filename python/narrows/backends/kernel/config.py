@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,17 @@ from narrows.backends.kernel.machine import which
 from narrows.backends.kernel.senders import Senders
 from narrows.backends.linux.cards import disciplines
 from narrows.backends.linux.groups import Group, groups, part
+from narrows.backends.linux.iperf3 import client_configs, data_ports
 from narrows.backends.linux.programs import host_settings
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
     fine_interval,
     host_sysctls,
-    told_scenario,
+    scenario_for_programs,
 )
 from narrows.backends.protocol import CaptureRequest
-from narrows.spec.scenario import Flow, Host, Scenario
+from narrows.spec.scenario import Host, Scenario
 
 DEVICE = "path0"
 """The name of each host's device."""
@@ -28,8 +29,6 @@ MAX_HOSTS = 32
 """The router looks at each device in turn."""
 MAX_FLOWS = 1000
 """As many flows as one process may have sockets for, with a margin."""
-_FIRST_DATA_PORT = 30_000
-"""The sender's port of iperf3's flow i is this plus i, below the ephemeral ports."""
 LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
 """Runs below these limits were reproducible, runs beyond them weren't."""
 _RECORDED = (
@@ -62,7 +61,7 @@ def router_config(
     It passes the scenario on to the traffic tool. `names` has the kernel's names of the user's own
     controls.
     """
-    iperf3 = _iperf3(senders, scenario["flows"])
+    iperf3 = client_configs([senders.program(flow) for flow in scenario["flows"]])
     hosts = [
         _hosts(scenario, group, senders, host_directory(directory, number), names)
         for number, group in enumerate(groups(scenario))
@@ -70,9 +69,9 @@ def router_config(
     for host, group in zip(hosts, groups(scenario), strict=True):
         host["traffic"]["iperf3"] = [iperf3[number] for number in group.flows]
     return {
-        "scenario": told_scenario(scenario, names),
+        "scenario": scenario_for_programs(scenario, names),
         "first_port": FIRST_PORT,
-        "data_ports": [each and each["data_port"] for each in iperf3],
+        "data_ports": data_ports(iperf3),
         "sample_ns": fine_interval(scenario["run"]["sample_interval_ns"]),
         "log_packets": False,
         "pcap": _pcap(scenario, captures),
@@ -101,7 +100,7 @@ def _hosts(
     sysctls = {f"net/ipv4/{name}": value for name, value in group.own.get("sysctls", {}).items()}
     return {
         "flows": group.flows,
-        "scenario": told_scenario(own, names),
+        "scenario": scenario_for_programs(own, names),
         "commands": [
             [which("tc") or "tc", *command.split()]
             for command in disciplines(DEVICE, own, group.own.get("line_rate_bps"))
@@ -117,15 +116,6 @@ def _hosts(
         },
         "out": str(directory),
     }
-
-
-def _iperf3(senders: Senders, flows: Sequence[Flow]) -> list[dict[str, Any] | None]:
-    """For each flow that iperf3 sends, the program and the sender's port of its data."""
-    programs = map(senders.program, flows)
-    return [
-        {"program": program, "data_port": _FIRST_DATA_PORT + i} if program else None
-        for i, program in enumerate(programs)
-    ]
 
 
 def _pcap(scenario: Scenario, captures: CaptureRequest | None) -> dict[str, Any] | None:

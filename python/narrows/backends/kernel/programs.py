@@ -46,7 +46,7 @@ _ARCHITECTURES = {"x86_64": "x86", "aarch64": "arm64", "riscv64": "riscv"}
 
 
 @dataclass(frozen=True)
-class Program:
+class BpfProgram:
     """A registered control: the kernel's name of it, and what it was made from."""
 
     name: str
@@ -81,7 +81,7 @@ def check(scenario: Scenario) -> None:
 
 
 @contextmanager
-def register(scenario: Scenario, directory: Path) -> Iterator[dict[str, Program]]:
+def register(scenario: Scenario, directory: Path) -> Iterator[dict[str, BpfProgram]]:
     """The programs of a scenario, in the kernel until the end of the block.
 
     `directory` is where they are compiled. Raises SpecError, with the tool's message, for one that
@@ -95,7 +95,7 @@ def register(scenario: Scenario, directory: Path) -> Iterator[dict[str, Program]
 
 
 @contextmanager
-def _register(cca: str, source: Mapping[str, str], directory: Path) -> Iterator[Program]:
+def _register(cca: str, source: Mapping[str, str], directory: Path) -> Iterator[BpfProgram]:
     directory.mkdir()
     given = content(cca, source)
     compiled = _compile(cca, given, directory)
@@ -106,7 +106,7 @@ def _register(cca: str, source: Mapping[str, str], directory: Path) -> Iterator[
             remedy = "a program with one struct tcp_congestion_ops"
             raise SpecError.at(cca, f"{len(new)} controls in it", remedy)
         sums = [hashlib.sha256(data).hexdigest() for data in (given, compiled.read_bytes())]
-        yield Program(new.pop(), *sums)
+        yield BpfProgram(new.pop(), *sums)
 
 
 def _compile(cca: str, given: bytes, directory: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from narrows.columns import shaped
+from narrows.columns import compute_table
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Scenario
 
@@ -25,9 +25,10 @@ def _flows(scenario: Scenario, names: tuple[str, ...]) -> list[int]:
 def cca_states(scenario: Scenario) -> pl.Expr:
     """The state of each flow's control: BBR's from its gains, others' from the window's growth."""
     pacing, window = pl.col("cc3"), pl.col("cc4")
-    # tcp_bbr.c: high gain 739, drain gain 88, cwnd gain 512 while probing for bandwidth.
+    # tcp_bbr.c: high gain 739, drain gain 88, cwnd gain 512 while probing for bandwidth; STARTUP
+    # has both gains at 0 until the first ACK.
     bbr = (
-        pl.when((window == 739) & (pacing > _UNIT))
+        pl.when(((window == 739) & (pacing > _UNIT)) | (window == 0))
         .then(pl.lit("startup"))
         .when(window == 739)
         .then(pl.lit("drain"))
@@ -55,7 +56,7 @@ def internals(
     """The table `internals`: what controls and applications tell of themselves."""
     told = applications.filter(pl.col("time_ns").is_in(rows["time_ns"].unique().to_list()))
     known = {name: pl.col(name) for name in ("flow", "name", "value")}
-    of_applications = shaped("internals", told, {"time_s": time_s} | known)
+    of_applications = compute_table("internals", told, {"time_s": time_s} | known)
     both = pl.concat([_of_controls(rows, scenario, time_s), of_applications])
     return both.sort("time_s", "flow", maintain_order=True)
 
@@ -76,4 +77,4 @@ def _of_controls(rows: pl.DataFrame, scenario: Scenario, time_s: pl.Expr) -> pl.
     )
     long = wide.unpivot(index=["time_s", "flow"], variable_name="name", value_name="value")
     kept = long.drop_nulls().sort("time_s", "flow", maintain_order=True)
-    return shaped("internals", kept, {name: pl.col(name) for name in kept.columns})
+    return compute_table("internals", kept, {name: pl.col(name) for name in kept.columns})

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from narrows.backends.linux.groups import Group
+from narrows.backends.protocol import refuse_own_controls
 from narrows.errors import SpecError
 from narrows.spec import registry
 from narrows.spec.host import MODELLED
@@ -16,7 +17,23 @@ SIMULATED_WORKLOADS = ("web", "udp", "ping", "media")
 """Workloads that crates/traffic can't send."""
 
 
-def refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
+def check_features(scenario: Scenario, hosts: str, most_flows: int) -> None:
+    """Raises SpecError for what no back end with a Linux kernel has.
+
+    `hosts` says why it models no hosts.
+    """
+    _refuse_simulated_workloads(scenario)
+    _refuse_modelled_hosts(scenario, hosts)
+    _refuse_stacks(scenario)
+    _refuse_changes(scenario)
+    _refuse_ecn(scenario)
+    if len(scenario["flows"]) > most_flows:
+        found, remedy = f"{len(scenario['flows'])}", f"at most {most_flows} on this back end"
+        raise SpecError.at("flows", found, remedy)
+    refuse_own_controls(scenario)
+
+
+def _refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
     """Raises SpecError for keys that only simulated hosts have; `reason` says why."""
     host: Mapping[str, Any] = scenario["host"]
     for key in MODELLED:
@@ -24,7 +41,7 @@ def refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
             raise SpecError.at(f"host.{key}", f"{value} ns", f'"0s", since {reason},')
 
 
-def refuse_ecn(scenario: Scenario) -> None:
+def _refuse_ecn(scenario: Scenario) -> None:
     """Raises SpecError for a flow whose ECN Linux's TCP doesn't have.
 
     DCTCP negotiates its own (`TCP_CONG_NEEDS_ECN`); for the others `tcp_ecn` at the time of
@@ -38,7 +55,7 @@ def refuse_ecn(scenario: Scenario) -> None:
             raise SpecError.at(f"flows[{i}].ecn", f'"{flow["ecn"]}"', remedy)
 
 
-def refuse_simulated_workloads(scenario: Scenario) -> None:
+def _refuse_simulated_workloads(scenario: Scenario) -> None:
     """Raises SpecError for workloads that only the simulator has."""
     for i, flow in enumerate(scenario["flows"]):
         work = flow["workload"]
@@ -73,7 +90,7 @@ def refuse_waiting_for_others(scenario: Scenario, members: Sequence[Group]) -> N
                 raise SpecError.at(f"flows[{number}].while", f'"{other}"', remedy)
 
 
-def refuse_stacks(scenario: Scenario) -> None:
+def _refuse_stacks(scenario: Scenario) -> None:
     """Raises SpecError for transport stacks of other projects, which only the simulator drives."""
     for i, flow in enumerate(scenario["flows"]):
         if stack := flow.get("stack"):
@@ -81,7 +98,7 @@ def refuse_stacks(scenario: Scenario) -> None:
             raise SpecError.at(f"flows[{i}].stack", f'"{stack}"', remedy)
 
 
-def refuse_changes(scenario: Scenario) -> None:
+def _refuse_changes(scenario: Scenario) -> None:
     """Raises SpecError for changes in the course of the run."""
     if scenario.get("changes"):
         remedy = "the back end sim for it, or none,"

@@ -24,7 +24,7 @@ from narrows.backends.linux.tables import (
     seconds,
     wanted_rows,
 )
-from narrows.columns import schema, shaped
+from narrows.columns import compute_table, schema
 from narrows.spec.scenario import Scenario
 
 
@@ -113,7 +113,7 @@ def _ended_programs(
         "size_bytes": pl.col("payload_bytes"),
         "retransmitted": pl.lit(0),
     }
-    return shaped("completions", rows, known)
+    return compute_table("completions", rows, known)
 
 
 def _one_way_delays(directory: Path) -> pl.DataFrame:
@@ -126,7 +126,7 @@ def _one_way_delays(directory: Path) -> pl.DataFrame:
         "value": pl.col("delay_us") / 1e3,
         "weight": pl.col("packets").cast(pl.Float64),
     }
-    return shaped("distributions", counted, known)
+    return compute_table("distributions", counted, known)
 
 
 def _queue_samples(rows: pl.DataFrame, queue: pl.DataFrame) -> pl.DataFrame:
@@ -135,4 +135,4 @@ def _queue_samples(rows: pl.DataFrame, queue: pl.DataFrame) -> pl.DataFrame:
     wanted = instants.join(queue.select("link").unique(), how="cross").sort("time_ns", "link")
     rows = wanted.join_asof(queue.sort("time_ns"), on="time_ns", by="link", check_sortedness=False)
     counted = {name: pl.col(name) for name in schema("queue_samples") if name in rows.columns}
-    return shaped("queue_samples", rows, {"time_s": seconds()} | counted)
+    return compute_table("queue_samples", rows, {"time_s": seconds()} | counted)

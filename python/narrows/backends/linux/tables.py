@@ -11,7 +11,7 @@ import polars as pl
 
 from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.traffic import FIRST_PORT
-from narrows.columns import shaped
+from narrows.columns import compute_table
 from narrows.spec.registry import paces
 from narrows.spec.scenario import Scenario
 
@@ -97,7 +97,7 @@ def flow_samples(
         .otherwise(pl.lit("closed")),
         "cca_state": cca_states(scenario),
     }
-    return shaped("flow_samples", rated, known)
+    return compute_table("flow_samples", rated, known)
 
 
 def _is_paced(scenario: Scenario) -> pl.Expr:
@@ -122,7 +122,7 @@ def completion_rows(completions: pl.DataFrame) -> pl.DataFrame:
     """The table `completions` from the traffic tool's."""
     same = ("flow", "instance", "size_bytes", "retransmitted")
     times = {"start_s": seconds("start_ns"), "end_s": seconds("end_ns")}
-    return shaped("completions", completions, {name: pl.col(name) for name in same} | times)
+    return compute_table("completions", completions, {name: pl.col(name) for name in same} | times)
 
 
 def round_trips(flows: pl.DataFrame, since_ns: int) -> pl.DataFrame:
@@ -148,7 +148,7 @@ def _buckets(kind: str, samples: pl.DataFrame) -> pl.DataFrame:
     summed = samples.group_by("id", "value").agg(pl.col("weight").sum())
     kept = summed.filter(pl.col("weight") > 0).sort("id", "value")
     columns = {name: pl.col(name) for name in ("id", "value", "weight")}
-    return shaped("distributions", kept, {"kind": pl.lit(kind)} | columns)
+    return compute_table("distributions", kept, {"kind": pl.lit(kind)} | columns)
 
 
 def packets(captured: pl.DataFrame) -> pl.DataFrame:
@@ -183,4 +183,4 @@ def packets(captured: pl.DataFrame) -> pl.DataFrame:
         "size": pl.col("payload") + 52 + options,
         "retransmission": (out & again).fill_null(value=False),
     }
-    return shaped("packets", frame, known)
+    return compute_table("packets", frame, known)

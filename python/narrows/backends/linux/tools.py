@@ -11,9 +11,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 
 from narrows.cached import cache_directory, is_private, private_directory
@@ -23,19 +20,18 @@ from narrows.store.owned import owned_file
 _PREFIX = "narrows-"
 _TRAFFIC = f"{_PREFIX}traffic"
 _ROUTER = f"{_PREFIX}router"
-_may_build: ContextVar[bool] = ContextVar("may_build", default=True)
+_DRILL = f"{_PREFIX}drill"
 INSTALLED = Path(__file__).resolve().parents[2] / "programs"
 """Where a wheel contains them."""
 
 
-@contextmanager
-def without_building() -> Iterator[None]:
-    """Programs that would have to be built are missing until the end of the block."""
-    token = _may_build.set(False)
-    try:
-        yield
-    finally:
-        _may_build.reset(token)
+def require_built(backend: str) -> None:
+    """Raises InputError if the programs of `backend` would first have to be built."""
+    sources = rust_sources()
+    for name in (_TRAFFIC, _ROUTER):
+        if sources is not None and not is_private(_place(sources, name)):
+            found = f'"{backend}" without {name}'
+            raise InputError.at("--backend", found, "`make setup`, which builds it,")
 
 
 def traffic_tool(backend: str = "uml") -> Path:
@@ -54,6 +50,14 @@ def router_tool(backend: str = "kernel") -> Path:
     return _tool(_ROUTER, backend)
 
 
+def drill_tool(backend: str = "uml") -> Path:
+    """The program that plays packetdrill scripts in a guest, rebuilt if it is outdated.
+
+    Raises InputError if there are neither sources nor a program.
+    """
+    return _tool(_DRILL, backend)
+
+
 def _tool(name: str, backend: str) -> Path:
     sources = rust_sources()
     if sources is None:
@@ -61,15 +65,16 @@ def _tool(name: str, backend: str) -> Path:
         if found is None:
             raise InputError.at("--backend", f'"{backend}", which needs {name}', _remedy(name))
         return Path(found)
-    folder = private_directory(cache_directory() / "tools")
-    built = folder / f"{name}-{fingerprint(sources, name)}"
+    built = _place(sources, name)
     if not is_private(built):
-        if not _may_build.get():
-            raise InputError.at(
-                "--backend", f'"{backend}" without {name}', "`make setup`, which builds it,"
-            )
         _build(sources, name, built, backend)
     return built
+
+
+def _place(sources: Path, name: str) -> Path:
+    """Where a program is that was built from these sources."""
+    folder = private_directory(cache_directory() / "tools")
+    return folder / f"{name}-{fingerprint(sources, name)}"
 
 
 def _remedy(name: str) -> str:
@@ -136,3 +141,4 @@ def _build(workspace: Path, name: str, built: Path, backend: str) -> None:
 if __name__ == "__main__":
     router_tool()
     traffic_tool()
+    drill_tool()

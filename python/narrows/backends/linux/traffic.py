@@ -20,7 +20,9 @@ BUFFERS = {
 """tcp_rmem and tcp_wmem for each value of `host.socket_buffers`."""
 
 
-def told_scenario(scenario: Scenario, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+def scenario_for_programs(
+    scenario: Scenario, names: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """The scenario in the form of crates/spec, which the programs read.
 
     `names` has the kernel's names of the user's own controls.

@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from narrows.backends.uml.backend import Uml
 from narrows.backends.uml.builder import BuildProgress, build
-from narrows.backends.uml.kernels import Kernel, get_kernel, kernels
+from narrows.backends.uml.kernels import BuiltKernel, get_kernel, kernels
 
-__all__ = ["BuildProgress", "Kernel", "Uml", "build", "get_kernel", "kernels"]
+__all__ = ["BuildProgress", "BuiltKernel", "Uml", "build", "get_kernel", "kernels"]

@@ -15,6 +15,7 @@ from typing import Any
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.groups import Group, groups
 from narrows.backends.linux.programs import describe_programs, engine_suffix, files
+from narrows.backends.linux.qdisc_tables import read_tables
 from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FINE_NS, fine_interval
@@ -29,13 +30,14 @@ from narrows.backends.uml.coupled import (
     run_guests,
     window_ns,
 )
-from narrows.backends.uml.kernels import Kernel, get_kernel, kernel_of_profile
+from narrows.backends.uml.kernels import BuiltKernel, get_kernel, kernel_of_profile
 from narrows.backends.uml.machine import (
     GUEST_DIRECTORY,
     SCRIPT,
     Program,
     boot,
     complain,
+    guest_programs,
     missing_programs,
 )
 from narrows.backends.uml.modules import Module, modules
@@ -47,12 +49,11 @@ from narrows.backends.uml.network import (
     network_script,
     tool_config,
 )
-from narrows.backends.uml.tables import read_tables
 from narrows.errors import InputError
 from narrows.packets import PACKET_BITS, PACKET_BYTES
 from narrows.spec.registry import queues
 from narrows.spec.scenario import Scenario
-from narrows.store import RunInfo, RunResult, Tables, digest
+from narrows.store import RunInfo, RunRecord, Tables, digest
 
 _REVISION = 2
 """Is increased when the path or the tables change, so that older results aren't reused."""
@@ -78,7 +79,7 @@ class Uml:
         if missing:
             found = f'"uml", but no {", ".join(missing)} here'
             raise InputError.at("--backend", found, "a machine with iproute2 and util-linux")
-        tools = (self._tools.traffic, self._tools.router)
+        tools = (self._tools.traffic, self._tools.router, *guest_programs())
         marks = [hashlib.sha256(tool.read_bytes()).hexdigest() for tool in tools]
         parts = ":".join([self.kernel.digest, *marks])
         mark = hashlib.sha256(parts.encode()).hexdigest()[:12]
@@ -110,7 +111,7 @@ class Uml:
         scenario: Scenario,
         progress: Progress | None = None,
         captures: CaptureRequest | None = None,
-    ) -> RunResult:
+    ) -> RunRecord:
         """Runs `scenario` to its end; the same scenario always gives the same tables.
 
         Captures are made at both hosts, and where the router carries the packets also at both
@@ -140,7 +141,7 @@ class Uml:
             wall_s=time.perf_counter() - began,
             conditions=conditions | describe_programs(scenario),
         )
-        return RunResult(tables, info, captured, kept)
+        return RunRecord(tables, info, captured, kept)
 
     def _pcap(
         self, scenario: Scenario, captures: CaptureRequest | None, *, alone: bool
@@ -212,7 +213,7 @@ class Uml:
         flows = [scenario["flows"][number] for number in group.flows]
         return replace(guest, modules=modules(scenario, flows, guest.kernel))
 
-    def _kernel_of(self, group: Group) -> Kernel:
+    def _kernel_of(self, group: Group) -> BuiltKernel:
         """The kernel of a group: the one that it names, one of its profile, or the back end's."""
         place = f"flows[{group.flows[0]}]"
         if "kernel" in group.own:
@@ -269,7 +270,7 @@ def _conditions(guest: Guest) -> dict[str, Any]:
 
 def _controls(own: Mapping[str, Module]) -> dict[str, Any]:
     """The modules that ran, for the conditions of a run."""
-    return {"controls": {cca: module.described() for cca, module in own.items()}} if own else {}
+    return {"controls": {cca: module.as_conditions() for cca, module in own.items()}} if own else {}
 
 
 def _extent(tables: Tables) -> tuple[float, int]:

@@ -20,7 +20,7 @@ from narrows.backends.uml.kernels import (
     BINARY,
     LIBRARY,
     METADATA,
-    Kernel,
+    BuiltKernel,
     kernels,
     kernels_directory,
 )
@@ -35,7 +35,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _STEPS = 1150
 """About the number of lines that make prints for the kernel, to estimate the progress."""
 _HZ = 250
-"""Debian's value; User-Mode Linux would take 100."""
+"""Debian's value; User-Mode Linux would take 100. A file of options may set another."""
 _REQUIRED = (
     "CONFIG_UML_TIME_TRAVEL_SUPPORT",
     "CONFIG_HIGH_RES_TIMERS",
@@ -72,7 +72,7 @@ def build(
     jobs: int | None = None,
     force: bool = False,
     progress: BuildProgress = lambda _step, _fraction: None,
-) -> Kernel:
+) -> BuiltKernel:
     """Builds the kernel of a source tree, or of a Debian source package that is installed.
 
     The `patches` are applied in their order to a copy; the tree isn't changed. `config` is a
@@ -106,7 +106,7 @@ def compile_kernel(
     place: Path,
     jobs: int | None,
     progress: BuildProgress,
-) -> Kernel:
+) -> BuiltKernel:
     """Compiles the sources of a kernel in `place`, and keeps what modules need."""
     progress("unpacking the sources", 0.02)
     tree = origin.prepare(place / "tree")
@@ -129,7 +129,7 @@ def _recipe() -> str:
     return "\0".join(parts)
 
 
-def _built_before(fingerprint: str, name: str) -> Kernel | None:
+def _built_before(fingerprint: str, name: str) -> BuiltKernel | None:
     """A kernel from the same contents, the one of this name first."""
     found = (kernel for kernel in kernels() if kernel.fingerprint == fingerprint)
     # Earlier versions of this program kept nothing for modules.
@@ -137,7 +137,7 @@ def _built_before(fingerprint: str, name: str) -> Kernel | None:
     return min(same, key=lambda kernel: kernel.name != name, default=None)
 
 
-def _take_existing(known: Kernel, name: str, place: Path) -> Kernel:
+def _take_existing(known: BuiltKernel, name: str, place: Path) -> BuiltKernel:
     """An existing kernel, even under another name."""
     if known.name == name:
         return known
@@ -156,7 +156,7 @@ def _configure(tree: Path, objects: Path, config: Path | None) -> None:
     if config is not None:
         fragment += "\n" + config.read_text(encoding="utf-8")
     (objects / "fragment").write_text(fragment, encoding="utf-8")
-    (objects / "Kconfig.narrows").write_text(_kconfig(tree), encoding="utf-8")
+    (objects / "Kconfig.narrows").write_text(_kconfig(tree, _hz(fragment)), encoding="utf-8")
     all_ = f"KCONFIG_ALLCONFIG={objects / 'fragment'}"
     call([*_command(tree, objects), all_, "allnoconfig"], "the configuration")
     settled = (objects / ".config").read_text(encoding="utf-8").splitlines()
@@ -181,11 +181,17 @@ def _root_support(tree: Path) -> str:
     return "" if "mount_nodev_root" in mounts else "CONFIG_BLOCK=y\n"
 
 
-def _kconfig(tree: Path) -> str:
+def _hz(fragment: str) -> int:
+    """The clock rate: CONFIG_HZ of a file of options, which User-Mode Linux wouldn't ask for."""
+    found = re.findall(r"^CONFIG_HZ=(\d+)$", fragment, re.MULTILINE)
+    return int(found[-1]) if found else _HZ
+
+
+def _kconfig(tree: Path, hz: int) -> str:
     """The tree's top Kconfig with our clock rate inserted first: the first default counts."""
     text = (tree / "Kconfig").read_text(encoding="utf-8")
     start = text.index("source ")
-    return f"{text[:start]}config HZ\n\tint\n\tdefault {_HZ}\n\n{text[start:]}"
+    return f"{text[:start]}config HZ\n\tint\n\tdefault {hz}\n\n{text[start:]}"
 
 
 _RECIPE = 1
@@ -222,7 +228,9 @@ def _make(tree: Path, objects: Path, jobs: int, progress: BuildProgress) -> None
         raise NarrowsError(f"the kernel can't be built:\n{said}")
 
 
-def _install(objects: Path, name: str, origin: Origin, fingerprint: str, place: Path) -> Kernel:
+def _install(
+    objects: Path, name: str, origin: Origin, fingerprint: str, place: Path
+) -> BuiltKernel:
     """Collects the program and its files, boots it, and puts it in the cache."""
     place.mkdir()
     shutil.copy2(objects / BINARY, place / BINARY)
@@ -235,7 +243,7 @@ def _install(objects: Path, name: str, origin: Origin, fingerprint: str, place: 
     digest = hashlib.sha256((place / BINARY).read_bytes()).hexdigest()
     built = datetime.now(UTC).isoformat(timespec="seconds")
     patches = tuple(patch.name for patch in origin.patches)
-    kernel = Kernel(
+    kernel = BuiltKernel(
         name, release, digest, ccas, parameters, str(origin), built, patches, fingerprint
     )
     kernel.write(place)

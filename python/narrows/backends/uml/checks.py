@@ -10,20 +10,15 @@ from collections.abc import Sequence
 
 from narrows.backends.linux.groups import Group
 from narrows.backends.linux.programs import check_programs
+from narrows.backends.linux.qdiscs import can_make
 from narrows.backends.linux.refusals import (
-    refuse_changes,
-    refuse_ecn,
-    refuse_modelled_hosts,
+    check_features,
     refuse_packets_of_reverse_flows,
-    refuse_simulated_workloads,
-    refuse_stacks,
     refuse_waiting_for_others,
 )
-from narrows.backends.protocol import refuse_own_controls
 from narrows.backends.uml.coupled import window_ns
-from narrows.backends.uml.kernels import Kernel
+from narrows.backends.uml.kernels import BuiltKernel
 from narrows.backends.uml.network import MAX_FLOWS
-from narrows.backends.uml.qdiscs import can_make
 from narrows.errors import SpecError
 from narrows.spec.classes import OWN_HOST
 from narrows.spec.kernel_program import refuse_programs
@@ -44,25 +39,18 @@ def crosses_router(scenario: Scenario) -> bool:
     return bool(elements or other or own or scenario["host"]["gso"])
 
 
-def check(scenario: Scenario, default: Kernel | None) -> None:
+def check(scenario: Scenario, default: BuiltKernel | None) -> None:
     """Raises SpecError for scenarios that no kernel can run.
 
     `default` is the back end's kernel if the user chose none; it must have the profile.
     """
-    host, flows = scenario["host"], scenario["flows"]
+    host = scenario["host"]
     if default is not None and host["profile"] != default.profile:
         remedy = f'"{default.profile}", or --backend uml:{default.name},'
         raise SpecError.at("host.profile", f'"{host["profile"]}"', remedy)
-    refuse_simulated_workloads(scenario)
-    refuse_modelled_hosts(scenario, "hosts in virtual time take no time")
-    refuse_stacks(scenario)
+    check_features(scenario, "hosts in virtual time take no time", MAX_FLOWS)
     check_programs(scenario)
-    refuse_changes(scenario)
-    refuse_ecn(scenario)
-    if len(flows) > MAX_FLOWS:
-        raise SpecError.at("flows", f"{len(flows)}", f"at most {MAX_FLOWS} on this back end")
     refuse_packets_of_reverse_flows(scenario)
-    refuse_own_controls(scenario)
     refuse_programs(scenario, "for which User-Mode Linux has no compiler (JIT)")
 
 

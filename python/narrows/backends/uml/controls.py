@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from narrows.backends.linux.programs import NO_CONTROL
-from narrows.backends.uml.kernels import Kernel
+from narrows.backends.uml.kernels import BuiltKernel
 from narrows.backends.uml.module_parameters import module_parameters
 from narrows.errors import SpecError
 from narrows.spec.kernel_program import is_module
@@ -13,7 +13,7 @@ from narrows.spec.scenario import Flow
 from narrows.spec.suggest import one_of
 
 
-def command_line(kernel: Kernel, flows: Sequence[Flow], numbers: Sequence[int]) -> list[str]:
+def command_line(kernel: BuiltKernel, flows: Sequence[Flow], numbers: Sequence[int]) -> list[str]:
     """The arguments of the kernel's command line for `flows`, which have these `numbers`.
 
     A control's options are the same for all its flows. Raises SpecError for a control or options

@@ -21,10 +21,10 @@ from threading import Event
 from typing import Any
 
 from narrows.backends.linux.groups import Group, part
-from narrows.backends.linux.traffic import FIRST_PORT, told_scenario
+from narrows.backends.linux.traffic import FIRST_PORT, scenario_for_programs
 from narrows.backends.uml import hosts
 from narrows.backends.uml.gate import gate_library, processor_library
-from narrows.backends.uml.kernels import Kernel
+from narrows.backends.uml.kernels import BuiltKernel
 from narrows.backends.uml.machine import POLL_S, SCRIPT, GuestError, Program, boot, complain
 from narrows.backends.uml.modules import Module
 from narrows.backends.uml.network import CONFIG, NETWORK
@@ -33,7 +33,7 @@ from narrows.spec.scenario import Scenario
 COUPLE, COUPLED = "couple_config.json", "couple.json"
 """Files in the run's directory: the coupling's configuration and its log."""
 _COUPLE_LOG = "couple.log"
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 """The time limit of the coupling for writing its results."""
 
 
@@ -41,7 +41,7 @@ _PATIENCE_S = 60.0
 class Guest:
     """A kernel, the flows between its hosts, arguments of its command line, and its modules."""
 
-    kernel: Kernel
+    kernel: BuiltKernel
     group: Group
     parameters: Sequence[str]
     modules: Mapping[str, Module] = field(default_factory=dict)
@@ -89,7 +89,7 @@ def run_guests(
     with _coupling(directory, tools.router) as coupling:
         cpu_s = _boot_all(directory, int(scenario["seed"]), guests, watch, coupling)
         try:
-            coupling.wait(_PATIENCE_S)
+            coupling.wait(_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             raise GuestError("the coupling of the guests didn't end") from None
         _check(coupling, directory)
@@ -119,7 +119,7 @@ def _couple_config(
     directory: Path, scenario: Scenario, guests: Sequence[Guest], interval_ns: int
 ) -> dict[str, Any]:
     return {
-        "scenario": told_scenario(scenario),
+        "scenario": scenario_for_programs(scenario),
         "first_port": FIRST_PORT,
         "sample_ns": interval_ns,
         "window_ns": window_ns(scenario),

@@ -13,15 +13,15 @@ from typing import Any
 from narrows.backends.linux.cards import disciplines
 from narrows.backends.linux.groups import Group
 from narrows.backends.linux.programs import host_settings
+from narrows.backends.linux.qdiscs import ETHERNET
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
     host_sysctls,
-    told_scenario,
+    scenario_for_programs,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS, ZERO_NS
 from narrows.backends.uml.network import CONFIG, GUEST, NETWORK, load_script
-from narrows.backends.uml.qdiscs import ETHERNET
 from narrows.spec.scenario import Scenario
 
 GATE = "gate.json"
@@ -110,7 +110,7 @@ def tool_config(
     """
     own = {f"net/ipv4/{name}": value for name, value in group.own.get("sysctls", {}).items()}
     return {
-        "scenario": told_scenario(part, names),
+        "scenario": scenario_for_programs(part, names),
         "sample_ns": interval_ns,
         "first_port": FIRST_PORT,
         "zero_ns": ZERO_NS,

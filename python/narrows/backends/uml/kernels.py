@@ -20,7 +20,7 @@ DEFAULT_PROFILE = "linux-6.12"
 
 
 @dataclass(frozen=True)
-class Kernel:
+class BuiltKernel:
     """A kernel that can be booted.
 
     `release` is the kernel's own (`uname -r`), `digest` the SHA-256 of the
@@ -66,6 +66,11 @@ class Kernel:
         return "linux-" + ".".join(self.release.split(".")[:2])
 
     @property
+    def has_usual_options(self) -> bool:
+        """Whether it was built without options of its own, as kernels that play scripts are not."""
+        return " with " not in self.source
+
+    @property
     def is_stock(self) -> bool:
         """Whether it was built from a distribution's unchanged sources."""
         return self.source.endswith(".tar.xz") and not self.patches
@@ -102,25 +107,27 @@ def kernels_directory() -> Path:
     return cache_directory() / "kernels"
 
 
-def kernels() -> list[Kernel]:
+def kernels() -> list[BuiltKernel]:
     """Every kernel that was built, by name."""
     found = []
     for metadata in sorted(kernels_directory().glob(f"*/{METADATA}")):
         try:
-            found.append(Kernel.read(metadata.parent))
+            found.append(BuiltKernel.read(metadata.parent))
         except (OSError, ValueError):
             continue
     return found
 
 
-def get_kernel(name: str | None = None, place: str = "--backend") -> Kernel:
+def get_kernel(name: str | None = None, place: str = "--backend") -> BuiltKernel:
     """The kernel of that name; without one the one that specifications get without a profile.
 
     That is the one built last of those with `DEFAULT_PROFILE`, a distribution's own before others;
-    where none has it, the same choice among all. Raises InputError at `place` if there is none.
+    where none has it, the same choice among all with the usual options. Raises InputError at
+    `place` if there is none.
     """
     known = {kernel.name: kernel for kernel in kernels()}
-    if not known:
+    usual = [kernel for kernel in known.values() if kernel.has_usual_options]
+    if not known or (name is None and not usual):
         found = '"uml", for which no kernel is built yet'
         remedy = (
             "`narrows kernel build` first (minutes, once), or one that needs no build, "
@@ -129,22 +136,22 @@ def get_kernel(name: str | None = None, place: str = "--backend") -> Kernel:
         raise InputError.at("--backend", found, remedy)
     private_directory(kernels_directory(), place)
     if name is None:
-        return max(known.values(), key=_preference)
+        return max(usual, key=_preference)
     if name not in known:
         raise InputError.at(place, f'the kernel "{name}", unknown', one_of(name, known))
     return known[name]
 
 
-def _preference(kernel: Kernel) -> tuple[bool, bool, str]:
+def _preference(kernel: BuiltKernel) -> tuple[bool, bool, str]:
     return kernel.profile == DEFAULT_PROFILE, kernel.is_stock, kernel.built
 
 
-def kernel_of_profile(profile: str, place: str) -> Kernel:
+def kernel_of_profile(profile: str, place: str) -> BuiltKernel:
     """The kernel with this profile, preferably a distribution's.
 
     Raises InputError at `place` if there is none.
     """
-    fitting = [kernel for kernel in kernels() if kernel.profile == profile]
+    fitting = [one for one in kernels() if one.profile == profile and one.has_usual_options]
     if not fitting:
         have = ", ".join(sorted({kernel.profile for kernel in kernels()})) or "none"
         remedy = f"a profile whose kernel was built (`narrows kernel build`; here: {have})"

@@ -127,6 +127,16 @@ def complain(directory: Path) -> None:
         raise GuestError(f"the guest failed: {said or console(directory)}")
 
 
+def guest_programs() -> list[Path]:
+    """The host's programs that set up a guest, as far as they are here.
+
+    With another shell a guest's random numbers differ, and with them a run; what else is installed
+    on the host makes no difference.
+    """
+    found = map(which, ("sh", "mount", "ip", "tc"))
+    return [Path(program) for program in found if program is not None]
+
+
 def missing_programs() -> list[str]:
     """The programs that the host lacks to boot a guest and to make its network."""
     return [name for name in ("setarch", "ip", "tc") if which(name) is None]

@@ -21,13 +21,13 @@ def module_parameters(cca: str, options: Mapping[str, Any]) -> dict[str, int | N
     """
     entry = registry.ccas().get(cca)
     if entry is None:  # a control of the kernel that the simulator doesn't have
-        return {name: _whole(value) for name, value in options.items()}
+        return {name: _as_integer(value) for name, value in options.items()}
     known = {option["key"]: option for option in entry["parameters"]}
     wanted = [item for item in options.items() if item not in _INHERENT]
     return dict(_parameter(known[key], value) for key, value in wanted)
 
 
-def _whole(value: float | str) -> int | None:
+def _as_integer(value: float | str) -> int | None:
     if isinstance(value, str):  # a word, which no parameter of a module is
         return None
     return int(value) if float(value).is_integer() else None
@@ -35,7 +35,7 @@ def _whole(value: float | str) -> int | None:
 
 def _parameter(option: Mapping[str, Any], value: float | str) -> tuple[str, int | None]:
     if option["former"] is None:
-        return option["name"], _whole(value)
+        return option["name"], _as_integer(value)
     name, (words, unit) = option["former"]
     if isinstance(value, str):
         number, rest = int(words[value]), 0

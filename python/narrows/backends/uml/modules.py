@@ -12,7 +12,7 @@ from pathlib import Path
 
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.tools import traffic_tool
-from narrows.backends.uml.kernels import METADATA, Kernel
+from narrows.backends.uml.kernels import METADATA, BuiltKernel
 from narrows.backends.uml.machine import GUEST_DIRECTORY, Program, boot, console, which
 from narrows.backends.uml.module_tree import unpack
 from narrows.backends.uml.origin import last_lines
@@ -41,12 +41,12 @@ class Module:
     object_sha256: str
     file: Path
 
-    def described(self) -> dict[str, str]:
+    def as_conditions(self) -> dict[str, str]:
         """For the conditions of a run."""
         return {key: value for key, value in asdict(self).items() if key != "file"}
 
 
-def check(scenario: Scenario, kernels: Sequence[Kernel]) -> None:
+def check(scenario: Scenario, kernels: Sequence[BuiltKernel]) -> None:
     """Raises InputError if this machine or a kernel lacks what modules need."""
     if not any(is_module(flow["cca"]) for flow in scenario["flows"]):
         return
@@ -62,7 +62,7 @@ def check(scenario: Scenario, kernels: Sequence[Kernel]) -> None:
             raise InputError.at("--backend", found, remedy)
 
 
-def modules(scenario: Scenario, flows: Sequence[Flow], kernel: Kernel) -> dict[str, Module]:
+def modules(scenario: Scenario, flows: Sequence[Flow], kernel: BuiltKernel) -> dict[str, Module]:
     """The modules of some flows, by the names that flows call them, built if necessary.
 
     Raises SpecError for one that can't be built or loaded.
@@ -72,7 +72,7 @@ def modules(scenario: Scenario, flows: Sequence[Flow], kernel: Kernel) -> dict[s
     return {cca: _module(cca, controls[cca]["text"], kernel) for cca in wanted}
 
 
-def _module(cca: str, text: str, kernel: Kernel) -> Module:
+def _module(cca: str, text: str, kernel: BuiltKernel) -> Module:
     mark = hashlib.sha256(text.encode()).hexdigest()
     place = kernel.path / "modules" / mark[:16]
     if not (place / METADATA).is_file():
@@ -92,7 +92,7 @@ def _module(cca: str, text: str, kernel: Kernel) -> Module:
     return Module(**known, file=place / _FILE)
 
 
-def _build(cca: str, text: str, kernel: Kernel, work: Path) -> Path:
+def _build(cca: str, text: str, kernel: BuiltKernel, work: Path) -> Path:
     unpack(kernel.module_tree, work / "tree")
     source = work / "source"
     source.mkdir()
@@ -113,7 +113,7 @@ def _build(cca: str, text: str, kernel: Kernel, work: Path) -> Path:
     return source / "narrows_own.ko"
 
 
-def _probe(cca: str, kernel: Kernel, module: Path) -> str:
+def _probe(cca: str, kernel: BuiltKernel, module: Path) -> str:
     """The name of the control that a module adds, as a guest that loads it reports."""
     with run_directory("uml") as directory:
         script = _PROBE.format(

@@ -1,7 +1,7 @@
 """A scenario as the guest's network and the traffic tool's configuration.
 
 The path is snd - rtr - dly - rcv, each a namespace. The bottleneck is
-in `qdiscs`; netem in the next namespace adds the time of a packet's
+in `linux.qdiscs`; netem in the next namespace adds the time of a packet's
 transmission, and half the two-way delay.
 """
 
@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path as HostPath
 from typing import Any
 
+from narrows.backends.linux.qdiscs import bottleneck, bottleneck_class, device_rate, with_headers
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
     host_sysctls,
-    told_scenario,
+    scenario_for_programs,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS, ZERO_NS
-from narrows.backends.uml.qdiscs import bottleneck, bottleneck_class, device_rate, with_headers
 from narrows.errors import SpecError
 from narrows.spec.scenario import Path, Scenario
 
@@ -96,7 +96,7 @@ def network_script(scenario: Scenario) -> str:
     fair = f"qdisc add dev s0 root fq flow_limit {_NETEM_PACKETS} limit {_NETEM_PACKETS}"
     commands = [
         *_batch("snd", [fair] if scenario["host"]["fq"] else []),
-        *_batch("rtr", bottleneck(scenario["path"])),
+        *_batch("rtr", bottleneck(scenario["path"], "r1")),
         *_batch("dly", [*_cable(scenario, "d1", data=True), *_cable(scenario, "d0", data=False)]),
     ]
     return (GUEST + _HOSTS).format(rmem=rmem, wmem=wmem) + "\n".join(commands) + "\n"
@@ -130,7 +130,7 @@ def tool_config(
     `pcap` asks for captures, `names` has the kernel's names of the user's own controls.
     """
     return {
-        "scenario": told_scenario(scenario, names),
+        "scenario": scenario_for_programs(scenario, names),
         "sample_ns": interval_ns,
         "first_port": FIRST_PORT,
         "zero_ns": ZERO_NS,

@@ -38,8 +38,9 @@ class Origin:
 
     def __str__(self) -> str:
         """Where it comes from, in words."""
-        patched = f" with {', '.join(p.name for p in self.patches)}" if self.patches else ""
-        return f"{self.sources}{patched}"
+        added = [*self.patches, *([self.config] if self.config else [])]
+        names = ", ".join(file.name for file in added)
+        return f"{self.sources} with {names}" if names else f"{self.sources}"
 
     def fingerprint(self, recipe: str) -> str:
         """SHA-256 of everything that determines the kernel: the contents and the `recipe`."""

@@ -11,6 +11,8 @@ from narrows.figures.interactive.traces import traces
 from narrows.figures.model import Guide, Line, Panel
 
 HEIGHT_PX = 420
+BACKING = "@ground/0.75"
+"""Behind the labels of guides; curves and points shine through."""
 
 
 def plot(panel: Panel, name: str, columns: int) -> Plot:
@@ -18,7 +20,9 @@ def plot(panel: Panel, name: str, columns: int) -> Plot:
     marks = [thin(mark, columns) if isinstance(mark, Line) else mark for mark in panel.marks]
     seen: set[str] = set()
     data = []
-    for trace in (trace for mark in marks for trace in traces(mark)):
+    for mark, trace in ((one, trace) for one in marks for trace in traces(one)):
+        if isinstance(mark, Line) and mark.marker and panel.holds(mark):
+            trace["cliponaxis"] = False
         entry = trace.get("legendgroup", "")
         data.append({**trace, "showlegend": bool(entry) and entry not in seen})
         seen.add(entry)
@@ -71,14 +75,17 @@ def _rule(guide: Guide) -> dict[str, Any]:
 def _note(guide: Guide, panel: Panel) -> dict[str, Any]:
     across, along = ("y", "x") if guide.upright else ("x", "y")
     scale = panel.x_scale if guide.upright else panel.y_scale
+    end = panel.clear_end(guide)
+    foot = guide.upright and not end
     return {
         f"{across}ref": "paper",
-        across: 1,
+        across: end,
         along: math.log10(guide.value) if scale == "log" else guide.value,
         "text": words(guide.label),
         "showarrow": False,
-        "yanchor": "top" if guide.below else "bottom",
+        "yanchor": "top" if guide.below and not foot else "bottom",
         "font": {"color": "@faint", "size": 11},
+        "bgcolor": BACKING,
     }
 
 

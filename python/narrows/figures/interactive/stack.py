@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from narrows.figures.interactive.grid import BACKING
 from narrows.figures.interactive.plot import Plot, colours, words
 from narrows.figures.interactive.thin import thin
 from narrows.figures.interactive.traces import traces
@@ -197,4 +198,5 @@ def _note(guide: Guide, panel: Panel, axis: str) -> dict[str, Any]:
         "yanchor": "top" if guide.fits_below(*panel.limits()) else "bottom",
         "showarrow": False,
         "font": {"size": 11, "color": "@faint"},
+        "bgcolor": BACKING,
     }

@@ -9,7 +9,7 @@ import numpy as np
 
 from narrows.figures import shapes
 from narrows.figures.interactive.plot import exactly, numbers, words
-from narrows.figures.model import Bar, Box, Cloud, Floats, Heat, Kind, Line, Mark, entry_of
+from narrows.figures.model import Bar, BoxPlot, Cloud, Floats, Heat, Kind, Line, Mark, entry_of
 
 DASHES = {"solid": "solid", "dash": "8px,4px", "dot": "2px,3px"}
 
@@ -26,10 +26,10 @@ def traces(mark: Mark) -> list[dict[str, Any]]:
     return [shared | trace for trace in made]
 
 
-def _one(mark: Line | Box | Bar) -> dict[str, Any]:
+def _one(mark: Line | BoxPlot | Bar) -> dict[str, Any]:
     if isinstance(mark, Line):
         return _line(mark)
-    return _box(mark) if isinstance(mark, Box) else _bar(mark)
+    return _box(mark) if isinstance(mark, BoxPlot) else _bar(mark)
 
 
 def _line(line: Line) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _corners(x: Floats, y: Floats, kind: Kind) -> tuple[Floats, Floats]:
     return (np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]) if kind == "step" else (x, y)
 
 
-def _box(box: Box) -> dict[str, Any]:
+def _box(box: BoxPlot) -> dict[str, Any]:
     y = numbers(box.values)
     return {"type": "box", "x": [box.x] * len(y), "y": y, "marker": {"color": f"@{box.colour}"}}
 
@@ -114,7 +114,7 @@ def _heat(heat: Heat) -> dict[str, Any]:
         "z": [numbers(row) for row in heat.values],
         "zmin": low,
         "zmax": high,
-        "colorscale": [list(step) for step in zip((0, 0.5, 1), shades, strict=True)],
+        "colorscale": [list(step) for step in zip((0, heat.middle(), 1), shades, strict=True)],
         "colorbar": {"title": {"text": words(heat.label), "side": "right"}},
         "xgap": 1,
         "ygap": 1,

@@ -74,7 +74,7 @@ def _directions(scenario: Scenario, tables: Tables, groups: Groups) -> tuple[Pan
 def _goodput(tables: Tables, classes: list[FlowClass], title: str) -> Panel:
     """Payload that arrived, in windows of time, of the flows of each class together."""
     borders = windows.edges(frames.end_s(tables), WINDOW_S)
-    grown = windows.grown(tables["flow_samples"], "flow", "received_bytes", borders)
+    grown = windows.increments_by_key(tables["flow_samples"], "flow", "received_bytes", borders)
     nothing = np.zeros(len(borders) - 1)
     lines = []
     for members in classes:
@@ -120,7 +120,7 @@ def _each(scenario: Scenario, members: FlowClass, rows: Columns) -> Iterator[_Fl
     time = "time_s" if "time_s" in rows else "start_s"
     for place, flow in enumerate(members.flows[:MOST_FLOWS]):
         label = members.label if len(members.flows) == 1 else frames.flow_name(scenario, flow)
-        yield label, rows.having("flow", [flow]).sorted(time), 1.0 - FADING * place
+        yield label, rows.having("flow", [flow]).sort_by(time), 1.0 - FADING * place
 
 
 def _buffer(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
@@ -163,7 +163,7 @@ def _grew(tables: Tables, members: FlowClass, total: str, label: str) -> tuple[S
 
 def _bitrate(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
     chunk_s = _work(scenario, members)["chunk_ns"] / 1e9
-    chunks = columns(tables["completions"]).sorted("flow", "start_s")
+    chunks = columns(tables["completions"]).sort_by("flow", "start_s")
     lines = []
     for label, rows, opacity in _each(scenario, members, chunks):
         took_s = rows["end_s"] - rows["start_s"]
@@ -189,7 +189,7 @@ def _durations(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
     flow = scenario["flows"][members.flows[0]]
     limit_ns = flow.get("deadline_ns")
     limit_s = np.inf if limit_ns is None else limit_ns / 1e9
-    done = columns(tables["completions"]).sorted("start_s")
+    done = columns(tables["completions"]).sort_by("start_s")
     done = done.where(np.isin(done["flow"], members.flows))
     x, y = frames.column(done, "start_s"), done["end_s"] - done["start_s"]
     late = y > limit_s
@@ -245,7 +245,7 @@ def _encoder(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
 
 def _frames(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
     """The delay from capture to screen of each frame, and the freezes of the first call."""
-    done = columns(tables["completions"]).sorted("start_s")
+    done = columns(tables["completions"]).sort_by("start_s")
     lines = [
         Line(label, frames.column(rows, "start_s"), 1e3 * (rows["end_s"] - rows["start_s"]),
              members.look.hue, kind="points", opacity=opacity)

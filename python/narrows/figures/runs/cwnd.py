@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from narrows.columns import Columns, Tables, columns
-from narrows.figures import frames
+from narrows.figures import MOST_DRAWN, frames
 from narrows.figures.frames import TIME, Groups
 from narrows.figures.model import Figure, Line, Panel, Span, Stack
 from narrows.figures.palette import name
-from narrows.plan.demand import MOST_DRAWN
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Scenario
 
@@ -44,7 +43,7 @@ def cwnd(
 
 
 def _window(scenario: Scenario, flow_samples: Columns, flow: int) -> Panel:
-    rows = flow_samples.where(flow_samples["flow"] == flow).sorted("time_s")
+    rows = flow_samples.where(flow_samples["flow"] == flow).sort_by("time_s")
     cca = str(scenario["flows"][flow]["cca"])
     x, window = frames.column(rows, "time_s"), frames.column(rows, "cwnd")
     flight = frames.column(rows, "in_flight")
@@ -55,9 +54,10 @@ def _window(scenario: Scenario, flow_samples: Columns, flow: int) -> Panel:
     ]
     lost = np.diff(frames.column(rows, "lost"), prepend=0.0) > 0
     if lost.any():
-        lines.append(Line("loss", x[lost], window[lost], "loss", kind="points"))
+        at = np.where(np.isfinite(window), window, flight)  # a capture shows no window
+        lines.append(Line("loss", x[lost], at[lost], "loss", kind="points"))
     title = frames.flow_name(scenario, flow)
-    return Panel(TIME, "packets", tuple(lines), title, spans=_states(rows, cca))
+    return Panel(TIME, "packets", frames.drawable(lines), title, spans=_states(rows, cca))
 
 
 def _states(rows: Columns, cca: str) -> tuple[Span, ...]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from narrows.columns import Columns, Tables
-from narrows.figures import frames
+from narrows.figures import MOST_DRAWN, frames
 from narrows.figures.frames import TIME, Groups
 from narrows.figures.model import Figure, Line, Panel, Stack
 from narrows.figures.palette import name
-from narrows.plan.demand import MOST_DRAWN
 from narrows.spec.scenario import Scenario
 
 

@@ -1,7 +1,8 @@
 """Time-sequence graphs of captured flows, as Wireshark and tcptrace draw them.
 
 Data are strokes from the first byte to the last, retransmissions in another colour; the
-acknowledged data and the end of the receiver's window are steps. S. Ostermann: tcptrace.
+acknowledged data and the end of the receiver's window are steps. S. Ostermann: tcptrace. The strip
+above each panel shows what limited the flow.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import numpy as np
 from narrows.columns import Columns, Tables, columns
 from narrows.figures import frames
 from narrows.figures.frames import TIME, Groups
-from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Stack
+from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Span, Stack
 from narrows.spec.scenario import Scenario
 
 TALL_IN = 2.2 * frames.ROW_IN
 """Height of a panel."""
 MOST_FLOWS = 3
 """Flows with the most data that are drawn."""
+MOST_NAMES = 3
+"""More flows that aren't drawn aren't named."""
 MOST_POINTS = 24_000
 """Points of a flow; beyond that, every other one of each kind is left out."""
 _NEAR = 1000
@@ -45,25 +48,53 @@ def sequence(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figur
     table = None if captured is None else columns(captured)
     chosen = [] if table is None else _largest(table)
     panels = tuple(
-        _panel(scenario, table.where(table["flow"] == flow), flow, end_s)
+        replace(
+            _panel(scenario, table.where(table["flow"] == flow), flow, end_s),
+            spans=_causes(tables, flow),
+        )
         for flow in chosen
         if table is not None
     )
     return Figure(
         f"{scenario['name']}: time and sequence",
-        f"{len(chosen)} of {len(scenario['flows'])} flows",
+        f"{_which(scenario, chosen)}; strip: what limited the flow",
         panels,
-        "For every flow: sequence numbers of data, acknowledgements and window over time.",
+        "For every flow: sequence numbers of data, acknowledgements and window over time, and what "
+        "limited it.",
         height=TALL_IN,
         name="sequence",
         stack=Stack((0.0, end_s)),
     )
 
 
+def _which(scenario: Scenario, chosen: list[int]) -> str:
+    """Which flows are drawn; the others are named if they are few."""
+    rest = [flow for flow in range(len(scenario["flows"])) if flow not in chosen]
+    told = f"the {len(chosen)} of {len(scenario['flows'])} flows with the most data"
+    if not rest:
+        return f"{len(chosen)} of {len(scenario['flows'])} flows"
+    names = ", ".join(frames.flow_name(scenario, flow) for flow in rest[:MOST_NAMES])
+    return f"{told}; without {names}" if len(rest) <= MOST_NAMES else told
+
+
 def _largest(table: Columns) -> list[int]:
     flow, end = table["flow"], table.floats("end")
     ends = [(float(end[flow == one].max()), int(one)) for one in np.unique(flow)]
     return sorted(one for _, one in sorted(ends, reverse=True)[:MOST_FLOWS])
+
+
+def _causes(tables: Tables, flow: int) -> tuple[Span, ...]:
+    """Returns the causes of a flow over time; results of older versions have none."""
+    found = tables.get("causes")
+    if found is None:
+        return ()
+    rows = columns(found)
+    rows = rows.where(rows["flow"] == flow)
+    ends = zip(rows.floats("time_s"), rows.floats("end_s"), rows.texts("cause"), strict=True)
+    return tuple(
+        Span(float(begin), float(end), f"cause:{cause}", cause.replace("_", " "))
+        for begin, end, cause in ends
+    )
 
 
 def _panel(scenario: Scenario, rows: Columns, flow: int, end_s: float) -> Panel:
@@ -73,11 +104,11 @@ def _panel(scenario: Scenario, rows: Columns, flow: int, end_s: float) -> Panel:
     near_s = end_s / _NEAR
     lines = []
     for kind, label, colour in _STEPS:
-        part = _each(rows.where(rows["kind"] == kind).sorted("time_s"), step)
+        part = _each(rows.where(rows["kind"] == kind).sort_by("time_s"), step)
         x, y = frames.column(part, "time_s"), frames.column(part, "end") / _MEGA
         lines.append(replace(_line(label, x, y, colour, "step"), dash="dot"))
     for kind, label, colour in _STROKES:
-        part = _each(rows.where(rows["kind"] == kind).sorted("time_s"), step)
+        part = _each(rows.where(rows["kind"] == kind).sort_by("time_s"), step)
         lines.append(_line(label, *_strokes(part, near_s), colour, "line"))
     return Panel(TIME, "MB", frames.drawable(lines), frames.flow_name(scenario, flow))
 

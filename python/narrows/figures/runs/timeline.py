@@ -39,7 +39,7 @@ def timeline(
         window_s = window_of(scenario, frames.end_s(tables))
     classes = frames.flow_classes(scenario, groups)
     flow_samples = tables["flow_samples"]
-    queue = columns(tables["queue_samples"]).having("link", [0]).sorted("time_s")
+    queue = columns(tables["queue_samples"]).having("link", [0]).sort_by("time_s")
     spans = frames.probe_rtt_spans(flow_samples)
     return Figure(
         str(scenario["name"]),
@@ -95,7 +95,7 @@ def _throughput(
 
 def _capacity(offer: Offer, borders: Floats) -> Line:
     """The capacity of a link in each window, as an area."""
-    mbps = np.diff(offer.until(borders * 1e9)) * 8e-6 / np.diff(borders)
+    mbps = np.diff(offer.bytes_until(borders * 1e9)) * 8e-6 / np.diff(borders)
     y = np.append(mbps, mbps[-1])
     return Line("capacity", borders, y, "neutral", kind="step", width=0.8, fill=True)
 
@@ -166,5 +166,5 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
         lines.append(Line("path", ends, path_ms, "neutral", dash="dash", kind="step", width=1.0))
     elif any(flow["rtt_ns"] is None for flow in scenario["flows"]):
         rtt_ms = float(delay.values[0]) / 1e6
-        guides = (Guide(rtt_ms, f"path {rtt_ms:g} ms", below=True),)
+        guides = (Guide(rtt_ms, f"path {rtt_ms:.4g} ms", below=True),)
     return Panel(TIME, "ms", frames.drawable(lines), "Round-trip time", guides=guides)

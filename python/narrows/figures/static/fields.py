@@ -16,19 +16,18 @@ from narrows.figures.static.style import FAINT, INK
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from narrows.figures.model import Cloud, Floats, Heat
+    from narrows.figures.model import Cloud, Heat
 
 MOST_WORDS = 144
 """With more cells than this, they contain no numbers."""
-
-DIVERGING = LinearSegmentedColormap.from_list("diverging", shapes.DIVERGING)
-SEQUENTIAL = LinearSegmentedColormap.from_list("sequential", shapes.SEQUENTIAL)
 
 
 def draw_heat(axes: Axes, heat: Heat) -> None:
     """Cells with their values, and the scale beside them."""
     low, high = heat.limits()
-    shades = DIVERGING if heat.centre is not None else SEQUENTIAL
+    tones = shapes.DIVERGING if heat.centre is not None else shapes.SEQUENTIAL
+    steps = list(zip((0, heat.middle(), 1), tones, strict=True))
+    shades = LinearSegmentedColormap.from_list("shades", steps)
     rows, columns = heat.values.shape
     axes.grid(visible=False)
     mesh = axes.pcolormesh(
@@ -44,14 +43,16 @@ def draw_heat(axes: Axes, heat: Heat) -> None:
     bar.set_label(heat.label, color=FAINT)
     bar.ax.tick_params(length=2)
     if heat.values.size <= MOST_WORDS:
-        _words(axes, heat.values, low, high, heat.centre is not None)
+        _words(axes, heat)
 
 
-def _words(axes: Axes, values: Floats, low: float, high: float, diverging: bool) -> None:
-    for (row, column), value in np.ndenumerate(values):
+def _words(axes: Axes, heat: Heat) -> None:
+    (low, high), middle = heat.limits(), heat.middle()
+    for (row, column), value in np.ndenumerate(heat.values):
         if math.isfinite(value):
             part = (value - low) / (high - low)
-            strong = abs(part - 0.5) > 0.36 if diverging else part > 0.55
+            side = middle if part < middle else 1 - middle
+            strong = part > 0.55 if heat.centre is None else abs(part - middle) > 0.72 * side
             shade = "white" if strong else INK
             axes.text(column, row, f"{value:.2g}", ha="center", va="center", size=7, color=shade)
 

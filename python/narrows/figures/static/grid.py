@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from narrows.figures.model import Figure, Panel
+from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.static import marks
 from narrows.figures.static.style import FAINT, GRID, width_of
 
@@ -82,7 +82,7 @@ def draw(figure: Figure, canvas: Canvas) -> None:
 
 
 def _label(axes: Axes, figure: Figure, place: int) -> None:
-    """The axes' labels, wrapped; panels with the same ones have them at the figure's edge only."""
+    """Sets the axes' labels, wrapped; labels that panels share are at the figure's edge only."""
     panel, columns = figure.panels[place], figure.columns
     below = place + columns
     if below >= len(figure.panels) or figure.panels[below].x_label != panel.x_label:
@@ -93,7 +93,7 @@ def _label(axes: Axes, figure: Figure, place: int) -> None:
 
 
 def _wrap(text: str, room_in: float) -> str:
-    """A text in lines that fit beside an axis of a panel of this size."""
+    """Wraps a text to fit beside an axis of a panel of this size."""
     return textwrap.fill(text, max(int(AXIS * room_in / LETTER_IN), 12))
 
 
@@ -105,7 +105,7 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
     axes.grid(axis="both", color=GRID, linewidth=0.7)
     axes.tick_params(length=2.5)
     for mark in panel.marks:
-        marks.draw(axes, mark)
+        marks.draw(axes, mark, whole=isinstance(mark, Line) and panel.holds(mark))
     for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
         if scale == "log":  # powers of ten in matplotlib's own notation need its mathtext
             low, high = axis.get_data_interval()
@@ -127,11 +127,11 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
     floor, top = panel.y_ends
     axes.set_ylim(None if panel.y_scale == "log" and floor == 0 else floor, top)
     for guide in panel.guides:
-        marks.draw_guide(axes, guide)
+        marks.draw_guide(axes, guide, panel.clear_end(guide))
 
 
 def thin_ticks(ticks: Sequence[tuple[float, str]], room: float) -> list[tuple[float, str]]:
-    """The ticks of a logarithmic axis with room for so many letters whose labels don't touch."""
+    """The ticks whose labels don't touch on a logarithmic axis that is `room` letters long."""
     places = np.log([at for at, _ in ticks])
     letters = room / max(float(places.max() - places.min()), 1e-9)
     kept: list[int] = []

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from narrows.figures.model import Bar, Box, Cloud, Guide, Heat, Line, Mark
+from narrows.figures.model import Bar, BoxPlot, Cloud, Guide, Heat, Line, Mark
 from narrows.figures.palette import colour
 from narrows.figures.static.fields import draw_cloud, draw_heat
 from narrows.figures.static.style import DASHES, FAINT, INK
@@ -24,9 +24,12 @@ FILLED = 0.13
 """The opacity of the area below a line."""
 
 
-def draw(axes: Axes, mark: Mark) -> None:
-    """Draws one mark of any kind."""
-    _DRAW[type(mark)](axes, mark)
+def draw(axes: Axes, mark: Mark, *, whole: bool = False) -> None:
+    """Draws one mark of any kind; a line's markers at the ends of the axes `whole` on request."""
+    if isinstance(mark, Line):
+        _line(axes, mark, clip=not (whole and mark.marker))
+    else:
+        _DRAW[type(mark)](axes, mark)
 
 
 def key(mark: Mark, label: str) -> Artist:
@@ -48,7 +51,7 @@ def key(mark: Mark, label: str) -> Artist:
     )  # fmt: skip
 
 
-def _line(axes: Axes, line: Line) -> None:
+def _line(axes: Axes, line: Line, clip: bool) -> None:
     shade = colour(line.colour).light
     if line.kind == "points" and not line.marker:
         size = 2.0 if line.exact else 3.5
@@ -57,19 +60,19 @@ def _line(axes: Axes, line: Line) -> None:
         )
         return
     how: Any = "post" if line.kind == "step" else None
-    _spread(axes, line, shade, how)
+    _spread(axes, line, shade, how, clip)
     apart = line.kind == "points"
     axes.plot(
         line.x, line.y, color=shade, linewidth=0 if apart else line.width,
         linestyle=DASHES[line.dash], marker=line.marker, markersize=5 if apart else 4,
-        alpha=line.opacity, zorder=2.5,
+        alpha=line.opacity, zorder=2.5, clip_on=clip,
         drawstyle="steps-post" if how else "default", rasterized=line.exact,
     )  # fmt: skip
     if line.fill:
         axes.fill_between(line.x, line.y, color=shade, alpha=FILLED, linewidth=0, step=how)
 
 
-def _spread(axes: Axes, line: Line, shade: str, how: Any) -> None:  # noqa: ANN401
+def _spread(axes: Axes, line: Line, shade: str, how: Any, clip: bool) -> None:  # noqa: ANN401
     if line.low is None or line.high is None:
         return
     if line.band:
@@ -80,11 +83,11 @@ def _spread(axes: Axes, line: Line, shade: str, how: Any) -> None:  # noqa: ANN4
     reach = np.vstack([line.y - line.low, line.high - line.y]).clip(0)
     axes.errorbar(
         line.x, line.y, reach, fmt="none", ecolor=shade, elinewidth=0.9, capsize=2.0, alpha=0.8,
-        zorder=2.4,
+        zorder=2.4, clip_on=clip,
     )  # fmt: skip
 
 
-def _box(axes: Axes, box: Box) -> None:
+def _box(axes: Axes, box: BoxPlot) -> None:
     values = box.values[np.isfinite(box.values)]
     if not len(values):
         return
@@ -108,32 +111,33 @@ def _bar(axes: Axes, bar: Bar) -> None:
         axes.errorbar(bar.x, bar.y, reach, ecolor=INK, elinewidth=0.7, capsize=1.5, fmt="none")
 
 
-def draw_guide(axes: Axes, guide: Guide) -> None:
-    """A dashed line with its label at the right end, or at the top of an upright one."""
+def draw_guide(axes: Axes, guide: Guide, end: int = 1) -> None:
+    """A dashed line with its label at an `end`: right (1) or left, top (1) or foot if upright."""
     rule = {"color": FAINT, "linewidth": 0.9, "linestyle": DASHES["dash"], "zorder": 1.5}
     words: dict[str, Any] = {
         "color": FAINT,
         "size": 7.5,
         "textcoords": "offset points",
-        "zorder": 1.6,
+        "zorder": 4,
     }
-    words["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
+    # Points behind the box show through. A halo would turn the label into outlines, which nobody
+    # can search or select.
+    words["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.6}
     if guide.upright:
         axes.axvline(guide.value, **rule)
-        place = (guide.value, 1.0)
-        axes.annotate(guide.label, place, xycoords=axes.get_xaxis_transform(), xytext=(3, -2),
-                      va="top", **words)  # fmt: skip
+        up, anchor = (-2, "top") if end else (2, "bottom")
+        axes.annotate(guide.label, (guide.value, end), xycoords=axes.get_xaxis_transform(),
+                      xytext=(3, up), va=anchor, **words)  # fmt: skip
         return
     axes.axhline(guide.value, **rule)
     below = guide.fits_below(*axes.get_ylim())
-    gap, side = ((0, -3), "top") if below else ((0, 2), "bottom")
-    axes.annotate(guide.label, (1.0, guide.value), xycoords=axes.get_yaxis_transform(), xytext=gap,
-                  ha="right", va=side, **words)  # fmt: skip
+    gap, side = ((0 if end else 3, -3), "top") if below else ((0 if end else 3, 2), "bottom")
+    axes.annotate(guide.label, (end, guide.value), xycoords=axes.get_yaxis_transform(), xytext=gap,
+                  ha="right" if end else "left", va=side, **words)  # fmt: skip
 
 
 _DRAW: dict[type, Callable[[Any, Any], None]] = {
-    Line: _line,
-    Box: _box,
+    BoxPlot: _box,
     Bar: _bar,
     Heat: draw_heat,
     Cloud: draw_cloud,

@@ -24,6 +24,8 @@ LABEL_IN = 0.434
 LEGEND_ROW_IN = 0.19
 KEY_IN = 0.55
 LETTER_IN = 0.082
+STRIP_GAP_IN, STRIP_IN = 0.02, 0.06
+"""The strip above a panel, which ends below the title."""
 TITLE_SIZE = 8.5
 BOTTOM_IN = 0.55
 LEFT_IN = 0.78
@@ -100,13 +102,13 @@ def _legend_rows(figure: Figure) -> list[list[Artist]]:
 
 
 def _span_key(span: Span) -> Artist:
-    strip = span.colour.startswith("state:")
+    strip = span.colour.startswith(("state:", "cause:"))
     shade = colour(span.colour).light
     return Patch(facecolor=shade, alpha=1.0 if strip else 0.3, label=span.label)
 
 
 def _panel(axes: Axes, common: Stack, panel: Panel, wide: float, last: bool) -> None:
-    """Draws a panel that is so many inches `wide`."""
+    """Draws a panel that is `wide` inches wide."""
     axes.set_xlim(*common.x_range)
     axes.set_ylim(*panel.limits(common.x_range))
     # A given y saves matplotlib's search for a free place, a third of the drawing time.
@@ -120,9 +122,10 @@ def _panel(axes: Axes, common: Stack, panel: Panel, wide: float, last: bool) -> 
     axes.tick_params(length=2.5, labelbottom=last)
     axes.locator_params(axis="y", nbins=5)
     _shade(axes, common.spans, 0.0, 1.0, 0.3)
-    _shade(axes, panel.spans, 1.015, 0.045, 1.0)
+    tall = axes.get_window_extent().height / axes.figure.dpi
+    _shade(axes, panel.spans, 1 + STRIP_GAP_IN / tall, STRIP_IN / tall, 1.0)
     for guide in panel.guides:
-        marks.draw_guide(axes, guide)
+        marks.draw_guide(axes, guide, panel.clear_end(guide))
     for mark in panel.marks:
         marks.draw(axes, mark)
     if last:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import polars as pl
 
 from narrows.figures.axes import axis
-from narrows.figures.model import Box, Figure, Mark, Panel
+from narrows.figures.model import BoxPlot, Figure, Mark, Panel
 from narrows.figures.sweeps.view import (
     View,
+    bounds_of,
     figure,
     label_of,
     limits,
@@ -17,6 +18,7 @@ from narrows.figures.sweeps.view import (
     styles,
     x_of,
 )
+from narrows.metrics.catalogue import scale_of
 
 
 def box(frame: pl.DataFrame, view: View) -> Figure:
@@ -26,6 +28,7 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
     styled = styles(frame, replace(view, by=None), [group for group in wanted if group])
 
     across = axis(x, frame[x].to_list())
+    guides = bounds_of(view, wanted.values())
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
@@ -33,16 +36,19 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
         for place, value in enumerate(across.positions):
             part = rows.filter(pl.col(x) == value)
             for number, (group, metric) in enumerate(wanted.items()):
-                known = part[metric].drop_nulls().to_numpy().astype(float)
+                known = scale_of(metric) * part[metric].drop_nulls().to_numpy().astype(float)
                 at = place + (number - (len(wanted) - 1) / 2) * step
                 if len(known):
                     label, look = styled.of(None, group)
-                    marks.append(Box(label, at, known, look.hue))
+                    marks.append(BoxPlot(label, at, known, look.hue))
         ticks = tuple((float(i), words) for i, words in enumerate(across.words.values()))
         ends = (-0.6, len(ticks) - 0.4)
         label = label_of(view.metric or "utilization")
         low, high = limits(wanted, marks)
-        return Panel(across.label, label, tuple(marks), title, ends, (low, high), ticks=ticks)
+        return Panel(
+            across.label, label, tuple(marks), title, ends, (low, high),
+            guides=guides, ticks=ticks,
+        )  # fmt: skip
 
     what = label_of(view.metric or "utilization")
     return figure(frame, view, (x,), panel, what, "Quartiles of a metric over an axis.")

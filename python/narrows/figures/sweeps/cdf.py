@@ -16,6 +16,7 @@ from narrows.figures.sweeps.view import (
     value_columns,
 )
 from narrows.figures.transfers import distribution
+from narrows.metrics.catalogue import scale_of
 
 
 def cdf(frame: pl.DataFrame, view: View) -> Figure:
@@ -24,14 +25,15 @@ def cdf(frame: pl.DataFrame, view: View) -> Figure:
     require(frame, metric, "--metric", numbers(frame))
     value_columns(frame, {"": metric}, metric)
     view = choose_lines(frame, view, (), frame["class"].n_unique())
-    shown = by_class(frame, view)
+    classes = by_class(frame, view)
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
-        for label, look, part in shown(rows):
+        for label, look, part in classes(rows):
             values = part[metric].drop_nulls()
             if values.len():
-                marks.append(distribution(label, values.to_numpy(), look.hue, look.dash))
+                shown = scale_of(metric) * values.to_numpy()
+                marks.append(distribution(label, shown, look.hue, look.dash))
         return Panel(
             label_of(metric), "Fraction of flows", tuple(marks), title, y_range=(0.0, 1.02)
         )

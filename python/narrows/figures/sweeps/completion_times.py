@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from narrows.figures.model import Figure, Mark, Panel
-from narrows.figures.sweeps.view import View, by_class, choose_lines, figure
+from narrows.figures.sweeps.view import View, bounds_of, by_class, choose_lines, figure
 from narrows.figures.transfers import distribution, distribution_panel
+from narrows.metrics.completions import STATISTICS
 
 
 def completion_times(frame: pl.DataFrame, view: View) -> Figure:
     """Completion times of the transfers of all runs, a line for each class (and value of `by`)."""
     view = choose_lines(frame, view, (), frame["class"].n_unique())
     shown = by_class(frame, view)
+    classes = frame["class"].unique().to_list()
+    guides = tuple(
+        replace(guide, below=True)  # the curves are at the top there
+        for name in STATISTICS
+        for guide in bounds_of(
+            view, [f"{one}.completion_{name}_s" for one in classes], upright=True, of=name
+        )
+    )
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
         for label, look, part in shown(rows):
             marks.append(distribution(label, part["fct_s"].to_numpy(), look.hue, look.dash))
-        return distribution_panel(marks, title)
+        return replace(distribution_panel(marks, title), guides=guides)
 
     used = () if view.by is None else (view.by,)
     what = f"{frame.height} transfers"

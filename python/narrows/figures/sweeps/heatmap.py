@@ -21,7 +21,7 @@ from narrows.figures.sweeps.view import (
     value_columns,
     x_of,
 )
-from narrows.metrics.catalogue import find
+from narrows.metrics.catalogue import find, scale_of
 
 
 def heatmap(frame: pl.DataFrame, view: View) -> Figure:
@@ -29,7 +29,9 @@ def heatmap(frame: pl.DataFrame, view: View) -> Figure:
     x = view.x or ("path.rtt" if "path.rtt" in view.axes else x_of(frame, view))
     require(frame, x, "--x", view.axes)
     rest = [place for place in view.axes if place != x]
-    y = view.y or ("path.rate" if "path.rate" in rest else (rest or [""])[0])
+    if not rest:
+        raise InputError.at("--y", "a sweep with one axis", "the figure `lines`, or a second axis")
+    y = view.y or ("path.rate" if "path.rate" in rest else rest[0])
     require(frame, y, "--y", rest)
     metric = view.metric or next((f"{c}.share" for c in classes_of(frame)), "utilization")
     require(frame, metric, "--metric", numbers(frame))
@@ -39,7 +41,7 @@ def heatmap(frame: pl.DataFrame, view: View) -> Figure:
         known = known.filter(pl.col(f"{metric.removesuffix('.share')}.flows") < pl.col("flows"))
     if known.is_empty():
         raise InputError.at("--metric", f"{metric} in no run of several classes", "another metric")
-    low, high = (0.0, 1.0) if metric.endswith(".share") else _reach(known, metric, (x, y))
+    low, high = (0.0, 100.0) if metric.endswith(".share") else _value_range(known, metric, (x, y))
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         across, up = axis(x, rows[x].to_list()), axis(y, rows[y].to_list())
@@ -59,12 +61,19 @@ def heatmap(frame: pl.DataFrame, view: View) -> Figure:
 
 
 def _means(rows: pl.DataFrame, keys: Sequence[str], metric: str) -> pl.DataFrame:
-    return rows.group_by(keys).agg(pl.col(metric).mean()).select(*keys, metric)
+    shown = pl.col(metric).mean() * scale_of(metric)
+    return rows.group_by(keys).agg(shown).select(*keys, metric)
 
 
-def _reach(rows: pl.DataFrame, metric: str, keys: Sequence[str]) -> tuple[float, float]:
+def _value_range(rows: pl.DataFrame, metric: str, keys: Sequence[str]) -> tuple[float, float]:
+    """The ends of the colour scale: the values', equally far from a centre."""
     known = _means(rows, keys, metric)[metric].drop_nulls()
-    return float(str(known.min())), float(str(known.max()))
+    low, high = float(str(known.min())), float(str(known.max()))
+    centre = _centre(rows, metric)
+    if centre is None:
+        return low, high
+    reach = max(high - centre, centre - low) or 1.0
+    return centre - reach, centre + reach
 
 
 def _centre(rows: pl.DataFrame, metric: str) -> float | None:
@@ -73,4 +82,4 @@ def _centre(rows: pl.DataFrame, metric: str) -> float | None:
     if key != "share":
         found = find(metric)
         return None if found is None else found.centre
-    return float(rows[f"{group}.flows"][0] / rows["flows"][0])
+    return 100 * float(rows[f"{group}.flows"][0] / rows["flows"][0])

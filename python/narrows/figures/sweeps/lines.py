@@ -11,27 +11,37 @@ from narrows.figures.sweeps.view import (
     View,
     bounds_of,
     choose_lines,
+    fair_shares,
     figure,
     label_of,
     limits,
     means_line,
     metrics,
+    numbers,
     over,
     split,
     styles,
+    valued_columns,
     x_of,
 )
+from narrows.metrics.leading import of_applications
+
+UTILIZATION = "utilization"
 
 
 def lines(frame: pl.DataFrame, view: View) -> Figure:
-    """A metric over an axis, a line for each value of another, or for each class."""
+    """A metric over an axis, a line for each value of another, or for each class.
+
+    Without a choice, the first metric of an application, or else utilization.
+    """
     x = x_of(frame, view)
-    wanted = metrics(frame, view.metric or "utilization")
+    metric = view.metric or next(iter(of_applications(numbers(valued_columns(frame)))), UTILIZATION)
+    wanted = metrics(frame, metric)
     view = choose_lines(frame, view, (x,), len(wanted))
     by, styled = view.by, styles(frame, view, [group for group in wanted if group])
 
     pairs = list(wanted.items())
-    frame = frame.filter(pl.any_horizontal(pl.col(metric).is_not_null() for _, metric in pairs))
+    frame = frame.filter(pl.any_horizontal(pl.col(column).is_not_null() for _, column in pairs))
 
     across = axis(x, frame[x].to_list(), view.xscale)
 
@@ -40,15 +50,13 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
         parts = [(*part, *pair) for part in split(rows, by, styled.shades) for pair in pairs]
-        for (value, part, group, metric), aside in zip(parts, asides(len(parts)), strict=True):
-            known = part.drop_nulls(metric)
+        for (value, part, group, column), aside in zip(parts, asides(len(parts)), strict=True):
+            known = part.drop_nulls(column)
             label, look = styled.of(value, group)
             if known.height:
-                marks.append(means_line(known, across, metric, label, look, aside))
-        return over(
-            across, view.metric or "utilization", marks, title, limits(wanted, marks), guides
-        )
+                marks.append(means_line(known, across, column, label, look, aside))
+        fair = fair_shares(rows, wanted) if metric.rpartition(".")[2] == "share" else ()
+        return over(across, metric, marks, title, limits(wanted, marks), fair + guides)
 
     used = (x,) if by is None else (x, by)
-    what = label_of(view.metric or "utilization")
-    return figure(frame, view, used, panel, what, "A metric over an axis.")
+    return figure(frame, view, used, panel, label_of(metric), "A metric over an axis.")

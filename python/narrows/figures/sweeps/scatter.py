@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 
 from narrows.figures.axes import axis
-from narrows.figures.looks import looks_of, words
+from narrows.figures.looks import control_of, looks_of, words
 from narrows.figures.model import Cloud, Figure, Line, Mark, Panel
 from narrows.figures.names import setting, value_words
 from narrows.figures.sweeps.view import (
     MOST_LINES,
     View,
+    bounds_of,
     classes_of,
     figure,
     require,
@@ -21,6 +22,8 @@ from narrows.figures.sweeps.view import (
 
 NEAR = 0.15
 """Points closer than this part of both axes don't get a note each."""
+DELAY = "Queueing delay, mean over packets (ms)"
+"""Unlike the mean queue, which is a mean over time."""
 MARGIN = 1.08
 """How far the axes reach beyond the values."""
 
@@ -30,30 +33,36 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
 
     The points of a class at the values of an axis (`by`, or the buffer, or another one with few
     values) are in one panel; those of quantities are joined, and the ends say which they are.
+    Controls of a single class have their own colours.
     """
     by = _overlay_of(frame, view)
     known = classes_of(frame)
-    looks = looks_of(known)
-    ends = _ends(frame, known)
+    looks = looks_of(known, view.controls)
+    ends = _ends(frame, known, view)
     across = axis(by, frame[by].to_list()) if by else None
+    guides = bounds_of(view, [f"{group}.goodput_mbps" for group in known])
+    guides += bounds_of(view, [f"{group}.delay_mean_ms" for group in known], upright=True)
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
         for group in known:
             hue, centres = looks[group].hue, []
             for value in across.positions if across else [None]:
+                note, label = _note(by, value), words(group)
+                if len(known) == 1 and control_of(str(value)) == value:
+                    hue, label, note = str(value), note, ""
                 part = rows if by is None else rows.filter(pl.col(by) == value)
                 points = part.drop_nulls([f"{group}.delay_mean_ms", f"{group}.goodput_mbps"])
                 if points.height:
                     x = points[f"{group}.delay_mean_ms"].to_numpy()
                     y = points[f"{group}.goodput_mbps"].to_numpy()
-                    marks.append(Cloud(words(group), x, y, hue, _note(by, value)))
+                    marks.append(Cloud(label, x, y, hue, note))
                     centres.append((x.mean(), y.mean()))
             if across is not None and across.measured and len(centres) > 1:
                 marks = _join_centres(marks, centres, hue, ends)
         return Panel(
-            "Mean queueing delay (ms)", "Goodput (Mbit/s)", tuple(marks),
-            title, *ends,
+            DELAY, "Goodput (Mbit/s)", tuple(marks),
+            title, *ends, guides=guides,
         )  # fmt: skip
 
     what = "Throughput and delay (better is up and right)"
@@ -107,11 +116,16 @@ def _join_centres(
     return [*thinned, Line("", x, y, hue, width=0.8, opacity=0.6, group="")]
 
 
-def _ends(frame: pl.DataFrame, known: list[str]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The ends of both axes, the same in all panels; delays descend."""
+def _ends(
+    frame: pl.DataFrame, known: list[str], view: View
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The ends of both axes, the same in all panels, with all bounds inside; delays descend."""
     delays, goodputs = (
-        [value for group in known for value in frame[f"{group}.{key}"].drop_nulls().to_list()]
-        for key in ("delay_mean_ms", "goodput_mbps")
+        [value for name in names for value in frame[name].drop_nulls().to_list()]
+        + [guide.value for guide in bounds_of(view, names)]
+        for names in (
+            [f"{group}.{key}" for group in known] for key in ("delay_mean_ms", "goodput_mbps")
+        )
     )
     least, most = min(delays, default=0.0), max(delays, default=1.0)
     high = max(goodputs, default=1.0)

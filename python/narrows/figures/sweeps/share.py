@@ -9,18 +9,19 @@ import polars as pl
 from narrows.errors import InputError
 from narrows.figures.axes import axis
 from narrows.figures.looks import asides, looks_of, words
-from narrows.figures.model import Figure, Guide, Mark, Panel
+from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import (
     View,
     bounds_of,
     classes_of,
+    fair_shares,
     figure,
     means_line,
     over,
     runs_in,
     x_of,
 )
-from narrows.words import counted
+from narrows.words import count_of
 
 
 def share(frame: pl.DataFrame, view: View) -> Figure:
@@ -28,26 +29,22 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
     several = frame.filter(_class_count(frame) > 1)
     if several.is_empty():
         raise InputError.at("DIR", "no combination with two classes", "a sweep with some")
-    x, looks = x_of(several, view), looks_of(classes_of(several))
+    x, looks = x_of(several, view), looks_of(classes_of(several), view.controls)
 
     alone = runs_in(frame) - runs_in(several)
-    what = f"Shares without {counted(alone, 'run')} of a single class" if alone else "Shares"
+    what = f"Shares without {count_of(alone, 'run')} of a single class" if alone else "Shares"
     view = replace(view, runs=max(view.runs, runs_in(frame)), whole=True)
 
     across = axis(x, several[x].to_list(), view.xscale)
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
-        fair: dict[float, str] = {}
         known = [name for name in classes_of(rows) if rows[f"{name}.share"].count()]
         for label, aside in zip(known, asides(len(known)), strict=True):
             part, column = rows.drop_nulls(f"{label}.share"), f"{label}.share"
             marks.append(means_line(part, across, column, words(label), looks[label], aside))
-            level = float(part[f"{label}.flows"][0] / part["flows"][0])
-            fair[round(level, 6)] = "fair"
-        guides = tuple(Guide(value, words) for value, words in fair.items())
-        guides += bounds_of(view, [f"{name}.share" for name in known])
-        return over(across, "Share of the goodput", marks, title, (0.0, 1.0), guides)
+        guides = fair_shares(rows, known) + bounds_of(view, [f"{name}.share" for name in known])
+        return over(across, "Share of the goodput (%)", marks, title, (0.0, 100.0), guides)
 
     return figure(several, view, (x,), panel, what, "Share of each class, with the fair share.")
 

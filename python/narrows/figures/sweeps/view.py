@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -16,16 +16,16 @@ import numpy as np
 import polars as pl
 
 from narrows.errors import InputError
-from narrows.figures.axes import Axis, axis
-from narrows.figures.looks import DASHES, HUES, Look, looks_of, told_apart, words
+from narrows.figures.axes import ChartAxis, axis
+from narrows.figures.looks import DASHES, HUES, Look, distinct_looks, looks_of, words
 from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel, Scale, heights
 from narrows.figures.names import setting, settings
 from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.panels import share_axes
-from narrows.metrics.catalogue import find
+from narrows.metrics.catalogue import find, in_percent, scale_of
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
-from narrows.words import counted
+from narrows.words import count_of, label_in_percent
 
 MOST_PANELS = 120
 """The most panels of a figure, which may span several images."""
@@ -65,6 +65,17 @@ class View:
     """Of each bound: the metric, "at least" or "at most", and the value."""
     whole: bool = False
     """Whether the y axis shows all possible values, whatever the data are."""
+    controls: Mapping[str, str | None] = field(default_factory=dict)
+    """The control of each class; None where it has several. Without an entry the name tells."""
+
+
+def controls_of(flows: pl.DataFrame, study: str) -> dict[str, str | None]:
+    """The control of each class of a study, from the table `flows`; None for several."""
+    found: dict[str, str | None] = {}
+    rows = flows.filter(pl.col("study") == study).select("class", "cca").unique()
+    for group, cca in rows.sort("class", "cca").rows():
+        found[str(group)] = None if group in found else str(cca)
+    return found
 
 
 def classes_of(frame: pl.DataFrame) -> list[str]:
@@ -179,14 +190,37 @@ def choose_lines(frame: pl.DataFrame, view: View, used: Sequence[str], classes: 
     return replace(view, by=best)
 
 
-def bounds_of(view: View, columns: Iterable[str]) -> tuple[Guide, ...]:
-    """The expected bounds of these columns as lines."""
-    wanted = set(columns)
+def bounds_of(
+    view: View, columns: Iterable[str], *, upright: bool = False, of: str = ""
+) -> tuple[Guide, ...]:
+    """The expected bounds of these columns as lines across the y axis, or the x axis if `upright`.
+
+    `of` says in the labels which statistic is bounded, where the axis doesn't.
+    """
+    wanted, head = set(columns), f"{of} " if of else ""
     return tuple(
-        Guide(at, f"{way} {at:g}", below=way == "at least")
+        Guide(
+            scale_of(name) * at,
+            f"{head}{way} {scale_of(name) * at:g}",
+            upright,
+            below=way == "at least",
+        )
         for name, way, at in view.bounds
         if name in wanted
     )
+
+
+def fair_shares(frame: pl.DataFrame, groups: Iterable[str]) -> tuple[Guide, ...]:
+    """Lines at the shares that classes would have if all flows had the same, as far as constant."""
+    fair: dict[float, list[str]] = {}
+    for group in groups:
+        known = frame.select(pl.col(f"{group}.flows") / pl.col("flows")).to_series().drop_nulls()
+        parts = {round(100 * float(part), 6) for part in known if part < 1}
+        if len(parts) == 1:
+            fair.setdefault(parts.pop(), []).append(words(group))
+    if len(fair) == 1:
+        return (Guide(next(iter(fair)), "fair"),)
+    return tuple(Guide(level, f"fair for {', '.join(names)}") for level, names in fair.items())
 
 
 def _title(places: Sequence[str], values: Sequence[object]) -> str:
@@ -198,7 +232,7 @@ def _subtitle(frame: pl.DataFrame, view: View, what: str) -> str:
     fixed = [p for p in view.axes if frame[p].n_unique() == 1]
     words = settings((place, frame[place][0]) for place in fixed)
     count = runs_in(frame)
-    runs = f"{count} of {view.runs} runs" if view.runs > count else counted(count, "run")
+    runs = f"{count} of {view.runs} runs" if view.runs > count else count_of(count, "run")
     return "; ".join([what, *words, runs])
 
 
@@ -208,7 +242,7 @@ def runs_in(frame: pl.DataFrame) -> int:
 
 
 def over(
-    across: Axis,
+    across: ChartAxis,
     label: str,
     marks: Sequence[Mark],
     title: str,
@@ -230,21 +264,21 @@ def over(
 
 
 def means_line(
-    rows: pl.DataFrame, across: Axis, metric: str, label: str, look: Look, aside: float = 0.0
+    rows: pl.DataFrame, across: ChartAxis, metric: str, label: str, look: Look, aside: float = 0.0
 ) -> Line:
-    """Means over the runs at each value, with intervals clipped to possible values.
+    """Means over the runs at each value, with intervals clipped to possible values, as people read.
 
     Values that aren't quantities get points, each `aside` from its tick.
     """
-    x, y, low, high = [], [], [], []
+    x, y, low, high, scale = [], [], [], [], scale_of(metric)
     for value, position in across.positions.items():
         known = rows.filter(pl.col(across.place) == value)[metric].cast(pl.Float64).to_list()
         if known:
             x.append(position if across.measured else position + aside)
-            y.append(mean(known))
+            y.append(scale * mean(known))
             least, most = interval_of(known, metric)
-            low.append(least)
-            high.append(most)
+            low.append(scale * least)
+            high.append(scale * most)
     spread = low != high
     kind: Kind = "line" if across.measured else "points"
     return Line(
@@ -295,14 +329,14 @@ def by_class(
     classes = frame["class"].unique(maintain_order=True).to_list()
     styled = styles(frame, view, classes)
 
-    def shown(rows: pl.DataFrame) -> Iterator[tuple[str, Look, pl.DataFrame]]:
+    def split_rows(rows: pl.DataFrame) -> Iterator[tuple[str, Look, pl.DataFrame]]:
         for value, part in split(rows, view.by, styled.shades):
             for name in classes:
                 own = part.filter(pl.col("class") == name)
                 if own.height:
                     yield *styled.of(value, name), own
 
-    return shown
+    return split_rows
 
 
 @dataclass(frozen=True)
@@ -333,14 +367,14 @@ class Styles:
     @cached_property
     def _alone(self) -> Mapping[object, Dash]:
         """The dash of each value where there is one class."""
-        looks = told_apart([(shade, 0) for shade in self.shades.values()])
+        looks = distinct_looks([(shade, 0) for shade in self.shades.values()])
         return {value: look.dash for value, look in zip(self.shades, looks, strict=True)}
 
 
 def styles(frame: pl.DataFrame, view: View, classes: Sequence[str]) -> Styles:
     """The styles of these classes."""
     dashes = {name: Look("", DASHES[n % len(DASHES)]) for n, name in enumerate(classes)}
-    return Styles(view.by, shades_of(frame, view), looks_of(classes), dashes)
+    return Styles(view.by, shades_of(frame, view), looks_of(classes, view.controls), dashes)
 
 
 def x_of(frame: pl.DataFrame, view: View) -> str:
@@ -403,17 +437,19 @@ def possible(column: str) -> tuple[float, float]:
 
 
 def limits(wanted: Mapping[str, str], marks: Iterable[Mark]) -> tuple[float, float | None]:
-    """The ends of the y axis; for shares from 0 to 1, if no mark reaches higher."""
+    """The ends of the y axis; for shares from 0 to all, if no mark reaches higher."""
     found = [find(column) for column in wanted.values()]
     part = all(metric is not None and metric.part for metric in found)
-    inside = all((heights(mark) <= WHOLE).all() for mark in marks)
-    return (0.0, WHOLE if part and inside else None)
+    whole = WHOLE * max(map(scale_of, wanted.values()), default=1)
+    inside = all((heights(mark) <= whole).all() for mark in marks)
+    return (0.0, whole if part and inside else None)
 
 
 def label_of(column: str) -> str:
-    """The label of a column: "Share, BBR"."""
+    """The label of a column as people read it: "Share (%), BBR"."""
     group, _, key = column.rpartition(".")
     metric = find(column)
     label = metric.label if metric is not None else key.replace("_", " ")
     label = label[:1].upper() + label[1:]
-    return f"{label}, {words(group)}" if group else label
+    label = f"{label}, {words(group)}" if group else label
+    return label_in_percent(label) if in_percent(column) else label

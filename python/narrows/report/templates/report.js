@@ -42,7 +42,11 @@
     const { data, layout } = load(div.id);
     // A finger that moves over a figure scrolls the page; the buttons zoom.
     layout.dragmode = touch ? false : "zoom";
-    if (fills(div)) layout.height = div.clientHeight;
+    if (fills(div)) {
+      // The legend stays as far below the axis as in a figure of the usual height.
+      if (layout.legend) layout.legend.y *= layout.height / div.clientHeight;
+      layout.height = div.clientHeight;
+    }
     if (window.innerWidth < 600) narrow(layout);
     const first = !drawn.has(div.id);
     drawn.add(div.id);
@@ -77,18 +81,35 @@
     Plotly.restyle(div, { visible: shown }, hit);
   };
 
-  // Paper is narrower than most windows, and has no collapsed parts.
-  const PAPER_PX = 680;
-  const all = () => document.querySelectorAll(".plot");
+  // Paper is narrower than most windows, and holds what is open. A figure of one page leaves room
+  // for the heading above it.
+  const PAPER_PX = 680, PAGE_PX = 960, FIGURE_PX = 560;
+  const visible = () => [...document.querySelectorAll(".plot")].filter((div) => div.closest("details:not([open])") === null);
+  const lower = (div) => {
+    const high = div.clientHeight;
+    if (high <= FIGURE_PX || high >= PAGE_PX) return;
+    div.dataset.high = high;
+    raise(div, FIGURE_PX);
+  };
+  const raise = (div, height) => {
+    div.style.height = `${height}px`;
+    Plotly.relayout(div, { height });
+  };
   window.addEventListener("beforeprint", () => {
-    document.querySelectorAll("details").forEach((part) => { part.dataset.was = part.open; part.open = true; });
     paper(true);
-    all().forEach((div) => { if (!drawn.has(div.id) || dark.matches) draw(div); size(div, PAPER_PX); });
+    visible().forEach((div) => {
+      if (!drawn.has(div.id) || dark.matches) draw(div);
+      size(div, PAPER_PX);
+      lower(div);
+    });
   });
   window.addEventListener("afterprint", () => {
-    document.querySelectorAll("details").forEach((part) => { part.open = part.dataset.was !== "false"; });
     paper(false);
-    all().forEach((div) => { if (dark.matches) draw(div); size(div, null); });
+    visible().forEach((div) => {
+      if (dark.matches) draw(div);
+      if (div.dataset.high) raise(div, Number(div.dataset.high));
+      size(div, null);
+    });
   });
 
   const seen = new IntersectionObserver((entries) => {

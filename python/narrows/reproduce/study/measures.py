@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from narrows.metrics.expect import Measured
+from narrows.metrics.expect import RunMeasurements
 from narrows.metrics.series import RunSeries
 from narrows.reproduce import run_frames
 from narrows.reproduce.study import own_measures
@@ -34,7 +34,7 @@ def _take(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
     series = RunSeries(trial.scenario, _classes(trial), trial.columns)
     if asked.taken is not None and asked.taken.condition.owner not in _owners(trial):
         return None
-    return Measured(row, lambda: series).value(asked).value
+    return RunMeasurements(row, lambda: series).value(asked).value
 
 
 def expectation(measure: Mapping[str, Any]) -> Expect:

@@ -16,9 +16,11 @@ from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.changes import put
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import Samples, held, interval, noted
+from narrows.reproduce.judging import Samples, interval, judge_bounds, make_note
 from narrows.reproduce.library import Table, library
 from narrows.reproduce.study import measures, own_measures, picture
+from narrows.reproduce.study.labels import axes as axes_of
+from narrows.reproduce.study.labels import head
 from narrows.reproduce.study_code import sources
 from narrows.reproduce.study_files import studies, takes_functions
 
@@ -54,7 +56,7 @@ class StudyMethod:
 
     def cases(self, scope: Scope) -> Iterator[Case]:
         """Every combination of the axes' labels."""
-        axes, quick = self._axes(), self.table.get("quick", {})
+        axes, quick = axes_of(self.table), self.table.get("quick", {})
         labels = [quick.get(name, list(axes[name])) if scope.quick else axes[name] for name in axes]
         for chosen in product(*labels):
             spec = self._spec(scope)
@@ -64,14 +66,6 @@ class StudyMethod:
             for place, value in quick.get("set", {}).items() if scope.quick else ():
                 put(spec, place, value)
             yield Case(dict(zip(axes, chosen, strict=True)), spec)
-
-    def _axes(self) -> dict[str, dict[Any, Table]]:
-        """Each axis' labels with the values that they set."""
-        axes: dict[str, dict[Any, Table]] = {}
-        for name, labels in self.table["axes"].items():
-            each = labels if isinstance(labels, Mapping) else {one: {name: one} for one in labels}
-            axes[name] = dict(each)
-        return axes
 
     def _spec(self, scope: Scope) -> dict[str, Any]:
         own = self.table.get("own_host", {}) if scope.profile == self.profile else {}
@@ -91,7 +85,8 @@ class StudyMethod:
     def values(self, data: Data) -> list[list[str]]:
         """A row for each condition: its labels, the mean of each measure with its interval."""
         named = self.table["measures"].items()
-        heads = [*self.table["axes"], *(one["label"] for _, one in named)]
+        axes = [head(self.table, name) for name in self.table["axes"]]
+        heads = [*axes, *(one["label"] for _, one in named)]
         return [heads, *(self._row(cell, data) for cell in self._cells(data, {}))]
 
     def _row(self, cell: Labels, data: Data) -> list[str]:
@@ -131,15 +126,15 @@ class StudyMethod:
             return None
         how = check.get("how") or self._label(check["measure"])
         samples = found[""] if list(found) == [""] else found
-        return held(claim, check["name"], check["statement"], how, samples)
+        return judge_bounds(claim, check["name"], check["statement"], how, samples)
 
     def _note(self, note: Table, data: Data) -> Check:
-        unit = self.table["measures"][note["measure"]].get("unit", "")
+        unit = "" if "ratio" in note else self.table["measures"][note["measure"]].get("unit", "")
         told = [
             f"{name}: {interval(values, 3, unit)}" if name else interval(values, 3, unit)
             for name, values in self.samples(note, data).items()
         ]
-        return noted(note["statement"], self._label(note["measure"]), "; ".join(told))
+        return make_note(note["statement"], self._label(note["measure"]), "; ".join(told))
 
     def _label(self, measure: str) -> str:
         return f"{self.table['measures'][measure]['label']}."

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
 import polars as pl
 
+from narrows.figures.axes import ChartAxis
+from narrows.figures.looks import Look, looks
 from narrows.figures.model import Bar, Figure, Guide, Panel
-from narrows.figures.palette import COLOURS
 from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Data, Picture
 from narrows.reproduce.library import Table
+from narrows.reproduce.study import labels
 
-NUMBER = re.compile(r"\d+(\.\d+)?")
 MOST_TICKS = 6
 """A line with more places has numbers on its axis instead of their labels."""
 WIDTH = 0.8
@@ -22,7 +23,7 @@ WIDTH = 0.8
 def draw(study: Table, data: Data) -> Picture:
     """Every figure as a panel: means of the trials, with their range."""
     panels = tuple(_panel(figure, study, data) for figure in study["figure"])
-    words = "; ".join(panel.title.lower() for panel in panels)
+    words = "; ".join(panel.title[:1].lower() + panel.title[1:] for panel in panels)
     conditions = study.get("conditions", study["source"])
     lines = all(one.get("kind") == "lines" for one in study["figure"])
     figure = Figure(
@@ -55,24 +56,26 @@ def _lines(figure: Table, study: Table, data: Data) -> Panel:
     """A measure over the numbers of one axis, with a line for each label of another, or one."""
     x, by = figure["x"], figure.get("by")
     rows = matching(data, figure.get("where", {}))
-    places = {label: number(label) for label in rows[x].unique(maintain_order=True)}
+    across = None if "x_label" in figure else labels.scale(study, x)
+    present = rows[x].unique(maintain_order=True)
+    places = {label: _place(study, x, label, across) for label in present}
     rows = rows.with_columns(at=pl.col(x).replace_strict(places, return_dtype=pl.Float64))
     kinds = rows[by].unique(maintain_order=True).to_list() if by else [None]
     marks = []
-    for place, kind in enumerate(kinds):
+    for kind, look in zip(kinds, _looks(figure, study, kinds), strict=True):
         mine = rows if by is None else rows.filter(pl.col(by) == kind)
         found = spread.over(mine.drop_nulls(figure["y"]), "at", figure["y"])
-        label = "" if kind is None else str(kind)
-        marks.append(spread.line(found, "at", label, _colour(kind, place)))
+        label = "" if by is None else labels.say(study, by, kind)
+        marks.append(spread.line(found, "at", label, look.hue, dash=look.dash))
     what, _, unit = study["measures"][figure["y"]]["label"].partition(" (")
     ticks = tuple((place, str(label)) for label, place in places.items() if place is not None)
     logarithmic = figure.get("y_scale") == "log"
     return Panel(
-        figure.get("x_label", x),
+        across.label if across else figure.get("x_label", labels.title(study, x)),
         unit.rstrip(")"),
         tuple(marks),
         title=_title(figure, what),
-        ticks=ticks if len(ticks) <= MOST_TICKS else (),
+        ticks=ticks if across is None and len(ticks) <= MOST_TICKS else (),
         y_range=(None if logarithmic else 0, figure.get("y_to")),
         x_scale=figure.get("x_scale", "linear"),
         y_scale=figure.get("y_scale", "linear"),
@@ -80,10 +83,11 @@ def _lines(figure: Table, study: Table, data: Data) -> Panel:
     )
 
 
-def number(label: object) -> float | None:
-    """The number with which a label begins: 0.5 of "0.5bdp"; None if it has none."""
-    found = NUMBER.match(str(label))
-    return float(found[0]) if found else None
+def _place(study: Table, name: str, label: object, across: ChartAxis | None) -> float | None:
+    """Where a label is on an axis of numbers."""
+    if across is None:
+        return labels.number(label)
+    return across.positions[labels.set_by(study, name, label)[across.place]]
 
 
 def _title(figure: Table, what: str) -> str:
@@ -101,33 +105,40 @@ def _bars(figure: Table, study: Table, data: Data) -> Panel:
     places = rows[x].unique(maintain_order=True).to_list()
     kinds = rows[by].unique(maintain_order=True).to_list() if by else [None]
     width = WIDTH / len(kinds)
+    looks_of_kinds = _looks(figure, study, kinds)
     marks = []
-    for number, kind in enumerate(kinds):
+    for number, (kind, look) in enumerate(zip(kinds, looks_of_kinds, strict=True)):
         shift = (number - (len(kinds) - 1) / 2) * width
         for place, label in enumerate(places):
             cell = rows.filter(**{x: label}, **({by: kind} if by else {}))
             found = cell[figure["y"]].drop_nulls().to_list()
             if found:
-                colour = _colour(label if kind is None else kind, number)
-                marks.append(_bar(kind or "", place + shift, found, colour, 0.9 * width))
+                own = None if by else labels.control(study, x, label)
+                said = labels.say(study, by, kind) if by else ""
+                marks.append(_bar(said, place + shift, found, own or look.hue, 0.9 * width))
     what, _, unit = study["measures"][figure["y"]]["label"].partition(" (")
+    bare = all(labels.NUMBER.fullmatch(str(label)) for label in places)
     return Panel(
-        "",
+        figure.get("x_label", labels.title(study, x) if bare else ""),
         unit.rstrip(")"),
         tuple(marks),
         title=_title(figure, what),
-        ticks=tuple((float(place), str(label)) for place, label in enumerate(places)),
+        ticks=tuple(
+            (float(place), str(label) if bare else labels.say(study, x, label))
+            for place, label in enumerate(places)
+        ),
         y_range=(0, figure.get("y_to")),
         guides=_guides(figure),
     )
 
 
-def _colour(label: object, number: int) -> str:
-    """That of a control, if it is one; else one of a row."""
-    own = str(label).lower()
-    return own if own in COLOURS else f"flow:{number % 7}"
+def _looks(figure: Table, study: Table, kinds: Sequence[object]) -> list[Look]:
+    """The look of each label of the axis `by`; without one, that of the measure's control."""
+    if "by" in figure:
+        return looks([labels.control(study, figure["by"], kind) for kind in kinds])
+    return [Look(labels.control_of_measure(study, figure["y"]) or "ink", "solid")]
 
 
-def _bar(label: object, at: float, found: list[float], colour: str, width: float) -> Bar:
+def _bar(label: str, at: float, found: list[float], colour: str, width: float) -> Bar:
     mean = sum(found) / len(found)
-    return Bar(str(label), at, mean, colour, (min(found), max(found)), width=width)
+    return Bar(label, at, mean, colour, (min(found), max(found)), width=width)

@@ -18,7 +18,7 @@ PROFILE = "linux-6.12"
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class BbrProblem:
     """A problem found in BBR; a `value` above or below a limit means that it exists."""
 
     name: str
@@ -43,7 +43,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class BbrVersion:
     """A BBR: a control with its options, in a kernel, perhaps on its own back end."""
 
     name: str
@@ -54,23 +54,23 @@ class Version:
 
 
 @cache
-def problems() -> dict[str, Problem]:
+def problems() -> dict[str, BbrProblem]:
     """All by name."""
-    found = [Problem(claim=entry.pop("from"), **entry) for entry in _data()["problem"]]
+    found = [BbrProblem(claim=entry.pop("from"), **entry) for entry in _data()["problem"]]
     return {problem.name: problem for problem in found}
 
 
 @cache
-def versions() -> dict[str, Version]:
+def versions() -> dict[str, BbrVersion]:
     """All by name."""
-    return {entry["name"]: Version(**entry) for entry in _data()["version"]}
+    return {entry["name"]: BbrVersion(**entry) for entry in _data()["version"]}
 
 
 def _data() -> dict[str, list[dict[str, Any]]]:
     return read_table(STUDIES / STILL_TRUE / "problems.toml")
 
 
-def case(problem: Problem, version: Version) -> Case:
+def case(problem: BbrProblem, version: BbrVersion) -> Case:
     """The case that shows whether a version has a problem."""
     spec = {
         "name": "still-true",
@@ -83,7 +83,7 @@ def case(problem: Problem, version: Version) -> Case:
     return Case(key, spec, version.backend, aside=True)
 
 
-def _flow(flow: Mapping[str, Any], version: Version) -> dict[str, Any]:
+def _flow(flow: Mapping[str, Any], version: BbrVersion) -> dict[str, Any]:
     if flow["cca"] != TESTED:
         return dict(flow)
     return {"name": TESTED, **flow, "cca": version.cca, "options": dict(version.options)}

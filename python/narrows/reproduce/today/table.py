@@ -15,12 +15,13 @@ from narrows.errors import NarrowsError
 from narrows.execute import Watcher, run_all
 from narrows.metrics.bounds import decide
 from narrows.metrics.intervals import interval
-from narrows.reproduce.gather import Condition, conditions
+from narrows.reproduce.gather import FigureCondition, conditions
 from narrows.reproduce.library import MEASURES, STILL_TRUE
 from narrows.reproduce.make import OUT
+from narrows.reproduce.paths import condition_on_varied_paths
 from narrows.reproduce.study_code import load
-from narrows.reproduce.today.problems import Problem, Version, case, problems, versions
-from narrows.store import RunStore
+from narrows.reproduce.today.problems import BbrProblem, BbrVersion, case, problems, versions
+from narrows.store import Store, open_store
 from narrows.store.atomic import write_text
 
 RECORD = "still-true.json"
@@ -28,7 +29,7 @@ HAS, HAS_NOT, OPEN = "yes", "no", "undecided"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ProblemCell:
     """Whether a version has a problem, and the measurement."""
 
     problem: str
@@ -38,20 +39,20 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ProblemTable:
     """Every answer; `engine` and `trials` say how they were found."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[ProblemCell, ...]
     engine: str
     trials: int
 
-    def of(self, problem: Problem, version: Version) -> Cell | None:
+    def of(self, problem: BbrProblem, version: BbrVersion) -> ProblemCell | None:
         """One answer; None if it couldn't be run."""
         key = (problem.name, version.name)
         return next((c for c in self.cells if (c.problem, c.version) == key), None)
 
     @property
-    def versions(self) -> list[Version]:
+    def versions(self) -> list[BbrVersion]:
         """The versions with at least one run."""
         there = {cell.version for cell in self.cells}
         return [version for version in versions().values() if version.name in there]
@@ -63,59 +64,67 @@ def make(
     out: str | Path | None = None,
     jobs: int | None = None,
     watcher: Watcher | None = None,
-) -> Table:
+) -> ProblemTable:
     """Runs every problem with every version, those on real kernels only if `kernels` is set.
 
-    Versions of a back end that isn't set up are left out; existing runs aren't repeated.
-    The table is kept in `out`. Raises StoreError for a directory that can't be used.
+    Versions of a back end that isn't set up are left out; existing runs aren't repeated. Trials on
+    real kernels, whose hosts have no noise, differ in their paths (decision 025). The table is kept
+    in `out`. Raises StoreError for a directory that can't be used.
     """
     place = Path(out) if out is not None else OUT
     simulator = get_backend("sim")
     asked = [version for version in versions().values() if kernels or not version.backend]
     cases = [case(problem, version) for problem in problems().values() for version in asked]
-    wanted = list(conditions(cases, simulator))
+    wanted = [distinguish_trials(condition) for condition in conditions(cases, simulator)]
     runs = [job for condition in wanted for job in condition.jobs()]
     run_all(runs, place, jobs=jobs, watcher=watcher)
-    store = RunStore(place / "runs")
+    store = open_store(place / "runs")
     cells = tuple(_cell(condition, store) for condition in wanted)
     trials = max(len(condition.cell.plan.trials) for condition in wanted)
-    table = Table(cells, simulator.engine, trials)
+    table = ProblemTable(cells, simulator.engine, trials)
     write_text(place / RECORD, json.dumps(asdict(table), indent=1) + "\n")
     return table
 
 
-def read(file: Path) -> Table:
+def distinguish_trials(condition: FigureCondition) -> FigureCondition:
+    """The same condition, on a real kernel with a path of its own for every trial but the first."""
+    return condition if condition.engine.name == "sim" else condition_on_varied_paths(condition)
+
+
+def read(file: Path) -> ProblemTable:
     """Reads a kept table; raises OSError or ValueError if the file isn't one."""
     stored = json.loads(file.read_text(encoding="utf-8"))
-    cells = tuple(Cell(**cell) for cell in stored["cells"])
-    return Table(cells, stored["engine"], stored["trials"])
+    cells = tuple(ProblemCell(**cell) for cell in stored["cells"])
+    return ProblemTable(cells, stored["engine"], stored["trials"])
 
 
-def _cell(condition: Condition, store: RunStore) -> Cell:
+def _cell(condition: FigureCondition, store: Store) -> ProblemCell:
     problem = problems()[str(condition.key["problem"])]
     outcome = load(STILL_TRUE, MEASURES).outcome
-    rows = [outcome(trial) for trial in condition.stored(store)]
+    rows = [outcome(trial) for trial in condition.stored_trials(store)]
     values = pl.concat(rows)[problem.value].drop_nulls().to_list()
     if not values:
         raise NarrowsError(f"{problem.name}, {condition.key['version']}: nothing was measured")
     told = interval(values, 3, problem.unit)
-    return Cell(problem.name, str(condition.key["version"]), answer(problem, values), told)
+    return ProblemCell(problem.name, str(condition.key["version"]), answer(problem, values), told)
 
 
-def answer(problem: Problem, values: Sequence[float]) -> str:
+def answer(problem: BbrProblem, values: Sequence[float]) -> str:
     """Whether measurements show a problem, by the whole interval of their mean."""
     low = problem.above if math.isfinite(problem.above) else -math.inf
     passed = decide(values, low, problem.below if math.isfinite(problem.below) else math.inf).passed
     return {True: HAS, False: HAS_NOT, None: OPEN}[passed]
 
 
-def rows(table: Table) -> Iterator[tuple[Problem, list[tuple[Version, Cell | None]]]]:
+def rows(
+    table: ProblemTable,
+) -> Iterator[tuple[BbrProblem, list[tuple[BbrVersion, ProblemCell | None]]]]:
     """Every problem with the answer for every version."""
     for problem in problems().values():
         yield problem, [(version, table.of(problem, version)) for version in table.versions]
 
 
-def text(table: Table) -> Iterator[str]:
+def text(table: ProblemTable) -> Iterator[str]:
     """The table for the terminal, problem by problem."""
     for problem, answers in rows(table):
         yield f"{problem.words}? {problem.how}; yes if {problem.limit}"
@@ -126,21 +135,7 @@ def text(table: Table) -> Iterator[str]:
     yield f"{table.trials} trials each; undecided: the 95 % interval reaches the limit"
 
 
-def markdown(table: Table) -> Iterator[str]:
-    """The table in lines of Markdown: the answers for each version, then the measurements."""
-    found = list(problems().values())
-    yield "| | " + " | ".join(version.name for version in table.versions) + " |"
-    yield "|---" * (len(table.versions) + 1) + "|"
-    for problem, answers in rows(table):
-        told = " | ".join(cell.answer if cell else "not run" for _, cell in answers)
-        yield f"| {problem.words} | {told} |"
-    yield ""
-    for problem in found:
-        yield f"**{problem.words}** (`{problem.claim}`): {problem.how}."
-        yield f"Yes if {problem.limit}: {problem.because} Measured: {measured(table, problem)}.\n"
-
-
-def measured(table: Table, problem: Problem) -> str:
+def measured_text(table: ProblemTable, problem: BbrProblem) -> str:
     """The measurements of a problem with every version, in words."""
     cells = ((version.name, table.of(problem, version)) for version in table.versions)
     return "; ".join(f"{name} {cell.measured}" for name, cell in cells if cell)

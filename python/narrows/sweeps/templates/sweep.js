@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const { axes, metrics, columns, cells, hues, opens, bounds } = JSON.parse(document.getElementById("data").textContent);
+  const { axes, metrics, columns, cells, hues, opens, bounds, shades, fair } = JSON.parse(document.getElementById("data").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   // Paper is white, even if the screen is dark.
   const paper = (on) => document.documentElement.classList.toggle("paper", on);
@@ -47,15 +47,21 @@
     }));
   };
 
-  // A value of a control has the control's colour.
-  const hueOf = (colour, i) => (colour >= 0 && axes[colour].hues ? axes[colour].hues[i] : hues[i % hues.length])[isDark() ? 1 : 0];
+  // A value of a control has the control's colour, and so has a metric of a class of it.
+  const hueOf = (colour, i, metric) => {
+    const found = colour < 0 ? shades[metric] : axes[colour].hues?.[i];
+    return (found ?? hues[i % hues.length])[isDark() ? 1 : 0];
+  };
+
+  // Dashed lines across a chart: expected bounds and the fair share.
+  const levels = (metric) => [...(bounds[metric] ?? []), ...(metric in fair ? [fair[metric]] : [])];
 
   const trace = (rows, i, label, metric, x, colour) => {
     const axis = axes[x];
     const points = rows.filter((cell) => metric in cell.values)
       .sort((a, b) => axis.positions[a.at[x]] - axis.positions[b.at[x]]);
     const value = (cell, n) => cell.values[metric][n] ?? cell.values[metric][0];
-    const shade = hueOf(colour, i);
+    const shade = hueOf(colour, i, metric);
     return {
       type: "scatter",
       mode: axis.numeric && points.length > 1 ? "lines+markers" : "markers",
@@ -84,7 +90,8 @@
         ...(axis.numeric ? {} : { range: [-0.5, ticks.length - 0.5] }),
       },
       yaxis: { title: { text: escaped(metrics[metric]) }, range: ends, gridcolor: style("grid"), zerolinecolor: style("grid") },
-      shapes: (bounds[metric] ?? []).map((y) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color: style("faint"), width: 1.2, dash: "dash" } })),
+      annotations: metric in fair ? [{ text: "fair", xref: "paper", x: 1, y: fair[metric], xanchor: "right", yanchor: "bottom", showarrow: false, font: { color: style("faint"), size: 11 } }] : [],
+      shapes: levels(metric).map((y) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color: style("faint"), width: 1.2, dash: "dash" } })),
       legend: { orientation: "h", y: -0.2, yanchor: "top", title: { text: colour < 0 ? "" : escaped(axes[colour].label) } },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, sans-serif", size: 12, color: style("ink") },
@@ -114,7 +121,7 @@
     const rows = cells.filter((cell) => kept().every(([i, value]) => cell.at[i] === value));
     document.querySelectorAll("#charts .plot").forEach((div) => Plotly.purge(div));
     by("charts").replaceChildren();
-    const ends = [...rows.flatMap((cell) => cell.values[metric] ?? []), ...(bounds[metric] ?? [])];
+    const ends = [...rows.flatMap((cell) => cell.values[metric] ?? []), ...levels(metric)];
     const range = reach(Math.min(...ends), Math.max(...ends));
     const missing = rows.filter((cell) => !(metric in cell.values)).length;
     by("what").textContent = `${rows.length} of ${cells.length} combinations${missing ? `, ${missing} of them without a value` : ""}`;

@@ -2,7 +2,7 @@
 
 use super::half_connection::HalfConnection;
 use super::outstanding::Sent;
-use crate::decode::{Flags, Segment};
+use crate::decode::{CapturedSegment, Flags};
 
 /// Selective acknowledgements beyond a packet that prove it lost (RFC 6675).
 const BEYOND: u64 = 3;
@@ -12,26 +12,31 @@ const FURTHEST: u64 = 1 << 30;
 /// The effect of one acknowledgement on the outstanding data.
 #[derive(Default)]
 struct News {
-    /// When the newest packet that it acknowledges was first sent.
+    /// When the newest packet that it acknowledges cumulatively was first sent.
     newest: Option<u64>,
-    /// The same for packets that it acknowledges selectively.
+    /// When the newest packet that it acknowledges selectively was first sent.
     newest_sacked: Option<u64>,
     /// A retransmission is among them.
     again: bool,
     bytes: u64,
+    /// Packets that arrived after later ones without being retransmitted.
+    overtaken: u32,
+    /// The end of what had been selectively acknowledged before.
+    beyond: u64,
 }
 
 impl HalfConnection {
     /// Takes a segment of the other direction that acknowledges this one.
     ///
     /// Returns the highest number acknowledged now and the window, in bytes.
-    pub(crate) fn on_ack(&mut self, segment: &Segment) -> Option<(u64, Option<u64>)> {
+    pub(crate) fn on_ack(&mut self, segment: &CapturedSegment) -> Option<(u64, Option<u64>)> {
         let time = segment.time;
         self.pass(time);
         if let Some((_, echo)) = segment.timestamps
             && let Some(rtt) = self.echoes.take_echo(echo, time)
         {
             self.echo_rtts.add(rtt);
+            self.echoed = Some(rtt);
         }
         let ack = self.unwrap(segment.ack);
         let first = self.outstanding.front().map_or(ack, |first| first.begin.min(ack));
@@ -41,8 +46,10 @@ impl HalfConnection {
         }
         self.counts.acks += 1;
         self.counts.echoes += u64::from(segment.flags.has(Flags::ECE));
-        let mut news = News::default();
+        let beyond = self.sacked.end().unwrap_or(0);
+        let mut news = News { beyond, ..News::default() };
         self.selective(segment, ack, &mut news);
+        self.stalled.on_acknowledgement(ack > una);
         if ack > una {
             self.advance(ack, &mut news);
             self.advanced = time;
@@ -50,6 +57,7 @@ impl HalfConnection {
             self.duplicate(segment, ack, una);
         }
         self.delivered += news.bytes;
+        self.timeline.note_delivery(news.bytes, news.overtaken);
         self.sample(time, &news);
         self.learn_window(segment, ack);
         self.note_loss();
@@ -63,11 +71,16 @@ impl HalfConnection {
     fn advance(&mut self, ack: u64, news: &mut News) {
         let high = self.high.unwrap_or(ack);
         let (mut missing, mut controls, mut parts) = (ack.saturating_sub(high), 0, 0);
+        // A hole that was known and closes without a retransmission was reordered (RFC 4737).
+        let mut reordered = false;
         self.outstanding.acknowledge(ack, |sent| {
             parts += 1;
             controls += u64::from(sent.control);
             missing += if sent.unseen { sent.length() } else { 0 };
             news.again |= sent.again;
+            let missed = !(sent.sacked || sent.again) && sent.end < news.beyond;
+            reordered = if parts == 1 { missed } else { reordered };
+            news.overtaken += u32::from(missed && reordered);
             if !sent.sacked {
                 news.bytes += sent.length() - u64::from(sent.control);
                 let timed = !(sent.again || sent.unseen);
@@ -84,7 +97,7 @@ impl HalfConnection {
         self.sacked.remove_below(ack);
     }
 
-    fn duplicate(&mut self, segment: &Segment, ack: u64, una: u64) {
+    fn duplicate(&mut self, segment: &CapturedSegment, ack: u64, una: u64) {
         let others = Flags::SYN.with(Flags::FIN).with(Flags::RST);
         let plain = segment.payload == 0 && !segment.flags.has(others);
         let same_window = segment.window == self.window_field || segment.sack_count > 0;
@@ -94,7 +107,7 @@ impl HalfConnection {
     }
 
     /// The SACK blocks; a first one that lies below or within another is a DSACK (RFC 2883).
-    fn selective(&mut self, segment: &Segment, ack: u64, news: &mut News) {
+    fn selective(&mut self, segment: &CapturedSegment, ack: u64, news: &mut News) {
         let Some(&(first, first_end)) = segment.sacks().first() else { return };
         let (begin, end) = (self.unwrap(first), self.unwrap(first_end));
         let second = segment.sacks().get(1).map(|&(b, e)| (self.unwrap(b), self.unwrap(e)));
@@ -104,6 +117,7 @@ impl HalfConnection {
         let keepalive = end.saturating_sub(begin) == 1 && self.counts.keepalives > 0;
         if duplicate && !keepalive {
             self.counts.spurious += self.packets(end - begin);
+            self.timeline.note_spurious(self.packets(end - begin));
         }
         for &(begin, end) in &segment.sacks()[usize::from(duplicate)..] {
             let (begin, end) = (self.unwrap(begin), self.unwrap(end));
@@ -151,12 +165,13 @@ impl HalfConnection {
         let Some(sent) = cumulative.max(news.newest_sacked) else { return };
         let rtt = time.saturating_sub(sent);
         self.rtts.add(rtt);
+        self.timeline.note_rtt(rtt);
         self.rtt = Some(rtt);
         self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8));
         self.rounds.sample(rtt);
     }
 
-    fn learn_window(&mut self, segment: &Segment, ack: u64) {
+    fn learn_window(&mut self, segment: &CapturedSegment, ack: u64) {
         if segment.flags.has(Flags::RST) || self.una.is_some_and(|una| ack < una) {
             return;
         }

@@ -22,7 +22,7 @@ pub(crate) struct Counts {
     pub(crate) reordered_bytes: u64,
     pub(crate) reordered_ns: u64,
     /// The very same packet, seen twice at once.
-    pub(crate) twins: u64,
+    pub(crate) duplicates: u64,
     /// Packets retransmitted after they were acknowledged.
     pub(crate) needless: u64,
     /// Packets that DSACK says arrived twice.
@@ -38,6 +38,8 @@ pub(crate) struct Counts {
     pub(crate) stretched: u64,
     pub(crate) fragments: u64,
     pub(crate) limited_ns: u64,
+    /// Times at which its sender had nothing to send.
+    pub(crate) pauses: u64,
     /// Packets lost, as far as one capture shows.
     pub(crate) lost: u64,
 }

@@ -2,18 +2,21 @@
 
 use super::half_connection::{DataKind, HalfConnection, USUAL_PAYLOAD};
 use super::outstanding::{Outstanding, Sent};
+use super::stalls::InFlight;
 use super::timing::{SILENCE_NS, after};
-use crate::decode::{Flags, Segment};
+use crate::decode::{CapturedSegment, Flags};
 
 const USUAL_PACKET: u32 = 1500;
 /// Without an RTT, older arrivals count as retransmitted instead of out of order, as in Wireshark.
 const LATE_NS: u64 = 3_000_000;
+/// A sender answers an acknowledgement within this time if it waited for it.
+const RESPONSE_NS: u64 = 500_000;
 /// No sender has more bytes in flight than this.
 const FURTHEST_HOLE: u64 = 1 << 28;
 
 impl HalfConnection {
     /// Takes a segment of this direction; returns what it was if it carried data.
-    pub(crate) fn on_segment(&mut self, segment: &Segment) -> Option<(DataKind, u64, u64)> {
+    pub(crate) fn on_segment(&mut self, segment: &CapturedSegment) -> Option<(DataKind, u64, u64)> {
         let time = segment.time;
         self.pass(time);
         if let Some((stamp, _)) = segment.timestamps {
@@ -34,7 +37,7 @@ impl HalfConnection {
     }
 
     /// Counts the number of a SYN or FIN.
-    fn control(&mut self, at: u64, segment: &Segment) {
+    fn control(&mut self, at: u64, segment: &CapturedSegment) {
         let high = self.high.unwrap_or(at);
         if at < high {
             let found = self.outstanding.within(at, at + 1);
@@ -45,7 +48,7 @@ impl HalfConnection {
     }
 
     /// Adds new numbers up to `end`, with a hole in between.
-    fn extend(&mut self, begin: u64, end: u64, segment: &Segment, control: bool) {
+    fn extend(&mut self, begin: u64, end: u64, segment: &CapturedSegment, control: bool) {
         let high = self.high.unwrap_or(begin);
         let stamp = segment.timestamps.map(|(stamp, _)| stamp);
         let sent =
@@ -62,7 +65,7 @@ impl HalfConnection {
         self.high = Some(end);
     }
 
-    fn on_data(&mut self, begin: u64, end: u64, segment: &Segment) -> Option<DataKind> {
+    fn on_data(&mut self, begin: u64, end: u64, segment: &CapturedSegment) -> Option<DataKind> {
         let high = self.high.unwrap_or(begin);
         let settled = self.outstanding.is_empty();
         if end - begin <= 1 && end == high && settled {
@@ -86,7 +89,7 @@ impl HalfConnection {
         Some(mark)
     }
 
-    fn count(&mut self, segment: &Segment) {
+    fn count(&mut self, segment: &CapturedSegment) {
         let packets = self.packets(u64::from(segment.payload));
         if self.counts.frames == 0 {
             self.overhead = u64::from(segment.headers);
@@ -103,9 +106,9 @@ impl HalfConnection {
     }
 
     /// The size of full packets, from the handshake or else from the packets seen.
-    fn learn_mss(&mut self, segment: &Segment) {
+    fn learn_mss(&mut self, segment: &CapturedSegment) {
         let seen = u64::from(segment.payload);
-        if self.mss_told || self.mss.is_some_and(|known| known >= seen) {
+        if self.mss_announced || self.mss.is_some_and(|known| known >= seen) {
             return;
         }
         self.mss = if segment.size <= USUAL_PACKET {
@@ -116,10 +119,10 @@ impl HalfConnection {
     }
 
     /// The MSS that the receiver announced in its SYN, including options.
-    pub(crate) fn told_mss(&mut self, mss: u16, timestamps: bool) {
+    pub(crate) fn announce_mss(&mut self, mss: u16, timestamps: bool) {
         let options = if timestamps { 12 } else { 0 };
         self.mss = Some(u64::from(mss.max(100)) - options);
-        self.mss_told = true;
+        self.mss_announced = true;
     }
 
     fn note_idle(&mut self, time: u64, settled: bool) {
@@ -129,11 +132,16 @@ impl HalfConnection {
             if span > self.srtt.unwrap_or(SILENCE_NS).min(SILENCE_NS) {
                 self.idle.add(span);
             }
+            // A sender with more data would have sent them when the last flight was acknowledged.
+            if span > RESPONSE_NS.max(self.srtt.unwrap_or(0) / 16) {
+                self.timeline.note_starved(self.last_data, self.last_ack);
+                self.counts.pauses += 1;
+            }
         }
     }
 
     /// Data below the highest number: retransmitted, late, or captured twice.
-    fn old_data(&mut self, begin: u64, end: u64, segment: &Segment) -> DataKind {
+    fn old_data(&mut self, begin: u64, end: u64, segment: &CapturedSegment) -> DataKind {
         let packets = self.packets(end - begin);
         let unseen = self.unseen.take(begin, end, segment.time, self.late_ns());
         if unseen > 0 {
@@ -147,7 +155,7 @@ impl HalfConnection {
         let silent = segment.time.saturating_sub(self.last_data) >= SILENCE_NS;
         let first = self.outstanding.front().is_some_and(|first| first.begin >= begin);
         let found = self.outstanding.within(begin, end);
-        let (mut again, mut hole, mut twin) = (0, None, false);
+        let (mut again, mut hole, mut duplicate) = (0, None, false);
         for index in found {
             let sent = *self.outstanding.get(index);
             if sent.unseen {
@@ -158,16 +166,17 @@ impl HalfConnection {
                 && sent.id == segment.id
                 && sent.end - sent.begin == end - begin
             {
-                twin = true;
+                duplicate = true;
             } else {
+                self.note_lost(&sent, index == 0);
                 self.outstanding.repeat(index, segment.id);
                 again += sent.end.min(end) - sent.begin.max(begin);
             }
         }
         match hole {
             Some((sent, late)) if again == 0 => self.fill_hole(&sent, late, packets, segment),
-            _ if twin && again == 0 => {
-                self.counts.twins += packets;
+            _ if duplicate && again == 0 => {
+                self.counts.duplicates += packets;
                 DataKind::Again
             }
             _ => {
@@ -177,18 +186,38 @@ impl HalfConnection {
         }
     }
 
+    /// Notes that a packet is retransmitted, the `first` of those in flight or another.
+    fn note_lost(&mut self, sent: &Sent, first: bool) {
+        if !sent.again {
+            self.timeline.note_loss(sent.time, self.packets(sent.length()));
+        }
+        if first {
+            let packets = self.packets(self.outstanding.span());
+            let sacked = self.packets(self.outstanding.sacked);
+            self.stalled.on_retransmission(InFlight { again: sent.again, packets, sacked });
+        }
+    }
+
     fn sent_again(&mut self, packets: u64, bytes: u64) -> DataKind {
         self.counts.again += packets;
         self.counts.again_bytes += bytes;
         DataKind::Again
     }
 
-    fn fill_hole(&mut self, hole: &Sent, late: bool, packets: u64, segment: &Segment) -> DataKind {
+    fn fill_hole(
+        &mut self,
+        hole: &Sent,
+        late: bool,
+        packets: u64,
+        segment: &CapturedSegment,
+    ) -> DataKind {
         if late {
             self.counts.repaired += packets;
+            self.timeline.note_loss(hole.time, packets);
             return DataKind::Again;
         }
         self.counts.reordered += packets;
+        self.timeline.note_delivery(0, u32::try_from(packets).unwrap_or(u32::MAX));
         let distance = self.high.unwrap_or(hole.end).saturating_sub(hole.begin);
         let wait = segment.time.saturating_sub(hole.time);
         self.counts.reordered_bytes = self.counts.reordered_bytes.max(distance);
@@ -200,7 +229,7 @@ impl HalfConnection {
     ///
     /// Timestamps show that. If they are equal, a retransmission can't arrive before the sender has
     /// heard about the hole.
-    fn sent_late(&self, hole: &Sent, segment: &Segment) -> bool {
+    fn sent_late(&self, hole: &Sent, segment: &CapturedSegment) -> bool {
         if let (Some(beyond), Some((stamp, _))) = (hole.stamp, segment.timestamps)
             && stamp != beyond
         {
@@ -214,12 +243,17 @@ impl HalfConnection {
         LATE_NS.max(self.rtts.least().unwrap_or(0) / 2)
     }
 
-    fn after_data(&mut self, bytes: u64, segment: &Segment, mark: DataKind) {
+    fn after_data(&mut self, bytes: u64, segment: &CapturedSegment, mark: DataKind) {
         let in_flight = self.outstanding.in_flight();
         let packets = self.packets(bytes);
         let spacing = self.srtt.map(|srtt| srtt / self.packets(in_flight).max(1));
         self.bursts.note_departure(segment.time, self.packets(u64::from(segment.payload)), spacing);
+        self.note_far_silence(segment.time, bytes, mark == DataKind::Again);
         let again = if mark == DataKind::Again { packets } else { 0 };
+        let fresh = if mark == DataKind::Again { 0 } else { bytes };
+        let clocked = segment.time.saturating_sub(self.last_ack) <= RESPONSE_NS;
+        self.timeline.note_departure(packets, fresh, clocked, in_flight);
+        self.stalled.on_new_data();
         self.rounds.note_departure(
             segment.time,
             bytes,

@@ -6,8 +6,11 @@
 use narrows_base::RangeSet;
 
 use super::counts::{Counts, Unseen};
+use super::far_side::FarSide;
 use super::outstanding::Outstanding;
 use super::rounds::Rounds;
+use super::stalls::Stalls;
+use super::timeline::{Activity, Timeline};
 use super::timing::{Bursts, Echoes, SILENCE_NS, Spans};
 use crate::analyze::sequence_numbers::unwrap_near;
 use crate::analyze::times::TimeSamples;
@@ -41,7 +44,7 @@ pub(crate) struct HalfConnection {
     pub(crate) mss: Option<u64>,
     /// Bytes of headers in a packet with data.
     pub(crate) overhead: u64,
-    pub(super) mss_told: bool,
+    pub(super) mss_announced: bool,
     /// Scale of the windows that limit this direction; none if the handshake is missing.
     pub(crate) scale: Option<u8>,
     pub(crate) window: Option<u64>,
@@ -53,6 +56,8 @@ pub(crate) struct HalfConnection {
     pub(crate) first_data: Option<u64>,
     pub(crate) last_data: u64,
     pub(super) last_event: u64,
+    /// A packet of this direction was seen.
+    begun: bool,
     pub(super) last_ack: u64,
     /// When the highest acknowledged number last advanced.
     pub(crate) advanced: u64,
@@ -65,10 +70,15 @@ pub(crate) struct HalfConnection {
     pub(crate) srtt: Option<u64>,
     pub(crate) echoes: Echoes,
     pub(crate) echo_rtts: TimeSamples,
+    /// The RTT that the last segment's echo showed.
+    pub(super) echoed: Option<u64>,
+    pub(super) far: FarSide,
     pub(crate) bursts: Bursts,
     pub(crate) idle: Spans,
     pub(crate) stalls: Spans,
     pub(crate) rounds: Rounds,
+    pub(crate) timeline: Timeline,
+    pub(crate) stalled: Stalls,
     pub(crate) most_in_flight: u64,
     /// Sum of bytes in flight times ns, for the mean.
     pub(super) flight_time: u128,
@@ -119,10 +129,31 @@ impl HalfConnection {
             self.flight_time += u128::from(self.outstanding.in_flight()) * u128::from(span);
             self.flight_span += span;
             self.counts.limited_ns += if self.held_back { span } else { 0 };
-            if span >= SILENCE_NS.max(2 * self.srtt.unwrap_or(0)) {
-                self.stalls.add(span);
-            }
         }
+        if self.begun && span > 0 {
+            self.account(self.last_event, time);
+        }
+        self.begun = true;
         self.last_event = self.last_event.max(time);
+    }
+
+    /// Accounts for the time between two events.
+    fn account(&mut self, from: u64, to: u64) {
+        let silent = to - from >= SILENCE_NS.max(2 * self.srtt.unwrap_or(0));
+        let settled = self.outstanding.is_empty();
+        if silent && !settled {
+            self.stalls.add(to - from);
+        }
+        let activity = match self.outstanding.front() {
+            _ if self.held_back || self.zero_since.is_some() => Activity::Window,
+            None => Activity::Idle,
+            Some(_) if silent => Activity::Stall,
+            Some(first) if first.again || first.lost => Activity::Repair,
+            Some(_) => Activity::Open,
+        };
+        if activity == Activity::Stall {
+            self.stalled.end(from, to);
+        }
+        self.timeline.pass(from, to, activity, self.outstanding.in_flight());
     }
 }

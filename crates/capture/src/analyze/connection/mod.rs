@@ -3,17 +3,24 @@
 mod acknowledgements;
 mod counts;
 mod data;
+mod far_side;
 mod half_connection;
 mod outstanding;
+mod receiver_view;
 mod rounds;
+mod stalls;
+mod timeline;
 mod timing;
 
 pub(crate) use half_connection::{DataKind, HalfConnection};
 pub use rounds::Round;
+pub(crate) use stalls::Stall;
+pub use stalls::StallReason;
+pub(crate) use timeline::{ACTIVITIES, Activity, Slice};
 pub(crate) use timing::Spans;
 
 use crate::analyze::sequence_numbers::wrap;
-use crate::decode::{Endpoint, Flags, Segment};
+use crate::decode::{CapturedSegment, Endpoint, Flags};
 
 /// A connection; end 0 is the sender of the first segment seen.
 #[derive(Clone, Debug, Default)]
@@ -45,27 +52,27 @@ pub(crate) struct Step {
 }
 
 impl Connection {
-    pub(crate) fn new(segment: &Segment) -> Self {
+    pub(crate) fn new(segment: &CapturedSegment) -> Self {
         Self { ends: [segment.source, segment.destination], first: segment.time, ..Self::default() }
     }
 
     /// Whether a segment opens another connection between the same ports.
-    pub(crate) fn is_succeeded_by(&self, segment: &Segment) -> bool {
+    pub(crate) fn is_succeeded_by(&self, segment: &CapturedSegment) -> bool {
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         let from = self.from(segment);
         opens && self.halves[from].high.is_some() && !self.repeats_syn(from, segment)
     }
 
-    fn repeats_syn(&self, from: usize, segment: &Segment) -> bool {
+    fn repeats_syn(&self, from: usize, segment: &CapturedSegment) -> bool {
         self.syn[from].is_some() && wrap(self.halves[from].base) == segment.seq
     }
 
-    pub(crate) fn from(&self, segment: &Segment) -> usize {
+    pub(crate) fn from(&self, segment: &CapturedSegment) -> usize {
         usize::from(segment.source != self.ends[0])
     }
 
     /// Takes a segment.
-    pub(crate) fn on(&mut self, segment: &Segment) -> Step {
+    pub(crate) fn on(&mut self, segment: &CapturedSegment) -> Step {
         let from = self.from(segment);
         self.last = self.last.max(segment.time);
         if segment.flags.has(Flags::SYN) {
@@ -73,16 +80,42 @@ impl Connection {
         }
         self.fin[from] |= segment.flags.has(Flags::FIN);
         self.reset |= segment.flags.has(Flags::RST);
+        let before = self.halves[from].last_data;
+        let round_trip = self.halves[1 - from].rtts.least();
+        self.halves[from].expect_far_rtt(round_trip);
         let data = self.halves[from].on_segment(segment);
         let ack = if segment.flags.has(Flags::ACK) {
             self.halves[1 - from].on_ack(segment)
         } else {
             None
         };
+        self.look_from_receiver(from, segment, data.is_some(), before);
         Step { from, data, ack }
     }
 
-    fn on_syn(&mut self, from: usize, segment: &Segment) {
+    /// Notes what data show at their receiver about their sender.
+    fn look_from_receiver(
+        &mut self,
+        from: usize,
+        segment: &CapturedSegment,
+        data: bool,
+        before: u64,
+    ) {
+        let [one, other] = &mut self.halves;
+        let (half, acks) = if from == 0 { (one, other) } else { (other, one) };
+        // An echo is old if its sender had nothing to send before.
+        let silence = segment.time.saturating_sub(before);
+        if let Some(rtt) = acks.echoed.take().filter(|rtt| data && silence <= rtt / 4) {
+            half.on_far_rtt(rtt);
+        }
+        if data {
+            half.check_far_limit(segment);
+        } else if segment.flags.has(Flags::ACK) {
+            acks.advertise(segment);
+        }
+    }
+
+    fn on_syn(&mut self, from: usize, segment: &CapturedSegment) {
         self.syn[from].get_or_insert(segment.time);
         self.scale[from] = segment.scale;
         self.stamps[from] = segment.timestamps.is_some();
@@ -99,7 +132,7 @@ impl Connection {
         }
         for end in [0, 1] {
             if let Some(mss) = self.mss[end] {
-                self.halves[1 - end].told_mss(mss, stamps);
+                self.halves[1 - end].announce_mss(mss, stamps);
             }
         }
     }

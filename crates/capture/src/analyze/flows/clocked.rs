@@ -1,7 +1,7 @@
 //! The flows of one capture.
 
 use super::table::Flows;
-use crate::decode::Segment;
+use crate::decode::CapturedSegment;
 
 /// The flows of one capture, on a clock that begins with it.
 pub(crate) struct Clocked {
@@ -19,7 +19,7 @@ impl Clocked {
     }
 
     #[inline]
-    pub(crate) fn on(&mut self, mut segment: Segment) {
+    pub(crate) fn on(&mut self, mut segment: CapturedSegment) {
         let origin = *self.origin.get_or_insert(segment.time);
         segment.time = segment.time.saturating_sub(origin);
         self.backwards += u64::from(segment.time < self.end);

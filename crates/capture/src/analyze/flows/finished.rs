@@ -7,6 +7,7 @@ use super::conversations::conversations;
 use super::samples::{Row, thin_to};
 use super::sequence_graph::GraphPoint;
 use super::table::{FinishedFlow, Listed, Unlisted};
+use crate::analyze::causes::find_shared;
 use crate::analyze::path::{Clocks, TransitReports};
 
 /// The most flows with rows in the tables; those with the most payload get them.
@@ -24,6 +25,8 @@ pub(crate) struct FinishedFlows {
     pub(crate) thinned: bool,
     pub(crate) packets: Option<Vec<Listed>>,
     pub(crate) unlisted: Unlisted,
+    /// The first instant, in ns since 1970.
+    pub(crate) origin: Option<u64>,
     pub(crate) end: u64,
     pub(crate) backwards: u64,
     /// By flow: when its lost packets left, with their cumulative number.
@@ -49,6 +52,7 @@ impl FinishedFlows {
             thinned,
             packets: flows.packets,
             unlisted: flows.unlisted,
+            origin: clocked.origin,
             end: clocked.end,
             backwards: clocked.backwards,
             drops: BTreeMap::new(),
@@ -88,6 +92,16 @@ impl FinishedFlows {
         self.unlisted.payload += other.unlisted.payload;
         self.unlisted.packets += other.unlisted.packets;
         self
+    }
+
+    /// Finds flows that share a bottleneck, among those with the most payload.
+    pub(crate) fn find_shared(&mut self) {
+        let compared = largest(&self.done, MOST_DRAWN);
+        let flows = self.done.iter_mut().filter(|done| compared.contains(&done.report.id));
+        let reports = flows.map(|done| &mut done.report);
+        find_shared(
+            reports.map(|flow| (&mut flow.causes, flow.goodput_mbps.unwrap_or(0.0))).collect(),
+        );
     }
 
     /// Adds to each flow what happened to its packets between the captures.

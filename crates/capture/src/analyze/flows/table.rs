@@ -7,7 +7,7 @@ use super::sequence_graph::{GraphPoint, MarkKind, SequenceGraph};
 use crate::analyze::connection::{Connection, DataKind, HalfConnection, Step};
 use crate::analyze::report::{FlowReport, complete, report, span};
 use crate::analyze::times::TimeSamples;
-use crate::decode::{Endpoint, Segment};
+use crate::decode::{CapturedSegment, Endpoint};
 
 /// The most connections at a time; beyond that, the quarter silent for longest is closed.
 const MOST_LIVE: usize = 1 << 15;
@@ -76,7 +76,7 @@ impl Flows {
         Self { packets: packets.then(Vec::new), ..Self::default() }
     }
 
-    pub(crate) fn on(&mut self, segment: &Segment) {
+    pub(crate) fn on(&mut self, segment: &CapturedSegment) {
         let place = self.place(segment);
         let connection = self.live[place].as_mut().expect("a place that is taken");
         let from = connection.from(segment);
@@ -98,7 +98,7 @@ impl Flows {
         }
     }
 
-    fn place(&mut self, segment: &Segment) -> usize {
+    fn place(&mut self, segment: &CapturedSegment) -> usize {
         let ends = (segment.source, segment.destination);
         let key = if ends.0 <= ends.1 { ends } else { (ends.1, ends.0) };
         let known = match self.recent {
@@ -120,7 +120,7 @@ impl Flows {
         place
     }
 
-    fn open(&mut self, key: Key, segment: &Segment) -> usize {
+    fn open(&mut self, key: Key, segment: &CapturedSegment) -> usize {
         if self.places.len() >= MOST_LIVE {
             self.evict();
         }
@@ -189,7 +189,12 @@ impl Flows {
     }
 }
 
-fn draw(graph: &mut SequenceGraph, connection: &Connection, step: &Step, segment: &Segment) {
+fn draw(
+    graph: &mut SequenceGraph,
+    connection: &Connection,
+    step: &Step,
+    segment: &CapturedSegment,
+) {
     let time = segment.time;
     let half = &connection.halves[step.from];
     if let (Some((mark, begin, end)), Some(flow)) =
@@ -228,7 +233,7 @@ fn list(
     unlisted: &mut Unlisted,
     connection: &Connection,
     step: &Step,
-    segment: &Segment,
+    segment: &CapturedSegment,
 ) {
     let (time, size) = (segment.time, segment.size);
     let [half, other] = [step.from, 1 - step.from].map(|end| &connection.halves[end]);

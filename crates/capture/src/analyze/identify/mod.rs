@@ -12,6 +12,7 @@ mod features;
 
 use serde::Serialize;
 
+use super::causes::{Cause, CauseReport, CauseShare};
 use super::connection::Round;
 use features::{Features, features};
 
@@ -20,6 +21,32 @@ const FEWEST_ROUNDS: usize = 30;
 /// A window that deviates more from a curve, on average, doesn't follow it; this is half of CUBIC's
 /// decrease.
 const SIMILAR: f64 = 0.15;
+/// Growth fits one curve better than the other if its deviation is below this part of the other's.
+const CLOSER: f64 = 0.75;
+/// Falls show one factor if this part of them is alike.
+const ALIKE: f64 = 0.6;
+/// The most packets in flight, in the median of the rounds, that have no shape.
+const SMALL: f64 = 8.0;
+/// Without a loss, only a control with a model of the path lets the window fall this far.
+const DRAINED: f64 = 0.7;
+/// So far it falls for no other reason.
+const DEEP: f64 = 0.5;
+/// Growth that deviates from both curves by more isn't that of a control that reacts to loss.
+const UNLIKE: f64 = 0.45;
+/// A control doesn't show in a flow that something else limited for this part of its time.
+const HIDDEN: f64 = 0.5;
+/// Other limits of a flow; the window after a timeout is one packet in any control.
+const OTHERS: [Cause; 5] = [
+    Cause::Application,
+    Cause::ReceiverWindow,
+    Cause::SendBuffer,
+    Cause::Reordering,
+    Cause::Timeouts,
+];
+/// A smaller share isn't named, unless all are.
+const NAMED: f64 = 0.1;
+/// Beyond this share of spurious retransmissions, in percent, the window doesn't follow losses.
+const SPURIOUS: f64 = 40.0;
 /// A verdict needs this much evidence, and this much more than any other control has.
 const ENOUGH: u32 = 3;
 const AHEAD: u32 = 2;
@@ -27,7 +54,8 @@ const AHEAD: u32 = 2;
 /// A verdict with its evidence.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Identification {
-    /// "bbr", "cubic", "reno" or "unsure".
+    /// "bbr", "cubic" or "reno"; "hidden" if nothing in the flow depends on its control; "unsure"
+    /// if it should show, but the evidence is thin or contradicts itself.
     pub control: &'static str,
     /// The evidence for each control, in words with numbers.
     pub evidence: Vec<String>,
@@ -49,23 +77,42 @@ impl Scales {
 }
 
 /// The verdict on a flow whose full packets have `mss` bytes of payload.
-pub(crate) fn identify(rounds: &[Round], mss: Option<u64>, vantage: &str) -> Identification {
-    let unsure = |why: String| Identification { control: "unsure", evidence: vec![why] };
+pub(crate) fn identify(
+    rounds: &[Round],
+    mss: Option<u64>,
+    vantage: &str,
+    causes: &CauseReport,
+) -> Identification {
+    if let Some(why) = find_obstacle(rounds, vantage, causes) {
+        return Identification { control: "hidden", evidence: vec![why] };
+    }
+    let found = features(rounds, mss.unwrap_or(1448));
+    verdict(&found)
+}
+
+/// Why the flow doesn't show its control, if it doesn't.
+fn find_obstacle(rounds: &[Round], vantage: &str, causes: &CauseReport) -> Option<String> {
     if vantage == "receiver" {
-        return unsure("captured at the receiver, where the sender's window can't be seen".into());
+        return Some("captured at the receiver, where the sender's window can't be seen".into());
     }
     if rounds.len() < FEWEST_ROUNDS {
-        return unsure(format!(
+        return Some(format!(
             "{} round trips with data; {FEWEST_ROUNDS} are the fewest that show a control",
             rounds.len()
         ));
     }
-    let found = features(rounds, mss.unwrap_or(1448));
-    if found.limited > 0.5 {
-        let percent = found.limited * 100.0;
-        return unsure(format!("the receiver's window was the limit {percent:.0} % of the time"));
+    let others: Vec<&CauseShare> =
+        causes.shares.iter().filter(|share| OTHERS.contains(&share.cause)).collect();
+    let share: f64 = others.iter().map(|share| share.share).sum();
+    if share >= HIDDEN {
+        let names = others.iter().filter(|share| share.share >= NAMED);
+        let names: Vec<_> = names.map(|share| share.cause.name().replace('_', " ")).collect();
+        let percent = share * 100.0;
+        return Some(format!("something else held it for {percent:.0} %: {}", names.join(", ")));
     }
-    verdict(&found)
+    let spurious = causes.evidence.spurious * 100.0;
+    (spurious > SPURIOUS)
+        .then(|| format!("{spurious:.0} % of its retransmissions were due to reordering"))
 }
 
 fn verdict(found: &Features) -> Identification {
@@ -73,22 +120,36 @@ fn verdict(found: &Features) -> Identification {
     weigh_fall(found, &mut scales);
     weigh_growth(found, &mut scales);
     weigh_dips(found, &mut scales);
+    weigh_drain(found, &mut scales);
     weigh_swing(found, &mut scales);
     weigh_excess(found, &mut scales);
     let mut ranks = [(scales.bbr, "bbr"), (scales.cubic, "cubic"), (scales.reno, "reno")];
     ranks.sort_unstable_by_key(|&(weight, _)| std::cmp::Reverse(weight));
     let [(first, control), (second, _), _] = ranks;
-    let control = if first >= ENOUGH && first >= second + AHEAD { control } else { "unsure" };
-    if scales.evidence.is_empty() {
-        scales.note("no loss, no dips and no swing: nothing to tell a control by".into());
-    }
+    let control = match () {
+        () if first >= ENOUGH && first >= second + AHEAD => control,
+        () if scales.evidence.is_empty() => {
+            scales.note("no loss, no dips and no swing: nothing to tell a control by".into());
+            "hidden"
+        }
+        () if found.window < SMALL => {
+            let window = found.window;
+            scales.evidence.push(format!("{window:.0} packets in flight are too few for a shape"));
+            "hidden"
+        }
+        () => "unsure",
+    };
     Identification { control, evidence: scales.evidence }
 }
 
 /// Weighs the fall of the window after losses.
 fn weigh_fall(found: &Features, scales: &mut Scales) {
     let Some(fall) = found.fall else { return };
-    let weight = if found.falls >= 3 { 2 } else { 1 };
+    let weight = match found.falls {
+        5.. if found.alike >= ALIKE => 3,
+        3.. => 2,
+        _ => 1,
+    };
     let speaks = match fall {
         fall if fall < 0.6 => {
             scales.reno += weight;
@@ -112,12 +173,13 @@ fn weigh_growth(found: &Features, scales: &mut Scales) {
     let Some((cubic, reno)) = found.growth else { return };
     let (stretches, percents) = (found.stretches, (cubic * 100.0, reno * 100.0));
     let speaks = if cubic.min(reno) > SIMILAR {
+        scales.bbr += u32::from(cubic.min(reno) > UNLIKE && stretches >= 5);
         "as neither"
-    } else if cubic < 0.5 * reno {
-        scales.cubic += 2;
+    } else if cubic < CLOSER * reno {
+        scales.cubic += if cubic < 0.5 * reno { 2 } else { 1 };
         "as CUBIC"
-    } else if reno < 0.5 * cubic {
-        scales.reno += 2;
+    } else if reno < CLOSER * cubic {
+        scales.reno += if reno < 0.5 * cubic { 2 } else { 1 };
         "as Reno"
     } else {
         "as either"
@@ -150,6 +212,14 @@ fn weigh_dips(found: &Features, scales: &mut Scales) {
             scales.bbr += 1;
             scales.note("a dip to four packets without loss: as BBR's PROBE_RTT".into());
         }
+    }
+}
+
+/// Weighs a fall without loss.
+fn weigh_drain(found: &Features, scales: &mut Scales) {
+    if let Some(drain) = found.drain.filter(|&drain| drain <= DRAINED) {
+        scales.bbr += if drain <= DEEP { 4 } else { 3 };
+        scales.note(format!("the window falls to {drain:.2} without a loss: as BBR's DRAIN"));
     }
 }
 

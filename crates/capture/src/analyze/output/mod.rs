@@ -11,12 +11,12 @@ use super::units::seconds;
 
 pub use summary::{Others, Summary};
 
-/// The output.
+/// The result of an analysis.
 #[derive(Debug)]
 pub struct Analysis {
     /// The summary in words and numbers.
     pub summary: Summary,
-    /// The tables of a run, and `sequence`.
+    /// The tables that a run has, and `sequence`.
     pub tables: Vec<Table>,
 }
 
@@ -33,6 +33,7 @@ pub(crate) fn outcome(
         packets: found.unlisted.packets,
     };
     let talks = found.leave_out_conversations();
+    found.find_shared();
     let (flows, payload) = found.keep_largest();
     others.flows += flows;
     others.payload_bytes += payload;
@@ -42,17 +43,20 @@ pub(crate) fn outcome(
         tables::completions(&found.done),
         tables::distributions(&found.done),
         tables::sequence(&found.points),
+        tables::causes(&found.done),
     ];
     if let Some(listed) = &found.packets {
         let at = |flow: u32| found.done[flow as usize].report.vantage == "receiver";
         tables.push(tables::packets(listed, at));
     }
     let mut summary = Summary {
+        origin_unix_s: found.origin.map(seconds),
         duration_s: seconds(found.end),
         sample_interval_ns: found.interval,
         flows: found.done.into_iter().map(|done| done.report).collect(),
         others,
         files,
+        clocks: Vec::new(),
         notes: Vec::new(),
     };
     summary.notes = summary::notes(&summary, found.backwards, found.thinned);

@@ -2,8 +2,13 @@
 
 use serde::Serialize;
 
+use crate::analyze::datagrams::lines;
 use crate::analyze::input::{FileReport, kinds};
+use crate::analyze::path::ClockReport;
 use crate::analyze::report::FlowReport;
+
+/// Notes on pings and UDP of a file; all of them are in its report.
+const MOST_LINES: usize = 6;
 
 /// Counts that don't belong to reported flows.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -25,6 +30,10 @@ pub struct Others {
 pub struct Summary {
     /// Each file.
     pub files: Vec<FileReport>,
+    /// Their clocks, if several show the same flows.
+    pub clocks: Vec<ClockReport>,
+    /// The instant of time 0, in s since 1970.
+    pub origin_unix_s: Option<f64>,
     /// The time from the first segment to the last.
     pub duration_s: f64,
     /// The interval between two rows of `flow_samples`, in ns.
@@ -48,10 +57,18 @@ pub(super) fn notes(summary: &Summary, backwards: u64, thinned: bool) -> Vec<Str
             let dropped = file.dropped_by_host;
             notes.push(format!("{path}: the capturing host dropped {dropped} frames"));
         }
+        if let Some(events) = file.qlog_events {
+            notes.push(format!(
+                "{path}: a qlog with {events} events; stream bytes count as payload, and addresses \
+                 are made up"
+            ));
+        }
         let others = kinds(file);
         if !others.is_empty() {
             notes.push(format!("{path}: passed over {others}"));
         }
+        let datagrams = lines(&file.pings, &file.udp).into_iter().take(MOST_LINES);
+        notes.extend(datagrams.map(|line| format!("{path}: {line}")));
         if file.options_cut > 0 {
             let cut = file.options_cut;
             notes.push(format!("{path}: the options of {cut} segments were cut off"));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::iter;
 
 use narrows_base::{Histogram, Sparse};
-use narrows_record::columns::{COMPLETIONS, FLOW_SAMPLES, INTERNALS, PACKETS, SEQUENCE};
+use narrows_record::columns::{CAUSES, COMPLETIONS, FLOW_SAMPLES, INTERNALS, PACKETS, SEQUENCE};
 use narrows_record::{Table, TableBuilder};
 
 use crate::analyze::flows::{FinishedFlow, GraphPoint, Listed, Row};
@@ -90,6 +90,21 @@ pub(crate) fn packets(rows: &[Listed], at_receiver: impl Fn(u32) -> bool) -> Tab
     columns.large("seq", rows.iter().map(|r| r.seq));
     columns.small("size", rows.iter().map(|r| r.size));
     columns.flags("retransmission", rows.iter().map(|r| r.again));
+    columns.finish()
+}
+
+/// The predominant cause of each flow's rate over time: a table that only captures have.
+pub(crate) fn causes(flows: &[FinishedFlow]) -> Table {
+    let of = |done: &FinishedFlow| {
+        let id = done.report.id;
+        done.report.causes.spans.iter().map(|&span| (id, span)).collect::<Vec<_>>()
+    };
+    let rows: Vec<_> = flows.iter().flat_map(of).collect();
+    let mut columns = TableBuilder::of(&CAUSES);
+    columns.floats("time_s", rows.iter().map(|(_, span)| span.begin_s));
+    columns.floats("end_s", rows.iter().map(|(_, span)| span.end_s));
+    columns.small("flow", rows.iter().map(|&(flow, _)| flow));
+    columns.texts("cause", rows.iter().map(|(_, span)| span.cause.name()));
     columns.finish()
 }
 

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::drift::{Passage, drift};
 use crate::analyze::input::Segments;
-use crate::decode::{Endpoint, Segment};
+use crate::decode::{CapturedSegment, Endpoint};
 
 /// The segments examined in each file.
 const LOOKED_AT: usize = 100_000;
@@ -19,6 +20,9 @@ pub(crate) type SegmentKey = (Endpoint, Endpoint, u32, u32, u8, Option<(u32, u32
 pub(crate) struct Clocks {
     /// The second clock minus the first, in ns.
     pub(crate) offset: i64,
+    /// The second clock's gain on the first, in parts of the time, from `since` on.
+    pub(crate) drift: f64,
+    pub(crate) since: u64,
     /// Whether both directions are compatible with synchronised clocks.
     pub(crate) agree: bool,
     /// Addresses whose hosts are nearer to the first capture.
@@ -51,19 +55,57 @@ pub(crate) type FirstSeen = BTreeMap<SegmentKey, u64>;
 /// How far the second capture is ahead, by source and destination.
 type Spans = BTreeMap<(u128, u128), Span>;
 
+/// The segments that both captures have, by source and destination.
+type Passages = BTreeMap<(u128, u128), Vec<Passage>>;
+
 /// The relation of two captures; none if they have no segments in common.
 pub(crate) fn clocks(first: &FirstSeen, second: &FirstSeen) -> Option<Clocks> {
-    let mut spans = Spans::new();
+    let mut passages = Passages::new();
     let mut common = 0;
     for (segment_key, &there) in second {
         if let Some(&here) = first.get(segment_key) {
             common += 1;
             let ahead = there.cast_signed() - here.cast_signed();
             let ends = (segment_key.0.address, segment_key.1.address);
-            spans.entry(ends).or_default().add(ahead);
+            passages.entry(ends).or_default().push(Passage { time: here, ahead });
         }
     }
-    (common >= FEWEST).then(|| relate(&spans))
+    let since = passages.values().flatten().map(|passage| passage.time).min()?;
+    let raw = relate(&spans(&passages, 0.0, since));
+    let drift = common_drift(&passages, &raw);
+    // Clocks that run apart seem set apart, too.
+    let related = if drift == 0.0 { raw } else { relate(&spans(&passages, drift, since)) };
+    (common >= FEWEST).then_some(Clocks { drift, since, ..related })
+}
+
+/// How far the second capture is ahead once its drift is removed.
+fn spans(passages: &Passages, drift: f64, since: u64) -> Spans {
+    let mut spans = Spans::new();
+    for (&ends, all) in passages {
+        let span = spans.entry(ends).or_default();
+        for passage in all {
+            let gained = gain(drift, passage.time.cast_signed() - since.cast_signed());
+            span.add(passage.ahead.saturating_sub(gained));
+        }
+    }
+    spans
+}
+
+/// The gain of a clock with a drift in a time.
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a small part")]
+pub(super) fn gain(drift: f64, ns: i64) -> i64 {
+    (drift * ns as f64) as i64
+}
+
+/// The drift that the two addresses with the most segments show.
+fn common_drift(passages: &Passages, clocks: &Clocks) -> f64 {
+    let both = passages.iter().filter_map(|(&(source, destination), there)| {
+        let back = passages.get(&(destination, source))?;
+        let forward = clocks.upstream(source, destination) == 0;
+        (forward && source != destination).then_some((there, back))
+    });
+    let most = both.max_by_key(|(there, back)| there.len().min(back.len()));
+    most.map_or(0.0, |(there, back)| drift(there, back))
 }
 
 /// The first times of segments at the beginning of a capture.
@@ -76,7 +118,7 @@ pub(crate) fn first_seen(segments: &mut Segments) -> FirstSeen {
     found
 }
 
-fn segment_key(segment: &Segment) -> SegmentKey {
+fn segment_key(segment: &CapturedSegment) -> SegmentKey {
     let flags = segment.flags.0 & 7;
     let ends = (segment.source, segment.destination);
     (ends.0, ends.1, segment.seq, segment.ack, flags, segment.timestamps)
@@ -191,6 +233,8 @@ fn relate(spans: &Spans) -> Clocks {
     let half = i128::from(least.unwrap_or(0)) + i128::from(most.unwrap_or(0));
     Clocks {
         offset: if agree { 0 } else { i64::try_from(half.div_euclid(2)).unwrap_or(0) },
+        drift: 0.0,
+        since: 0,
         agree,
         first_side: sides.first,
         second_side: sides.second,
@@ -210,34 +254,34 @@ mod tests {
     use super::*;
 
     /// Spans by source and destination, each with its least and most.
-    fn spans(of: &[(u128, u128, i64, i64)]) -> Spans {
+    fn make_spans(of: &[(u128, u128, i64, i64)]) -> Spans {
         let span = |&(from, to, least, most): &_| ((from, to), Span { least, most });
         of.iter().map(span).collect()
     }
 
-    /// The same with the two captures exchanged.
+    /// Spans of the same packets with the two captures exchanged.
     fn swap_captures(of: &[(u128, u128, i64, i64)]) -> Spans {
         let turn = |&(from, to, least, most): &(u128, u128, i64, i64)| (from, to, -most, -least);
-        spans(&of.iter().map(turn).collect::<Vec<_>>())
+        make_spans(&of.iter().map(turn).collect::<Vec<_>>())
     }
 
     #[test]
     fn clocks_that_can_agree_do() {
-        let clocks = relate(&spans(&[(1, 2, 20, 90), (2, 1, -25, -20)]));
+        let clocks = relate(&make_spans(&[(1, 2, 20, 90), (2, 1, -25, -20)]));
         assert_eq!((clocks.offset, clocks.agree), (0, true));
         assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (0, 1));
     }
 
     #[test]
     fn clocks_apart_are_set_by_the_least_delays() {
-        let clocks = relate(&spans(&[(1, 2, 1020, 1090), (2, 1, 975, 980)]));
+        let clocks = relate(&make_spans(&[(1, 2, 1020, 1090), (2, 1, 975, 980)]));
         assert_eq!((clocks.offset, clocks.agree), (1000, false));
         assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (0, 1));
     }
 
     #[test]
     fn files_may_come_in_either_order() {
-        let clocks = relate(&spans(&[(1, 2, -1090, -1020), (2, 1, -980, -975)]));
+        let clocks = relate(&make_spans(&[(1, 2, -1090, -1020), (2, 1, -980, -975)]));
         assert_eq!(clocks.offset, -1000);
         assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (1, 0));
     }
@@ -254,7 +298,9 @@ mod tests {
         ];
         for apart in [0, 5000] {
             let ends = ends.map(|(from, to, least, most)| (from, to, least + apart, most + apart));
-            for (clocks, near) in [(relate(&spans(&ends)), 0), (relate(&swap_captures(&ends)), 1)] {
+            for (clocks, near) in
+                [(relate(&make_spans(&ends)), 0), (relate(&swap_captures(&ends)), 1)]
+            {
                 assert_eq!((clocks.offset.abs(), clocks.agree), (apart, apart == 0), "{near}");
                 for sender in 1..=3 {
                     assert_eq!(clocks.upstream(sender, sender + 10), near, "{apart} {sender}");
@@ -266,14 +312,14 @@ mod tests {
 
     #[test]
     fn captures_with_no_time_between_them_agree() {
-        let clocks = relate(&spans(&[(1, 2, 0, 0), (2, 1, 0, 0)]));
+        let clocks = relate(&make_spans(&[(1, 2, 0, 0), (2, 1, 0, 0)]));
         assert_eq!((clocks.offset, clocks.agree), (0, true));
         assert_eq!((clocks.upstream(1, 2), clocks.upstream(2, 1)), (0, 0));
     }
 
     #[test]
     fn a_direction_alone_passes_the_first_capture_first() {
-        let clocks = relate(&spans(&[(1, 2, 20, 90), (3, 4, 30, 70)]));
+        let clocks = relate(&make_spans(&[(1, 2, 20, 90), (3, 4, 30, 70)]));
         assert_eq!((clocks.offset, clocks.agree), (20, false));
         assert_eq!((clocks.upstream(1, 2), clocks.upstream(3, 4)), (0, 0));
     }
@@ -282,7 +328,7 @@ mod tests {
     fn a_direction_alone_is_placed_beside_flows_with_both() {
         let pair = [(1, 2, 20, 90), (2, 1, -20, -20)];
         let at = |from, to, least, most| {
-            let clocks = relate(&spans(&[&pair[..], &[(from, to, least, most)]].concat()));
+            let clocks = relate(&make_spans(&[&pair[..], &[(from, to, least, most)]].concat()));
             assert_eq!((clocks.offset, clocks.agree), (0, true));
             clocks.upstream(from, to)
         };

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::clocks::{Clocks, FirstSeen, clocks, first_seen};
-use super::report::{EndsReport, StageReport};
+use super::clocks::{Clocks, FirstSeen, clocks, first_seen, gain};
+use super::report::{ClockReport, EndsReport, StageReport};
 use super::transit::{Transit, Transits};
 use crate::analyze::error::AnalyzeError;
 use crate::analyze::input::{Source, open};
 use crate::analyze::units::millis;
-use crate::decode::Segment;
+use crate::decode::CapturedSegment;
 
 /// The most points of one path; each pair is compared.
 const MOST_POINTS: usize = 8;
@@ -18,12 +18,41 @@ const MOST_POINTS: usize = 8;
 pub(crate) struct PathPoints {
     /// In their order.
     pub(crate) files: Vec<Source>,
-    /// Each clock minus the first, in ns.
-    offsets: Vec<i64>,
+    /// Each clock as it differs from the first.
+    settings: Vec<Setting>,
     /// Whether all captures are compatible with synchronised clocks.
     pub(crate) agree: bool,
     /// The relation of the outermost two.
     pub(crate) ends: Clocks,
+}
+
+/// How a clock differs from that of the first file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Setting {
+    /// It minus the first, in ns, at `since`.
+    offset: i64,
+    /// Its gain from then on, in parts of the time.
+    drift: f64,
+    since: u64,
+    agree: bool,
+}
+
+impl Setting {
+    fn of(clocks: &Clocks) -> Self {
+        let &Clocks { offset, drift, since, agree, .. } = clocks;
+        Self { offset, drift, since, agree }
+    }
+
+    /// A time of the clock on the first file's.
+    fn on_first(&self, time: u64) -> u64 {
+        let back = self.offset.clamp(-i64::MAX, i64::MAX);
+        let near = time.saturating_add_signed(-back);
+        if self.drift == 0.0 {
+            return near;
+        }
+        let passed = near.cast_signed().saturating_sub(self.since.cast_signed());
+        near.saturating_add_signed(-gain(self.drift, passed).clamp(-i64::MAX, i64::MAX))
+    }
 }
 
 /// Follows packets between points: from one end to the other, and from each to the next.
@@ -98,7 +127,10 @@ impl PathPoints {
         let to_first = to_first.collect::<Result<Vec<Clocks>, _>>()?;
         Ok(Self {
             files: order.iter().map(|&at| sources[at].clone()).collect(),
-            offsets: [0].into_iter().chain(to_first.iter().map(|clocks| clocks.offset)).collect(),
+            settings: [Setting { agree: true, ..Setting::default() }]
+                .into_iter()
+                .chain(to_first.iter().map(Setting::of))
+                .collect(),
             agree: to_first.iter().all(|clocks| clocks.agree),
             ends: to_first.into_iter().next_back().expect("two files at least"),
         })
@@ -106,14 +138,25 @@ impl PathPoints {
 
     /// A segment with its time on the clock of the first file. Times of other clocks could fall
     /// below zero.
-    pub(crate) fn on_first(&self, file: usize, mut segment: Segment) -> Segment {
-        let back = self.offsets[file].clamp(-i64::MAX, i64::MAX);
-        segment.time = segment.time.saturating_add_signed(-back);
+    pub(crate) fn on_first(&self, file: usize, mut segment: CapturedSegment) -> CapturedSegment {
+        segment.time = self.settings[file].on_first(segment.time);
         segment
     }
 
+    /// The clocks, in the order of the files.
+    pub(crate) fn clocks(&self) -> Vec<ClockReport> {
+        let report = |(file, setting): (&Source, &Setting)| ClockReport {
+            path: file.path.display().to_string(),
+            ahead_ms: millis(setting.offset.unsigned_abs())
+                * if setting.offset < 0 { -1.0 } else { 1.0 },
+            drift_ppm: setting.drift * 1e6,
+            synchronised: setting.agree,
+        };
+        self.files.iter().zip(&self.settings).map(report).collect()
+    }
+
     /// Whether a segment passes the points in their order rather than in reverse.
-    pub(crate) fn ascends(&self, segment: &Segment) -> bool {
+    pub(crate) fn ascends(&self, segment: &CapturedSegment) -> bool {
         self.ends.upstream(segment.source.address, segment.destination.address) == 0
     }
 
@@ -129,8 +172,9 @@ impl PathPoints {
         let mut notes = vec![if self.agree {
             format!("{what}; their clocks are taken to be synchronised")
         } else {
-            format!("{what}; {}", self.settings())
+            format!("{what}; {}", self.offsets())
         }];
+        notes.extend(self.drifts());
         if transits.whole.left_out > 0 {
             let left_out = transits.whole.left_out;
             notes.push(format!(
@@ -141,8 +185,8 @@ impl PathPoints {
     }
 
     /// How clocks that aren't synchronised are set.
-    fn settings(&self) -> String {
-        let set = |(file, &offset): (usize, &i64)| {
+    fn offsets(&self) -> String {
+        let set = |(file, &Setting { offset, .. }): (usize, &Setting)| {
             let ms = millis(offset.unsigned_abs());
             let sign = if offset < 0 { "behind" } else { "ahead" };
             let which = match self.files.len() {
@@ -151,8 +195,18 @@ impl PathPoints {
             };
             format!("{which} is taken to be {ms} ms {sign}")
         };
-        let all: Vec<String> = self.offsets.iter().enumerate().skip(1).map(set).collect();
+        let all: Vec<String> = self.settings.iter().enumerate().skip(1).map(set).collect();
         format!("{}, as if the minimum delays were equal in both directions", all.join(", "))
+    }
+
+    /// The clocks that drift.
+    fn drifts(&self) -> impl Iterator<Item = String> {
+        let drifting = self.files.iter().zip(&self.settings).filter(|(_, set)| set.drift != 0.0);
+        drifting.map(|(file, set)| {
+            let (ppm, which) = (set.drift.abs() * 1e6, name(file));
+            let runs = if set.drift < 0.0 { "slow" } else { "fast" };
+            format!("the clock of {which} runs {ppm:.1} ppm {runs}; times are corrected for that")
+        })
     }
 }
 
@@ -180,7 +234,13 @@ impl PathTransits {
     }
 
     /// Takes a segment that passes a point; `ascending` if it passes the points in their order.
-    pub(crate) fn on(&mut self, segment: &Segment, point: usize, last: usize, ascending: bool) {
+    pub(crate) fn on(
+        &mut self,
+        segment: &CapturedSegment,
+        point: usize,
+        last: usize,
+        ascending: bool,
+    ) {
         if point == 0 || point == last {
             self.whole.on(segment, (point == 0) == ascending);
         }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::way_back::WayBackReport;
 use crate::analyze::times::Times;
 
 /// The fate of a flow's packets between the two captures.
@@ -25,6 +26,21 @@ pub struct EndsReport {
     pub delay_variation_ms: Times,
     /// The minimum one-way delay in ms, if the two clocks seem synchronised.
     pub least_delay_ms: Option<f64>,
+    /// The fate of its acknowledgements; none if all came with data.
+    pub way_back: Option<WayBackReport>,
+}
+
+/// The clock of a capture compared with the first one's.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ClockReport {
+    /// The file.
+    pub path: String,
+    /// How far it is ahead when the captures begin, in ms.
+    pub ahead_ms: f64,
+    /// How much faster it runs, in parts in a million; 0 if no difference shows.
+    pub drift_ppm: f64,
+    /// True if its delays allow that the clocks are synchronised.
+    pub synchronised: bool,
 }
 
 /// The fate of a flow's packets from one of more than two points to the next.

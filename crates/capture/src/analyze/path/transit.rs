@@ -7,10 +7,11 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::report::EndsReport;
+use super::way_back::WayBack;
 use crate::analyze::sequence_numbers::unwrap_near;
 use crate::analyze::times::{TimeSamples, Times};
 use crate::analyze::units::{float, millis};
-use crate::decode::{Endpoint, Flags, Segment};
+use crate::decode::{CapturedSegment, Endpoint, Flags};
 
 /// Data that haven't arrived within this time never will, in ns.
 const GIVEN_UP: u64 = 10_000_000_000;
@@ -58,7 +59,7 @@ pub(crate) struct Transit {
     next: u64,
     longest: u64,
     /// The MSS that the receiver announced in its SYN, including options.
-    told: Option<u16>,
+    announced: Option<u16>,
     /// Payload of a full packet.
     full: u64,
     sent: u64,
@@ -77,44 +78,63 @@ pub(crate) struct Transit {
 #[derive(Debug, Default)]
 pub(crate) struct Transits {
     flows: BTreeMap<Key, Transit>,
+    /// Acknowledgements without data, by who sent them to whom.
+    ways_back: BTreeMap<Key, WayBack>,
     /// The MSS announced by the receiver of a flow.
-    told: BTreeMap<Key, u16>,
+    announced: BTreeMap<Key, u16>,
     /// Flows that weren't followed.
     pub(crate) left_out: u64,
 }
 
 impl Transits {
     /// Takes a segment with data that passed the first capture or the second.
-    pub(crate) fn on(&mut self, segment: &Segment, first: bool) {
+    pub(crate) fn on(&mut self, segment: &CapturedSegment, first: bool) {
         self.note_mss(segment);
+        let key = (segment.source, segment.destination);
         if segment.payload == 0 {
+            self.on_acknowledgement(key, segment, first);
             return;
         }
-        let key = (segment.source, segment.destination);
         if !self.flows.contains_key(&key) && self.flows.len() >= MOST_FLOWS {
             self.left_out += 1;
             return;
         }
         let transit = self.flows.entry(key).or_insert_with(|| Transit {
             ends: (segment.source.address, segment.destination.address),
-            told: self.told.get(&key).copied(),
+            announced: self.announced.get(&key).copied(),
             ..Transit::default()
         });
         if first { transit.leave(segment) } else { transit.arrive(segment) }
     }
 
+    /// Takes a segment without data, of the other direction of a flow that is followed.
+    fn on_acknowledgement(&mut self, key: Key, segment: &CapturedSegment, first: bool) {
+        let others = Flags::SYN.with(Flags::FIN).with(Flags::RST);
+        let plain = segment.flags.has(Flags::ACK) && !segment.flags.has(others);
+        if plain && self.flows.contains_key(&(key.1, key.0)) {
+            let way = self.ways_back.entry(key).or_default();
+            if first { way.leave(segment) } else { way.arrive(segment) }
+        }
+    }
+
     /// Takes the MSS from a SYN.
-    fn note_mss(&mut self, segment: &Segment) {
+    fn note_mss(&mut self, segment: &CapturedSegment) {
         let Some(mss) = segment.mss.filter(|_| segment.flags.has(Flags::SYN)) else { return };
-        if self.told.len() < MOST_FLOWS {
-            self.told.insert((segment.destination, segment.source), mss);
+        if self.announced.len() < MOST_FLOWS {
+            self.announced.insert((segment.destination, segment.source), mss);
         }
     }
 
     /// The flows when the captures are over.
-    pub(crate) fn finish(self, agree: bool) -> BTreeMap<(String, String), (EndsReport, Transit)> {
+    pub(crate) fn finish(
+        mut self,
+        agree: bool,
+    ) -> BTreeMap<(String, String), (EndsReport, Transit)> {
         let named = |(key, transit): (Key, Transit)| {
-            ((key.0.to_string(), key.1.to_string()), transit.finish(agree))
+            let way_back = self.ways_back.remove(&(key.1, key.0)).map(WayBack::finish);
+            let (report, transit) = transit.finish(agree);
+            let report = EndsReport { way_back, ..report };
+            ((key.0.to_string(), key.1.to_string()), (report, transit))
         };
         self.flows.into_iter().map(named).collect()
     }
@@ -134,10 +154,10 @@ impl Transit {
 
     /// Learns the size of full packets from the handshake, or else from packets seen, where an
     /// offloaded packet stands for full ones.
-    fn learn(&mut self, segment: &Segment) {
-        if let Some(told) = self.told {
+    fn learn(&mut self, segment: &CapturedSegment) {
+        if let Some(announced) = self.announced {
             let options = if segment.timestamps.is_some() { 12 } else { 0 };
-            self.full = u64::from(told.max(100)) - options;
+            self.full = u64::from(announced.max(100)) - options;
             return;
         }
         let most = u64::from(USUAL_PACKET).saturating_sub(u64::from(segment.headers));
@@ -146,7 +166,7 @@ impl Transit {
         self.full = self.full.max(seen);
     }
 
-    fn leave(&mut self, segment: &Segment) {
+    fn leave(&mut self, segment: &CapturedSegment) {
         self.learn(segment);
         let begin = self.unwrap(segment.seq);
         let length = u64::from(segment.payload);
@@ -207,7 +227,7 @@ impl Transit {
         }
     }
 
-    fn arrive(&mut self, segment: &Segment) {
+    fn arrive(&mut self, segment: &CapturedSegment) {
         self.learn(segment);
         let begin = self.unwrap(segment.seq);
         let end = begin + u64::from(segment.payload);
@@ -271,20 +291,13 @@ impl Transit {
 
     fn finish(mut self, agree: bool) -> (EndsReport, Self) {
         // Data that left so late that they might still have arrived aren't lost.
-        let (least, most) = self.delays.histogram.extremes().unwrap_or_default();
+        let (_, most) = self.delays.histogram.extremes().unwrap_or_default();
         let certain = self.last_arrival.saturating_sub(most);
         self.in_order = self.under_way.keys().copied().collect();
         self.in_order.make_contiguous().sort_by_key(|key| key.1);
         self.give_up(certain);
         let rest: Vec<u64> = self.under_way.iter().map(|(key, sent)| sent.end - key.0).collect();
         let under_way = rest.iter().map(|&bytes| self.packets(bytes)).sum();
-        let mut variation = Times::of(&self.delays);
-        let above = |value: Option<f64>| value.map(|value| (value - millis(least)).max(0.0));
-        variation.min = above(variation.min);
-        variation.mean = above(variation.mean);
-        variation.p50 = above(variation.p50);
-        variation.p95 = above(variation.p95);
-        variation.p99 = above(variation.p99);
         self.times.sort_unstable();
         let report = EndsReport {
             sent: self.sent,
@@ -294,7 +307,8 @@ impl Transit {
             under_way,
             appeared_bytes: self.appeared,
             overtaken: self.overtaken,
-            delay_variation_ms: variation,
+            delay_variation_ms: Times::above_least(&self.delays),
+            way_back: None,
             least_delay_ms: self.delays.least().filter(|_| agree).map(millis),
         };
         (report, self)
@@ -305,14 +319,14 @@ impl Transit {
 mod tests {
     use super::*;
 
-    fn packet(seq: u32, time: u64) -> Segment {
-        Segment {
+    fn packet(seq: u32, time: u64) -> CapturedSegment {
+        CapturedSegment {
             seq,
             payload: 1000,
             size: 1052,
             time,
             timestamps: Some((7, 0)),
-            ..Segment::default()
+            ..CapturedSegment::default()
         }
     }
 
@@ -334,8 +348,8 @@ mod tests {
     /// A flow whose first packet is short and whose second one the card splits into ten.
     fn short_then_offloaded(transits: &mut Transits) -> EndsReport {
         let (payload, headers) = (37, 52);
-        let short = Segment { payload, headers, size: payload + 52, ..packet(0, 0) };
-        let large = Segment { payload: 14_480, headers, size: 14_532, ..packet(37, 1_000) };
+        let short = CapturedSegment { payload, headers, size: payload + 52, ..packet(0, 0) };
+        let large = CapturedSegment { payload: 14_480, headers, size: 14_532, ..packet(37, 1_000) };
         for first in [true, false] {
             transits.on(&short, first);
             transits.on(&large, first);
@@ -352,7 +366,8 @@ mod tests {
     #[test]
     fn offloaded_frames_are_split_by_the_receivers_mss() {
         let mut transits = Transits::default();
-        let syn = Segment { mss: Some(7_252), flags: Flags::SYN, payload: 0, ..packet(0, 0) };
+        let syn =
+            CapturedSegment { mss: Some(7_252), flags: Flags::SYN, payload: 0, ..packet(0, 0) };
         transits.on(&syn, true);
         assert_eq!(short_then_offloaded(&mut transits).sent, 3, "two jumbo frames of 7240 bytes");
     }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::analyze::causes::{CauseReport, causes};
 use crate::analyze::connection::{Connection, Spans};
 use crate::analyze::identify::{Identification, identify};
 use crate::analyze::path::{EndsReport, StageReport};
@@ -170,8 +171,10 @@ pub struct FlowReport {
     pub sack: Option<bool>,
     /// The fate of its packets on the path, if both ends were captured.
     pub ends: Option<EndsReport>,
-    /// The same from each point to the next, if more than two were captured.
+    /// The fate of its packets from each point to the next, if more than two were captured.
     pub stages: Vec<StageReport>,
+    /// Why it was as fast as it was.
+    pub causes: CauseReport,
     /// The congestion control that it may have.
     pub control: Identification,
     /// Caveats.
@@ -185,6 +188,7 @@ pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
     let (begin, end) = span(connection, from);
     let ends = [from, 1 - from].map(|end| connection.ends[end].to_string());
     let (vantage, to_receiver_ms, to_sender_ms) = vantage(connection, from);
+    let causes = causes(connection, from, (begin, end), vantage);
     let queueing = half.rtts.mean().zip(half.rtts.least()).map(|(mean, least)| mean - float(least));
     FlowReport {
         id: half.id.unwrap_or(0),
@@ -225,7 +229,8 @@ pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
         sack: connection.sack(),
         ends: None,
         stages: Vec::new(),
-        control: identify(half.rounds.finished_rounds(), half.mss, vantage),
+        control: identify(half.rounds.finished_rounds(), half.mss, vantage, &causes),
+        causes,
         notes: notes(connection, from, vantage),
         source: ends[0].clone(),
         destination: ends[1].clone(),
@@ -289,7 +294,7 @@ fn loss(connection: &Connection, from: usize) -> LossReport {
         reordered: counts.reordered,
         reordered_bytes: counts.reordered_bytes,
         reordered_ms: millis(counts.reordered_ns),
-        twins: counts.twins,
+        twins: counts.duplicates,
         missing_bytes: counts.missing,
     }
 }
@@ -330,7 +335,10 @@ fn notes(connection: &Connection, from: usize, vantage: &str) -> Vec<String> {
     );
     note(half.una.is_none(), "the capture has no acknowledgement of it: no RTT, nothing in flight");
     note(half.counts.missing > 0, "acknowledged bytes are missing in the capture");
-    note(half.counts.twins > 0, "packets are in the capture twice; the second copies don't count");
+    note(
+        half.counts.duplicates > 0,
+        "packets are in the capture twice; the second copies don't count",
+    );
     note(half.counts.fragments > 0, "packets were fragmented: only first fragments count");
     note(half.outstanding.given_up > 0, "more data were outstanding than are remembered");
     note(

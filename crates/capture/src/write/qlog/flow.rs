@@ -10,7 +10,7 @@ use narrows_tcp::{Ack, Data, Kind, MSS, Segment, SenderView, Seq};
 
 use super::log::{Log, Millis};
 use super::numbers::Transmissions;
-use crate::write::addresses::{Ends, IpVersion, ends};
+use crate::write::addresses::{ConnectionEnds, IpVersion, ends};
 use crate::write::wire::Wire;
 
 /// One flow's file, and the state of its connections.
@@ -133,8 +133,8 @@ impl Connection {
         log.event(at, name, self.group.as_deref(), data)
     }
 
-    fn begins(&self, log: &mut Log, at: Time, ends: &Ends) -> io::Result<()> {
-        let Ends { sender, sender_port, receiver, receiver_port } = ends;
+    fn begins(&self, log: &mut Log, at: Time, ends: &ConnectionEnds) -> io::Result<()> {
+        let ConnectionEnds { sender, sender_port, receiver, receiver_port } = ends;
         self.event(
             log,
             at,

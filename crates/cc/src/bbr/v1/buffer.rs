@@ -96,7 +96,7 @@ impl BufferModel {
     }
 
     /// Packets that a flow of bandwidth `bw` may queue.
-    pub(super) fn room(&self, bw: u32, min_rtt_us: u32) -> Option<u32> {
+    pub(super) fn allowed_queue(&self, bw: u32, min_rtt_us: u32) -> Option<u32> {
         let queue_us = self.full_rtt_us()?.saturating_sub(u64::from(min_rtt_us));
         let room = (packets_in(bw, queue_us) / 2).saturating_mul(self.grown) >> GAIN_SCALE;
         Some(u32::try_from(room).unwrap_or(u32::MAX))
@@ -122,7 +122,7 @@ mod tests {
             model.update(Time::ZERO + Duration::from_millis(at_ms), None);
         }
         let packets_per_ms = (4 << crate::bbr::units::BW_SCALE) / 1000;
-        model.room(packets_per_ms, 40_000).expect("a loss was seen")
+        model.allowed_queue(packets_per_ms, 40_000).expect("a loss was seen")
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         let grown = room(&mut model, 10, 4);
         model.begin_recovery(Time::ZERO + Duration::from_secs(4));
         model.end_round();
-        assert!(model.room(1 << 14, 40_000).expect("two losses") < grown);
+        assert!(model.allowed_queue(1 << 14, 40_000).expect("two losses") < grown);
         assert_eq!(model.grown, u64::from(UNIT));
     }
 }

@@ -1,22 +1,22 @@
-//! A STARTUP that fills no more than the bottleneck's capacity, which it reads from the spacing of
+//! A STARTUP that fills no more than the bottleneck's capacity, estimated from the spacing of
 //! ACKs (Hoe, "Improving the Start-up Behavior of a Congestion Control Scheme for TCP", SIGCOMM
 //! 1996, after Keshav's packet pairs, SIGCOMM 1991).
 //!
-//! Packets that leave closer together than the bottleneck can pass arrive at its rate. So where two
-//! ACKs are farther apart than the packets that they cover, the packets between them show a rate
-//! that isn't above the capacity, but for ACKs that were held back and come at once. Cross traffic
-//! between the packets only lowers it, hence the highest one counts. An estimate that is too high
-//! leaves BBR as it is.
+//! Packets that leave faster than the bottleneck can forward them arrive at its rate. So where two
+//! ACKs are farther apart than the packets that they cover were, the packets between them show a
+//! rate that isn't above the capacity, unless the ACKs were held back and then released together.
+//! Cross traffic between the packets only lowers that rate, so the highest one counts. Too high an
+//! estimate leaves BBR unchanged.
 
 use narrows_base::Time;
 
 use crate::bbr::units;
 use crate::samples::AckSample;
 
-/// The path spread packets if their ACKs are at least an eighth farther apart than they were.
+/// The path spread packets if their ACKs are over 1/8 farther apart than the packets were.
 const SPREAD: u64 = 8;
 
-/// An ACK, and when the packet left that it covers.
+/// An ACK, and when the packet that it covers left.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     acked: Time,
@@ -32,7 +32,7 @@ pub(super) struct Capacity {
 }
 
 impl Capacity {
-    /// Takes an ACK; one without an RTT sample tells nothing.
+    /// Takes an ACK; one without an RTT sample ends the pair.
     pub(super) fn update(&mut self, sample: &AckSample) {
         let pair = sample.rtt.map(|rtt| Pair {
             acked: sample.now,
@@ -45,7 +45,7 @@ impl Capacity {
         self.last = pair;
     }
 
-    /// The capacity, once packets were spread.
+    /// The estimated capacity, once the path has spread packets.
     pub(super) fn bw(&self) -> Option<u32> {
         (self.bw > 0).then_some(self.bw)
     }

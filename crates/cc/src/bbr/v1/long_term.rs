@@ -8,9 +8,9 @@ use crate::profile::PacingUnits;
 const MIN_ROUNDS: u32 = 4;
 /// Lost per delivered packet above which a path may be policed, in 1/256.
 const LOSS_THRESHOLD: u64 = 50;
-/// Intervals agree within this part of their bandwidth, in 1/256 ...
+/// Intervals agree if they differ by at most this share of their bandwidth, in 1/256.
 const RATIO: u64 = (UNIT / 8) as u64;
-/// ... or within this many bytes/s.
+/// Intervals agree, too, if they differ by at most this many bytes/s.
 const DIFFERENCE: u64 = 4_000 / 8;
 /// Rounds for which the policer's rate is used.
 const USE_ROUNDS: u32 = 48;

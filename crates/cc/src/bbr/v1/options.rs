@@ -1,7 +1,7 @@
 //! Options of BBR: parameters for experiments, and published proposals.
 
 use narrows_base::Duration;
-use narrows_base::registry::{Fallback, OldNumbers, Parameter, Values};
+use narrows_base::registry::{OldNumbers, Parameter, ParameterDefault, Values};
 
 use crate::bbr::options::{PROBE_RTT, probe_rtt_interval};
 use crate::bbr::units::UNIT;
@@ -52,7 +52,7 @@ const RTPROP: Parameter = Parameter::word(
 .formerly("rtprop", OldNumbers::Words(&[(0, "expire"), (1, "keep"), (2, "confirm")]));
 const RTPROP_PROBES: Parameter = Parameter::whole(
     "rtprop_probes",
-    Fallback::Whole(5),
+    ParameterDefault::Whole(5),
     "probes that agree and confirm it (rtprop = \"confirm\")",
 )
 .positive()
@@ -65,8 +65,8 @@ const RTPROP_JUMP: Parameter = Parameter::number(
 .between(1.125, 1000.0);
 const BUFFER_MODEL: Parameter = Parameter::duration(
     "buffer_model",
-    Fallback::Off,
-    "use half of the own share of the buffer that losses showed within this time (IETF 98)",
+    ParameterDefault::Off,
+    "use half of its own share of the buffer that losses showed within this time (IETF 98)",
 )
 .positive()
 .at_most(100_000_000_000_000)
@@ -81,12 +81,12 @@ pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 18] {
         Parameter::flag("lt_bw", true, "detect policers and follow their rate"),
         Parameter::share(
             "probe_rtt_gain",
-            Fallback::Number(0.0),
+            ParameterDefault::Number(0.0),
             "volume in PROBE_RTT in BDP, at least 4 packets (Cardwell et al., IETF 98: 0.75)",
         ),
         Parameter::whole(
             "bw_window_rounds",
-            Fallback::Whole(10),
+            ParameterDefault::Whole(10),
             "length of the bandwidth filter in rounds",
         )
         .positive()
@@ -99,7 +99,7 @@ pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 18] {
         .between(1.01, 2.0),
         Parameter::whole(
             "full_bw_rounds",
-            Fallback::Whole(3),
+            ParameterDefault::Whole(3),
             "rounds without that growth that end STARTUP (IETF 98: quicker detection)",
         )
         .positive()

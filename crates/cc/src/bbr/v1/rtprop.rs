@@ -1,4 +1,4 @@
-//! Patience with a raised lowest RTT: it counts only once probes confirm it
+//! Accepts a higher minimum RTT only after several probes confirm it
 //! (proposed by Claypool et al., AICT 2019, section IV-E2).
 
 use super::options::Rtprop;

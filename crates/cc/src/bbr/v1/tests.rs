@@ -372,18 +372,11 @@ fn hystart_ends_startup_only_once_a_bandwidth_is_known() {
                 acked: 1,
                 rtt: Some(Duration::from_millis(20)),
                 in_flight: 100,
-                sacked: 0,
-                stamp_ms: 0,
-                echo_ms: 0,
-                prior_delivered: 0,
                 progress: Progress::new(ms, ms + 100),
-                paced: false,
                 pacing_rate: Rate::from_bps(10_000_000_000),
                 cwnd_limited: true,
-                ece: false,
-                delivered_ce: 0,
                 delivered: ms,
-                prr_cwnd: None,
+                ..DeliveredSample::default()
             });
         }
         bbr.full_pipe.reached

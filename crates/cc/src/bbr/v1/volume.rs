@@ -83,7 +83,8 @@ impl Bbr {
 
     /// Limits the window to half of the flow's own share of the buffer.
     fn bound_by_buffer(&self, cwnd: u32, bw: u32) -> u32 {
-        let room = self.buffer.as_ref().and_then(|buffer| buffer.room(bw, self.min_rtt.us));
+        let room =
+            self.buffer.as_ref().and_then(|buffer| buffer.allowed_queue(bw, self.min_rtt.us));
         room.map_or(cwnd, |room| cwnd.min(self.bdp(bw, UNIT).saturating_add(room)))
     }
 

@@ -54,10 +54,10 @@ impl Bbr3 {
     /// `CheckDrainDone`.
     pub(super) fn check_drain_done(&mut self, sample: &AckSample) {
         // 5.3.2: "In that case, BBR enters ProbeBW after 3 round-trips"
-        let patience = self.drain_start_round.saturating_add(self.version.drain_rounds);
+        let last_round = self.drain_start_round.saturating_add(self.version.drain_rounds);
         let drained =
             self.in_network(sample.in_flight, sample) <= self.inflight(self.max_bw(), UNIT);
-        if self.mode == Mode::Drain && (drained || self.round.count > patience) {
+        if self.mode == Mode::Drain && (drained || self.round.count > last_round) {
             self.start_down(sample.now, sample.delivered);
         }
     }

@@ -1,7 +1,7 @@
 //! The options of versions 2 and 3.
 
 use narrows_base::Duration;
-use narrows_base::registry::{Fallback, Parameter, Values};
+use narrows_base::registry::{Parameter, ParameterDefault, Values};
 
 use super::versions::Rules;
 use crate::bbr::options;
@@ -11,18 +11,18 @@ use crate::bbr::units::UNIT;
 pub(super) const OPTIONS: [Parameter; 6] = [
     Parameter::share(
         "loss_thresh",
-        Fallback::Number(0.02),
+        ParameterDefault::Number(0.02),
         "share of lost packets above which a volume is too much",
     ),
     Parameter::share(
         "beta",
-        Fallback::Number(0.7),
+        ParameterDefault::Number(0.7),
         "share that bounds keep at least when losses lower them",
     )
     .between(0.1, 1.0),
     Parameter::share(
         "headroom",
-        Fallback::Number(0.15),
+        ParameterDefault::Number(0.15),
         "part of the long-term volume that cruising leaves to others",
     )
     .between(0.0, 0.9),

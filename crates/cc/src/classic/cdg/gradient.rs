@@ -42,7 +42,7 @@ pub(super) struct Seen {
     pub(super) gradient: i64,
 }
 
-/// A fall of the sums by so much shows that backing off had an effect, in us.
+/// A fall of the sums by this much shows that backing off had an effect, in us.
 const RELIEF_US: i64 = -32;
 /// Changes below half of this are noise, in us.
 const NOISE_US: i64 = 64;

@@ -1,4 +1,4 @@
-//! CAKE's tins: which of them a DSCP goes to, and what share each has.
+//! CAKE's tins: the tin of each DSCP, and the share of each tin.
 
 use narrows_base::Rate;
 
@@ -17,7 +17,7 @@ pub enum Diffserv {
     Diffserv8,
 }
 
-/// The rate of a tin before others go first, and its turn where nothing is shaped.
+/// The rate up to which a tin has priority, and its quantum without a shaper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) rate: Option<Rate>,

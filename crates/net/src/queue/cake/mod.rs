@@ -7,7 +7,7 @@ mod tin;
 mod turns;
 mod ways;
 
-use narrows_base::registry::{Fallback, Info, Parameter, Role, Room, Values};
+use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Dscp, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
@@ -72,17 +72,17 @@ pub(crate) static INFO: Info = Info {
     summary: "a shaper over tins of classes, with a queue for each flow, in turns; COBALT in each; of its \
               limit, which is memory, a packet takes 2,304 bytes",
     source: "Høiland-Jørgensen, Täht and Morton, LANMAN 2018; Linux net/sched/sch_cake.c",
-    role: Role::Queue(Room::Bytes(Some(LIMIT))),
+    role: Role::Queue(LimitUnit::Bytes(Some(LIMIT))),
     parameters: &[
         Parameter::rate(
             "bandwidth",
-            Fallback::Off,
+            ParameterDefault::Off,
             "the shaper's rate, in bytes as counted here; none leaves it to the link",
         ),
         Parameter::duration(
             "rtt",
-            Fallback::ms(100),
-            "the time in which senders react; the acceptable delay is a twentieth of it",
+            ParameterDefault::ms(100),
+            "the time in which senders react; the acceptable delay is 5 % of it",
         )
         .at_least(20_000)
         .at_most(4_000_000_000),
@@ -101,11 +101,11 @@ pub(crate) static INFO: Info = Info {
         ),
         Parameter::bytes(
             "overhead",
-            Fallback::Off,
+            ParameterDefault::Off,
             "bytes counted with each IP packet; 14 (Ethernet) if none",
         )
         .at_most(256),
-        Parameter::bytes("mpu", Fallback::Whole(0), "the least bytes counted for a packet")
+        Parameter::bytes("mpu", ParameterDefault::Whole(0), "the least bytes counted for a packet")
             .at_most(256),
         Parameter::word(
             "atm",
@@ -241,7 +241,7 @@ impl<B> Cake<B> {
         let Some((number, flow)) = longest else { return };
         let Some((_, packet)) = self.pop(number, flow) else { return };
         let tin = &mut self.tins[number];
-        tin.flows[flow].control.on_overflow(&tin.law, now);
+        tin.flows[flow].control.on_overflow(&tin.params, now);
         self.count_drop(number, &packet, now);
         verdicts.drop(packet, now, DropReason::Overflow);
     }
@@ -277,7 +277,7 @@ impl<B> Cake<B> {
             let Flow { waiting, control } = &mut tin.flows[flow];
             let mark = || verdicts.mark(&mut packet);
             let head = Head { since, now, bulk };
-            let drops = control.drops(&tin.law, head, &mut self.random, mark);
+            let drops = control.drops(&tin.params, head, &mut self.random, mark);
             if !drops || waiting.len() == 0 {
                 return Taken::Packet(packet);
             }

@@ -26,10 +26,10 @@ impl Pace {
     }
 }
 
-/// How many bytes a packet occupies on the link that is shaped for.
+/// The bytes that a packet occupies on the link behind the shaper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cells {
-    /// As many as it has.
+    /// Its own length.
     None,
     /// Cells of 53 bytes that carry 48 each.
     Atm,
@@ -82,7 +82,7 @@ impl Shaper {
         }
     }
 
-    /// Until when no packet may leave.
+    /// The time before which no packet may leave.
     pub(super) fn held_until(&self, now: Time) -> Option<Time> {
         let until = self.next.min(self.failsafe);
         (until > now).then_some(until)

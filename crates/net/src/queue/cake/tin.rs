@@ -2,7 +2,7 @@
 
 use narrows_base::{Duration, Packet, Rate, Stream, Time};
 
-use super::cobalt::{Control, Law};
+use super::cobalt::{Control, Params};
 use super::diffserv::Share;
 use super::pace::Pace;
 use super::turns::Turns;
@@ -18,7 +18,7 @@ pub(super) struct Flow<B> {
 /// The queues of a class, their turns, and what the class may use.
 #[derive(Clone, Debug)]
 pub(super) struct Tin<B> {
-    pub(super) law: Law,
+    pub(super) params: Params,
     pub(super) flows: Vec<Flow<B>>,
     pub(super) turns: Turns,
     ways: Ways,
@@ -38,7 +38,7 @@ impl<B> Tin<B> {
         let full = u64::from(FRAME);
         let part = |rate: Rate| (rate.as_bytes_per_sec() >> 12).clamp(300, full);
         Self {
-            law: Law::new(rtt, pace),
+            params: Params::new(rtt, pace),
             flows: std::iter::repeat_with(empty).take(QUEUES as usize).collect(),
             turns: Turns::new(QUEUES as usize, share.rate.map_or(full, part), by_host, rounding),
             ways: Ways::new(),
@@ -90,7 +90,7 @@ impl<B> Tin<B> {
     /// Ends the turn of a flow without packets.
     pub(super) fn end_turn(&mut self, flow: usize, now: Time) {
         let control = &mut self.flows[flow].control;
-        control.on_empty(&self.law, now);
+        control.on_empty(&self.params, now);
         self.turns.end(flow, control.is_at_rest(now));
     }
 

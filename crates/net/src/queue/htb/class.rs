@@ -25,12 +25,12 @@ pub struct Shape {
     pub cburst: Bytes,
 }
 
-/// Longer times count as this one (`mbuffer`), in ns.
+/// The longest time that counts, in ns (`mbuffer`).
 const LONGEST: i64 = 60_000_000_000;
-/// `tc` passes the time of a burst in ticks of this many ns, as a number of 32 bits.
+/// `tc` passes the time of a burst as a 32-bit number of ticks of this many ns.
 const TICK: u64 = 64;
 
-/// A class's tokens, in ns of sending.
+/// A class's tokens, in ns of transmission time.
 #[derive(Clone, Debug)]
 pub(super) struct Class {
     shape: Shape,
@@ -42,7 +42,7 @@ pub(super) struct Class {
     checkpoint: Time,
     mode: Mode,
     /// When its mode changes by itself.
-    changes: Option<Time>,
+    next_change: Option<Time>,
 }
 
 fn depth(rate: Rate, burst: Bytes) -> i64 {
@@ -65,7 +65,7 @@ impl Class {
             ceil_tokens: ceil_depth,
             checkpoint: Time::ZERO,
             mode: Mode::CanSend,
-            changes: None,
+            next_change: None,
         }
     }
 
@@ -73,15 +73,15 @@ impl Class {
         self.mode
     }
 
-    pub(super) const fn changes(&self) -> Option<Time> {
-        self.changes
+    pub(super) const fn next_change(&self) -> Option<Time> {
+        self.next_change
     }
 
     fn ns_since_checkpoint(&self, now: Time) -> i64 {
         (now - self.checkpoint).as_nanos().cast_signed().min(LONGEST)
     }
 
-    /// Its mode `elapsed` ns after the checkpoint, and in how many ns it changes by itself
+    /// Returns the mode `elapsed` ns after the checkpoint, and the ns until it changes by itself
     /// (`htb_class_mode`).
     fn mode_after(&self, elapsed: i64) -> (Mode, i64) {
         if self.ceil_tokens + elapsed < 0 {
@@ -96,16 +96,16 @@ impl Class {
     fn enter(&mut self, (mode, wait): (Mode, i64), now: Time) {
         self.mode = mode;
         let at = Time::from_nanos(now.as_nanos() + wait.max(1).cast_unsigned());
-        self.changes = (mode != Mode::CanSend).then_some(at);
+        self.next_change = (mode != Mode::CanSend).then_some(at);
     }
 
-    /// Its mode changes by itself at `now` or before (`htb_do_events`).
+    /// Changes the mode, which is due at `now` or before (`htb_do_events`).
     pub(super) fn change(&mut self, now: Time) {
         let next = self.mode_after(self.ns_since_checkpoint(now));
         self.enter(next, now);
     }
 
-    /// Takes the tokens of `bytes` that it sends at `now`; what it `borrows` isn't charged to its own
+    /// Charges `bytes` sent at `now` to the ceiling and, unless the class `borrows` them, to its own
     /// rate (`htb_charge_class`).
     pub(super) fn charge(&mut self, bytes: u64, borrows: bool, now: Time) {
         let elapsed = self.ns_since_checkpoint(now);
@@ -121,7 +121,7 @@ impl Class {
         self.ceil_tokens = left(self.ceil_tokens, self.ceil_depth, cost(self.shape.ceil));
         self.checkpoint = now;
         let next = self.mode_after(0);
-        // A mode that stays keeps its end, which tokens don't move.
+        // Tokens don't move the end of an unchanged mode.
         if next.0 != self.mode {
             self.enter(next, now);
         }
@@ -147,19 +147,19 @@ mod tests {
     fn a_class_sends_then_borrows_then_waits_and_back() {
         let mut class = class();
         class.charge(1_500, false, at(0));
-        assert_eq!((class.mode(), class.changes()), (Mode::CanSend, None));
+        assert_eq!((class.mode(), class.next_change()), (Mode::CanSend, None));
         class.charge(500, false, at(0));
-        // Its rate owes 400 us; of its ceiling's 800 us, 200 were left before.
-        assert_eq!((class.mode(), class.changes()), (Mode::CantSend, Some(at(200))));
+        // Its rate owes 400 us, its ceiling 200 us.
+        assert_eq!((class.mode(), class.next_change()), (Mode::CantSend, Some(at(200))));
         class.change(at(200));
-        assert_eq!((class.mode(), class.changes()), (Mode::MayBorrow, Some(at(400))));
-        // What it borrows uses up its ceiling, and not what its rate earned.
+        assert_eq!((class.mode(), class.next_change()), (Mode::MayBorrow, Some(at(400))));
+        // Borrowing uses up the ceiling's tokens, not those of the rate.
         class.charge(300, true, at(300));
-        assert_eq!((class.mode(), class.changes()), (Mode::CantSend, Some(at(350))));
+        assert_eq!((class.mode(), class.next_change()), (Mode::CantSend, Some(at(350))));
         class.change(at(350));
-        assert_eq!((class.mode(), class.changes()), (Mode::MayBorrow, Some(at(400))));
+        assert_eq!((class.mode(), class.next_change()), (Mode::MayBorrow, Some(at(400))));
         class.change(at(400));
-        assert_eq!((class.mode(), class.changes()), (Mode::CanSend, None));
+        assert_eq!((class.mode(), class.next_change()), (Mode::CanSend, None));
     }
 
     #[test]
@@ -170,6 +170,6 @@ mod tests {
         let shape = Shape { rate: slow, ceil: slow, ..class().shape };
         let mut slow = Class::new(shape);
         slow.charge(1_000_000, false, at(0));
-        assert_eq!(slow.changes(), Some(Time::from_nanos(59_999_999_999)));
+        assert_eq!(slow.next_change(), Some(Time::from_nanos(59_999_999_999)));
     }
 }

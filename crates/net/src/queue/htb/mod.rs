@@ -154,7 +154,7 @@ impl<B> Htb<B> {
 
     /// Lets classes change their modes whose time has come.
     fn change_modes(&mut self, level: Level, now: Time) {
-        let due = |class: &Class| class.changes().is_some_and(|at| at <= now);
+        let due = |class: &Class| class.next_change().is_some_and(|at| at <= now);
         if level == Level::Root {
             if let Some(root) = self.root.as_mut().filter(|root| due(root)) {
                 root.change(now);
@@ -220,7 +220,7 @@ impl<B> Htb<B> {
             .iter()
             .map(|leaf| &leaf.class)
             .chain(&self.root)
-            .filter_map(Class::changes)
+            .filter_map(Class::next_change)
             .min()
     }
 }

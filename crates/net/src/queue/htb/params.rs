@@ -1,6 +1,8 @@
 //! The parameters of HTB, as `tc` has them.
 
-use narrows_base::registry::{Choice, Fallback, Fault, Info, Parameter, Role, Room, Unit, Values};
+use narrows_base::registry::{
+    Choice, Fault, Info, LimitUnit, Parameter, ParameterDefault, Role, Unit, Values,
+};
 use narrows_base::{Bytes, DSCP_NAMES, Dscp};
 
 use super::class::Shape;
@@ -9,36 +11,43 @@ use super::class::Shape;
 pub(super) const PRIORITIES: usize = 8;
 /// The default burst in bytes: `tc`'s guess of the largest frame, where the kernel's timers count
 /// ns.
-const BURST: Fallback = Fallback::Whole(1_600);
+const BURST: ParameterDefault = ParameterDefault::Whole(1_600);
 /// A turn that is computed is neither shorter nor longer (`htb_change_class`).
 const QUANTA: (u64, u64) = (1_000, 200_000);
 const SOURCE: &str = "Linux net/sched/sch_htb.c; rates and bytes are those of Ethernet frames";
 
 const RATE: Parameter =
-    Parameter::rate("rate", Fallback::LinkRate, "the rate of all classes in the long run");
+    Parameter::rate("rate", ParameterDefault::LinkRate, "the rate of all classes in the long run");
 const ROOT_BURST: Parameter =
     Parameter::bytes("burst", BURST, "bytes that may leave at once at the rate").positive();
 const ROOT_CBURST: Parameter =
-    Parameter::bytes("cburst", BURST, "the same at the ceiling; for all, that is the rate")
-        .positive();
+    Parameter::bytes("cburst", BURST, "bytes that may leave at once at the ceiling").positive();
 
 /// A class below the one for all.
 static CLASS: &[Parameter] = &[
     Parameter::new(
         "dscp",
         Unit::Word(DSCP_NAMES),
-        Fallback::Off,
+        ParameterDefault::Off,
         "of its flows; the class without one has all others",
     ),
-    Parameter::rate("rate", Fallback::Required, "the rate that it has for itself"),
-    Parameter::rate("ceil", Fallback::Off, "its rate with what it borrows; its own rate if none"),
-    Parameter::whole("prio", Fallback::Whole(0), "classes of lower numbers go, and borrow, first")
-        .at_most(PRIORITIES as u64 - 1),
+    Parameter::rate("rate", ParameterDefault::Required, "the rate that it has for itself"),
+    Parameter::rate(
+        "ceil",
+        ParameterDefault::Off,
+        "its rate with what it borrows; its own rate if none",
+    ),
+    Parameter::whole(
+        "prio",
+        ParameterDefault::Whole(0),
+        "classes of lower numbers go, and borrow, first",
+    )
+    .at_most(PRIORITIES as u64 - 1),
     Parameter::bytes("burst", BURST, "bytes that may leave at once at its rate").positive(),
     Parameter::bytes("cburst", BURST, "bytes that may leave at once at its ceiling").positive(),
     Parameter::bytes(
         "quantum",
-        Fallback::Off,
+        ParameterDefault::Off,
         "bytes per turn among equals; a part of its rate if none, see r2q",
     )
     .positive()
@@ -52,21 +61,21 @@ pub(super) static INFO: Info = Info {
     family: "bucket",
     summary: "token buckets of classes, which borrow what others leave; its limit is that of each class",
     source: SOURCE,
-    role: Role::Queue(Room::Either),
+    role: Role::Queue(LimitUnit::Either),
     parameters: &[
         RATE,
         ROOT_BURST,
         ROOT_CBURST,
         Parameter::whole(
             "r2q",
-            Fallback::Whole(10),
-            "a quantum is the bytes that a rate has in a second by this",
+            ParameterDefault::Whole(10),
+            "a quantum is the rate in bytes per second divided by this",
         )
         .positive(),
         Parameter::new(
             "classes",
             Unit::Tables(CLASS),
-            Fallback::Off,
+            ParameterDefault::Off,
             "the classes; a single one if none",
         ),
     ],
@@ -81,10 +90,10 @@ pub(crate) static SERVICE: Info = Info {
     source: SOURCE,
     role: Role::Service,
     parameters: &[
-        Parameter::rate("rate", Fallback::LinkRate, "the rate in the long run"),
+        Parameter::rate("rate", ParameterDefault::LinkRate, "the rate in the long run"),
         ROOT_BURST,
         ROOT_CBURST,
-        Parameter::rate("device", Fallback::Whole(1_000_000_000), "the rate of the device"),
+        Parameter::rate("device", ParameterDefault::Whole(1_000_000_000), "the rate of the device"),
     ],
 };
 

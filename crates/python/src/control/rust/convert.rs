@@ -1,6 +1,6 @@
 //! The engine's samples in the layout that libraries of controls know.
 //!
-//! tools/generate_samples.py makes this file from crates/control/samples.toml.
+//! `make reference` makes this file from crates/control/samples.toml.
 
 use narrows_base::{Duration, Time};
 use narrows_cc::{self as cc, drop_placeholder};

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, c_void};
 use std::path::PathBuf;
 use std::slice;
 
-use narrows_control::abi::{RawConnection, SYMBOL, State, Table, Tell, Text, VERSION};
+use narrows_control::abi::{FunctionTable, RawConnection, SYMBOL, State, Tell, Text, VERSION};
 use narrows_control::{Control, SOURCES};
 use pyo3::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::control::trouble::wrong;
 pub(crate) struct Library {
     /// The file that it was compiled from, for messages.
     pub(super) file: String,
-    pub(super) table: &'static Table,
+    pub(super) table: &'static FunctionTable,
 }
 
 /// A text of a library.
@@ -43,7 +43,7 @@ impl Library {
         };
         // SAFETY: the symbol is that of the table, in which the version comes first in all versions.
         let (table, version) = unsafe {
-            let table = loaded.get::<*const Table>(SYMBOL).map_err(missing)?;
+            let table = loaded.get::<*const FunctionTable>(SYMBOL).map_err(missing)?;
             (*table, *table.cast::<u64>())
         };
         if version != VERSION {
@@ -87,9 +87,9 @@ impl Library {
         unsafe { function(state, sample, output) }
     }
 
-    pub(super) fn asks_reduction(&self, state: State, asks: &mut bool) -> bool {
+    pub(super) fn requests_cwr(&self, state: State, asks: &mut bool) -> bool {
         // SAFETY: as for `tell`, here and below.
-        unsafe { (self.table.asks_reduction)(state, asks) }
+        unsafe { (self.table.requests_cwr)(state, asks) }
     }
 
     pub(super) fn min_tso_segs(&self, state: State, rate_bps: u64, packets: &mut u32) -> bool {

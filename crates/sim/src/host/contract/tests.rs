@@ -8,7 +8,10 @@ use narrows_cc::CcConfig;
 use narrows_media::When;
 use narrows_spec::law::{Draws, Law};
 use narrows_spec::scenario::{Media, MediaControl, Workload};
-use narrows_tcp::{BufferLimits, EcnMode, Kind, MSS, ReceiverConfig, Segment, SenderConfig};
+use narrows_tcp::{
+    AccEcnSettings, BufferLimits, EcnMode, Kind, MSS, ReceiverConfig, Segment, SenderConfig,
+    Sysctls,
+};
 
 use super::{Host, Out};
 use crate::host::chain::{Chain, ControlFactory, Plan};
@@ -28,9 +31,9 @@ const QUEUE: usize = 20;
 /// When both hosts are advanced besides the instants at which they must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Never, as in the engine: they come up at the bounds that they return.
+    /// Never, as in the engine: they are woken at the bounds that they return.
     AtBounds,
-    /// Never, and they come up at their exact deadlines.
+    /// Never, and they are woken at their exact deadlines.
     AtDeadlines,
     /// At whichever of the two is earlier, and only one of them acts at a time.
     Alone,
@@ -193,6 +196,7 @@ fn chain(size: Option<u64>, repeats: bool) -> Chain {
         flow: FlowId(0),
         mss: MSS,
         initial_cwnd: 10,
+        sysctls: Sysctls::default(),
         profile,
         fq: true,
         timer_lateness: Duration::ZERO,
@@ -230,8 +234,10 @@ fn receiver(side_by_side: bool) -> ReceivingHost {
         limits: BufferLimits::Raised,
         gro: Duration::from_micros(50),
         ecn: EcnMode::Off,
+        accurate_ecn: AccEcnSettings::default(),
         window_clamp: None,
         instance: 0,
+        socket: None,
     };
     ReceivingHost::new(config, side_by_side)
 }

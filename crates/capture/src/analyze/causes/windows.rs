@@ -1,0 +1,230 @@
+//! A flow's slices joined into windows of about a round trip.
+
+use crate::analyze::connection::{ACTIVITIES, Activity, Slice};
+use crate::analyze::units::float;
+
+/// RTT samples that a window should have, so that delayed acknowledgements don't look like a queue.
+const SAMPLES: u128 = 6;
+/// How many windows with a queue are needed to know the path's rate.
+const FEWEST: usize = 3;
+/// From this fraction of the full path's rate on, the path counts as full.
+const NEARLY: f64 = 0.85;
+/// The longest that a window may become to collect its samples, in ns.
+const LONGEST: u64 = 1_000_000_000;
+
+/// The state of the path in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PathState {
+    /// A queue stood, or data arrived as fast as with a queue.
+    Full,
+    /// Packets were lost or being retransmitted.
+    Lossy,
+    /// Neither.
+    Open,
+}
+
+/// A window, with the state of the path in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    pub(super) slice: Slice,
+    pub(super) state: PathState,
+}
+
+impl Window {
+    pub(super) fn stall_time(&self) -> u64 {
+        self.slice.time_of(Activity::Stall)
+    }
+
+    pub(super) fn window_time(&self) -> u64 {
+        self.slice.time_of(Activity::Window)
+    }
+
+    /// Time in which the application had nothing to send.
+    pub(super) fn idle_time(&self) -> u64 {
+        let free = self.slice.length().saturating_sub(self.held_time());
+        self.slice.time_of(Activity::Idle).saturating_add(self.slice.starved).min(free)
+    }
+
+    /// The rest, in which the path or the control was the limit.
+    pub(super) fn rest(&self) -> u64 {
+        self.slice.length().saturating_sub(self.held_time()).saturating_sub(self.idle_time())
+    }
+
+    /// Time in which the flow stood still, by a timeout or the receiver's window.
+    fn held_time(&self) -> u64 {
+        self.stall_time().saturating_add(self.window_time())
+    }
+
+    /// Delivered bytes per ns.
+    pub(super) fn rate(&self) -> f64 {
+        float(self.slice.delivered) / float(self.slice.length().max(1))
+    }
+
+    pub(super) fn mean_rtt(&self) -> Option<u64> {
+        (self.slice.near.count > 0).then(|| self.slice.near.sum / u64::from(self.slice.near.count))
+    }
+
+    pub(super) fn least_rtt(&self) -> Option<u64> {
+        self.slice.near.least
+    }
+
+    /// The least queueing delay in the window.
+    pub(super) fn queueing(&self, base: u64) -> Option<u64> {
+        self.least_rtt().map(|rtt| rtt.saturating_sub(base))
+    }
+
+    /// Counts a round trip in which data filled the receive window as limited by that window.
+    fn hold(&mut self) {
+        if self.slice.far_held > 0 {
+            let stalled = self.stall_time();
+            self.slice.activities[Activity::Window as usize] = self.slice.length() - stalled;
+            self.slice.starved = 0;
+        }
+    }
+
+    fn lossy(&self) -> bool {
+        let slice = &self.slice;
+        slice.again > 0 || slice.lost > 0 || slice.time_of(Activity::Repair) > slice.length() / 2
+    }
+}
+
+/// The windows of a flow, the queueing delay that counts, and the rate of the full path.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Windows {
+    pub(super) all: Vec<Window>,
+    /// The minimum RTT, in ns.
+    pub(super) base: u64,
+    /// A longer queueing delay than this shows a queue, in ns.
+    pub(super) least_queue: u64,
+    /// Bytes per ns with a queue; `None` if there never was one.
+    pub(super) full_rate: Option<f64>,
+    pub(super) at_receiver: bool,
+    /// The length that windows have unless a pause or a stall cuts them off, in ns.
+    pub(super) length: u64,
+}
+
+impl Windows {
+    /// Joins slices that lie between `begin` and `end`.
+    pub(super) fn of<'a>(
+        slices: impl Iterator<Item = &'a Slice>,
+        base: u64,
+        at_receiver: bool,
+        (begin, end): (u64, u64),
+    ) -> Self {
+        let slices: Vec<Slice> = slices
+            .filter_map(|slice| clip(slice, begin, end))
+            .map(|slice| if at_receiver { seen_from_receiver(slice) } else { slice })
+            .collect();
+        let samples: u128 = slices.iter().map(|slice| u128::from(slice.near.count)).sum();
+        let apart = u128::from(end.saturating_sub(begin)) * SAMPLES / samples.max(1);
+        let length = base.max(u64::try_from(apart).unwrap_or(LONGEST).min(LONGEST));
+        let mut all = join(&slices, length);
+        if at_receiver {
+            all.iter_mut().for_each(Window::hold);
+        }
+        let base = if overtaking(&slices) { usual(&all).unwrap_or(base) } else { base };
+        let least_queue = (base / 16).max(base.min(1_000_000));
+        let mut windows = Self { all, base, least_queue, full_rate: None, at_receiver, length };
+        windows.judge();
+        windows
+    }
+
+    /// Returns whether a queue stood throughout a window.
+    pub(super) fn has_queue(&self, window: &Window) -> bool {
+        window.slice.near.count >= 2
+            && window.queueing(self.base).is_some_and(|wait| wait > self.least_queue)
+    }
+
+    fn judge(&mut self) {
+        self.full_rate = self.rate_with_queue();
+        let full = self.full_rate.unwrap_or(f64::INFINITY);
+        let state = |window: &Window| match () {
+            () if window.lossy() => PathState::Lossy,
+            () if self.has_queue(window) || window.rate() >= NEARLY * full => PathState::Full,
+            () => PathState::Open,
+        };
+        let states: Vec<_> = self.all.iter().map(state).collect();
+        for (window, state) in self.all.iter_mut().zip(states) {
+            window.state = state;
+        }
+    }
+
+    /// The median rate with a queue; `None` if there was none, or if data arrived faster without.
+    fn rate_with_queue(&self) -> Option<f64> {
+        let busy = |window: &&Window| {
+            4 * u128::from(window.rest()) > 3 * u128::from(window.slice.length())
+        };
+        let calm = self.all.iter().filter(busy).filter(|window| !window.lossy());
+        let (with, without): (Vec<&Window>, Vec<_>) =
+            calm.partition(|window| self.has_queue(window));
+        let mut rates: Vec<f64> = with.iter().map(|window| window.rate()).collect();
+        rates.sort_by(f64::total_cmp);
+        let full = *rates.get(rates.len() / 2)?;
+        let faster = without.iter().filter(|window| window.rate() * NEARLY > full).count();
+        (rates.len() >= FEWEST && faster <= with.len()).then_some(full)
+    }
+}
+
+/// The part of a slice between two instants; only times are scaled.
+fn clip(slice: &Slice, begin: u64, end: u64) -> Option<Slice> {
+    if slice.begin >= end || slice.end <= begin {
+        return None;
+    }
+    let mut part = Slice { begin: slice.begin.max(begin), end: slice.end.min(end), ..*slice };
+    let (old, new) = (u128::from(slice.length().max(1)), u128::from(part.length()));
+    let scale = |time: u64| u64::try_from(u128::from(time) * new / old).unwrap_or(time);
+    part.activities = slice.activities.map(scale);
+    part.starved = scale(slice.starved);
+    part.far_starved = scale(slice.far_starved);
+    part.far_stalled = scale(slice.far_stalled);
+    Some(part)
+}
+
+/// Returns whether reordering is so frequent that the minimum RTT belongs to a faster path.
+fn overtaking(slices: &[Slice]) -> bool {
+    let sum = |part: fn(&Slice) -> u32| slices.iter().map(part).map(u64::from).sum::<u64>();
+    50 * (sum(|slice| slice.overtaken) + sum(|slice| slice.spurious)) > sum(|slice| slice.packets)
+}
+
+/// The median of the windows' mean RTTs.
+fn usual(windows: &[Window]) -> Option<u64> {
+    let mut rtts: Vec<u64> = windows.iter().filter_map(Window::mean_rtt).collect();
+    rtts.sort_unstable();
+    rtts.get(rtts.len() / 2).copied()
+}
+
+/// A slice with the sender's state as a capture at the receiver shows it.
+fn seen_from_receiver(mut slice: Slice) -> Slice {
+    let length = slice.length();
+    let held = slice.time_of(Activity::Window);
+    let stalled = slice.far_stalled.min(length - held);
+    let repair = slice.time_of(Activity::Repair).min(length - held - stalled);
+    slice.activities = [0; ACTIVITIES];
+    slice.activities[Activity::Window as usize] = held;
+    slice.activities[Activity::Stall as usize] = stalled;
+    slice.activities[Activity::Repair as usize] = repair;
+    slice.starved = slice.far_starved.min(length - held - stalled);
+    slice.near = slice.far;
+    let mean = slice.far.sum / u64::from(slice.far.count.max(1));
+    let flight = u128::from(slice.delivered) * u128::from(mean) / u128::from(length.max(1));
+    slice.flight_most = u64::try_from(flight).unwrap_or(u64::MAX);
+    slice
+}
+
+/// Joins slices until they are `length` long; those of a pause or a stall stay alone.
+fn join(slices: &[Slice], length: u64) -> Vec<Window> {
+    let mut windows: Vec<Window> = Vec::new();
+    let mut open = false;
+    for slice in slices {
+        let idle = slice.time_of(Activity::Idle).max(slice.starved);
+        let still = idle.saturating_add(slice.time_of(Activity::Stall));
+        let alone = still > slice.length() / 2;
+        match windows.last_mut().filter(|_| open && !alone) {
+            Some(last) => last.slice.append(slice),
+            None => windows.push(Window { slice: *slice, state: PathState::Open }),
+        }
+        let last = windows.last().expect("one was just added").slice.length();
+        open = !alone && last < length;
+    }
+    windows
+}

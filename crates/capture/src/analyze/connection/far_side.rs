@@ -1,0 +1,53 @@
+//! The state of a sender as its receiver sees it.
+//!
+//! The sender echoes the receiver's timestamps (RFC 7323), so the data say how long a round trip
+//! takes and which advertised window the sender knew when it sent them.
+
+use std::collections::VecDeque;
+
+use super::timing::after;
+
+/// The most advertised windows that are remembered.
+const MOST_EDGES: usize = 1 << 12;
+
+/// The sender as seen from the receiver.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FarSide {
+    /// Smoothed RTT in ns (RFC 6298), and the time of the last sample.
+    pub(super) srtt: Option<u64>,
+    /// Ends of the advertised window that the sender doesn't know yet, by their timestamps.
+    edges: VecDeque<(u32, u64)>,
+    /// The end that it knows.
+    edge: Option<u64>,
+    /// Silence that ended with a full packet, until the next packet tells what it was.
+    pub(super) silence: Option<(u64, u64)>,
+}
+
+impl FarSide {
+    pub(super) fn sample(&mut self, rtt: u64) {
+        self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8));
+    }
+
+    /// Notes the end of an advertised window; the first with a stamp is what its echo proves.
+    pub(super) fn advertise(&mut self, stamp: u32, edge: u64) {
+        if self.edges.back().is_some_and(|&(last, _)| !after(stamp, last)) {
+            return;
+        }
+        if self.edges.len() >= MOST_EDGES {
+            self.edges.pop_front();
+        }
+        self.edges.push_back((stamp, edge));
+    }
+
+    /// The end of the window that the sender knew when it echoed a timestamp.
+    pub(super) fn edge_at(&mut self, echo: u32) -> Option<u64> {
+        while let Some(&(stamp, edge)) = self.edges.front() {
+            if after(stamp, echo) {
+                break;
+            }
+            self.edge = Some(edge);
+            self.edges.pop_front();
+        }
+        self.edge
+    }
+}

@@ -1,0 +1,320 @@
+//! The kernel as a script's end.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use narrows_base::Heading;
+use narrows_packetdrill::{
+    Call, CallCompletion, CallOutcome, EndError, IpMode, IpPacket, Payload, TcpFlags, TestedEnd,
+    Transmission, Variables,
+};
+
+use crate::calls::{Context, Prepared, Returned, prepare};
+use crate::job::Network;
+use crate::sys::{self, Alarm, Fd, Tun, monotonic_ns, realtime_ns};
+use crate::tcp_info;
+use crate::wire::{self, Endpoints};
+
+/// The peer's port of the first connection that it opens.
+const FIRST_PEER_PORT: u16 = 40_000;
+/// Events happen this far from a tick, so that no timer is late or early by one.
+const OFFSET_NS: i64 = 250_000;
+/// Ticks until the script starts, at least.
+const TICKS: i64 = 10;
+/// CLOCK_MONOTONIC when scripts start in a guest that has just booted. SYN cookies go wrong within
+/// 64 ms after boot (`cookie_init_timestamp`), which no real machine is that young to see. It is a
+/// time at which slots of the timer wheel of kernels with 1000 ticks a second begin: a multiple of
+/// 512 ticks before 300 s, when their counter of ticks is 0.
+const YOUNGEST_NS: i64 = 23_520_000_000;
+/// How long a call may take that shouldn't block.
+const CALL_NS: i64 = 1_000_000_000;
+/// No descriptor: poll(2) skips it.
+const NO_FD: Fd = -1;
+/// Long enough that a thread that was started gets its turn.
+const TURN_NS: i64 = 1_000;
+
+/// A packet that crossed the device.
+pub struct CrossedPacket {
+    pub at: i64,
+    pub heading: Heading,
+    pub bytes: Vec<u8>,
+}
+
+pub struct KernelEnd {
+    network: Network,
+    directory: PathBuf,
+    tun: Tun,
+    alarm: Alarm,
+    /// Readable when a call returned.
+    returned: Fd,
+    running: Option<Running>,
+    context: Context,
+    /// CLOCK_MONOTONIC at the script's start.
+    zero: i64,
+    connection: Link,
+    peer_port: u16,
+    /// Packets of the connection that the script hasn't asked for.
+    sent: VecDeque<Transmission>,
+    pub frames: Vec<CrossedPacket>,
+    /// The socket whose state code asks for.
+    under_test: Option<Fd>,
+}
+
+/// The event that ends a wait before its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wanted {
+    Nothing,
+    Packet,
+    Call,
+}
+
+/// A call that has started.
+struct Running {
+    name: String,
+    result: Receiver<(Returned, i64)>,
+    /// The result, once it is there.
+    returned: Option<(Returned, i64)>,
+}
+
+/// The connection under test.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    local: SocketAddr,
+    peer: SocketAddr,
+    /// The kernel's port isn't known until its SYN.
+    learning: bool,
+}
+
+fn broken(error: impl std::fmt::Display) -> EndError {
+    EndError::Failed(error.to_string())
+}
+
+impl KernelEnd {
+    /// An end for scripts of a directory.
+    pub fn new(
+        network: Network,
+        tun: Tun,
+        directory: PathBuf,
+        tolerance_ns: i64,
+    ) -> io::Result<Self> {
+        let socket = |ip: IpAddr, port| match (network.mode, ip) {
+            (IpMode::V4MappedV6, IpAddr::V4(ip)) => {
+                SocketAddr::new(IpAddr::V6(ip.to_ipv6_mapped()), port)
+            }
+            _ => SocketAddr::new(ip, port),
+        };
+        let addresses = network.addresses;
+        let local = SocketAddr::new(addresses.local, network.bind_port);
+        let peer = SocketAddr::new(addresses.remote, network.connect_port);
+        let returned = sys::event_fd().map_err(io::Error::from_raw_os_error)?;
+        Ok(Self {
+            directory,
+            tun,
+            alarm: Alarm::new()?,
+            returned: i32::try_from(returned).unwrap_or(-1),
+            running: None,
+            context: Context {
+                fds: BTreeMap::new(),
+                socket_v6: network.mode != IpMode::V4,
+                local: socket(addresses.local, network.bind_port),
+                remote: socket(addresses.remote, network.connect_port),
+                realtime_zero_ns: 0,
+                tolerance_ns,
+            },
+            zero: monotonic_ns(),
+            connection: Link { local, peer, learning: false },
+            peer_port: FIRST_PEER_PORT,
+            sent: VecDeque::new(),
+            frames: Vec::new(),
+            under_test: None,
+            network,
+        })
+    }
+
+    /// Takes all packets that wait at the device.
+    fn drain(&mut self) -> io::Result<()> {
+        while let Some(bytes) = self.tun.receive()? {
+            let bytes = bytes.to_vec();
+            let at = monotonic_ns() - self.zero;
+            if let Some(segment) = wire::read(&bytes) {
+                let Payload::Tcp(tcp) = &segment.packet.payload else { continue };
+                let link = &mut self.connection;
+                let to_peer = segment.ends.destination == link.peer;
+                let syn = tcp.flags.has(TcpFlags::SYN) && !tcp.flags.has(TcpFlags::ACK);
+                if to_peer && link.learning && syn {
+                    (link.local, link.learning) = (segment.ends.source, false);
+                }
+                if to_peer && segment.ends.source == link.local {
+                    let (packet, zeros) = (segment.packet, segment.zeros);
+                    self.sent.push_back(Transmission { at, packet, zeros });
+                }
+            }
+            self.frames.push(CrossedPacket { at, heading: Heading::Out, bytes });
+        }
+        Ok(())
+    }
+
+    /// Lets time pass until `at`, or until what is waited for is there.
+    fn pass(&mut self, at: i64, wanted: Wanted) -> Result<(), EndError> {
+        self.drain().map_err(broken)?;
+        self.alarm.set(self.zero + at).map_err(broken)?;
+        while self.now() < at && (wanted != Wanted::Packet || self.sent.is_empty()) {
+            let call = if wanted == Wanted::Call { self.returned } else { NO_FD };
+            let ready = sys::wait([self.tun.fd(), self.alarm.fd(), call]).map_err(broken)?;
+            self.drain().map_err(broken)?;
+            if ready[2] {
+                sys::take_event(self.returned);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn start_prepared(&mut self, name: &str, run: Prepared) -> Result<(), EndError> {
+        let (to, result) = channel();
+        let returned = self.returned;
+        let work = move || {
+            let result = run();
+            // The receiver is gone if the script has ended.
+            drop(to.send((result, monotonic_ns())));
+            sys::notify(returned);
+        };
+        std::thread::Builder::new().spawn(work).map_err(broken)?;
+        self.running = Some(Running { name: name.to_owned(), result, returned: None });
+        Ok(())
+    }
+
+    /// Takes note of a call that has returned, whose descriptors count from now on.
+    fn settle(&mut self) {
+        let Some(mut running) = self.running.take() else { return };
+        if running.returned.is_none()
+            && let Ok((returned, at)) = running.result.try_recv()
+        {
+            self.note(&running.name, &returned);
+            running.returned = Some((returned, at));
+        }
+        self.running = Some(running);
+    }
+
+    fn note(&mut self, name: &str, returned: &Returned) {
+        if let Some(script) = returned.closed {
+            self.context.fds.remove(&script);
+        }
+        for &(script, live) in &returned.made {
+            self.context.fds.insert(script, live);
+        }
+        if matches!(name, "socket" | "accept")
+            && let Some(&(_, live)) = returned.made.first()
+        {
+            self.under_test = Some(live);
+        }
+    }
+}
+
+impl TestedEnd for KernelEnd {
+    fn start(&mut self) -> Result<(), EndError> {
+        let tick = sys::coarse_tick_ns();
+        let edge = ((monotonic_ns() / tick + TICKS) * tick).max(YOUNGEST_NS);
+        self.zero = edge + OFFSET_NS;
+        self.context.realtime_zero_ns = self.zero + realtime_ns() - monotonic_ns();
+        self.pass(0, Wanted::Nothing)
+    }
+
+    fn now(&self) -> i64 {
+        monotonic_ns() - self.zero
+    }
+
+    fn wait_until(&mut self, at: i64) -> Result<(), EndError> {
+        self.pass(at, Wanted::Nothing)
+    }
+
+    fn begin_connection(&mut self, passive: bool) {
+        let addresses = self.network.addresses;
+        let port = if passive { self.peer_port } else { self.network.connect_port };
+        if passive {
+            self.peer_port += 1;
+            self.under_test = None;
+        }
+        // Nobody waits for packets of the last connection any more.
+        self.sent.clear();
+        self.connection = Link {
+            local: SocketAddr::new(addresses.local, self.network.bind_port),
+            peer: SocketAddr::new(addresses.remote, port),
+            learning: !passive,
+        };
+    }
+
+    fn receive(&mut self, packet: &IpPacket) -> Result<(), EndError> {
+        let Link { local, peer, .. } = self.connection;
+        let ends = Endpoints { source: peer, destination: local };
+        let bytes = wire::build(packet, ends).map_err(EndError::Failed)?;
+        // Packets that left before come first.
+        self.drain().map_err(broken)?;
+        let merged = self.network.mss.filter(|_| matches!(packet.payload, Payload::Tcp(_)));
+        self.tun.send(&bytes, merged).map_err(broken)?;
+        let at = self.now();
+        self.frames.push(CrossedPacket { at, heading: Heading::In, bytes });
+        Ok(())
+    }
+
+    fn next_packet(&mut self, deadline: i64) -> Result<Option<Transmission>, EndError> {
+        if self.sent.is_empty() {
+            self.pass(deadline, Wanted::Packet)?;
+        }
+        Ok(self.sent.pop_front())
+    }
+
+    fn call(&mut self, call: &Call) -> Result<CallOutcome, EndError> {
+        let prepared = prepare(call, &self.context)?;
+        self.start_prepared(&call.name, prepared)?;
+        let completion = self.finish_call(self.now() + CALL_NS)?;
+        let blocks = || EndError::Failed(format!("{} blocks", call.name));
+        completion.map(|completion| completion.outcome).ok_or_else(blocks)
+    }
+
+    fn start_call(&mut self, call: &Call) -> Result<(), EndError> {
+        let prepared = prepare(call, &self.context)?;
+        self.start_prepared(&call.name, prepared)?;
+        let turn = self.now() + TURN_NS;
+        self.pass(turn, Wanted::Nothing)
+    }
+
+    fn finish_call(&mut self, deadline: i64) -> Result<Option<CallCompletion>, EndError> {
+        self.pass(deadline, Wanted::Call)?;
+        self.settle();
+        let Some(Running { returned: Some((returned, at)), .. }) = self.running.take() else {
+            return Ok(None);
+        };
+        Ok(Some(CallCompletion { at: at - self.zero, outcome: returned.outcome() }))
+    }
+
+    fn command(&mut self, line: &str) -> Result<(), EndError> {
+        // Scripts use redirections that only bash has.
+        let bash = Path::new("/bin/bash");
+        let done = Command::new(if bash.exists() { bash } else { Path::new("/bin/sh") })
+            .args(["-c", line])
+            .current_dir(&self.directory)
+            .env("PACKETDRILL_PID", std::process::id().to_string())
+            .stdin(Stdio::null())
+            .output()
+            .map_err(broken)?;
+        if done.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&done.stderr).trim().to_owned();
+        Err(EndError::Failed(format!("`{line}`: {} {said}", done.status)))
+    }
+
+    fn describe(&mut self, variables: &mut Variables) -> Result<(), EndError> {
+        self.settle();
+        let no_socket = || EndError::Failed("no socket to ask: accept the connection first".into());
+        let fd = self.under_test.ok_or_else(no_socket)?;
+        tcp_info::describe(fd, variables).map_err(|number| {
+            EndError::Failed(format!("TCP_INFO: {}", crate::symbols::errno(number)))
+        })
+    }
+}

@@ -1,0 +1,5 @@
+//! Runs our own scripts on the simulator's TCP.
+
+mod accurate_ecn;
+mod receiving;
+mod scripts;

@@ -1,0 +1,5 @@
+//! Tests of the interpreter.
+
+mod language;
+mod mistakes;
+mod play;

@@ -1,0 +1,95 @@
+//! The configuration of both ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn_proto::{
+    AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, EndpointConfig,
+    QlogConfig, ServerConfig, TransportConfig, VarInt,
+};
+use ring::{hkdf, hmac};
+
+use super::watched::Watch;
+use crate::quic::limits::Limits;
+use crate::quic::stack::Watched;
+
+pub(super) fn endpoint() -> EndpointConfig {
+    let mut config =
+        EndpointConfig::new(Arc::new(hmac::Key::new(hmac::HMAC_SHA256, &draws::bytes::<32>())));
+    config.rng_seed(Some(draws::bytes()));
+    config.cid_generator(|| Box::new(Ids));
+    config
+}
+
+pub(super) fn server(tls: rustls::ServerConfig, limits: &Limits) -> ServerConfig {
+    let tls = QuicServerConfig::try_from(tls).expect("it has an initial suite");
+    let tokens = hkdf::Salt::new(hkdf::HKDF_SHA256, &[]).extract(&draws::bytes::<32>());
+    let mut config = ServerConfig::new(Arc::new(tls), Arc::new(tokens));
+    config.transport_config(Arc::new(transport(limits)));
+    config
+}
+
+pub(super) fn client(
+    tls: rustls::ClientConfig,
+    limits: &Limits,
+    watched: Watched<'_>,
+) -> ClientConfig {
+    let mut transport = transport(limits);
+    let control = control(watched.cca, limits.initial_window);
+    transport.congestion_controller_factory(Arc::new(Watch::new(control, watched.seen)));
+    if let Some(writer) = watched.qlog {
+        let mut qlog = QlogConfig::default();
+        qlog.writer(writer).title(Some(watched.flow.to_owned())).start_time(watched.start);
+        transport.qlog_stream(qlog.into_stream());
+    }
+    let tls = QuicClientConfig::try_from(tls).expect("it has an initial suite");
+    let mut config = ClientConfig::new(Arc::new(tls));
+    config.transport_config(Arc::new(transport));
+    config.initial_dst_cid_provider(Arc::new(|| ConnectionId::new(&draws::bytes::<20>())));
+    config
+}
+
+/// Quinn's control of this name.
+fn control(cca: &str, window: Option<u64>) -> Arc<dyn ControllerFactory + Send + Sync> {
+    match cca {
+        "cubic" => with_window!(CubicConfig, window),
+        "reno" => with_window!(NewRenoConfig, window),
+        "bbr" => with_window!(BbrConfig, window),
+        other => unreachable!("the scenario was checked: {other}"),
+    }
+}
+
+fn transport(limits: &Limits) -> TransportConfig {
+    let mut config = TransportConfig::default();
+    if let Some(Ok(threshold)) = limits.ack_threshold.map(VarInt::from_u64) {
+        let mut acks = AckFrequencyConfig::default();
+        acks.ack_eliciting_threshold(threshold);
+        config.ack_frequency_config(Some(acks));
+    }
+    if let Some(window) = limits.send_window {
+        config.send_window(window);
+    }
+    if let Some(window) = limits.receive_window {
+        config.stream_receive_window(VarInt::from_u64(window).unwrap_or(VarInt::MAX));
+    }
+    config
+}
+
+/// Makes connection IDs as the stack's own generator of random ones, from the seed.
+struct Ids;
+
+impl ConnectionIdGenerator for Ids {
+    fn generate_cid(&mut self) -> ConnectionId {
+        ConnectionId::new(&draws::bytes::<8>())
+    }
+
+    fn cid_len(&self) -> usize {
+        8
+    }
+
+    fn cid_lifetime(&self) -> Option<Duration> {
+        None
+    }
+}

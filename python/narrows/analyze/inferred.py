@@ -1,0 +1,125 @@
+"""Losses, windows and pauses in a capture, as lines of a specification.
+
+Each line says how sure it is. What held a flow up for less than `MATTERS` of its time is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from narrows.packets import PACKET_BYTES, WIRE
+
+Flow = Mapping[str, Any]
+
+MATTERS = 0.1
+"""The least part of a flow's time for which a cause must have held to be simulated."""
+FEWEST_PAUSES = 3
+"""Fewer pauses have no period."""
+CHUNK_RTTS = 1.5
+"""The shortest period of pieces, in round trips."""
+STREAM_S = 0.1
+"""The period of an application that writes all the time, and in no pieces that show."""
+
+
+def matters(flow: Flow, *causes: str) -> bool:
+    """Whether these causes together held a flow up for a part of its time that matters."""
+    shares = flow["causes"]["shares"]
+    return bool(sum(share["share"] for share in shares if share["cause"] in causes) >= MATTERS)
+
+
+def impairments(flows: Sequence[Flow]) -> Iterator[str]:
+    """The lines that describe losses without a queue, for all flows on the path."""
+    for flow in flows:
+        policer = flow["causes"]["policer"]
+        if policer is not None and matters(flow, "policer"):
+            yield from _policer(policer)
+            return
+    lossy = [flow for flow in flows if matters(flow, "random_loss")]
+    if lossy:
+        packets = sum(flow["packets"] for flow in lossy)
+        lost = sum(
+            flow["causes"]["evidence"]["loss_without_queue"] * flow["packets"] for flow in lossy
+        )
+        yield "[[path.impairments]] # as likely for every packet: the losses had no queue"
+        yield 'kind = "loss"'
+        yield f"probability = {max(lost / packets, 1e-6):.6f}"
+        yield ""
+    yield from _outages(flows)
+
+
+def _policer(policer: Mapping[str, float]) -> Iterator[str]:
+    explained = 100 * (1 - policer["wrong"])
+    yield f"[[path.impairments]] # explains {explained:.0f} % of losses and arrivals"
+    yield 'kind = "policer"'
+    yield f'rate = "{round(policer["rate_mbps"] * 1e6 * WIRE)}bit"'
+    yield f'burst = "{max(round(policer["burst_bytes"] * WIRE), 2 * PACKET_BYTES)}b"'
+    yield ""
+
+
+def _outages(flows: Sequence[Flow]) -> Iterator[str]:
+    """Times in which nothing of a flow got through."""
+    found = sorted(
+        (begin, end - begin)
+        for flow in flows
+        if matters(flow, "timeouts")
+        for begin, end in flow["causes"]["outages"]
+    )
+    if not found:
+        return
+    found = _merge_spans(found)
+    spans = ", ".join(f'"{begin:.6f}s" = "{length:.6f}s"' for begin, length in found)
+    yield "[[path.impairments]] # until between the last retransmission that was lost and the next"
+    yield 'kind = "outage"'
+    yield f"outages = {{ {spans} }}"
+    yield ""
+
+
+def _merge_spans(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Starts and lengths in order, those that overlap as one."""
+    merged: list[tuple[float, float]] = []
+    for begin, length in spans:
+        last, reach = merged[-1] if merged else (-1.0, 0.0)
+        if begin <= last + reach:
+            merged[-1] = (last, max(reach, begin + length - last))
+        else:
+            merged.append((begin, length))
+    return merged
+
+
+def ends(flow: Flow) -> Iterator[str]:
+    """The line that describes the window or the buffer that was full: what it held on average."""
+    mbps = flow["goodput_mbps"]
+    if not flow["rtt_ms"]["mean"] or not mbps:
+        return
+    # Away from the sender its RTTs are known by their minimum only.
+    rtt_ms = max(flow["rtt_ms"]["mean"], flow["to_receiver_ms"] + (flow["to_sender_ms"] or 0.0))
+    held = f'receive_window = "{max(round(mbps * rtt_ms * 125), 2 * PACKET_BYTES)}b"'
+    if matters(flow, "receiver_window"):
+        most = flow["window"]["max_bytes"]
+        yield f"{held} # what was in flight on average; the largest window was {most} bytes"
+    elif matters(flow, "send_buffer"):
+        yield f"{held} # in place of the sender's buffer: what was in flight on average"
+    elif flow["causes"]["first"] == "reordering":
+        # The simulator's senders hardly take reordering for loss.
+        yield f"{held} # in place of the window that reordering left: what was in flight on average"
+
+
+def workload(flow: Flow) -> str | None:
+    """The line that describes an application that pauses: the same pieces at equal intervals."""
+    if not matters(flow, "application") or not flow["goodput_mbps"]:
+        return None
+    life_s, pauses = flow["end_s"] - flow["start_s"], flow["causes"]["evidence"]["pauses"]
+    # An application that writes again before everything is acknowledged shows by its bursts.
+    pieces = pauses if pauses >= FEWEST_PAUSES else flow["bursts"]["count"]
+    period_s = life_s / pieces if pieces >= FEWEST_PAUSES else STREAM_S
+    # The player asks for a chunk once it has the last one.
+    period_s = max(period_s, CHUNK_RTTS * (flow["rtt_ms"]["mean"] or 0.0) / 1e3)
+    period_us = max(round(period_s * 1e6), 1000)
+    # The player fills its buffer of two chunks at once.
+    mbps = flow["goodput_mbps"] * life_s / (life_s + 1.5 * period_s)
+    rate = f"{round(mbps * 1e6)}bit"
+    return (
+        f'workload = {{ kind = "video", bitrate = "{rate}", chunk = "{period_us}us", '
+        f'buffer = "{2 * period_us}us" }} # {pauses} pauses'
+    )

@@ -1,0 +1,121 @@
+"""Runs what a capture shows on the simulator, and the same path with something changed.
+
+The replay says how far the inferred path explains the capture; the others, what another control or
+another queue would have made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from narrows.analyze.run import Analysis
+from narrows.backends import get_backend
+from narrows.metrics import summarise
+from narrows.plan import plan
+from narrows.report.numbers import mean
+from narrows.spec import Override
+from narrows.spec.reading import parse
+
+GOODPUT, RTT = 0.10, 0.15
+"""A replay agrees if it is as near as this to the capture, in parts of it."""
+TRIALS = 3
+"""Runs of each, with consecutive seeds: random losses are few."""
+_CONTROLS = ("cubic", "bbr")
+_QUEUE = "fq_codel"
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A flow in one run: its goodput in Mbit/s, its mean RTT in ms, and its retransmissions."""
+
+    goodput_mbps: float | None
+    rtt_ms: float | None
+    retransmitted: float | None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The flows as captured, as replayed, and under each alternative, in the same order."""
+
+    captured: tuple[Replayed, ...]
+    replayed: tuple[Replayed, ...]
+    alternatives: Mapping[str, tuple[Replayed, ...]]
+
+    def agrees(self, number: int) -> bool:
+        """Whether goodput and RTT of a flow are as captured."""
+        one, other = self.captured[number], self.replayed[number]
+        return is_within(one.goodput_mbps, other.goodput_mbps, GOODPUT) and is_within(
+            one.rtt_ms, other.rtt_ms, RTT
+        )
+
+    def document(self) -> dict[str, Any]:
+        """All of it for `--json`."""
+        agree = [self.agrees(number) for number in range(len(self.captured))]
+        return {**asdict(self), "agrees": agree}
+
+
+def replay(made: Analysis) -> Replay:
+    """Runs the specification of an analysis, and its alternatives."""
+    text = made.result.spec
+    captured = tuple(
+        Replayed(flow["goodput_mbps"], flow["rtt_ms"]["mean"], flow["loss"]["retransmitted"])
+        for flow in made.findings["flows"]
+    )
+    controls = [flow["control"]["control"] for flow in made.findings["flows"]]
+    others = {
+        cca: run(text, *(f"flows.{number}.cca={cca}" for number in range(len(controls))))
+        for cca in _CONTROLS
+        if set(controls) != {cca}
+    }
+    others[_QUEUE] = run(text, f"path.queue={_QUEUE}")
+    return Replay(captured, run(text), others)
+
+
+def run(text: str, *overrides: str) -> tuple[Replayed, ...]:
+    """The flows of a few runs on the simulator, their means, without a results directory."""
+    changes = [Override(override) for override in (f"run.trials={TRIALS}", *overrides)]
+    loaded = parse(text, "replay", changes)
+    engine = get_backend("sim")
+    made = plan(loaded.spec, engine.engine_of, engine.name)
+    runs = []
+    for trial in made.trials:
+        result = engine.run(trial.scenario)
+        summary = summarise(trial.scenario, result.tables, result.info, made.groups)
+        runs.append(summary["flows"])
+    return tuple(_mean(flows) for flows in zip(*runs, strict=True))
+
+
+def _mean(flows: Sequence[Mapping[str, Any]]) -> Replayed:
+    return Replayed(
+        mean([flow["goodput_mbps"] for flow in flows]),
+        mean([flow["rtt_ms"]["mean"] for flow in flows]),
+        mean([flow["retransmits"] for flow in flows]),
+    )
+
+
+def is_within(one: float | None, other: float | None, part: float) -> bool:
+    """Returns whether a replayed value is within `part` of the captured one."""
+    return one is not None and other is not None and abs(other - one) <= part * one
+
+
+def lines(found: Replay, names: list[str]) -> Iterator[str]:
+    """A row per flow and run, and whether the replay agrees with the capture."""
+    runs = {"captured": found.captured, "replayed": found.replayed, **found.alternatives}
+    yield f"{'':30}  {'Mbit/s':>8}  {'RTT ms':>8}  {'retrans':>8}"
+    for number, name in enumerate(names):
+        verdict = "agrees" if found.agrees(number) else "differs: what follows is less sure"
+        yield f"{name}: the replay {verdict}"
+        for label, flows in runs.items():
+            flow = flows[number]
+            cells = (
+                _cell(flow.goodput_mbps, 8),
+                _cell(flow.rtt_ms, 8),
+                _cell(flow.retransmitted, 8, 0),
+            )
+            yield f"    {label:26}  {'  '.join(cells)}"
+
+
+def _cell(value: float | None, width: int, digits: int = 2) -> str:
+    return f"{'-' if value is None else f'{value:.{digits}f}':>{width}}"

@@ -1,0 +1,74 @@
+"""The group `narrows hosts`: the machines of an inventory for the back end hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from narrows.cli.help import WholeGroup
+from narrows.cli.options import AsJson, Sets, overrides
+from narrows.cli.output import print_json, print_lines
+from narrows.cli.status import DONE, FAILED
+
+if TYPE_CHECKING:
+    from narrows.spec import Override, Written
+
+app = typer.Typer(
+    cls=WholeGroup,
+    help="Check the hosts of an inventory, and restore them.",
+    rich_markup_mode=None,
+)
+_INVENTORY = typer.Argument(metavar="INVENTORY", help="NAME of NAME.toml, or a path.")
+
+
+@app.command()
+def check(inventory: Annotated[str, _INVENTORY], as_json: AsJson = False) -> None:
+    """Say what each host is, its clock and line rate, and what is missing; status 1 if so."""
+    from narrows.backends.hosts.inventory import load_inventory
+    from narrows.backends.hosts.report import examine, report_lines
+
+    loaded = load_inventory(inventory)
+    reports = examine(loaded)
+    problems = [problem for report in reports for problem in report.problems()]
+    if as_json:
+        print_json([report.as_json() for report in reports])
+    else:
+        print_lines(report_lines(reports, loaded))
+    raise typer.Exit(FAILED if problems else DONE)
+
+
+@app.command()
+def script(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="A specification.")],
+    inventory: Annotated[str, _INVENTORY],
+    sets: Sets = None,
+) -> None:
+    """Print the commands of a run for people who run things by hand; no host is asked."""
+    print_script(spec, overrides(sets or [], None, None), inventory)
+
+
+def print_script(spec: str | Written, changes: Sequence[Override], inventory: str) -> None:
+    """Prints the commands of a specification's run on the hosts of an inventory."""
+    from narrows.backends.hosts.checks import check_scenario
+    from narrows.backends.hosts.inventory import load_inventory
+    from narrows.backends.hosts.script import script as write
+    from narrows.spec import load
+
+    scenario = load(spec, changes).spec.scenario
+    check_scenario(scenario)
+    print(write(scenario, load_inventory(inventory)), end="")
+
+
+@app.command()
+def restore(inventory: Annotated[str, _INVENTORY]) -> None:
+    """Undo on each host what a run that was killed left there."""
+    from narrows.backends.hosts.inventory import load_inventory
+    from narrows.backends.hosts.restore import restore as undo
+
+    answers = undo(load_inventory(inventory))
+    print_lines(f"{name}: {said}" for name, said in answers.items())
+    raise typer.Exit(
+        FAILED if any(said.startswith("failed") for said in answers.values()) else DONE
+    )

@@ -1,0 +1,110 @@
+"""Plays a script in a guest, over one protocol after the other."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from narrows.backends.linux.directory import run_directory
+from narrows.backends.linux.tools import drill_tool, traffic_tool
+from narrows.backends.uml.kernels import BuiltKernel
+from narrows.backends.uml.machine import (
+    GUEST_DIRECTORY,
+    LOG,
+    SCRIPT,
+    STATUS,
+    GuestError,
+    Program,
+    boot,
+    complain,
+)
+from narrows.kernel_tests.modes import MODES
+from narrows.kernel_tests.scripts import ScriptCase
+from narrows.kernel_tests.verdict import BROKEN, ScriptVerdict
+
+_SEED = 1
+_HOST = f"{GUEST_DIRECTORY}/host"
+"""The host's files once more: the guest's /tmp hides those of the host."""
+_INIT = """\
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tmpfs run /run
+mount -t devtmpfs dev /dev
+mkdir {host}
+mount -t hostfs -o / none {host}
+mount -t tmpfs tmp /tmp
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp
+{drill} {jobs} > {out}/{log} 2>&1
+echo $? > {out}/{status}
+exec {traffic} power-off
+"""
+
+
+def play(case: ScriptCase, kernel: BuiltKernel) -> list[ScriptVerdict]:
+    """Plays a script over each of its protocols in one guest."""
+    with run_directory("uml") as directory:
+        for mode in case.modes:
+            text = json.dumps(_job(case, mode))
+            (directory / f"{mode}.json").write_text(text, encoding="utf-8")
+        jobs = [f"{GUEST_DIRECTORY}/{mode}.json" for mode in case.modes]
+        (directory / SCRIPT).write_text(_init(jobs), encoding="utf-8")
+        try:
+            boot(Program(kernel.binary, kernel.library), directory, seed=_SEED)
+            complain(directory)
+            trouble = "the guest wrote no result"
+        except GuestError as error:
+            trouble = str(error)
+        return [_read(directory, case, mode, trouble) for mode in case.modes]
+
+
+def _init(jobs: list[str]) -> str:
+    return _INIT.format(
+        host=_HOST,
+        out=GUEST_DIRECTORY,
+        log=LOG,
+        status=STATUS,
+        drill=shlex.quote(f"{_HOST}{drill_tool()}"),
+        jobs=" ".join(jobs),
+        traffic=shlex.quote(f"{_HOST}{traffic_tool()}"),
+    )
+
+
+def _job(case: ScriptCase, name: str) -> dict[str, Any]:
+    mode = MODES[name]
+    return {
+        "script": f"{_HOST}{case.script}",
+        "ip_version": name,
+        "defines": dict(mode.words),
+        "addresses": {
+            "local": mode.local,
+            "prefix": mode.prefix,
+            "gateway": mode.gateway,
+            "remote": mode.remote,
+        },
+        "fixed_addresses": case.fixed_addresses,
+        "mtu": mode.mtu,
+        "result": f"{GUEST_DIRECTORY}/{name}.result",
+        "capture": f"{GUEST_DIRECTORY}/{name}.pcapng",
+    }
+
+
+def _read(directory: Path, case: ScriptCase, mode: str, trouble: str) -> ScriptVerdict:
+    try:
+        found = json.loads((directory / f"{mode}.result").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ScriptVerdict(case.name, mode, BROKEN, message=trouble)
+    line, column = found["at"] or (None, None)
+    capture = directory / f"{mode}.pcapng"
+    return ScriptVerdict(
+        case.name,
+        mode,
+        found["verdict"],
+        line,
+        column,
+        found["message"],
+        tuple(found["printed"]),
+        found["events"],
+        capture.read_bytes() if capture.is_file() else b"",
+    )

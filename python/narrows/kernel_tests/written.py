@@ -1,0 +1,72 @@
+"""The verdicts as text, TAP and JUnit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from xml.etree import ElementTree as ET
+
+from narrows.kernel_tests.make import ScriptRun
+from narrows.kernel_tests.verdict import PASSED, UNSUPPORTED, ScriptVerdict
+
+
+def lines(run: ScriptRun) -> Iterator[str]:
+    """A line for each script that didn't pass, then their number."""
+    for verdict in run.verdicts:
+        if not verdict.is_pass:
+            yield f"{verdict.verdict}: {verdict.place} ({verdict.mode}): {verdict.message}"
+    counts = Counter(verdict.verdict for verdict in run.verdicts)
+    others = [f"{count} {word}" for word, count in sorted(counts.items()) if word != PASSED]
+    scripts = len({verdict.script for verdict in run.verdicts})
+    where = f"{scripts} scripts on {run.where}"
+    yield ", ".join([f"{counts[PASSED]} of {len(run.verdicts)} passed", *others, where])
+
+
+def tap(run: ScriptRun) -> Iterator[str]:
+    """The Test Anything Protocol, version 13, with a diagnosis behind each failure."""
+    yield "TAP version 13"
+    yield f"1..{len(run.verdicts)}"
+    for number, verdict in enumerate(run.verdicts, 1):
+        skipped = verdict.verdict == UNSUPPORTED
+        result = "ok" if verdict.is_pass or skipped else "not ok"
+        directive = f" # SKIP {_one_line(verdict.message)}" if skipped else ""
+        yield f"{result} {number} - {verdict.script.stem} {verdict.mode}{directive}"
+        if result == "not ok":
+            yield from (f"# {line}" for line in _diagnosis(verdict).splitlines())
+
+
+def junit(run: ScriptRun) -> str:
+    """The XML of JUnit, which services of continuous integration read."""
+    suite = ET.Element(
+        "testsuite",
+        name=f"packetdrill on {run.name}",
+        tests=str(len(run.verdicts)),
+        failures=str(sum(_is_failure(verdict) for verdict in run.verdicts)),
+        skipped=str(sum(verdict.verdict == UNSUPPORTED for verdict in run.verdicts)),
+    )
+    for verdict in run.verdicts:
+        case = ET.SubElement(suite, "testcase", classname=verdict.script.stem, name=verdict.mode)
+        if verdict.verdict == UNSUPPORTED:
+            ET.SubElement(case, "skipped", message=_printable(verdict.message))
+        elif not verdict.is_pass:
+            failure = ET.SubElement(case, "failure", message=_one_line(verdict.message))
+            failure.text = _printable(_diagnosis(verdict))
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _is_failure(verdict: ScriptVerdict) -> bool:
+    return not verdict.is_pass and verdict.verdict != UNSUPPORTED
+
+
+def _diagnosis(verdict: ScriptVerdict) -> str:
+    return f"{verdict.place}: {verdict.message}"
+
+
+def _one_line(text: str) -> str:
+    return _printable(text.partition("\n")[0])
+
+
+def _printable(text: str) -> str:
+    """Without the characters that XML can't contain."""
+    return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")

@@ -1,0 +1,79 @@
+"""The metrics that the table and the page of a study begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from narrows.metrics.catalogue import find, scale_of
+
+OF_APPLICATIONS = (
+    ("freezes", ("delay_p95_ms", "freezes", "media_mbps")),
+    ("stalls", ("stalls", "stalled_s", "startup_s")),
+    ("completion_p50_s", ("completion_p50_s", "completion_p99_s")),
+)
+"""The metrics of a class that has the one before them: a call, a video, transfers that end.
+
+The first row that fits counts: the frames of calls and the chunks of videos are transfers, too.
+"""
+FIRST = (
+    "utilization", "loss_rate", "queue_mean_ms", "share",
+    "jain", "goodput_mbps", "delay_p95_ms", "convergence_s",
+)  # fmt: skip
+"""The first metrics of other studies, if they have values; the later ones for each class."""
+MOST_COLUMNS = 8
+VARIES = 0.05
+"""Means of shares that differ by less, or means of others by less of the largest, don't vary."""
+
+
+def leading(metrics: Sequence[str]) -> list[str]:
+    """The first columns of the table: what applications are about, then the path and shares."""
+    ranked = [
+        column
+        for name in FIRST
+        for column in metrics
+        if column == name or (name not in metrics and column.rpartition(".")[2] == name)
+    ]
+    return list(dict.fromkeys([*of_applications(metrics), *ranked]))[:MOST_COLUMNS]
+
+
+def of_applications(metrics: Sequence[str]) -> list[str]:
+    """The metrics of the applications of all classes, the first of each class before the second."""
+    columns = set(metrics)
+    places: dict[str, int] = {}
+    for group in dict.fromkeys(column.rpartition(".")[0] for column in metrics):
+        about = next((its for one, its in OF_APPLICATIONS if f"{group}.{one}" in columns), ())
+        known = (f"{group}.{name}" for name in about)
+        places |= {name: at for at, name in enumerate(known) if name in columns}
+    return sorted(places, key=lambda name: places[name])
+
+
+def opening(
+    cells: Sequence[Mapping[str, Any]], metrics: Sequence[str], expected: Sequence[str]
+) -> str | None:
+    """The metric that the page opens on, among those with a value in all combinations, if any.
+
+    One with `expected` bounds, or the first of an application that varies, or the share of a class
+    if shares vary, which is what most other sweeps are about; otherwise of the metrics of the table
+    the one whose means differ most, shares by their difference and others in proportion to the
+    largest.
+    """
+    everywhere = [name for name in metrics if all(name in cell["values"] for cell in cells)]
+    metrics = everywhere or metrics
+    spans = {name: span(cells, name) for name in leading(metrics)}
+    own = [name for name in of_applications(metrics) if spans.get(name, 0.0) >= VARIES]
+    shares = [n for n, reach in spans.items() if n.endswith(".share") and reach >= VARIES]
+    ranked = sorted(spans, key=lambda name: -round(spans[name], 1))
+    bounded = [name for name in expected if name in metrics]
+    return next(iter(bounded or own or shares or ranked or metrics), None)
+
+
+def span(cells: Sequence[Mapping[str, Any]], name: str) -> float:
+    """How far the means of a metric are apart, as a part of the largest; for shares, of all."""
+    means = [cell["values"][name][0] for cell in cells if name in cell["values"]]
+    if not means:
+        return 0.0
+    metric = find(name)
+    part = metric is not None and metric.part
+    largest = scale_of(name) if part else max(map(abs, means))
+    return float((max(means) - min(means)) / largest) if largest else 0.0

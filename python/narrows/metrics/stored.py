@@ -1,0 +1,33 @@
+"""The finished runs of a store, as expectations read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from narrows.metrics.expect import RunMeasurements
+from narrows.metrics.series import RunSeries
+from narrows.plan import Plan, Trial
+from narrows.store import Store
+from narrows.store.stored_run import RunTables
+
+
+class Found:
+    """The runs in a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def of(self, plan: Plan, trial: Trial) -> RunMeasurements | None:
+        """A run; None if it isn't there."""
+        row = self._summary.get(trial.hash)
+        if row is None:
+            return None
+        tables = RunTables(self._store, trial.hash)
+        return RunMeasurements(row, lambda: RunSeries(trial.scenario, plan.groups, tables))
+
+    @cached_property
+    def _summary(self) -> dict[str, Mapping[str, Any]]:
+        summary = self._store.rows("summary")
+        return {str(row["run"]): row for row in summary.iter_rows(named=True)}

@@ -1,0 +1,142 @@
+"""Accounts of captured flows: what held each up, and how that shows, for terminal and page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from narrows.spec.registry import title
+
+MOST_ACCOUNTS = 6
+"""The page describes this many flows, those with the most data."""
+POINTLESS = ("as neither", "as either", "as no control")
+"""The ends of clues that say nothing about a control."""
+QUEUED_MS = 1.0
+"""A mean delay above the least that says that packets waited."""
+SMALL = 0.005
+"""Causes with a smaller part of the time aren't drawn."""
+
+Flow = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CausePart:
+    """The part of a flow's time for which a cause held."""
+
+    name: str
+    colour: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The page's account of a flow: a sentence, the parts of its time, its numbers, evidence."""
+
+    name: str
+    sentence: str
+    parts: Sequence[CausePart]
+    numbers: Sequence[tuple[str, str]]
+    lines: Sequence[str]
+
+
+def accounts(flows: Sequence[Flow]) -> list[Account]:
+    """The accounts of the flows with the most data."""
+    largest = sorted(flows, key=lambda flow: -flow["received_bytes"])[:MOST_ACCOUNTS]
+    return [_account(flow) for flow in largest]
+
+
+def _account(flow: Flow) -> Account:
+    sentence = flow["causes"]["sentence"]
+    shares = flow["causes"]["shares"]
+    parts = [
+        CausePart(share["cause"].replace("_", " "), f"cause:{share['cause']}", share["share"])
+        for share in shares
+        if share["share"] >= SMALL
+    ]
+    return Account(
+        flow["name"].replace(">", " → "),
+        f"{sentence[:1].upper()}{sentence[1:]}.",
+        parts,
+        list(_numbers(flow)),
+        [*control_lines(flow), *way_lines(flow), *socket_lines(flow), *flow["notes"]],
+    )
+
+
+def _numbers(flow: Flow) -> Iterator[tuple[str, str]]:
+    rtt, loss, capacity = flow["rtt_ms"], flow["loss"], flow["causes"]["capacity"]
+    if flow["goodput_mbps"] is not None:
+        yield "goodput", f"{flow['goodput_mbps']:.2f} Mbit/s"
+    if capacity["rate_mbps"] is not None:
+        yield "the path's rate", f"{capacity['rate_mbps']:.2f} Mbit/s"
+    elif capacity["at_least_mbps"] is not None:
+        yield "the path's rate", f"unknown, at least {capacity['at_least_mbps']:.2f} Mbit/s"
+    if rtt["min"] is not None and rtt["mean"] is not None:
+        yield "round trip", f"{rtt['mean']:.1f} ms, at least {rtt['min']:.1f} ms"
+    yield "lost", f"{loss['lost']:,} of {flow['packets']:,} packets"
+    if loss["spurious"]:
+        yield "sent again in vain", f"{loss['spurious']:,} packets"
+    if flow["stalls"]["count"]:
+        yield "stalls", f"{flow['stalls']['count']}, {flow['stalls']['total_s']:.1f} s together"
+
+
+def control_lines(flow: Flow) -> Iterator[str]:
+    """The verdict on a flow's control, and the clues; of a named one only those that point."""
+    control, clues = str(flow["control"]["control"]), flow["control"]["evidence"]
+    if control == "hidden":
+        yield f"control: doesn't show, because {'; '.join(clues)}"
+        return
+    if control == "unsure":
+        yield from ("control: unsure", *clues)
+        return
+    yield f"control: {title(control)}"
+    for clue in clues:
+        if not clue.endswith(POINTLESS):
+            speaks = title(control) in clue or clue.startswith("`ss`")
+            yield clue if speaks else f"against it: {clue}"
+
+
+def way_lines(flow: Flow) -> Iterator[str]:
+    """Loss and delay of a flow's packets from each capture to the next."""
+    stages = flow["stages"] or ([{"from": "", **flow["ends"]}] if flow["ends"] else [])
+    for stage in stages:
+        where = f"{stage['from']} to {stage['to']}" if stage["from"] else "between the captures"
+        above, least = stage["delay_variation_ms"], stage["least_delay_ms"]
+        parts = [f"{stage['lost']:,} of {stage['sent']:,} packets lost"]
+        parts += [f"least delay {least:.3f} ms"] if least is not None else []
+        parts += [f"{above['mean']:.3f} ms above it"] if above["mean"] is not None else []
+        yield f"{where}: {', '.join(parts)}"
+        yield from _way_back(stage)
+
+
+def _way_back(stage: Mapping[str, Any]) -> Iterator[str]:
+    """The fate of acknowledgements, and which direction delayed more."""
+    back, there = stage.get("way_back"), stage["delay_variation_ms"]["mean"]
+    if back is None or back["delay_variation_ms"]["mean"] is None:
+        return
+    mean = back["delay_variation_ms"]["mean"]
+    more = max(there or 0.0, mean)
+    longer = "the way there" if there == more else "the way back"
+    which = "neither way" if more < QUEUED_MS else longer
+    lost = f"{back['lost']:,} of {back['sent']:,} acknowledgements lost"
+    yield f"back: {lost}, {mean:.3f} ms above the least delay; {which} delays more"
+
+
+def socket_lines(flow: Flow) -> Iterator[str]:
+    """The account of a log of `ss`."""
+    said = flow.get("ss")
+    if said is None:
+        return
+    window = said["cwnd_packets"]
+    parts = [f"{said['samples']} samples of `ss`"]
+    parts += [f"window {window['min']:.0f} to {window['max']:.0f} packets"] if window else []
+    parts += [f"its clock was {said['ahead_s']:+.3f} s off"] if said["ahead_s"] else []
+    yield ", ".join(parts)
+    if said["limited"] is not None:
+        shares = (
+            f"{cause.replace('_', ' ')} {100 * share:.0f} % "
+            f"(by packets {100 * said['by_packets'][cause]:.0f} %)"
+            for cause, share in said["limited"].items()
+        )
+        busy = 100 * (said["busy"] or 0.0)
+        yield f"the kernel's own account: busy {busy:.0f} %, {', '.join(shares)}"

@@ -1,0 +1,146 @@
+"""The causes that limited simulated flows, by captures at either end, and replays of them.
+
+docs/results/captures.md has the figures for captures of real Linux on networks that aren't ours.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import narrows.runner
+from narrows import cli
+from narrows.analyze import analyze
+from narrows.analyze.inferred import impairments
+from narrows.figures import describe
+from narrows.store import CaptureOptions, open_result
+
+SPEC = """
+name = "cause"
+[path]
+rate = "20mbit"
+rtt = "40ms"
+buffer = "{buffer}"
+{path}
+[[flows]]
+cca = "cubic"
+{flow}
+{others}
+[run]
+duration = "10s"
+"""
+CASES = {
+    "healthy": {},
+    "queue": {"buffer": "12bdp"},
+    "receiver_window": {"flow": 'receive_window = "40kb"'},
+    "application": {"flow": 'workload = { kind = "on_off", on = "50ms", off = "500ms" }'},
+    "slow_start": {"flow": 'size = "60kb"'},
+    "random_loss": {"path": "loss = 0.01"},
+    "policer": {"path": '[[path.impairments]]\nkind = "policer"\nrate = "4mbit"\nburst = "100kb"'},
+    "timeouts": {
+        "path": '[[path.impairments]]\nkind = "outage"\nevery = "2500ms"\nlasts = "1500ms"'
+    },
+    "fair_share": {"others": '[[flows]]\ncca = "bbr"\ncount = 2'},
+}
+
+MORE = {"equal": {"others": '[[flows]]\ncca = "cubic"'}}
+
+
+def capture(cause, directory):
+    parts = {"buffer": "1bdp", "path": "", "flow": "", "others": ""} | (CASES | MORE)[cause]
+    spec = directory / "cause.toml"
+    spec.write_text(SPEC.format(**parts))
+    job = narrows.runner.prepare(spec)
+    captures = CaptureOptions(pcap=True)
+    ran = narrows.runner.execute(job, out=directory / "run", captures=captures)
+    return ran.result.trials[0].path / "captures"
+
+
+def first_flow(analysis):
+    return analysis.findings["flows"][0]
+
+
+@pytest.fixture(params=CASES)
+def cause_and_files(request, tmp_path):
+    return request.param, capture(request.param, tmp_path)
+
+
+def test_the_first_cause_is_the_one_that_was_made(cause_and_files, tmp_path):
+    cause, captures = cause_and_files
+    flow = first_flow(analyze([captures / "sender.pcapng"], out=tmp_path / "sender"))
+    causes = flow["causes"]
+    assert causes["first"] == cause, causes
+    assert sum(share["share"] for share in causes["shares"]) == pytest.approx(1.0)
+    life_s = flow["end_s"] - flow["start_s"]
+    assert sum(share["time_s"] for share in causes["shares"]) == pytest.approx(life_s, abs=1e-6)
+    reached = cause in ("healthy", "queue", "timeouts")
+    assert (causes["capacity"]["rate_mbps"] is not None) is reached
+    if reached:
+        assert causes["capacity"]["rate_mbps"] == pytest.approx(20 * 1448 / 1500, rel=0.05)
+
+
+@pytest.mark.parametrize("cause", ["receiver_window", "application", "queue", "random_loss"])
+def test_the_receivers_capture_shows_the_cause_too(cause, tmp_path):
+    file = capture(cause, tmp_path) / "receiver.pcapng"
+    flow = first_flow(analyze([file], out=tmp_path / "receiver"))
+    assert (flow["vantage"], flow["causes"]["first"]) == ("receiver", cause)
+
+
+@pytest.mark.parametrize("end", ["sender", "receiver"])
+def test_two_equal_flows_share_a_bottleneck_however_steady_they_are(end, tmp_path):
+    files = capture("equal", tmp_path)
+    flows = analyze([files / f"{end}.pcapng"], out=tmp_path / "found").findings["flows"]
+    assert [flow["causes"]["first"] for flow in flows] == ["fair_share"] * 2
+    assert all(flow["causes"]["capacity"]["rate_mbps"] is None for flow in flows)
+
+
+def test_a_policer_is_measured(tmp_path):
+    file = capture("policer", tmp_path) / "sender.pcapng"
+    policer = first_flow(analyze([file], out=tmp_path / "found"))["causes"]["policer"]
+    assert policer["rate_mbps"] == pytest.approx(4 * 1448 / 1500, rel=0.15)
+
+
+def test_terminal_table_and_figure_have_the_causes(tmp_path, capsys):
+    file = capture("receiver_window", tmp_path) / "sender.pcapng"
+    assert cli.main(["analyze", str(file), "--out", str(tmp_path / "found")]) == 0
+    assert "% of the time the receiver's window was full" in capsys.readouterr().out
+    (trial,) = open_result(tmp_path / "found").trials
+    causes = trial.tables["causes"]
+    assert "receiver_window" in set(causes["cause"])
+    figure = describe("sequence", trial.scenario, trial.columns)
+    assert {span.label for span in figure.panels[0].spans} == {
+        cause.replace("_", " ") for cause in causes["cause"]
+    }
+
+
+@pytest.mark.parametrize("cause", ["healthy", "receiver_window", "application"])
+def test_a_replay_agrees_with_what_was_captured(cause, tmp_path, capsys):
+    file = capture(cause, tmp_path) / "sender.pcapng"
+    place = tmp_path / "found"
+    assert cli.main(["analyze", str(file), "--out", str(place), "--replay", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["replay"]
+    assert found["agrees"] == [True], found
+    assert set(found["alternatives"]) >= {"bbr", "fq_codel"}
+    assert cli.main(["analyze", str(file), "--out", str(place), "--replay", "--force"]) == 0
+    printed = capsys.readouterr().out
+    assert "the replay agrees" in printed
+
+
+def test_outages_of_flows_that_overlap_are_one():
+    flows = [
+        {
+            "causes": {
+                "outages": spans,
+                "shares": [{"cause": "timeouts", "share": 1.0}],
+                "policer": None,
+            }
+        }
+        for spans in ([(1.0, 2.0), (5.0, 5.5)], [(1.5, 2.5)])
+    ]
+    found = [line for line in impairments(flows) if line.startswith("outages")]
+    assert found == ['outages = { "1.000000s" = "1.500000s", "5.000000s" = "0.500000s" }']
+
+
+def test_kernel_transfer_is_healthy(tmp_path):
+    file = Path(__file__).parents[1] / "data/captures/sender.pcapng.gz"
+    assert first_flow(analyze([file], out=tmp_path / "out"))["causes"]["first"] == "healthy"

@@ -1,0 +1,77 @@
+"""Messages for a newcomer's mistakes: each names the mistake and the right command."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from narrows import starters
+from narrows.cli import main
+
+PAPER = 'paper = "A title"\n[spec.path]\nrate = "1mbit"\n'
+SWEEP = """
+name = "two"
+path = { rate = "2mbit", rtt = "10ms", buffer = ["1bdp", "2bdp"], queue = ["codel", "pie"] }
+flows = [{ cca = "reno" }]
+run = { duration = "1s" }
+"""
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    starters.write(starters.find("fair"), tmp_path)
+    (tmp_path / "law").mkdir()
+    (tmp_path / "law/study.toml").write_text(PAPER)
+    (tmp_path / "broken.json").write_text('{"a": 1,\n no\n')
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("figure fair.toml timeline", "the directory that `narrows run fair.toml` prints would"),
+        ("figure fair.toml share", "then `narrows figure narrows-results/fair.sweep share`, would"),
+        ("init panaderia/fig10 --set path.rtt=50", "--set path.rtt: found 50; a duration with"),
+        ("run law", "law: found a study of a published figure; `narrows reproduce ./law` would"),
+        ("run --check law/study.toml", "law/study.toml: found a study of a published figure;"),
+        ("run fair.toml --buffer 2bdp", "found no option --buffer; --set path.buffer=VALUE would"),
+        ("run fair.toml --buffers 2bdp", "No such option: --buffers"),
+        ("evaluate nomodule:Mine", "nomodule.py in {here}, or an installed module, would be"),
+        ("search coppa", 'error: CONTROL: found "coppa", which is'),
+        ("search copa --objective starves --beside cubik", 'error: --beside: found "cubik"'),
+        ("analyze none.pcap", "none.pcap: found no such file;"),
+        ("import none.json", "none.json: found no such file;"),
+        ("import broken.json", "iperf3, flent, csv, mahimahi or ss (no JSON from line 2 on)"),
+        ("import fair.toml", "or ss (its lines are no table)"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_led_on(
+    command: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command.split()) == 2
+    assert said.replace("{here}", str(tmp_path)) in capsys.readouterr().err
+    assert not Path("fig10").exists()
+
+
+def test_a_figure_of_one_run_of_many_names_one(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("two.toml").write_text(SWEEP)
+    assert main(["run", "two.toml", "--out", "two"]) == 0
+    assert main(["figure", "two", "timeline"]) == 2
+    said = capsys.readouterr().err
+    assert 'found "timeline", which draws one run, and 4 combinations; one of them, such as' in said
+    where = said.partition("such as ")[2].partition(", would")[0].split()
+    assert where == ["--where", "path.buffer=1bdp", "--where", "path.queue=codel"]
+    assert main(["figure", "two", "timeline", *where]) == 0
+
+
+def test_a_figure_of_a_specification_leads_to_commands_that_draw_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("two.toml").write_text(SWEEP)
+    assert main(["figure", "two.toml", "lines"]) == 2
+    first, second = re.findall("`narrows (.*?)`", capsys.readouterr().err)
+    assert main(first.split()) == 0
+    assert main(second.split()) == 0
+    assert Path("two-lines.svg").is_file()

@@ -1,0 +1,90 @@
+"""Packetdrill scripts of our own, and Linux's, on a kernel in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from required import needs
+
+from narrows.cli import main
+from narrows.kernel_tests import (
+    ScriptVerdict,
+    choose_kernel,
+    find_scripts,
+    keep_failures,
+    play_cases,
+    selftests,
+)
+
+pytestmark = needs("uml-tests")
+
+SCRIPTS = Path(__file__).parents[1] / "packetdrill"
+WRONG = SCRIPTS / "wrong_ack.pkt"
+RIGHT = sorted(set(SCRIPTS.glob("*.pkt")) - {WRONG})
+
+
+def play(scripts: list[Path], *modes: str) -> tuple[ScriptVerdict, ...]:
+    return play_cases(find_scripts(scripts, modes or ("ipv4",)), choose_kernel(None)).verdicts
+
+
+def test_the_kernel_does_what_our_scripts_say_over_each_protocol() -> None:
+    found = play(RIGHT, "ipv4", "ipv6", "ipv4-mapped-ipv6")
+    assert len(found) == 3 * len(RIGHT)
+    assert [(one.place, one.mode, one.message) for one in found if not one.is_pass] == []
+    assert all(one.capture and one.events > 5 for one in found)
+
+
+def test_a_failure_is_the_same_each_time_and_keeps_its_packets(tmp_path: Path) -> None:
+    first, second = play([WRONG]), play([WRONG])
+    assert first == second
+    (verdict,) = first
+    assert (verdict.verdict, verdict.line, verdict.column) == ("failed", 11, 4)
+    assert verdict.message.startswith(
+        "acknowledgement 1, not 2\n  expected P. 1:10001(10000) ack 2\n"
+    )
+    run = play_cases(find_scripts([WRONG]), choose_kernel(None))
+    (folder,) = keep_failures(run, tmp_path)
+    assert "acknowledgement 1, not 2" in (folder / "reason.txt").read_text(encoding="utf-8")
+    assert (folder / "tun0.pcapng").read_bytes() == verdict.capture
+    assert (folder / "page" / "report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "message"),
+    [
+        ("0 socket(..., SOCK_STREAM, 0) = 4 EBADF", "failed", "socket gave 4, not EBADF"),
+        ("0 socket(..., SOCK_STREAM) = 3", "failed", "socket: found 2 arguments; 3 are needed"),
+        ("0 read(7, ..., 5) = 0", "failed", 'read: 1:8: found "7"; an open descriptor'),
+        ("0 teleport(3) = 0", "unsupported", "the system call teleport"),
+        ("0 `exit 3`", "failed", "`exit 3`: exit status: 3"),
+        ("0 < S 0:0(0) win 1 <sackok>", "mistake", '1:21: found "sackok"; "sackOK" perhaps'),
+    ],
+)
+def test_what_a_script_cant_have_is_named(
+    tmp_path: Path, text: str, verdict: str, message: str
+) -> None:
+    script = tmp_path / "one.pkt"
+    script.write_text(text)
+    (found,) = play([script])
+    assert found.verdict == verdict
+    assert found.message.startswith(message), found.message
+
+
+def test_the_command_prints_tap_and_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kernel", "test", str(WRONG), str(RIGHT[0]), "--tap"]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[1] == "1..2"
+    assert printed[2] == "not ok 1 - wrong_ack ipv4"
+    assert f"ok 2 - {RIGHT[0].stem} ipv4" in printed
+
+
+def test_linux_passes_its_own_slow_start() -> None:
+    kernel = choose_kernel(None)
+    if not Path(kernel.source.partition(" with ")[0]).exists():
+        pytest.skip(f"{kernel.source}, with the scripts, is gone")
+    with selftests(kernel) as cases:
+        chosen = [case for case in cases if "slow_start" in case.script.stem]
+        found = play_cases(chosen, kernel).verdicts
+    assert len(chosen) >= 10
+    assert [(one.place, one.mode, one.message) for one in found if not one.is_pass] == []
