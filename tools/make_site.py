@@ -27,7 +27,7 @@ CONFIGURATION = ROOT / "mkdocs.yml"
 VERSION = re.findall(
     r'^__version__ = "(.+)"', (ROOT / "python/narrows/version.py").read_text("utf-8"), re.MULTILINE
 )[0]
-PROJECT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
+PROJECT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 HOW_TO_PLAY = PurePosixPath("docs/how-to/playground.md")
 CELLS = "cells.csv"
 """The table of an agreement study."""
@@ -49,7 +49,7 @@ LAST = ("docs/results/", "docs/decisions/", "docs/reference/agreement", "experim
 
 
 def main() -> int:
-    """Makes the folder anew, and the configuration with all pages beside it."""
+    """Builds the folder from scratch, and the configuration with all pages beside it."""
     folder = Path(sys.argv[1]).resolve()
     playground, gallery = given_folder(2), given_folder(3)
     shutil.rmtree(folder, ignore_errors=True)
@@ -100,7 +100,7 @@ def put(page: PurePosixPath, folder: Path, live: bool) -> None:
     With `live`, the playground is a part of the site.
     """
 
-    def moved(match: re.Match[str]) -> str:
+    def move(match: re.Match[str]) -> str:
         target = find_target(page, match[2])
         if target.parts[0] == "playground":
             target = target if live else HOW_TO_PLAY
@@ -115,7 +115,7 @@ def put(page: PurePosixPath, folder: Path, live: bool) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     target = folder / place(page)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(findable(page, LINK.sub(moved, text)), encoding="utf-8")
+    target.write_text(findable(page, LINK.sub(move, text)), encoding="utf-8")
 
 
 def findable(page: PurePosixPath, text: str) -> str:
@@ -196,9 +196,20 @@ def list_entry(entry: object, folder: Path) -> object:
     if isinstance(entry, list):
         return [list_entry(one, folder) for one in entry]
     if isinstance(entry, str) and entry.endswith("/"):
-        below = sorted((folder / entry).rglob("*.md"))
-        return [file.relative_to(folder).as_posix() for file in below]
+        return [file.relative_to(folder).as_posix() for file in list_pages(folder / entry)]
     return entry
+
+
+def list_pages(folder: Path) -> list[Path]:
+    """The pages below a folder: its index, then those that it links in their order, then others."""
+    index = next((folder / n for n in ("index.md", "README.md") if (folder / n).is_file()), None)
+    text = index.read_text(encoding="utf-8") if index is not None else ""
+
+    def rank(file: Path) -> tuple[bool, int, Path]:
+        at = text.find(f"]({file.relative_to(folder).as_posix()})")
+        return file != index, at if at >= 0 else len(text), file
+
+    return sorted(folder.rglob("*.md"), key=rank)
 
 
 if __name__ == "__main__":
