@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -85,6 +86,20 @@ def test_the_example_repeats_reno_packet_by_packet():
     assert ours.info.digest == reno.info.digest
     less = run(file, *SHORT, Override("flows.0.options.decrease=0.1"))
     assert less.info.digest != reno.info.digest
+
+
+def test_the_same_control_in_python_and_rust_is_the_same(tmp_path):
+    page = (Path(__file__).parents[2] / "docs/how-to/own-control.md").read_text(encoding="utf-8")
+    for language, name in (("python", "aimd.py"), ("rust", "mine.rs")):
+        code = re.search(rf"```{language}\n((?:#|//) {name}\n.*?)```", page, re.DOTALL)
+        (tmp_path / name).write_text(code[1])
+    (tmp_path / "mine.toml").write_text(SPEC)
+    changes = (Override("path.queue=fq_codel"), Override("flows.0.ecn=classic"))
+    rust, python = (
+        run(tmp_path / "mine.toml", Override(f"flows.0.cca={cca}"), *changes)
+        for cca in ("mine.rs", "aimd:Aimd")
+    )
+    assert rust.info.digest == python.info.digest
 
 
 def test_what_a_control_shows_and_what_made_it_are_kept(tmp_path):

@@ -15,7 +15,9 @@ pub struct Control {
     /// Congestion window in packets, from 1 to 10,000,000. During CWR and Recovery of a control
     /// without [`CongestionControl::OWNS_RECOVERY`] this is PRR's target.
     pub cwnd: u32,
-    /// Slow-start threshold in packets.
+    /// Slow-start threshold in packets. While it is [`INFINITE_SSTHRESH`], the sender uses the
+    /// window after the last [`CongestionControl::on_congestion`], unless the control has
+    /// [`CongestionControl::OWNS_RECOVERY`].
     pub ssthresh: u32,
     /// Pacing rate in payload bit/s; none leaves it to the sender. A control that paces gives a
     /// rate from the first call on.

@@ -39,6 +39,9 @@ pub(super) struct Loaded {
     calls: Arc<Calls>,
     /// Its index in `calls`.
     place: usize,
+    /// The threshold while the control sets none: as in Python, the window after the last
+    /// congestion event.
+    default_ssthresh: u32,
 }
 
 // SAFETY: the trait demands `Send` of every control in a library.
@@ -73,6 +76,7 @@ impl Loaded {
             trouble: Arc::clone(trouble),
             calls: Arc::clone(calls),
             place,
+            default_ssthresh: INFINITE_SSTHRESH,
         };
         made.begin(config);
         made
@@ -146,7 +150,7 @@ impl Loaded {
             return self.fail(wrong(&self.place_of("control"), found, need));
         }
         let pacing_rate = rate.map(Rate::from_bps);
-        let ssthresh = ssthresh.min(INFINITE_SSTHRESH);
+        let ssthresh = if ssthresh < INFINITE_SSTHRESH { ssthresh } else { self.default_ssthresh };
         self.control = cc::Control { cwnd, ssthresh, pacing_rate, app_limited };
     }
 
@@ -207,12 +211,17 @@ impl CongestionControl for Loaded {
         self.tell("on_ack", self.library.table.on_ack, &convert::ack_of(sample, round_start));
     }
 
+    /// Without a threshold of the control's own, PRR's target is the resulting window.
     fn on_congestion(&mut self, event: &cc::CongestionEvent) {
         self.tell(
             "on_congestion",
             self.library.table.on_congestion,
             &convert::congestion_of(event),
         );
+        if !self.library.table.owns_recovery && !self.broken.get() {
+            self.default_ssthresh = self.output.cwnd;
+            self.take("on_congestion");
+        }
     }
 
     fn on_undo(&mut self, event: &cc::UndoEvent) {
