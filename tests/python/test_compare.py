@@ -152,6 +152,24 @@ def test_an_observation_is_held_against_the_spread_of_the_trials() -> None:
     assert comparison(**{"sim": 1.0, "capture:f": 1.0}).reference == "capture:f"
 
 
+def test_more_trials_dont_narrow_a_single_observation() -> None:
+    trials = (49.0, 50.0, 51.0, 50.0) * 8
+
+    def more_for(observed: float) -> int | None:
+        return CellComparison(RTT, "sim", trials, (observed,) * 32, observed=True).more_trials
+
+    few = CellComparison(RTT, "sim", trials[:4], (53.0,) * 4, observed=True)
+    more = few.more_trials
+    assert more is not None
+    sd, room = statistics.deviation(trials[:4]), few.limit - 3.0
+
+    def half_width(count: int) -> float:
+        return statistics.student(count - 1.0) * sd * math.sqrt(1 + 1 / count)
+
+    assert half_width(4 + more) <= room < half_width(4 + more - 1)
+    assert more_for(54.5) is None  # 0.95 ms of room, and an interval of 1.4 ms at the least
+
+
 def test_what_only_one_back_end_measured_differs() -> None:
     assert verdict(RTT, (), (1.0,) * 3) is EquivalenceVerdict.DIFFER
     assert verdict(RTT, (1.0,) * 3, ()) is EquivalenceVerdict.DIFFER

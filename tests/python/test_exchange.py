@@ -11,6 +11,7 @@ import pytest
 from specimens import GOOD, run_cli, write
 
 from narrows.compare import compare
+from narrows.compare.text import lines
 from narrows.diff import Effect, diff
 from narrows.errors import InputError
 from narrows.exchange import FORMATS, export_run, import_files
@@ -95,6 +96,19 @@ def test_iperf3_says_bytes_windows_round_trips_and_retransmissions(tmp_path: Pat
     assert found["goodput_mbps"] == pytest.approx(6.0)
     assert result.trials[0].info.backend == "import"
     assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_what_stays_in_the_senders_buffer_is_not_goodput(tmp_path: Path) -> None:
+    ends = {"sender": {"socket": 5, "bytes": 750_000}, "receiver": {"socket": 5, "bytes": 150_000}}
+    document = {**IPERF3, "end": {"streams": [ends]}}
+    result = import_files([file(tmp_path, "one.json", document)], out=tmp_path / "out")
+    samples = result.trials[0].tables["flow_samples"]
+    assert samples["received_bytes"].to_list() == [0, 0, 150_000]
+    assert samples["delivery_mbps"].to_list() == [None, 0.0, 2.4]
+    receiver = [{**interval(0, 150_000), "sender": False}]
+    reverse = {**document, "intervals": [{"streams": receiver, "sum": {}}]}
+    result = import_files([file(tmp_path, "two.json", reverse)], out=tmp_path / "reverse")
+    assert flow(result)["goodput_mbps"] == pytest.approx(2.4)
 
 
 def test_the_command_says_what_the_delays_are(tmp_path: Path, capsys: Capture) -> None:
@@ -282,6 +296,23 @@ def test_an_import_is_the_reference_of_a_comparison(tmp_path: Path, capsys: Capt
     assert "found 2 flows (bbr); the 1 flow of the measurement" in capsys.readouterr().err
     spec.write_text(SIMULATED.replace('"bbr"', '"cubic"'))
     assert run_cli("compare", str(spec), *beside) == 2
+
+
+def test_a_comparison_says_that_the_capacity_is_unknown(tmp_path: Path) -> None:
+    steady = [interval(number, 250_000, rtt=40_000) for number in range(10)]
+    document = {**IPERF3, "intervals": [{"streams": [one], "sum": {}} for one in steady]}
+    measured = file(tmp_path, "steady.json", document)
+    spec = file(tmp_path, "link.toml", SIMULATED.replace('"bbr"', '"cubic"'))
+    for given in ([], ["path.rate=10mbit"]):
+        place = import_files(
+            [measured], overrides=given, out=tmp_path / f"measured{len(given)}"
+        ).path
+        backends = ["sim", f"import:{place}"]
+        (made,) = compare(
+            spec, backends=backends, trials=3, max_trials=3, out=tmp_path / "out"
+        ).made
+        told = [line for line in lines(made) if "shows the bottleneck's capacity" in line]
+        assert len(told) == (0 if given else 1)
 
 
 @pytest.mark.parametrize("first", ["measured", "simulated"])

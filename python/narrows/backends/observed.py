@@ -19,7 +19,7 @@ UNSURE = "unsure"
 """The control of a flow whose own isn't known."""
 
 
-class _Observed:
+class Observed:
     """The results directory `place` of a measurement."""
 
     name: ClassVar[str]
@@ -38,6 +38,11 @@ class _Observed:
     def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
         """Its engine, equal for all scenarios."""
         return self.engine
+
+    @property
+    def capacity_known(self) -> bool:
+        """False if nothing in the measurement shows the capacity, so that its path has a guess."""
+        return self._trial.scenario["path"].get("capacity_known", True)
 
     def capabilities(self) -> Capabilities:
         """Everything that a specification can name, since nothing is run."""
@@ -66,14 +71,14 @@ class _Observed:
         return RunRecord(self._trial.tables, self._trial.info)
 
 
-class Captured(_Observed):
+class Captured(Observed):
     """A capture with the results of `narrows analyze`."""
 
     name = "capture"
     command = "narrows analyze"
 
 
-class Imported(_Observed):
+class Imported(Observed):
     """A measurement of another program with the results of `narrows import`."""
 
     name = "import"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from narrows._native import MAX_TRIALS as LIMIT
 from narrows.backends import Backend, get_backend
+from narrows.backends.observed import Observed
 from narrows.compare.judge import Comparison
 from narrows.compare.trials import Engine, Trials
 from narrows.compare.vary import chanceless
@@ -95,6 +96,11 @@ def compare_participants(
         measured=made.measured,
         left_out=made.left_out,
         cpu_s=made.cpu_s,
+        unknown_capacity=[
+            engine.label
+            for engine in engines
+            if isinstance(engine.backend, Observed) and not engine.backend.capacity_known
+        ],
     )
     made.more(2, most)
     comparison.seeded = not chanceless(comparison.chance)

@@ -41,6 +41,8 @@ def verdict(row: CellComparison) -> str:
     if row.verdict is not EquivalenceVerdict.UNDECIDED:
         return str(row.verdict)
     more = row.more_trials
+    if more is None and row.observed:
+        return "undecided (by one measurement)"
     return f"undecided ({f'over {MOST_TRIALS}' if more is None else more} more)"
 
 
@@ -74,6 +76,12 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield summary(comparison.counts, reference)
     if remedy := _remedy(comparison):
         yield remedy
+    for label in comparison.unknown_capacity:
+        yield (
+            f"Nothing in {label} shows the bottleneck's capacity. The verdicts are about the path "
+            "that the specification gives; a rate or buffer from `spec.toml` of the measurement "
+            "is a guess."
+        )
 
 
 def nothing(comparison: Comparison) -> str:
@@ -92,6 +100,11 @@ def _remedy(comparison: Comparison) -> str | None:
     if not comparison.counts.undecided:
         return None
     more = comparison.more_trials
+    if more is None and comparison.is_single_observation:
+        return (
+            "More trials don't decide the rest: one measurement may be off by as much as the runs "
+            "vary. More measurements would."
+        )
     if more is None:
         return f"More than {MOST_TRIALS} trials would be needed to decide the rest."
     total = comparison.trials + more

@@ -36,7 +36,8 @@ class Difference:
 
     `trials` is the number of values on the side that has fewer. `spread` is the standard deviation
     of the difference of one trial, and `freedom` the degrees of freedom that each trial adds: they
-    predict the interval that more trials would give.
+    predict the interval that more trials would give. More trials don't reduce `fixed_spread`, the
+    standard deviation of a single observation.
     """
 
     mean: float
@@ -44,6 +45,7 @@ class Difference:
     trials: int
     spread: float
     freedom: int
+    fixed_spread: float = 0.0
     level: float = intervals.LEVEL
 
     @property
@@ -85,7 +87,8 @@ class Difference:
 
     def _foreseen(self, trials: int) -> float:
         freedom = float(max(self.freedom * (trials - 1), 1))
-        return intervals.student(freedom, self.level) * self.spread / math.sqrt(trials)
+        spread = math.hypot(self.spread / math.sqrt(trials), self.fixed_spread)
+        return intervals.student(freedom, self.level) * spread
 
 
 def of_means(first: Sequence[float], second: Sequence[float]) -> Difference:
@@ -111,8 +114,9 @@ def of_observation(first: Sequence[float], observed: float) -> Difference:
         mean=intervals.mean(first) - observed,
         half_width=intervals.half_width(first) * widening if len(first) > 1 else math.inf,
         trials=len(first),
-        spread=spread * widening,
+        spread=spread,
         freedom=1,
+        fixed_spread=spread,
     )
 
 
