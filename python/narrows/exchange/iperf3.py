@@ -1,7 +1,8 @@
 """iperf3's JSON (`iperf3 --json`): one file for each client, with one or more streams.
 
 Windows and round-trip times are those of the sender (`snd_cwnd` in bytes, `rtt` in
-microseconds), rates those of the side that wrote the file.
+microseconds). A sender counts what it wrote to its socket. What never arrived was still in the
+send buffer or in flight at the end; as both fill up first, the first intervals are reduced by it.
 """
 
 from __future__ import annotations
@@ -39,30 +40,61 @@ def read(document: Mapping[str, Any], name: str) -> FileMeasurements:
         raise ValueError(f"a segment size of {mss} bytes")
     told = document.get("end", {}).get("sender_tcp_congestion")
     cca = told if isinstance(told, str) else None
+    lag = _undelivered(document)
     flows = [
-        MeasuredFlow(name if len(streams) == 1 else f"{name}-{number}", _samples(rows, mss), cca)
-        for number, rows in enumerate(streams.values(), start=1)
+        MeasuredFlow(
+            name if len(streams) == 1 else f"{name}-{number}",
+            _samples(rows, mss, lag.get(socket, 0)),
+            cca,
+        )
+        for number, (socket, rows) in enumerate(streams.items(), start=1)
     ]
     first = next(iter(streams.values()))[0]
     return FileMeasurements(flows, float(first["end"]) - float(first["start"]))
 
 
-def _samples(rows: list[Mapping[str, Any]], mss: int) -> pl.DataFrame:
+def _undelivered(document: Mapping[str, Any]) -> dict[int, int]:
+    """The bytes of each TCP stream, by socket, that the sender wrote and the receiver didn't get."""
+    found: dict[int, int] = {}
+    for stream in document.get("end", {}).get("streams", ()):
+        sender, receiver = stream.get("sender", {}), stream.get("receiver", {})
+        if "socket" in sender and "bytes" in sender and "bytes" in receiver:
+            found[int(sender["socket"])] = max(0, int(sender["bytes"]) - int(receiver["bytes"]))
+    return found
+
+
+def _delivered(rows: list[Mapping[str, Any]], undelivered: int) -> list[int]:
+    """The payload that arrived of what each interval counts; a receiver counts just that."""
+    found = []
+    for row in rows:
+        written = int(row["bytes"])
+        waiting = min(written, undelivered) if row.get("sender", True) else 0
+        undelivered -= waiting
+        found.append(written - waiting)
+    return found
+
+
+def _samples(rows: list[Mapping[str, Any]], mss: int, undelivered: int) -> pl.DataFrame:
     begin = float(rows[0]["start"])
     times = [round(float(row["end"]) - begin, 6) for row in rows]
     again, retransmitted = 0, []
     for row in rows:
         again += int(row.get("retransmits", 0))
         retransmitted.append(again if "retransmits" in row else None)
+    payload = _delivered(rows, undelivered)
+    spans = [float(row["end"]) - float(row["start"]) for row in rows]
     rtts = [row["rtt"] / 1e3 if "rtt" in row else None for row in rows]
     more: dict[str, list[Any]] = {
         "cwnd": [row["snd_cwnd"] // mss if "snd_cwnd" in row else None for row in rows],
         "rtt_ms": rtts,
         "srtt_ms": rtts,
         "retransmitted": retransmitted,
-        "delivery_mbps": [float(row["bits_per_second"]) / 1e6 for row in rows],
+        "delivery_mbps": [
+            size * 8 / span / 1e6 if span > 0 else None
+            for size, span in zip(payload, spans, strict=True)
+        ],
     }
-    return from_payload(times, [int(row["bytes"]) for row in rows], more)
+    return from_payload(times, payload, more)
 
 
 def write(scenario: Scenario, tables: Mapping[str, pl.DataFrame], stem: Path) -> list[Path]:
