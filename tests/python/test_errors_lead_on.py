@@ -58,12 +58,12 @@ def test_a_mistake_is_led_on(
 def test_a_figure_of_one_run_of_many_names_one(capsys: pytest.CaptureFixture[str]) -> None:
     Path("two.toml").write_text(SWEEP)
     assert main(["run", "two.toml", "--out", "two"]) == 0
-    assert main(["figure", "two", "timeline"]) == 2
+    assert main(["figure", "two", "cwnd"]) == 2
     said = capsys.readouterr().err
-    assert 'found "timeline", which draws one run, and 4 combinations; one of them, such as' in said
+    assert 'found "cwnd", which draws one run, and 4 combinations; one of them, such as' in said
     where = said.partition("such as ")[2].partition(", would")[0].split()
     assert where == ["--where", "path.buffer=1bdp", "--where", "path.queue=codel"]
-    assert main(["figure", "two", "timeline", *where]) == 0
+    assert main(["figure", "two", "cwnd", *where]) == 0
 
 
 def test_a_figure_of_a_specification_leads_to_commands_that_draw_it(

@@ -24,7 +24,7 @@ from narrows.figures.static.grid import thin_ticks
 from narrows.figures.sweeps.panels import pages
 from narrows.figures.sweeps.view import View
 from narrows.report.single import page
-from narrows.sweeps.figure import describe
+from narrows.sweeps.figure import describe, save
 
 RATES, RTTS, BUFFERS = ("10mbit", "40mbit"), ("10ms", "50ms", "100ms"), ("0.5bdp", "1bdp", "8bdp")
 AXES = ("path.rate", "path.rtt", "path.buffer")
@@ -339,11 +339,13 @@ def test_the_command_draws_sweeps_and_runs(tmp_path: Path, capsys: Capture) -> N
     assert run_cli("figure", out, "share", "--out", stem, "--format", "png,svg,html") == 0
     assert sorted(p.suffix for p in tmp_path.glob("share.*")) == [".html", ".png", ".svg"]
     assert run_cli("figure", out, "timeline", "--where", "path.rate=4mbit", "--out", stem) == 0
-    for wrong in (["timeline"], ["shaer"], ["share", "--where", "path.rate=1mbit"],
+    for wrong in (["cwnd"], ["shaer"], ["share", "--where", "path.rate=1mbit"],
                   ["share", "--format", "gif"], ["timeline", "--where", "path.rate=4mbit",
                                                  "--trial", "2"]):  # fmt: skip
         assert run_cli("figure", out, *wrong) == 2
-    assert "Traceback" not in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert 'found "path.rate=1mbit"; "4mbit" would be right' in said
     assert run_cli("list", "figures") == 0
     assert "heatmap" in capsys.readouterr().out
 
@@ -523,6 +525,29 @@ flows = [
 ]
 run = { duration = "2s" }
 """
+
+
+def test_timelines_of_an_axis_are_beside_each_other_on_common_scales(tmp_path: Path) -> None:
+    from specimens import GOOD, write
+
+    text = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace("500ms", "0s")
+    assert run_cli("run", write(tmp_path, text), "--out", str(tmp_path / "out")) == 0
+    both = describe(tmp_path / "out", "timeline")
+    slow, fast = (
+        describe(tmp_path / "out", "timeline", where=[f"path.rate={rate}"])
+        for rate in ("4mbit", "8mbit")
+    )
+    assert (both.columns, both.subtitle, both.stack) == (2, "Rate", None)
+    assert len(both.panels) == 2 * len(slow.panels)
+    for number, (left, right) in enumerate(zip(both.panels[::2], both.panels[1::2], strict=True)):
+        ends = [one.panels[number].limits()[1] for one in (slow, fast)]
+        assert left.y_range[1] == right.y_range[1] == max(ends)
+        assert left.title.startswith("Rate 4 Mbit/s: ")
+        assert right.title.startswith("Rate 8 Mbit/s: ")
+        for panel, single in ((left, slow), (right, fast)):
+            drawn, alone = panel.lines[0].y, single.panels[number].lines[0].y
+            assert np.array_equal(drawn, alone, equal_nan=True)
+    save(both, tmp_path / "both", ["svg", "html"])
 
 
 def test_named_classes_have_the_colours_of_their_controls(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def read(document: Mapping[str, Any], name: str) -> FileMeasurements:
 
 
 def _undelivered(document: Mapping[str, Any]) -> dict[int, int]:
-    """The bytes of each TCP stream, by socket, that the sender wrote and the receiver didn't get."""
+    """The bytes that the sender of each TCP stream wrote and the receiver didn't get, by socket."""
     found: dict[int, int] = {}
     for stream in document.get("end", {}).get("streams", ()):
         sender, receiver = stream.get("sender", {}), stream.get("receiver", {})

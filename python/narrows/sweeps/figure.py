@@ -166,7 +166,7 @@ def _table(
     for text in where:
         rows = rows.filter(_condition(rows, text))
     if rows.is_empty():
-        raise InputError.at("--where", "no run that meets all", "values that occur")
+        raise InputError.at("--where", "no run that meets all", "a combination that occurs")
     title = str(rows["study"][0])
     rows = rows.filter(pl.col("study") == title)
     known = tuple(axis for axis in axes[title] if axis in rows.columns)
@@ -184,7 +184,10 @@ def _condition(rows: pl.DataFrame, text: str) -> pl.Expr:
         remedy = one_of(name, [column for column in rows.columns if "." in column])
         raise InputError.at("--where", f"{quote(written)}, which is not an axis", remedy)
     wanted = {exact_value(value.strip()) for value in values.split(",")}
-    fitting = [value for value in rows[name].unique() if exact_value(value) in wanted]
+    known = rows[name].unique(maintain_order=True).to_list()
+    fitting = [value for value in known if exact_value(value) in wanted]
+    if not fitting:
+        raise InputError.at("--where", quote(text), one_of(values, list(map(str, known))))
     return pl.col(name).is_in(fitting)
 
 
@@ -203,10 +206,30 @@ def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure
         made = figures.describe(name, run.scenario, run.tables, result.groups)
         return of_trial(made, trial, len(result.trials))
     rows, axes, *_ = _table(place, "summary", where)
-    count = rows["cell"].n_unique()
-    if count > 1:
-        found = f"{quote(name)}, which draws one run, and {count} combinations"
+    cells = rows.partition_by("cell", maintain_order=True)
+    drawn = [_of_cell(place, name, cell, trial) for cell in _drawable(name, rows, axes, cells)]
+    made = drawn[0] if len(drawn) == 1 else _beside(drawn, rows, axes)
+    return of_trial(made, trial, rows["trial"].n_unique())
+
+
+def _drawable(
+    name: str, rows: pl.DataFrame, axes: Sequence[str], cells: list[pl.DataFrame]
+) -> list[pl.DataFrame]:
+    """The combinations of a figure of runs: one, or for a timeline a few along an axis."""
+    from narrows.figures.runs.beside import MOST_BESIDE
+
+    most = MOST_BESIDE if name == "timeline" else 1
+    if len(cells) > most:
+        drawn = "one run" if most == 1 else f"up to {most} runs"
+        found = f"{quote(name)}, which draws {drawn}, and {len(cells)} combinations"
         raise InputError.at("NAME", found, f"one of them, such as {_first_of(rows, axes)},")
+    return cells
+
+
+def _of_cell(place: Place, name: str, rows: pl.DataFrame, trial: int) -> Figure:
+    """The figure of a trial of one combination."""
+    from narrows import figures
+
     keys = dict(zip(rows["trial"], rows["run"], strict=True))
     if trial not in keys:
         raise InputError.at("--trial", str(trial), one_of(str(trial), [str(t) for t in keys]))
@@ -218,7 +241,22 @@ def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure
     scenario = store.scenario(key)
     classes = dict(tables["flows"].select("name", "class").rows())
     groups = [str(classes[flow["name"]]) for flow in scenario["flows"]]
-    return of_trial(figures.describe(name, scenario, tables, groups), trial, len(keys))
+    return figures.describe(name, scenario, tables, groups)
+
+
+def _beside(drawn: Sequence[Figure], rows: pl.DataFrame, axes: Sequence[str]) -> Figure:
+    """The figures as columns, each under its values of the axes that differ."""
+    from narrows.figures.names import settings, title_of
+    from narrows.figures.runs.beside import beside
+
+    first = rows.unique("cell", keep="first", maintain_order=True)
+    varied = [axis for axis in axes if first[axis].n_unique() > 1]
+    names = [
+        ", ".join(settings((axis, row[axis]) for axis in varied))
+        for row in first.iter_rows(named=True)
+    ]
+    made = beside(list(zip(names, drawn, strict=True)))
+    return replace(made, subtitle=", ".join(map(title_of, varied)))
 
 
 def _first_of(rows: pl.DataFrame, axes: Sequence[str]) -> str:
