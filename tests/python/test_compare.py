@@ -152,7 +152,7 @@ def test_an_observation_is_held_against_the_spread_of_the_trials() -> None:
     assert comparison(**{"sim": 1.0, "capture:f": 1.0}).reference == "capture:f"
 
 
-def test_what_only_one_back_end_measured_differs() -> None:
+def test_a_quantity_that_only_one_back_end_measured_differs() -> None:
     assert verdict(RTT, (), (1.0,) * 3) is EquivalenceVerdict.DIFFER
     assert verdict(RTT, (1.0,) * 3, ()) is EquivalenceVerdict.DIFFER
     assert verdict(RTT, (), (1.0,) * 2) is EquivalenceVerdict.UNDECIDED
@@ -240,7 +240,7 @@ def measure_run(text: str, *overrides: str) -> dict[ComparedQuantity, float]:
     return measure(made.trials[0].scenario, result.tables, result.info, made.groups)
 
 
-def test_what_is_measured_of_endless_flows() -> None:
+def test_measurements_of_endless_flows() -> None:
     two = GOOD + '\n[[flows]]\ncca = "reno"\ncount = 2\n'
     found = measure_run(two, "run.duration=10s", "run.warmup=2s")
     shape = [(cell.quantity, cell.flows) for cell in found]
@@ -261,7 +261,7 @@ def test_what_is_measured_of_endless_flows() -> None:
     assert found[ComparedQuantity("utilization")] > 0.97
 
 
-def test_what_is_measured_of_flows_with_a_size() -> None:
+def test_measurements_of_flows_with_a_size() -> None:
     text = GOOD.replace(
         'cca = "cubic"',
         'cca = "cubic"\nname = "large"\nsize = "1mb"\n[[flows]]\ncca = "reno"\nname = "chain"\n'

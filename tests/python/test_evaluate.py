@@ -149,7 +149,7 @@ def test_the_suites_that_come_along_can_all_be_planned() -> None:
         (('source = "a test"', 'source = "a test"\nbeside = "reno"'), "beside", "reno"),
     ],
 )
-def test_what_is_wrong_with_a_suite_is_said(
+def test_mistakes_in_a_suite_are_reported(
     change: tuple[str, str], place: str, found: str, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError) as error:
@@ -239,7 +239,7 @@ def test_a_control_that_fails_says_why(
     assert "3 of 3 runs failed: Lazy.on_ack: found AttributeError" in line
 
 
-def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
+def test_stored_runs_are_not_repeated(tmp_path: Path) -> None:
     folder, out = suite(tmp_path), tmp_path / "out"
     first = evaluate(["reno"], suite=folder, beside=[], out=out)
     assert (first.done.new, first.good) == (3, True)
@@ -289,7 +289,7 @@ def test_verdicts_come_from_the_whole_interval() -> None:
     assert verdict_of([0.95, 0.95], trials=3) is ExpectationVerdict.UNDECIDED  # a run failed
 
 
-def test_what_is_undecided_is_told_with_the_reason_and_the_trials_that_would_decide() -> None:
+def test_undecided_expectations_show_the_reason_and_the_trials_that_would_decide() -> None:
     [line] = open_questions([judge_values([0.85, 0.95, 0.99])])
     assert line.startswith("alone: Utilization (%) is 93 ± 18, at least 90 expected: undecided, ")
     told = re.search(r"on both sides of the bound; --trials (\d+) would probably decide\.$", line)

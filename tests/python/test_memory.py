@@ -226,7 +226,7 @@ SMALL = 'cca = "none"\nworkload = { kind = "udp", rate = "500mbit", size = "10b"
     ],
     ids=["requests", "chain", "netem", "outage", "copies"],
 )
-def test_what_follows_waits_and_multiplies_is_estimated(
+def test_workloads_that_wait_and_multiply_are_estimated(
     flow: str, impairments: object, least_gb: float, words: str
 ) -> None:
     if isinstance(impairments, list):

@@ -95,7 +95,7 @@ def test_tables_can_be_left_out() -> None:
     assert list(drop_tables({"one": pl.DataFrame(), "two": pl.DataFrame()}, ("one",))) == ["two"]
 
 
-def test_what_a_film_counts_is_whole() -> None:
+def test_counts_of_a_film_are_whole() -> None:
     film = '{ kind = "video", bitrate = "2mbit", chunk = "500ms", start = "500ms" }'
     film = f'cca = "cubic"\nworkload = {film}\n'
     scenario = scenario_of(GOOD.replace('cca = "cubic"\n', film))
