@@ -44,7 +44,7 @@ def _of_equality(study: AskedStudy, case: Case, asked: EqualQuestion, found: Bra
     [condition] = found.question.conditions
     subject = str(asked).removeprefix(f"{asked.place} at which ")
     if found.answer is None or found.beyond is None:
-        side = "nowhere surely" if found.answer is None else "surely or undecided everywhere"
+        side = "holds nowhere for sure" if found.answer is None else "fails nowhere for sure"
         none = f"no {asked.place} {_searched_range(study, found)} has {subject}"
         return f"{none}: {condition} {side}{_nearest(study, found)}."
     ends = [
@@ -71,7 +71,7 @@ def _nearest(study: AskedStudy, found: Bracket) -> str:
 
 
 def _searched_range(study: AskedStudy, found: Bracket) -> str:
-    """The range that was looked at."""
+    """The range that was searched."""
     return f"from {_value(study, found.points[0])} to {_value(study, found.points[-1])}"
 
 
@@ -90,7 +90,7 @@ def _certainty(study: AskedStudy, found: Bracket) -> Iterator[str]:
         return
     yield from _undecided_words(study, found)
     if found.beyond is None:
-        yield f", and nothing {side} surely fails"
+        yield f", and nothing {side} fails for sure"
         return
     broken = [c for c in found.question.conditions if found.beyond.state(c) is PointState.FAILS]
     names = tuple(dict.fromkeys(one.quantity for one in broken))
@@ -106,7 +106,7 @@ def _undecided_words(study: AskedStudy, found: Bracket) -> Iterator[str]:
 
 
 def _ranges(study: AskedStudy, found: Bracket) -> Iterator[str]:
-    """Where else the conditions hold, if that isn't one range from the bound on."""
+    """The other ranges in which the conditions hold, if there are any."""
     others = [(a, b) for a, b in found.ranges if found.answer not in _points_between(found, a, b)]
     if others:
         words = " and ".join(f"{_value(study, a)} to {_value(study, b)}" for a, b in others)
@@ -119,7 +119,7 @@ def _points_between(found: Bracket, first: Point, last: Point) -> tuple[Point, .
 
 
 def _why_none(study: AskedStudy, found: Bracket) -> str:
-    """Where each condition holds by itself, or that none does."""
+    """Says where each condition holds by itself, or that none does."""
     if found.ranges:
         words = " and ".join(f"{_value(study, a)} to {_value(study, b)}" for a, b in found.ranges)
         return f" up to the end of the range: it holds from {words} only"
@@ -133,7 +133,7 @@ def _why_none(study: AskedStudy, found: Bracket) -> str:
 
 
 def _explain(study: AskedStudy, found: Bracket, condition: AskedCondition) -> str:
-    """Where a condition holds by itself; if nowhere, where it comes closest."""
+    """Says where a condition holds by itself; if nowhere, where it comes closest."""
     held = [point for point in found.points if point.state(condition) is PointState.HOLDS]
     if held:
         return f"{condition} from {_value(study, held[0])} to {_value(study, held[-1])}"
