@@ -201,7 +201,7 @@ def picks(data: Data, beside: str, how: str) -> list[float]:
 
 
 def best(data: Data) -> Check:
-    """Whether it picks the best format."""
+    """The estimate picks the best format."""
     return judge_bounds(
         FORMAT,
         "best",
