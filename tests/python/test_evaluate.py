@@ -15,7 +15,7 @@ from narrows.evaluate import evaluate, load_suite, suites
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.site import differences, open_questions
 from narrows.evaluate.suite import Situation
-from narrows.evaluate.verdicts import ExpectationVerdict, Judged, combine, judge
+from narrows.evaluate.verdicts import AttemptResult, ExpectationVerdict, combine, judge
 from narrows.metrics.expect import RunMeasurements
 from narrows.plan import Cell, Plan, Trial, plan
 from narrows.spec import Expect, Written, load
@@ -250,7 +250,7 @@ def test_stored_runs_are_not_repeated(tmp_path: Path) -> None:
     assert matrix[:2] == ["      Reno      CUBIC", "alone met       met"]
 
 
-def judge_values(values: list[float | None], trials: int | None = None) -> Judged:
+def judge_values(values: list[float | None], trials: int | None = None) -> AttemptResult:
     """The judgement of runs whose metric has these values, where at least 0.9 is expected."""
     spec = load(
         Written(SPECIFICATION.replace("trials = 3", f"trials = {trials or len(values)}"))

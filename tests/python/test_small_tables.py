@@ -39,7 +39,7 @@ def test_files_hold_the_tables_of_a_run(tmp_path: Path) -> None:
 
 
 def same(found: Columns, table: pl.DataFrame) -> None:
-    """Whether columns hold a frame, nulls as NaN or None."""
+    """Asserts that columns equal a frame, with nulls as NaN or None."""
     assert found.names == tuple(table.columns)
     assert len(found) == table.height
     for name in found.names:

@@ -40,7 +40,7 @@ class _Period:
     end_s: float
 
     def holds(self, time_s: Numbers) -> Flags:
-        """Whether each time lies within."""
+        """For each time, whether it lies within the period."""
         return (time_s >= self.begin_s - _SLACK_S) & (time_s <= self.end_s + _SLACK_S)
 
 

@@ -139,7 +139,7 @@ DERIVED = ("summary", "flows")
 
 
 def _of_name(kept: Kept) -> Iterator[str]:
-    """Whether the directory of a run in a store is named by its scenario."""
+    """Yields a difference if a stored run's name isn't that of its scenario."""
     key = kept.info.get("run")
     if key is None:
         return
