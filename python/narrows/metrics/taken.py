@@ -143,7 +143,7 @@ def _as_of(time_s: Numbers, holds: Flags, wanted: Numbers) -> Flags:
 
 
 def _begins(holds: Flags) -> Flags:
-    """Where it begins to hold; the first sample counts."""
+    """The samples at which a condition begins to hold; the first sample counts."""
     return holds & ~np.concatenate(([False], holds[:-1]))
 
 
