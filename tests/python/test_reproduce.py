@@ -375,7 +375,7 @@ def reproduction(tmp_path_factory):
 
 
 def test_the_simulator_shows_the_cycle(reproduction):
-    """That there is one, and what it is made of; how long it is depends on the kernel."""
+    """There is a cycle with the parts that the paper names; its length depends on the kernel."""
     _, done = reproduction
     found = {f.claim: f for item in done.made for f in item.findings}
     assert set(found) == {f"panaderia/fig9-{part}" for part in ("cycle", "rtprop", "loss")}
