@@ -42,7 +42,7 @@ __all__ = [
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("narrows-drill", "narrows-router", "narrows-traffic")
 PLACE = Path("python", "narrows", "programs")
-"""Where the package looks for them, and what `tool.maturin.include` of pyproject.toml names."""
+"""The folder where the package looks for them, as named in `tool.maturin.include`."""
 STUDIES = Path("python", "narrows", "studies")
 """Where the package looks for the studies, which are at the top of the repository."""
 
@@ -60,7 +60,7 @@ def build_wheel(
 
 @contextmanager
 def known_sources() -> Iterator[None]:
-    """Puts into the package, while the wheel is made, which sources it is made from."""
+    """Records in the package, while the wheel is made, from which sources it is made."""
     file = ROOT / PLACE / "build.json"
     file.parent.mkdir(exist_ok=True)
     module = runpy.run_path(str(ROOT / "python" / "narrows" / "provenance.py"))

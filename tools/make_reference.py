@@ -17,7 +17,7 @@ MADE = (
     "kernel_tests",
 )  # fmt: skip
 RUN = ("bbr_draft", "notebooks")
-"""Those that need simulations, which take minutes."""
+"""The modules that need simulations, which take minutes."""
 
 
 def main(names: list[str]) -> None:

@@ -52,7 +52,7 @@ def _toml(file: Path) -> dict[str, dict[str, dict[str, dict[str, str]]]]:
 
 
 def versions(root: Path) -> Iterator[str]:
-    """Where a version stands that isn't the workspace's."""
+    """Problems if a version differs from the workspace's."""
     version = workspace(root)["package"]["version"]
     places = {
         "pyproject.toml": r'^version = "(.+)"$',
@@ -69,14 +69,14 @@ def versions(root: Path) -> Iterator[str]:
 
 
 def promise(root: Path) -> Iterator[str]:
-    """Whether the pages of this version may say that it is on the package index."""
+    """A problem if the pages of this version may not say that it is on the package index."""
     name = "python/narrows/version.py"
     if "\nPUBLISHED = True\n" not in (root / name).read_text(encoding="utf-8"):
         yield f"{name}: found a version that isn't published; PUBLISHED = True would be right"
 
 
 def changelog(root: Path, version: str) -> Iterator[str]:
-    """Whether the changelog's first entry is this version with a date."""
+    """A problem if the changelog's first entry isn't this version with a date."""
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     first = re.search(r"^## (.+)$", text, re.MULTILINE)
     if first is None or not re.fullmatch(rf"{re.escape(version)}, \d{{4}}-\d\d-\d\d", first[1]):
@@ -85,7 +85,7 @@ def changelog(root: Path, version: str) -> Iterator[str]:
 
 
 def tags(root: Path, version: str) -> Iterator[str]:
-    """Whether the tree is clean, and the tag free or of this commit."""
+    """Problems if the tree isn't clean, or the tag belongs to another commit."""
     if changed := git(root, "status", "--porcelain"):
         yield f"found {len(changed.splitlines())} uncommitted changes; none would be right"
     tagged = git(root, "rev-parse", "--verify", "--quiet", f"refs/tags/v{version}^{{commit}}")

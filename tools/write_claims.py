@@ -197,7 +197,7 @@ def _matrices(judged: Sequence[Judgement]) -> Iterator[str]:
 
 
 def _own(judged: Sequence[Judgement]) -> list[Judgement]:
-    """Those under the profile of the claim's document, on the whole grid where there is one."""
+    """Judgements under the profile of the claim's document, on the whole grid if there is one."""
     profiles = own_profiles()
     own = [one for one in judged if one.profile == profiles.get(one.claim)]
     return judgements.on_one_grid(own)
@@ -433,7 +433,7 @@ def _brief(judged: Judgement) -> tuple[dict[str, Any], ...]:
 
 
 def whole(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
-    """Those of smaller grids only where there is none of the whole one."""
+    """The entries of whole grids; of smaller ones only if there is no whole one."""
     made = {(*entry.key[:3],) for entry in entries if not entry.way.quick}
     return [entry for entry in entries if not entry.way.quick or entry.key[:3] not in made]
 

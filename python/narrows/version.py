@@ -3,4 +3,4 @@
 __version__ = "0.1.0"
 
 PUBLISHED = False
-"""Whether this version is on the package index, so that pages may promise `pip install narrows`."""
+"""True once this version is on the package index, so that pages may promise `pip install`."""

@@ -1,4 +1,4 @@
-"""How texts and numbers of things are written for a person."""
+"""Formats texts and counts for people."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 
 def printable(text: str) -> str:
-    """Escapes control characters but line feeds, which could rewrite what a terminal shows.
+    """Escapes control characters except line feeds, since they could rewrite a terminal's screen.
 
-    Texts that are printed may be somebody else's: keys, names of flows, of files.
+    Printed texts may come from somebody else: keys, names of flows and files.
     """
     return "".join(
         char if char == "\n" or char.isprintable() or char == " " else _escape(char)
@@ -32,9 +32,9 @@ def label_in_percent(label: str) -> str:
 
 
 def align(rows: Sequence[Sequence[str]], left: int = 1, *, words: bool = False) -> list[str]:
-    """The rows as lines of equal columns: the first `left` to the left, the others to the right.
+    """Formats rows as lines: the first `left` columns are left-aligned, the others right-aligned.
 
-    With `words` the last column has words, which begin at the left.
+    With `words` the last column has words and is left-aligned, too.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     last = len(widths) - 1 if words else len(widths)

@@ -121,7 +121,7 @@ def share(
 
 
 def others(data: Data, label: str, kind: str, span: tuple[float, float]) -> str:
-    """The same in the other orders of starting, in words."""
+    """The shares in the other orders of starting, in words."""
     found = [share(data, label, kind, span, order) for order in (1, 2)]
     if not all(found):
         return ""

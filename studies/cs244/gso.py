@@ -62,7 +62,7 @@ def _panel(data: Data, label: str) -> Panel:
 
 
 def judge(data: Data) -> list[Finding]:
-    """Whether flows converge later with offload."""
+    """Flows converge later with offload."""
     return [Finding("cs244/gso", [convergence_by_offload(data)])]
 
 

@@ -193,7 +193,7 @@ def until(parts: pl.DataFrame) -> Check:
 
 
 def share_after_others_probe(data: Data) -> Check:
-    """The same since the probe of another flow, during which the flow gains by the text."""
+    """The share since the probe of another flow, during which the flow gains by the text."""
     parts = _by_run(data["episodes"], "seen")
     kept, left = (interval(parts[column].to_list()) for column in ("kept", "left"))
     return make_note(

@@ -9,7 +9,7 @@ from narrows.reproduce.conditions import dumbbell
 from narrows.reproduce.exhibit import Scope
 
 ENVIRONMENTS = {"VMs": True, "Mininet": False}
-"""Whether the sender's queue is fq: only on the virtual machines, not in Mininet."""
+"""The sender's queue is fq only on the virtual machines, not in Mininet."""
 SLOW = {"rate": "10mbit", "rtt": "40ms"}
 JITTER = "20us"
 PATCHED = {"linux-4.11": "linux-4.11-paced"}

@@ -132,7 +132,7 @@ def keeps(data: Data) -> Check:
 
 
 def room(data: Data) -> Check:
-    """Whether a window of a BDP keeps enough queue in the cases in which it isn't granted less."""
+    """A window of a BDP keeps enough queue in the cases in which it isn't granted less."""
     enough = [
         full
         for full, found in _against_cubic(data, "one BDP").items()

@@ -125,7 +125,7 @@ def for_ten_gigabit(data: Data) -> Check:
 
 
 def follows_theory(data: Data) -> Check:
-    """Whether the simulated flow has the goodput of RFC 8312 at 1 %."""
+    """The simulated flow has the goodput of RFC 8312 at 1 %."""
     theory = float(response(np.array([ONE_PERCENT]))[0])
     return judge_bounds(
         CLAIM,

@@ -164,7 +164,7 @@ def answers(data: Data) -> Check:
 
 
 def beside_bulk(data: Data) -> Check:
-    """The same for a flow beside others that always send; the slides don't say."""
+    """The tails of a flow beside others that always send, about which the slides say nothing."""
     new, old = _tails(data, BESIDE)
     return make_note(
         "What becomes of it beside flows that always send.",

@@ -167,7 +167,7 @@ def _retransmits(data: Data, kind: str) -> float:
 
 
 def lossless(data: Data) -> Check:
-    """Whether there were losses by then."""
+    """There were no losses by then."""
     return judge_bounds(
         CLAIM,
         "lossless",

@@ -83,7 +83,7 @@ HOW = ("exported", "cwnd_rtt")
 
 
 def _estimates(trial: StoredTrial) -> pl.DataFrame:
-    """Both in Mbit/s of payload at every sample, and what the flow `got` afterwards."""
+    """Both estimates in Mbit/s of payload at every sample, and the rate that the flow `got`."""
     rows = run_frames.samples(trial, ["cwnd", "srtt_ms", "received_bytes"]).filter(
         pl.col("name") == PLAYER
     )
@@ -201,7 +201,7 @@ def picks(data: Data, beside: str, how: str) -> list[float]:
 
 
 def best(data: Data) -> Check:
-    """Whether it picks the best format."""
+    """The estimate picks the best format."""
     return judge_bounds(
         FORMAT,
         "best",

@@ -119,7 +119,7 @@ def close(data: Data) -> Check:
 
 
 def closer(data: Data) -> Check:
-    """Both buffers."""
+    """The ratio in both buffers."""
     return judge_bounds(
         "mixed/fig11",
         "closer",

@@ -24,7 +24,7 @@ SMALL, LARGE = (0.5, 1.0), (4.0, 8.0)
 
 
 def cases(scope: Scope) -> Iterator[Case]:
-    """The whole of Table I with flows of 1 MB."""
+    """All conditions of Table I, with flows of 1 MB."""
     yield from testbed.table(scope)
 
 
@@ -120,7 +120,7 @@ def closest(data: Data) -> Check:
     """The buffer in which both pairs are closest."""
     apart = per_trial(data, _apart)
     others = [buffer for buffer in testbed.BUFFERS if buffer != CLOSEST]
-    told = ", ".join(
+    words = ", ".join(
         f"{buffer:g} BDP: {mean(factors[buffer] for factors in apart):.2f}"
         for buffer in testbed.BUFFERS
     )
@@ -128,15 +128,15 @@ def closest(data: Data) -> Check:
         V_CUBIC,
         "closest",
         "At 2 BDP BBR-cubic and CUBIC-cubic are closest.",
-        "By which factor the two mean completion times differ, mean over the rates: that of "
-        "another buffer less that at 2 BDP.",
+        "The factor between the two mean completion times, mean over the rates: in another buffer "
+        "less that at 2 BDP.",
         {f"{buffer:g} BDP": [f[buffer] - f[CLOSEST] for f in apart] for buffer in others},
-        f" ({told})",
+        f" ({words})",
     )
 
 
 def _apart(data: Data) -> dict[float, float]:
-    """By which factor the times of BBR-cubic and CUBIC-cubic differ, by buffer."""
+    """The factor between the times of BBR-cubic and CUBIC-cubic, by buffer."""
     found = {}
     for buffer in testbed.BUFFERS:
         bbr, cubic = (

@@ -97,7 +97,7 @@ def judge(data: Data) -> list[Finding]:
 
 
 def fair(data: Data) -> Check:
-    """Both times if the CUBIC flow is first."""
+    """The times of both flows if the CUBIC flow is first."""
     return judge_bounds(
         CLAIM,
         "fair",

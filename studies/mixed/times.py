@@ -1,4 +1,4 @@
-"""Completion times of smaller flows beside either control, over the buffer."""
+"""Completion times of smaller flows beside BBR and beside CUBIC, over the buffer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def cases(
     scope: Scope, rate: int, size: str, buffers: Sequence[float] = testbed.BUFFERS
 ) -> Iterator[Case]:
-    """Successive CUBIC flows of a size beside a large flow of BBR or of CUBIC."""
+    """Successive CUBIC flows of one size beside a large flow of BBR or of CUBIC."""
     for large in ("bbr", "cubic"):
         for buffer in buffers:
             spec = testbed.spec(scope, large, "cubic", rate, buffer, size=size)
@@ -35,13 +35,13 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 def pictures(data: Data, title: str, subtitle: str) -> list[Picture]:
-    """Completion times over the buffer, with their spread; the profile ends the subtitle."""
+    """Completion times over the buffer with their spread; the subtitle ends with the profile."""
     drawn = figure(data, title, f"{subtitle}; {data.scope.profile}")
     return [Picture("", "Mean completion time; bars: standard deviation of the flows", drawn)]
 
 
 def penalty(data: Data, buffer: float) -> float:
-    """Mean completion time beside BBR over that beside CUBIC."""
+    """The mean completion time beside BBR divided by that beside CUBIC."""
     return mean(data, "bbr", buffer) / mean(data, "cubic", buffer)
 
 
@@ -52,13 +52,13 @@ def of(data: Data, beside: str, buffer: float) -> Floats:
 
 
 def mean(data: Data, beside: str, buffer: float) -> float:
-    """Their mean; NaN of none."""
+    """The mean completion time in one buffer beside one control; NaN without flows."""
     values = of(data, beside, buffer)
     return float(values.mean()) if len(values) else float("nan")
 
 
 def spread(data: Data, beside: str, buffer: float) -> float:
-    """Their standard deviation as a part of the mean; NaN of fewer than two."""
+    """The standard deviation relative to the mean; NaN of fewer than two flows."""
     values = of(data, beside, buffer)
     return float(values.std(ddof=1) / values.mean()) if len(values) > 1 else float("nan")
 

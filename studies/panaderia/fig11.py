@@ -36,7 +36,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 
 def draw(data: Data) -> list[Picture]:
-    """Loss over buffer, a line for each."""
+    """Loss over the buffer, a line for each variant."""
     panel = proposals.panel(data, "loss", "Loss (percent)", VARIANTS, MIX)
     figure = Figure(
         "BBR Shallow's loss by the size of the buffer",
@@ -50,21 +50,20 @@ def draw(data: Data) -> list[Picture]:
 
 def judge(data: Data) -> list[Finding]:
     """Loss is lower in every shallow buffer."""
-    rooms = [room for room in sorted(set(data["outcome"]["buffer_bdp"])) if room < 1.5]
+    shallow = [size for size in sorted(set(data["outcome"]["buffer_bdp"])) if size < 1.5]
     check = judge_bounds(
         "panaderia/fig11",
         "less",
         "BBR Shallow loses less in every buffer below 1.5 BDP.",
-        "How much less of the packets is dropped with BBR Shallow, in percent of what is dropped "
-        "with BBR.",
-        {f"{room:g} BDP": _gain(data, room) for room in rooms},
+        "The reduction of packet loss with BBR Shallow, in percent of the loss with BBR.",
+        {f"{buffer:g} BDP": _gain(data, buffer) for buffer in shallow},
     )
     return [Finding("panaderia/fig11", [check])]
 
 
-def _gain(data: Data, room: float) -> list[float]:
+def _gain(data: Data, buffer: float) -> list[float]:
     """The reduction of loss by BBR Shallow, in percent of BBR's, by trial; 0 if BBR loses none."""
     plain, shallow = (
-        data.values("loss", variant=name, mix=MIX, buffer_bdp=room) for name in VARIANTS
+        data.values("loss", variant=name, mix=MIX, buffer_bdp=buffer) for name in VARIANTS
     )
     return [100 * (a - b) / a if a else 0.0 for a, b in zip(plain, shallow, strict=False)]

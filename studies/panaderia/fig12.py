@@ -88,7 +88,7 @@ def near(data: Data) -> Check:
 
 
 def earlier(data: Data) -> Check:
-    """Both fair points."""
+    """The fair points of both kinds of BBR."""
     new, old = (per_trial(data, partial(fair_point, variant=name)) for name in ("shallow", PLAIN))
     return judge_bounds(
         "panaderia/fig12-fair-point",

@@ -149,7 +149,7 @@ def _joint(data: Data, part: str, until_s: float) -> list[list[float]]:
 
 
 def together(data: Data, part: str) -> Check:
-    """Whether all flows probe at the same time."""
+    """All flows probe at the same time."""
     return judge_bounds(
         f"panaderia/fig4{part}",
         "together",

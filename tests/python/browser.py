@@ -62,7 +62,7 @@ class Browser:
         self.visit(page.resolve().as_uri(), width, height)
 
     def visit(self, address: str, width: int = 1400, height: int = 900) -> None:
-        """The same of an address."""
+        """Opens the page at an address."""
         self.said.clear()
         self._events.clear()
         self._call(

@@ -95,7 +95,7 @@ WORDS: Mapping[str, Draw] = {
         [quantity(50, 200, unit)(chance), 1],
     ],
 }
-"""The same for any place with this last key."""
+"""How values are drawn for any place with this last key."""
 ALWAYS = frozenset({"run.duration", "path.rate", "flows.name"})
 """Keys that are always there: other durations and rates take long, and other keys name flows."""
 LONGEST = {"changes": 2, "impairments": 3, "links": 1, "flows": 3}

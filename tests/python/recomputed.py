@@ -117,7 +117,7 @@ class Events:
         self.names = list(case.flows)
 
     def counted_rows(self, *events: str, flow: str | None = None) -> list[dict[str, Any]]:
-        """Those from the warm-up on; the instant 0 counts without a warm-up."""
+        """The rows from the warm-up on; without one, those at time 0 count, too."""
         since = self.case.warmup_s if self.case.warmup_s > 0 else -1.0
         return [
             row

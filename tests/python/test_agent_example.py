@@ -34,7 +34,7 @@ def test_a_policy_is_trained_and_held_against_reno(environment: str, tmp_path: P
     assert re.search(r"power: agent [\d.]+ Mbit/s, reno [\d.]+ Mbit/s", done.stdout), done.stdout
 
 
-def test_what_was_trained_keeps_the_queue_short(tmp_path: Path) -> None:
+def test_the_trained_control_keeps_the_queue_short(tmp_path: Path) -> None:
     result = nw.run(EXAMPLE / "experiment.toml", out=tmp_path / "out", allow_code=[EXAMPLE])
     row = result.summary_table.row(0, named=True)
     assert row["utilization"] > 0.8

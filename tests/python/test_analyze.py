@@ -168,7 +168,7 @@ def test_the_command(run, tmp_path, capsys, monkeypatch):
         (b"\x1f\x8b\x08\x00", "cut off or broken"),
     ],
 )
-def test_what_is_no_capture_ends_in_words(tmp_path, capsys, content, says):
+def test_a_file_that_is_no_capture_ends_with_a_message(tmp_path, capsys, content, says):
     file = tmp_path / "wrong.pcap"
     file.write_bytes(content)
     assert cli.main(["analyze", str(file)]) == 2

@@ -48,7 +48,7 @@ def test_samples_and_duplicates_are_tsharks_and_those_that_sack_adds(findings, e
     assert 0 < more <= findings[end]["duplicate_acks"]
 
 
-def test_what_both_ends_say_agrees(findings):
+def test_the_findings_of_both_ends_agree(findings):
     both = findings["both"]
     assert both["vantage"] == "sender"
     assert both["ends"]["lost"] == findings["sender"]["loss"]["lost"] == 5

@@ -76,7 +76,7 @@ def test_a_run_gives_frames_and_figures(tmp_path: Path) -> None:
     assert opened.flows.equals(result.flows)
 
 
-def test_what_notebooks_show(tmp_path: Path) -> None:
+def test_representations_in_notebooks(tmp_path: Path) -> None:
     result = nw.run(small(), out=tmp_path / "out")
     assert "'good', 1 run on sim" in repr(result)
     assert result.page.is_file()
@@ -324,7 +324,7 @@ def test_a_preset_stands_in_for_the_fields_of_a_path() -> None:
     assert (path["rate_bps"], path["rtt_ns"]) == (50_000_000, 30_000_000)
 
 
-def test_what_is_written_in_python_is_shown_as_it_was_written() -> None:
+def test_values_written_in_python_are_shown_as_written() -> None:
     assert repr(nw.Flow(cca="cubic", start="1s")) == "Flow(cca='cubic', start='1s')"
     assert repr(nw.Path(rate=["1mbit"], rtt=nw.Range("1ms", "2ms", count=2))) == (
         "Path(rate=['1mbit'], rtt=Range(from_='1ms', to='2ms', count=2, step=None, scale=None))"

@@ -114,7 +114,7 @@ def test_back_ends_that_are_not_there(name: str) -> None:
     assert "sim" in caught.value.remedy
 
 
-def test_what_back_ends_can_do_is_one_table_with_a_reason_for_each_refusal() -> None:
+def test_features_of_back_ends_are_one_table_with_a_reason_for_each_refusal() -> None:
     found = table()
     assert set(found["backends"]) == set(NAMES)
     rows = {row["feature"]: row for row in found["features"]}

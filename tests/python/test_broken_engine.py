@@ -99,7 +99,7 @@ def test_a_sweep_goes_on_and_leaves_one_for_the_first(
     assert canonical(file) == [min(broken, key=lambda scenario: scenario["seed"])]
 
 
-def test_a_panic_is_told_by_its_words_and_its_place(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_panic_is_reported_by_its_words_and_its_place(capfd: pytest.CaptureFixture[str]) -> None:
     scenario = parse(TEXT, "panics").spec.canonical(1)
     simulation = _native.Simulation(scenario)
     message = r"index out of bounds.* \(crates/.*\.rs:\d+\)"

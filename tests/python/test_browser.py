@@ -326,7 +326,7 @@ def test_paper_has_no_buttons(pages: dict[str, Path], browser: Browser) -> None:
         browser.medium("screen")
 
 
-def test_what_is_cut_on_a_phone_says_so(
+def test_wide_parts_say_on_a_phone_that_they_are_cut(
     pages: dict[str, Path], sites: dict[str, Path], browser: Browser
 ) -> None:
     browser.open(pages["run"], 390)

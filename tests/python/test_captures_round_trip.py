@@ -1,10 +1,9 @@
 """The golden table's runs, written as captures and analysed again.
 
-Exact: packets, bytes on the wire, retransmissions, losses, and whatever arrived. Within
-bounds: what the simulated Linux works out from more than its packets. Its RTT samples
-come once for each ACK and, of packets sent again, from timestamps in whole
-milliseconds; it takes packets for lost by time, the analysis by what was
-selectively acknowledged beyond them.
+Packets, bytes on the wire, retransmissions, losses and received data must be exact. Quantities
+that the simulated Linux computes from more than packets show must be within bounds: it takes an
+RTT sample from each ACK and, for retransmitted packets, from timestamps in whole milliseconds; it
+declares packets lost by time, the analysis by the SACKs of later packets.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ warmup = "0s"
 PATHS = [(rtt, buffer) for rtt in ("20ms", "80ms") for buffer in ("0.5bdp", "1bdp", "4bdp")]
 CONTROLS = [control["name"] for control in _native.ccas()]
 MIDDLE = (0.42, 0.58)
-"""Where the RTT swings between an empty and a full buffer, few values are near its median, and the
-two medians may lie far apart; the captures' must be between these quantiles of the run's."""
+"""The quantiles of the run's RTT between which the captures' median may lie. If the RTT swings
+between an empty and a full buffer, few values are near the median, so two medians may differ."""
 
 Flow = tuple[dict[str, Any], pl.DataFrame]
 
@@ -55,15 +54,15 @@ def analyse(file: Path) -> list[Flow]:
 
 
 def round_trips(directory: Path, control: str) -> Iterator[tuple[Flow, Flow, Flow]]:
-    """Each flow: what the simulator says; what its two captures say."""
+    """Yields each flow as the simulator recorded it, and as its two captures show it."""
     for number, (rtt, buffer) in enumerate(PATHS):
         changes = (f"path.rtt={rtt}", f"path.buffer={buffer}", f"flows.0.cca={control}")
         run = capture_run(directory / str(number), GOLDEN, changes)
-        told = pl.DataFrame(run.output.tables["flow_samples"])
+        recorded = pl.DataFrame(run.output.tables["flow_samples"])
         spread = pl.DataFrame(run.output.tables["distributions"])
         seen = zip(analyse(run.file("sender")), analyse(run.file("receiver")), strict=True)
         for flow, (at_sender, at_receiver) in enumerate(seen):
-            samples = told.filter(pl.col("flow") == flow)
+            samples = recorded.filter(pl.col("flow") == flow)
             rtts = spread.filter(pl.col("kind") == "rtt_ms", pl.col("id") == flow)
             share = rtts["weight"] / rtts["weight"].sum()
             below = share.cum_sum()
@@ -83,7 +82,7 @@ def round_trips(directory: Path, control: str) -> Iterator[tuple[Flow, Flow, Flo
 
 
 @pytest.mark.parametrize("control", CONTROLS)
-def test_a_run_comes_back(tmp_path: Path, control: str) -> None:
+def test_captures_reproduce_a_run(tmp_path: Path, control: str) -> None:
     retransmitted = 0
     for (run, samples), (flow, seen), (arrived, _) in round_trips(tmp_path, control):
         loss = flow["loss"]
@@ -91,11 +90,11 @@ def test_a_run_comes_back(tmp_path: Path, control: str) -> None:
         assert flow["payload_bytes"] == run["sent"] * MSS
         assert flow["wire_bytes"] == run["sent"] * (MSS + 52)
         assert loss["retransmitted"] == run["retransmitted"]
-        # What waits at the end to be sent again, for the pace or the window, shows in no capture.
+        # Losses that wait at the end for the pace or the window show in no capture.
         waiting = max(0, run["lost"] - run["retransmitted"])
         assert run["lost"] - waiting <= loss["lost"] <= run["lost"]
         assert (flow["sack"], flow["handshake"], flow["vantage"]) == (True, True, "sender")
-        # At the end of the run packets have arrived that no ACK tells of yet.
+        # At the end of the run packets have arrived that no ACK covers yet.
         assert 0 <= run["received_bytes"] - arrived["received_bytes"] <= 2 * MSS
         assert arrived["vantage"] == "receiver"
         assert flow["rtt_ms"]["mean"] == pytest.approx(run["rtt_mean"], rel=0.1)
@@ -109,9 +108,9 @@ def test_a_run_comes_back(tmp_path: Path, control: str) -> None:
 
 
 def check_samples(run: pl.DataFrame, seen: pl.DataFrame) -> None:
-    """The two at the same instants: mostly equal, their means always.
+    """Compares the samples at the same instants: most must be equal, and so must the means.
 
-    An analysis has no row where nothing happened: the one before still holds.
+    If nothing happened, an analysis has no row, and the row before still holds.
     """
     at = (pl.col("time_s") * 1e3).round().cast(pl.Int64).alias("ms")
     run, seen = run.with_columns(at).filter(pl.col("sent") > 0), seen.with_columns(at)

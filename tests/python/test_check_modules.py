@@ -98,13 +98,15 @@ def test_a_tree_is_none(case: str, tmp_path: Path, capsys: Said) -> None:
 
 
 @pytest.mark.parametrize("path", ["crate::B", "super::B", "super::{B}", "crate::{B as C}"])
-def test_an_import_through_a_module_above_is_told(path: str, tmp_path: Path, capsys: Said) -> None:
+def test_an_import_through_a_module_above_is_reported(
+    path: str, tmp_path: Path, capsys: Said
+) -> None:
     files = {"lib": "mod a;\nmod b;\npub use b::B;", "a": f"use {path};", "b": "struct B;"}
     assert check(crate(tmp_path, files)) == 1
     assert capsys.readouterr().out == "crate: crate::a takes crate::B, which crate::b defines\n"
 
 
-def test_a_file_of_tests_that_no_program_contains_is_told(tmp_path: Path, capsys: Said) -> None:
+def test_a_file_of_tests_that_no_program_contains_is_reported(tmp_path: Path, capsys: Said) -> None:
     place = crate(tmp_path, {})
     tests = tmp_path / "crate" / "tests"
     (tests / "paths").mkdir(parents=True)

@@ -149,7 +149,7 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     sys.modules.pop("write_claims")
 
 
-def test_what_is_shipped_is_enough_for_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shipped_files_suffice_for_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(TOOLS))
     import write_claims
 

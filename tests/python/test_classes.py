@@ -116,7 +116,7 @@ def test_the_page_tells_them_apart_and_has_no_card_of_one_class(tmp_path: Path) 
     assert "share of CUBIC" not in (tmp_path / "one" / "report.html").read_text()
 
 
-def test_a_queue_is_told_in_milliseconds_too(
+def test_a_queue_is_reported_in_milliseconds_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "spec.toml"

@@ -77,7 +77,7 @@ def test_hues_of_other_lines_are_none_of_the_usual_controls() -> None:
                 assert np.linalg.norm(seen[0] - seen[1]) > 30, (hue, cca)
 
 
-def test_what_a_capture_shows_is_told_apart() -> None:
+def test_events_of_a_capture_are_told_apart() -> None:
     strokes = ("neutral", "retransmission", "sack", "out_of_order")
     for one, other in combinations(strokes, 2):
         assert apart(Look(one, "solid"), Look(other, "solid")), (one, other)

@@ -170,7 +170,7 @@ def test_more_trials_dont_narrow_a_single_observation() -> None:
     assert more_for(54.5) is None  # 0.95 ms of room, and an interval of 1.4 ms at the least
 
 
-def test_what_only_one_back_end_measured_differs() -> None:
+def test_a_quantity_that_only_one_back_end_measured_differs() -> None:
     assert verdict(RTT, (), (1.0,) * 3) is EquivalenceVerdict.DIFFER
     assert verdict(RTT, (1.0,) * 3, ()) is EquivalenceVerdict.DIFFER
     assert verdict(RTT, (), (1.0,) * 2) is EquivalenceVerdict.UNDECIDED
@@ -258,7 +258,7 @@ def measure_run(text: str, *overrides: str) -> dict[ComparedQuantity, float]:
     return measure(made.trials[0].scenario, result.tables, result.info, made.groups)
 
 
-def test_what_is_measured_of_endless_flows() -> None:
+def test_measurements_of_endless_flows() -> None:
     two = GOOD + '\n[[flows]]\ncca = "reno"\ncount = 2\n'
     found = measure_run(two, "run.duration=10s", "run.warmup=2s")
     shape = [(cell.quantity, cell.flows) for cell in found]
@@ -279,7 +279,7 @@ def test_what_is_measured_of_endless_flows() -> None:
     assert found[ComparedQuantity("utilization")] > 0.97
 
 
-def test_what_is_measured_of_flows_with_a_size() -> None:
+def test_measurements_of_flows_with_a_size() -> None:
     text = GOOD.replace(
         'cca = "cubic"',
         'cca = "cubic"\nname = "large"\nsize = "1mb"\n[[flows]]\ncca = "reno"\nname = "chain"\n'

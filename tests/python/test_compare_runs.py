@@ -78,7 +78,7 @@ def test_back_ends_that_agree(kernel: type[StandIn], tmp_path: Path, capsys: Cap
     assert kernel.runs == 4  # two seeds that gave the same, and two more buffers
 
 
-def test_what_one_back_end_refuses_is_said_before_another_runs(
+def test_a_refusal_by_one_back_end_is_reported_before_another_runs(
     kernel: type[StandIn], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: StandIn, __: Mapping[str, Any]) -> None:

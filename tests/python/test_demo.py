@@ -94,7 +94,7 @@ def test_without_a_cycle_it_says_so(out: Path) -> None:
     assert not any("✗" in line for line in lines)
 
 
-def test_what_ran_before_is_not_timed(out: Path) -> None:
+def test_earlier_runs_are_not_timed(out: Path) -> None:
     assert "9 minutes of traffic, computed earlier." in run_demo(out)
 
 

@@ -50,7 +50,7 @@ def test_no_page_has_a_conflict_that_nobody_resolved() -> None:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if name(p) not in HISTORY], ids=name)
-def test_what_a_page_points_at_is_there(page: Path) -> None:
+def test_link_targets_of_a_page_exist(page: Path) -> None:
     assert list(missing(page)) == []
 
 

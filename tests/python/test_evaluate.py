@@ -15,7 +15,7 @@ from narrows.evaluate import evaluate, load_suite, suites
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.site import differences, open_questions
 from narrows.evaluate.suite import Situation
-from narrows.evaluate.verdicts import ExpectationVerdict, Judged, combine, judge
+from narrows.evaluate.verdicts import AttemptResult, ExpectationVerdict, combine, judge
 from narrows.metrics.expect import RunMeasurements
 from narrows.plan import Cell, Plan, Trial, plan
 from narrows.spec import Expect, Written, load
@@ -149,7 +149,7 @@ def test_the_suites_that_come_along_can_all_be_planned() -> None:
         (('source = "a test"', 'source = "a test"\nbeside = "reno"'), "beside", "reno"),
     ],
 )
-def test_what_is_wrong_with_a_suite_is_said(
+def test_mistakes_in_a_suite_are_reported(
     change: tuple[str, str], place: str, found: str, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError) as error:
@@ -239,7 +239,7 @@ def test_a_control_that_fails_says_why(
     assert "3 of 3 runs failed: Lazy.on_ack: found AttributeError" in line
 
 
-def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
+def test_stored_runs_are_not_repeated(tmp_path: Path) -> None:
     folder, out = suite(tmp_path), tmp_path / "out"
     first = evaluate(["reno"], suite=folder, beside=[], out=out)
     assert (first.done.new, first.good) == (3, True)
@@ -250,7 +250,7 @@ def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
     assert matrix[:2] == ["      Reno      CUBIC", "alone met       met"]
 
 
-def judge_values(values: list[float | None], trials: int | None = None) -> Judged:
+def judge_values(values: list[float | None], trials: int | None = None) -> AttemptResult:
     """The judgement of runs whose metric has these values, where at least 0.9 is expected."""
     spec = load(
         Written(SPECIFICATION.replace("trials = 3", f"trials = {trials or len(values)}"))
@@ -289,7 +289,7 @@ def test_verdicts_come_from_the_whole_interval() -> None:
     assert verdict_of([0.95, 0.95], trials=3) is ExpectationVerdict.UNDECIDED  # a run failed
 
 
-def test_what_is_undecided_is_told_with_the_reason_and_the_trials_that_would_decide() -> None:
+def test_undecided_expectations_show_the_reason_and_the_trials_that_would_decide() -> None:
     [line] = open_questions([judge_values([0.85, 0.95, 0.99])])
     assert line.startswith("alone: Utilization (%) is 93 ± 18, at least 90 expected: undecided, ")
     told = re.search(r"on both sides of the bound; --trials (\d+) would probably decide\.$", line)

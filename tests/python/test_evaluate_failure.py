@@ -76,7 +76,7 @@ def test_the_line_has_the_mean_of_the_metric_and_the_bound(evaluation: Evaluatio
     assert (bound.value, bound.label) == (5.0, "at most 5")
     assert (begin.value, begin.upright) == (1.0, True)
     [cubic, _] = evaluation.judged
-    measured = cubic.held[1].values
+    measured = cubic.results[1].values
     line = panel.lines[0]
     counted = line.y[line.x >= 1.0]
     assert (line.label, line.colour, line.band) == ("CUBIC", "cubic", True)

@@ -49,7 +49,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize("fault", KEPT)
-def test_what_all_controls_keep_can_be_broken(
+def test_expectations_that_all_controls_meet_can_fail(
     fault: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "faulty.py").write_text(FAULTY, encoding="utf-8")

@@ -223,7 +223,7 @@ def test_ss_without_times_is_refused(tmp_path: Path) -> None:
         import_files([file(tmp_path, "ss.log", "\n".join(lines))], out=tmp_path / "out")
 
 
-def test_what_a_measurement_does_not_show_is_blank(tmp_path: Path, capsys: Capture) -> None:
+def test_quantities_that_a_measurement_lacks_are_blank(tmp_path: Path, capsys: Capture) -> None:
     out = tmp_path / "out"
     assert run_cli("import", str(file(tmp_path, "t.csv", CSV)), "--out", str(out)) == 0
     said = capsys.readouterr().out
@@ -344,7 +344,7 @@ def test_a_table_says_goodputs(tmp_path: Path) -> None:
     assert flow(result, 1)["goodput_mbps"] == pytest.approx(3.0)
 
 
-def test_what_is_known_replaces_estimates_and_files_go_together(
+def test_given_values_replace_estimates_and_files_are_merged(
     tmp_path: Path, capsys: Capture
 ) -> None:
     files = [str(file(tmp_path, f"{n}.json", IPERF3)) for n in ("one", "two")]
@@ -366,7 +366,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("form", [form for form in FORMATS if form != "ss"])
-def test_what_goes_out_comes_in_again(form: str, ran: Path, tmp_path: Path) -> None:
+def test_exported_files_can_be_imported_again(form: str, ran: Path, tmp_path: Path) -> None:
     before = pl.read_parquet(ran / "trial-1" / "flow_samples.parquet")
     if form == "csv":
         files = [tmp_path / "x.csv"]
@@ -422,7 +422,9 @@ def test_files_that_are_something_else(
     assert not (tmp_path / "out").exists()
 
 
-def test_what_cannot_go_out_or_in(ran: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_impossible_imports_and_exports_are_refused(
+    ran: Path, tmp_path: Path, capsys: Capture
+) -> None:
     assert run_cli("import", str(tmp_path / "nothing.json")) == 2
     assert run_cli("import", str(tmp_path)) == 2
     path = str(file(tmp_path, "one.json", IPERF3))

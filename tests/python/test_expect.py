@@ -1,4 +1,4 @@
-"""Promises of a specification, and trials until an interval is narrow."""
+"""The expectations of a specification, and trials that go on until an interval is narrow."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from narrows.figures.palette import colour
 from narrows.metrics.intervals import half_width, interval
 from narrows.store import open_store
 from narrows.sweeps import execute, export, prepare
+from narrows.sweeps.expectations import counts
 from narrows.sweeps.overview import overview
-from narrows.sweeps.promises import counts
 
 TWO = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 Capture = pytest.CaptureFixture[str]
@@ -28,7 +28,7 @@ def expecting(text: str, base: str = GOOD) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "status", "said"),
+    ("text", "status", "message"),
     [
         ('metric = "utilization"\nat_least = 0.5', 0, ""),
         ('metric = "utilization"\nat_most = 0.5', 1, "good: utilization is 1; at most 0.5"),
@@ -37,19 +37,19 @@ def expecting(text: str, base: str = GOOD) -> str:
         ('metric = "jain"\nat_least = 2\nwhere = { "path.rate" = "8000kbit" }', 1, "jain is 1"),
     ],
 )
-def test_a_run_keeps_its_promises_or_fails(
-    text: str, status: int, said: str, tmp_path: Path, capsys: Capture
+def test_a_run_meets_its_expectations_or_fails(
+    text: str, status: int, message: str, tmp_path: Path, capsys: Capture
 ) -> None:
     spec, out = write(tmp_path, expecting(text)), str(tmp_path / "out")
     assert run_cli("run", spec, "--out", out) == status
     printed = capsys.readouterr().out
     assert ("not met: " in printed) == bool(status)
-    assert said in printed
+    assert message in printed
     assert run_cli("run", spec, "--out", out, "--json") == status
     assert len(json.loads(capsys.readouterr().out)["unmet"]) == status
 
 
-def test_the_smallest_value_that_meets_all_is_told_and_on_the_page(
+def test_the_smallest_value_that_meets_all_expectations_is_printed_and_on_the_page(
     tmp_path: Path, capsys: Capture
 ) -> None:
     text = TWO.replace('buffer = "1bdp"', 'buffer = ["0.2bdp", "2bdp", "0.5bdp"]')
@@ -57,11 +57,10 @@ def test_the_smallest_value_that_meets_all_is_told_and_on_the_page(
     text = expecting('metric = "queue_max_bdp"\nat_least = 0.3', text)
     out = tmp_path / "out"
     assert run_cli("run", write(tmp_path, text), "--out", str(out)) == 1
-    told = capsys.readouterr().out
-    assert "8 of 12 combinations met all expectations" in told
-    assert (
-        "Rate 8 Mbit/s, CUBIC: the smallest buffer that meets all expectations is 0.5 BDP" in told
-    )
+    printed = capsys.readouterr().out
+    assert "8 of 12 combinations met all expectations" in printed
+    smallest = "Rate 8 Mbit/s, CUBIC: the smallest buffer that meets all expectations is 0.5 BDP"
+    assert smallest in printed
     store = open_store(out)
     ((stem, record),) = store.studies().items()
     assert record["expected"]["bounds"] == [["queue_max_bdp", "at least", 0.3]]
@@ -69,9 +68,9 @@ def test_the_smallest_value_that_meets_all_is_told_and_on_the_page(
     assert (found.judged_count, found.met_count) == (12, 8)
     assert len(found.smallest) == 4
     assert (found.opens, found.bounds) == ("queue_max_bdp", {"queue_max_bdp": [0.3]})
-    said = next(cell["unmet"] for cell in found.cells if cell["unmet"])
-    assert said[0].startswith("Queue max (BDP): 0.")
-    assert said[0].endswith(", at least 0.3 expected")
+    unmet = next(cell["unmet"] for cell in found.cells if cell["unmet"])
+    assert unmet[0].startswith("Queue max (BDP): 0.")
+    assert unmet[0].endswith(", at least 0.3 expected")
 
 
 def test_a_page_opens_on_what_varies(tmp_path: Path) -> None:
@@ -88,7 +87,7 @@ def test_a_page_opens_on_what_varies(tmp_path: Path) -> None:
     assert opens["two"] in ("cubic.share", "bbr.share")
 
 
-def test_zipped_axes_are_one_on_the_page_with_the_controls_colours(tmp_path: Path) -> None:
+def test_the_page_shows_zipped_axes_as_one_in_the_controls_colours(tmp_path: Path) -> None:
     two = GOOD.replace('"cubic"', '["cubic", "bbr"]').replace(
         "[run]", '[[flows]]\ncca = ["reno", "vegas"]\n\n[run]'
     )
@@ -102,9 +101,9 @@ def test_zipped_axes_are_one_on_the_page_with_the_controls_colours(tmp_path: Pat
     assert axis["hues"] == [[colour(c).light, colour(c).dark] for c in ("cubic", "bbr")]
 
 
-def test_promises_do_not_change_the_run(tmp_path: Path) -> None:
-    promising = prepare(write(tmp_path, expecting('metric = "jain"\nat_least = 0')))
-    assert promising.runs[0][1].hash == prepare(write(tmp_path, GOOD)).runs[0][1].hash
+def test_expectations_do_not_change_the_run(tmp_path: Path) -> None:
+    with_bound = prepare(write(tmp_path, expecting('metric = "jain"\nat_least = 0')))
+    assert with_bound.runs[0][1].hash == prepare(write(tmp_path, GOOD)).runs[0][1].hash
 
 
 def test_a_sweep_names_the_combinations_that_fail(tmp_path: Path, capsys: Capture) -> None:
@@ -123,9 +122,9 @@ def test_a_sweep_names_the_combinations_that_fail(tmp_path: Path, capsys: Captur
     ]
     assert unmet[0]["values"] == {"path.rate": "4mbit", "flows[0].cca": "bbr"}
     assert run_cli("run", spec, "--out", out, "--filter", "flows[0].cca=cubic") == 1
-    said = capsys.readouterr().out
-    assert "not met: path.rate=8mbit, flows[0].cca=cubic: queue_max_bdp is" in said
-    assert said.count("not met") == 1
+    printed = capsys.readouterr().out
+    assert "not met: path.rate=8mbit, flows[0].cca=cubic: queue_max_bdp is" in printed
+    assert printed.count("not met") == 1
 
 
 @pytest.mark.parametrize(
@@ -139,7 +138,7 @@ def test_a_sweep_names_the_combinations_that_fail(tmp_path: Path, capsys: Captur
         ('metric = "jain"\nat_most = 2\nwhere = { "a b" = 1 }', "expect[0].where", "a place"),
     ],
 )
-def test_malformed_promises(text: str, place: str, remedy: str) -> None:
+def test_malformed_expectations(text: str, place: str, remedy: str) -> None:
     with pytest.raises(SpecError) as caught:
         spec_of(expecting(text))
     assert caught.value.place == place
@@ -163,7 +162,7 @@ def test_malformed_promises(text: str, place: str, remedy: str) -> None:
         ),
     ],
 )
-def test_promises_about_what_does_not_occur(
+def test_expectations_of_unknown_metrics_and_places(
     text: str, place: str, remedy: str, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError) as caught:
@@ -225,7 +224,7 @@ def test_the_number_of_trials_does_not_depend_on_the_order(tmp_path: Path) -> No
 
 
 def test_more_trials_than_needed_are_left_out(tmp_path: Path) -> None:
-    """As when several were started at once: the least number counts."""
+    """There may be more if several were started at once: the least number that suffices counts."""
     execute(
         prepare(write(tmp_path, until(1e-9, most=4, metric="queue_mean_bdp")), out=tmp_path / "out")
     )
@@ -257,7 +256,7 @@ def test_half_widths() -> None:
     assert half_width([1.0, 2.0, 3.0]) == pytest.approx(4.30265 / math.sqrt(3), rel=1e-4)
 
 
-def test_a_mean_is_told_with_its_interval() -> None:
+def test_a_mean_is_printed_with_its_interval() -> None:
     assert interval([]) == interval([math.inf]) == "nothing"
     assert interval([2.5], unit=" s") == "2.5 s"
     assert interval([10.1, 10.3, 10.5], unit=" %") == "10.3 ± 0.5 %"

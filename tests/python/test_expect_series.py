@@ -134,11 +134,13 @@ def value(text: str) -> float | None:
         ('series = "a.completion_s"\ntake = "p50"', 0.4),
     ],
 )  # fmt: skip
-def test_what_is_taken_can_be_counted_by_hand(text: str, found: float | None) -> None:
+def test_numbers_taken_from_a_series_match_those_counted_by_hand(
+    text: str, found: float | None
+) -> None:
     assert value(text) == (None if found is None else pytest.approx(found))
 
 
-def test_what_lacks_is_said() -> None:
+def test_missing_series_are_reported() -> None:
     (expected,) = spec_of(expecting('series = "a.max"\ntake = "max"\nat_least = 0')).expect
     assert expected.taken is not None
     said = take(expected.taken, made_up()).why

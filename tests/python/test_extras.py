@@ -23,7 +23,7 @@ def extras() -> dict[str, set[str]]:
     return {name: packages(lines) for name, lines in PROJECT["optional-dependencies"].items()}
 
 
-def test_what_most_commands_use_is_in_a_plain_installation() -> None:
+def test_a_plain_installation_has_the_packages_of_most_commands() -> None:
     assert packages(PROJECT["dependencies"]) == {
         "jinja2", "matplotlib", "numpy", "polars", "rich", "typer",
     }  # fmt: skip

@@ -183,3 +183,43 @@ def test_the_way_of_a_packet_names_functions_in_the_files_beside_them() -> None:
             named += 1
             assert any(is_defined(name, function, source) for source in found), (name, function)
     assert named > 40
+
+
+def agreement(name: str, quantity: str) -> pl.DataFrame:
+    """The cells of a quantity in a study, with the relative difference of the means."""
+    cells = pl.read_csv(ROOT / "experiments" / name / "cells.csv").filter(quantity=quantity)
+    relative = (pl.col("mean") - pl.col("reference_mean")) / pl.col("reference_mean")
+    return cells.with_columns(relative=relative)
+
+
+def test_notes_on_completion_times_follow_from_the_cells() -> None:
+    near = {}
+    for name in ("agreement", "agreement-mixed"):
+        cells = agreement(name, "completion_time").filter(pl.col("case").str.starts_with("mixed"))
+        far = cells.filter(pl.col("relative").abs() > 0.07)
+        assert ((far["low"] <= 0) & (far["high"] >= 0)).all(), name
+        near[name] = (cells.height - far.height, cells.height)
+    own, mixed = near["agreement"], near["agreement-mixed"]
+    notes = page("experiments/agreement/differences.md")
+    assert f"Of the {own[1]} completion times of mixed workloads {own[0]} are" in notes
+    assert f"{mixed[0]} of {mixed[1]} are" in notes
+    notes = page("experiments/agreement-mixed/differences.md")
+    assert f"Of the {mixed[1]} completion times {mixed[0]} are" in notes
+    assert f"this holds for {own[0]} and {own[1] - own[0]}" in notes
+
+
+def test_notes_on_heavy_loss_follow_from_the_cells() -> None:
+    cells = agreement("agreement-loss", "goodput")
+    limit = 0.2 * pl.col("reference_mean")
+    whole = cells.filter((pl.col("low") >= -limit) & (pl.col("high") <= limit)).height
+    loss_based = cells.filter(~pl.col("case").str.contains("bbr"))
+    above = loss_based.filter(pl.col("relative") > 0).height
+    notes = page("experiments/agreement-loss/differences.md")
+    near = cells.filter(pl.col("relative").abs() <= 0.2).height
+    assert f"Of the {cells.height} means of goodput {near} are" in notes
+    assert f"So are {whole} whole intervals, among them all {loss_based.height} of" in notes
+    assert f"of these {loss_based.height} were above, by up to 6 %; now {above} are" in notes
+    low, high = loss_based.select(
+        low=-100 * pl.col("relative").min(), high=100 * pl.col("relative").max()
+    ).row(0)
+    assert f"are {low:.1f} % below to {high:.1f} % above" in notes

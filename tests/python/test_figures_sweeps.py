@@ -189,7 +189,7 @@ def test_every_figure_is_drawn_the_same_way_twice(name: str, tmp_path: Path) -> 
         ("scatter", {"by": "rate"}, "--by"),
     ],
 )
-def test_what_is_not_there(name: str, changes: dict[str, str], place: str) -> None:
+def test_figures_of_missing_data(name: str, changes: dict[str, str], place: str) -> None:
     frame = flows() if CATALOGUE[name].table == "flows" else summary()
     with pytest.raises(InputError) as caught:
         figures.describe_sweep(name, frame, view(**changes))
@@ -217,7 +217,7 @@ def test_four_axes_are_drawn() -> None:
     assert [len(panel.marks) for panel in alone.panels] == [3, 3]
 
 
-def test_what_is_no_quantity_has_points_and_not_lines() -> None:
+def test_words_on_an_axis_have_points_and_no_lines() -> None:
     frame = summary().with_columns(
         pl.when(pl.col("path.buffer") == "8bdp").then(pl.lit("fq")).otherwise(pl.lit("red"))
         .alias("path.queue")

@@ -64,7 +64,7 @@ def test_a_trial_that_ends_early_counts_until_then() -> None:
     assert steps.y.tolist() == [3, 3, 2, 2]
 
 
-def test_what_all_trials_share_has_no_band() -> None:
+def test_values_that_all_trials_share_have_no_band() -> None:
     x = floats(0, 1)
     line = join(rtt(x, floats(5, NAN), fill=True), rtt(x, floats(5, NAN), fill=True))
     assert line.low is None

@@ -133,7 +133,9 @@ def test_a_disk_without_room_is_one_sentence(options: tuple[str, ...], tmp_path:
     assert not list(tmp_path.rglob("*.partial"))
 
 
-def test_what_is_no_file_stays_what_it_is(fifo: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_a_place_that_is_no_file_stays_as_it_is(
+    fifo: Path, tmp_path: Path, capsys: Capture
+) -> None:
     """A file that appears at once takes the place of what had its name: never of a device."""
     spec, out = write(tmp_path), str(tmp_path / "out")
     assert run_cli("run", spec, "--out", out) == 0
@@ -238,7 +240,7 @@ def test_the_manifest_names_what_it_covers(tmp_path: Path) -> None:
     assert {"spec.toml", "summary.json", "trial-1/scenario.json"} < set(files)
 
 
-def test_what_is_read_is_not_overwritten(tmp_path: Path, capsys: Capture) -> None:
+def test_files_that_are_read_are_not_overwritten(tmp_path: Path, capsys: Capture) -> None:
     spec, out = write(tmp_path), tmp_path / "out"
     assert run_cli("run", spec, "--out", str(out)) == 0
     assert run_cli("figure", spec, "--out", spec) == 2

@@ -242,7 +242,7 @@ def test_a_damaged_result_is_called_so(result: Path, originals: Path, capsys: Ca
 @pytest.mark.parametrize(
     "file", ["parts/part-*/runs.parquet", "parts/part-*/summary.parquet", "studies/good.parquet"]
 )
-def test_damaged_tables_of_a_store_are_told_and_mended(
+def test_damaged_tables_of_a_store_are_reported_and_mended(
     store: Path, originals: Path, capsys: Capture, file: str
 ) -> None:
     assert run_cli("export", str(store), "summary") == 0
@@ -334,7 +334,7 @@ def test_a_small_part_cannot_fill_the_memory(store: Path, capsys: Capture) -> No
     assert "a table that its run can give" in capsys.readouterr().err
 
 
-def test_a_damaged_study_is_told_by_every_command(store: Path, capsys: Capture) -> None:
+def test_a_damaged_study_is_reported_by_every_command(store: Path, capsys: Capture) -> None:
     path = store / "studies" / "good.parquet"
     path.write_bytes(path.read_bytes()[:50])
     for command in (("store", "ls"), ("store", "gc"), ("open", "--no-show", "--rebuild")):
@@ -347,7 +347,7 @@ def test_a_damaged_study_is_told_by_every_command(store: Path, capsys: Capture) 
 @pytest.mark.parametrize(
     "command", [["run", "--out"], ["list", "results"], ["open"], ["verify"], ["store", "ls"]]
 )
-def test_names_that_are_too_long_are_told(
+def test_names_that_are_too_long_are_reported(
     originals: Path, capsys: Capture, command: list[str]
 ) -> None:
     spec = [str(originals / "good.toml")] if command[0] == "run" else []
@@ -427,7 +427,7 @@ def test_a_value_of_another_type_is_named(
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + ROUNDS))
-def test_random_damage_harms_nothing_and_is_told(
+def test_random_damage_harms_nothing_and_is_reported(
     originals: Path, tmp_path: Path, victim: Path, capsys: Capture, seed: int
 ) -> None:
     draw = random.Random(seed)

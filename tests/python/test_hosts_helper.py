@@ -63,7 +63,7 @@ class Host:
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
     def state(self) -> str:
-        """All that requests change."""
+        """Everything that requests can change."""
         return self.look(
             "ip rule; ip route show table all; ip -o link; tc qdisc; ls -A /tmp; ethtool -k eth0;"
             " cd /proc/sys/net/ipv4; grep -r . tcp_* conf/eth0 | grep -v fastopen_key"
@@ -125,7 +125,7 @@ def test_changes_are_undone_in_reverse() -> None:
         ("format /dev/sda", "unknown verb"),
     ],
 )
-def test_what_is_refused_without_a_session(line: str, reason: str) -> None:
+def test_requests_refused_without_a_session(line: str, reason: str) -> None:
     with host() as one:
         before = one.state()
         said = one.ask(line)
@@ -149,7 +149,7 @@ def test_what_is_refused_without_a_session(line: str, reason: str) -> None:
         ("format /dev/sda", "unknown verb"),
     ],
 )
-def test_what_is_refused_within_a_session(line: str, reason: str) -> None:
+def test_requests_refused_within_a_session(line: str, reason: str) -> None:
     with host() as one:
         assert one.ask("begin 60 600 eth0") == "ok"
         before = one.state()
@@ -192,7 +192,7 @@ def test_nothing_is_changed_when_it_cannot_be_noted() -> None:
         assert one.ask("begin 60 600 eth0") == "ok"
         before = one.look("cat /proc/sys/net/ipv4/tcp_sack")
         one.look("cat /dev/zero > /tmp/full; cat /dev/zero > /tmp/fuller")
-        # What fits into the journal's last page may still be noted.
+        # Lines that fit into the journal's last page may still be noted.
         said = [one.ask(f"sysctl net/ipv4/tcp_sack {n % 2}") for n in range(400)]
         refused = [line for line in said if line != "ok"]
         assert refused
@@ -242,7 +242,7 @@ def test_the_end_of_the_input_undoes_everything() -> None:
         )
         try:
             there = Host(one.process)
-            there.process = keeper  # type: ignore[assignment] # to look after the helper has gone
+            there.process = keeper  # type: ignore[assignment] # to look once the helper has ended
             assert one.process.stdin is not None
             one.process.stdin.close()
             one.process.wait(30)
@@ -286,7 +286,7 @@ def test_a_change_waits_for_the_lock_and_is_refused_after_the_undoing() -> None:
     with host() as one:
         before = one.state()
         assert one.ask("begin 2 600 eth0") == "ok"
-        # Who undoes holds the lock, and takes the mark away that allows changes.
+        # The undoing process holds the lock, and removes the file that allows changes.
         one.look(
             "cd /tmp/narrows-hosts-0; flock lock sh -c 'sleep 1; rm changeable' < /dev/null &"
             " sleep 0.3"

@@ -171,7 +171,9 @@ def test_two_buckets_hold_the_rate_and_netem_the_rest_of_the_delay(tmp_path: Pat
         ("flows.0.rtt=30ms", "flows.rtt"),
     ],
 )
-def test_what_tc_does_not_do_is_refused(override: str, place: str, tmp_path: Path) -> None:
+def test_specifications_that_tc_cannot_run_are_refused(
+    override: str, place: str, tmp_path: Path
+) -> None:
     scenario = scenario_of(GOOD, [override])
     with pytest.raises(SpecError) as caught:
         plan_run(scenario, inventory(tmp_path))
@@ -186,7 +188,7 @@ def test_what_tc_does_not_do_is_refused(override: str, place: str, tmp_path: Pat
         ('[[changes]]\nat = "1s"\nloss = 0.01\n', "changes"),
     ],
 )
-def test_what_no_hosts_run_is_refused(lines: str, place: str) -> None:
+def test_specifications_that_hosts_cannot_run_are_refused(lines: str, place: str) -> None:
     with pytest.raises(SpecError) as caught:
         check_scenario(scenario_of(GOOD + lines))
     assert place in caught.value.place

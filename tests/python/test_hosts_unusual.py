@@ -62,7 +62,7 @@ def _write_programs(folder: Path) -> None:
 
 
 @needs("faketime")
-def test_a_clock_3_s_off_is_told_and_changes_nothing(
+def test_a_clock_3_s_off_is_reported_and_changes_nothing(
     bed: Bed, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = states(bed)

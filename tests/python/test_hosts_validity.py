@@ -30,7 +30,7 @@ def test_a_clock_that_is_hardly_known_makes_a_run_invalid() -> None:
     assert reason == "the clock of churro1 is known to within 5.0 ms; the limit is 2 ms"
 
 
-def test_a_wall_clock_is_told_and_makes_nothing_invalid() -> None:
+def test_a_wall_clock_is_reported_and_makes_nothing_invalid() -> None:
     told = clock_conditions(run_of(MS // 4))
     assert told == {"churro1": {"ahead_ms": 3000.0, "drift_us": 250.0, "uncertainty_us": 500.0}}
     assert not [*clock_reasons(run_of(MS // 4))]

@@ -73,7 +73,7 @@ def test_a_copy_is_run_and_judged(capsys: pytest.CaptureFixture[str]) -> None:
         (["fair", "--set", "path.rtt=1ms"], "--set of the next command"),
     ],
 )
-def test_what_cannot_be_written_is_refused(
+def test_exhibits_that_cannot_be_written_are_refused(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_cli("init", *arguments) == 2

@@ -185,7 +185,7 @@ def test_kernels_stand_side_by_side_and_those_of_patches_and_trees_have_to_be_na
     assert len(built_names) == 3
 
 
-def test_all_that_is_missing_is_told_in_one_message(
+def test_all_that_is_missing_is_reported_in_one_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -217,7 +217,9 @@ def test_an_empty_list_says_what_to_do(
     assert "`narrows kernel build` makes one" in capsys.readouterr().out
 
 
-def test_progress_is_told_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_reported_where_there_is_no_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with StepBar() as bar:
         for step, percent in (("unpacking", 0), ("compiling", 12), *_COMPILING, ("done", 100)):
             bar(step, percent / 100)

@@ -114,7 +114,7 @@ def test_the_fine_interval_divides_the_interval(wanted: int) -> None:
         ("flows.0.profile=linux-5.15", "flows[0].profile"),
     ],
 )
-def test_what_a_real_kernel_cannot_do_is_refused(override: str, place: str) -> None:
+def test_features_that_a_real_kernel_lacks_are_refused(override: str, place: str) -> None:
     with pytest.raises(SpecError) as caught:
         backend._check(scenario_of(GOOD, [override]))
     assert caught.value.place == place

@@ -61,7 +61,7 @@ def test_a_failure_is_the_same_each_time_and_keeps_its_packets(tmp_path: Path) -
         ("0 < S 0:0(0) win 1 <sackok>", "mistake", '1:21: found "sackok"; "sackOK" perhaps'),
     ],
 )
-def test_what_a_script_cant_have_is_named(
+def test_unsupported_parts_of_a_script_are_named(
     tmp_path: Path, text: str, verdict: str, message: str
 ) -> None:
     script = tmp_path / "one.pkt"

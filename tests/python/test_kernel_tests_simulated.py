@@ -26,7 +26,7 @@ def test_a_script_gets_its_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong["message"].startswith("acknowledgement 1, not 2\n")
 
 
-def test_what_the_simulator_lacks_is_unsupported(tmp_path: Path) -> None:
+def test_features_that_the_simulator_lacks_are_unsupported(tmp_path: Path) -> None:
     script = tmp_path / "a.pkt"
     script.write_text("0 `sysctl net.ipv4.tcp_recovery=0`\n", encoding="utf-8")
     (verdict,) = play_simulated("linux-7.3", [script]).verdicts

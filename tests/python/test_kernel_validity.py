@@ -36,7 +36,7 @@ def test_samples_in_which_a_socket_had_run_dry_are_counted(since: str) -> None:
 
 
 @pytest.mark.parametrize("limit", ["rwnd_limited_us", "sndbuf_limited_us"])
-def test_what_a_window_or_a_buffer_holds_up_has_not_run_dry(limit: str) -> None:
+def test_a_flow_that_a_window_or_a_buffer_limits_has_not_run_dry(limit: str) -> None:
     held_up = flows(app_limited=[1] * SAMPLES, **{limit: list(range(SAMPLES))})
     assert set(dry_parts(held_up, scenario_of(GOOD)).values()) == {0.0}
 
@@ -48,7 +48,7 @@ def test_flows_with_a_size_end_and_are_not_judged() -> None:
     assert dry_parts(gone, scenario_of(GOOD)) == {}
 
 
-def test_starved_hosts_are_told() -> None:
+def test_starved_hosts_are_reported() -> None:
     assert list(reasons(hosts())) == []
     assert len(list(reasons(hosts(waited_ns=101)))) == 1  # a quarter is allowed, not more
     (starved,) = reasons(hosts(ran_ns=100_000_000, waited_ns=900_000_000))

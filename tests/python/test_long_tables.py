@@ -157,7 +157,7 @@ def test_a_small_file_is_read_at_once(tmp_path: Path) -> None:
     assert columns(read)["text"].tolist() == texts
 
 
-def test_a_damaged_large_file_is_an_error_that_is_told(large: Path, tmp_path: Path) -> None:
+def test_a_damaged_large_file_is_an_error_that_is_reported(large: Path, tmp_path: Path) -> None:
     content = bytearray(large.read_bytes())
     content[1_000_000:1_100_000] = bytes(100_000)
     (tmp_path / "damaged.parquet").write_bytes(content)

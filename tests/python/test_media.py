@@ -91,7 +91,7 @@ def test_without_a_control_a_link_that_is_too_slow_freezes_the_picture(tmp_path:
     assert (row["completed"] or 0) < 300
 
 
-def test_what_people_notice_of_calls_and_videos_is_in_the_summary(tmp_path: Any) -> None:
+def test_the_summary_has_the_quality_of_calls_and_videos(tmp_path: Any) -> None:
     video = {"kind": "video", "bitrate": "1mbit", "chunk": "1s"}
     flows = [
         call("nada", name="call", count=2),

@@ -17,7 +17,7 @@ from waiting import HANG_S, await_that
 from narrows.errors import SpecError
 from narrows.execute import memory
 from narrows.execute.demand import demand
-from narrows.execute.memory import Room, free_memory
+from narrows.execute.memory import MemoryBudget, free_memory
 from narrows.plan import grid, plan
 from narrows.spec import load_study
 
@@ -50,13 +50,13 @@ def test_a_run_that_needs_more_memory_than_is_free_is_refused(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(memory.ROOM, "read_free", lambda: 8 * GB)
+    monkeypatch.setattr(memory.MEMORY, "read_free", lambda: 8 * GB)
     settings = [word for override in overrides for word in ("--set", override)]
     out = tmp_path / "out"
     assert run_cli("run", write(tmp_path, text), *settings, "--out", str(out)) == 2
     said = capsys.readouterr().err
     assert "found a run that needs about" in said
-    assert "8 GB are free" in said
+    assert "8 GB is free" in said
     for word in words:
         assert word in said
     assert not out.exists()
@@ -107,14 +107,18 @@ def test_a_long_run_takes_little_more_than_a_short_one() -> None:
 def test_runs_that_fit_one_by_one_wait_for_each_other() -> None:
     scenario = scenario_of(GOOD, ["run.sample_interval=1us"])
     whole = sum(part.bytes for part in demand(scenario))
-    room, entered, waited = Room(lambda: int(whole * 1.5)), threading.Event(), threading.Event()
+    budget, entered, waited = (
+        MemoryBudget(lambda: int(whole * 1.5)),
+        threading.Event(),
+        threading.Event(),
+    )
 
     def second() -> None:
-        with room.of(scenario, waited.set):
+        with budget.of(scenario, waited.set):
             entered.set()
 
     thread = threading.Thread(target=second)
-    with room.of(scenario, lambda: None):
+    with budget.of(scenario, lambda: None):
         thread.start()
         await_that(waited.is_set)
         assert not entered.is_set()
@@ -122,26 +126,32 @@ def test_runs_that_fit_one_by_one_wait_for_each_other() -> None:
     assert entered.is_set()
 
 
-def test_waiting_ends_with_what_the_watcher_raises() -> None:
+def test_waiting_ends_with_the_exception_of_the_watcher() -> None:
     scenario = scenario_of(GOOD, ["run.sample_interval=1us"])
     whole = sum(part.bytes for part in demand(scenario))
-    room = Room(lambda: int(whole * 1.5))
+    budget = MemoryBudget(lambda: int(whole * 1.5))
 
     def stop() -> None:
         raise KeyboardInterrupt
 
-    with room.of(scenario, lambda: None), pytest.raises(KeyboardInterrupt), room.of(scenario, stop):
-        pytest.fail("there is no room")
-    with room.of(scenario, stop):
+    with (
+        budget.of(scenario, lambda: None),
+        pytest.raises(KeyboardInterrupt),
+        budget.of(scenario, stop),
+    ):
+        pytest.fail("there is no memory")
+    with budget.of(scenario, stop):
         pass
 
 
-def test_a_system_that_says_nothing_refuses_nothing() -> None:
-    with Room(lambda: None).of(scenario_of(GOOD, ["run.sample_interval=1us"]), lambda: None):
+def test_no_run_is_refused_if_the_free_memory_is_unknown() -> None:
+    with MemoryBudget(lambda: None).of(
+        scenario_of(GOOD, ["run.sample_interval=1us"]), lambda: None
+    ):
         pass
     with (
-        pytest.raises(SpecError, match="0 GB are free"),
-        Room(lambda: 0).of(scenario_of(GOOD), lambda: None),
+        pytest.raises(SpecError, match="0 GB is free"),
+        MemoryBudget(lambda: 0).of(scenario_of(GOOD), lambda: None),
     ):
         pytest.fail("there is no memory")
 
@@ -216,7 +226,7 @@ SMALL = 'cca = "none"\nworkload = { kind = "udp", rate = "500mbit", size = "10b"
     ],
     ids=["requests", "chain", "netem", "outage", "copies"],
 )
-def test_what_follows_waits_and_multiplies_is_estimated(
+def test_workloads_that_wait_and_multiply_are_estimated(
     flow: str, impairments: object, least_gb: float, words: str
 ) -> None:
     if isinstance(impairments, list):
@@ -230,21 +240,21 @@ def test_what_follows_waits_and_multiplies_is_estimated(
 
 def test_a_run_that_outgrows_its_estimate_is_ended() -> None:
     left = [GB, 10**8, 10**8, GB]
-    room = Room(lambda: left.pop(0))
-    room.check()
+    budget = MemoryBudget(lambda: left.pop(0))
+    budget.check()
     time.sleep(0.11)
     with pytest.raises(memory.MemoryShortError, match="more memory than estimated"):
-        room.check()
-    room.check()  # another run goes on meanwhile
+        budget.check()
+    budget.check()  # another run goes on meanwhile
     assert len(left) == 2
 
 
 def test_a_run_that_is_ended_says_why_and_leaves_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory.ROOM, "read_free", lambda: 10**8)
+    monkeypatch.setattr(memory.MEMORY, "read_free", lambda: 10**8)
     words = ["run", write(tmp_path, GOOD)]
     words += ["--set", "run.duration=3000s", "--set", "run.record=summary"]
     assert run_cli(*words, "--out", str(tmp_path / "out")) == 1
-    assert "more memory than estimated, while 0.1 GB are left" in capsys.readouterr().err
+    assert "more memory than estimated, while 0.1 GB is left" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["good.toml"]

@@ -179,7 +179,7 @@ def test_a_bad_scenario_names_the_place() -> None:
     assert "flows[1].cca" in refusal(bad)
 
 
-def test_what_is_not_json_is_refused() -> None:
+def test_text_that_is_not_json_is_refused() -> None:
     with pytest.raises(_native.ScenarioError, match="line 1 column 1"):
         _native.run("{")
 

@@ -39,7 +39,7 @@ def test_conditions_become_specifications_that_count_ip_packets(tmp_path: Path) 
     assert known[0].buffer_bdp == pytest.approx(16.384)
 
 
-def test_errors_are_told_by_region_and_condition(tmp_path: Path) -> None:
+def test_errors_are_reported_by_region_and_condition(tmp_path: Path) -> None:
     import measure_other_labs as labs
 
     (tmp_path / "cells.csv").write_text(ROWS, encoding="utf-8")

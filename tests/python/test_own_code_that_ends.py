@@ -181,7 +181,7 @@ def test_a_search_that_its_control_ends_keeps_its_log(jobs: str, tmp_path: Path)
     assert len(log.read_text().splitlines()) == 1 + 12
 
 
-def test_what_a_control_prints_stays_out_of_a_document(tmp_path: Path) -> None:
+def test_the_output_of_a_control_stays_out_of_a_document(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(CONTROL.replace("END", "print('hello')"))
     for command in (["run", one_run(tmp_path)], ["run", write(tmp_path, SPEC, "study.toml")]):
         status, printed, said = run_narrows(tmp_path, *command, "--json", "--allow-code", ".")

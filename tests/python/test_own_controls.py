@@ -102,7 +102,7 @@ def test_the_example_shares_fairly_with_reno(tmp_path):
     assert result.summary["runs"][0]["bottleneck"]["utilization"] > 0.98
 
 
-def test_a_control_is_told_what_the_sender_sees():
+def test_a_control_gets_what_the_sender_sees():
     Recorder.told = []
     output = native(Recorder)
     connection, *rest = Recorder.told
@@ -221,7 +221,7 @@ def test_a_wrong_answer_names_the_class_and_the_method(answer, found):
 
 def test_a_rate_that_comes_late_is_refused():
     answers = iter([(10, None)])
-    with pytest.raises(_native.ControlError, match="a pacing rate after none at first"):
+    with pytest.raises(_native.ControlError, match="a pacing rate, though the first output"):
         native(wrong(control=lambda _self: next(answers, (10, 1e6))))
 
 
@@ -246,7 +246,7 @@ def test_an_exception_ends_the_run_with_its_own_line():
     assert isinstance(caught.value.__cause__, AttributeError)
 
 
-def test_what_is_no_error_stays_what_it_is():
+def test_an_exception_that_is_no_error_passes_unchanged():
     def on_ack(_self, _sample):
         raise KeyboardInterrupt
 

@@ -132,7 +132,7 @@ def test_the_example_shares_with_reno_and_is_gone_afterwards() -> None:
     ("text", "said"),
     [("int x\n", "C that clang refuses"), ("int x;\n", "the kernel refuses|0 controls in it")],
 )
-def test_a_program_that_is_refused_is_told(tmp_path: Path, text: str, said: str) -> None:
+def test_a_program_that_is_refused_is_reported(tmp_path: Path, text: str, said: str) -> None:
     controls = {"mine.bpf.c": {"file": "mine.bpf.c", "text": text}}
     before = available_ccas()
     with (
@@ -144,7 +144,7 @@ def test_a_program_that_is_refused_is_told(tmp_path: Path, text: str, said: str)
 
 
 @able
-def test_a_name_that_the_kernel_has_already_is_told(tmp_path: Path) -> None:
+def test_a_name_that_the_kernel_has_already_is_reported(tmp_path: Path) -> None:
     text = (EXAMPLE / "aimd.bpf.c").read_text(encoding="utf-8")
     controls = {"aimd.bpf.c": {"file": "aimd.bpf.c", "text": text}}
     places = [tmp_path / name for name in ("first", "second")]

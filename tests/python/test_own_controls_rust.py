@@ -102,7 +102,7 @@ def test_the_same_control_in_python_and_rust_is_the_same(tmp_path):
     assert rust.info.digest == python.info.digest
 
 
-def test_what_a_control_shows_and_what_made_it_are_kept(tmp_path):
+def test_the_internals_and_the_compiler_of_a_control_are_kept(tmp_path):
     result = run(write(tmp_path), Override("flows.0.options.window=7"))
     tables = result.tables
     assert set(tables["internals"]["value"]) == {14.0}
@@ -134,7 +134,7 @@ def test_an_impossible_window_is_refused(tmp_path):
 def test_a_rate_that_comes_late_is_refused(tmp_path):
     late = "if self.0 > 20 { return Control::window(9).with_pacing_rate(1_000_000); }"
     problem = refusal(write(tmp_path, on_ack="self.0 += 1;", control=late))
-    assert problem.found == "a pacing rate after none at first"
+    assert problem.found == "a pacing rate, though the first output had none"
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_only_a_library_that_nobody_else_can_write_is_loaded(tmp_path, monkeypat
         assert "a directory of somebody else" in str(refusal(file))
 
 
-def test_what_doesnt_compile_names_the_line(tmp_path, capsys):
+def test_a_control_that_does_not_compile_names_the_line(tmp_path, capsys):
     file = write(tmp_path, on_ack="self.1 += 1;")
     assert refusal(file).place == "flows[0].cca"
     assert main(["run", str(file), "--allow-code", str(tmp_path)]) == 2
@@ -179,7 +179,7 @@ def test_what_doesnt_compile_names_the_line(tmp_path, capsys):
     assert "Traceback" not in said
 
 
-def test_a_machine_without_a_compiler_is_told(tmp_path, monkeypatch):
+def test_a_machine_without_a_compiler_is_reported(tmp_path, monkeypatch):
     file = write(tmp_path)
     monkeypatch.setattr(shutil, "which", lambda _: None)
     problem = refusal(file)
@@ -195,7 +195,7 @@ def test_a_library_of_another_interface_is_refused(tmp_path, monkeypatch):
     assert "its interface has version 2, not 1" in refusal(write(tmp_path)).found
 
 
-def test_what_is_no_control_is_refused(tmp_path):
+def test_a_file_that_is_no_control_is_refused(tmp_path):
     (tmp_path / "no.so").write_bytes(b"no library")
     with pytest.raises(_native.ControlError, match="can't be used"):
         _native.RustControl(tmp_path / "no.so", "mine.rs")

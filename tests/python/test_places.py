@@ -115,7 +115,7 @@ def test_results_themselves_are_listed(results: Path, monkeypatch: pytest.Monkey
     assert items(".") == [run]
 
 
-def test_no_directory_of_results_is_told(tmp_path: Path) -> None:
+def test_no_directory_of_results_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such directory"):
         items(tmp_path / "nothing")
 
@@ -144,7 +144,7 @@ def test_a_diff_of_runs_says_what_was_changed_and_what_became_of_it(
     assert any("cubic" in line for line in made.lines())
 
 
-def test_what_is_left_out_is_told_by_the_name_of_its_default(results: Path) -> None:
+def test_a_missing_option_is_shown_by_the_name_of_its_default(results: Path) -> None:
     first = read(results / "a", "A")
     options = {"path.queue": "fq_codel", "flows[0].options.hystart": "off", "flows[0].ecn": True}
     found = changes(first, replace(first, spec={**first.spec, **options}))
@@ -156,7 +156,7 @@ def test_what_is_left_out_is_told_by_the_name_of_its_default(results: Path) -> N
     assert title(first, first, found[:1]) == "Queue: Drop-tail \N{RIGHTWARDS ARROW} FQ-CoDel"
 
 
-def test_parts_are_told_in_per_cent(results: Path, tmp_path: Path) -> None:
+def test_shares_are_shown_in_percent(results: Path, tmp_path: Path) -> None:
     made = diff(results / "a", results / "b", tmp_path / "out")
     row = next(row for row in made.rows if row.metric == "utilization")
     assert (row.label, row.display.label) == ("Utilization", "Utilization (%)")
@@ -174,7 +174,7 @@ def test_a_title_says_what_differs(results: Path) -> None:
     assert title(first, first, []).endswith("the same specification twice")
 
 
-def test_a_change_is_told_if_the_interval_does_not_hold_zero(tmp_path: Path) -> None:
+def test_a_change_is_reported_if_the_interval_does_not_hold_zero(tmp_path: Path) -> None:
     spec = tmp_path / "noisy.toml"
     spec.write_text(GOOD + '[host]\njitter = "2ms"\n')
     for name, more in (("a", []), ("b", ["--set", "path.rate=4mbit"])):
@@ -223,7 +223,7 @@ def test_a_run_and_a_sweep_cannot_be_compared(results: Path, tmp_path: Path) -> 
     assert changes(read(results / "a", "A"), read(results / "a", "B")) == []
 
 
-def test_what_only_rounding_parts_is_equal() -> None:
+def test_values_that_differ_by_rounding_are_equal() -> None:
     noise = equivalence.of_means([1.0, 1.0 + 2e-16, 1.0], [1.0, 1.0, 1.0 - 1e-16])
     assert noise.half_width > 0
     settled = exact(noise, 1.0)

@@ -109,7 +109,7 @@ def test_spellings_of_the_same_thing_hash_alike() -> None:
     "override",
     ["run.seed=2", "run.trials=2", "path.buffer=2bdp", "flows.0.name=a", "name=x", "host.fq=true"],
 )
-def test_whatever_may_matter_changes_the_hash(override: str) -> None:
+def test_everything_that_may_matter_changes_the_hash(override: str) -> None:
     assert plan(spec_of(GOOD, [override]), "1").hash != plan(spec_of(GOOD), "1").hash
 
 

@@ -80,7 +80,7 @@ def test_a_control_in_javascript_is_one_in_python(page: Browser) -> None:
     page.wait(f"{DIGEST} === {json.dumps(expected)}")
 
 
-def test_what_is_wrong_is_said(page: Browser) -> None:
+def test_mistakes_are_reported(page: Browser) -> None:
     problems = "document.getElementById('problems').textContent"
     put(page, "text", "[path]\nrate = 5\n")
     page.wait(f"{problems}.includes('line 2, column 8: path.rate')")

@@ -36,7 +36,7 @@ SEEDS = range(FIRST, FIRST + int(os.environ.get("NARROWS_SEEDS", "12")))
 
 
 def expect(case: Case, events: Events) -> dict[str, Any]:
-    """The numbers of the summary that packets tell."""
+    """Computes the numbers of the summary that follow from packets."""
     span = events.end_s - case.warmup_s
     forwarded, dropped = events.counted_rows("forwarded"), events.counted_rows("dropped")
     capacity = integral(case.rates, case.warmup_s, events.end_s)
@@ -68,8 +68,8 @@ def expect(case: Case, events: Events) -> dict[str, Any]:
             found[f"{name}.goodput_mbps"] = payload[name] * 8e-6 / active
             wire = sum(row["size"] for row in events.data("forwarded", flow=name))
             found[f"{name}.throughput_mbps"] = wire * 8e-6 / active
-            again = [row for row in events.data("sent", flow=name) if row["retransmission"]]
-            found[f"{name}.retransmits"] = len(again)
+            repeated = [row for row in events.data("sent", flow=name) if row["retransmission"]]
+            found[f"{name}.retransmits"] = len(repeated)
         else:
             found |= {f"{name}.{key}": value for key, value in _transfers(case, events, name)}
     rates = [found.get(f"{name}.goodput_mbps") for name in case.flows]
@@ -108,14 +108,14 @@ def _transfers(case: Case, events: Events, name: str) -> list[tuple[str, float |
 
 
 def _least_s(case: Case, start: float, size: float) -> float:
-    """Two round trips, and the payload's time on the link after the first."""
+    """The shortest time: two round trips, and the payload's time on the link after the first."""
     spans = pairwise([*case.rtts, (math.inf, 0)])
     rtt = min(value for (_, value), (until, _) in spans if until > start)
     return 2 * rtt + time_to_send(case.rates, start + rtt, size * 8 * 1500 / SEGMENT)
 
 
 def _late(case: Case, events: Events, name: str) -> float | None:
-    """The part of the transfers that took longer than their deadline, or already do."""
+    """The share of the transfers that missed their deadline, unfinished ones included."""
     allowed_s = case.flows[name].get("deadline_s")
     if allowed_s is None:
         return None
@@ -125,7 +125,7 @@ def _late(case: Case, events: Events, name: str) -> float | None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_summary_is_what_the_packets_tell(seed: int) -> None:
+def test_the_summary_follows_from_the_packets(seed: int) -> None:
     case = case_of(seed)
     planned = plan(parse(case.text, "test").spec, "test")
     scenario = planned.trials[0].scenario
@@ -142,7 +142,7 @@ def test_the_summary_is_what_the_packets_tell(seed: int) -> None:
 
 
 def assert_bounds(row: dict[str, Any], names: list[str]) -> None:
-    """Bounds of every run: parts are within 0 and 1, delays are above 0, and orders."""
+    """Checks bounds of every run: shares from 0 to 1, no negative delay, ordered percentiles."""
     assert 0 <= row["utilization"] <= 1
     shares = [row[f"{name}.share"] for name in names]
     assert None in shares or sum(shares) == pytest.approx(1.0)

@@ -295,7 +295,7 @@ def test_the_script_of_a_page_draws_every_plot_in_colours(tmp_path, stack):
         assert plot["layout"]["font"]["color"] == "style of --ink"
 
 
-def test_what_may_scroll_is_reached_by_the_keyboard():
+def test_scrollable_parts_can_be_reached_by_keyboard():
     folder = Path(page.__file__).parent / "templates"
     pages = {file.name: file.read_text() for file in folder.glob("*.jinja")}
     assert len(pages) > 5

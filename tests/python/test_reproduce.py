@@ -273,7 +273,7 @@ def test_a_finding_says_to_how_many_trials_it_was_limited():
     assert told == " --vary-paths --trials 5"
 
 
-def test_of_many_conditions_the_range_and_those_outside_are_told(monkeypatch):
+def test_of_many_conditions_the_range_and_those_outside_are_reported(monkeypatch):
     monkeypatch.setattr(judging, "rule", lambda *_: RULE)
     cells = {f"cell {n}": [5.5, 5.5, 5.5] for n in range(9)} | {"odd": [9.0, 9.0, 9.0]}
     made = judging.judge_bounds("x", "y", "It holds.", "How.", cells)
@@ -325,7 +325,7 @@ def test_only_a_whole_grid_makes_a_verdict(tmp_path):
     assert [other.verdict for other in line.others] == ["confirmed"]
 
 
-def test_what_was_found_here_stands_beside_what_was_recorded(tmp_path, monkeypatch):
+def test_verdicts_found_here_stand_beside_recorded_ones(tmp_path, monkeypatch):
     place = tmp_path / "here"
     place.mkdir()
     monkeypatch.setattr(ledger, "DATA", tmp_path)
@@ -375,7 +375,7 @@ def reproduction(tmp_path_factory):
 
 
 def test_the_simulator_shows_the_cycle(reproduction):
-    """That there is one, and what it is made of; how long it is depends on the kernel."""
+    """There is a cycle with the parts that the paper names; its length depends on the kernel."""
     _, done = reproduction
     found = {f.claim: f for item in done.made for f in item.findings}
     assert set(found) == {f"panaderia/fig9-{part}" for part in ("cycle", "rtprop", "loss")}
@@ -390,7 +390,7 @@ def test_the_simulator_shows_the_cycle(reproduction):
     assert done.none_refuted is not bool(refuted)
 
 
-def test_what_is_printed_names_every_claim_its_rules_and_the_page(reproduction):
+def test_the_output_names_every_claim_its_rules_and_the_page(reproduction):
     out, done = reproduction
     lines = list(reproduction_lines(done, verbose=True))
     assert lines[-1] == f"page: {out / 'site' / 'panaderia-fig9.html'}"
@@ -461,7 +461,7 @@ def test_the_data_behind_a_figure_are_there_as_tables(reproduction):
 
 def test_a_second_time_nothing_is_run_and_the_pictures_are_the_same(reproduction):
     out, first = reproduction
-    pictures = {name: Path(name).read_bytes() for name in first.made[0].plates.pictures}
+    pictures = {name: Path(name).read_bytes() for name in first.made[0].stored.pictures}
     second = make.reproduce("panaderia/fig9", out=out, profile="linux-6.12", quick=True)
     assert second.gathered.new == 0
     for name, content in pictures.items():

@@ -111,7 +111,7 @@ def test_bursts_before_the_inflation_do_not_follow_it():
     assert {"follows", "quiet"} <= failed_checks(trial(rtprop=late))
 
 
-def test_what_a_back_end_does_not_tell_is_undecided():
+def test_measures_that_a_back_end_lacks_are_undecided():
     blind = checks(trial(pl.lit("").alias("cca_state")))
     undecided = {n for n, check in zip(NAMES, blind, strict=True) if check.passed is None}
     assert undecided == {"probing", "part", "inflated", "accurate", "follows", "quiet"}
@@ -125,7 +125,7 @@ def test_period_finds_the_first_of_equal_peaks_to_a_fraction_of_a_step():
 
 
 @pytest.mark.parametrize("values", [np.ones(600), np.arange(600.0), np.sin(np.arange(50.0))])
-def test_what_has_no_period_has_none(values):
+def test_values_without_a_period_have_none(values):
     assert measure.period(values, 0.5, 5.0, 60.0) is None
 
 

@@ -109,7 +109,7 @@ def test_flows_are_called_what_they_stand_for() -> None:
     assert run == "reno"
 
 
-def test_what_is_stored_of_a_replaced_flow_is_called_what_it_stands_for(tmp_path) -> None:
+def test_a_replaced_flow_is_stored_under_the_name_of_the_original(tmp_path) -> None:
     (changed,) = conditions([CASE], get_backend("sim"), changes()["reno-for-bbr"])
     run_all(list(changed.jobs()), tmp_path)
     (trial,) = changed.stored_trials(open_store(tmp_path / "runs"))
@@ -149,7 +149,7 @@ def test_a_document_is_meant_with_every_claim() -> None:
             assert catalogue.claims_asked_for(exhibit, wanted) == exhibit.claims
 
 
-def test_what_follows_claim_must_be_one() -> None:
+def test_the_word_after_claim_must_be_a_claim() -> None:
     with pytest.raises(InputError, match='"claim:panaderia/fig9-loss"'):
         catalogue.select("claim:panaderia/fig9-los")
     with pytest.raises(InputError, match="reproduce"):
@@ -313,7 +313,7 @@ def test_a_proposal_and_what_isn_t_about_bbr_have_no_rivals() -> None:
     assert len(rivals.of(catalogue.exhibits()["mixed/fig5"])) == len(RIVALS)
 
 
-def test_what_went_unnoticed_is_told(tmp_path) -> None:
+def test_unnoticed_changes_are_reported(tmp_path) -> None:
     found = [
         negative.Control("mixed/fig5", "reno-for-bbr", True, negative.NOTICED, "Pinned.", "50 %"),
         negative.Control("mixed/fig6", "reno-for-bbr", True, negative.MISSED, "", "10 Mbit/s"),

@@ -61,4 +61,4 @@ def test_bbr_shallow_loses_less(tmp_path, monkeypatch):
     (item,) = done.made
     (finding,) = item.findings
     assert finding.verdict == "confirmed"
-    assert item.plates.pictures
+    assert item.stored.pictures

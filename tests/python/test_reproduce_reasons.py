@@ -234,7 +234,7 @@ def test_a_reason_doesn_t_count_on_a_testbed() -> None:
     assert without_reason(Finding("cs244/fig5", [NOT_MET], MET)) == "refuted"
 
 
-def test_a_verdict_that_changes_with_the_seeds_is_told() -> None:
+def test_a_verdict_that_changes_with_the_seeds_is_reported() -> None:
     found = [
         judge(claim, name, verdict)
         for claim, told in (("cs244/fig5", "cc"), ("cs244/fig6", "cr"))

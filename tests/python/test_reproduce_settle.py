@@ -58,7 +58,7 @@ def test_trials_double_until_every_check_is_decided(monkeypatch, item):
     assert seeds == list(range(1, 13))
 
 
-def test_what_the_last_look_leaves_open_is_undecided(monkeypatch, item):
+def test_a_check_that_the_last_look_leaves_open_is_undecided(monkeypatch, item):
     looked, outcome = settle_with(monkeypatch, item, [finding(None)] * 3, looks=3)
     assert len(looked) == 3
     assert outcome.findings[0].verdict == "undecided"

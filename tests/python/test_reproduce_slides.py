@@ -26,12 +26,12 @@ video = load("ietf98", "video.py")
 SCOPE = Scope("linux-4.9")
 
 
-def test_nothing_over_nothing_is_no_more() -> None:
+def test_the_ratio_of_zero_to_zero_is_one() -> None:
     assert ratios([1.0, 2.0, 0.0], [2.0, 0.0, 0.0]) == [0.5, math.inf, 1.0]
 
 
 def videos(exported: float, longest: float) -> Data:
-    """A trial in which formats up to `longest` play whole, with an estimate of `exported`."""
+    """A trial in which formats up to `longest` play without stalls, with `exported` as estimate."""
     rows = [
         {"what": "video", "beside": "alone", "format_mbps": rate, "cca": "bbr", "trial": 1,
          "exported": exported, "cwnd_rtt": 100.0, "stalls": 0.0 if rate <= longest else 3.0,
@@ -41,7 +41,7 @@ def videos(exported: float, longest: float) -> Data:
     return Data({"outcome": pl.DataFrame(rows)}, SCOPE)
 
 
-def test_the_estimate_must_pick_the_highest_format_that_plays_whole() -> None:
+def test_the_estimate_must_pick_the_highest_format_without_stalls() -> None:
     assert video.picks(videos(9.6, 8.0), "alone", "exported") == [100.0]
     assert video.picks(videos(9.6, 5.0), "alone", "exported") == [0.0], "too high"
     assert video.picks(videos(4.0, 8.0), "alone", "exported") == [0.0], "too low"
@@ -61,7 +61,7 @@ def links(busy: dict[int, float], queue: float) -> Data:
     return Data({"outcome": pl.DataFrame(rows)}, SCOPE)
 
 
-def test_a_link_that_grants_all_with_a_queue_of_bursts_is_a_reason() -> None:
+def test_a_link_with_a_queue_of_bursts_explains_a_full_grant() -> None:
     low = dict.fromkeys(backlog.FULL_KB, 30.0)
     (found,) = backlog.judge(links(low, 0.04))
     assert found.verdict == "confirmed"
@@ -102,7 +102,7 @@ def test_bbr_goes_only_where_its_diagram_has_an_edge(tmp_path: Path) -> None:
     assert changes <= set(_native.bbr_transitions())
 
 
-def test_a_probe_is_noticed_by_the_smoothed_rtt_where_a_kernel_tells_no_other() -> None:
+def test_a_probe_is_noticed_by_the_smoothed_rtt_if_a_kernel_reports_no_other() -> None:
     times = [9.9, 10.0, 10.1, 10.2]
     states = ["probe_bw", "probe_bw", "probe_rtt", "probe_bw"]
     flow, other = (
@@ -112,10 +112,10 @@ def test_a_probe_is_noticed_by_the_smoothed_rtt_where_a_kernel_tells_no_other() 
                 "time_s": times,
                 "rtt_ms": pl.Series([None] * len(times), dtype=pl.Float64),
                 "srtt_ms": [20.0, 20.0, 12.0, 14.0],
-                "cca_state": told,
+                "cca_state": named,
             }
         )
-        for number, told in ((0, states), (1, ["probe_bw"] * len(times)))
+        for number, named in ((0, states), (1, ["probe_bw"] * len(times)))
     )
     trial = SimpleNamespace(
         tables={"flow_samples": pl.concat([flow, other])}, scenario={"flows": [{}, {}]}
@@ -130,7 +130,7 @@ DONE = {
 }  # fmt: skip
 
 
-def test_losses_until_slow_start_ends_are_retransmissions_where_a_kernel_tells_no_others() -> None:
+def test_losses_until_slow_start_ends_are_retransmissions_if_a_kernel_reports_no_others() -> None:
     rows = {"time_s": [0.1, 0.2], "flow": [0, 0], "cwnd": [10, 40], "received_bytes": [1, 2],
             "lost": [None, None], "retransmitted": [0, 2],
             "cca_state": ["slow_start", "congestion_avoidance"]}  # fmt: skip

@@ -85,7 +85,9 @@ def test_every_key_is_known(schema: jsonschema.Draft202012Validator, text: str) 
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_what_is_broken_is_not_valid(schema: jsonschema.Draft202012Validator, case: str) -> None:
+def test_broken_specifications_are_not_valid(
+    schema: jsonschema.Draft202012Validator, case: str
+) -> None:
     old, new, place = BROKEN[case]
     assert GOOD.count(old) == 1
     assert place in wrong(schema, GOOD.replace(old, new))

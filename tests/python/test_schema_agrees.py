@@ -86,7 +86,7 @@ def is_read(document: dict[str, Any], files: Path) -> bool:
 
 
 @pytest.mark.parametrize("batch", BATCHES, ids=lambda batch: KEYS[batch[0]])
-def test_what_the_schema_refuses_is_refused(files: Path, batch: range) -> None:
+def test_the_reader_refuses_what_the_schema_refuses(files: Path, batch: range) -> None:
     for number in batch:
         found = draw(number, FIRST, files)
         if found is None:

@@ -81,7 +81,7 @@ def test_one_seeds_luck_is_no_finding() -> None:
     assert findings(trying, [lucky], 3) == []
 
 
-def test_a_finding_is_told_once() -> None:
+def test_a_finding_is_reported_once() -> None:
     trying: Any = Simulated("loss", lambda p: p["rtt_ms"] > 100 or p["queue"] == "pie")
     points = [
         plain("loss", rtt_ms=300.0, loss=0.01), plain("loss", rtt_ms=200.0, subjects=4),
@@ -138,7 +138,7 @@ def test_the_log_of_another_search_is_refused(tmp_path: Path, other: tuple[str, 
         entry_of(badness=[]), entry_of(badness=["1"]), entry_of(references=[3]),
     ],
 )  # fmt: skip
-def test_a_damaged_log_is_told_with_its_line(tmp_path: Path, line: str) -> None:
+def test_a_damaged_log_is_reported_with_its_line(tmp_path: Path, line: str) -> None:
     trying: Any = Simulated("loss", lambda _: False)
     log = Log(tmp_path / "log", trying)
     hunt(trying, log, 1, lambda *_: None)
@@ -201,7 +201,7 @@ def test_a_finding_of_an_own_control_has_its_module_beside_it(
     assert found.confirmed.startswith("capture: can't be run there")
 
 
-def test_bad_input_is_told(tmp_path: Path) -> None:
+def test_bad_input_is_reported(tmp_path: Path) -> None:
     for wrong, said in (
         ({"objective": "los"}, "not an objective"),
         ({"than": "reno"}, "only there"),
@@ -233,7 +233,7 @@ def test_words() -> None:
     assert sentence(space, plain("loss", subjects=3, queue="pie")) == "pie as the queue and 3 flows"
 
 
-def test_what_decides_is_run_first() -> None:
+def test_decisive_conditions_are_run_first() -> None:
     """No references for a control that keeps every limit; no third seed once two agree."""
     asked: list[tuple[str, int]] = []
 

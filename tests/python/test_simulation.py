@@ -97,7 +97,7 @@ def test_a_scenario_of_a_program_and_its_trials() -> None:
         nw.Simulation(document, trial=3)
 
 
-def test_what_cannot_be_done_is_said_and_changes_nothing(spec: Path) -> None:
+def test_impossible_changes_are_reported_and_change_nothing(spec: Path) -> None:
     simulation = nw.Simulation(spec)
     simulation.run_until("1s")
     for call, told in (

@@ -39,7 +39,7 @@ def test_files_hold_the_tables_of_a_run(tmp_path: Path) -> None:
 
 
 def same(found: Columns, table: pl.DataFrame) -> None:
-    """Whether columns hold a frame, nulls as NaN or None."""
+    """Asserts that columns equal a frame, with nulls as NaN or None."""
     assert found.names == tuple(table.columns)
     assert len(found) == table.height
     for name in found.names:
@@ -95,7 +95,7 @@ def test_tables_can_be_left_out() -> None:
     assert list(drop_tables({"one": pl.DataFrame(), "two": pl.DataFrame()}, ("one",))) == ["two"]
 
 
-def test_what_a_film_counts_is_whole() -> None:
+def test_counts_of_a_film_are_whole() -> None:
     film = '{ kind = "video", bitrate = "2mbit", chunk = "500ms", start = "500ms" }'
     film = f'cca = "cubic"\nworkload = {film}\n'
     scenario = scenario_of(GOOD.replace('cca = "cubic"\n', film))

@@ -94,7 +94,7 @@ def test_rates_of_the_subscription_are_the_links() -> None:
         ("path.queue=3", "path.queue", "3", "queue discipline"),
     ],
 )
-def test_what_is_wrong_is_located(override: str, place: str, found: str, remedy: str) -> None:
+def test_mistakes_are_located(override: str, place: str, found: str, remedy: str) -> None:
     told = refusal(GOOD, override)
     assert told[0] == place
     assert found in told[1]

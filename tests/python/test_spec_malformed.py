@@ -440,7 +440,9 @@ def test_other_back_ends(
     check_refusal(status, capsys, f'--backend: found "{backend}"', remedy)
 
 
-def test_every_problem_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_problem_is_reported_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = with_change("8mbit", "8ms").replace('"cubic"', '"cubik"').replace('"2s"', '"2h"')
     assert run_cli("run", write(tmp_path, text)) == 2
     lines = capsys.readouterr().err.splitlines()

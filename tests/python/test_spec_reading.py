@@ -1,4 +1,4 @@
-"""The meaning of good specifications: values, names, overrides, and their text again."""
+"""The meaning of valid specifications: values, names, overrides, and the text as run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def names(text: str) -> list[tuple[str, str]]:
     return [(flow["name"], group) for flow, group in zip(flows_, spec.groups, strict=True)]
 
 
-def test_a_part_may_be_in_per_cent() -> None:
+def test_a_share_may_be_in_percent() -> None:
     losses = 'path.impairments=[{ kind = "loss", probability = %s }]'
     spec = spec_of(GOOD, ["path.loss=0.3%", losses % '"2%"'])
     same = spec_of(GOOD, ["path.loss=0.003", losses % "0.02"])
@@ -60,7 +60,7 @@ def test_defaults() -> None:
     assert (run["sample_interval_ns"], run["record"]) == (100_000_000, "samples")
 
 
-def test_a_file_without_a_name_is_called_like_the_file(tmp_path: Path) -> None:
+def test_a_specification_without_a_name_is_named_after_its_file(tmp_path: Path) -> None:
     loaded = load(write(tmp_path, GOOD.replace('name = "good"\n', ""), "Ünlikely näme.toml"))
     assert loaded.spec.name == "Ünlikely näme"
     assert parse(loaded.text, "another").spec == loaded.spec
@@ -86,7 +86,7 @@ def test_names(text: str, expected: list[tuple[str, str]]) -> None:
     assert names(text) == expected
 
 
-def test_copies_of_a_chain_share_what_they_wait_for() -> None:
+def test_copies_of_a_chain_wait_for_the_same_flow() -> None:
     chain = '[[flows]]\nname = "c"\ncca = "reno"\nsize = "1kb"\nrepeat_gap = "0s"\nwhile = "a-2"\n'
     both = f'[[flows]]\nname = "a"\ncca = "bbr"\nsize = "1mb"\ncount = 2\n{chain}count = 3\n'
     assert [name for name, _ in names(both)] == ["a-1", "a-2", "c-1", "c-2", "c-3"]
@@ -138,7 +138,7 @@ def test_text_as_run_is_the_file_itself_without_overrides(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "override", ["path.buffer=3bdp", 'name=a "quoted" näme \\ 1', "flows.0.name=x y"]
 )
-def test_text_as_run_gives_the_same_again(text: str, override: str) -> None:
+def test_text_as_run_gives_the_same_specification(text: str, override: str) -> None:
     loaded = parse(text.replace('"large"\n', '"x y"\n'), "test", [override])
     assert parse(loaded.text, "test").spec == loaded.spec
 
@@ -152,7 +152,7 @@ def test_options_are_kept_in_the_text() -> None:
     assert parse(loaded.text, "test").spec == loaded.spec
 
 
-def test_an_error_can_be_taken_apart() -> None:
+def test_an_error_has_its_parts_as_attributes() -> None:
     with pytest.raises(SpecError) as caught:
         parse(GOOD.replace("8mbit", "8Mbit"), "test", file="a.toml")
     error = caught.value
@@ -165,7 +165,7 @@ def test_an_error_can_be_taken_apart() -> None:
     )
 
 
-def test_a_problem_of_a_text_says_its_line() -> None:
+def test_a_problem_in_a_text_without_a_file_names_its_line() -> None:
     with pytest.raises(SpecError, match=r"^line 4, column 8: path.rate: found"):
         parse(GOOD.replace("8mbit", "8Mbit"), "test")
 

@@ -140,7 +140,7 @@ def test_every_name_of_the_registries_runs() -> None:
         assert _native.run(json.dumps(scenario_of(GOOD, [f"host.profile={name}"]))).packets > 0
 
 
-def test_what_the_engine_refuses_is_an_error_with_its_place() -> None:
+def test_a_refusal_by_the_engine_is_an_error_with_its_place() -> None:
     scenario = {**SCENARIO, "path": {**SCENARIO["path"], "rate_bps": 0}}
     with pytest.raises(SpecError) as caught:
         get_backend("sim").run(scenario)

@@ -112,7 +112,7 @@ def test_the_table_says_what_was_found_and_what_was_not_run(tmp_path) -> None:
     assert 'class="yes" title="10 ± 1 %"' in text
 
 
-def test_what_is_measured_of_a_run(tmp_path) -> None:
+def test_measurements_of_a_run(tmp_path) -> None:
     """One flow beside CUBIC, and small flows that complete: every column has its value."""
     spec = {
         "path": {"rate": "10mbit", "rtt": "20ms", "buffer": "1bdp"},

@@ -184,7 +184,7 @@ def test_finding_needs_the_same_hash_and_version(tmp_path: Path) -> None:
         ('{"format": 99}', "version"),
     ],
 )
-def test_what_is_no_result(content: str | None, found: str, tmp_path: Path) -> None:
+def test_places_that_are_no_result(content: str | None, found: str, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(StoreError, match=found):

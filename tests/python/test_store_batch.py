@@ -56,7 +56,7 @@ def test_a_run_has_its_name_only_once_it_is_on_the_disk(
     assert list((store.directory / "tmp").iterdir()) == []
 
 
-def test_a_full_disk_is_told_and_frees_what_waits(
+def test_a_full_disk_is_reported_and_frees_what_waits(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> None:

@@ -125,7 +125,7 @@ def test_the_commands_take_urls(s3: str, tmp_path: Path, capsys: Capture) -> Non
     assert run_cli("export", url, "summary", "--out", str(tmp_path / "summary.csv")) == 0
 
 
-def test_what_is_no_store(capsys: Capture) -> None:
+def test_places_that_are_no_store(capsys: Capture) -> None:
     assert not is_store("memory://nothing")
     with pytest.raises(StoreError, match=r"memory://nothing: found no store\.json"):
         open_store("memory://nothing")

@@ -38,7 +38,7 @@ def test_a_sweep_fills_a_part(tmp_path: Path) -> None:
         assert set(open_store(store).rows(table)["run"]) == open_store(store).keys()
 
 
-def test_what_is_collected_or_damaged_leaves_the_parts(tmp_path: Path) -> None:
+def test_collected_or_damaged_runs_leave_the_parts(tmp_path: Path) -> None:
     store = swept(tmp_path)
     swept(tmp_path, SMALL.replace('"bbr"', '"reno"'))
     collect(open_store(store))

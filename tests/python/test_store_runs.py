@@ -186,7 +186,7 @@ def test_nothing_stays_of_a_run_that_cannot_be_written(tmp_path: Path) -> None:
     assert list((tmp_path / "s" / "tmp").iterdir()) == []
 
 
-def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
+def test_places_that_are_no_store_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "empty").mkdir()
     (tmp_path / "other").mkdir()
@@ -239,7 +239,7 @@ def test_kill_9_frees_a_lock(tmp_path: Path) -> None:
         assert ours
 
 
-def test_what_a_killed_process_left_of_a_run_goes_with_the_next(tmp_path: Path) -> None:
+def test_the_next_run_removes_leftovers_of_a_killed_process(tmp_path: Path) -> None:
     store, trial = create_store(tmp_path / "s"), a_trial()
     left = hidden_path(tmp_path / "s" / "tmp" / "work")
     left.mkdir()
@@ -389,7 +389,7 @@ def test_the_result_of_a_run_can_be_exported(tmp_path: Path, capsys: Capture) ->
         (("s", "summary", "--out", "none/x.csv"), "none", "can be written"),
     ],
 )
-def test_what_cannot_be_exported(
+def test_tables_that_cannot_be_exported(
     arguments: tuple[str, ...],
     place: str,
     remedy: str,

@@ -44,7 +44,7 @@ def test_a_specification_without_axes_is_a_study_of_one() -> None:
     assert cell.plan == plan(parse(GOOD, "test").spec, "1")
 
 
-def test_what_changes_in_a_run_and_when_can_be_axes() -> None:
+def test_changes_during_a_run_and_their_times_can_be_axes() -> None:
     text = f'{GOOD}\n[[changes]]\nat = ["0.5s", "1s"]\nrate = ["2mbit", "4mbit"]\n'
     assert values(text) == [(at, rate) for at in ("0.5s", "1s") for rate in ("2mbit", "4mbit")]
 
@@ -317,7 +317,7 @@ def test_malformed_axes_end_with_their_place_and_a_remedy(
     assert not (tmp_path / "out").exists()
 
 
-def test_problems_of_many_combinations_are_told_once() -> None:
+def test_problems_of_many_combinations_are_reported_once() -> None:
     with pytest.raises(SpecError) as caught:
         grid(study(rates('["8mbit", "9mbt"]').replace(BUFFER, 'buffer = ["1bdp", "2bdp"]')), "1")
     assert [problem.place for problem in caught.value.problems] == ["path.rate"]

@@ -151,7 +151,7 @@ def test_a_figure_without_a_name_shows_what_the_study_is_about(
     assert default_name(tmp_path / "out") == name
 
 
-def test_what_an_application_is_about_is_shown_even_if_it_never_varies() -> None:
+def test_the_metric_of_an_application_is_shown_even_if_it_never_varies() -> None:
     means = {"utilization": [[0.5], [1.0]], "film.stalls": [[0.0]], "film.startup_s": [[1.0]]}
     head, *_ = table(overview_of(2, means), "out")
     assert head.split()[2:4] == ["film.stalls", "film.startup_s"]

@@ -47,7 +47,7 @@ def test_a_flow_fills_the_link_exactly(uml: Uml) -> None:
     assert summary["bottleneck"]["utilization"] == pytest.approx(1.0, abs=1e-3)
     assert summary["flows"][0]["goodput_mbps"] == pytest.approx(8 * 1448 / 1500, rel=2e-3)
     assert summary["bottleneck"]["queue_bdp"]["max"] <= 2.0
-    # The SYN is short: it finds no queue and is soon through.
+    # The SYN is short and meets no queue, so it has the lowest RTT.
     assert result.tables["flow_samples"]["min_rtt_ms"].min() == pytest.approx(20.06, abs=0.05)
     assert summary["flows"][0]["rtt_ms"]["mean"] > 21.5
 
@@ -69,7 +69,7 @@ def test_the_tables_are_those_of_the_simulator(uml: Uml) -> None:
     assert {"startup", "slow_start"} <= states
 
 
-def test_cubics_window_is_the_simulators_in_nearly_every_millisecond(uml: Uml) -> None:
+def test_cubics_window_equals_the_simulators_in_nearly_every_millisecond(uml: Uml) -> None:
     scenario = scenario_of(
         GOOD,
         [
@@ -81,8 +81,8 @@ def test_cubics_window_is_the_simulators_in_nearly_every_millisecond(uml: Uml) -
             "run.sample_interval=1ms",
         ],
     )
-    # Two losses, the second at 4.7 s. The rest is what crosses at the instant of a sample, and a
-    # compressed ACK in the first recovery.
+    # There are two losses, the second at 4.7 s. The samples that differ are due to packets at the
+    # instant of a sample, and to a compressed ACK in the first recovery.
     tables = [backend.run(scenario).tables for backend in (uml, get_backend("sim"))]
     theirs, ours = (table["flow_samples"].filter(pl.col("time_s") > 0.05) for table in tables)
     same = [(theirs[name] == ours[name]).mean() for name in ("cwnd", "sent")]
@@ -112,12 +112,12 @@ def test_timeouts_fall_on_the_simulators_ticks(uml: Uml) -> None:
     assert timeouts(uml) == timeouts(get_backend("sim")) == pytest.approx([2.40, 6.92])
 
 
-def test_a_seed_gives_the_same_bytes_again_also_side_by_side(uml: Uml) -> None:
+def test_a_seed_gives_the_same_bytes_in_concurrent_runs_too(uml: Uml) -> None:
     seeds = [1, 2, 3, 4] * 2
     with ThreadPoolExecutor(4) as pool:
         digests = list(pool.map(lambda s: run(uml, TWO, (f"run.seed={s}",)).info.digest, seeds))
     assert digests[:4] == digests[4:]
-    # A seed decides where BBR's cycle begins: one of seven places.
+    # A seed decides in which of seven phases BBR's cycle begins.
     assert len(set(digests)) > 1
 
 
@@ -148,13 +148,13 @@ def test_a_receive_window_limits_the_rate_as_in_the_simulator(uml: Uml) -> None:
     for engine in (uml, get_backend("sim")):
         rows = engine.run(scenario_of(GOOD, changes)).tables["flow_samples"]
         ends.append(float(rows["received_bytes"][-1]))
-    # Six packets a round trip; which of their ACKs wait differs.
+    # Six packets a round trip; the two differ in which ACKs are delayed.
     assert ends[0] == pytest.approx(ends[1], rel=0.1)
     unlimited = run(uml, overrides=("run.duration=5s",)).tables["flow_samples"]
     assert ends[0] < 0.8 * unlimited["received_bytes"][-1]
 
 
-def test_delays_of_their_own_loss_and_packet_limits(uml: Uml) -> None:
+def test_flows_with_own_delays_random_loss_and_a_limit_in_packets(uml: Uml) -> None:
     text = (
         GOOD.replace('"1bdp"', '"40pkt"\nloss = 0.02') + '\n[[flows]]\ncca = "reno"\nrtt = "60ms"'
     )
@@ -189,14 +189,14 @@ def test_linuxs_own_disciplines_drop_and_mark(uml: Uml) -> None:
     assert last["dropped_packets"] > 0
     assert last["backlog_packets"] < 100
     flows = tables["flow_samples"]
-    again = [flows.filter(flows["flow"] == flow)["retransmitted"].max() for flow in (0, 1)]
-    assert isinstance(again[0], int)
-    assert again[0] > 0
-    # Only the other flow can be marked, so it loses nothing.
-    assert again[1] == 0
+    repeated = [flows.filter(flows["flow"] == flow)["retransmitted"].max() for flow in (0, 1)]
+    assert isinstance(repeated[0], int)
+    assert repeated[0] > 0
+    # The second flow is marked instead, so it loses nothing.
+    assert repeated[1] == 0
 
 
-def test_a_receiver_of_dctcp_tells_each_mark(uml: Uml) -> None:
+def test_a_receiver_of_dctcp_echoes_each_mark(uml: Uml) -> None:
     queue = 'queue = { kind = "codel", ecn = true, target = "1s", ce_threshold = "2ms" }'
     text = GOOD.replace('buffer = "1bdp"', queue).replace('"cubic"', '"dctcp"')
     tables = run(uml, text, ("run.duration=5s",)).tables
@@ -243,33 +243,33 @@ def test_options_that_a_guest_lacks_are_refused(
     assert caught.value.place == place
 
 
-def test_a_file_that_is_being_written_tells_nothing_new(tmp_path: Path) -> None:
-    heard: list[tuple[float, int]] = []
-    watch = Watch(tmp_path, lambda sim_s, packets: heard.append((sim_s, packets)))
+def test_a_file_that_is_being_written_reports_no_new_progress(tmp_path: Path) -> None:
+    reports: list[tuple[float, int]] = []
+    watch = Watch(tmp_path, lambda sim_s, packets: reports.append((sim_s, packets)))
     for text in (None, "", "500000000 42", "", "6000000000", "6000000000 99"):
         if text is not None:
             (tmp_path / "progress").write_text(text, encoding="ascii")
         watch()
-    assert heard == [(0.0, 0), (0.0, 0), (0.5, 42), (0.5, 42), (0.5, 42), (6.0, 99)]
+    assert reports == [(0.0, 0), (0.0, 0), (0.5, 42), (0.5, 42), (0.5, 42), (6.0, 99)]
 
 
-def test_progress_is_heard_and_can_stop_the_run(uml: Uml) -> None:
-    heard: list[float] = []
+def test_progress_is_reported_and_can_stop_the_run(uml: Uml) -> None:
+    times: list[float] = []
 
     def progress(sim_s: float, packets: int) -> None:
-        heard.append(sim_s)
+        times.append(sim_s)
         if packets > 1000:
             raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
         uml.run(scenario_of(GOOD, ["run.duration=100000s", "run.record=summary"]), progress)
-    assert heard == sorted(heard)
+    assert times == sorted(times)
     assert not guests()
 
 
 @pytest.fixture
 def stuck_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory of a guest that would stop its clock, and is ended soon."""
+    """The directory of a guest that stops its clock; its silence is tolerated for 2 s only."""
     monkeypatch.setattr(machine, "SILENCE_S", 2.0)
     place = tmp_path / "narrows-uml.stuck"
     place.mkdir()

@@ -162,7 +162,7 @@ def test_a_guest_that_fails_ends_all(uml: Uml) -> None:
         ("run.stop_when=reno-1", r"run.stop_when"),
     ],
 )
-def test_what_coupled_guests_cannot_do_is_refused(uml: Uml, change: str, place: str) -> None:
+def test_features_that_coupled_guests_lack_are_refused(uml: Uml, change: str, place: str) -> None:
     text = GOOD + '[[flows]]\ncca = "reno"\nsize = "1mb"\nfq = true\n'
     with pytest.raises((SpecError, InputError), match=place):
         uml.check(scenario_of(text, [change]))

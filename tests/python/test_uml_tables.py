@@ -40,7 +40,7 @@ def lines(text: str = GOOD, overrides: tuple[str, ...] = ()) -> list[str]:
     return network_script(scenario_of(text, overrides)).splitlines()
 
 
-def test_without_a_kernel_the_remedy_is_told() -> None:
+def test_without_a_kernel_the_remedy_is_reported() -> None:
     assert kernels() == []
     with pytest.raises(InputError) as caught:
         get_kernel()
@@ -89,7 +89,7 @@ def test_a_kernel_is_found_by_name_or_as_the_latest_of_the_default_profile(tmp_p
         get_kernel("c")
 
 
-def test_what_is_known_about_a_kernel_is_kept(tmp_path: Path) -> None:
+def test_the_description_of_a_built_kernel_is_kept(tmp_path: Path) -> None:
     directory = tmp_path / "six"
     directory.mkdir()
     install(EXAMPLE, directory)

@@ -113,7 +113,7 @@ def test_a_manifest_without_a_digest_is_damaged(result: Path, capsys: Any) -> No
     assert "content that the run did not write" in capsys.readouterr().err
 
 
-def test_what_cannot_be_compared_is_named(result: Path, capsys: Any) -> None:
+def test_things_that_cannot_be_compared_are_named(result: Path, capsys: Any) -> None:
     assert main(["verify", str(result)]) == 0
     said = capsys.readouterr().out
     assert "Not compared: " in said
@@ -236,7 +236,7 @@ def test_a_sweep_is_verified_in_part(tmp_path: Path, capsys: Any) -> None:
     assert [one["same"] for one in found["runs"]] == [True, True]
 
 
-def test_what_measured_real_time_cannot_be_repeated(result: Path, capsys: Any) -> None:
+def test_runs_in_real_time_cannot_be_repeated(result: Path, capsys: Any) -> None:
     manifest = json.loads((result / "manifest.json").read_text())
     for backend in ("kernel", "capture", "iperf3"):
         sealed = intact.seal({**manifest, "backend": backend}, result)

@@ -187,7 +187,7 @@ SIZED = 'size = "10kb"'
         ),
     ],
 )
-def test_a_wrong_workload_is_told_with_its_place(workload: str, place: str, words: str) -> None:
+def test_a_wrong_workload_is_reported_with_its_place(workload: str, place: str, words: str) -> None:
     cca = "none" if any(kind in workload for kind in ('"udp"', '"ping"', '"media"')) else "reno"
     with pytest.raises(SpecError) as caught:
         spec_of(GOOD + f'\n[[flows]]\ncca = "{cca}"\nworkload = {workload}\n')

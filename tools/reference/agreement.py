@@ -35,7 +35,7 @@ def generate(folder: Path) -> str:
     causes = folder / "differences.md"
     data = f"../../{(folder / 'cells.csv').relative_to(ROOT).as_posix()}"
     head = (
-        f"`make reference` makes this page from [all cells]({data}); not to be edited. "
+        f"`make reference` makes this page from [all cells]({data}); don't edit it. "
         "[Verdicts](../explanation/verdicts.md) explains how they are judged.\n"
     )
     parts = [
@@ -107,7 +107,7 @@ def _by_quantity(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
 
 def _off(measured: Sequence[Measured]) -> Iterator[str]:
     """The scenarios in which a cell differs or is undecided."""
-    yield "## What is off\n\nAll cells of the other scenarios agree.\n"
+    yield "## Scenarios with cells that do not agree\n\nAll cells of the other scenarios agree.\n"
     yield "| Scenario | Path and flows | Trials | Agree | Differ | Undecided |"
     yield "| --- | --- | ---: | ---: | --- | --- |"
     for one in measured:

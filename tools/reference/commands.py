@@ -16,9 +16,9 @@ TARGET = PAGES / "commands.md"
 HEAD = """# Commands
 
 `make reference` makes this page from the command line's own declarations; `narrows COMMAND --help`
-says the same. A command ends with status 0, or with 1 if something was judged and didn't hold, 2
-for wrong input, 130 if it was interrupted. What programs read goes to standard output, progress and
-hints to standard error.
+prints the same. A command ends with status 0; with 1 if a judgement doesn't hold or something can't
+be done, 2 for wrong input, 130 if it was interrupted, and 70 for a bug. Output for programs goes to
+standard output, progress and hints to standard error.
 """
 
 

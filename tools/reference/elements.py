@@ -1,6 +1,6 @@
 """python/narrows/api/queues.py and its siblings: the elements as Python classes.
 
-They come from the registries in Rust, so that classes and specifications always have the same
+They are made from the registries in Rust, so classes and specifications always have the same
 parameters.
 """
 
@@ -52,7 +52,7 @@ TYPES = {
     "size or distribution": "Values[str | Distribution | Mapping[str, object]]",
     "pairs": "Sequence[tuple[str, float]]",
 }
-"""The type in which each unit is written; any other is a text."""
+"""The Python type of each unit; any other unit is a string."""
 EXAMPLES = {
     "duration": 'a duration such as "25ms"',
     "rate": 'a rate such as "80mbit"',
@@ -108,7 +108,7 @@ def _imports(base: str, body: str) -> str:
 
 
 def _classes(entry: Entry, base: str) -> Iterator[str]:
-    """The class of an entry, after those of the tables that it holds."""
+    """Yields the class of an entry, preceded by the classes of the tables that it holds."""
     name = class_name(entry["name"])
     for parameter in entry["parameters"]:
         if "parameters" in parameter:

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     import polars as pl
 
 _LEAD = (
-    "Made from a measurement. Rate, delay, buffer and queue of the path are estimates: the highest "
-    "rate of all flows together, the least round trip, and what round trips took longer."
+    "This is a measurement. The path's rate, delay, buffer and queue are estimates: the highest "
+    "rate of all flows together, the shortest round trip, and the excess of the others over it."
 )
 _UNREACHED = " The capacity wasn't reached, so it is unknown: no queue was filled."
 
 Watcher = Callable[[int], None]
-"""Is called with the number of segments read so far."""
+"""A function that is called with the number of segments read so far."""
 
 
 @dataclass(frozen=True)
@@ -59,24 +59,24 @@ def analyze(
     watcher: Watcher | None = None,
     command: Sequence[str] = (),
 ) -> Analysis:
-    """Analyses captures and keeps what was found in a results directory.
+    """Analyses captures and keeps the findings in a results directory.
 
     With `packets`, every packet is a row of the table `packets`. The directory
     is `out`, or one below `narrows-results`; an older result of the same captures is
     replaced. Raises InputError for files that can't be read or hold no TCP data,
     and StoreError if the directory can't be written.
     """
-    made = read_captures(files, packets=packets, watcher=watcher)
-    final = Path(out) if out is not None else default_directory(made.plan)
-    with new_result(final, made.plan, __version__, command, force) as draft:
-        draft.add_trial(made.plan.trials[0], made.result)
-        written = draft.finish(made.loaded.text, {"runs": [made.summary]})
-        write_report(written.path, Verdicts(lead=lead(made)))
-        return Analysis(draft.publish(), made.findings)
+    run = read_captures(files, packets=packets, watcher=watcher)
+    final = Path(out) if out is not None else default_directory(run.plan)
+    with new_result(final, run.plan, __version__, command, force) as draft:
+        draft.add_trial(run.plan.trials[0], run.result)
+        written = draft.finish(run.loaded.text, {"runs": [run.summary]})
+        write_report(written.path, Verdicts(lead=lead(run)))
+        return Analysis(draft.publish(), run.findings)
 
 
 @dataclass(frozen=True)
-class Understood:
+class MeasuredRun:
     """A measurement of another program as a run: its specification, plan, tables and summary."""
 
     loaded: Loaded
@@ -86,15 +86,15 @@ class Understood:
     findings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def lead(made: Understood) -> str:
+def lead(run: MeasuredRun) -> str:
     """The sentence under the title of a measurement's page."""
-    known = capacity_known(made.plan.trials[0].scenario)
+    known = capacity_known(run.plan.trials[0].scenario)
     return _LEAD if known else _LEAD + _UNREACHED
 
 
 def read_captures(
     files: Sequence[str | Path], *, packets: bool = False, watcher: Watcher | None = None
-) -> Understood:
+) -> MeasuredRun:
     """The results that `analyze` makes of captures, without writing them.
 
     Raises InputError for files that can't be read or hold no TCP data.
@@ -132,7 +132,7 @@ def read_captures(
     plan = plan_of_capture(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
     result = RunRecord(tables, info, files={FINDINGS: content})
-    return Understood(loaded, plan, result, summary, findings)
+    return MeasuredRun(loaded, plan, result, summary, findings)
 
 
 def _read(
@@ -156,7 +156,7 @@ def _read(
 
 
 def _is_log(file: Path) -> bool:
-    """Whether a file is a log of `ss`, which no capture is."""
+    """Returns whether a file is a log of `ss` instead of a capture."""
     if not file.is_file():
         return False
     with file.open("rb") as stream:

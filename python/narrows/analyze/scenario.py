@@ -21,7 +21,7 @@ STAND_IN = "cubic"
 _ENGINE = "capture 1"
 
 _HEAD = """\
-# Made from a measurement. Rate, delay and buffer are estimates: the highest rate that
+# This describes a measurement. Rate, delay and buffer are estimates: the highest rate that
 # was seen, the least round trip, the most that round trips exceeded it. With it
 # `narrows run` and `narrows compare` simulate what was measured.
 """

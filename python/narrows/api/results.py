@@ -75,7 +75,7 @@ class RunResult(Result, _Tables):
         return self.path / "report.html"
 
     def pages(self) -> list[Path]:
-        """The same as a list, as a sweep has one for each study."""
+        """The page as a list, since a sweep has a page for each study."""
         return [self.page]
 
     @property

@@ -83,7 +83,7 @@ _ELEMENTS = (
     Feature("loss", "random loss behind the queue", path="loss = 0.01"),
     Feature("impairments", "netem and others", path='impairments = [{ kind = "netem" }]'),
     Feature("links", "further links", path=_SECOND),
-    Feature("reverse link", "a queue on the way back", path=_BACK),
+    Feature("reverse link", "a queue on the reverse path", path=_BACK),
 )
 _FLOWS = (
     Feature("size", "flows with a size", flow='size = "1mb"'),
@@ -104,8 +104,8 @@ _FLOWS = (
     ),
     Feature("ecn l4s", "marks as in RFC 9331", flow='ecn = "l4s"'),
     Feature("dscp", "a code point for queues with classes", flow='dscp = "ef"'),
-    Feature("options", "of a control", flow='options = { hystart = "off" }'),
-    Feature("reverse flow", "data the other way", path=_BACK, flow="reverse = true"),
+    Feature("options", "parameters of a control", flow='options = { hystart = "off" }'),
+    Feature("reverse flow", "data in the other direction", path=_BACK, flow="reverse = true"),
 )
 _WORKLOADS = {
     "poisson": ('rate = "5/s"', 'size = "10kb"'),
@@ -125,19 +125,19 @@ _HOSTS = tuple(
     for key, what, value in (
         ("fq", "pacing by the queue discipline fq", "true"),
         ("gso", "super-packets", "true"),
-        ("jitter", "noise of the hosts", '"10us"'),
+        ("jitter", "noise in the hosts' timing", '"10us"'),
         ("timer_lateness", "late pacing timers", '"100us"'),
-        ("gro", "received packets put together", '"100us"'),
-        ("metrics_save", "what connections hand on", "true"),
+        ("gro", "received packets merged", '"100us"'),
+        ("metrics_save", "metrics kept for later connections", "true"),
     )
 )
 _OTHERS = (
     Feature("python control", 'cca = "mine:Mine"', own="mine:Mine"),
     Feature("rust control", 'cca = "mine.rs"', own="mine.rs"),
     Feature("ebpf control", 'cca = "mine.bpf.c"', own="mine.bpf.c"),
-    Feature("programs", "of others that send", flow='server = ["true"]\nclient = ["true"]'),
+    Feature("programs", "other programs as hosts", flow='server = ["true"]\nclient = ["true"]'),
     Feature("stack", "the transport stack of another project", flow='stack = "quinn"'),
-    Feature("changes", "in the course of the run", rest='[[changes]]\nat = "1s"\nloss = 0.01'),
+    Feature("changes", "changes during the run", rest='[[changes]]\nat = "1s"\nloss = 0.01'),
     Feature("module control", 'cca = "mine.c"', own="mine.c"),
     Feature("packets", "a row for each packet", run='record = "packets"'),
     Feature(

@@ -44,10 +44,13 @@ def evaluate(
     ] = None,
     only: Annotated[
         str,
-        typer.Option(metavar="NAMES", help="Some situations of the suite, separated by commas."),
+        typer.Option(
+            metavar="NAMES", help="Only these situations of the suite, separated by commas."
+        ),
     ] = "",
     trials: Annotated[
-        int | None, typer.Option(metavar="N", min=3, help="Runs of each; the suite's by default.")
+        int | None,
+        typer.Option(metavar="N", min=3, help="Trials of each situation; by default the suite's."),
     ] = None,
     backend: Backend = "sim",
     stack: Annotated[

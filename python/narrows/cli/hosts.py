@@ -25,7 +25,7 @@ _INVENTORY = typer.Argument(metavar="INVENTORY", help="NAME of NAME.toml, or a p
 
 @app.command()
 def check(inventory: Annotated[str, _INVENTORY], as_json: AsJson = False) -> None:
-    """Say what each host is, its clock and line rate, and what is missing; status 1 if so."""
+    """Show each host's system, clock and line rate; status 1 if anything is missing."""
     from narrows.backends.hosts.inventory import load_inventory
     from narrows.backends.hosts.report import examine, report_lines
 
@@ -45,7 +45,7 @@ def script(
     inventory: Annotated[str, _INVENTORY],
     sets: Sets = None,
 ) -> None:
-    """Print the commands of a run for people who run things by hand; no host is asked."""
+    """Print the commands of a run, to be typed by hand; no host is contacted."""
     print_script(spec, overrides(sets or [], None, None), inventory)
 
 
@@ -63,7 +63,7 @@ def print_script(spec: str | Written, changes: Sequence[Override], inventory: st
 
 @app.command()
 def restore(inventory: Annotated[str, _INVENTORY]) -> None:
-    """Undo on each host what a run that was killed left there."""
+    """Undo the changes that a killed run left on each host."""
     from narrows.backends.hosts.inventory import load_inventory
     from narrows.backends.hosts.restore import restore as undo
 

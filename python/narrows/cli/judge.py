@@ -45,7 +45,9 @@ def compare(
     trials: Annotated[int, typer.Option(metavar="N", help="Minimum number of runs of each.")] = 4,
     max_trials: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Maximum number; by default 12, or --trials if more."),
+        typer.Option(
+            metavar="N", help="Maximum number of runs of each; by default 12, or --trials if more."
+        ),
     ] = None,
     until_decided: Annotated[
         bool, typer.Option("--until-decided", help="Short for --max-trials 200.")
@@ -53,7 +55,8 @@ def compare(
     as_json: AsJson = False,
     out: Out = None,
     table: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write every cell there, as CSV.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write every comparison to this file, as CSV."),
     ] = None,
     allow_code: AllowCode = None,
 ) -> None:
@@ -105,8 +108,8 @@ def reproduce(
         typer.Argument(
             metavar="[ID]",
             help='A figure (`narrows list figures`), a claim, a document, "all", or "still-true", '
-            'the problems that versions of BBR still have; "claim:ID" for a claim that is called '
-            "like its figure. Or the folder of an own paper, such as ./my-paper, and "
+            'the problems that versions of BBR still have; "claim:ID" for a claim with the name of '
+            "its figure. Or the folder of your own paper, such as ./my-paper, and "
             "./my-paper:CLAIM.",
         ),
     ] = None,
@@ -128,16 +131,18 @@ def reproduce(
     ] = False,
     rivals: Annotated[
         bool,
-        typer.Option("--rivals", help="Judge them with other controls in BBR's place."),
+        typer.Option("--rivals", help="Judge the claims with other controls in BBR's place."),
     ] = False,
     seeds: Annotated[
         int | None,
-        typer.Option(metavar="N", min=2, max=100, help="Judge them with N disjoint sets of seeds."),
+        typer.Option(
+            metavar="N", min=2, max=100, help="Judge the claims with N disjoint sets of seeds."
+        ),
     ] = None,
     vary_paths: Annotated[
         bool,
         typer.Option(
-            "--vary-paths", help="Its own buffer and delay for each trial (up to 3 and 1 %)."
+            "--vary-paths", help="Give each trial its own buffer and delay (within 3 % and 1 %)."
         ),
     ] = False,
     trials: Annotated[

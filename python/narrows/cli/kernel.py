@@ -40,13 +40,16 @@ def build(
     ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", help="Jobs of make at once.")] = None,
     for_tests: Annotated[
-        bool, typer.Option("--tests", help="With what `kernel test` needs; its name ends so.")
+        bool,
+        typer.Option(
+            "--tests", help="Add the options that `kernel test` needs, and -tests to the name."
+        ),
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Build even if it was built before.")
     ] = False,
 ) -> None:
-    """Build a kernel as a program and keep it; this takes minutes, the second time seconds."""
+    """Build a kernel as a program and keep it; takes minutes, or seconds if it was built before."""
     from narrows.console import StepBar
     from narrows.kernel_tests import build_kernel
 
@@ -69,20 +72,24 @@ def build(
 def play_scripts(
     scripts: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="SCRIPT...", help="packetdrill scripts, or folders with some."),
+        typer.Argument(
+            metavar="SCRIPT...", help="packetdrill scripts, or folders that contain some."
+        ),
     ] = None,
     own: Annotated[
-        bool, typer.Option("--selftests", help="Those of the kernel's own sources.")
+        bool, typer.Option("--selftests", help="Play the scripts of the kernel's own sources.")
     ] = False,
     kernel: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="By default the newest of `kernel build --tests`."),
+        typer.Option(
+            metavar="NAME", help="The kernel; by default the newest of `kernel build --tests`."
+        ),
     ] = None,
     profile: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Of the simulator's TCP, to test it instead.",
+            help="Test the simulator's TCP with this profile instead.",
         ),
     ] = None,
     ip: Annotated[
@@ -94,7 +101,9 @@ def play_scripts(
         ),
     ] = "ipv4",
     jobs: Jobs = None,
-    tap: Annotated[bool, typer.Option("--tap", help="Print the Test Anything Protocol.")] = False,
+    tap: Annotated[
+        bool, typer.Option("--tap", help="Print results in the Test Anything Protocol.")
+    ] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit's XML.")] = None,
     as_json: AsJson = False,
     out: Annotated[

@@ -17,7 +17,7 @@ Backend = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="What runs it: sim, the simulator; uml, real Linux in virtual time (uml:NAME, a "
+        help="Where to run it: sim, the simulator; uml, real Linux in virtual time (uml:NAME, a "
         "certain kernel); kernel, this machine's Linux in real time (kernel:own, without iperf3); "
         "hosts:NAME, the machines of the inventory NAME.toml.",
     ),
@@ -30,7 +30,9 @@ Sets = Annotated[
 ]
 Filters = Annotated[
     list[str] | None,
-    typer.Option("--filter", metavar="AXIS=VALUE", help="Only these: path.buffer=1bdp,2bdp."),
+    typer.Option(
+        "--filter", metavar="AXIS=VALUE", help="Run only these values: path.buffer=1bdp,2bdp."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -60,7 +62,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace other results ther
 Png = Annotated[bool, typer.Option("--png", help="Also draw the figure as PNG and SVG, for paper.")]
 Jobs = Annotated[
     int | None,
-    typer.Option(metavar="N", min=1, help="Runs at once; by default one for each core."),
+    typer.Option(metavar="N", min=1, help="Parallel runs; by default one for each core."),
 ]
 AllowCode = Annotated[
     list[str] | None,

@@ -85,7 +85,7 @@ def analyze(
     replayed: Annotated[
         bool,
         typer.Option(
-            "--replay", help="Simulate what was found, also with other controls and fq_codel."
+            "--replay", help="Simulate the capture, also with other controls and fq_codel."
         ),
     ] = False,
 ) -> None:
@@ -185,7 +185,7 @@ def figure(
         str | None, typer.Option(metavar="SCALE", help="An x axis of numbers: linear or log.")
     ] = None,
     trial: Annotated[
-        int, typer.Option(metavar="N", help="Which trial, for a figure of one run.")
+        int, typer.Option(metavar="N", help="The trial, for a figure of one run.")
     ] = 1,
     form: Annotated[
         str,
@@ -201,7 +201,9 @@ def figure(
     ] = None,
     width: Annotated[
         float | None,
-        typer.Option(metavar="INCHES", min=1.5, max=40, help="For a paper: this wide, no title."),
+        typer.Option(
+            metavar="INCHES", min=1.5, max=40, help="The width for a paper, without a title."
+        ),
     ] = None,
 ) -> None:
     """Draw stored results, or the network of a specification."""
@@ -293,7 +295,7 @@ def import_(
     out: Out = None,
     force: Force = False,
 ) -> None:
-    """Make results of files of iperf3, flent, mahimahi, ss or CSV."""
+    """Turn files of iperf3, flent, mahimahi, ss or CSV into results."""
     from narrows.console import delay_lines, print_summary
     from narrows.exchange import import_files
     from narrows.exchange.read import given_rtt_ms

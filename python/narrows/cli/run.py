@@ -53,12 +53,13 @@ def run(
     ],
     sets: Sets = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Only check, and count the runs that are meant.")
+        bool, typer.Option("--check", help="Only check it, and count its runs.")
     ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Only say how much there is to run; for hosts, print the commands."
+            "--dry-run",
+            help="Run nothing; print how much there is to run, or for hosts the commands.",
         ),
     ] = False,
     as_json: AsJson = False,

@@ -73,10 +73,16 @@ def search(
     ] = None,
     sets: Sets = None,
     trials: Annotated[
-        int, typer.Option(metavar="N", min=2, help="With --for: trials of each value, at least.")
+        int,
+        typer.Option(
+            metavar="N", min=2, help="With --for: the minimum number of trials of each value."
+        ),
     ] = 3,
     max_trials: Annotated[
-        int, typer.Option(metavar="N", min=2, help="With --for: at most, while it is undecided.")
+        int,
+        typer.Option(
+            metavar="N", min=2, help="With --for: the maximum, for values that are undecided."
+        ),
     ] = 20,
     precision: Annotated[
         float,
@@ -84,7 +90,7 @@ def search(
             metavar="PART",
             min=0.0001,
             max=1.0,
-            help="With --for: how far a bound's ends may be apart.",
+            help="With --for: the largest relative distance of a bound's ends.",
         ),
     ] = 0.05,
     backend: Backend = "sim",

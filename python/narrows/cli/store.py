@@ -40,7 +40,7 @@ def collect_garbage(
         bool, typer.Option("--dry-run", help="Only say what would be removed.")
     ] = False,
 ) -> None:
-    """Remove runs that no study has any more, and what killed sweeps left."""
+    """Remove runs that no study has any more, and leftovers of killed sweeps."""
     from narrows.store import collect, open_store
     from narrows.sweeps.text import garbage_lines
 
@@ -54,7 +54,7 @@ def take_snapshot(
     directory: Annotated[str, _STORE],
     out: Annotated[Path, typer.Argument(metavar="COPY", help="A new directory on the same disk.")],
 ) -> None:
-    """Keep the runs stored by now for other programs, while sweeps write and merge on."""
+    """Copy the runs stored so far for other programs, while sweeps go on."""
     from narrows.store import snapshot
 
     with reading(directory):
@@ -65,7 +65,7 @@ def take_snapshot(
 @app.command()
 def check(
     directory: Annotated[str, _STORE],
-    remove: Annotated[bool, typer.Option("--remove", help="Remove what is damaged.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove damaged parts.")] = False,
 ) -> None:
     """Compare every stored run with its digests; exit status 1 if anything is damaged."""
     from narrows.store import damage, mend_mark, open_store

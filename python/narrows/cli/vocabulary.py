@@ -69,14 +69,14 @@ def list_(
         list[str] | None,
         typer.Argument(
             metavar="[NAME...]",
-            help="Only these, or those with this in their name, with all their options; "
-            "a directory of results.",
+            help="Only these, or all whose names contain this, with all their options; or a "
+            "directory of results.",
         ),
     ] = None,
     backend: Backend = "sim",
     as_json: AsJson = False,
 ) -> None:
-    """List all that has a name, or the results; alone, the kinds."""
+    """List controls, queues, metrics and so on, or the results."""
     if kind is None:
         _list_kinds(as_json)
         return

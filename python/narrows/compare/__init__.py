@@ -1,4 +1,4 @@
-"""One scenario on several back ends: every quantity of each, and whether they agree.
+"""Runs a scenario on several back ends, and says for each quantity whether they agree.
 
     narrows compare fig9.toml
     narrows compare experiments/agreement/study.toml --filter case=four-bbr-deep

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from narrows.evaluate.runs import Contestant
-from narrows.evaluate.verdicts import ExpectationVerdict, Judged
+from narrows.evaluate.verdicts import AttemptResult, ExpectationVerdict
 from narrows.figures.frames import TIME
 from narrows.figures.model import HEADROOM, Figure, Floats, Guide, Line, Panel
 from narrows.figures.palette import COLOURS
@@ -51,14 +51,16 @@ class _Series:
 
 
 def over_time(
-    title: str, judged: Sequence[Judged], found: Callable[[Plan, Trial], RunMeasurements | None]
+    title: str,
+    judged: Sequence[AttemptResult],
+    found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> Figure | None:
     """A panel for each expectation with a series that a control does not meet; None without."""
     unmet = {
-        number: held.expected
+        number: result.expected
         for one in judged
-        for number, held in enumerate(one.held)
-        if held.verdict is ExpectationVerdict.NOT_MET
+        for number, result in enumerate(one.results)
+        if result.verdict is ExpectationVerdict.NOT_MET
     }
     made = (_panel(number, unmet[number], judged, found) for number in sorted(unmet))
     panels = tuple(panel for panel in made if panel is not None)
@@ -81,29 +83,29 @@ def colour_of(contestant: Contestant) -> str:
 def _panel(
     number: int,
     expected: Expect,
-    judged: Sequence[Judged],
+    judged: Sequence[AttemptResult],
     found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> Panel | None:
     lines, states, ends = [], list[str](), list[float]()
     for one in judged:
-        if one.attempt.cell is None or number >= len(one.held):
+        if one.attempt.cell is None or number >= len(one.results):
             continue
         plan = one.attempt.cell.plan
         runs = [run.series() for trial in plan.trials if (run := found(plan, trial)) is not None]
         ends += [run.scenario["run"]["warmup_ns"] / 1e9 for run in runs]
         drawn = [line for run in runs for line in _lines(expected, run, states)]
         if states:
-            drawn = drawn[:1] if one.held[number].verdict is ExpectationVerdict.NOT_MET else []
+            drawn = drawn[:1] if one.results[number].verdict is ExpectationVerdict.NOT_MET else []
         if drawn:
             who = one.attempt.contestant
             lines.append(replace(join(drawn), label=who.title, colour=colour_of(who)))
     if not lines:
         return None
-    label, held = quantity(expected), expected.words_of_bounds(scale_of(expected.metric or ""))
+    label, bounds = quantity(expected), expected.words_of_bounds(scale_of(expected.metric or ""))
     guides = () if states else tuple(_bounds(expected))
     begin = [Guide(max(ends), "counts from here", upright=True)] if max(ends) > 0 else []
     return Panel(
-        TIME, "" if states else label, tuple(lines), f"{label}: {held} expected",
+        TIME, "" if states else label, tuple(lines), f"{label}: {bounds} expected",
         x_range=(0.0, None), y_range=(-0.5, len(states) - 0.5) if states else _ends(lines, guides),
         guides=(*guides, *begin),
         y_ticks=tuple((float(at), state) for at, state in enumerate(states)),

@@ -2,7 +2,7 @@
 
 SITE/index.html            every evaluation with its verdicts
 SITE/NAME/                 the record and the pages of an evaluation
-SITE/NAME/only/            the same where only some situations were asked for
+SITE/NAME/only/            the same for an evaluation of selected situations
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RECORD = "evaluation.json"
 INDEX = "index.html"
 ONLY = "only"
 _MOST = 1 << 26
-"""Bytes of a record."""
+"""The largest record that is read, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class IndexEntry:
 
 
 def folder_of(site: Path, controls: Sequence[str], backend: str) -> Path:
-    """The folder of the evaluation of these controls, which no other evaluation has."""
+    """Returns the folder for the evaluation of these controls; no other evaluation uses it."""
     name = slug(" ".join([*controls, *([] if backend == "sim" else [backend])]))
     for number in count(1):
         folder = site / (name if number == 1 else f"{name}-{number}")

@@ -23,8 +23,8 @@ from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import Suite, load_suite, select
 from narrows.evaluate.verdicts import (
+    AttemptResult,
     ExpectationVerdict,
-    Judged,
     by_situation,
     judge,
     of_contestant,
@@ -48,7 +48,7 @@ class Evaluation:
 
     suite: Suite
     contestants: tuple[Contestant, ...]
-    judged: tuple[Judged, ...]
+    judged: tuple[AttemptResult, ...]
     backend: str
     done: Done
     out: Path
@@ -129,7 +129,7 @@ def evaluate(
     return made
 
 
-def _entry(one: Judged) -> dict[str, Any]:
+def _entry(one: AttemptResult) -> dict[str, Any]:
     return {
         "situation": one.attempt.situation.name,
         "section": one.attempt.situation.section,
@@ -139,13 +139,13 @@ def _entry(one: Judged) -> dict[str, Any]:
         "trouble": one.trouble,
         "expectations": [
             {
-                "metric": held.expected.name,
-                "bound": held.expected.bounds_text,
-                "values": held.values,
-                "verdict": held.verdict,
-                "more_trials": held.more,
+                "metric": result.expected.name,
+                "bound": result.expected.bounds_text,
+                "values": result.values,
+                "verdict": result.verdict,
+                "more_trials": result.more,
             }
-            for held in one.held
+            for result in one.results
         ],
     }
 

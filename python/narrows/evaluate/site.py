@@ -13,7 +13,13 @@ from narrows.evaluate.commands import EvaluateArguments
 from narrows.evaluate.failure import colour_of, over_time, quantity
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
-from narrows.evaluate.verdicts import ExpectationVerdict, Held, Judged, by_situation, of_contestant
+from narrows.evaluate.verdicts import (
+    AttemptResult,
+    ExpectationResult,
+    ExpectationVerdict,
+    by_situation,
+    of_contestant,
+)
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
 from narrows.figures.network import svg
 from narrows.figures.sweeps.view import interval_of
@@ -32,14 +38,14 @@ class SiteRow:
 
     situation: Situation
     page: str
-    judged: Sequence[Judged]
+    judged: Sequence[AttemptResult]
 
 
 def write(
     folder: Path,
     suite: Suite,
     contestants: Sequence[Contestant],
-    judged: Sequence[Judged],
+    judged: Sequence[AttemptResult],
     asked: EvaluateArguments,
     found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> None:
@@ -84,54 +90,54 @@ def write(
     write_text(folder / "index.html", overview)
 
 
-def failures(judged: Iterable[Judged]) -> list[str]:
+def failures(judged: Iterable[AttemptResult]) -> list[str]:
     """A sentence for each expectation that isn't met, made from its rule."""
     return [
-        f"{_value_and_bounds(one, held)}. {held.because}"
-        for one, held in _with_verdict(judged, ExpectationVerdict.NOT_MET)
+        f"{_value_and_bounds(one, result)}. {result.because}"
+        for one, result in _with_verdict(judged, ExpectationVerdict.NOT_MET)
     ]
 
 
-def open_questions(judged: Iterable[Judged]) -> list[str]:
+def open_questions(judged: Iterable[AttemptResult]) -> list[str]:
     """A sentence for each expectation that is undecided, with the reason and the remedy."""
     return [
-        f"{_value_and_bounds(one, held)}: undecided, since {_because(held)}."
-        for one, held in _with_verdict(judged, ExpectationVerdict.UNDECIDED)
+        f"{_value_and_bounds(one, result)}: undecided, since {_because(result)}."
+        for one, result in _with_verdict(judged, ExpectationVerdict.UNDECIDED)
     ]
 
 
 def _with_verdict(
-    judged: Iterable[Judged], verdict: ExpectationVerdict
-) -> Iterator[tuple[Judged, Held]]:
+    judged: Iterable[AttemptResult], verdict: ExpectationVerdict
+) -> Iterator[tuple[AttemptResult, ExpectationResult]]:
     """The expectations with this verdict, each with the attempt that it belongs to."""
-    return ((one, held) for one in judged for held in one.held if held.verdict is verdict)
+    return ((one, result) for one in judged for result in one.results if result.verdict is verdict)
 
 
-def _value_and_bounds(one: Judged, held: Held) -> str:
+def _value_and_bounds(one: AttemptResult, result: ExpectationResult) -> str:
     """The measured value of an expectation, and what is expected."""
     return (
-        f"{one.attempt.situation.name}: {quantity(held.expected)} is {held.interval_text}, "
-        f"{held.bounds_text} expected"
+        f"{one.attempt.situation.name}: {quantity(result.expected)} is {result.interval_text}, "
+        f"{result.bounds_text} expected"
     )
 
 
-def _because(held: Held) -> str:
+def _because(result: ExpectationResult) -> str:
     """Why an expectation is undecided, and how many trials would decide it."""
-    if held.more is None:
+    if result.more is None:
         return "it is at the bound: more than a thousand trials would be needed"
-    total = f"--trials {len(held.values) + held.more} would probably decide"
-    if not math.isfinite(half_width(held.values)):
-        return f"{count_of(len(held.values), 'trial')} give no interval; {total}"
+    total = f"--trials {len(result.values) + result.more} would probably decide"
+    if not math.isfinite(half_width(result.values)):
+        return f"{count_of(len(result.values), 'trial')} give no interval; {total}"
     return f"the interval is on both sides of the bound; {total}"
 
 
-def situations_met(judged: Iterable[Judged]) -> list[str]:
+def situations_met(judged: Iterable[AttemptResult]) -> list[str]:
     """The situations in which every expectation is met."""
     return [one.attempt.situation.name for one in judged if one.verdict is ExpectationVerdict.MET]
 
 
 def differences(
-    contestants: Sequence[Contestant], judged: Mapping[str, Sequence[Judged]]
+    contestants: Sequence[Contestant], judged: Mapping[str, Sequence[AttemptResult]]
 ) -> dict[str, list[str]]:
     """For each control under test, where its verdicts differ from those of the ones beside."""
     told: dict[str, list[str]] = {one.title: [] for one in contestants}
@@ -144,7 +150,7 @@ def differences(
     return told
 
 
-def _met_only_by_first(one: Judged, other: Judged) -> bool:
+def _met_only_by_first(one: AttemptResult, other: AttemptResult) -> bool:
     """Whether one is met where the other isn't."""
     return one.verdict is ExpectationVerdict.MET and other.verdict is ExpectationVerdict.NOT_MET
 
@@ -160,14 +166,14 @@ def _alt(situation: Situation) -> str:
     return f"Results of each control in the situation {situation.name}, and the bounds."
 
 
-def _draw(stem: Path, situation: Situation, judged: Sequence[Judged]) -> bool:
+def _draw(stem: Path, situation: Situation, judged: Sequence[AttemptResult]) -> bool:
     """Draws a panel for each expectation; returns False if nothing was measured."""
-    measured = [one for one in judged if one.held]
+    measured = [one for one in judged if one.results]
     if not measured:
         return False
     from narrows.figures import static  # slow to load; wrong input is reported before
 
-    panels = tuple(_panel(at, judged) for at in range(len(measured[0].held)))
+    panels = tuple(_panel(at, judged) for at in range(len(measured[0].results)))
     title = f"{situation.section} {situation.name}"
     figure = Figure(
         title, situation.asks, panels, _alt(situation), columns=min(2, len(panels)), height=3.2
@@ -179,7 +185,7 @@ def _draw(stem: Path, situation: Situation, judged: Sequence[Judged]) -> bool:
 def _draw_failure(
     stem: Path,
     situation: Situation,
-    judged: Sequence[Judged],
+    judged: Sequence[AttemptResult],
     found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> str:
     """Draws what is not met over time; returns the picture in words, empty if there is none."""
@@ -192,7 +198,7 @@ def _draw_failure(
     return figure.alt
 
 
-def _draw_network(file: Path, judged: Sequence[Judged]) -> str:
+def _draw_network(file: Path, judged: Sequence[AttemptResult]) -> str:
     """Draws the network of the first control that runs; returns its name, or nothing."""
     for one in judged:
         if one.attempt.cell is not None:
@@ -201,22 +207,22 @@ def _draw_network(file: Path, judged: Sequence[Judged]) -> str:
     return ""
 
 
-def _panel(number: int, judged: Sequence[Judged]) -> Panel:
+def _panel(number: int, judged: Sequence[AttemptResult]) -> Panel:
     """An expectation: the mean of each control with its interval, and the bounds."""
     lines, ticks, expected, scale = [], [], None, 1
     for at, one in enumerate(judged):
         ticks.append((float(at), one.attempt.contestant.title))
-        if number >= len(one.held) or not one.held[number].values:
+        if number >= len(one.results) or not one.results[number].values:
             continue
-        held = one.held[number]
-        expected = held.expected
-        ends = interval_of(held.values, expected.metric or "")
-        scale, (low, high) = held.scale, (held.scale * end for end in ends)
+        result = one.results[number]
+        expected = result.expected
+        ends = interval_of(result.values, expected.metric or "")
+        scale, (low, high) = result.scale, (result.scale * end for end in ends)
         lines.append(
             Line(
                 one.attempt.contestant.title,
                 np.array([float(at)]),
-                np.array([scale * mean(held.values)]),
+                np.array([scale * mean(result.values)]),
                 colour_of(one.attempt.contestant),
                 low=np.array([low]),
                 high=np.array([high]),

@@ -31,8 +31,8 @@ class ExpectationVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """An expectation with the measurement of each trial; `more` trials would decide."""
+class ExpectationResult:
+    """An expectation with the measurement of each trial; `more` further trials would decide it."""
 
     expected: Expect
     because: str
@@ -44,68 +44,75 @@ class Held:
 
     @property
     def scale(self) -> int:
-        """The number by which its values are multiplied where people read them."""
+        """The factor by which the values are multiplied for display."""
         return scale_of(self.expected.metric or "")
 
     @property
     def interval_text(self) -> str:
-        """The mean of the trials with its interval, as people read it."""
+        """The mean of the trials with its interval, for display."""
         return interval([self.scale * value for value in self.values])
 
     @property
     def bounds_text(self) -> str:
-        """The bounds in the same unit."""
+        """The bounds, for display."""
         return self.expected.words_of_bounds(self.scale)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A control in a situation with its verdict and those on all expectations."""
+class AttemptResult:
+    """A control in a situation, with the verdict and the results of all expectations."""
 
     attempt: Attempt
     verdict: ExpectationVerdict
-    held: tuple[Held, ...] = ()
+    results: tuple[ExpectationResult, ...] = ()
     trouble: str = ""
 
 
-def judge(attempt: Attempt, found: Callable[[Plan, Trial], RunMeasurements | None]) -> Judged:
+def judge(
+    attempt: Attempt, found: Callable[[Plan, Trial], RunMeasurements | None]
+) -> AttemptResult:
     """Judges the runs of an attempt by its expectations.
 
     `found` gives each run, or None if it failed: then the situation is undecided, with the number
     of failures.
     """
     if attempt.cell is None:
-        return Judged(attempt, ExpectationVerdict.REFUSED, trouble=attempt.refused)
+        return AttemptResult(attempt, ExpectationVerdict.REFUSED, trouble=attempt.refused)
     plan = attempt.cell.plan
     runs = [run for trial in plan.trials if (run := found(plan, trial)) is not None]
     if len(runs) < len(plan.trials):
         trouble = f"{len(plan.trials) - len(runs)} of {len(plan.trials)} runs failed"
-        return Judged(attempt, ExpectationVerdict.UNDECIDED, trouble=trouble)
+        return AttemptResult(attempt, ExpectationVerdict.UNDECIDED, trouble=trouble)
     stack = attempt.contestant.stack
-    held = tuple(
+    results = tuple(
         _judge(one, because, runs, stack)
         for one, because in zip(attempt.expected, attempt.situation.because, strict=True)
     )
-    verdict = combine([one.verdict for one in held])
-    unseen = dict.fromkeys(one.why for one in held if one.verdict is ExpectationVerdict.REFUSED)
-    return Judged(
-        attempt, verdict, held, ", ".join(unseen) if verdict is ExpectationVerdict.REFUSED else ""
+    verdict = combine([one.verdict for one in results])
+    unseen = dict.fromkeys(one.why for one in results if one.verdict is ExpectationVerdict.REFUSED)
+    return AttemptResult(
+        attempt,
+        verdict,
+        results,
+        ", ".join(unseen) if verdict is ExpectationVerdict.REFUSED else "",
     )
 
 
-def of_contestant(judged: Iterable[Judged], contestant: Contestant) -> list[Judged]:
+def of_contestant(judged: Iterable[AttemptResult], contestant: Contestant) -> list[AttemptResult]:
     """The verdicts of a control, in the order of the suite."""
     return [one for one in judged if one.attempt.contestant == contestant]
 
 
-def by_situation(judged: Iterable[Judged]) -> Iterator[tuple[Situation, list[Judged]]]:
+def by_situation(
+    judged: Iterable[AttemptResult],
+) -> Iterator[tuple[Situation, list[AttemptResult]]]:
     """Every situation, in the order of the suite, with the verdict of each control."""
     for situation, row in groupby(judged, key=lambda one: one.attempt.situation):
         yield situation, list(row)
 
 
 def combine(verdicts: Sequence[ExpectationVerdict]) -> ExpectationVerdict:
-    """Not met if any isn't, else undecided if any is, else refused if any is, else met."""
+    """Combines verdicts: the first of "not met", "undecided", "refused" that occurs, or "met"."""
     for verdict in (
         ExpectationVerdict.NOT_MET,
         ExpectationVerdict.UNDECIDED,
@@ -118,20 +125,22 @@ def combine(verdicts: Sequence[ExpectationVerdict]) -> ExpectationVerdict:
 
 def _judge(
     expected: Expect, because: str, runs: Sequence[RunMeasurements], stack: str | None
-) -> Held:
-    """A metric without a value in some trial, such as a time that never came, isn't met.
+) -> ExpectationResult:
+    """Judges an expectation; without a value in some trial, as for an event, it isn't met.
 
-    But what another project's stack shows in no trial, as its control's state, says nothing.
+    It is refused if another project's stack never shows the series, such as its control's state.
     """
     if stack is not None and (unseen := _unseen(expected, runs)):
-        return Held(
+        return ExpectationResult(
             expected, because, (), ExpectationVerdict.REFUSED, 0, f"{stack} doesn't show {unseen}"
         )
     readings = [run.value(expected) for run in runs]
     found = [one.value for one in readings if one.value is not None]
     if len(found) < len(runs):
         why = next(one.why for one in readings if one.value is None)
-        return Held(expected, because, tuple(found), ExpectationVerdict.NOT_MET, 0, why)
+        return ExpectationResult(
+            expected, because, tuple(found), ExpectationVerdict.NOT_MET, 0, why
+        )
     low = -float("inf") if expected.at_least is None else expected.at_least
     high = float("inf") if expected.at_most is None else expected.at_most
     decision = decide(found, low, high)
@@ -140,7 +149,7 @@ def _judge(
         False: ExpectationVerdict.NOT_MET,
         None: ExpectationVerdict.UNDECIDED,
     }
-    return Held(expected, because, tuple(found), names[decision.passed], decision.more)
+    return ExpectationResult(expected, because, tuple(found), names[decision.passed], decision.more)
 
 
 def _unseen(expected: Expect, runs: Sequence[RunMeasurements]) -> str:

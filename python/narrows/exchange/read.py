@@ -16,7 +16,7 @@ import polars as pl
 from narrows._native import MAX_NAME
 from narrows.analyze import ss_log
 from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
-from narrows.analyze.run import Understood, lead
+from narrows.analyze.run import MeasuredRun, lead
 from narrows.analyze.scenario import plan_of_capture, specification
 from narrows.columns import empty
 from narrows.errors import InputError
@@ -63,7 +63,7 @@ def import_files(
 
 def read_files(
     files: Sequence[str | Path], form: str | None = None, overrides: Sequence[str] = ()
-) -> Understood:
+) -> MeasuredRun:
     """The results that `import_files` makes of files, without writing them.
 
     Raises InputError for malformed files.
@@ -86,7 +86,7 @@ def read_files(
     )
     plan = plan_of_capture(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
-    return Understood(loaded, plan, RunRecord(tables, info), summary)
+    return MeasuredRun(loaded, plan, RunRecord(tables, info), summary)
 
 
 def _read(path: Path, form: str | None) -> tuple[FileMeasurements, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from narrows.backends import Backend, CaptureRequest, CapturingBackend, Progress
 from narrows.execute.cost import load
-from narrows.execute.memory import ROOM
+from narrows.execute.memory import MEMORY
 from narrows.plan import Cell, Trial
 from narrows.spec.ending import planned_end_ns
 from narrows.store import RunRecord
@@ -73,11 +73,11 @@ def make(
     scenario = job.trial.scenario
 
     def report_progress(sim_s: float, packets: int) -> None:
-        ROOM.check()
+        MEMORY.check()
         if progress is not None:
             progress(sim_s, packets)
 
-    with ROOM.of(scenario, lambda: progress and progress(0.0, 0)):
+    with MEMORY.of(scenario, lambda: progress and progress(0.0, 0)):
         if captures is None:
             result = job.backend.run(scenario, report_progress)
         else:

@@ -17,13 +17,13 @@ _SHARE = 0.9
 """Share of the free memory for runs; the rest is for everything else."""
 _TICK_S = 0.1
 _LEAST = 200_000_000
-"""With less free memory than this, in bytes, a run is ended."""
+"""Free memory in bytes below which a run is ended."""
 _RECOVERY_S = 2.0
-"""The time after the end of a run in which no other is ended, as its memory becomes free."""
+"""The time after the end of a run in which no other is ended, since its memory is being freed."""
 _LITTLE = 0.01
-"""The part of free memory below which a run is small: the query takes as long as such a run."""
+"""Share of the free memory below which a run is small: asking the system takes as long as it."""
 CGROUPS = Path("/sys/fs/cgroup")
-"""Where the limits of control groups are."""
+"""The directory with the limits of control groups."""
 _MEMINFO = Path("/proc/meminfo")
 OWN_GROUPS = Path("/proc/self/cgroup")
 """The groups of this process."""
@@ -33,7 +33,7 @@ class MemoryShortError(NarrowsError):
     """A run was ended because the machine ran short of memory."""
 
 
-class Room:
+class MemoryBudget:
     """The memory that the runs of this process share.
 
     A run that would fit alone, but not beside the current ones, waits for them.
@@ -48,7 +48,7 @@ class Room:
 
     @contextmanager
     def of(self, scenario: Scenario, waiting: Callable[[], object]) -> Iterator[None]:
-        """Reserves what a run needs; calls `waiting` repeatedly until there is room.
+        """Reserves the memory that a run needs; calls `waiting` repeatedly until it is available.
 
         Raises SpecError if the machine doesn't have that much.
         """
@@ -69,8 +69,8 @@ class Room:
     def check(self) -> None:
         """Raises MemoryShortError if runs have left the machine hardly any memory.
 
-        A run that outgrows its estimate ends so before the machine suffers; the others go on, since
-        its memory is free then.
+        This ends a run that outgrows its estimate before the machine suffers; its memory is then
+        free for the others.
         """
         now = time.monotonic()
         if now - self._checked < _TICK_S:
@@ -79,7 +79,7 @@ class Room:
         free = self.read_free()
         if free is not None and free < _LEAST:
             self._checked = now + _RECOVERY_S
-            found = f"a run that needs more memory than estimated, while {_gb(free)} are left"
+            found = f"a run that needs more memory than estimated, while {_gb(free)} is left"
             remedy = "a shorter run.duration, or fewer flows,"
             raise MemoryShortError(f"run: found {found}; {remedy} would be right")
 
@@ -87,14 +87,14 @@ class Room:
         free = self._free_for(need)
         if free is None:
             return True
-        # What other runs reserved may already be in use, and then it is no longer free. Counting it
-        # twice at most makes a run wait, but never refuses it.
+        # Memory that other runs reserved may already be in use, so it is no longer free either.
+        # Counting it twice can make a run wait, but never refuses it.
         if need > free + self._taken:
             raise _refusal(need, free + self._taken, parts[0])
         return self._taken == 0 or need <= free - self._taken
 
     def _free_for(self, need: int) -> int | None:
-        """Free memory; for a run that needs little, a recent value."""
+        """Returns the free memory; a recent value suffices for a run that needs little."""
         when, free = self._known
         now = time.monotonic()
         if free is None or need > free * _LITTLE or now - when > _TICK_S:
@@ -106,7 +106,7 @@ class Room:
 def _refusal(need: int, free: int, most: Part) -> SpecError:
     found = (
         f"a run that needs about {_gb(need)} of memory, {_gb(most.bytes)} of it for {most.what}, "
-        f"while {_gb(free)} are free"
+        f"while {_gb(free)} is free"
     )
     return SpecError.at("run", found, most.remedy)
 
@@ -162,12 +162,12 @@ def _headroom(group: Path, limit: str, usage: str, cache: str) -> int | None:
     try:
         most = int((group / limit).read_text(encoding="ascii"))
         used = int((group / usage).read_text(encoding="ascii"))
-        told = (group / "memory.stat").read_text(encoding="ascii").splitlines()
-        dropped = next((int(line.split()[1]) for line in told if line.startswith(f"{cache} ")), 0)
+        lines = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+        dropped = next((int(line.split()[1]) for line in lines if line.startswith(f"{cache} ")), 0)
     except (OSError, ValueError):  # a limit may be "max"
         return None
     return max(0, most - used + dropped)
 
 
-ROOM = Room(free_memory)
+MEMORY = MemoryBudget(free_memory)
 """The memory of this process."""

@@ -211,7 +211,7 @@ def _await(threads: Sequence[_Thread]) -> None:
 
 
 def _end(threads: Sequence[_Thread]) -> None:
-    """Waits for threads that were told to stop; interrupts user code that doesn't."""
+    """Waits for threads that have to stop; interrupts user code that doesn't."""
     threads = [thread for thread in threads if thread.ident is not None]  # it was started
     for thread in threads:
         thread.ended.wait(_GRACE_S if thread.daemon else None)

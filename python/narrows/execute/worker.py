@@ -1,7 +1,7 @@
-"""Does short runs for another process's pool: `narrows.execute.processes`.
+"""A process that performs short runs for the pool of another one: `narrows.execute.processes`.
 
 It gets jobs through a pipe, does them as a thread of the pool would, and reports the progress of
-each. When the pipe ends, the process that started it is gone or wants it to stop.
+each. When the pipe ends, the process that started it has ended or wants it to stop.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from narrows.store import open_store
 from narrows.store.signals import ENDING
 
 BUSY = "busy"
-"""The event of a job that a process of somebody else is doing."""
+"""The event that another command's process is doing a job."""
 _GRACE_S = 1.0
-"""User code that hasn't stopped by then ends with the process."""
+"""Time for user code to stop; after that, the process ends with it."""
 
 Event = tuple[str, str, tuple[Any, ...]]
 """A method of `narrows.execute.steps.Counts`, the key of its job, its other arguments."""
@@ -38,7 +38,7 @@ Event = tuple[str, str, tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Setup:
-    """The setup of all jobs: where runs are kept, and since when failures count."""
+    """The setup of all jobs: where runs are stored, and from when on failures count."""
 
     shared: Shared
     began_at: float
@@ -46,7 +46,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class ProgressReport:
-    """The progress since the last answer; whether that was all; an error that ends everything."""
+    """The progress since the last report, whether it is the last, and an error that ends all."""
 
     events: tuple[Event, ...] = ()
     over: bool = False
@@ -68,23 +68,23 @@ class _Reporter:
         self._tell()
 
     def new(self, job: Job, packets: int) -> None:
-        """A job is done and kept."""
+        """Reports a job that is done and stored."""
         self._finish("new", job, packets)
 
     def count_stored(self, job: Job) -> None:
-        """Another process has done a job."""
+        """Reports a job that another process has done."""
         self._finish("count_stored", job)
 
     def count_failed(self, job: Job, error: str) -> None:
-        """A job failed."""
+        """Reports a job that failed."""
         self._finish("count_failed", job, error)
 
     def busy(self, job: Job) -> None:
-        """Another process is doing a job."""
+        """Reports a job that another process is doing."""
         self._finish(BUSY, job)
 
     def send_last(self, error: BaseException | None = None) -> None:
-        """Sends everything that is left, and says that it was the last report."""
+        """Sends everything that is left as the last report."""
         self._send(ProgressReport(tuple(self._events), over=True, error=error))
 
     def _finish(self, name: str, job: Job, *more: object) -> None:
@@ -96,10 +96,10 @@ class _Reporter:
         if time.monotonic() - self._last >= TICK_S:
             self._send(ProgressReport((*self._events, *self._notes.values())))
 
-    def _send(self, answer: ProgressReport) -> None:
+    def _send(self, report: ProgressReport) -> None:
         self._last = time.monotonic()
         self._events, self._notes = [], {}
-        self._connection.send(answer)
+        self._connection.send(report)
 
 
 class _Worker:
@@ -147,7 +147,7 @@ class _Worker:
         self._reporter.send_last()
 
     def _listen(self) -> None:
-        """Takes jobs from the pipe; its end stops the work, and user code with the process."""
+        """Takes jobs from the pipe. Its end stops the work, and kills user code that goes on."""
         with suppress(EOFError, OSError):
             while (portable := self._connection.recv()) is not None:
                 self._incoming.put(portable)
@@ -161,7 +161,7 @@ class _Worker:
 
 
 def _portable(error: BaseException) -> BaseException:
-    """An error that another process can read, without what can't be sent."""
+    """Returns an error that can be sent: the same one, or one with its message alone."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 (our own bytes)
     except Exception:
@@ -170,10 +170,10 @@ def _portable(error: BaseException) -> BaseException:
 
 
 def serve(descriptor: int) -> None:
-    """Works for the process at the other end of a pipe, and ends this one.
+    """Works for the process at the other end of a pipe, then ends this process.
 
-    The ending signals, which a terminal sends to all processes of a command, are for that process
-    to answer.
+    A terminal sends the ending signals to all processes of a command; this one leaves them to the
+    other.
     """
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
@@ -183,4 +183,4 @@ def serve(descriptor: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    os._exit(0)  # a thread of a library that is still at work would crash the interpreter's end
+    os._exit(0)  # a library's thread that still runs would crash the interpreter as it ends

@@ -20,7 +20,7 @@ TICKS = tuple((float(at), _SHORT.get(span.name, "> 1 MB")) for at, span in enume
 
 
 def distribution(label: str, values: NDArray[Any], hue: str, dash: Dash = "solid") -> Line:
-    """The part of the values that is at most x, as steps."""
+    """The distribution of the values: the fraction of them up to x, as steps."""
     x: Floats = np.repeat(np.sort(values.astype(float)), 2)
     steps: Floats = np.arange(len(values) + 1) / max(len(values), 1)
     return Line(label, x, np.repeat(steps, 2)[1:-1], hue, dash=dash)
@@ -29,7 +29,7 @@ def distribution(label: str, values: NDArray[Any], hue: str, dash: Dash = "solid
 def slowdown_by_size(label: str, rows: Table, hue: str, place: float = 0.0) -> list[Mark]:
     """The median of each range of sizes as a point, with a bar up to the 99th percentile.
 
-    `place` is its offset from the tick.
+    `place` is the point's offset from the tick.
     """
     x, middle, high = [], [], []
     size, slowdown = (columns(rows)[name] for name in ("size_bytes", "slowdown"))
@@ -57,7 +57,7 @@ def distribution_panel(marks: Sequence[Mark], title: str) -> Panel:
 
 
 def size_panel(marks: Sequence[Mark], title: str) -> Panel:
-    """The axes of slowdowns by size, from the minimum, 1, up."""
+    """The axes of slowdowns by size; that of the slowdown begins at its minimum, 1."""
     ends = (-0.6, len(TICKS) - 0.4)
     return Panel(
         SIZE_LABEL, f"{SLOWDOWN_LABEL} (median, 99th percentile)", tuple(marks), title,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROUND_TRIPS = 2
-"""Round trips from the start of the agent's flow to that of an episode: its first ACKs are back."""
+"""Round trips from the start of the agent's flow to an episode's, so that it has received ACKs."""
 
 
 class Runs:
@@ -49,7 +49,7 @@ class Runs:
         self._rows = step_between(self._seen, self._seen).observation()
 
     def reset(self, place: int, seed: int | None) -> None:
-        """Begins another run in a place; a seed restarts its series of runs."""
+        """Begins the next run of an environment; a seed restarts its series of runs."""
         if seed is not None:
             self._random[place] = np.random.default_rng(seed)
         scenario = self._draw(self._random[place])
@@ -65,7 +65,7 @@ class Runs:
         self._rows[place] = step_between(seen, seen).observation()[0]
 
     def step(self, actions: NDArray[np.float64]) -> Step:
-        """Changes each window, and lets all runs go on.
+        """Changes each window by its action, and advances all runs by one step.
 
         Raises InputError for an action that isn't a number, and before the first episode.
         """
@@ -85,7 +85,7 @@ class Runs:
         return self._rows.copy()
 
     def scenario(self, place: int) -> str:
-        """The scenario of a place with every window so far, as JSON."""
+        """Returns an environment's scenario as JSON, with every window that was set so far."""
         return self._native.scenario(place)
 
 

@@ -86,9 +86,9 @@ SCENARIOS: Mapping[str, Draw] = {"Bottleneck": bottleneck, "Mixed": mix, "Cellul
 
 
 def draw_of(scenario: str | Mapping[str, Any] | Draw) -> Draw:
-    """A registered name, a specification as a mapping, or a function of the reader's.
+    """The function that draws from a registered name, a specification or the user's own function.
 
-    A function gets the environment's generator and returns a specification as a mapping. Raises
+    That function gets the environment's generator and returns a specification as a mapping. Raises
     InputError if the first flow's control isn't `fixed`.
     """
     if isinstance(scenario, str):
@@ -110,7 +110,7 @@ def _check(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _logarithmic(random: np.random.Generator, least: float, most: float) -> float:
-    """A number between two, each of its magnitudes equally likely."""
+    """A number between two, drawn uniformly on a logarithmic scale."""
     return float(least * (most / least) ** random.random())
 
 

@@ -53,7 +53,7 @@ class VectorEnvironment(VectorEnv[Any, Any, Any]):
         seed: int | list[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begins an episode in every environment; of one seed, number n adds n."""
+        """Begins an episode in every environment; with one seed, environment n gets seed + n."""
         super().reset(seed=None, options=options)
         if isinstance(seed, int):
             seed = [seed + place for place in range(self.num_envs)]
@@ -65,7 +65,7 @@ class VectorEnvironment(VectorEnv[Any, Any, Any]):
     def step(
         self, actions: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], Any, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Takes a row of an action for each environment; lets all go on for a step."""
+        """Applies a row with one action to each environment, and advances all by a step."""
         step = self._runs.step(np.asarray(actions, np.float64)[:, 0])
         rewards = np.where(self._ended, 0.0, self._reward(step))
         for place in np.flatnonzero(self._ended):

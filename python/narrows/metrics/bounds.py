@@ -1,4 +1,4 @@
-"""Whether a mean lies within bounds: yes, no, or undecided, by its whole interval."""
+"""Decides by its whole interval whether a mean lies within bounds: yes, no, or undecided."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from narrows.metrics.intervals import LEVEL, deviation, half_width, mean
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a measurement lies within limits; undecided, `more` trials would decide."""
+    """Whether a measurement lies within limits; if undecided, `more` trials would decide."""
 
     passed: bool | None
     more: int | None = 0

@@ -118,7 +118,7 @@ def _least_times(scenario: Scenario, rows: Columns, constant_s: np.ndarray) -> n
 
 
 def _trips(flow: Mapping[str, Any]) -> float:
-    """The round trips that a transfer of a flow takes at least."""
+    """The fewest round trips that a transfer of a flow takes."""
     kind = kind_of(flow)
     return 0.5 if kind == "media" else 1 if kind in CONNECTED else 2
 
@@ -136,8 +136,8 @@ def completion_summaries(
 ) -> list[dict[str, Any]]:
     """An entry for every class with transfers that end; times are in seconds.
 
-    `unfinished` counts those that weren't done at the end of the run. Percentiles don't include
-    them, and look too good then. None where it isn't known.
+    `unfinished` counts the transfers that weren't done at the end of the run, or is None if that
+    isn't known. Percentiles don't include them, so they look better than they are.
     """
     named = list(groups) if groups is not None else [str(f["cca"]) for f in scenario["flows"]]
     classes = completing(scenario, named)
@@ -176,9 +176,9 @@ def _late_share(
 
 
 def _open_and_late(tables: Tables, ident: int, flow: Flow) -> int | None:
-    """The open transfers of a flow that are beyond its deadline; None where no table tells.
+    """The open transfers of a flow that are beyond its deadline; None if no table has them.
 
-    A frame of a call that isn't shown is lost, and never late.
+    A frame of a call that isn't shown is lost, never late.
     """
     if kind_of(flow) == "media":
         return 0
@@ -247,7 +247,7 @@ def _open_transfers(
 
 
 def _open_of_flow(tables: Tables, ident: int, flow: Flow) -> int | None:
-    """The transfers of a flow that weren't done at the end; None where the tables don't tell."""
+    """The transfers of a flow that weren't done at the end; None if no table has them."""
     if flow.get("workload") is not None:
         return _last_internal(tables, ident, "open_transfers")
     ages = _ages_s(tables, ident, flow)
@@ -255,9 +255,9 @@ def _open_of_flow(tables: Tables, ident: int, flow: Flow) -> int | None:
 
 
 def _ages_s(tables: Tables, ident: int, flow: Flow) -> list[float] | None:
-    """For how long the open transfer of a flow without a workload had run at the end of the run.
+    """The age at the end of the run of the open transfer of a flow without a workload, in a list.
 
-    None where the tables don't tell. A chain has none in its gaps, nor after it was stopped in one.
+    The list is empty in a gap of a chain, and after a stop in one. None if no table has the age.
     """
     samples, done = tables.get("flow_samples"), columns(tables["completions"])
     rows = None if samples is None else columns(samples).having("flow", [ident])
@@ -278,7 +278,7 @@ def _ages_s(tables: Tables, ident: int, flow: Flow) -> list[float] | None:
 
 
 def _has_begun(tables: Tables, ident: int) -> bool:
-    """Whether a chain received more than its finished flows had: nothing tells when it ended."""
+    """Whether a chain that may have ended has an open flow: it received more than finished ones."""
     done = columns(tables["completions"])
     finished = float(done.where(done["flow"] == ident).floats("size_bytes").sum())
     received = columns(tables["flow_samples"]).having("flow", [ident]).floats("received_bytes")

@@ -15,19 +15,19 @@ from narrows.columns import Columns, Table, columns
 if TYPE_CHECKING:
     import polars as pl
 
-Grown = dict[int, dict[str, int | None]]
+CounterGrowth = dict[int, dict[str, int | None]]
 """The growth of each counter, by key."""
 
 
 @dataclass(frozen=True)
-class _Standing:
-    """The counters of a flow or link in its last row up to a time; that row's own time in s."""
+class _CounterState:
+    """The counters of a flow or link in its last row up to a time, with that row's time in s."""
 
     time_s: float
     counters: Mapping[str, Any]
 
 
-_NONE = _Standing(-math.inf, {})
+_NONE = _CounterState(-math.inf, {})
 
 
 class Counters:
@@ -39,18 +39,18 @@ class Counters:
     def __init__(self, table: Table, key: str) -> None:
         self._table, self._key = columns(table), key
 
-    def growth(self, names: Sequence[str], start_s: float, end_s: float) -> Grown:
+    def growth(self, names: Sequence[str], start_s: float, end_s: float) -> CounterGrowth:
         """The growth of each counter in `names` from `start_s` to `end_s`, for every key.
 
-        A counter counts as it stood at the last row up to each time (zero before
-        the first, and at time 0), so both ends should be sampled instants, as the warm-up and the
-        end of a run are. Nulls stay nulls: a back end couldn't know. Keys ascend; those
-        without a row up to the end are left out.
+        A counter has its value in the last row up to each time (zero before the first, and at time
+        0), so both ends should be sampled instants, as the warm-up and the end of a run are. Nulls,
+        which a back end doesn't know, stay nulls. Keys ascend; those without a row up to the end
+        are left out.
         """
-        early: dict[int, _Standing] = {}
-        late: dict[int, _Standing] = {}
+        early: dict[int, _CounterState] = {}
+        late: dict[int, _CounterState] = {}
         for part in self._table.parts():
-            if start_s > 0:  # from time 0 on, what happens at time 0 counts
+            if start_s > 0:  # a span from time 0 includes the events at time 0
                 _advance(early, part, self._key, names, start_s)
             _advance(late, part, self._key, names, end_s)
         return {
@@ -60,18 +60,18 @@ class Counters:
 
 
 def _advance(
-    known: dict[int, _Standing], part: Columns, key: str, names: Sequence[str], bound_s: float
+    known: dict[int, _CounterState], part: Columns, key: str, names: Sequence[str], bound_s: float
 ) -> None:
-    """Notes how the counters stood at `bound_s`, if these rows tell it later than what is known."""
+    """Updates the counters up to `bound_s` by the rows that are later than the known ones."""
     times = np.ascontiguousarray(part["time_s"], float)
     keys = np.ascontiguousarray(part[key], np.uint32)
     for number, row in _native.latest_rows(keys, times, bound_s).items():
         if times[row] >= known.get(number, _NONE).time_s:
             counters = {name: part[name][row] for name in names}
-            known[number] = _Standing(float(times[row]), counters)
+            known[number] = _CounterState(float(times[row]), counters)
 
 
-def _increment(late: _Standing, early: _Standing, name: str) -> int | None:
+def _increment(late: _CounterState, early: _CounterState, name: str) -> int | None:
     end, start = late.counters[name], early.counters.get(name, 0)
     return None if np.isnan(end) or np.isnan(start) else int(end) - int(start)
 

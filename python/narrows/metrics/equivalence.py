@@ -1,4 +1,4 @@
-"""Whether two means are equal for practical purposes: agree, differ, or undecided.
+"""Tests whether two means are equal for practical purposes: agree, differ, or undecided.
 
 Two one-sided tests in the form of an interval (Schuirmann, 1987, "A comparison of the
 two one-sided tests procedure and the power approach"): the means agree only if the

@@ -12,7 +12,7 @@ OF_APPLICATIONS = (
     ("stalls", ("stalls", "stalled_s", "startup_s")),
     ("completion_p50_s", ("completion_p50_s", "completion_p99_s")),
 )
-"""The metrics of a class that has the one before them: a call, a video, transfers that end.
+"""The leading metrics of a class that has the metric on the left: a call, a video, transfers.
 
 The first row that fits counts: the frames of calls and the chunks of videos are transfers, too.
 """
@@ -20,14 +20,14 @@ FIRST = (
     "utilization", "loss_rate", "queue_mean_ms", "share",
     "jain", "goodput_mbps", "delay_p95_ms", "convergence_s",
 )  # fmt: skip
-"""The first metrics of other studies, if they have values; the later ones for each class."""
+"""The leading metrics of other studies; one that only flow classes have is shown for each class."""
 MOST_COLUMNS = 8
 VARIES = 0.05
-"""Means of shares that differ by less, or means of others by less of the largest, don't vary."""
+"""The least difference of means that counts: absolute for shares, else relative to the largest."""
 
 
 def leading(metrics: Sequence[str]) -> list[str]:
-    """The first columns of the table: what applications are about, then the path and shares."""
+    """Returns the first columns of the table: metrics of applications, of the path, shares."""
     ranked = [
         column
         for name in FIRST
@@ -51,12 +51,12 @@ def of_applications(metrics: Sequence[str]) -> list[str]:
 def opening(
     cells: Sequence[Mapping[str, Any]], metrics: Sequence[str], expected: Sequence[str]
 ) -> str | None:
-    """The metric that the page opens on, among those with a value in all combinations, if any.
+    """Returns the metric that the page opens on, if possible one with a value everywhere.
 
-    One with `expected` bounds, or the first of an application that varies, or the share of a class
-    if shares vary, which is what most other sweeps are about; otherwise of the metrics of the table
-    the one whose means differ most, shares by their difference and others in proportion to the
-    largest.
+    The first of these that exists: a metric with `expected` bounds; a metric of an application, if
+    it varies; the share of a class, if it varies, which most other sweeps are about; the metric of
+    the table whose means differ most. The differences of shares are absolute, those of other
+    metrics relative to the largest mean.
     """
     everywhere = [name for name in metrics if all(name in cell["values"] for cell in cells)]
     metrics = everywhere or metrics
@@ -69,7 +69,7 @@ def opening(
 
 
 def span(cells: Sequence[Mapping[str, Any]], name: str) -> float:
-    """How far the means of a metric are apart, as a part of the largest; for shares, of all."""
+    """Returns the range of a metric's means relative to the largest; for shares, to the whole."""
     means = [cell["values"][name][0] for cell in cells if name in cell["values"]]
     if not means:
         return 0.0

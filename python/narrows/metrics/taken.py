@@ -40,7 +40,7 @@ class _Period:
     end_s: float
 
     def holds(self, time_s: Numbers) -> Flags:
-        """Whether each time lies within."""
+        """For each time, whether it lies within the period."""
         return (time_s >= self.begin_s - _SLACK_S) & (time_s <= self.end_s + _SLACK_S)
 
 
@@ -143,7 +143,7 @@ def _as_of(time_s: Numbers, holds: Flags, wanted: Numbers) -> Flags:
 
 
 def _begins(holds: Flags) -> Flags:
-    """Where it begins to hold; the first sample counts."""
+    """The samples at which a condition begins to hold; the first sample counts."""
     return holds & ~np.concatenate(([False], holds[:-1]))
 
 

@@ -19,7 +19,7 @@ GROWING = ("freezes", "frozen_s", "lost_frames", "rate_changes")
 """Totals of a video call."""
 
 LEAST_STILL_S = 0.15
-"""A picture that changed more recently than this doesn't stand still, as it is no freeze either."""
+"""The shortest time for which a picture counts as standing still, as for a freeze."""
 
 
 def workload_summary(
@@ -30,7 +30,7 @@ def workload_summary(
     `lives` are its rows of `completions`, by start; those that began after the warm-up count.
     `internals` are its rows of that table. Times are in seconds. For a video, `stalls` and
     `stalled_s` are the interruptions after it began to play, `startup_s` is the time until it
-    began (None if it never did), and `between_stalls_s` what it played for each interruption.
+    began (None if it never did), and `between_stalls_s` the time played for each interruption.
     For a call, completions are frames that were shown, so their times are the delays of frames;
     `media_mbps` is what its encoder produced, and `still_s` for how long the picture stood still at
     the end.
@@ -46,7 +46,7 @@ def workload_summary(
         summary |= {name: _growth(internals, name, warmup_s) for name in ("stalls", "stalled_s")}
         summary["startup_s"] = _last_value(internals, "startup_s")
         chunk_s = workload["chunk_ns"] / 1e9
-        played_s = _played_bytes(lives, internals, chunk_s, warmup_s)
+        played_s = _played_s(lives, internals, chunk_s, warmup_s)
         stalls = summary["stalls"]
         summary["between_stalls_s"] = played_s / stalls if stalls and played_s else None
         summary |= _quality(counted, chunk_s)
@@ -77,10 +77,8 @@ def _rate_mbps(internals: Columns, name: str, since_s: float) -> float | None:
     return float(size * 8e-6 / span_s)
 
 
-def _played_bytes(
-    lives: Columns, internals: Columns, chunk_s: float, since_s: float
-) -> float | None:
-    """Media played: fetched since then and no longer in the buffer."""
+def _played_s(lives: Columns, internals: Columns, chunk_s: float, since_s: float) -> float | None:
+    """The time played: of chunks fetched since `since_s`, without the buffer's growth."""
     rows = _internal_since(internals, BUFFER, since_s)
     if not len(rows):
         return None
@@ -107,7 +105,7 @@ def _last_value(internals: Columns, name: str) -> float | None:
 
 
 def _growth(internals: Columns, name: str, since_s: float) -> float | None:
-    """The growth of a total from its last sample until `since_s` on; it was 0 before the first."""
+    """The growth of a total since its last sample up to `since_s`, or from 0 without one."""
     rows = _internal_since(internals, name)
     if not len(rows):
         return None
@@ -116,6 +114,6 @@ def _growth(internals: Columns, name: str, since_s: float) -> float | None:
 
 
 def _internal_since(internals: Columns, name: str, since_s: float = -np.inf) -> Columns:
-    """One of the internals since then, ascending in time."""
+    """The samples of an internal from `since_s` on, in the order of time."""
     wanted = (internals["name"] == name) & (internals["time_s"] >= since_s)
     return internals.where(wanted).sort_by("time_s")

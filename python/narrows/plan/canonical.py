@@ -8,12 +8,12 @@ from hashlib import blake2b
 
 
 def canonical_json(value: object) -> str:
-    """Sorted keys, no spaces, finite numbers only: equal scenarios give equal texts."""
+    """Returns JSON with sorted keys, no spaces and finite numbers: equal values, equal texts."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def content_hash(parts: Iterable[str]) -> str:
-    """BLAKE2b of the parts, as 32 hexadecimal digits; the borders between parts count."""
+    """Returns BLAKE2b of the parts and of their boundaries, as 32 hexadecimal digits."""
     digest = blake2b(digest_size=16)
     for part in parts:
         data = part.encode()

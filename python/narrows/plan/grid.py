@@ -10,7 +10,7 @@ from narrows.plan.build import MOST_FLOWS, EngineVersion, Plan, Trial, plan
 from narrows.spec import Expect, Study
 
 MOST_PROBLEMS = 20
-"""Further problems are left out."""
+"""The largest number of problems that are reported."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class Cell:
     values: Mapping[str, object]
     plan: Plan
     least: int = 0
-    """Trials that always run, all by default; the others follow while they are needed."""
+    """The number of trials that always run, by default (0) all; others run only if needed."""
 
     def __post_init__(self) -> None:
-        """Zero stands for all."""
+        """Replaces zero by the number of all trials."""
         object.__setattr__(self, "least", self.least or len(self.plan.trials))
 
     def __str__(self) -> str:
@@ -41,9 +41,9 @@ class Grid:
     expected: tuple[Expect, ...] = ()
 
     def runs(self, counts: Mapping[int, int] | None = None) -> Iterator[tuple[Cell, Trial]]:
-        """The runs, combination by combination.
+        """Yields the runs, combination by combination.
 
-        Those that always run, or as many of each combination as `counts` says.
+        These are the trials that always run, or the number in `counts` for each combination.
         """
         for cell in self.cells:
             count = cell.least if counts is None else counts[cell.number]
@@ -56,10 +56,9 @@ def grid(
 ) -> Grid:
     """The combinations of `study` on `backend`, whose engine has the version `engine`.
 
-    `controls` are those that it knows beyond the simulator's.
+    `controls` are the back end's controls that the simulator doesn't have.
 
-    Raises SpecError with the problems of all combinations that can't run, each
-    problem once.
+    Raises SpecError with the problems of all combinations that can't run, each problem once.
     """
     cells: list[Cell] = []
     problems: dict[Problem, None] = {}

@@ -98,13 +98,13 @@ def _below(table: Spec, names: list[str]) -> Spec:
 
 @per_library
 def changes() -> dict[str, ConditionChange]:
-    """Those of negative controls and rivals, by name, and those that studies write below claims."""
+    """All changes by name: those that every study can name, and those written below claims."""
     return shared_changes() | {own["name"]: ConditionChange(**own) for own in control_tables()}
 
 
 @cache
 def shared_changes() -> dict[str, ConditionChange]:
-    """Those that every study can name."""
+    """The changes of negative controls and rivals that every study can name."""
     entries = tomllib.loads((DATA / "changes.toml").read_text(encoding="utf-8"))
     return {name: ConditionChange(name, **entry) for name, entry in entries.items()}
 

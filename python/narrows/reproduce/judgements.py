@@ -161,12 +161,12 @@ def read(out: Path) -> list[Judgement]:
 
 
 def read_recorded() -> list[Judgement]:
-    """Those that are shipped with the package; none of an own paper."""
+    """The judgements that are shipped with the package; none for an own paper."""
     return read(DATA) if library() is OURS else []
 
 
 def read_known(out: Path) -> list[Judgement]:
-    """Those that were made here, and the recorded ones that they don't replace."""
+    """The judgements made here, and the recorded ones that they don't replace."""
     kept = {one.key: one for one in (*read_recorded(), *read(out))}
     return sort(kept.values())
 

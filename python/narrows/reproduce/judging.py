@@ -196,7 +196,7 @@ def differences(first: Samples, second: Samples) -> list[float]:
 def version(
     finding: Finding, document: Finding, profile: str, simulated: Finding | None = None
 ) -> Check:
-    """Whether a claim fails because of the kernel's version, judged by the document's kernel.
+    """Checks by the document's kernel that a claim fails because of the kernel's version.
 
     `document` is the finding of the same claim under `profile`, the document's kernel. For a
     finding of a real kernel, both are the simulator's: `simulated` is that of the same version.

@@ -28,12 +28,12 @@ class ReproducedFigure:
     exhibit: Exhibit
     scope: Scope
     data: Data
-    plates: StoredFigure
+    stored: StoredFigure
     findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class UnsupportedFigure:
     """A figure that the back end can't run, and why."""
 
     exhibit: Exhibit
@@ -46,7 +46,7 @@ class Reproduction:
     """The result of one call: `pages` by figure, the index, and the runs."""
 
     made: tuple[ReproducedFigure, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[UnsupportedFigure, ...]
     gathered: Done
     pages: dict[str, Path]
     index: Path
@@ -102,13 +102,13 @@ def reproduce(
     ]
     place.mkdir(parents=True, exist_ok=True)  # nothing has run if all were refused
     known = ledger.write(place, entries)
-    pages, index = write_site(place, known, [item.plates for item in made], engine.name)
+    pages, index = write_site(place, known, [item.stored for item in made], engine.name)
     return Reproduction(made, refused, gathered, pages, index)
 
 
 def _plan(
     chosen: Sequence[Exhibit], backend: Backend, profile: str | None, quick: bool
-) -> tuple[list[Work], tuple[Refused, ...]]:
+) -> tuple[list[Work], tuple[UnsupportedFigure, ...]]:
     works, refused = [], []
     for exhibit in chosen:
         for name in _profiles(exhibit, backend, profile):
@@ -118,7 +118,7 @@ def _plan(
             except SpecError as error:
                 if backend.name == "sim":
                     raise
-                refused.append(Refused(exhibit, scope, str(error)))
+                refused.append(UnsupportedFigure(exhibit, scope, str(error)))
     return works, tuple(refused)
 
 
@@ -134,17 +134,17 @@ def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequenc
 
 def _make(outcome: SettledFigure, out: Path) -> ReproducedFigure:
     item, data = outcome.work, outcome.data
-    plates = write_figure_files(item, item.exhibit.method().draw(data), data, out)
-    return ReproducedFigure(item.exhibit, item.scope, data, plates, outcome.findings)
+    stored = write_figure_files(item, item.exhibit.method().draw(data), data, out)
+    return ReproducedFigure(item.exhibit, item.scope, data, stored, outcome.findings)
 
 
 def with_versions(
     made: Sequence[ReproducedFigure], kept: Sequence[ledger.LedgerEntry] = (), *, real: bool = False
 ) -> tuple[ReproducedFigure, ...]:
-    """The same, with failures under another kernel compared with the document's kernel.
+    """Compares failures under another kernel with the findings under the document's kernel.
 
-    The document's findings are those of the simulator in `made`, or else in `kept`. Those of a
-    `real` kernel are compared by the simulator's findings under both versions.
+    The latter are the simulator's in `made`, or else in `kept`. Failures on a `real` kernel are
+    compared by the simulator's findings under both versions.
     """
     found = simulator_entries(kept)
     if not real:
@@ -162,7 +162,7 @@ Simulated = Mapping[tuple[str, Scope], Finding]
 
 
 def simulator_entries(kept: Sequence[ledger.LedgerEntry]) -> dict[tuple[str, Scope], Finding]:
-    """Those of the simulator among the entries of a ledger."""
+    """The simulator's findings among the entries of a ledger."""
     return {
         (entry.claim, Scope(entry.way.profile, entry.way.quick)): ledger.finding(entry)
         for entry in kept

@@ -12,9 +12,9 @@ from narrows.reproduce.exhibit import Exhibit
 from narrows.reproduce.judgements import AS_WRITTEN, Judgement
 
 NOTICED, MISSED, ANYWAY, ITSELF = "yes", "no", "fails anyway", "compared with itself"
-"""Whether a check that is met without the change fails with it. A check that isn't met without it
-either shows nothing, nor does one that now compares a condition with itself: it would fail under
-any rule."""
+"""The answers about a change: it is noticed if a check that is met without it fails with it. A
+check that fails without it, too, shows nothing, nor does one that now compares a condition with
+itself and so would fail under any rule."""
 
 
 @dataclass(frozen=True, slots=True)

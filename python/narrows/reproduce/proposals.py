@@ -137,12 +137,14 @@ def _pair(
 def as_measured(
     data: Data, value: str, unit: str, variant: str, mix: str, buffers: Sequence[float]
 ) -> str:
-    """Both in words."""
-    told = []
-    for room in buffers:
-        new, old = _pair(data, value, variant, mix, room)
-        told.append(f"{interval(new, 3, unit)} instead of {interval(old, 3, unit)}, {room:g} BDP")
-    return f" ({'; '.join(told)})"
+    """The values of a variant and of plain BBR, in words."""
+    words = []
+    for buffer in buffers:
+        new, old = _pair(data, value, variant, mix, buffer)
+        words.append(
+            f"{interval(new, 3, unit)} instead of {interval(old, 3, unit)}, {buffer:g} BDP"
+        )
+    return f" ({'; '.join(words)})"
 
 
 WORDS = {

@@ -16,7 +16,7 @@ from narrows.reproduce.library import documents, per_library
 from narrows.reproduce.study_files import rule_tables
 
 SEEN = ("before", "after", "not recorded")
-"""Whether a rule was made before or after the first result of its check was seen."""
+"""The words for rules that were made before, or after, a result of their check was seen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 LATEST_RTT = pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms")
-"""The latest round-trip time in ms; the smoothed one where the kernel tells no other."""
+"""The latest round-trip time in ms; the smoothed one if the kernel reports only that."""
 
 
 def classes(trial: StoredTrial) -> dict[int, str]:

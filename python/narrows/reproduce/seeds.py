@@ -37,8 +37,8 @@ def verdicts(judged: Iterable[Judgement]) -> dict[str, list[str]]:
 
 
 def changed_verdicts(found: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Those that aren't the same for all seeds."""
-    return {claim: told for claim, told in found.items() if len(set(told)) > 1}
+    """The verdicts that aren't the same for all seeds."""
+    return {claim: verdicts for claim, verdicts in found.items() if len(set(verdicts)) > 1}
 
 
 def describe(judged: Sequence[Judgement]) -> Iterator[str]:

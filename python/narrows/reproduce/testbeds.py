@@ -1,9 +1,9 @@
 """Possible testbeds of a document that doesn't describe its own, and verdicts over all of them.
 
-Whether offload was on, how late pacing timers were, how many flows a figure has, who started
-first: each possibility is a testbed, on which all claims of the document are judged. A claim is
-confirmed or refuted only if it is on each of them; otherwise it depends on the testbed. A
-testbed that makes one claim true explains nothing if others fail there, so each is also compared
+A document may leave open how late pacing timers are, how many flows a figure has, who starts first
+or the use of offload. Each possibility is a testbed, on which all claims of the document are
+judged. A claim is confirmed or refuted only if it is on all of them; otherwise it depends on these.
+A testbed that makes one claim true explains nothing if others fail there, so each is also compared
 with all numbers of the document (`narrows.reproduce.fit`).
 """
 
@@ -81,7 +81,7 @@ def _setting(values: Mapping[str, Any]) -> Edit:
 
 
 def testbeds(document: str) -> list[Testbed]:
-    """The chosen one first, then all combinations of crossed axes, then each other level alone."""
+    """The chosen testbed, then all combinations of crossed axes, then each other level alone."""
     crossed = [axis for axis in axes(document) if axis.crossed]
     options = [[None, *((axis, level) for level in axis.levels)] for axis in crossed]
     made = [Testbed(tuple(pair for pair in pairs if pair)) for pairs in product(*options)]

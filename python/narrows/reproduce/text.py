@@ -48,7 +48,7 @@ def _figure_lines(item: ReproducedFigure, *, verbose: bool) -> Iterator[str]:
     for finding in item.findings:
         yield from finding_lines(finding) if verbose else _short_finding_lines(finding)
     if verbose:
-        yield f"  figure: {item.plates.pictures[0]}"
+        yield f"  figure: {item.stored.pictures[0]}"
 
 
 def _value_lines(item: ReproducedFigure) -> Iterator[str]:

@@ -23,7 +23,7 @@ MEDIA_CONTROLS = {
     "scream": MediaControl("SCReAM", "a window that keeps the queueing delay low", "RFC 8298"),
     "scream_program": MediaControl(
         "SCReAM's program",
-        "the same, but the rate approaches what the link takes",
+        "the same, but the rate approaches the link's capacity",
         "EricssonResearch/scream, of March 2017",
     ),
     "none": MediaControl("constant", "no control: the highest rate of the encoder", ""),

@@ -151,7 +151,7 @@ class Expect:
         return self.words_of_bounds()
 
     def words_of_bounds(self, scale: float = 1) -> str:
-        """The same in another unit, of which the metric's has `scale`."""
+        """The bounds in words, in a unit of which the metric's has `scale`."""
         ends = (("at least", self.at_least), ("at most", self.at_most))
         return ", ".join(f"{word} {scale * value:g}" for word, value in ends if value is not None)
 

@@ -46,7 +46,7 @@ def allow(cca: str, near: Sequence[Path], options: Mapping[str, object]) -> Sour
 
 
 def permit(cca: str, near: Sequence[Path]) -> Source:
-    """The same whatever its options."""
+    """Returns the source of a control that is allowed, and raises SpecError for any other."""
     places = [folder / cca for folder in near]
     file = next((place for place in places if place.is_file()), None)
     if file is None:

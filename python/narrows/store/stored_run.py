@@ -41,7 +41,7 @@ class RunTables(Mapping[str, "pl.DataFrame"]):
 
 
 class RunColumns(Mapping[str, "Columns"]):
-    """The same as plain columns."""
+    """The tables of a run as plain columns."""
 
     def __init__(self, tables: RunTables) -> None:
         self._tables = tables
@@ -78,5 +78,5 @@ class StoredRun(StoredTrial):
 
     @cached_property
     def columns(self) -> RunColumns:  # type: ignore[override]
-        """The same as plain columns."""
+        """The tables as plain columns."""
         return RunColumns(self.tables)

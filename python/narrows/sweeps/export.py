@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "parquet", "json")
 TRANSFERS, COMPLETIONS = "transfers", "completions"
 """The table made from the completions of a run: each transfer with its class and slowdown."""
-_INDEXED = (RUNS, *DERIVED)
+_OF_ALL_RUNS = (RUNS, *DERIVED)
 """The tables that are read of all runs at once."""
 _CHUNK = 256
 """Runs that are in memory at once."""
@@ -78,11 +78,15 @@ def _chunks(path: Place, table: str) -> Iterator[pl.DataFrame]:
     if not is_store(path):
         return _fitting(list(_single(location(path), table)))
     store = open_store(path)
-    return _read_index(store, table) if table in _INDEXED else _fitting(list(_series(store, table)))
+    return (
+        _read_all_runs(store, table)
+        if table in _OF_ALL_RUNS
+        else _fitting(list(_series(store, table)))
+    )
 
 
-def _read_index(store: Store, table: str) -> Iterator[pl.DataFrame]:
-    """A table from the index; columns of classes are sorted by the classes' names."""
+def _read_all_runs(store: Store, table: str) -> Iterator[pl.DataFrame]:
+    """A table that is read of all runs at once; columns of classes are sorted by class."""
     import polars as pl
 
     known = store.rows(table)
@@ -95,7 +99,7 @@ def _read_index(store: Store, table: str) -> Iterator[pl.DataFrame]:
         for runs in studies
     ]
     if not any(part.height for part in whole):
-        _refuse(table, {*_INDEXED} if any(r.height for r in studies) and present else {RUNS})
+        _refuse(table, {*_OF_ALL_RUNS} if any(r.height for r in studies) and present else {RUNS})
     plain: list[str] = []
     classes: list[str] = []
     for name in known.columns:
@@ -122,7 +126,7 @@ def _by_class(columns: Iterable[str]) -> list[str]:
 
 
 def _series(store: Store, table: str) -> Iterator[_Part]:
-    """The parts of a table that the index lacks, from the runs."""
+    """The parts of any other table, run by run."""
     import polars as pl
 
     present, tables = store.keys(), {RUNS}
@@ -198,7 +202,7 @@ def _single(path: Place, table: str) -> Iterator[_Part]:
 
 
 def _refuse(table: str, known: set[str]) -> None:
-    if known == {RUNS} and table in _INDEXED:
+    if known == {RUNS} and table in _OF_ALL_RUNS:
         raise InputError.at("DIR", "a store without a complete run", "`narrows run` first")
     raise InputError.at("TABLE", f'"{table}", which no run has', one_of(table, sorted(known)))
 

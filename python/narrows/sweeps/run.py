@@ -17,8 +17,8 @@ from narrows.store import Store, create_store, slug
 from narrows.store.atomic import writing
 from narrows.store.open import is_url
 from narrows.store.studies import runs_table
+from narrows.sweeps.expectations import counts, unmet, wide
 from narrows.sweeps.prepare import SweepJob
-from narrows.sweeps.promises import counts, unmet, wide
 from narrows.sweeps.verdicts import record_of, smallest
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ def _packet(row: Mapping[str, str] | None, flows: Sequence[str]) -> str:
 
 
 def _first_byte(old: bytes, new: bytes) -> int | None:
-    """Where the contents differ first; None if they are the same."""
+    """The first byte at which the contents differ; None if they are equal."""
     if old == new:
         return None
     pairs = enumerate(zip(old, new, strict=False))

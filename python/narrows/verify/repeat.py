@@ -90,7 +90,7 @@ def check_place(place: str) -> Findings:
     store = open_store(place)
     if store.directory is not None:
         return check_store(store, store.directory)
-    return Findings(left_out=["the index and the studies, which are in object storage"])
+    return Findings(left_out=["the lists of the studies' runs, which are in object storage"])
 
 
 def _of_result(place: str) -> list[Kept]:
@@ -139,7 +139,7 @@ DERIVED = ("summary", "flows")
 
 
 def _of_name(kept: Kept) -> Iterator[str]:
-    """Whether the directory of a run in a store is named by its scenario."""
+    """Yields a difference if a stored run's name isn't that of its scenario."""
     key = kept.info.get("run")
     if key is None:
         return

@@ -49,14 +49,14 @@ from narrows.spec.scenario import Scenario
 from narrows.store import NO_CAPTURES, RunInfo, RunRecord, Tables, digest
 
 _REVISION = 2
-"""Is increased when the tables change, so that older results aren't reused."""
+"""The version of the tables: increase it when they change, so that older results aren't reused."""
 
 
 class Hosts:
     """The hosts of the inventory `name`.
 
-    A host that fails drops out with its reason, as long as a sender and a receiver remain; the
-    results name it.
+    A host that fails is left out, as long as a sender and a receiver remain; the results name it
+    with the reason.
     """
 
     name = "hosts"
@@ -70,7 +70,7 @@ class Hosts:
         self.engine = self._describe()
 
     def _describe(self) -> str:
-        """The kernels, and a mark of them, the inventory and our programs."""
+        """The kernels, and a digest of the kernels, the inventory and our programs."""
         kernels = sorted({facts.kernel for facts in self._facts.values()})
         parts = [self.inventory.text, str(_REVISION)]
         for name, facts in sorted(self._facts.items()):
@@ -103,7 +103,7 @@ class Hosts:
         return ", ".join(sorted(names))
 
     def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
-        """Its engine, equal for all scenarios."""
+        """The engine, which is the same for all scenarios."""
         return self.engine
 
     def capabilities(self) -> Capabilities:
@@ -143,7 +143,7 @@ class Hosts:
         refuse_disciplines(wanted, self._tried)
 
     def _try_disciplines(self, wanted: Mapping[str, list[str]]) -> None:
-        """Finds out which queue disciplines hosts have; tc itself says so, on a device of ours."""
+        """Finds out which queue disciplines hosts have, by trying `tc` on a device of ours."""
         hosts = [host for host in self.inventory.hosts if host.ssh in wanted]
         with run_directory(self.name) as folder, connect_all(hosts, folder) as sessions:
             for session in sessions:
@@ -164,8 +164,8 @@ class Hosts:
         Captures are made at both ends, and at both sides of the bottleneck where narrows' router
         is; only the flows' packets are kept.
 
-        Raises SpecError if these hosts can't run it, HostError if a host fails without which there
-        is no run, and whatever `progress` raises.
+        Raises SpecError if these hosts can't run it, HostError if an indispensable host fails, and
+        any exception of `progress`.
         """
         while True:
             self.check(scenario)
@@ -179,7 +179,7 @@ class Hosts:
                 self._drop(error)
 
     def _drop(self, error: HostError) -> None:
-        """Goes on without a host; raises the error if there is no run without it."""
+        """Goes on without a host; raises the error if the host is indispensable."""
         ends = (self.inventory.senders, self.inventory.receivers)
         left = [[e for e in end if e.ssh not in {*self._out, error.host}] for end in ends]
         if error.host == self.inventory.shaper.ssh or not all(left) or error.host in self._out:
@@ -303,7 +303,7 @@ def survey(inventory: Inventory) -> tuple[dict[str, Facts], dict[str, str]]:
 
         answers = dict(zip(inventory.hosts, side_by_side(inventory.hosts, ask), strict=True))
     known = {entry.ssh: facts for entry, facts in answers.items() if isinstance(facts, Facts)}
-    out = {entry.ssh: told for entry, told in answers.items() if isinstance(told, str)}
+    out = {entry.ssh: why for entry, why in answers.items() if isinstance(why, str)}
     return known, out
 
 
@@ -314,7 +314,7 @@ def _router(directory: Path) -> dict[str, Any]:
 
 
 def _extent(tables: Mapping[str, Any] | Tables) -> tuple[float, int]:
-    """The end of the run, and the packets out of the bottleneck: data only, or with loss all."""
+    """The end of the run, and the packets that left the bottleneck: data only if they are known."""
     queue = tables["queue_samples"].row(-1, named=True)
     flows = tables["flow_samples"]
     data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]

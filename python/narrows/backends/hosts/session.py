@@ -24,7 +24,7 @@ from narrows.backends.hosts.inventory import HostEntry
 from narrows.errors import InputError, NarrowsError
 
 LEASE_S = 20
-"""A host undoes all changes when it has heard nothing for this long."""
+"""The time without a message after which a host undoes all changes."""
 ANSWER_S = 40.0
 """A host that doesn't answer for this long has failed."""
 _CONNECT_S = 10

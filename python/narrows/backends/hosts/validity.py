@@ -1,4 +1,4 @@
-"""Whether a run on hosts can be trusted, by what they told of themselves."""
+"""Judges by the hosts' own measurements whether a run on them can be trusted."""
 
 from __future__ import annotations
 

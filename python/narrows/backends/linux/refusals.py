@@ -75,7 +75,7 @@ def refuse_packets_of_reverse_flows(scenario: Scenario) -> None:
 
 
 def refuse_waiting_for_others(scenario: Scenario, members: Sequence[Group]) -> None:
-    """Raises SpecError for flows that would have to hear of flows between other hosts."""
+    """Raises SpecError for flows that depend on flows between other hosts."""
     if len(members) == 1:
         return
     if scenario["run"]["stop_when"] is not None:

@@ -101,7 +101,7 @@ def flow_samples(
 
 
 def _is_paced(scenario: Scenario) -> pl.Expr:
-    """Whether a flow's pacing rate is enforced, by `fq` or because its control paces."""
+    """A column that is true if a flow's pacing rate is enforced, by `fq` or by its control."""
     paced = [i for i, flow in enumerate(scenario["flows"]) if paces(flow["cca"])]
     return pl.lit(scenario["host"]["fq"]) | pl.col("flow").is_in(paced)
 

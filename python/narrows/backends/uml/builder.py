@@ -33,9 +33,9 @@ from narrows.store.owned import owned_directory
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _STEPS = 1150
-"""About the number of lines that make prints for the kernel, to estimate the progress."""
+"""The approximate number of lines that make prints for a kernel, to estimate the progress."""
 _HZ = 250
-"""Debian's value; User-Mode Linux would take 100. A file of options may set another."""
+"""The clock rate, as Debian's; User-Mode Linux would take 100. A file of options may change it."""
 _REQUIRED = (
     "CONFIG_UML_TIME_TRAVEL_SUPPORT",
     "CONFIG_HIGH_RES_TIMERS",
@@ -107,7 +107,7 @@ def compile_kernel(
     jobs: int | None,
     progress: BuildProgress,
 ) -> BuiltKernel:
-    """Compiles the sources of a kernel in `place`, and keeps what modules need."""
+    """Compiles the sources of a kernel in `place`, and keeps the files for building modules."""
     progress("unpacking the sources", 0.02)
     tree = origin.prepare(place / "tree")
     progress("configuring", 0.1)
@@ -130,15 +130,15 @@ def _recipe() -> str:
 
 
 def _built_before(fingerprint: str, name: str) -> BuiltKernel | None:
-    """A kernel from the same contents, the one of this name first."""
+    """A kernel built from the same contents, preferably the one of this name."""
     found = (kernel for kernel in kernels() if kernel.fingerprint == fingerprint)
-    # Earlier versions of this program kept nothing for modules.
+    # Earlier versions of this program kept no files for building modules.
     same = [kernel for kernel in found if kernel.module_tree.is_file()]
     return min(same, key=lambda kernel: kernel.name != name, default=None)
 
 
 def _take_existing(known: BuiltKernel, name: str, place: Path) -> BuiltKernel:
-    """An existing kernel, even under another name."""
+    """Takes an existing kernel, with a copy if it has another name."""
     if known.name == name:
         return known
     shutil.copytree(known.path, place)
@@ -173,7 +173,7 @@ def _own_controls(tree: Path) -> str:
 
 
 def _root_support(tree: Path) -> str:
-    """The option without which old kernels, such as 5.10, mount no root at all.
+    """The option that old kernels, such as 5.10, need to mount any root.
 
     Later ones mount a root without a block device by `mount_nodev_root`.
     """
@@ -195,14 +195,14 @@ def _kconfig(tree: Path, hz: int) -> str:
 
 
 _RECIPE = 1
-"""Is increased when a change of this code gives other kernels."""
+"""The version of this recipe: increase it when a change of this code changes the kernels."""
 _SAME_FOR_ALL = (
     "KBUILD_BUILD_TIMESTAMP=1970-01-01",
     "KBUILD_BUILD_USER=narrows",
     "KBUILD_BUILD_HOST=narrows",
     "KBUILD_BUILD_VERSION=1",
 )
-"""Otherwise the kernel would record who built it and when, and two builds would differ."""
+"""Settings that keep the kernel from recording who built it and when, so that builds are equal."""
 
 
 def _command(tree: Path, objects: Path) -> list[str]:

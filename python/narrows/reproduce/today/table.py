@@ -30,7 +30,7 @@ HAS, HAS_NOT, OPEN = "yes", "no", "undecided"
 
 @dataclass(frozen=True, slots=True)
 class ProblemCell:
-    """Whether a version has a problem, and the measurement."""
+    """The answer for a problem and a version, with the measurement."""
 
     problem: str
     version: str
@@ -110,7 +110,7 @@ def _cell(condition: FigureCondition, store: Store) -> ProblemCell:
 
 
 def answer(problem: BbrProblem, values: Sequence[float]) -> str:
-    """Whether measurements show a problem, by the whole interval of their mean."""
+    """Says by the whole interval of the mean if measurements show a problem."""
     low = problem.above if math.isfinite(problem.above) else -math.inf
     passed = decide(values, low, problem.below if math.isfinite(problem.below) else math.inf).passed
     return {True: HAS, False: HAS_NOT, None: OPEN}[passed]

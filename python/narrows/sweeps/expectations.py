@@ -1,4 +1,4 @@
-"""Checks a sweep's expectations, and its rule for enough trials, against the stored runs."""
+"""Compares the stored runs of a sweep with its expectations and its rule for enough trials."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from narrows.metrics.expect import Combination, Unmet
 
 
-def check_promises(grid: Grid) -> None:
+def check_expectations(grid: Grid) -> None:
     """Raises InputError for an expectation or a rule about a metric that no combination has."""
     until = grid.study.until
     if not grid.expected and until is None:
-        return  # without a wait for polars
+        return  # before polars is imported, which takes time
     from narrows.metrics.expect import applicable
     from narrows.metrics.tables import columns_of
 
@@ -49,11 +49,11 @@ def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
 
 
 def counts(grid: Grid, store: Store) -> dict[int, int]:
-    """How many trials every combination has, as far as known by now.
+    """Returns the number of trials of each combination that the stored runs give.
 
-    It is the smallest number, but not below the trials that always run, whose interval is narrow
-    enough. If none is, it is the number of trials stored without a gap. So it doesn't depend on the
-    order of the runs.
+    It is the smallest number whose interval is narrow enough, and at least the number that always
+    runs. If no interval is narrow enough, it is the number of trials stored without a gap. So it
+    doesn't depend on the order of the runs.
     """
     until = grid.study.until
     if until is None:
