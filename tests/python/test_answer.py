@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,7 @@ def test_a_difference_is_taken_run_by_run() -> None:
     assert 2.0 < value_of(found) < 2.2
 
 
-def test_equality_is_told_as_both_ends_with_the_buffer_in_kb_and_packets() -> None:
+def test_equality_is_reported_as_both_ends_with_the_buffer_in_kb_and_packets() -> None:
     run = Synthetic(lambda v: {"bbr.share": 0.1 * v})
     told = says("path.buffer at which bbr.share = 25%", run)
     assert told.startswith("the path.buffer at which bbr.share = 0.25 is between 2.")
@@ -135,7 +136,7 @@ def test_equality_is_told_as_both_ends_with_the_buffer_in_kb_and_packets() -> No
     assert f"{low:g}bdp = {low * kilobytes:.4g} kB = {low * kilobytes / 1.5:.4g} packets" in told
 
 
-def test_metrics_that_never_are_equal_are_told_with_where_they_come_closest() -> None:
+def test_metrics_that_never_are_equal_are_reported_with_where_they_come_closest() -> None:
     run = Synthetic(lambda v: {"bbr.share": 0.9 - 0.01 * v, "cubic.share": 0.1})
     told = says("path.buffer at which bbr.share = cubic.share", run)
     assert "no path.buffer from 0.1bdp to 10bdp has bbr.share = cubic.share" in told
@@ -150,7 +151,7 @@ def test_noise_gets_more_trials_only_near_the_bound() -> None:
     assert 2.8 < value_of(found) < 3.6
 
 
-def test_what_trials_cannot_decide_is_said() -> None:
+def test_values_that_trials_cannot_decide_are_reported() -> None:
     run = Synthetic(lambda v: {"utilization": 0.5 + 0.1 * (v > 1) - 0.1 * (v < 0.5)}, noise=0.05)
     found = bracket_of("smallest path.buffer with utilization >= 0.5", run, Limits(3, 6))
     assert not found.is_decided
@@ -182,13 +183,15 @@ def test_conditions_that_never_hold_together_have_no_answer() -> None:
     assert "loss_rate < 0.5 from 0.1bdp to" in said
 
 
-def test_several_ranges_are_told() -> None:
+def test_several_ranges_are_reported() -> None:
     run = Synthetic(lambda v: {"utilization": float(0.2 < v < 0.5 or v > 5)})
     first = bracket_of("smallest path.buffer with utilization > 0.5", run)
     assert 0.2 < value_of(first) < 0.22
-    assert "it also holds from 10bdp to 10bdp" in says(
-        "smallest path.buffer with utilization > 0.5", run
-    )
+    said = says("smallest path.buffer with utilization > 0.5", run)
+    assert "it also holds from 10bdp to 10bdp" in said
+    assert re.search(r"; it holds at least up to 0\.\d+bdp and fails again at 1bdp: utiliz", said)
+    alone = Synthetic(lambda v: {"utilization": float(v > 0.2)})
+    assert "fails again" not in says("smallest path.buffer with utilization > 0.5", alone)
     last = bracket_of("path.buffer from which utilization > 0.5", run)
     assert 5 < value_of(last) < 5.3
 

@@ -22,9 +22,9 @@ from narrows.metrics.catalogue import scale_of
 from narrows.words import count_of
 
 MOST_CASES = 7
-"""More combinations of the other axes don't fit one chart."""
-AIR = 0.06
-"""Room around the values, as a part of their range."""
+"""The largest number of combinations of the other axes in one chart."""
+MARGIN = 0.06
+"""The margin around the values, relative to their range."""
 
 
 def chart(study: AskedStudy, found: Mapping[Case, Bracket | Ranking], runs: int) -> Figure:
@@ -43,7 +43,7 @@ def _most_cases(quantity: str) -> int:
 
 
 def _panel(study: AskedStudy, quantity: str, found: Mapping[Case, Bracket | Ranking]) -> Panel:
-    """A metric over the place; of a difference both metrics."""
+    """The panel of a metric over the place, or of the two metrics of a difference."""
     metrics = metrics_in(quantity)
     cases = list(found)[: _most_cases(quantity)]
     points = {case: _ascending(study, found[case].points) for case in cases}
@@ -77,7 +77,7 @@ def _panel(study: AskedStudy, quantity: str, found: Mapping[Case, Bracket | Rank
 
 
 def _control(study: AskedStudy, case: Case, metric: str) -> str | None:
-    """The control that a line is about: that of its class, or the only one among the values."""
+    """The control that a line shows: that of its class, or the only one among the values."""
     group = metric.rpartition(".")[0]
     if study.controls.get(group) is not None:
         return study.controls[group]
@@ -86,7 +86,7 @@ def _control(study: AskedStudy, case: Case, metric: str) -> str | None:
 
 
 def _ticks(across: ChartAxis) -> tuple[tuple[float, str], ...]:
-    """Round numbers on a logarithmic axis: the values tried there are rarely round."""
+    """The ticks: round numbers on a logarithmic axis, where the values tried are rarely round."""
     if not across.measured or across.scale != "log":
         return across.ticks if not across.measured else ()
     least, most = min(across.positions.values()), max(across.positions.values())
@@ -147,14 +147,14 @@ def _finite(point: Point, metric: str) -> tuple[float, float]:
 
 
 def _y_range(lines: Sequence[Line], guides: Sequence[Guide]) -> tuple[float | None, float | None]:
-    """The ends of a y axis that shows all values and bounds, with some air around them."""
+    """The ends of a y axis that shows all values and bounds, with a margin around them."""
     level = [guide.value for guide in guides if not guide.upright]
     pool = np.concatenate([np.array(level), *(heights(line) for line in lines)])
     if not pool.size:
         return None, None
     low, high = float(pool.min()), float(pool.max())
-    air = AIR * ((high - low) or abs(high) or 1.0)
-    return (0.0 if low >= 0 > low - air else low - air), high + air
+    margin = MARGIN * ((high - low) or abs(high) or 1.0)
+    return (0.0 if low >= 0 > low - margin else low - margin), high + margin
 
 
 def _bounds(study: AskedStudy, quantity: str) -> tuple[Guide, ...]:
@@ -172,5 +172,5 @@ def _bounds(study: AskedStudy, quantity: str) -> tuple[Guide, ...]:
 
 
 def _note(study: AskedStudy, case: Case, found: Point) -> str:
-    told = value_words(study.question.place, study.spelling(found.value))
-    return f"{value_words(*case[-1])}: {told}" if case else told
+    value = value_words(study.question.place, study.spelling(found.value))
+    return f"{value_words(*case[-1])}: {value}" if case else value

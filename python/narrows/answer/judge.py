@@ -67,7 +67,7 @@ class Point:
         return max(middle - reach, low), min(middle + reach, high)
 
     def state(self, condition: AskedCondition) -> PointState:
-        """Whether a condition holds; where the metric has no value it doesn't."""
+        """The state of a condition; it fails where the metric has no value."""
         ends = self.interval(condition.quantity)
         if ends is None:
             return PointState.FAILS
@@ -77,7 +77,7 @@ class Point:
         return PointState.HOLDS if kept.pop() else PointState.FAILS
 
     def all_hold(self, conditions: Sequence[AskedCondition]) -> PointState:
-        """Whether all of them hold: one that surely doesn't decides."""
+        """The state of all conditions together: if one fails for sure, so do all."""
         states = {self.state(one) for one in conditions}
         if PointState.FAILS in states:
             return PointState.FAILS

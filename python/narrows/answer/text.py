@@ -44,7 +44,7 @@ def _of_equality(study: AskedStudy, case: Case, asked: EqualQuestion, found: Bra
     [condition] = found.question.conditions
     subject = str(asked).removeprefix(f"{asked.place} at which ")
     if found.answer is None or found.beyond is None:
-        side = "nowhere surely" if found.answer is None else "surely or undecided everywhere"
+        side = "holds nowhere for sure" if found.answer is None else "fails nowhere for sure"
         none = f"no {asked.place} {_searched_range(study, found)} has {subject}"
         return f"{none}: {condition} {side}{_nearest(study, found)}."
     ends = [
@@ -71,7 +71,7 @@ def _nearest(study: AskedStudy, found: Bracket) -> str:
 
 
 def _searched_range(study: AskedStudy, found: Bracket) -> str:
-    """The range that was looked at."""
+    """The range that was searched."""
     return f"from {_value(study, found.points[0])} to {_value(study, found.points[-1])}"
 
 
@@ -90,7 +90,7 @@ def _certainty(study: AskedStudy, found: Bracket) -> Iterator[str]:
         return
     yield from _undecided_words(study, found)
     if found.beyond is None:
-        yield f", and nothing {side} surely fails"
+        yield f", and nothing {side} fails for sure"
         return
     broken = [c for c in found.question.conditions if found.beyond.state(c) is PointState.FAILS]
     names = tuple(dict.fromkeys(one.quantity for one in broken))
@@ -106,11 +106,29 @@ def _undecided_words(study: AskedStudy, found: Bracket) -> Iterator[str]:
 
 
 def _ranges(study: AskedStudy, found: Bracket) -> Iterator[str]:
-    """Where else the conditions hold, if that isn't one range from the bound on."""
-    others = [(a, b) for a, b in found.ranges if found.answer not in _points_between(found, a, b)]
+    """The ends of the range that begins at the bound, and the other ranges, if there are any."""
+    own = [(a, b) for a, b in found.ranges if found.answer in _points_between(found, a, b)]
+    for first, last in own:
+        yield from _far_end(study, found, first, last)
+    others = [pair for pair in found.ranges if pair not in own]
     if others:
         words = " and ".join(f"{_value(study, a)} to {_value(study, b)}" for a, b in others)
         yield f"; not in one range: it also holds from {words}"
+
+
+def _far_end(study: AskedStudy, found: Bracket, first: Point, last: Point) -> Iterator[str]:
+    """The value at which the conditions fail again on the way from the bound, if they do."""
+    upward = found.question.side in ("smallest", "from")
+    points = found.points if upward else found.points[::-1]
+    further = points[points.index(last if upward else first) + 1 :]
+    conditions = found.question.conditions
+    again = next((one for one in further if one.all_hold(conditions) is PointState.FAILS), None)
+    if again is None:
+        return
+    broken = [one.quantity for one in conditions if again.state(one) is PointState.FAILS]
+    reach = f"at least {'up' if upward else 'down'} to {_value(study, last if upward else first)}"
+    means = _means(again, tuple(dict.fromkeys(broken)))
+    yield f"; it holds {reach} and fails again at {_value(study, again)}: {means}"
 
 
 def _points_between(found: Bracket, first: Point, last: Point) -> tuple[Point, ...]:
@@ -119,7 +137,7 @@ def _points_between(found: Bracket, first: Point, last: Point) -> tuple[Point, .
 
 
 def _why_none(study: AskedStudy, found: Bracket) -> str:
-    """Where each condition holds by itself, or that none does."""
+    """Says where each condition holds by itself, or that none does."""
     if found.ranges:
         words = " and ".join(f"{_value(study, a)} to {_value(study, b)}" for a, b in found.ranges)
         return f" up to the end of the range: it holds from {words} only"
@@ -133,7 +151,7 @@ def _why_none(study: AskedStudy, found: Bracket) -> str:
 
 
 def _explain(study: AskedStudy, found: Bracket, condition: AskedCondition) -> str:
-    """Where a condition holds by itself; if nowhere, where it comes closest."""
+    """Says where a condition holds by itself; if nowhere, where it comes closest."""
     held = [point for point in found.points if point.state(condition) is PointState.HOLDS]
     if held:
         return f"{condition} from {_value(study, held[0])} to {_value(study, held[-1])}"
