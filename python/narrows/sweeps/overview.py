@@ -103,7 +103,10 @@ def overview(
     name, places = str(record["name"]), list(record["axes"])
     known = frame(_place(store), "summary").filter(pl.col("study") == name)
     known = valued_columns(known)
-    metrics = {column: label_of(column) for column in numbers(known) if column not in places}
+    controls = controls_of(frame(_place(store), "flows"), name)
+    metrics = {
+        column: label_of(column, controls) for column in numbers(known) if column not in places
+    }
     axes = _axes(whole, places)
     failed = store.failures()
     values, hashes = _values(known, list(metrics)), set(whole["run"])
@@ -133,7 +136,7 @@ def overview(
         opening(cells, list(metrics), list(bounds)),
         bounds,
         smallest(combinations, {number: not broken for number, broken in judged.items()}),
-        _hues_of_metrics(store, name, list(metrics)),
+        _hues_of_metrics(list(metrics), controls),
         {
             f"{group}.share": guide.value
             for group in classes_of(known)
@@ -144,10 +147,12 @@ def overview(
     )
 
 
-def _hues_of_metrics(store: Store, name: str, metrics: Sequence[str]) -> dict[str, list[str]]:
+def _hues_of_metrics(
+    metrics: Sequence[str], controls: Mapping[str, str | None]
+) -> dict[str, list[str]]:
     """The colours of the controls of classes, as figures have them, by the classes' metrics."""
     groups = list(dict.fromkeys(metric.rpartition(".")[0] for metric in metrics if "." in metric))
-    looks = looks_of(groups, controls_of(frame(_place(store), "flows"), name))
+    looks = looks_of(groups, controls)
     found = {}
     for metric in metrics:
         look = looks.get(metric.rpartition(".")[0])
