@@ -82,7 +82,7 @@ def _numbers(flow: Flow) -> Iterator[tuple[str, str]]:
 
 
 def conclusion(flows: Sequence[Flow]) -> str | None:
-    """What held up the flows of a capture, in one sentence; None where one flow says it itself.
+    """One sentence on what held up the flows of a capture; None where one flow says it itself.
 
     Flows that share a bottleneck are told by their controls, with what each got of all.
     """
@@ -125,7 +125,7 @@ def _queue_of(flows: Sequence[Flow]) -> str:
 
 
 def _shares(flows: Sequence[Flow], every: Sequence[Flow]) -> str:
-    """What each control's flows got of all that arrived, if flows of several share a bottleneck."""
+    """The parts of all data that each control got, if flows of several share a bottleneck."""
     got: dict[str, list[Flow]] = {}
     for flow in flows:
         got.setdefault(str(flow["control"]["control"]), []).append(flow)
