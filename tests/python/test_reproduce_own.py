@@ -253,6 +253,10 @@ def test_all_verdicts_are_listed_with_those_that_no_figure_decides(capsys) -> No
     assert untestable in claims_of(untestable.partition("/")[0])
     assert run_cli("reproduce", "mixed/fig99", "--list") == 2
     assert '"mixed/fig9' in capsys.readouterr().err
+    assert run_cli("reproduce", "nothing-alike") == 2
+    told = capsys.readouterr().err
+    assert "a figure (`narrows list figures`), a claim" in told
+    assert "panaderia/fig1," not in told
 
 
 def test_a_claim_of_an_own_paper_is_listed_alone(tmp_path, capsys) -> None:

@@ -10,12 +10,16 @@ from narrows.reproduce import study_files
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Document, Exhibit
 from narrows.reproduce.library import STUDY, documents, library, per_library
-from narrows.spec.suggest import one_of
+from narrows.spec.suggest import nearest
 
 CLAIM_ALONE = "claim:"
 """Before the name of a claim that a figure has, too: "claim:mixed/fig4" is one of two claims."""
 ALL = "all"
 """Means every figure and claim."""
+REMEDY = (
+    "a figure (`narrows list figures`), a claim (`narrows reproduce --list`), a document ({}) "
+    'or "all"'
+)
 
 
 def exhibits() -> dict[str, Exhibit]:
@@ -40,7 +44,8 @@ def select(wanted: str) -> list[Exhibit]:
         names = [*known, *stated, *documents(), ALL]
         if wanted.startswith(CLAIM_ALONE):
             names = [f"{CLAIM_ALONE}{claim}" for claim in stated]
-        remedy = one_of(wanted, list(dict.fromkeys(names)))
+        close = nearest(wanted, dict.fromkeys(names))
+        remedy = REMEDY.format(", ".join(documents())) if close is None else f'"{close}"'
         if (Path(wanted) / STUDY).is_file():
             remedy = f'"./{wanted}"'
         raise InputError.at("reproduce", f'"{wanted}"', remedy)
