@@ -70,7 +70,7 @@ def draw(data: Data) -> list[Picture]:
         "1 CUBIC against 1 BBR in large buffers",
         f"10 Mbit/s, 40 ms, started together, Mininet; windows of 1 s; {data.scope.profile}",
         tuple(_panel(data, label) for label in BUFFERS),
-        "Throughput over 100 s: at 6 BDP BBR is starved and comes back, at 18 BDP CUBIC dominates.",
+        "Lines of the throughput of CUBIC and of BBR over 100 s, with buffers of 6 and 18 BDP.",
     )
     return [Picture("", "Throughput of both flows, first trial", figure)]
 

@@ -75,8 +75,7 @@ def draw(data: Data) -> list[Picture]:
         "RTTs of a BBR and of a CUBIC flow",
         f"1 CUBIC and 1 BBR, run apart; 10 Mbit/s, 40 ms, 210 ms of buffer; {data.scope.profile}",
         tuple(_panel(data, environment) for environment in testbed.ENVIRONMENTS),
-        "RTT over 8 s in two environments: BBR's near 40 ms with small probes, CUBIC's in "
-        "saw-teeth up to 250 ms.",
+        "Lines of the RTT of BBR and of CUBIC over 8 s in two environments.",
     )
     return [Picture("", "RTT of each flow over the first 8 seconds", figure)]
 

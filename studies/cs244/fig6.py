@@ -87,7 +87,7 @@ def draw(data: Data) -> list[Picture]:
         "Throughput of five staggered BBR flows",
         f"5 BBR, 100 Mbit/s, 10 ms, 1024 packets; windows of 1 s; {data.scope.profile}",
         tuple(panels),
-        "Throughput of five BBR flows over 50 s: uneven at first, then equal but for common dips.",
+        "Lines of the throughput of five BBR flows over 50 s, beside the fair share.",
         height=2.3,
     )
     return [Picture("", "Throughput of each flow, first trial; dashed: its fair share", figure)]

@@ -117,7 +117,7 @@ def draw(data: Data) -> list[Picture]:
         f"5 BBR, 100 Mbit/s, 10 ms, 1024 packets, {chosen['environment']}, {chosen['starts']}, "
         f"trial {chosen['trial']}; windows of 0.5 s; {data.scope.profile}",
         (_panel(data, chosen),),
-        "Throughput of five BBR flows over a minute; one has more than its share between probes.",
+        "Lines of the throughput of five BBR flows over a minute, beside the fair share.",
         height=3.2,
     )
     return [Picture("", "Throughput of each flow in the run in which one kept most", figure)]

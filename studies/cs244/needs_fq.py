@@ -71,7 +71,7 @@ def draw(data: Data) -> list[Picture]:
         "BBR with fq and without",
         f"1 BBR, 10 Mbit/s, 40 ms, first trial; dashed: RTprop; {data.scope.profile}",
         panels,
-        "RTT of a BBR flow over 10 s: near 40 ms if fq paces it, twice that if nothing does.",
+        "Lines of the RTT of a BBR flow over 10 s, with each way of pacing.",
         height=2.6,
     )
     return [Picture("", "RTT of a BBR flow that fq paces, and of one that nothing does", figure)]

@@ -50,7 +50,7 @@ def draw(data: Data) -> list[Picture]:
     for place, (label, (_, words)) in enumerate(BUFFERS.items()):
         found = spread.over(data["share"].filter(pl.col("buffer") == label), "flows", "percent")
         lines.append(spread.line(found, "flows", words, f"flow:{place}"))
-    panel = Panel("Flows of each kind", "BBR's share (percent)", tuple(lines), y_range=(0, 102),
+    panel = Panel("Flows of each kind", "BBR's share (%)", tuple(lines), y_range=(0, 102),
                   guides=(Guide(50, "fair"),))  # fmt: skip
     figure = Figure(
         "Several CUBIC and BBR flows in large buffers",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from narrows.figures.looks import Look
 from narrows.figures.model import Figure, Panel
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -25,7 +26,11 @@ MOST = 200
 MODELLED = "linux-5.15"
 """Has BBR's model of ACK aggregation, added in 5.1."""
 LINES = {"1 BDP": (1, False), "2 BDP": (2, False), "2 BDP and extra_acked": (2, True)}
-COLOURS = {"1 BDP": "neutral", "2 BDP": "bbr", "2 BDP and extra_acked": "flow:0"}
+LOOKS = {
+    "1 BDP": Look("bbr#1", "dot"),
+    "2 BDP": Look("bbr", "solid"),
+    "2 BDP and extra_acked": Look("bbr#2", "dash"),
+}
 TRIALS = 3
 HELD_MS = 20
 """A round trip's worth of ACKs comes at once."""
@@ -65,17 +70,18 @@ def by_hold(data: Data, label: str) -> pl.DataFrame:
 def draw(data: Data) -> list[Picture]:
     """Utilisation against the time for which ACKs are held."""
     lines = []
-    for label, colour in COLOURS.items():
-        lines.append(spread.line(by_hold(data, label), "hold_ms", label, colour))
-    panel = Panel("ACKs held for (ms)", "Utilisation (percent)", tuple(lines),
+    for label, look in LOOKS.items():
+        found, words = by_hold(data, label), f"window of {label}"
+        lines.append(spread.line(found, "hold_ms", words, look.hue, dash=look.dash))
+    panel = Panel("ACKs held for (ms)", "Utilisation (%)", tuple(lines),
                   x_range=(-1, HOLDS_MS[-1] + 1), y_range=(0, 102))  # fmt: skip
     figure = Figure(
         "What held ACKs cost BBR",
         f"1 BBR, 100 Mbit/s, 20 ms, up to {MOST} ACKs in one; {data.scope.profile}, with "
         f"extra_acked {MODELLED}",
         (panel,),
-        "Utilisation against the holding time: a window of 1 BDP collapses, 2 BDP keeps the rate "
-        "up to a round trip, the model of aggregation beyond.",
+        "Lines of the utilisation over the holding time, for windows of 1 and 2 BDP and with the "
+        "model of aggregation.",
         height=3.4,
     )
     return [Picture("", "Utilisation by the time for which ACKs are held", figure)]

@@ -59,13 +59,13 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Delay and loss of each kind alone, and the shares of both together."""
     panels = (
-        _bars(data, "delay_ms", "Mean queueing delay (ms)", "Two of a kind"),
-        _bars(data, "loss", "Loss (percent)", "Two of a kind"),
+        _bars(data, "delay_ms", "Mean queueing delay (ms)", "Two flows of one control"),
+        _bars(data, "loss", "Loss (%)", "Two flows of one control"),
         _shares(data),
     )
     figure = Figure(
-        "BBR and CUBIC through queue managements",
-        f"20 Mbit/s, 40 ms, 375 KB, 1 minute, mean of {TRIALS} trials; {data.scope.profile}",
+        "BBR and CUBIC behind managed queues",
+        f"20 Mbit/s, 40 ms, 375 KB, 1 minute, mean and range of trials; {data.scope.profile}",
         panels,
         "Bars by discipline: queueing delay and loss of two BBR or two CUBIC, and the goodput of "
         "one of each together.",
@@ -98,8 +98,15 @@ def _shares(data: Data) -> Panel:
     for place, queue in enumerate(_queues(data)):
         for side, cca in ((-0.18, "bbr"), (0.18, "cubic")):
             bars.append(_bar(name(cca), place + side, _goodputs(data, queue, cca), cca))
-    return Panel("", "Goodput (Mbit/s)", tuple(bars), title="One of each", ticks=_ticks(data),
-                 y_range=(0, RATE), guides=(Guide(RATE / 2, "fair"),))  # fmt: skip
+    return Panel(
+        "",
+        "Goodput (Mbit/s)",
+        tuple(bars),
+        title="One BBR and one CUBIC flow",
+        ticks=_ticks(data),
+        y_range=(0, RATE),
+        guides=(Guide(RATE / 2, "fair"),),
+    )
 
 
 def _bar(label: str, x: float, values: list[float], colour: str) -> Bar:

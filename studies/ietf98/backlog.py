@@ -67,7 +67,7 @@ def draw(data: Data) -> list[Picture]:
     panels = tuple(
         Panel("Backlog for the full rate (KB)", label, tuple(_lines(data, value)),
               y_range=(0, None))
-        for value, label in (("busy", "Utilisation (percent)"), ("queue", "Mean queue (BDP)"))
+        for value, label in (("busy", "Utilisation (%)"), ("queue", "Mean queue (BDP)"))
     )  # fmt: skip
     figure = Figure(
         "A link that grants more the more waits",

@@ -67,7 +67,7 @@ def draw(data: Data) -> list[Picture]:
             at = place + 0.36 * (step - 0.5)
             bars.append(Bar(label, at, sum(found) / len(found), colour, (min(found), max(found))))
     ticks = tuple((float(place), mix) for place, mix in enumerate((COMPETING, BESIDE, LIMITED)))
-    panel = Panel("", "Estimate (percent of what is there)", tuple(bars), ticks=ticks,
+    panel = Panel("", "Estimate (% of what is there)", tuple(bars), ticks=ticks,
                   y_range=(0, None), guides=(Guide(100, "exact"),))  # fmt: skip
     figure = Figure(
         "The bandwidth estimator",

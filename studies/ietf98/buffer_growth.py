@@ -51,8 +51,8 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Loss alone, and the share beside CUBIC."""
     panels = (
-        proposals.panel(data, "loss", "Loss (percent)", VARIANTS, ALONE, title=ALONE),
-        proposals.panel(data, "share", "BBR's share (percent)", VARIANTS, CUBIC, title=CUBIC,
+        proposals.panel(data, "loss", "Loss (%)", VARIANTS, ALONE, title=ALONE),
+        proposals.panel(data, "share", "BBR's share (%)", VARIANTS, CUBIC, title=CUBIC,
                         guides=(Guide(50, "fair"),), top=102),
     )  # fmt: skip
     figure = Figure(

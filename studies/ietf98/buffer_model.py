@@ -46,11 +46,11 @@ def draw(data: Data) -> list[Picture]:
     """Loss and queue alone; shares beside the others."""
     fair = (Guide(50, "fair"),)
     panels = (
-        proposals.panel(data, "loss", "Loss (percent)", VARIANTS, ALONE, title=ALONE),
+        proposals.panel(data, "loss", "Loss (%)", VARIANTS, ALONE, title=ALONE),
         proposals.panel(data, "queue", "Mean queue (BDP)", VARIANTS, ALONE, title=ALONE),
         *(
             proposals.panel(
-                data, "share", "BBR's share (percent)", VARIANTS, mix,
+                data, "share", "BBR's share (%)", VARIANTS, mix,
                 title=mix, guides=fair, top=102,
             )
             for mix in (CUBIC, RENO)
@@ -60,7 +60,7 @@ def draw(data: Data) -> list[Picture]:
         "A model of the buffer",
         f"{improved_path.PATH}, mean and range of the trials; {data.scope.profile}",
         panels,
-        "Less loss and a shorter queue alone; beside loss-based flows BBR's share turns around.",
+        "Lines over the buffer: loss and queue of BBR alone, and its share beside CUBIC and Reno.",
         columns=2,
         height=3.2,
     )

@@ -63,7 +63,7 @@ def _sweep(data: Data) -> Panel:
     lines = [spread.line(by_buffer(data, kind), "buffer_bdp", name(kind), kind) for kind in KINDS]
     for kind, mbps in MEASURED.items():
         at, value = np.array([POINT]), np.array([mbps])
-        lines.append(Line(f"{name(kind)}, the slide", at, value, kind, marker="s"))
+        lines.append(Line(f"{name(kind)}, the slide", at, value, kind, marker="s", kind="points"))
     ticks = tuple((room, f"{room:g}") for room in (0.5, 1, 2, 4, 8, 16, 32, 50))
     return Panel("Buffer (BDP)", "Goodput (Mbit/s)", tuple(lines), x_scale="log",
                  y_range=(0, 10), ticks=ticks)  # fmt: skip

@@ -94,8 +94,7 @@ def draw(data: Data) -> list[Picture]:
         "Shares and probes of BBR flows over time",
         f"100 Mbit/s, 10 ms, 8 BDP; windows of 200 ms; {data.scope.profile}, first trial",
         tuple(_panel(data, count) for count in COUNTS),
-        "Throughput of two and of five BBR flows over a minute: after common dips every 10 s the "
-        "shares are equal.",
+        "Lines of the throughput of two and of five BBR flows over a minute.",
     )
     return [Picture("", "Throughput of each flow; dashed: its fair share", figure)]
 

@@ -71,19 +71,19 @@ def draw(data: Data) -> list[Picture]:
     found = spread.over(data["goodput"], "loss", "goodput_mbps")
     line = np.logspace(-8, -1.5, 60)
     slide = Line("the slide", 100 * np.array([3e-8, 1e-2]), np.array([1e4, 3.0]), "loss",
-                 marker="s", dash="dot")  # fmt: skip
+                 marker="s", kind="points")  # fmt: skip
     marks = (
         Line("RFC 8312", 100 * line, response(line), "neutral", dash="dash"),
         slide,
         spread.line(found, "loss", "CUBIC", "cubic", scale=100),
     )
-    panel = Panel("Random loss (percent)", "Goodput (Mbit/s)", marks, x_scale="log",
+    panel = Panel("Random loss (%)", "Goodput (Mbit/s)", marks, x_scale="log",
                   y_scale="log", y_range=(0.3, 3e4), guides=(Guide(1e4, "10 Gbit/s"),))  # fmt: skip
     figure = Figure(
         "What random loss allows CUBIC",
         f"1 CUBIC, RTT 100 ms, links that it can't fill; {data.scope.profile}",
         (panel,),
-        "CUBIC's goodput against the loss rate, both logarithmic, along its response function.",
+        "CUBIC's goodput against the loss rate, both logarithmic, beside its response function.",
         height=3.6,
     )
     return [Picture("", "Goodput against loss, mean and range of the trials", figure)]

@@ -69,7 +69,7 @@ def draw(data: Data) -> list[Picture]:
         found = by_loss(data, kind)
         lines.append(spread.line(found, "loss", name(kind), kind, middle="median", scale=100))
     ticks = tuple((v, f"{v:g}") for v in (0.001, 0.01, 0.1, 1, 2, 5, 15, 50))
-    panel = Panel("Random loss (percent)", "Goodput (Mbit/s)", tuple(lines), x_scale="log",
+    panel = Panel("Random loss (%)", "Goodput (Mbit/s)", tuple(lines), x_scale="log",
                   y_range=(0, 100), ticks=ticks)  # fmt: skip
     figure = Figure(
         "Throughput by random loss",

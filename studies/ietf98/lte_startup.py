@@ -82,7 +82,7 @@ def draw(data: Data) -> list[Picture]:
         "Downloads over a cellular link",
         f"LTE, 50 Mbit/s, 50 ms, slots of 10 ms, up to 20 ms of noise; {data.scope.profile}",
         panels,
-        "Downloads of 1 MB and 20 MB: with noise CUBIC leaves slow start early and takes longer. "
+        "Downloads of 1 MB and 20 MB over time, and their completion times over the noise. "
         "By how much BBR is faster, beside the slide's 44 %.",
         columns=2,
         height=2.5,

@@ -81,7 +81,7 @@ def draw(data: Data) -> list[Picture]:
     y = frames.column(rows.with_columns(pl.when(pl.col("used") > 0).then("rate")), "rate")
     estimate = Line("the estimate in use", x, y, "queue", width=2.0)
     panels = (
-        Panel("Time (s)", "Loss (percent)", tuple(lines), x_range=(0, 30), y_range=(0, 100)),
+        Panel("Time (s)", "Loss (%)", tuple(lines), x_range=(0, 30), y_range=(0, 100)),
         Panel("Time (s)", "Mbit/s", (estimate,), x_range=(0, 30), y_range=(0, 12),
               guides=(Guide(POLICED, "policed rate"),)),
     )  # fmt: skip
@@ -89,7 +89,7 @@ def draw(data: Data) -> list[Picture]:
         "BBR and the rate of a policer",
         f"1 BBR, 100 Mbit/s, 40 ms; policer of 10 Mbit/s, {BURST}; {data.scope.profile}",
         panels,
-        "Loss is very high at first and low while the long-term estimate is in use.",
+        "Steps of the loss over time, with the long-term estimate and without.",
         height=2.4,
     )
     return [Picture("", "Loss in windows of 200 ms, and the long-term estimate", figure)]

@@ -73,7 +73,7 @@ def _of(data: Data, frame: str, variant: str, mix: str) -> pl.DataFrame:
 def draw(data: Data) -> list[Picture]:
     """Throughput of all flows and RTprop of the first over some PROBE_RTTs."""
     panels = (
-        _lines(data, "rate", "start_s", "percent", "All flows (percent of rate)", ALONE),
+        _lines(data, "rate", "start_s", "percent", "All flows (% of rate)", ALONE),
         _lines(data, "rtprop", "time_s", "value", "RTprop (ms)", ALONE),
         _lines(data, "rtprop", "time_s", "value", "RTprop (ms)", MIXED),
     )
@@ -81,7 +81,7 @@ def draw(data: Data) -> list[Picture]:
         "PROBE_RTT at 0.75 BDP",
         f"{improved_path.PATH}, {BUFFERS[0]:g} BDP; {data.scope.profile}",
         panels,
-        "The dip of throughput in PROBE_RTT is smaller; beside CUBIC RTprop is lost.",
+        "Steps of the throughput and of RTprop over 25 s, alone and beside CUBIC.",
         height=2.4,
     )
     return [Picture("", "Throughput and RTprop over two PROBE_RTTs", figure)]

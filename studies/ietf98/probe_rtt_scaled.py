@@ -41,7 +41,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 def draw(data: Data) -> list[Picture]:
     """All flows' throughput and the first one's RTprop over some PROBE_RTTs."""
     panels = (
-        _panel(data, "rate", "start_s", "percent", "All flows (percent of rate)"),
+        _panel(data, "rate", "start_s", "percent", "All flows (% of rate)"),
         _panel(data, "rtprop", "time_s", "value", "RTprop (ms)"),
     )
     figure = Figure(

@@ -71,7 +71,7 @@ def draw(data: Data) -> list[Picture]:
         "Goodput by the receive window",
         f"1 flow, 50 Mbit/s, 40 ms, 2 BDP; {data.scope.profile}",
         (panel,),
-        "Goodput of BBR, CUBIC and Reno against the receive window: all on the line window / RTT.",
+        "Goodput of BBR, CUBIC and Reno over the receive window, beside the line window / RTT.",
         height=3.4,
     )
     return [Picture("", "Goodput by the size of the receive window", figure)]

@@ -66,8 +66,7 @@ def draw(data: Data) -> list[Picture]:
         "BBR and CUBIC start up",
         f"1 flow each, run apart; 10 Mbit/s, 40 ms, 210 ms of buffer; {data.scope.profile}",
         panels,
-        "Data in flight and RTT of BBR and CUBIC: BBR rises to about 150 KB and falls back to one "
-        "BDP; CUBIC keeps a queue that grows to 250 ms.",
+        "Lines of the data in flight and of the RTT of BBR and of CUBIC over 1 and 8 s.",
         columns=2,
         height=2.4,
     )

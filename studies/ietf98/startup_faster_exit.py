@@ -23,7 +23,7 @@ VARIANTS = {
     PLAIN: AS_IT_IS,
     "exit": Variant("full pipe after 1 round", "flow:0", {"full_bw_rounds": 1}),
     "prr": Variant("PRR-like recovery", "flow:1", {"prr_recovery": True}),
-    "drain": Variant("drains to 1 BDP", "dctcp", {"drain_to_target": True}),
+    "drain": Variant("drains to 1 BDP", "flow:2", {"drain_to_target": True}),
 }
 LONG, SHORT = "4 BBR", "the first 3 s of 1 BBR"
 BUFFERS = (0.5, 1.0, 2.0, 4.0)
@@ -49,7 +49,7 @@ def draw(data: Data) -> list[Picture]:
     panels = tuple(
         proposals.panel(data, value, label, VARIANTS, mix, title=mix)
         for mix in (LONG, SHORT)
-        for value, label in (("loss", "Loss (percent)"), ("queue", "Mean queue (BDP)"))
+        for value, label in (("loss", "Loss (%)"), ("queue", "Mean queue (BDP)"))
     )
     figure = Figure(
         "Quicker exits, gentler recovery, more draining",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from narrows.figures import frames
 from narrows.figures.model import Figure, Line, Panel
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
@@ -22,7 +23,7 @@ CLAIM = "ietf98/tso-quantization"
 PLAIN, LATER, THIRD = "4.11", "6.12", "bbr3"
 VARIANTS = {
     PLAIN: ("BBR of Linux 4.11", "bbr", "linux-4.11", "bbr"),
-    LATER: ("BBR of Linux 6.12", "bbr", "linux-6.12", "queue"),
+    LATER: ("BBR of Linux 6.12", "bbr", "linux-6.12", "bbr#1"),
     THIRD: ("BBRv3", "bbr3", "linux-6.12", "bbr3"),
 }
 """Label, control, kernel and colour of each version."""
@@ -30,6 +31,8 @@ FLOWS, RTT_MS = 8, 25
 RATES = (10, 20, 40, 80)
 """Rates in Mbit/s, at which a flow's BDP is 2.6 to 21 packets, beside three bursts of two."""
 TRIALS = 3
+ENOUGH = 90.0
+"""The utilisation from which on its axis shows it, unless one is less."""
 
 
 def cases(scope: Scope) -> Iterator[Case]:
@@ -56,9 +59,13 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Queue and utilisation over the rate."""
+    busy = data["outcome"]
     panels = tuple(
-        Panel("Rate (Mbit/s)", label, tuple(_lines(data, value)), y_range=(0, None))
-        for value, label in (("queue", "Mean queue (BDP)"), ("busy", "Utilisation (percent)"))
+        Panel("Rate (Mbit/s)", label, tuple(_lines(data, value)), y_range=(low, None))
+        for value, label, low in (
+            ("queue", "Mean queue (BDP)", 0.0),
+            ("busy", "Utilisation (%)", min(ENOUGH, frames.column(busy, "busy").min())),
+        )
     )
     figure = Figure(
         "The window's room for bursts",

@@ -125,7 +125,7 @@ def _errors(data: Data) -> Panel:
                 Bar(label, at, sum(found) / len(found), colour, (min(found), max(found)))
             )  # fmt: skip
     ticks = tuple((float(place), beside) for place, beside in enumerate(BULK))
-    return Panel("", "Error (percent)", tuple(bars), ticks=ticks, title="Estimates",
+    return Panel("", "Error (%)", tuple(bars), ticks=ticks, title="Estimates",
                  y_range=(0, None))  # fmt: skip
 
 

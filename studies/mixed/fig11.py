@@ -57,7 +57,7 @@ def draw(data: Data) -> list[Picture]:
         "Windows of 1 MB CUBIC flows",
         f"Beside a large flow of BBR or of CUBIC, 20 Mbit/s, 45 ms; {data.scope.profile}",
         panels,
-        "Box plots of the windows: low beside BBR at 1 BDP, close to each other at 2 BDP.",
+        "Box plots of the windows beside BBR and beside CUBIC, with buffers of 1 and 2 BDP.",
         columns=2,
         height=3.4,
     )

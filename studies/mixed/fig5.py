@@ -50,7 +50,7 @@ def draw(data: Data) -> list[Picture]:
         "Windows of a large CUBIC flow and of successive 1 MB flows",
         f"40 Mbit/s, 45 ms, 0.5 BDP, first repetition; {data.scope.profile}",
         panels,
-        "Two panels: the large flow's window stays low beside BBR flows, not beside CUBIC flows.",
+        "Two panels: the window of a large CUBIC flow beside BBR flows, and beside CUBIC flows.",
     )
     return [Picture("", "Congestion windows; the 1 MB flows come one after the other", figure)]
 

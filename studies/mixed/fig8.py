@@ -44,7 +44,7 @@ def draw(data: Data) -> list[Picture]:
     """Throughput and utilisation over the gap."""
     panels = (
         _panel(data, "goodput_mbps", "Throughput of the large flow (Mbit/s)", 1.0),
-        _panel(data, "utilization", "Utilisation (percent)", 100.0),
+        _panel(data, "utilization", "Utilisation (%)", 100.0),
     )
     figure = Figure(
         "Growing gaps between 1 MB flows",

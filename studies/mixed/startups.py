@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from narrows.figures import frames
+from narrows.figures.looks import Look
 from narrows.figures.model import Figure, Line, Panel
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Picture, Scope
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 BUFFERS = (0.5, 1.0)
-COLOURS = ("bbr", "queue")
+LOOKS = (Look("bbr", "solid"), Look("bbr#2", "dash"))
+"""Of BBR as it is, and of the changed one."""
 LABELS = {
     "goodput_mbps": "Large flow (Mbit/s)",
-    "utilization": "Utilisation (percent)",
-    "loss": "Loss (percent)",
+    "utilization": "Utilisation (%)",
+    "loss": "Loss (%)",
 }
 UNITS = {"goodput_mbps": " Mbit/s", "utilization": " %", "loss": " %"}
 
@@ -71,7 +73,8 @@ class Startup:
             cells = data.rows("outcome", changed=changed, buffer_bdp=buffer)
             rows = testbed.means(cells, value, "rate_mbps")
             x, y = frames.column(rows, "rate_mbps"), frames.column(rows, "mean")
-            lines.append(Line(words, x, y, COLOURS[changed], marker="o"))
+            look = LOOKS[changed]
+            lines.append(Line(words, x, y, look.hue, marker="o", dash=look.dash))
         return Panel("Bottleneck (Mbit/s)", LABELS[value], tuple(lines), title=f"{buffer:g} BDP")
 
     def against_plain(self, data: Data, value: str, statement: str) -> Check:

@@ -59,7 +59,7 @@ def draw(data: Data) -> list[Picture]:
     panels = tuple(
         _panel(data, value, label)
         for value, label in (
-            ("inflated", "RTprop inflated (percent of time)"),
+            ("inflated", "RTprop inflated (% of time)"),
             ("spread", "Quartiles of BBR's share apart (points)"),
         )
     )

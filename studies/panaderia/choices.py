@@ -81,7 +81,7 @@ def _panel(rows: pl.DataFrame, variants: list[tuple[str, pl.Expr]], title: str, 
     for place, (label, wanted) in enumerate(variants):
         found = spread.over(rows.filter(wanted), "buffer_bdp", "percent")
         lines.append(spread.line(found, "buffer_bdp", label, f"flow:{place + tint}"))
-    return Panel("Router queue (multiples of BDP)", "BBR's share (percent)", tuple(lines),
+    return Panel("Router queue (multiples of BDP)", "BBR's share (%)", tuple(lines),
                  title=title, x_range=(0, 8.2), y_range=(0, 102),
                  guides=(Guide(50, "fair"),))  # fmt: skip
 

@@ -86,8 +86,8 @@ def draw(data: Data) -> list[Picture]:
                       Guide(1.0 + BUFFER, "BDP + buffer", upright=True), *limit))
         for value, label, limit in (
             ("rtt_ms", "RTT (ms)", (Guide(1000 * testbed.RTT_S, "RTprop"),)),
-            ("percent", "Rate (percent)", (Guide(100, "BtlBw"),)),
-            ("power", "Rate / RTT (percent per ms)", ()),
+            ("percent", "Rate (%)", (Guide(100, "BtlBw"),)),
+            ("power", "Rate / RTT (% per ms)", ()),
         )
     )  # fmt: skip
     figure = Figure(

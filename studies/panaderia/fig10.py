@@ -66,7 +66,7 @@ def figure(data: Data, kinds: tuple[str, ...], flows: str) -> Figure:
     lines = [spread.line(by_buffer(data, kind), "buffer_bdp", name(kind), kind) for kind in kinds]
     panel = Panel(
         "Router queue (multiples of BDP)",
-        "Throughput (percent of rate)",
+        "Throughput (% of rate)",
         tuple(lines),
         x_range=(0, 8.2),
         y_range=(0, 102),
@@ -76,7 +76,7 @@ def figure(data: Data, kinds: tuple[str, ...], flows: str) -> Figure:
         "Shares by the size of the buffer",
         f"{flows}, 80 Mbit/s, 25 ms, minutes 2 to 4; {data.scope.profile}",
         (panel,),
-        "The share of the first class falls with the buffer, that of CUBIC grows.",
+        "Lines of the share of the first class and of CUBIC over the buffer.",
         height=3.8,
     )
 

@@ -37,12 +37,12 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 
 def draw(data: Data) -> list[Picture]:
     """Loss over the buffer, a line for each variant."""
-    panel = proposals.panel(data, "loss", "Loss (percent)", VARIANTS, MIX)
+    panel = proposals.panel(data, "loss", "Loss (%)", VARIANTS, MIX)
     figure = Figure(
         "BBR Shallow's loss by the size of the buffer",
         f"4 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
         (panel,),
-        "Loss falls with the buffer; BBR Shallow's lies below BBR's and ends earlier.",
+        "Lines of the loss of BBR and of BBR Shallow over the buffer.",
         height=3.6,
     )
     return [Picture("", "Loss at the bottleneck against the size of its queue", figure)]

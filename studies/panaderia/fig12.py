@@ -45,7 +45,7 @@ def draw(data: Data) -> list[Picture]:
     panel = proposals.panel(
         data,
         "share",
-        "BBR's share (percent)",
+        "BBR's share (%)",
         VARIANTS,
         MIX,
         guides=(Guide(50, "fair"), Guide(3, "the paper: equal at 3", upright=True)),
@@ -55,7 +55,7 @@ def draw(data: Data) -> list[Picture]:
         "Shares of BBR Shallow and CUBIC by the size of the buffer",
         f"2 + 2 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
         (panel,),
-        "BBR's share falls with the buffer; BBR Shallow's falls earlier.",
+        "Lines of the shares of BBR and of BBR Shallow beside CUBIC over the buffer.",
         height=3.6,
     )
     return [Picture("", "The BBR flows' share of the goodput beside CUBIC", figure)]

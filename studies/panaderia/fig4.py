@@ -85,7 +85,7 @@ def draw(data: Data) -> list[Picture]:
         "Shares and probes of staggered BBR flows",
         f"Flows start 2 s apart; windows of 200 ms; {data.scope.profile}, first trial",
         panels,
-        "Two panels: throughput of each BBR flow over 50 s, converging to equal shares.",
+        "Two panels: lines of the throughput of each BBR flow over 50 s, beside the fair share.",
     )
     return [Picture("", "Throughput of each flow; grey: its fair share", figure)]
 

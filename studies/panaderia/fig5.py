@@ -84,7 +84,7 @@ def draw(data: Data) -> list[Picture]:
         "Standing queues in a large buffer",
         f"4 BBR or 4 CUBIC, 80 Mbit/s, 25 ms, 8 BDP; {data.scope.profile}",
         (panel,),
-        "The queue over a minute: BBR's stays near 1 BDP, CUBIC's climbs to the buffer's 8.",
+        "Lines of the queue of BBR and of CUBIC over a minute.",
         height=3.4,
     )
     return [Picture("", "Queue at the bottleneck, a steady minute of each run", figure)]

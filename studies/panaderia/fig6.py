@@ -40,7 +40,7 @@ def draw(data: Data) -> list[Picture]:
     mean = data["total"]["percent"].mean()
     panel = Panel(
         "Time (s)",
-        "Loss rate (percent)",
+        "Loss rate (%)",
         (Line("BBR", x, y, "bbr", kind="step"),),
         x_range=(0, 60),
         y_range=(0, 20),
@@ -50,7 +50,7 @@ def draw(data: Data) -> list[Picture]:
         "BBR's loss in a shallow buffer",
         f"4 BBR, 80 Mbit/s, 25 ms, 0.5 BDP; windows of 500 ms; {data.scope.profile}",
         (panel,),
-        "Loss at the bottleneck over a minute, varying around its mean.",
+        "Steps of the loss at the bottleneck over a minute, beside its mean.",
         height=3.2,
     )
     return [Picture("", "Loss at the bottleneck in windows of 500 ms", figure)]

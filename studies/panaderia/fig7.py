@@ -20,8 +20,8 @@ from . import testbed
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
-COLOURS = {40: "cubic", 80: "bbr", 120: "reno"}
-"""Three colours for the rates that can be told apart."""
+COLOURS = {40: "step:0", 80: "step:2", 120: "step:4"}
+"""The colours of the rates, whose flows all have the same control."""
 SHALLOW = 1.5
 LEAST_POINTS = 4
 """A line fits two points whatever they are, and three nearly so."""
@@ -79,7 +79,7 @@ def draw(data: Data) -> list[Picture]:
     )
     panel = Panel(
         "Router queue (multiples of BDP)",
-        "Loss (percent)",
+        "Loss (%)",
         tuple(lines),
         x_range=(0.15, 2.1),
         y_range=(0, None),

@@ -53,14 +53,14 @@ def draw(data: Data) -> list[Picture]:
         mine = rows.filter(pl.col("class") == kind)
         x, y = frames.column(mine, "start_s") - start, frames.column(mine, "percent")
         lines.append(Line(name(kind), x, y, kind, kind="step"))
-    panel = Panel("Time (s)", "Throughput (percent of rate)", tuple(lines), x_range=(0, 60),
+    panel = Panel("Time (s)", "Throughput (% of rate)", tuple(lines), x_range=(0, 60),
                   y_range=(0, 102),
                   guides=(Guide(50, "fair"), Guide(AXIS_END, "the paper's axis ends")))  # fmt: skip
     figure = Figure(
         "Throughput of BBR and CUBIC in a shallow buffer",
         f"2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, 0.5 BDP; windows of 500 ms; {data.scope.profile}",
         (panel, _losses(data)),
-        "BBR's throughput far above CUBIC's over the whole minute; the loss with 4 and 8 flows.",
+        "Throughput of BBR and of CUBIC over a minute, and the loss with 4 and 8 flows.",
         height=3.0,
     )
     words = "Throughput of both classes in percent of the rate; the loss beside the paper's 10 %"

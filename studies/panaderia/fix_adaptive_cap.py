@@ -41,19 +41,19 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Loss and queue alone, the share beside CUBIC."""
     panels = (
-        proposals.panel(data, "loss", "Loss (percent)", VARIANTS, ALONE, title=ALONE),
+        proposals.panel(data, "loss", "Loss (%)", VARIANTS, ALONE, title=ALONE),
         proposals.panel(data, "queue", "Mean queue (BDP)", VARIANTS, ALONE, title=ALONE),
         proposals.panel(
-            data, "share", "BBR's share (percent)", VARIANTS, MIXED,
+            data, "share", "BBR's share (%)", VARIANTS, MIXED,
             title=MIXED, guides=(Guide(50, "fair"),), top=102,
         ),
-        proposals.panel(data, "loss", "Loss (percent)", VARIANTS, MIXED, title=MIXED),
+        proposals.panel(data, "loss", "Loss (%)", VARIANTS, MIXED, title=MIXED),
     )  # fmt: skip
     figure = Figure(
         "A cap that adapts",
         f"80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
         panels,
-        "Less loss in shallow buffers, a larger share in deep ones, and a longer queue there.",
+        "Lines over the buffer: loss, share and queue of BBR with the adaptive cap and without.",
         columns=2,
         height=3.2,
     )

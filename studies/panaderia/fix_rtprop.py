@@ -82,8 +82,8 @@ def draw(data: Data) -> list[Picture]:
         "An RTprop that is kept, or raised once confirmed",
         f"80 Mbit/s, 25 ms; {data.scope.profile}",
         panels,
-        "Kept RTprops stay at 25 ms beside CUBIC, and BBR's share falls; only confirmation "
-        "finds the longer path besides plain BBR.",
+        "Steps of RTprop over time beside CUBIC and on a path that becomes longer, for each way "
+        "of keeping it.",
         height=2.6,
     )
     return [Picture("", "The first BBR flow's RTprop, and BBR's throughput", figure)]

@@ -24,9 +24,9 @@ MIXES = {"4 BBR": {"bbr": 4}, "4 CUBIC": {"cubic": 4}, "2 BBR + 2 CUBIC": {"bbr"
 SHARED = "2 BBR + 2 CUBIC"
 COLOURS = {"4 BBR": "bbr", "4 CUBIC": "cubic", SHARED: "neutral"}
 MEASURES = {
-    "busy": ("Utilisation (percent)", "How busy the link is: its mean utilisation.", " %"),
+    "busy": ("Utilisation (%)", "How busy the link is: its mean utilisation.", " %"),
     "queue": ("Mean queue (BDP)", "The queue's mean length.", " BDP"),
-    "loss": ("Loss (percent)", "Packets dropped at the queue of packets arrived.", " %"),
+    "loss": ("Loss (%)", "Packets dropped at the queue of packets arrived.", " %"),
 }
 WIDTH = 0.26
 JITTER = "20us"
@@ -69,7 +69,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Each measure over the networks, a bar for each mix; BBR's share beside CUBIC."""
     panels = [_panel(data, value, label, tuple(MIXES)) for value, (label, *_) in MEASURES.items()]
-    panels.append(_panel(data, "share", "BBR's share (percent)", (SHARED,)))
+    panels.append(_panel(data, "share", "BBR's share (%)", (SHARED,)))
     figure = Figure(
         "BBR and CUBIC over 4G, 5G and satellites",
         f"Presets of paths; mean and range of the trials; {data.scope.profile}",

@@ -5,6 +5,7 @@ docs/results/captures.md has the figures for captures of real Linux on networks 
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,8 @@ from narrows import cli
 from narrows.analyze import analyze
 from narrows.analyze.inferred import impairments
 from narrows.figures import describe
+from narrows.figures.palette import COLOURS
+from narrows.report.accounts import conclusion
 from narrows.store import CaptureOptions, open_result
 
 SPEC = """
@@ -144,3 +147,32 @@ def test_outages_of_flows_that_overlap_are_one():
 def test_kernel_transfer_is_healthy(tmp_path):
     file = Path(__file__).parents[1] / "data/captures/sender.pcapng.gz"
     assert first_flow(analyze([file], out=tmp_path / "out"))["causes"]["first"] == "healthy"
+
+
+def flow_of(cause: str, control: str = "cubic", received: int = 1000) -> dict[str, Any]:
+    """As much of a captured flow as a conclusion needs."""
+    return {
+        "received_bytes": received,
+        "queueing_ms": 30.0,
+        "control": {"control": control},
+        "causes": {"first": cause, "shares": [{"cause": cause, "share": 1.0}]},
+    }
+
+
+def test_a_conclusion_names_what_held_up_the_flows_and_who_got_how_much() -> None:
+    shared = [flow_of("fair_share", "bbr", 9000), flow_of("fair_share"), flow_of("application")]
+    assert conclusion(shared) == (
+        "In short: 2 flows shared a full bottleneck (30 ms of queue): 1 of BBR got 82 %, "
+        "1 of CUBIC got 9 %; 1 flow had nothing to send for most of the time."
+    )
+    alike = [flow_of("healthy"), flow_of("healthy", "unsure")]
+    assert conclusion(alike) == "In short: 2 flows filled the bottleneck."
+    assert conclusion([flow_of("queue")]) is None  # one flow's own sentence says it
+    silent = flow_of("queue", received=0)
+    assert conclusion([flow_of("queue"), silent]) is None
+
+
+def test_a_conclusion_has_words_for_every_cause() -> None:
+    causes = [key.removeprefix("cause:") for key in COLOURS if key.startswith("cause:")]
+    for cause in causes:
+        assert "2 flows " in str(conclusion([flow_of(cause), flow_of(cause)]))

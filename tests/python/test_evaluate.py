@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -234,7 +235,7 @@ def test_a_control_that_fails_says_why(
     command = ["evaluate", "broken:Lazy", "--beside", "", "--out", "out"]
     assert main([*command, "--suite", str(suite(tmp_path))]) == 1
     told = capsys.readouterr().out.splitlines()
-    assert "alone undecided" in told
+    assert "alone  undecided" in told
     (line,) = [line for line in told if line.startswith("Lazy: alone:")]
     assert "3 of 3 runs failed: Lazy.on_ack: found AttributeError" in line
 
@@ -247,7 +248,11 @@ def test_stored_runs_are_not_repeated(tmp_path: Path) -> None:
     assert (again.done.new, again.done.stored) == (3, 3)
     title, _, *matrix = again.lines()
     assert title == again.suite.title
-    assert matrix[:2] == ["      Reno      CUBIC", "alone met       met"]
+    assert matrix[0].split() == ["Reno", "CUBIC"]
+    used = [100 * fmean(row["expectations"][0]["values"]) for row in again.document()["situations"]]
+    assert re.fullmatch(
+        r"alone  met ([\d.]+) +met ([\d.]+) +Utilization \(%\) at least 90", matrix[1]
+    ).groups() == tuple(f"{value:.4g}" for value in used)  # type: ignore[union-attr]
 
 
 def judge_values(values: list[float | None], trials: int | None = None) -> AttemptResult:

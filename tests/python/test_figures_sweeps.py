@@ -14,9 +14,11 @@ import pytest
 from specimens import run_cli
 
 from narrows import figures
+from narrows.diff import diff
 from narrows.errors import InputError
 from narrows.figures import CATALOGUE, interactive, static
 from narrows.figures.axes import axis
+from narrows.figures.looks import words
 from narrows.figures.model import Cloud, Heat, Line, heights
 from narrows.figures.names import setting, settings
 from narrows.figures.shapes import ellipse
@@ -24,7 +26,9 @@ from narrows.figures.static.grid import thin_ticks
 from narrows.figures.sweeps.panels import pages
 from narrows.figures.sweeps.view import View
 from narrows.report.single import page
+from narrows.store import open_store
 from narrows.sweeps.figure import describe, save
+from narrows.sweeps.overview import overview
 
 RATES, RTTS, BUFFERS = ("10mbit", "40mbit"), ("10ms", "50ms", "100ms"), ("0.5bdp", "1bdp", "8bdp")
 AXES = ("path.rate", "path.rtt", "path.buffer")
@@ -550,18 +554,32 @@ def test_timelines_of_an_axis_are_beside_each_other_on_common_scales(tmp_path: P
     save(both, tmp_path / "both", ["svg", "html"])
 
 
+def test_a_class_named_like_another_control_is_called_after_its_own() -> None:
+    known = {"bbr": "cubic", "reno": None, "cubic-80ms": "cubic", "web": "cubic"}
+    said = [words(group, known) for group in (*known, "vegas")]
+    assert said == ["bbr (CUBIC)", "reno", "CUBIC, 80 ms", "web", "Vegas"]
+    assert words("bbr") == "BBR"
+
+
 def test_named_classes_have_the_colours_of_their_controls(tmp_path: Path) -> None:
     (tmp_path / "named.toml").write_text(NAMED)
     out = tmp_path / "named"
     assert run_cli("run", str(tmp_path / "named.toml"), "--out", str(out)) == 0
     (panel,) = describe(out, "share").panels
     assert {line.label: line.colour for line in panel.lines} == {
-        "backup": "bbr", "BBR": "cubic", "download": "bbr#1",
+        "backup": "bbr", "bbr (CUBIC)": "cubic", "download": "bbr#1",
     }  # fmt: skip
     assert {guide.label: guide.value for guide in panel.guides} == {
-        "fair for backup": 50, "fair for BBR, download": 25,
+        "fair for backup": 50, "fair for bbr (CUBIC), download": 25,
     }  # fmt: skip
     rates = describe(out, "timeline", where=["path.buffer=1bdp"]).panels[0]
     assert [line.label for line in rates.lines] == ["bbr (CUBIC)", "download (BBR)", "backup (BBR)"]
+    store = open_store(out)
+    [(stem, record)] = store.studies().items()
+    labels = overview(store, stem, record, {}).metrics
+    assert labels["bbr.share"] == "Share (%), bbr (CUBIC)"
+    assert labels["backup.share"] == "Share (%), backup"
+    told = {row.label for row in diff(out, out, out=tmp_path / "diff").rows}
+    assert {"Share, bbr (CUBIC)", "Share, backup"} <= told
     with pytest.raises(InputError, match="a sweep with one axis"):
         describe(out, "heatmap")

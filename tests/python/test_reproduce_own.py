@@ -11,7 +11,8 @@ from documented import Command, File, run_command, shows, steps
 from specimens import run_cli
 from test_own_code_that_ends import run_narrows
 
-from narrows.reproduce.catalogue import exhibits
+from narrows.reproduce.catalogue import claims_of, exhibits
+from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Scope
 from narrows.reproduce.library import DOCUMENTS, OURS, library
 from narrows.reproduce.own import open_library, open_to_read
@@ -220,6 +221,49 @@ def test_findings_of_two_papers_are_not_mixed(tmp_path, capsys) -> None:
     other = paper(tmp_path, STUDY.replace('"law"', '"other"'), name="other")
     assert run_cli("reproduce", other, "--quick", "--out", "all") == 2
     assert "--out: found all, which has findings of law" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wanted", "listed"),
+    [
+        (
+            "panaderia/fig9",
+            {"panaderia/fig9-cycle", "panaderia/fig9-rtprop", "panaderia/fig9-loss"},
+        ),
+        ("panaderia/fig9-loss", {"panaderia/fig9-loss"}),
+        ("mixed/fig4", {"mixed/fig4", "mixed/fig4-cubic"}),
+        ("claim:mixed/fig4", {"mixed/fig4"}),
+    ],
+)
+def test_the_verdicts_of_one_name_are_listed(capsys, wanted, listed) -> None:
+    assert run_cli("reproduce", wanted, "--list", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["claims"]
+    assert {claim["identifier"] for claim in found} == listed
+    assert run_cli("reproduce", wanted, "--list") == 0
+    told = capsys.readouterr().out
+    assert sum(title in told for title in DOCUMENTS.values()) == 1
+
+
+def test_all_verdicts_are_listed_with_those_that_no_figure_decides(capsys) -> None:
+    everything = claims_of("all")
+    assert everything == set(claims())
+    decided = {claim for exhibit in exhibits().values() for claim in exhibit.claims}
+    (*_, untestable) = sorted(everything - decided)
+    assert claims_of(untestable) == {untestable}
+    assert untestable in claims_of(untestable.partition("/")[0])
+    assert run_cli("reproduce", "mixed/fig99", "--list") == 2
+    assert '"mixed/fig9' in capsys.readouterr().err
+    assert run_cli("reproduce", "nothing-alike") == 2
+    told = capsys.readouterr().err
+    assert "a figure (`narrows list figures`), a claim" in told
+    assert "panaderia/fig1," not in told
+
+
+def test_a_claim_of_an_own_paper_is_listed_alone(tmp_path, capsys) -> None:
+    folder = paper(tmp_path)
+    assert run_cli("reproduce", f"{folder}:less", "--list") == 0
+    assert "law/less" in capsys.readouterr().out
+    assert run_cli("reproduce", f"{folder}:more", "--list") == 2
 
 
 def test_own_measures_run_only_if_allowed(tmp_path, capsys) -> None:

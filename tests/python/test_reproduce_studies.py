@@ -135,13 +135,44 @@ def test_a_label_has_the_colour_of_the_control_that_it_names() -> None:
     assert [bar.colour for bar in draw_panel(x="control").marks] == ["bbr", "reno"]
 
 
-def test_a_quantity_gives_its_axis_title_and_places_and_others_a_free_colour() -> None:
+def test_a_quantity_gives_its_axis_title_and_places_and_lines_shades() -> None:
     panel = draw_panel(x="path.buffer", by="control", kind="lines")
     assert panel.x_label == "Buffer (BDP)"
     assert panel.lines[0].x.tolist() == [1, 2]
     panel = draw_panel(x="control", by="path.buffer")
     assert [bar.label for bar in panel.marks] == ["1bdp", "1bdp", "2bdp"]
-    assert {bar.colour for bar in panel.marks} == {"flow:0", "flow:1"}
+    assert [bar.colour for bar in panel.marks] == ["step:0", "step:0", "step:4"]
+    assert draw_panel(x="path.buffer").x_label == "Buffer"
+
+
+def test_a_measure_of_one_control_has_its_colour_beside_any_other() -> None:
+    table = {
+        **TABLE,
+        "spec": {**TABLE["spec"], "flows": [{"name": "bbr", "cca": "bbr"}, {"name": "b"}]},
+        "axes": {"beside": {"BBR": {"flows.b.cca": "bbr"}, "Reno": {"flows.b.cca": "reno"}}},
+        "measures": {"share": {**TABLE["measures"]["share"], "metric": "bbr.share"}},
+        "figure": [{"y": "share", "x": "beside"}],
+    }
+    measured = Data({"outcome": MEASURED["outcome"].rename({"control": "beside"})}, MEASURED.scope)
+    (picture,) = StudyMethod("panaderia/made-up", table, PROFILE).draw(measured)
+    assert [bar.colour for bar in picture.figure.panels[0].marks] == ["bbr", "bbr"]
+    table["measures"]["share"] = {"series": "bbr.share", "take": "mean", "label": "Share"}
+    assert labels.control_of_measure(table, "share") == "bbr"
+    table["axes"] = {"beside": {"BBR": {"flows.bbr.cca": "bbr"}}}
+    assert labels.control_of_measure(table, "share") is None
+
+
+def test_tables_have_no_scale() -> None:
+    pages = {"one": {"flows.a.workload": {"http": "2"}}, "two": {"flows.a.workload": {}}}
+    assert labels.scale({"axes": {"protocol": pages}}, "protocol") is None
+
+
+def test_a_legend_says_what_has_a_control() -> None:
+    axes = {"bursts": {"BBR": {"flows.b.cca": "bbr"}}, "version": {"4.9": {"flows.b.cca": "bbr"}}}
+    study = {"axes": {**TABLE["axes"], **axes}}
+    assert labels.say_in_legend(study, "bursts", "BBR") == "Bursts: BBR"
+    assert labels.say_in_legend(study, "control", "Reno") == "Reno"
+    assert labels.say_in_legend(study, "version", "4.9") == "Version 4.9"
 
 
 @pytest.mark.parametrize(

@@ -161,3 +161,51 @@ def test_a_long_table_is_cut_with_a_note() -> None:
     lines = list(table(overview_of(30, {"jain": [[1], [0.5]]}, 40), "out"))
     assert len(lines) == 1 + 20 + 1
     assert lines[-1] == "and 20 more: on the page, or `narrows export out summary`"
+
+
+SIZED = STUDY.replace('cca = "cubic"', 'cca = ["cubic", "bbr"]\nsize = "20kb"')
+
+
+def test_classes_that_are_never_together_have_one_metric(tmp_path: Path, capsys: Capture) -> None:
+    run(tmp_path, SIZED)
+    (head,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Rate ("))
+    assert "Control of flow 1  Completion p50 (s)  Completion p99 (s)" in head
+    store = open_store(tmp_path / "out")
+    [(stem, record)] = store.studies().items()
+    found = overview(store, stem, record, {})
+    assert found.metrics["completion_p50_s"] == "Completion p50 (s)"
+    apart = [name for name in found.metrics if name.startswith(("cubic.", "bbr."))]
+    assert {name.rpartition(".")[2] for name in apart} <= set(found.metrics)  # as of all flows
+    assert all("completion_p50_s" in cell["values"] for cell in found.cells)
+    assert found.opens == "completion_p50_s"
+
+
+def test_such_classes_are_named_beside_others(tmp_path: Path) -> None:
+    run(tmp_path, SIZED.replace("[run]", '[[flows]]\nname = "other"\ncca = "reno"\n\n[run]'))
+    store = open_store(tmp_path / "out")
+    [(stem, record)] = store.studies().items()
+    labels = overview(store, stem, record, {}).metrics
+    assert labels["BBR or CUBIC.completion_p50_s"] == "Completion p50 (s), BBR or CUBIC"
+    assert labels["other.share"] == "Share (%), other"
+
+
+def test_an_expected_bound_keeps_its_class(tmp_path: Path) -> None:
+    bound = '[[expect]]\nmetric = "cubic.completion_p50_s"\nat_most = 9\n'
+    run(tmp_path, SIZED + bound)
+    store = open_store(tmp_path / "out")
+    [(stem, record)] = store.studies().items()
+    found = overview(store, stem, record, {})
+    assert found.bounds["cubic.completion_p50_s"] == [9]
+    assert "cubic.completion_p50_s" in found.metrics
+
+
+def test_the_completion_of_a_web_page_is_its_load(tmp_path: Path) -> None:
+    web = (
+        '[[flows]]\nname = "readers"\ncca = "cubic"\n'
+        'workload = { kind = "web", html = "5kb", size = "2kb" }\n\n[run]'
+    )
+    run(tmp_path, STUDY.replace("[run]", web))
+    store = open_store(tmp_path / "out")
+    [(stem, record)] = store.studies().items()
+    labels = overview(store, stem, record, {}).metrics
+    assert labels["readers.completion_p50_s"] == "Page load p50 (s), readers"

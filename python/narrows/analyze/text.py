@@ -8,7 +8,7 @@ from typing import Any
 
 from narrows.analyze.run import Analysis
 from narrows.figures.frames import capacity_known
-from narrows.report.accounts import control_lines, socket_lines, way_lines
+from narrows.report.accounts import conclusion, control_lines, socket_lines, way_lines
 from narrows.words import count_of
 
 MOST_FLOWS = 20
@@ -29,6 +29,8 @@ def lines(made: Analysis) -> Iterator[str]:
     yield ""
     yield from _table(shown)
     yield ""
+    if (told := conclusion(flows)) is not None:
+        yield told
     for flow in shown:
         yield f"{flow['name']}: captured at {_place(flow)}"
         yield f"    {flow['causes']['sentence']}"

@@ -52,7 +52,7 @@ def _panel(study: AskedStudy, quantity: str, found: Mapping[Case, Bracket | Rank
     shown = [(case, metric) for case in cases for metric in metrics]
     looks_of_lines = looks([_control(study, case, metric) for case, metric in shown])
     lines = [
-        _line(study, metric, points[case], _label(case, metric, metrics), across, look)
+        _line(study, metric, points[case], _label(study, case, metric, metrics), across, look)
         for (case, metric), look in zip(shown, looks_of_lines, strict=True)
     ]
     if len(lines) == 1:  # the axis says what it is
@@ -68,8 +68,9 @@ def _panel(study: AskedStudy, quantity: str, found: Mapping[Case, Bracket | Rank
         for number, end in enumerate(_answers(study, found[case]))
     )
     label = ", ".join(dict.fromkeys(label_of(name.rpartition(".")[2]) for name in metrics))
+    label = label if len(metrics) > 1 else label_of(quantity, study.controls)
     return Panel(
-        across.label_of_scale, label if len(metrics) > 1 else label_of(quantity), tuple(lines), "",
+        across.label_of_scale, label, tuple(lines), "",
         x_range=(None, None) if across.measured else (-0.5, len(across.positions) - 0.5),
         y_range=_y_range(lines, guides), x_scale=across.scale, guides=guides,
         ticks=_ticks(across),
@@ -103,12 +104,12 @@ def _answers(study: AskedStudy, found: Bracket | Ranking) -> list[Point]:
     return [point for point in (*ends, found.answer) if point is not None]
 
 
-def _label(case: Case, metric: str, metrics: Sequence[str]) -> str:
+def _label(study: AskedStudy, case: Case, metric: str, metrics: Sequence[str]) -> str:
     """A line's label: its case, and the class or the metric if there are two or no case."""
     values, group = settings(case), metric.rpartition(".")[0]
     if values and len(metrics) == 1:
         return ", ".join(values)
-    return ", ".join([*values, words(group) if group else label_of(metric)])
+    return ", ".join([*values, words(group, study.controls) if group else label_of(metric)])
 
 
 def _line(

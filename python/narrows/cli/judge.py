@@ -212,16 +212,20 @@ def reproduce(
     raise typer.Exit(DONE if done.none_refuted else FAILED)
 
 
-def _list_claims(paper: str | None, out: str | None, as_json: bool) -> None:
-    """Lists every claim of the documents, or of an own paper, with its verdict."""
+def _list_claims(wanted: str | None, out: str | None, as_json: bool) -> None:
+    """Lists the claims that a name means, without one all of our documents, with their verdicts."""
     from narrows.reproduce import judgements, ledger
+    from narrows.reproduce.catalogue import ALL, claims_of
     from narrows.reproduce.own import open_to_read
     from narrows.reproduce.site import own_profiles
     from narrows.reproduce.text import ledger_lines
 
-    with open_to_read(paper, out) as place:
-        here, recorded = ledger.read_known(place)
-        found = ledger.lines([*here, *recorded], own_profiles(), judgements.read_known(place))
+    with open_to_read(wanted or ALL, out) as paper:
+        here, recorded = ledger.read_known(paper.out)
+        judged = judgements.read_known(paper.out)
+        every = ledger.lines([*here, *recorded], own_profiles(), judged)
+        listed = claims_of(paper.wanted)
+        found = [line for line in every if line.claim.identifier in listed]
         if as_json:
             print_json(ledger.document(found, here))
         else:

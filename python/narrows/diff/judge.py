@@ -85,7 +85,8 @@ def judge(first: Side, second: Side) -> list[DiffRow]:
     columns = [(m.name, m.name, _capitalise(m.label)) for m in RUN if m.name not in CONDITIONS]
     applications = {m.name: m for its in APPLICATION.values() for m in its}.values()
     for one, two in pair(first, second):
-        label = words(one) if one == two else f"{words(one)} \N{RIGHTWARDS ARROW} {words(two)}"
+        before, after = words(one, first.controls), words(two, second.controls)
+        label = before if before == after else f"{before} \N{RIGHTWARDS ARROW} {after}"
         columns += [
             (f"{one}.{m.name}", f"{two}.{m.name}", f"{_capitalise(m.label)}, {label}")
             for m in (*CLASS, *applications, *COMPLETION)

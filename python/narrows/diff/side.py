@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from narrows.backends import BACKENDS
@@ -41,6 +41,8 @@ class Side:
     axes: Sequence[str]
     classes: Sequence[str]
     result: Result | None = None
+    controls: Mapping[str, str | None] = field(default_factory=dict)
+    """The control of each class; None where it has several."""
 
     @property
     def is_measurement(self) -> bool:
@@ -54,17 +56,19 @@ def read(place: Place, label: str) -> Side:
 
 
 def _run(place: Place, label: str) -> Side:
+    from narrows.figures.sweeps.view import controls_of
     from narrows.sweeps.export import frame
 
     result = open_result(str(location(place)))
     engine = f"{result.manifest['backend']} {result.manifest['engine']}"
     classes = list(dict.fromkeys(result.groups))
     rows, spec = frame(place, "summary"), values_in(result.spec)
-    return Side(label, place, RUN, result.name, engine, spec, rows, (), classes, result)
+    controls = controls_of(frame(place, "flows"))
+    return Side(label, place, RUN, result.name, engine, spec, rows, (), classes, result, controls)
 
 
 def _sweep(place: Place, label: str) -> Side:
-    from narrows.figures.sweeps.view import classes_of
+    from narrows.figures.sweeps.view import classes_of, controls_of
     from narrows.sweeps.export import frame
 
     studies = list(open_store(place).studies().values())
@@ -76,7 +80,10 @@ def _sweep(place: Place, label: str) -> Side:
     axes = [axis for axis in record["axes"] if rows[axis].n_unique() > 1]
     engine = f"{record['backend']} {record['engine']}"
     name, spec = str(record["name"]), values_in(record["spec"])
-    return Side(label, place, SWEEP, name, engine, spec, rows, axes, classes_of(rows))
+    controls = controls_of(frame(place, "flows"))
+    return Side(
+        label, place, SWEEP, name, engine, spec, rows, axes, classes_of(rows), controls=controls
+    )
 
 
 def changes(first: Side, second: Side) -> list[tuple[str, str, str]]:

@@ -19,25 +19,30 @@ from typing import Any
 from narrows.backends import get_backend
 from narrows.evaluate import site
 from narrows.evaluate.commands import EvaluateArguments
+from narrows.evaluate.failure import quantity
 from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import Suite, load_suite, select
 from narrows.evaluate.verdicts import (
     AttemptResult,
+    ExpectationResult,
     ExpectationVerdict,
     by_situation,
     judge,
     of_contestant,
 )
 from narrows.execute import Done, Watcher, run_all
-from narrows.metrics.intervals import explain_zero
+from narrows.metrics.intervals import explain_zero, mean
 from narrows.metrics.stored import Found
 from narrows.store import RESULTS, open_store
 from narrows.store.atomic import write_text
 from narrows.version import __version__
+from narrows.words import align
 
 OUT = Path(RESULTS) / "evaluate"
 """The default directory, in which each suite has a folder of its name."""
+SUBJECT = "subject"
+"""The class of the flows under test in our suites."""
 BESIDE = ("cubic", "reno", "bbr3")
 """Controls that are run for comparison."""
 
@@ -151,15 +156,38 @@ def _entry(one: AttemptResult) -> dict[str, Any]:
 
 
 def _matrix(made: Evaluation) -> list[str]:
-    names = [one.title for one in made.contestants]
-    widths = [max(len(name), len(ExpectationVerdict.UNDECIDED)) for name in names]
-    first = max(len(one.name) for one in made.suite.situations)
-    head = " ".join(f"{name:{width}}" for name, width in zip(names, widths, strict=True))
-    lines = [f"{'':{first}} {head}".rstrip()]
+    """A row for each situation: every verdict with a mean, and what that is of."""
+    rows = [["", *(one.title for one in made.contestants), ""]]
     for situation, row in by_situation(made.judged):
-        cells = (f"{one.verdict:{width}}" for one, width in zip(row, widths, strict=True))
-        lines.append(f"{situation.name:{first}} {' '.join(cells)}".rstrip())
-    return lines
+        told = _telling(row)
+        held = next((one.results[told] for one in row if told < len(one.results)), None)
+        what = "" if held is None else f"{_quantity(held)} {held.bounds_text}"
+        rows.append([situation.name, *(_cell(one, told) for one in row), what])
+    return align(rows, left=len(rows[0]))
+
+
+def _telling(row: Sequence[AttemptResult]) -> int:
+    """The number of the expectation to show: one that a control under test doesn't meet, if any."""
+    tested = [one for one in row if one.attempt.contestant.tested]
+    for verdict in (ExpectationVerdict.NOT_MET, ExpectationVerdict.UNDECIDED):
+        for one in tested:
+            for number, held in enumerate(one.results):
+                if held.verdict is verdict:
+                    return number
+    return 0
+
+
+def _cell(one: AttemptResult, told: int) -> str:
+    """A verdict on all expectations, with the mean of one of them."""
+    values = one.results[told].values if told < len(one.results) else ()
+    if not values:
+        return str(one.verdict)
+    return f"{one.verdict} {one.results[told].scale * mean(values):.4g}"
+
+
+def _quantity(held: ExpectationResult) -> str:
+    """The quantity of an expectation, without the name of the class that all controls have."""
+    return quantity(held.expected).removesuffix(f", {SUBJECT}")
 
 
 def _counts(made: Evaluation) -> list[str]:

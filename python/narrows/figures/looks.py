@@ -42,8 +42,16 @@ def control_of(group: str) -> str | None:
     return cca if cca in known else None
 
 
-def words(group: str) -> str:
-    """The readable name of a class: "CUBIC, 80 ms" for "cubic-80ms", "web" for "web"."""
+def words(group: str, controls: Mapping[str, str | None] | None = None) -> str:
+    """The readable name of a class: "CUBIC, 80 ms" for "cubic-80ms", "web" for "web".
+
+    A class that somebody called "bbr" is "bbr (CUBIC)" if that is its control in `controls`, and
+    "bbr" if it has several.
+    """
+    named, known = control_of(group), controls or {}
+    if named is not None and known.get(group, named) != named:
+        control = known[group]
+        return group if control is None else f"{group} ({name(control)})"
     return _native.class_label(group) or name(group)
 
 

@@ -42,8 +42,9 @@ def of_applications(metrics: Sequence[str]) -> list[str]:
     columns = set(metrics)
     places: dict[str, int] = {}
     for group in dict.fromkeys(column.rpartition(".")[0] for column in metrics):
-        about = next((its for one, its in OF_APPLICATIONS if f"{group}.{one}" in columns), ())
-        known = (f"{group}.{name}" for name in about)
+        head = f"{group}." if group else ""
+        about = next((its for one, its in OF_APPLICATIONS if f"{head}{one}" in columns), ())
+        known = (f"{head}{name}" for name in about)
         places |= {name: at for at, name in enumerate(known) if name in columns}
     return sorted(places, key=lambda name: places[name])
 

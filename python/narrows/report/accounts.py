@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from narrows.spec.registry import title
+from narrows.words import count_of
 
 MOST_ACCOUNTS = 6
 """The page describes this many flows, those with the most data."""
@@ -78,6 +79,69 @@ def _numbers(flow: Flow) -> Iterator[tuple[str, str]]:
         yield "sent again in vain", f"{loss['spurious']:,} packets"
     if flow["stalls"]["count"]:
         yield "stalls", f"{flow['stalls']['count']}, {flow['stalls']['total_s']:.1f} s together"
+
+
+def conclusion(flows: Sequence[Flow]) -> str | None:
+    """One sentence on what held up the flows of a capture; None where one flow says it itself.
+
+    Flows that share a bottleneck are told by their controls, with what each got of all.
+    """
+    sent = [flow for flow in flows if flow["received_bytes"] and flow["causes"]["shares"]]
+    if len(sent) < 2:
+        return None
+    by_cause: dict[str, list[Flow]] = {}
+    for flow in sorted(sent, key=lambda flow: -flow["received_bytes"]):
+        by_cause.setdefault(str(flow["causes"]["first"]), []).append(flow)
+    parts = [
+        f"{count_of(len(its), 'flow')} {_HELD_UP[cause]}{_queue_of(its)}{_shares(its, sent)}"
+        for cause, its in sorted(by_cause.items(), key=lambda item: -len(item[1]))
+    ]
+    return f"In short: {'; '.join(parts)}."
+
+
+_HELD_UP = {
+    "slow_start": "did little but start",
+    "receiver_window": "waited for the receiver's window",
+    "application": "had nothing to send for most of the time",
+    "send_buffer": "waited for the sender's buffer",
+    "queue": "stood in a queue of their own making",
+    "random_loss": "lost packets although no queue stood",
+    "policer": "met a policer",
+    "timeouts": "waited for timeouts",
+    "reordering": "took reordering for loss",
+    "fair_share": "shared a full bottleneck",
+    "healthy": "filled the bottleneck",
+    "unknown": "didn't show why",
+}
+"""The first cause of several flows, or of one, after their number."""
+
+
+def _queue_of(flows: Sequence[Flow]) -> str:
+    """The mean queue of flows that stood in one."""
+    known = [flow["queueing_ms"] for flow in flows if flow["queueing_ms"] is not None]
+    mean = sum(known) / len(known) if known else 0.0
+    queued = flows[0]["causes"]["first"] in ("queue", "fair_share") and mean >= QUEUED_MS
+    return f" ({mean:.0f} ms of queue)" if queued else ""
+
+
+def _shares(flows: Sequence[Flow], every: Sequence[Flow]) -> str:
+    """The parts of all data that each control got, if flows of several share a bottleneck."""
+    got: dict[str, list[Flow]] = {}
+    for flow in flows:
+        got.setdefault(str(flow["control"]["control"]), []).append(flow)
+    if flows[0]["causes"]["first"] != "fair_share" or len(got) < 2:
+        return ""
+    whole = sum(flow["received_bytes"] for flow in every)
+    parts = [
+        f"{len(its)} of {_control(control)} got "
+        f"{100 * sum(flow['received_bytes'] for flow in its) / whole:.0f} %"
+        for control, its in got.items()
+    ]
+    return f": {', '.join(parts)}"
+
+
+def _control(found: str) -> str:
+    return {"unsure": "an unsure control", "hidden": "an unknown control"}.get(found, title(found))
 
 
 def control_lines(flow: Flow) -> Iterator[str]:

@@ -7,12 +7,19 @@ from pathlib import Path
 
 from narrows.errors import InputError
 from narrows.reproduce import study_files
+from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Document, Exhibit
 from narrows.reproduce.library import STUDY, documents, library, per_library
-from narrows.spec.suggest import one_of
+from narrows.spec.suggest import nearest
 
 CLAIM_ALONE = "claim:"
 """Before the name of a claim that a figure has, too: "claim:mixed/fig4" is one of two claims."""
+ALL = "all"
+"""Means every figure and claim."""
+REMEDY = (
+    "a figure (`narrows list figures`), a claim (`narrows reproduce --list`), a document ({}) "
+    'or "all"'
+)
 
 
 def exhibits() -> dict[str, Exhibit]:
@@ -34,14 +41,26 @@ def select(wanted: str) -> list[Exhibit]:
     chosen = [exhibit for exhibit in known.values() if _means(exhibit, wanted)]
     if not chosen:
         stated = [claim for exhibit in known.values() for claim in exhibit.claims]
-        names = [*known, *stated, *documents(), "all"]
+        names = [*known, *stated, *documents(), ALL]
         if wanted.startswith(CLAIM_ALONE):
             names = [f"{CLAIM_ALONE}{claim}" for claim in stated]
-        remedy = one_of(wanted, list(dict.fromkeys(names)))
+        close = nearest(wanted, dict.fromkeys(names))
+        remedy = REMEDY.format(", ".join(documents())) if close is None else f'"{close}"'
         if (Path(wanted) / STUDY).is_file():
             remedy = f'"./{wanted}"'
         raise InputError.at("reproduce", f'"{wanted}"', remedy)
     return chosen
+
+
+def claims_of(wanted: str) -> set[str]:
+    """The claims that a name means; "all" includes those that no figure decides."""
+    if wanted == ALL:
+        return set(claims())
+    if wanted in documents():
+        return {claim for claim, stated in claims().items() if stated.document == wanted}
+    if wanted not in exhibits() and _claim(wanted) in claims():
+        return {_claim(wanted)}
+    return {claim for exhibit in select(wanted) for claim in claims_asked_for(exhibit, wanted)}
 
 
 def claims_asked_for(exhibit: Exhibit, wanted: str) -> tuple[str, ...]:
@@ -56,7 +75,7 @@ def claims_asked_for(exhibit: Exhibit, wanted: str) -> tuple[str, ...]:
 
 
 def _means(exhibit: Exhibit, wanted: str) -> bool:
-    named = wanted in ("all", exhibit.identifier, exhibit.document)
+    named = wanted in (ALL, exhibit.identifier, exhibit.document)
     return named or _claim(wanted) in exhibit.claims
 
 

@@ -36,9 +36,9 @@ MOST_CLASSES = 4
 SHARE = "share of "
 """Before the name of a class, the measure of its share."""
 METRICS = {
-    "utilization": ("Utilisation (percent)", 100, " %"),
+    "utilization": ("Utilisation (%)", 100, " %"),
     "queue_mean_bdp": ("Mean queue (BDP)", 1, " BDP"),
-    "loss_rate": ("Loss (percent)", 100, " %"),
+    "loss_rate": ("Loss (%)", 100, " %"),
 }
 
 
@@ -195,7 +195,7 @@ def _measures(cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
     classes = list(dict.fromkeys(str(flow.get("name", flow["cca"])) for flow in flows))
     if len(classes) <= MOST_CLASSES:
         for name in classes[:-1]:
-            label = f"Share of {words(name)} (percent)"
+            label = f"Share of {words(name)} (%)"
             found[f"{SHARE}{name}"] = {
                 "metric": f"{name}.share", "times": 100, "label": label, "unit": " %",
             }  # fmt: skip

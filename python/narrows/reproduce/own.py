@@ -10,6 +10,7 @@ from pathlib import Path
 
 from narrows.errors import InputError
 from narrows.reproduce import study_check
+from narrows.reproduce.catalogue import ALL
 from narrows.reproduce.ledger import read
 from narrows.reproduce.library import (
     DOCUMENT,
@@ -60,18 +61,16 @@ def open_library(wanted: str, out: str | Path | None) -> Iterator[Opened]:
 
 
 @contextmanager
-def open_to_read(paper: str | None, out: str | Path | None) -> Iterator[Path]:
-    """Works on the library of an own paper, or ours, and gives the place of its results.
-
-    None of its code runs.
-    """
-    if paper is None:
-        yield Path(out) if out is not None else OUT
+def open_to_read(wanted: str, out: str | Path | None) -> Iterator[Opened]:
+    """As `open_library`, but results of another library may be there, and none of its code runs."""
+    if not is_path(wanted):
+        yield Opened(wanted, Path(out) if out is not None else OUT)
         return
-    chosen = _library(_description(Path(paper).expanduser()))
+    path, claim = _parts(wanted)
+    chosen = _library(_description(path))
     with using(chosen):
         study_check.check(run_code=False)
-        yield _place(chosen, out)
+        yield Opened(_name(path, claim), _place(chosen, out))
 
 
 def _place(chosen: Library, out: str | Path | None) -> Path:
@@ -128,7 +127,7 @@ def _name(path: Path, claim: str) -> str:
     if claim:
         return f"{document}/{claim}"
     if path.is_dir() or path.name in (STUDY, DOCUMENT):
-        return "all"
+        return ALL
     return f"{document}/{path.stem}"
 
 

@@ -50,6 +50,7 @@ def write_figure_files(
 ) -> StoredFigure:
     """Draws the pictures and writes the tables of one figure."""
     from narrows.figures import static
+    from narrows.figures.placing import comparable
     from narrows.report.site import write_tables
 
     site = out / "site"
@@ -58,7 +59,7 @@ def write_figure_files(
     plates, files = [], []
     for picture in pictures:
         name = f"{stem}-{picture.name}" if picture.name else stem
-        files += static.save(picture.figure, site / name)
+        files += static.save(comparable(picture.figure), site / name)
         plates.append((name, picture.caption, picture.figure.alt))
     tables = write_tables(site / "data", stem, data.frames)
     scope = item.scope

@@ -117,13 +117,15 @@ def _wrap(text: str, indent: int = 0) -> list[str]:
 def ledger_lines(found: Sequence[ClaimVerdicts], here: Sequence[LedgerEntry] = ()) -> Iterator[str]:
     """Every claim by document: the verdict, the claim, what was measured, and whether `here`."""
     for document, title in documents().items():
-        yield title
-        for line in found:
-            if line.claim.document == document:
-                yield f"  {line.headline:12} {line.claim.identifier}: {line.claim.expect}"
-                for entry in line.entries:
-                    yield f"               {_entry(entry, entry in here)}"
-        yield ""
+        its = [line for line in found if line.claim.document == document]
+        if its:
+            yield title
+        for line in its:
+            yield f"  {line.headline:12} {line.claim.identifier}: {line.claim.expect}"
+            for entry in line.entries:
+                yield f"               {_entry(entry, entry in here)}"
+        if its:
+            yield ""
     for kind, counts in counts_by_kind(found).items():
         yield f"{KINDS[kind]}: {in_words(counts)}"
     yield _origin(found, here)

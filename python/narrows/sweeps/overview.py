@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from narrows.figures.axes import ChartAxis, axis
-from narrows.figures.looks import looks_of
+from narrows.figures.looks import control_of, looks_of, words
 from narrows.figures.palette import colour
 from narrows.figures.sweeps.view import (
     classes_of,
@@ -26,10 +26,13 @@ from narrows.metrics.intervals import mean
 from narrows.metrics.leading import leading, opening, span
 from narrows.metrics.trials import alike
 from narrows.spec import registry
+from narrows.spec.values import values_in
 from narrows.store import Store
 from narrows.sweeps.export import frame
 from narrows.sweeps.verdicts import smallest
 
+Values: TypeAlias = Mapping[int, Mapping[str, list[float]]]
+"""The mean of each metric, perhaps with the ends of its interval, by combination."""
 MOST_CELLS = 5000
 """Combinations on a page."""
 
@@ -103,14 +106,22 @@ def overview(
     name, places = str(record["name"]), list(record["axes"])
     known = frame(_place(store), "summary").filter(pl.col("study") == name)
     known = valued_columns(known)
-    metrics = {column: label_of(column) for column in numbers(known) if column not in places}
+    controls = controls_of(frame(_place(store), "flows"), name)
+    readers = _web_classes(values_in(record["spec"]))
+    metrics = {
+        column: _name_pages(label_of(column, controls), column, readers)
+        for column in numbers(known)
+        if column not in places
+    }
     axes = _axes(whole, places)
     failed = store.failures()
     values, hashes = _values(known, list(metrics)), set(whole["run"])
     expected = record.get("expected", {})
+    bounded = {metric for metric, _, _ in expected.get("bounds", ())}
+    metrics, merged = _merge_classes(metrics, values, bounded)
     judged = {n: expected["unmet"].get(str(n), []) for n in expected.get("judged", ())}
     cells = [
-        _cell(number, rows, values.get(number, {}), axes, failed, pages)
+        _cell(number, rows, merged.get(number, {}), axes, failed, pages)
         | {"unmet": judged.get(number)}
         for number, rows in list(_by_cell(whole))[:MOST_CELLS]
     ]
@@ -133,7 +144,7 @@ def overview(
         opening(cells, list(metrics), list(bounds)),
         bounds,
         smallest(combinations, {number: not broken for number, broken in judged.items()}),
-        _hues_of_metrics(store, name, list(metrics)),
+        _hues_of_metrics(list(metrics), controls),
         {
             f"{group}.share": guide.value
             for group in classes_of(known)
@@ -144,10 +155,64 @@ def overview(
     )
 
 
-def _hues_of_metrics(store: Store, name: str, metrics: Sequence[str]) -> dict[str, list[str]]:
+def _merge_classes(
+    metrics: Mapping[str, str], values: Values, apart: Set[str]
+) -> tuple[dict[str, str], Values]:
+    """The metrics with their labels, and the values, with one metric for classes never together.
+
+    Such are classes that are named after their control, where the control is an axis. Metrics in
+    `apart` stay as they are.
+    """
+    groups = dict.fromkeys(name.rpartition(".")[0] for name in metrics if "." in name)
+    cells = {
+        group: {at for at, its in values.items() if any(n.startswith(f"{group}.") for n in its)}
+        for group in groups
+        if control_of(group) is not None
+    }
+    everywhere = sum(map(len, cells.values())) == len(values) == len(set().union(*cells.values()))
+    if len(cells) < 2 or not everywhere:
+        return dict(metrics), values
+    alone = len(cells) == len(groups)
+    of = " or ".join(words(group) for group in cells)
+    merged = {}
+    for name in metrics:
+        group, _, key = name.rpartition(".")
+        new = key if alone else f"{of}.{key}"
+        if group in cells and new not in metrics and not apart & {f"{g}.{key}" for g in cells}:
+            merged[name] = new
+    labels: dict[str, str] = {}
+    for name, label in metrics.items():
+        plain = label.partition(", ")[0]
+        shown = label if name not in merged else plain if alone else f"{plain}, {of}"
+        labels.setdefault(merged.get(name, name), shown)
+    return labels, {
+        at: {merged.get(name, name): value for name, value in its.items()}
+        for at, its in values.items()
+    }
+
+
+def _web_classes(spec: Mapping[str, object]) -> set[str]:
+    """The named classes of flows that load web pages."""
+    return {
+        str(name)
+        for place, name in spec.items()
+        if place.endswith(".name") and spec.get(f"{place[:-5]}.workload.kind") == "web"
+    }
+
+
+def _name_pages(label: str, column: str, readers: Collection[str]) -> str:
+    """The label of a metric; the completion of a page is its load."""
+    group, _, metric = column.rpartition(".")
+    is_load = group in readers and metric.startswith("completion_")
+    return label.replace("Completion", "Page load", 1) if is_load else label
+
+
+def _hues_of_metrics(
+    metrics: Sequence[str], controls: Mapping[str, str | None]
+) -> dict[str, list[str]]:
     """The colours of the controls of classes, as figures have them, by the classes' metrics."""
     groups = list(dict.fromkeys(metric.rpartition(".")[0] for metric in metrics if "." in metric))
-    looks = looks_of(groups, controls_of(frame(_place(store), "flows"), name))
+    looks = looks_of(groups, controls)
     found = {}
     for metric in metrics:
         look = looks.get(metric.rpartition(".")[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from narrows.figures.model import Figure, Line, Panel
+from narrows.figures.placing import label_place, show_hidden
 from narrows.figures.static import marks
 from narrows.figures.static.style import FAINT, GRID, width_of
 
@@ -24,6 +26,8 @@ PAPER_HEAD_IN = 0.1
 KEY_IN, MOST_KEYS = 0.5, 7
 LETTER_IN = 0.072
 """The width of a letter of a label."""
+GUIDE_LETTER_IN = 0.068
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 AXIS = 0.8
 """The part of a panel that its axes take."""
 OPTIONS: dict[str, Any] = {"layout": "constrained"}
@@ -65,7 +69,7 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     grid = canvas.subplots(rows, figure.columns, squeeze=False)
     for place, axes in enumerate(grid.flat):
         if place < len(figure.panels):
-            _panel(axes, figure.panels[place], width_of(figure) / figure.columns)
+            _panel(axes, show_hidden(figure.panels[place]), width_of(figure) / figure.columns)
             _label(axes, figure, place)
         else:
             axes.set_visible(False)
@@ -77,7 +81,7 @@ def draw(figure: Figure, canvas: Canvas) -> None:
             frameon=False,
             fontsize=8.5,
             bbox_to_anchor=(0.005, 1 - (_head(figure) - 0.08) / high),
-            handlelength=1.6,
+            handlelength=2.2,
         )
 
 
@@ -111,7 +115,7 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
             low, high = axis.get_data_interval()
             subs = (1, 2, 5) if low > 0 and high < 300 * low else (1,)
             axis.set_major_locator(LogLocator(subs=subs))
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
             axis.set_minor_formatter(NullFormatter())
     if panel.ticks:
         room = AXIS * room_in / LETTER_IN
@@ -127,7 +131,19 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
     floor, top = panel.y_ends
     axes.set_ylim(None if panel.y_scale == "log" and floor == 0 else floor, top)
     for guide in panel.guides:
-        marks.draw_guide(axes, guide, panel.clear_end(guide))
+        if guide.upright:
+            marks.draw_upright_guide(axes, guide, panel.clear_end(guide))
+        else:
+            width = len(guide.label) * GUIDE_LETTER_IN / (AXIS * room_in)
+            marks.draw_guide(axes, guide, label_place(panel, guide, width))
+
+
+def plain(value: float) -> str:
+    """A value of a logarithmic axis: "0.001", "2", or a power of ten, "10⁻⁶"."""
+    power = round(math.log10(value)) if value > 0 else 0
+    if 1e-4 <= value < 1e6 or not math.isclose(value, 10.0**power):
+        return f"{value:g}"
+    return "10" + str(power).translate(RAISED)
 
 
 def thin_ticks(ticks: Sequence[tuple[float, str]], room: float) -> list[tuple[float, str]]:

@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 
 from narrows.figures.model import Bar, BoxPlot, Cloud, Guide, Heat, Line, Mark
 from narrows.figures.palette import colour
+from narrows.figures.placing import LabelPlace
 from narrows.figures.static.fields import draw_cloud, draw_heat
 from narrows.figures.static.style import DASHES, FAINT, INK
 
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+RULE = {"color": FAINT, "linewidth": 0.9, "linestyle": DASHES["dash"], "zorder": 1.5}
+WORDS: dict[str, Any] = {
+    "color": FAINT,
+    "size": 7.5,
+    "textcoords": "offset points",
+    "zorder": 4,
+    # Points behind the box show through. A halo would turn the label into outlines, which nobody
+    # can search or select.
+    "bbox": {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.6},
+}
 FILLED = 0.13
 """The opacity of the area below a line."""
 
@@ -64,7 +75,8 @@ def _line(axes: Axes, line: Line, clip: bool) -> None:
     apart = line.kind == "points"
     axes.plot(
         line.x, line.y, color=shade, linewidth=0 if apart else line.width,
-        linestyle=DASHES[line.dash], marker=line.marker, markersize=5 if apart else 4,
+        linestyle=DASHES[line.dash], marker=line.marker,
+        markersize=5 if apart else 2.5 + max(line.width, 1.5),
         alpha=line.opacity, zorder=2.5, clip_on=clip,
         drawstyle="steps-post" if how else "default", rasterized=line.exact,
     )  # fmt: skip
@@ -111,29 +123,25 @@ def _bar(axes: Axes, bar: Bar) -> None:
         axes.errorbar(bar.x, bar.y, reach, ecolor=INK, elinewidth=0.7, capsize=1.5, fmt="none")
 
 
-def draw_guide(axes: Axes, guide: Guide, end: int = 1) -> None:
-    """A dashed line with its label at an `end`: right (1) or left, top (1) or foot if upright."""
-    rule = {"color": FAINT, "linewidth": 0.9, "linestyle": DASHES["dash"], "zorder": 1.5}
-    words: dict[str, Any] = {
-        "color": FAINT,
-        "size": 7.5,
-        "textcoords": "offset points",
-        "zorder": 4,
-    }
-    # Points behind the box show through. A halo would turn the label into outlines, which nobody
-    # can search or select.
-    words["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.6}
-    if guide.upright:
-        axes.axvline(guide.value, **rule)
-        up, anchor = (-2, "top") if end else (2, "bottom")
-        axes.annotate(guide.label, (guide.value, end), xycoords=axes.get_xaxis_transform(),
-                      xytext=(3, up), va=anchor, **words)  # fmt: skip
+def draw_upright_guide(axes: Axes, guide: Guide, end: int = 1) -> None:
+    """An upright dashed line with its label at the top (1) or the foot."""
+    axes.axvline(guide.value, **RULE)
+    up, anchor = (-2, "top") if end else (2, "bottom")
+    axes.annotate(guide.label, (guide.value, end), xycoords=axes.get_xaxis_transform(),
+                  xytext=(3, up), va=anchor, **WORDS)  # fmt: skip
+
+
+def draw_guide(axes: Axes, guide: Guide, place: LabelPlace | None) -> None:
+    """A dashed line with its label at a place, or else outside the axes, at its right end."""
+    axes.axhline(guide.value, **RULE)
+    right, below = place or (True, False)
+    words = {**WORDS, "xycoords": axes.get_yaxis_transform()}
+    if place is None:
+        axes.annotate(guide.label, (1, guide.value), xytext=(3, 0), va="center", **words)
         return
-    axes.axhline(guide.value, **rule)
-    below = guide.fits_below(*axes.get_ylim())
-    gap, side = ((0 if end else 3, -3), "top") if below else ((0 if end else 3, 2), "bottom")
-    axes.annotate(guide.label, (end, guide.value), xycoords=axes.get_yaxis_transform(), xytext=gap,
-                  ha="right" if end else "left", va=side, **words)  # fmt: skip
+    gap = (0 if right else 3, -3 if below else 2)
+    axes.annotate(guide.label, (right, guide.value), xytext=gap, ha="right" if right else "left",
+                  va="top" if below else "bottom", **words)  # fmt: skip
 
 
 _DRAW: dict[type, Callable[[Any, Any], None]] = {

@@ -10,6 +10,7 @@ from matplotlib.patches import Patch
 
 from narrows.figures.model import Figure, Panel, Span, Stack
 from narrows.figures.palette import colour
+from narrows.figures.placing import LabelPlace
 from narrows.figures.static import marks
 from narrows.figures.static.style import FAINT, GRID, width_of
 
@@ -125,7 +126,8 @@ def _panel(axes: Axes, common: Stack, panel: Panel, wide: float, last: bool) -> 
     tall = axes.get_window_extent().height / axes.figure.dpi
     _shade(axes, panel.spans, 1 + STRIP_GAP_IN / tall, STRIP_IN / tall, 1.0)
     for guide in panel.guides:
-        marks.draw_guide(axes, guide, panel.clear_end(guide))
+        below = guide.fits_below(*axes.get_ylim())
+        marks.draw_guide(axes, guide, LabelPlace(bool(panel.clear_end(guide)), below))
     for mark in panel.marks:
         marks.draw(axes, mark)
     if last:

@@ -12,7 +12,6 @@ from narrows.figures.sweeps.view import (
     View,
     bounds_of,
     figure,
-    label_of,
     limits,
     metrics,
     styles,
@@ -43,12 +42,12 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
                     marks.append(BoxPlot(label, at, known, look.hue))
         ticks = tuple((float(i), words) for i, words in enumerate(across.words.values()))
         ends = (-0.6, len(ticks) - 0.4)
-        label = label_of(view.metric or "utilization")
+        label = view.label(view.metric or "utilization")
         low, high = limits(wanted, marks)
         return Panel(
             across.label, label, tuple(marks), title, ends, (low, high),
             guides=guides, ticks=ticks,
         )  # fmt: skip
 
-    what = label_of(view.metric or "utilization")
+    what = view.label(view.metric or "utilization")
     return figure(frame, view, (x,), panel, what, "Quartiles of a metric over an axis.")

@@ -10,7 +10,6 @@ from narrows.figures.sweeps.view import (
     by_class,
     choose_lines,
     figure,
-    label_of,
     numbers,
     require,
     value_columns,
@@ -35,10 +34,10 @@ def cdf(frame: pl.DataFrame, view: View) -> Figure:
                 shown = scale_of(metric) * values.to_numpy()
                 marks.append(distribution(label, shown, look.hue, look.dash))
         return Panel(
-            label_of(metric), "Fraction of flows", tuple(marks), title, y_range=(0.0, 1.02)
+            view.label(metric), "Fraction of flows", tuple(marks), title, y_range=(0.0, 1.02)
         )
 
     used = () if view.by is None else (view.by,)
     return figure(
-        frame, view, used, panel, f"Distribution of {label_of(metric)}", "Distribution functions."
+        frame, view, used, panel, f"Distribution of {view.label(metric)}", "Distribution functions."
     )

@@ -15,7 +15,6 @@ from narrows.figures.sweeps.view import (
     View,
     classes_of,
     figure,
-    label_of,
     numbers,
     require,
     value_columns,
@@ -49,14 +48,14 @@ def heatmap(frame: pl.DataFrame, view: View) -> Figure:
         values = np.array(
             [[cells.get((b, a), math.nan) for b in across.positions] for a in up.positions], float
         )
-        heat = Heat(label_of(metric), values, _centre(rows, metric), low, high)
+        heat = Heat(view.label(metric), values, _centre(rows, metric), low, high)
         ticks = tuple((float(i), w) for i, w in enumerate(across.words.values()))
         y_ticks = tuple((float(i), w) for i, w in enumerate(up.words.values()))
         ends = (-0.5, len(ticks) - 0.5), (-0.5, len(y_ticks) - 0.5)
         return Panel(across.label, up.label, (heat,), title, *ends, ticks=ticks, y_ticks=y_ticks)
 
     return figure(
-        known, view, (x, y), panel, label_of(metric), "A metric over two axes, as colours."
+        known, view, (x, y), panel, view.label(metric), "A metric over two axes, as colours."
     )
 
 

@@ -13,7 +13,6 @@ from narrows.figures.sweeps.view import (
     choose_lines,
     fair_shares,
     figure,
-    label_of,
     limits,
     means_line,
     metrics,
@@ -55,8 +54,10 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
             label, look = styled.of(value, group)
             if known.height:
                 marks.append(means_line(known, across, column, label, look, aside))
-        fair = fair_shares(rows, wanted) if metric.rpartition(".")[2] == "share" else ()
-        return over(across, metric, marks, title, limits(wanted, marks), fair + guides)
+        fair = (
+            fair_shares(rows, wanted, view.controls) if metric.rpartition(".")[2] == "share" else ()
+        )
+        return over(across, view.label(metric), marks, title, limits(wanted, marks), fair + guides)
 
     used = (x,) if by is None else (x, by)
-    return figure(frame, view, used, panel, label_of(metric), "A metric over an axis.")
+    return figure(frame, view, used, panel, view.label(metric), "A metric over an axis.")

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures.axes import axis
-from narrows.figures.looks import control_of, looks_of, words
+from narrows.figures.looks import control_of, looks_of
 from narrows.figures.model import Cloud, Figure, Line, Mark, Panel
 from narrows.figures.names import setting, value_words
 from narrows.figures.sweeps.view import (
@@ -48,7 +48,7 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
         for group in known:
             hue, centres = looks[group].hue, []
             for value in across.positions if across else [None]:
-                note, label = _note(by, value), words(group)
+                note, label = _note(by, value), view.words(group)
                 if len(known) == 1 and control_of(str(value)) == value:
                     hue, label, note = str(value), note, ""
                 part = rows if by is None else rows.filter(pl.col(by) == value)

@@ -8,7 +8,7 @@ import polars as pl
 
 from narrows.errors import InputError
 from narrows.figures.axes import axis
-from narrows.figures.looks import asides, looks_of, words
+from narrows.figures.looks import asides, looks_of
 from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import (
     View,
@@ -42,8 +42,10 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
         known = [name for name in classes_of(rows) if rows[f"{name}.share"].count()]
         for label, aside in zip(known, asides(len(known)), strict=True):
             part, column = rows.drop_nulls(f"{label}.share"), f"{label}.share"
-            marks.append(means_line(part, across, column, words(label), looks[label], aside))
-        guides = fair_shares(rows, known) + bounds_of(view, [f"{name}.share" for name in known])
+            marks.append(means_line(part, across, column, view.words(label), looks[label], aside))
+        guides = fair_shares(rows, known, view.controls) + bounds_of(
+            view, [f"{name}.share" for name in known]
+        )
         return over(across, "Share of the goodput (%)", marks, title, (0.0, 100.0), guides)
 
     return figure(several, view, (x,), panel, what, "Share of each class, with the fair share.")

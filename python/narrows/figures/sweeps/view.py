@@ -68,11 +68,20 @@ class View:
     controls: Mapping[str, str | None] = field(default_factory=dict)
     """The control of each class; None where it has several. Without an entry the name tells."""
 
+    def words(self, group: str) -> str:
+        """The readable name of a class."""
+        return words(group, self.controls)
 
-def controls_of(flows: pl.DataFrame, study: str) -> dict[str, str | None]:
-    """The control of each class of a study, from the table `flows`; None for several."""
+    def label(self, column: str) -> str:
+        """The label of a column as people read it: "Share (%), BBR"."""
+        return label_of(column, self.controls)
+
+
+def controls_of(flows: pl.DataFrame, study: str | None = None) -> dict[str, str | None]:
+    """The control of each class, perhaps of one study, from the table `flows`; None for several."""
     found: dict[str, str | None] = {}
-    rows = flows.filter(pl.col("study") == study).select("class", "cca").unique()
+    mine = flows if study is None else flows.filter(pl.col("study") == study)
+    rows = mine.select("class", "cca").unique()
     for group, cca in rows.sort("class", "cca").rows():
         found[str(group)] = None if group in found else str(cca)
     return found
@@ -210,14 +219,16 @@ def bounds_of(
     )
 
 
-def fair_shares(frame: pl.DataFrame, groups: Iterable[str]) -> tuple[Guide, ...]:
+def fair_shares(
+    frame: pl.DataFrame, groups: Iterable[str], controls: Mapping[str, str | None] | None = None
+) -> tuple[Guide, ...]:
     """Lines at the shares that classes would have if all flows had the same, as far as constant."""
     fair: dict[float, list[str]] = {}
     for group in groups:
         known = frame.select(pl.col(f"{group}.flows") / pl.col("flows")).to_series().drop_nulls()
         parts = {round(100 * float(part), 6) for part in known if part < 1}
         if len(parts) == 1:
-            fair.setdefault(parts.pop(), []).append(words(group))
+            fair.setdefault(parts.pop(), []).append(words(group, controls))
     if len(fair) == 1:
         return (Guide(next(iter(fair)), "fair"),)
     return tuple(Guide(level, f"fair for {', '.join(names)}") for level, names in fair.items())
@@ -252,7 +263,7 @@ def over(
     """A panel with the values of an axis as x, and a labelled y axis."""
     return Panel(
         across.label_of_scale,
-        label_of(label),
+        label,
         tuple(marks),
         title,
         x_range=(None, None) if across.measured else (-0.5, len(across.positions) - 0.5),
@@ -352,14 +363,15 @@ class Styles:
     shades: Mapping[object, str]
     looks: Mapping[str, Look]
     dashes: Mapping[str, Look]
+    controls: Mapping[str, str | None]
 
     def of(self, value: object, group: str) -> tuple[str, Look]:
         """The label and the look of a class at a value of `by`; the class may be ""."""
         look = self.looks.get(group, Look("neutral", "solid"))
         if self.by is None:
-            return words(group) if group else "", look
+            return words(group, self.controls) if group else "", look
         several = len(self.dashes) > 1
-        named = words(group) if several else ""
+        named = words(group, self.controls) if several else ""
         label = " ".join(word for word in (setting(self.by, value), named) if word)
         dash = self.dashes.get(group, look).dash if several else self._alone[value]
         return label, Look(self.shades[value], dash)
@@ -374,7 +386,8 @@ class Styles:
 def styles(frame: pl.DataFrame, view: View, classes: Sequence[str]) -> Styles:
     """The styles of these classes."""
     dashes = {name: Look("", DASHES[n % len(DASHES)]) for n, name in enumerate(classes)}
-    return Styles(view.by, shades_of(frame, view), looks_of(classes, view.controls), dashes)
+    own = looks_of(classes, view.controls)
+    return Styles(view.by, shades_of(frame, view), own, dashes, view.controls)
 
 
 def x_of(frame: pl.DataFrame, view: View) -> str:
@@ -445,11 +458,11 @@ def limits(wanted: Mapping[str, str], marks: Iterable[Mark]) -> tuple[float, flo
     return (0.0, whole if part and inside else None)
 
 
-def label_of(column: str) -> str:
+def label_of(column: str, controls: Mapping[str, str | None] | None = None) -> str:
     """The label of a column as people read it: "Share (%), BBR"."""
     group, _, key = column.rpartition(".")
     metric = find(column)
     label = metric.label if metric is not None else key.replace("_", " ")
     label = label[:1].upper() + label[1:]
-    label = f"{label}, {words(group)}" if group else label
+    label = f"{label}, {words(group, controls)}" if group else label
     return label_in_percent(label) if in_percent(column) else label

@@ -9,10 +9,12 @@ from typing import Any
 from narrows.figures.axes import ChartAxis
 from narrows.figures.axes import axis as axis_of
 from narrows.figures.looks import control_of
-from narrows.figures.names import setting, title_of
+from narrows.figures.names import quantity, setting, title_of
 from narrows.reproduce.library import Table
 from narrows.spec import registry
 
+BARE = ("control", "protocol", "version")
+"""Axes whose controls' names need no word beside them."""
 NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
@@ -42,7 +44,10 @@ def scale(study: Table, name: str) -> ChartAxis | None:
     if len(places) != 1 or not all(labels.values()):
         return None
     (place,) = places
-    found = axis_of(place, [values[place] for values in labels.values()], "linear")
+    written = [values[place] for values in labels.values()]
+    if any(isinstance(value, dict | list) for value in written):
+        return None
+    found = axis_of(place, written, "linear")
     return found if found.measured else None
 
 
@@ -59,6 +64,19 @@ def head(study: Table, name: str) -> str:
     return found.label if found is not None and bare else name
 
 
+def names_place(study: Table, name: str) -> bool:
+    """Whether all labels of an axis set the same place, which isn't a control."""
+    places = {place for values in axes(study)[name].values() for place in values}
+    return len(places) == 1 and not _sets_control(*places) and all(axes(study)[name].values())
+
+
+def say_in_legend(study: Table, name: str, label: object) -> str:
+    """A label for a legend; a control's name with what has it, if the axis says so."""
+    said = say(study, name, label)
+    bare = str(label).lower() in registry.ccas() and name not in BARE
+    return f"{title_of(name)}: {said}" if bare else said
+
+
 def say(study: Table, name: str, label: object) -> str:
     """A label for a legend: a control's usual name, and a bare number with what it is of."""
     text = str(label)
@@ -67,7 +85,9 @@ def say(study: Table, name: str, label: object) -> str:
     if NUMBER.fullmatch(text) is None:
         return text
     values = set_by(study, name, label)
-    return setting(*next(iter(values.items()))) if len(values) == 1 else f"{title_of(name)} {text}"
+    if len(values) == 1 and quantity(next(iter(values.values()))) is not None:
+        return setting(*next(iter(values.items())))
+    return f"{title_of(name)} {text}"
 
 
 def control(study: Table, name: str, label: object) -> str | None:
@@ -84,10 +104,13 @@ def control_of_measure(study: Table, name: str) -> str | None:
 
     A measure of the bottleneck is of all flows.
     """
-    owner = str(study["measures"][name].get("metric", "")).rpartition(".")[0]
+    measure = study["measures"][name]
+    owner = str(measure.get("metric", measure.get("series", ""))).rpartition(".")[0]
     places = {
         place for each in axes(study).values() for values in each.values() for place in values
     }
+    if f"flows.{owner}.cca" in places:
+        return None
     if "flows" in places or any(map(_sets_control, places)):
         return control_of(owner)
     flows = study["spec"]["flows"]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
 from narrows.figures.axes import ChartAxis
 from narrows.figures.looks import Look, looks
 from narrows.figures.model import Bar, Figure, Guide, Panel
+from narrows.figures.palette import SHADES
+from narrows.figures.placing import share_heights
 from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Data, Picture
 from narrows.reproduce.library import Table
@@ -22,7 +25,8 @@ WIDTH = 0.8
 
 def draw(study: Table, data: Data) -> Picture:
     """Every figure as a panel: means of the trials, with their range."""
-    panels = tuple(_panel(figure, study, data) for figure in study["figure"])
+    drawn = [_panel(figure, study, data) for figure in study["figure"]]
+    panels = share_heights(drawn, [figure["y"] for figure in study["figure"]])
     words = "; ".join(panel.title[:1].lower() + panel.title[1:] for panel in panels)
     conditions = study.get("conditions", study["source"])
     lines = all(one.get("kind") == "lines" for one in study["figure"])
@@ -65,7 +69,7 @@ def _lines(figure: Table, study: Table, data: Data) -> Panel:
     for kind, look in zip(kinds, _looks(figure, study, kinds), strict=True):
         mine = rows if by is None else rows.filter(pl.col(by) == kind)
         found = spread.over(mine.drop_nulls(figure["y"]), "at", figure["y"])
-        label = "" if by is None else labels.say(study, by, kind)
+        label = "" if by is None else labels.say_in_legend(study, by, kind)
         marks.append(spread.line(found, "at", label, look.hue, dash=look.dash))
     what, _, unit = study["measures"][figure["y"]]["label"].partition(" (")
     ticks = tuple((place, str(label)) for label, place in places.items() if place is not None)
@@ -106,6 +110,7 @@ def _bars(figure: Table, study: Table, data: Data) -> Panel:
     kinds = rows[by].unique(maintain_order=True).to_list() if by else [None]
     width = WIDTH / len(kinds)
     looks_of_kinds = _looks(figure, study, kinds)
+    measured = labels.control_of_measure(study, figure["y"])
     marks = []
     for number, (kind, look) in enumerate(zip(kinds, looks_of_kinds, strict=True)):
         shift = (number - (len(kinds) - 1) / 2) * width
@@ -113,13 +118,15 @@ def _bars(figure: Table, study: Table, data: Data) -> Panel:
             cell = rows.filter(**{x: label}, **({by: kind} if by else {}))
             found = cell[figure["y"]].drop_nulls().to_list()
             if found:
-                own = None if by else labels.control(study, x, label)
-                said = labels.say(study, by, kind) if by else ""
-                marks.append(_bar(said, place + shift, found, own or look.hue, 0.9 * width))
+                said = labels.say_in_legend(study, by, kind) if by else ""
+                hue = look.hue if by or measured else labels.control(study, x, label) or look.hue
+                marks.append(_bar(said, place + shift, found, hue, 0.9 * width))
     what, _, unit = study["measures"][figure["y"]]["label"].partition(" (")
     bare = all(labels.NUMBER.fullmatch(str(label)) for label in places)
     return Panel(
-        figure.get("x_label", labels.title(study, x) if bare else ""),
+        figure.get(
+            "x_label", labels.title(study, x) if bare or labels.names_place(study, x) else ""
+        ),
         unit.rstrip(")"),
         tuple(marks),
         title=_title(figure, what),
@@ -133,9 +140,16 @@ def _bars(figure: Table, study: Table, data: Data) -> Panel:
 
 
 def _looks(figure: Table, study: Table, kinds: Sequence[object]) -> list[Look]:
-    """The look of each label of the axis `by`; without one, that of the measure's control."""
+    """The look of each label of the axis `by`; without one, that of the measure's control.
+
+    The values of a quantity are shades of one colour, from faint to strong.
+    """
     if "by" in figure:
-        return looks([labels.control(study, figure["by"], kind) for kind in kinds])
+        controls = [labels.control(study, figure["by"], kind) for kind in kinds]
+        if any(controls) or labels.scale(study, figure["by"]) is None or len(kinds) > len(SHADES):
+            return looks(controls)
+        steps = np.linspace(0, len(SHADES) - 1, len(kinds)).round().astype(int)
+        return [Look(f"step:{step}", "solid") for step in steps]
     return [Look(labels.control_of_measure(study, figure["y"]) or "ink", "solid")]
 
 

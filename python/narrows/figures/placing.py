@@ -1,0 +1,207 @@
+"""Where the label of a guide covers no mark, and which lines of a panel hide each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from narrows.figures.model import (
+    HEADROOM_OF_LABEL,
+    Bar,
+    Figure,
+    Floats,
+    Guide,
+    Line,
+    Panel,
+    Scale,
+    heights,
+)
+
+STEPS = 40
+"""Points between two of a line's, where it has few."""
+MANY = 2000
+"""A line with more points has them where its curve is."""
+MARGIN = 0.05
+"""The part of an axis on each side of its values."""
+NEAR = 0.006
+"""Curves that are closer than this part of the axis look like one."""
+HIDDEN, MOSTLY_HIDDEN = 0.2, 0.5
+"""A line that another one covers over a smaller part of the axis shows anyway; the second number
+is for lines without markers, which show more of themselves."""
+FEW = 2
+"""With more lines without markers, as of flows that converge, rims would hide the others."""
+RIM = 2.0
+"""How much wider a line is than the one that covers it, in points."""
+MOST_WIDER = 2
+MOST_APART = 2.0
+"""Panels whose largest values differ by a larger factor don't share their axis."""
+ROOM = 1.05
+"""How far a shared axis reaches above the largest value."""
+
+
+class LabelPlace(NamedTuple):
+    """At the right or the left end of a guide, above it or below."""
+
+    right: bool
+    below: bool
+
+
+def label_place(panel: Panel, guide: Guide, width: float) -> LabelPlace | None:
+    """The place within the panel of a label that takes `width` of it; None if all cover a mark."""
+    x, y = _on_paper(panel)
+    (at,) = _part(np.array([guide.value]), panel.y_scale, _ends(panel, "y"))
+    known = np.isfinite(x) & np.isfinite(y)
+    x, y = x[known], y[known]
+    sides = (True, False) if guide.below else (False, True)
+    for right in (True, False):
+        for below in sides:
+            low, high = (at - HEADROOM_OF_LABEL, at) if below else (at, at + HEADROOM_OF_LABEL)
+            inside = low >= 0 if below else high <= 1 + HEADROOM_OF_LABEL / 2
+            over = (x >= 1 - width) if right else (x <= width)
+            if inside and not np.any(over & (y > low) & (y < high)):
+                return LabelPlace(right, below)
+    return None
+
+
+def show_hidden(panel: Panel) -> Panel:
+    """The panel with a rim around lines that others cover, which are drawn on top of them."""
+    lines = [mark for mark in panel.marks if isinstance(mark, Line) and mark.kind != "points"]
+    curves = {id(line): _curve(panel, line) for line in lines}
+    wider = {}
+    for place, line in enumerate(lines):
+        if not line.marker and len(lines) > FEW:
+            continue
+        least = HIDDEN if line.marker else MOSTLY_HIDDEN
+        covers = sum(
+            _covered_part(curves[id(line)], curves[id(top)]) > least for top in lines[place + 1 :]
+        )
+        wider[id(line)] = RIM * min(covers, MOST_WIDER)
+    marks = tuple(
+        replace(mark, width=mark.width + wider[id(mark)])
+        if isinstance(mark, Line) and wider.get(id(mark))
+        else mark
+        for mark in panel.marks
+    )
+    return replace(panel, marks=marks)
+
+
+def share_heights(panels: Sequence[Panel], of: Sequence[str]) -> tuple[Panel, ...]:
+    """The panels; those `of` the same quantity get the same y axis, so that they can be compared.
+
+    Not if one's values are so small that nothing would be seen of them, nor if an axis has a given
+    upper end.
+    """
+    tops: dict[str, list[float]] = {}
+    for panel, quantity in zip(panels, of, strict=True):
+        known = np.concatenate([np.array([0.0]), *(heights(mark) for mark in panel.marks)])
+        tops.setdefault(quantity, []).append(float(known[np.isfinite(known)].max()))
+    common = {
+        quantity: max(its)
+        for quantity, its in tops.items()
+        if quantity and len(its) > 1 and 0 < max(its) <= MOST_APART * min(its)
+    }
+    return tuple(
+        replace(panel, y_range=(panel.y_range[0], ROOM * common[quantity]))
+        if quantity in common and _is_free(panel)
+        else panel
+        for panel, quantity in zip(panels, of, strict=True)
+    )
+
+
+def _is_free(panel: Panel) -> bool:
+    """Whether the y axis begins at zero and ends where the data do."""
+    return panel.y_range == (0, None) and panel.y_ends[0] == 0 and panel.y_scale == "linear"
+
+
+def comparable(figure: Figure) -> Figure:
+    """The figure with the same y axis in all panels whose labels say that they show the same."""
+    if figure.stack is not None:
+        return figure
+    quantities = [panel.y_label if " (" in panel.y_label else "" for panel in figure.panels]
+    return replace(figure, panels=share_heights(figure.panels, quantities))
+
+
+def _covered_part(below: tuple[Floats, Floats], above: tuple[Floats, Floats]) -> float:
+    """The part of the x axis over which a curve runs along another one."""
+    (x, y), (other_x, other_y) = below, above
+    if len(x) < 2 or len(other_x) < 2:
+        return 0.0
+    there = np.interp(x, other_x, other_y, left=np.nan, right=np.nan)
+    same = np.abs(y - there) < NEAR
+    steps = np.diff(x)
+    return float(steps[same[:-1] & same[1:]].sum())
+
+
+def _on_paper(panel: Panel) -> tuple[Floats, Floats]:
+    """Points of all marks, as parts of the axes."""
+    parts = [_curve(panel, line) for line in panel.lines] + list(_bars(panel))
+    if not parts:
+        return np.array([]), np.array([])
+    x, y = zip(*parts, strict=True)
+    return np.concatenate(x), np.concatenate(y)
+
+
+def _curve(panel: Panel, line: Line) -> tuple[Floats, Floats]:
+    """Points along a line, as parts of the axes, with the ends of its spread."""
+    x = _part(line.x, panel.x_scale, _ends(panel, "x"))
+    y = _part(line.y, panel.y_scale, _ends(panel, "y"))
+    if line.kind == "points" or len(x) < 2 or len(x) > MANY:
+        return x, y
+    between = np.linspace(0, len(x) - 1, (len(x) - 1) * STEPS + 1)
+    numbers = np.arange(len(x))
+    held = np.floor(between).astype(int)
+    return np.interp(between, numbers, x), (
+        y[held] if line.kind == "step" else np.interp(between, numbers, y)
+    )
+
+
+def _bars(panel: Panel) -> Iterator[tuple[Floats, Floats]]:
+    for bar in panel.marks:
+        if isinstance(bar, Bar):
+            x = np.linspace(bar.x - bar.width / 2, bar.x + bar.width / 2, 5)
+            y = np.linspace(0, max(heights(bar)), STEPS)
+            across, up = np.meshgrid(
+                _part(x, panel.x_scale, _ends(panel, "x")),
+                _part(y, panel.y_scale, _ends(panel, "y")),
+            )
+            yield across.ravel(), up.ravel()
+
+
+def _ends(panel: Panel, which: str) -> tuple[float, float]:
+    """The ends of an axis on its scale, which follow the values unless they are given."""
+    if which == "x":
+        values = [line.x for line in panel.lines]
+        values += [np.array([m.x - m.width, m.x + m.width]) for m in _all_bars(panel)]
+        given, scale = panel.x_range, panel.x_scale
+    else:
+        values = [heights(mark) for mark in panel.marks]
+        values += [np.array([guide.value]) for guide in panel.guides if not guide.upright]
+        given, scale = panel.y_ends, panel.y_scale
+    pool = np.concatenate([np.array([]), *values])
+    pool = pool[np.isfinite(pool) & ((pool > 0) | (scale == "linear"))]
+    known = _on_scale(pool, scale) if pool.size else np.array([0.0, 1.0])
+    air = MARGIN * float(np.ptp(known))
+    low, high = float(known.min()) - air, float(known.max()) + air
+    first, last = given
+    if first is not None and (first > 0 or scale == "linear"):
+        low = float(_on_scale(np.array([first]), scale)[0])
+    if last is not None:
+        high = float(_on_scale(np.array([last]), scale)[0])
+    return low, high
+
+
+def _all_bars(panel: Panel) -> list[Bar]:
+    return [mark for mark in panel.marks if isinstance(mark, Bar)]
+
+
+def _part(values: Floats, scale: Scale, ends: tuple[float, float]) -> Floats:
+    """Values as parts of an axis."""
+    low, high = ends
+    return (_on_scale(values, scale) - low) / ((high - low) or 1.0)
+
+
+def _on_scale(values: Floats, scale: Scale) -> Floats:
+    return np.log(np.maximum(values, 1e-12)) if scale == "log" else np.asarray(values, dtype=float)

@@ -1,0 +1,91 @@
+"""Labels of guides cover no mark, hidden lines show, and panels of one quantity share an axis."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from narrows.figures import static
+from narrows.figures.model import Bar, Figure, Guide, Line, Panel
+from narrows.figures.placing import LabelPlace, comparable, label_place, show_hidden
+from narrows.figures.static.grid import plain
+
+
+def line(y: list[float], label: str = "a", marker: str = "o", x: list[float] | None = None) -> Line:
+    at = np.arange(len(y), dtype=float) if x is None else np.array(x)
+    return Line(label, at, np.array(y), "bbr", marker=marker)
+
+
+def panel(*marks: Line | Bar, **more: object) -> Panel:
+    return Panel("x", "y (s)", marks, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("y", "place"),
+    [
+        ([90.0, 90.0, 90.0, 90.0], LabelPlace(right=True, below=False)),
+        ([90.0, 90.0, 90.0, 52.0], LabelPlace(right=True, below=True)),  # ends just above it
+        ([50.0, 50.0, 50.0, 50.0], LabelPlace(right=True, below=False)),
+        ([90.0, 45.0, 55.0, 45.0], LabelPlace(right=False, below=False)),
+        ([52.0, 45.0, 55.0, 45.0], LabelPlace(right=False, below=True)),
+    ],
+)
+def test_the_label_of_a_guide_stands_beside_curves(y: list[float], place: LabelPlace) -> None:
+    curve = line(y, x=[0.0, 9.0, 9.5, 10.0])
+    assert label_place(panel(curve, y_range=(0.0, 100.0)), Guide(50.0, "fair"), 0.1) == place
+
+
+def test_points_between_two_values_of_a_curve_are_covered_too() -> None:
+    sparse = panel(line([0.1, 4.0], x=[1.0, 1000.0]), x_scale="log", y_scale="log")
+    place = label_place(sparse, Guide(3.0, "least"), 0.2)
+    assert place == LabelPlace(right=False, below=False)
+
+
+def test_a_label_without_a_free_place_is_outside() -> None:
+    crowded = panel(line([45.0, 55.0] * 10), y_range=(0.0, 100.0))
+    guide = Guide(50.0, "the fair share of every flow")
+    assert label_place(crowded, guide, 0.3) is None
+    bars = panel(Bar("a", 0.0, 60.0, "bbr", width=2.0), y_range=(0.0, 100.0), x_range=(-1.0, 1.0))
+    assert label_place(bars, Guide(30.0, "fair"), 0.1) is None
+    figure = Figure("t", "s", (panel(*crowded.marks, y_range=(0.0, 100.0), guides=(guide,)),), "a")
+    with static.style():
+        canvas = static.draw(figure)
+        canvas.canvas.draw()
+        (axes,) = canvas.axes
+        (text,) = (one for one in axes.texts if one.get_text() == guide.label)
+        assert text.get_window_extent().x0 > axes.get_window_extent().x1
+
+
+def test_a_line_under_another_one_gets_a_rim() -> None:
+    below, above, apart = line([5.0, 6.0, 7.0]), line([5.0, 6.0, 9.0], "b"), line([1.0] * 3, "c")
+    drawn = show_hidden(panel(below, above, apart)).lines
+    assert [one.width > below.width for one in drawn] == [True, False, False]
+    assert [one.label for one in drawn] == ["a", "b", "c"]
+    unmarked = [line([5.0, 6.0, 7.0], name, marker="") for name in "abc"]
+    two, three = (show_hidden(panel(*unmarked[:count])).lines for count in (2, 3))
+    assert [one.width > below.width for one in two] == [True, False]
+    assert [one.width > below.width for one in three] == [False] * 3
+    crossing = show_hidden(panel(line([0.0, 10.0]), line([10.0, 0.0], "b"))).lines
+    assert [one.width for one in crossing] == [below.width] * 2
+
+
+def test_panels_of_one_quantity_share_their_y_axis() -> None:
+    def ends(*tops: float, label: str = "Loss (%)") -> list[float | None]:
+        panels = tuple(Panel("x", label, (line([0.0, top]),)) for top in tops)
+        return [one.y_range[1] for one in comparable(Figure("t", "s", panels, "a")).panels]
+
+    assert ends(40.0, 45.0) == [pytest.approx(1.05 * 45)] * 2
+    assert ends(40.0, 1.0) == [None, None]  # nothing would be seen of the second
+    assert ends(40.0, 45.0, label="%") == [None, None]  # the labels don't say of what
+    below_zero = Panel("x", "Loss (%)", (line([-1.0, 40.0]),))
+    both = comparable(Figure("t", "s", (below_zero, below_zero), "a")).panels
+    assert [one.y_range for one in both] == [(0.0, None)] * 2
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(1e-6, "10⁻⁶"), (1e-5, "10⁻⁵"), (1e-3, "0.001"), (2e-6, "2e-06"), (1e4, "10000"),
+     (1e6, "10⁶"), (0.0, "0")],
+)  # fmt: skip
+def test_a_logarithmic_axis_has_words_for_its_values(value: float, words: str) -> None:
+    assert plain(value) == words
