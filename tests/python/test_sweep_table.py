@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,24 @@ def test_the_metric_of_an_application_is_shown_even_if_it_never_varies() -> None
     means = {"utilization": [[0.5], [1.0]], "film.stalls": [[0.0]], "film.startup_s": [[1.0]]}
     head, *_ = table(overview_of(2, means), "out")
     assert head.split()[2:4] == ["film.stalls", "film.startup_s"]
+
+
+def test_transfers_that_completion_times_leave_out_are_mentioned() -> None:
+    times = {"web.completion_p50_s": [[1.0], [2.0]], "web.completed": [[99.0], [60.0]]}
+    many = {**times, "web.unfinished": [[1.0], [40.0]]}
+    *_, last = table(overview_of(2, many), "out")
+    assert last.startswith("web: up to 40 % of the transfers weren't finished at the end")
+    few = {**times, "web.unfinished": [[1.0], [2.0]]}
+    assert "weren't finished" not in "\n".join(table(overview_of(2, few), "out"))
+    nothing = {**times, "web.completed": [[0.0], [0.0]], "web.unfinished": [[0.0], [0.0]]}
+    assert "weren't finished" not in "\n".join(table(overview_of(2, nothing), "out"))
+
+
+def test_a_study_of_shares_shows_all_of_them() -> None:
+    means = {f"{name}.share": [[20.0], [30.0 + at]] for at, name in enumerate("abc")}
+    found = overview_of(2, {"utilization": [[90.0], [99.0]], **means})
+    head, *_ = table(replace(found, opens="c.share"), "out")
+    assert head.split()[2:] == ["a.share", "b.share", "c.share", "utilization"]
 
 
 def test_a_long_table_is_cut_with_a_note() -> None:

@@ -45,8 +45,8 @@ class Difference:
     trials: int
     spread: float
     freedom: int
-    fixed_spread: float = 0.0
     level: float = intervals.LEVEL
+    fixed_spread: float = 0.0
 
     @property
     def interval(self) -> tuple[float, float] | None:

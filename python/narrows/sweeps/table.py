@@ -19,6 +19,8 @@ DIGITS = 3
 """Significant digits of the largest mean of a column."""
 WIDE = 70.0
 """An interval over more of 100 per cent says little, so it isn't shown."""
+MOST_UNFINISHED = 0.05
+"""The part of unfinished transfers above which a line mentions them."""
 VAGUE = "±?"
 """Stands in its place."""
 
@@ -50,11 +52,32 @@ def table(found: Overview, place: str) -> Iterator[str]:
         yield "means ± half of the 95 % interval"
     if any(cell.endswith(VAGUE) for column in columns.values() for cell in column[:MOST_ROWS]):
         yield "±?: too few trials, since nearly all values are possible; more: --trials 10"
+    yield from _unfinished(rows)
     if found.alike:
         yield found.alike
     if len(rows) > MOST_ROWS or found.left_out:
         left = len(rows) - MOST_ROWS + found.left_out
         yield f"and {left:,} more: on the page, or `narrows export {place} summary`"
+
+
+def _unfinished(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each class of whose transfers too many weren't finished to leave them out."""
+    columns = dict.fromkeys(name for cell in rows for name in cell["values"])
+    for name in columns:
+        group, _, metric = name.rpartition(".")
+        if metric != "unfinished":
+            continue
+        done = f"{group}.completed" if group else "completed"
+        parts = [
+            value[name][0] / (value[name][0] + value[done][0])
+            for cell in rows
+            if name in (value := cell["values"]) and done in value and value[name][0]
+        ]
+        if max(parts, default=0.0) > MOST_UNFINISHED:
+            yield (
+                f"{group or 'all'}: up to {100 * max(parts):.0f} % of the transfers weren't "
+                "finished at the end, and completion times leave these out"
+            )
 
 
 def _words(found: Overview, cell: Mapping[str, Any]) -> Iterator[str]:
@@ -67,6 +90,8 @@ def _metrics(found: Overview) -> list[str]:
     """The metrics of applications, then the one that the page opens on, then those that vary."""
     own = of_applications(found.columns)
     opens = [found.opens] if found.opens else []
+    if found.opens and found.opens.endswith(".share"):  # the question is who gets what
+        opens = [name for name in found.columns if name.endswith(".share")]
     order = list(dict.fromkeys([*own, *opens, *found.columns]))
     shares = [name for name in order if name.endswith(".share")]
     if len(shares) == 2:  # either follows from the other
