@@ -14,7 +14,7 @@ from narrows.cli import main
 from narrows.errors import InputError, SpecError
 from narrows.evaluate import evaluate, load_suite, suites
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
-from narrows.evaluate.site import differences, open_questions
+from narrows.evaluate.site import differences, failures, open_questions
 from narrows.evaluate.suite import Situation
 from narrows.evaluate.verdicts import AttemptResult, ExpectationVerdict, combine, judge
 from narrows.metrics.expect import RunMeasurements
@@ -292,6 +292,14 @@ def test_verdicts_come_from_the_whole_interval() -> None:
     assert verdict_of([0.99, 0.99]) is ExpectationVerdict.UNDECIDED  # two trials decide nothing
     assert verdict_of([0.95, None, 0.95]) is ExpectationVerdict.NOT_MET  # what never came
     assert verdict_of([0.95, 0.95], trials=3) is ExpectationVerdict.UNDECIDED  # a run failed
+
+
+def test_a_failure_names_the_controls_beside_that_fail_the_same_way() -> None:
+    poor, good = judge_values([0.5, 0.51, 0.52]), judge_values([0.95, 0.96, 0.94])
+    assert failures([poor], [good]) == failures([poor])
+    (alone,) = failures([poor])
+    assert failures([poor], [good, poor]) == [f"{alone} CUBIC fails this, too."]
+    assert failures([poor], [poor, poor]) == [f"{alone} CUBIC and CUBIC fail this, too."]
 
 
 def test_undecided_expectations_show_the_reason_and_the_trials_that_would_decide() -> None:

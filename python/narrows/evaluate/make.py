@@ -203,13 +203,14 @@ def _counts(made: Evaluation) -> list[str]:
 
 def _not_met(made: Evaluation) -> list[str]:
     """A sentence for each expectation of a control under test that isn't met or is undecided."""
-    return [
-        f"{contestant.title}: {line}"
-        for contestant in made.contestants
-        if contestant.tested
-        for told in (site.failures, site.open_questions)
-        for line in told(of_contestant(made.judged, contestant))
-    ]
+    beside = [one for one in made.judged if not one.attempt.contestant.tested]
+    lines = []
+    for contestant in made.contestants:
+        if contestant.tested:
+            mine = of_contestant(made.judged, contestant)
+            sentences = [*site.failures(mine, beside), *site.open_questions(mine)]
+            lines += [f"{contestant.title}: {sentence}" for sentence in sentences]
+    return lines
 
 
 def _failures(made: Evaluation) -> Iterator[str]:

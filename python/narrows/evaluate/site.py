@@ -90,12 +90,22 @@ def write(
     write_text(folder / "index.html", overview)
 
 
-def failures(judged: Iterable[AttemptResult]) -> list[str]:
-    """A sentence for each expectation that isn't met, made from its rule."""
-    return [
-        f"{_value_and_bounds(one, result)}. {result.because}"
-        for one, result in _with_verdict(judged, ExpectationVerdict.NOT_MET)
-    ]
+def failures(judged: Iterable[AttemptResult], beside: Iterable[AttemptResult] = ()) -> list[str]:
+    """A sentence for each expectation that isn't met, made from its rule.
+
+    It names the controls in `beside` that don't meet the same expectation.
+    """
+    others: dict[tuple[str, str], list[str]] = {}
+    for one, result in _with_verdict(beside, ExpectationVerdict.NOT_MET):
+        key = (one.attempt.situation.name, result.expected.name)
+        others.setdefault(key, []).append(one.attempt.contestant.title)
+    sentences = []
+    for one, result in _with_verdict(judged, ExpectationVerdict.NOT_MET):
+        sentence = f"{_value_and_bounds(one, result)}. {result.because}"
+        if also := others.get((one.attempt.situation.name, result.expected.name)):
+            sentence += f" {' and '.join(also)} {'fails' if len(also) == 1 else 'fail'} this, too."
+        sentences.append(sentence)
+    return sentences
 
 
 def open_questions(judged: Iterable[AttemptResult]) -> list[str]:
