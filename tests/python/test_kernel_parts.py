@@ -120,6 +120,11 @@ def test_features_that_a_real_kernel_lacks_are_refused(override: str, place: str
     assert caught.value.place == place
 
 
+def test_a_refused_duration_has_a_unit_that_a_specification_takes() -> None:
+    with pytest.raises(SpecError, match=r'host\.jitter: found "20us"; "0s", since'):
+        backend._check(scenario_of(GOOD, ["host.jitter=20us"]))
+
+
 def test_packets_of_flows_the_other_way_are_refused() -> None:
     text = GOOD.replace("[[flows]]", f"{LINKS}\n[[flows]]\nreverse = true", 1)
     backend._check(scenario_of(text))

@@ -38,7 +38,8 @@ def _refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
     host: Mapping[str, Any] = scenario["host"]
     for key in MODELLED:
         if value := host[f"{key}_ns"]:
-            raise SpecError.at(f"host.{key}", f"{value} ns", f'"0s", since {reason},')
+            found = f'"{value / 1e3:.10g}us"'
+            raise SpecError.at(f"host.{key}", found, f'"0s", since {reason},')
 
 
 def _refuse_ecn(scenario: Scenario) -> None:

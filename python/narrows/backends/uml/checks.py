@@ -60,7 +60,7 @@ def check_groups(scenario: Scenario, members: Sequence[Group]) -> None:
         return
     if window_ns(scenario) < _LEAST_WINDOW_NS:
         least = f"{2 * _LEAST_WINDOW_NS / 1e3:g}us"
-        found = f"{scenario['path']['rtt_ns']} ns"
+        found = f'"{scenario["path"]["rtt_ns"] / 1e3:g}us"'
         raise SpecError.at("path.rtt", found, f'"{least}" or more where guests are coupled')
     if len(members) > MAX_GUESTS:
         found = f"{len(members)} kinds of hosts"
