@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CLAIM = "cs244/keeps-bandwidth"
 MORE = 1.3
-"""A flow with this many times its fair share has clearly more."""
+"""The multiple of its fair share above which a flow has clearly more."""
 EDGE_S = 2.0
 """The length of the periods compared: after a probe, before the next, and after that."""
 LEAST_S = 3 * EDGE_S
@@ -82,9 +82,9 @@ def between_probes(
 ) -> list[dict[str, float | None]]:
     """A flow's throughput between two of its probes, once all had started, in fair shares.
 
-    `first` is in the `EDGE_S` seconds after a probe, `last` in those before the next one, `after`
-    in those after that; `seen` in those after the first probe of another flow in between, which
-    ends at one of `others`, if it is `LEAST_S` before the next one.
+    It is taken over `EDGE_S` seconds: `first` after a probe, `last` before the next one, `after`
+    after that one. `seen` is after the first probe of another flow in between, which ends at one of
+    `others`, if that is `LEAST_S` before the flow's next one.
     """
     time = frames.column(rows, "time_s")
     sent = frames.column(rows, "wire_bytes")
@@ -106,7 +106,7 @@ def between_probes(
 
 
 def draw(data: Data) -> list[Picture]:
-    """The trial in which a flow keeps most: all flows, and when that one probed."""
+    """All flows of the trial in which one keeps the most."""
     place = data["episodes"].filter(pl.col("first") > MORE).sort("last", descending=True).head(1)
     where = place.select("environment", "starts", "trial").to_dicts()
     chosen: Mapping[str, object] = (
@@ -141,11 +141,11 @@ def judge(data: Data) -> list[Finding]:
     parts = _by_run(data["episodes"], "first")
     count, runs = int(parts["len"].sum()), len(parts)
     had = interval(parts["gained"].to_list())
-    told = f" ({count} times in {runs} runs, with {had} times the share)"
+    words = f" ({count} times in {runs} runs, with {had} times the share)"
     return [
         Finding(
             CLAIM,
-            [share_until_own_probe(parts, told), until(parts)],
+            [share_until_own_probe(parts, words), until(parts)],
             notes=[share_after_others_probe(data)],
         )
     ]
@@ -168,7 +168,7 @@ HOW = (
 )
 
 
-def share_until_own_probe(parts: pl.DataFrame, told: str) -> Check:
+def share_until_own_probe(parts: pl.DataFrame, words: str) -> Check:
     """The flow's throughput just before its next probe."""
     return judge_bounds(
         CLAIM,
@@ -176,12 +176,12 @@ def share_until_own_probe(parts: pl.DataFrame, told: str) -> Check:
         "A flow that got more than its fair share keeps it until its next PROBE_RTT.",
         f"{HOW}: throughput in the {EDGE_S:g} s before the next PROBE_RTT over that; means by run.",
         parts["kept"].to_list(),
-        told,
+        words,
     )
 
 
 def until(parts: pl.DataFrame) -> Check:
-    """The flow's throughput just after it."""
+    """The flow's throughput just after its next probe."""
     return judge_bounds(
         CLAIM,
         "until",

@@ -1,4 +1,4 @@
-"""Probing for room without recent losses: the buffer model's grows by a quarter per second."""
+"""Probing for capacity without recent losses: the model of the buffer grows by 25 % per second."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 MEMORY = "30s"
-"""Longer than the interval of losses, so that only the growth makes room."""
+"""The memory of the model: longer than between losses, so that only growth enlarges the buffer."""
 FIXED, GROWING = "model", "growth"
 VARIANTS = {
     PLAIN: AS_IT_IS,
@@ -73,7 +73,7 @@ def judge(data: Data) -> list[Finding]:
 
 
 def gentle(data: Data) -> Check:
-    """Loss alone."""
+    """The loss of BBR alone."""
     return judge_bounds(
         CLAIM,
         "gentle",
@@ -87,14 +87,14 @@ def gentle(data: Data) -> Check:
 
 def scales(data: Data) -> Check:
     """The share beside CUBIC, against the model that doesn't grow."""
-    found, told = {}, []
-    for room in SHALLOW:
+    found, words = {}, []
+    for buffer in SHALLOW:
         grown, fixed = (
-            data.values("share", variant=name, mix=CUBIC, buffer_bdp=room)
+            data.values("share", variant=name, mix=CUBIC, buffer_bdp=buffer)
             for name in (GROWING, FIXED)
         )
-        found[f"{room:g} BDP"] = ratios(grown, fixed)
-        told.append(f"{interval(grown)} % instead of {interval(fixed)} %, {room:g} BDP")
+        found[f"{buffer:g} BDP"] = ratios(grown, fixed)
+        words.append(f"{interval(grown)} % instead of {interval(fixed)} %, {buffer:g} BDP")
     return judge_bounds(
         CLAIM,
         "scales",
@@ -102,5 +102,5 @@ def scales(data: Data) -> Check:
         f"{proposals.WORDS['share'].capitalize()} ({CUBIC}), with the growing model over that with "
         "one that remembers as long and doesn't grow.",
         found,
-        f" ({'; '.join(told)})",
+        f" ({'; '.join(words)})",
     )

@@ -1,6 +1,7 @@
 """Losses, windows and pauses in a capture, as lines of a specification.
 
-Each line says how sure it is. What held a flow up for less than `MATTERS` of its time is left out.
+Each line says how sure it is. Causes that held a flow up for less than `MATTERS` of its time are
+left out.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from narrows.packets import PACKET_BYTES, WIRE
 Flow = Mapping[str, Any]
 
 MATTERS = 0.1
-"""The least part of a flow's time for which a cause must have held to be simulated."""
+"""The least part of a flow's time for which a cause must have held it up to be simulated."""
 FEWEST_PAUSES = 3
-"""Fewer pauses have no period."""
+"""The least number of pauses that show a period."""
 CHUNK_RTTS = 1.5
 """The shortest period of pieces, in round trips."""
 STREAM_S = 0.1
-"""The period of an application that writes all the time, and in no pieces that show."""
+"""The period of an application that writes all the time, without visible pieces."""
 
 
 def matters(flow: Flow, *causes: str) -> bool:
-    """Whether these causes together held a flow up for a part of its time that matters."""
+    """Whether these causes together held a flow up for a relevant part of its time."""
     shares = flow["causes"]["shares"]
     return bool(sum(share["share"] for share in shares if share["cause"] in causes) >= MATTERS)
 
@@ -76,7 +77,7 @@ def _outages(flows: Sequence[Flow]) -> Iterator[str]:
 
 
 def _merge_spans(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Starts and lengths in order, those that overlap as one."""
+    """Merges overlapping spans; returns starts and lengths in order."""
     merged: list[tuple[float, float]] = []
     for begin, length in spans:
         last, reach = merged[-1] if merged else (-1.0, 0.0)
@@ -88,21 +89,21 @@ def _merge_spans(spans: Iterable[tuple[float, float]]) -> list[tuple[float, floa
 
 
 def ends(flow: Flow) -> Iterator[str]:
-    """The line that describes the window or the buffer that was full: what it held on average."""
+    """The line that describes the window or the buffer that was full, by its average contents."""
     mbps = flow["goodput_mbps"]
     if not flow["rtt_ms"]["mean"] or not mbps:
         return
-    # Away from the sender its RTTs are known by their minimum only.
+    # A capture away from the sender shows only the minimum of its RTTs.
     rtt_ms = max(flow["rtt_ms"]["mean"], flow["to_receiver_ms"] + (flow["to_sender_ms"] or 0.0))
     held = f'receive_window = "{max(round(mbps * rtt_ms * 125), 2 * PACKET_BYTES)}b"'
     if matters(flow, "receiver_window"):
         most = flow["window"]["max_bytes"]
-        yield f"{held} # what was in flight on average; the largest window was {most} bytes"
+        yield f"{held} # the average in flight; the largest window was {most} bytes"
     elif matters(flow, "send_buffer"):
-        yield f"{held} # in place of the sender's buffer: what was in flight on average"
+        yield f"{held} # in place of the sender's buffer: the average in flight"
     elif flow["causes"]["first"] == "reordering":
         # The simulator's senders hardly take reordering for loss.
-        yield f"{held} # in place of the window that reordering left: what was in flight on average"
+        yield f"{held} # in place of the window that reordering left: the average in flight"
 
 
 def workload(flow: Flow) -> str | None:

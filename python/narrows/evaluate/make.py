@@ -1,10 +1,10 @@
 """Evaluates controls: runs, judges, writes the record and the pages.
 
-OUT/runs/ a store of runs: what is there isn't run again
+OUT/runs/                           a store of runs, which aren't repeated
 OUT/site/index.html                 every evaluation, with the number of verdicts
-OUT/site/CONTROL/evaluation.json    every verdict with what was measured
+OUT/site/CONTROL/evaluation.json    every verdict with its measurements
 OUT/site/CONTROL/index.html         situations and controls, and a page for each situation
-OUT/site/CONTROL/only/              the same where only some situations were asked for
+OUT/site/CONTROL/only/              the same for an evaluation of selected situations
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from narrows.version import __version__
 from narrows.words import align
 
 OUT = Path(RESULTS) / "evaluate"
-"""The default directory, in which each suite has a folder of its name."""
+"""The default directory; each suite has a folder in it."""
 SUBJECT = "subject"
 """The class of the flows under test in our suites."""
 BESIDE = ("cubic", "reno", "bbr3")
@@ -60,7 +60,7 @@ class Evaluation:
 
     @property
     def good(self) -> bool:
-        """Whether every control under test ran and broke nothing."""
+        """Whether every control under test ran and met its expectations."""
         return not any(
             one.verdict is ExpectationVerdict.NOT_MET
             or (one.verdict is ExpectationVerdict.UNDECIDED and one.trouble)
@@ -86,9 +86,9 @@ class Evaluation:
         }
 
     def lines(self) -> list[str]:
-        """The lines for a terminal: the suite, a row for each situation, counts, what broke."""
-        told = [*_counts(self), *explain_zero(_not_met(self)), *_failures(self)]
-        return [self.suite.title, "", *_matrix(self), "", *told, f"page: {self.page}"]
+        """The lines for a terminal: the suite, a row for each situation, counts, failures."""
+        verdicts = [*_counts(self), *explain_zero(_not_met(self)), *_failures(self)]
+        return [self.suite.title, "", *_matrix(self), "", *verdicts, f"page: {self.page}"]
 
 
 def evaluate(
@@ -107,7 +107,7 @@ def evaluate(
 ) -> Evaluation:
     """Tests `controls` in the situations of a suite, `beside` others for comparison.
 
-    Without `beside` those are the suite's own or `BESIDE`. `only` names some of the situations.
+    By default those are the suite's own, or else `BESIDE`. `only` selects situations.
     A control is a name, or your own as a module and a class ("mine:Mine") or as a file ("mine.rs"),
     perhaps with options ("bbr3:rules=draft"); with `stack`, the controls under test are those of
     this transport stack of another project. Existing runs aren't repeated. `command` is the command
@@ -194,10 +194,10 @@ def _counts(made: Evaluation) -> list[str]:
     lines = []
     for contestant in made.contestants:
         found = Counter(one.verdict for one in of_contestant(made.judged, contestant))
-        told = ", ".join(
+        counts = ", ".join(
             f"{found[verdict]} {verdict}" for verdict in ExpectationVerdict if found[verdict]
         )
-        lines.append(f"{contestant.title}: {told}")
+        lines.append(f"{contestant.title}: {counts}")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""A run in the format of another program."""
+"""Writes a run in the format of another program."""
 
 from __future__ import annotations
 

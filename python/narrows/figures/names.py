@@ -1,4 +1,4 @@
-"""Places and their values as people say them: "BBR", "HyStart off", "Queue: FQ-CoDel"."""
+"""Readable names of places and their values: "BBR", "HyStart off", "Queue: FQ-CoDel"."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OF_FLOW = re.compile(r" \(flow \d+\)$")
 
 
 def quantity(value: object) -> tuple[float, str] | None:
-    """A number and its unit in figures; None if the value is no quantity."""
+    """A number and its unit in figures; None if the value isn't a quantity."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -81,16 +81,16 @@ def setting(place: str, value: object) -> str:
         return words
     title, flow = _title(key), _FLOW.match(place)
     if key in _ELEMENTS:
-        told = f"{title}: {words}"
+        text = f"{title}: {words}"
     elif words.startswith(title):
-        told = words
+        text = words
     else:
-        told = f"{title} {words}"
-    return told if flow is None or flow[1] == "0" else f"{told} (flow {int(flow[1]) + 1})"
+        text = f"{title} {words}"
+    return text if flow is None or flow[1] == "0" else f"{text} (flow {int(flow[1]) + 1})"
 
 
 def settings(values: Iterable[tuple[str, object]]) -> list[str]:
-    """Values with their places, each once: "Number of flows 2 each" for the same in all classes."""
+    """Values with their places, without repetition: "Number of flows 2 each" for all classes."""
     found: dict[str, set[str]] = {}
     for place, value in values:
         words = setting(place, value)
@@ -101,7 +101,7 @@ def settings(values: Iterable[tuple[str, object]]) -> list[str]:
 
 
 def _key(place: str) -> str:
-    """The last word of a place that says what it is."""
+    """The last key of a place, except `kind`."""
     parts = place.split(".")
     if len(parts) > 1 and parts[-1] == "kind":
         parts.pop()

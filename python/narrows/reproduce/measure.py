@@ -24,8 +24,8 @@ class Period:
 def period(values: Floats, step_s: float, shortest_s: float, longest_s: float) -> Period | None:
     """The period of an evenly sampled series by its autocorrelation.
 
-    It is the first lag between the limits at which the autocorrelation has a peak of at least nine
-    tenths of its highest there; later ones are multiples. The position of the peak is refined by a
+    It is the first lag between the limits at which the autocorrelation has a peak of at least 90 %
+    of its highest peak there; later peaks are multiples. The position of the peak is refined by a
     parabola through it and its neighbours. None if there is no positive peak or the series is
     shorter than twice the longest lag.
     """
@@ -60,7 +60,7 @@ def smooth(values: Floats, width: int) -> Floats:
 
 
 def stretches(times: Floats, holds: Sequence[bool]) -> list[Stretch]:
-    """When a condition held: from each sample at which it holds to the next at which it doesn't."""
+    """The times in which a condition held: from a sample at which it holds to one at which not."""
     flags = np.asarray(holds, dtype=bool)
     turns = np.flatnonzero(np.diff(flags.astype(np.int8), prepend=0, append=0))
     starts, ends = turns[::2], np.minimum(turns[1::2], len(flags) - 1)

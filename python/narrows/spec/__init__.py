@@ -1,4 +1,4 @@
-"""Specifications: found here, and read and checked by the native module (crates/spec)."""
+"""Specifications: this package finds them; the native module (crates/spec) checks them."""
 
 from __future__ import annotations
 

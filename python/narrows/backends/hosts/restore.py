@@ -1,4 +1,4 @@
-"""Undoes on all hosts what a run that was killed left there."""
+"""Undoes the changes that a killed run left on the hosts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from narrows.backends.linux.directory import run_directory
 
 
 def restore(inventory: Inventory) -> dict[str, str]:
-    """Each host's answer: "restored", "nothing to undo", or "failed" and why.
+    """Restores all hosts; returns for each "restored", "nothing to undo", or "failed" and why.
 
-    A host that is at work for a running narrows is restored, too, which ends that run.
+    A host that a running narrows uses is restored, too, which ends that run.
     """
     with run_directory("hosts") as folder:
 
@@ -29,4 +29,4 @@ def restore(inventory: Inventory) -> dict[str, str]:
             return "nothing to undo" if lines else "restored"
 
         answers = side_by_side(inventory.hosts, act)
-    return {entry.ssh: said for entry, said in zip(inventory.hosts, answers, strict=True)}
+    return {entry.ssh: answer for entry, answer in zip(inventory.hosts, answers, strict=True)}

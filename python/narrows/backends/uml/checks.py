@@ -1,7 +1,7 @@
 """Checks for scenarios that can't run in virtual time.
 
-One guest holds the whole path if Linux has all of it. Everything else crosses the router's path
-between guests, which is the simulator's.
+One guest holds the whole path if Linux has all of its elements. Otherwise packets between guests
+cross the router's path, which is the simulator's.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from narrows.spec.kernel_program import refuse_programs
 from narrows.spec.scenario import Scenario
 
 MAX_GUESTS = 32
-"""Each takes some 50 MB and a process."""
+"""The largest number of guests; each takes some 50 MB and a process."""
 _LEAST_WINDOW_NS = 10_000
-"""Shorter ones would leave guests no time between two windows."""
+"""The shortest window; a shorter one would leave guests no time between two windows."""
 
 
 def crosses_router(scenario: Scenario) -> bool:

@@ -16,18 +16,17 @@ METADATA = "kernel.json"
 BINARY = "linux"
 LIBRARY = "host.so"
 DEFAULT_PROFILE = "linux-6.12"
-"""`host.profile` of a specification that gives none."""
+"""The profile of a specification that names none."""
 
 
 @dataclass(frozen=True)
 class BuiltKernel:
     """A kernel that can be booted.
 
-    `release` is the kernel's own (`uname -r`), `digest` the SHA-256 of the
-    program, `ccas` what `tcp_available_congestion_control` lists, `parameters`
-    the module parameters of the controls ("tcp_cubic.hystart"), `source` what it was built from,
-    `built` when, `patches` the names of the files that changed the sources, `fingerprint` the
-    SHA-256 of all that it was built from.
+    `release` is the kernel's own (`uname -r`), `digest` the SHA-256 of the program, `ccas` the
+    controls in `tcp_available_congestion_control`, `parameters` their module parameters
+    ("tcp_cubic.hystart"), `source` the sources, `built` the time of the build, `patches` the names
+    of the patches, `fingerprint` the SHA-256 of everything that the build used.
     """
 
     name: str
@@ -42,7 +41,7 @@ class BuiltKernel:
 
     @property
     def path(self) -> Path:
-        """Its directory."""
+        """The kernel's directory."""
         return kernels_directory() / self.name
 
     @property
@@ -52,12 +51,12 @@ class BuiltKernel:
 
     @property
     def library(self) -> Path:
-        """The library between it and its host; see host.c."""
+        """The library between the program and its host; see host.c."""
         return self.path / LIBRARY
 
     @property
     def module_tree(self) -> Path:
-        """The tree for building modules for it; see `module_tree`."""
+        """The tree for building modules; see `narrows.backends.uml.module_tree`."""
         return self.path / ARCHIVE
 
     @property
@@ -67,16 +66,16 @@ class BuiltKernel:
 
     @property
     def has_usual_options(self) -> bool:
-        """Whether it was built without options of its own, as kernels that play scripts are not."""
+        """Whether it was built without special options, such as those for playing scripts."""
         return " with " not in self.source
 
     @property
     def is_stock(self) -> bool:
-        """Whether it was built from a distribution's unchanged sources."""
+        """Whether the kernel was built from a distribution's unchanged sources."""
         return self.source.endswith(".tar.xz") and not self.patches
 
     def write(self, directory: Path) -> None:
-        """Writes what is known about it beside the program in `directory`."""
+        """Writes the description beside the program in `directory`."""
         text = json.dumps(asdict(self), indent=1)
         (directory / METADATA).write_text(text + "\n", encoding="utf-8")
 
@@ -103,7 +102,7 @@ class BuiltKernel:
 
 
 def kernels_directory() -> Path:
-    """Where the kernels are."""
+    """The directory of the kernels."""
     return cache_directory() / "kernels"
 
 
@@ -119,11 +118,11 @@ def kernels() -> list[BuiltKernel]:
 
 
 def get_kernel(name: str | None = None, place: str = "--backend") -> BuiltKernel:
-    """The kernel of that name; without one the one that specifications get without a profile.
+    """The kernel called `name`, or without a name the default one.
 
-    That is the one built last of those with `DEFAULT_PROFILE`, a distribution's own before others;
-    where none has it, the same choice among all with the usual options. Raises InputError at
-    `place` if there is none.
+    The default is the kernel of `DEFAULT_PROFILE` that was built last, preferably a distribution's
+    own; if none has this profile, the choice is among all with the usual options. Raises InputError
+    at `place` if there is none.
     """
     known = {kernel.name: kernel for kernel in kernels()}
     usual = [kernel for kernel in known.values() if kernel.has_usual_options]

@@ -9,15 +9,15 @@ from narrows.spec import registry
 
 _NS = {"us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
 _MOST = {"hystart": 1}
-"""Kernels know HyStart alone; the simulator's later exits from slow start have higher numbers."""
+"""The highest value of a parameter: kernels have only HyStart, the simulator also later exits."""
 _INHERENT = {("rules", "linux")}
 """A kernel's code follows its own rules and has no parameter for them."""
 
 
 def module_parameters(cca: str, options: Mapping[str, Any]) -> dict[str, int | None]:
-    """The parameters by their names in the module; None for a value that it can't have.
+    """The parameters by their names in the module; None for values that the module can't take.
 
-    `options` are those of a flow in a scenario.
+    `options` are the options of a flow in a scenario.
     """
     entry = registry.ccas().get(cca)
     if entry is None:  # a control of the kernel that the simulator doesn't have
