@@ -13,13 +13,13 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from reference.elements import class_name
 from specimens import GOOD, write
 
 import narrows as nw
 from narrows.api import tables
+from narrows.api.declared import class_name
 from narrows.api.element import Element
-from narrows.api.tables import Table
+from narrows.api.writing import Table
 from narrows.spec import parse, registry
 from narrows.sweeps.figure import describe
 
