@@ -110,14 +110,14 @@ def test_what_people_notice_of_calls_and_videos_is_in_the_summary(tmp_path: Any)
     assert "call.stalls" not in row
 
 
-def test_media_metrics_can_be_expected_and_plotted(tmp_path: Any) -> None:
-    expected = nw.Expect(metric="call.media_mbps", at_most=0.6)
+def test_media_metrics_can_be_checked_and_plotted(tmp_path: Any) -> None:
+    expected = nw.Check(metric="call.media_mbps", at_most=0.6)
     scenario = nw.Scenario(
         name="calls",
         path=nw.Path(rate=["500kbit", "8mbit"], rtt="100ms", buffer="3bdp"),
         flows=[call("nada", name="call")],
         run=nw.Run(duration="20s"),
-        expect=[expected],
+        check=[expected],
     )
     result = nw.sweep(scenario, out=tmp_path / "out")
     assert len(result.unmet) == 1

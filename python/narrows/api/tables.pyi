@@ -288,8 +288,8 @@ class Condition(Table):
     """A condition on the samples of a series."""
 
     series: Values[str]
-    """As for the expectation, such as "bbr.cca_state"; a class counts if any of its flows
-    does. Takes a text of 1 to 80 printable characters.
+    """As for the check, such as "bbr.cca_state"; a class counts if any of its flows does.
+    Takes a text of 1 to 80 printable characters.
     """
     is_: Sequence[Values[str]] | None = None
     """The condition that the series has one of these values. Takes a list of texts, such as
@@ -303,8 +303,10 @@ class Condition(Table):
     """Which time it happens. Takes a whole number from 1 to 1000000."""
 
 @dataclass(kw_only=True, repr=False)
-class Expect(Table):
-    """A bound on a metric or a series, which the mean over a combination's trials must keep."""
+class Check(Table):
+    """A bound on a metric or a series: met if the whole 95 % interval of the mean over a
+    combination's trials lies within.
+    """
 
     metric: Values[str] | None = None
     """A column of the table `summary`, such as "utilization" or "bbr.share". Takes a text of 1
@@ -377,7 +379,7 @@ class Scenario(Table):
     """How long, how often, and what to keep."""
     changes: Sequence[Change] | None = None
     """The changes in the course of the run, in the order of their times."""
-    expect: Sequence[Expect] | None = None
-    """Bounds for results; beyond them `narrows run` ends with status 1."""
+    check: Sequence[Check] | None = None
+    """Bounds for results; unless all are met, `narrows run` ends with status 1."""
     sweep: Sweep | None = None
     """Designs, zipped axes and further axes of a sweep."""

@@ -22,14 +22,9 @@ from narrows.evaluate.commands import EvaluateArguments
 from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import Suite, load_suite, select
-from narrows.evaluate.verdicts import (
-    ExpectationVerdict,
-    Judged,
-    by_situation,
-    judge,
-    of_contestant,
-)
+from narrows.evaluate.verdicts import WORDS, Judged, by_situation, judge, of_contestant
 from narrows.execute import Done, Watcher, run_all
+from narrows.metrics.bounds import CheckVerdict
 from narrows.metrics.intervals import explain_zero
 from narrows.metrics.stored import Found
 from narrows.store import RESULTS, open_store
@@ -57,8 +52,8 @@ class Evaluation:
     def good(self) -> bool:
         """Whether every control under test ran and broke nothing."""
         return not any(
-            one.verdict is ExpectationVerdict.NOT_MET
-            or (one.verdict is ExpectationVerdict.UNDECIDED and one.trouble)
+            one.verdict == CheckVerdict.NOT_MET
+            or (one.verdict == CheckVerdict.UNDECIDED and one.trouble)
             for one in self.judged
             if one.attempt.contestant.tested
         )
@@ -137,13 +132,13 @@ def _entry(one: Judged) -> dict[str, Any]:
         "tested": one.attempt.contestant.tested,
         "verdict": one.verdict,
         "trouble": one.trouble,
-        "expectations": [
+        "checks": [
             {
-                "metric": held.expected.name,
-                "bound": held.expected.bounds_text,
-                "values": held.values,
+                "check": held.outcome.check.name,
+                "bounds": held.outcome.check.bounds_text,
+                "values": held.outcome.values,
                 "verdict": held.verdict,
-                "more_trials": held.more,
+                "more_trials": held.outcome.more,
             }
             for held in one.held
         ],
@@ -152,7 +147,7 @@ def _entry(one: Judged) -> dict[str, Any]:
 
 def _matrix(made: Evaluation) -> list[str]:
     names = [one.title for one in made.contestants]
-    widths = [max(len(name), len(ExpectationVerdict.UNDECIDED)) for name in names]
+    widths = [max(len(name), len(CheckVerdict.UNDECIDED)) for name in names]
     first = max(len(one.name) for one in made.suite.situations)
     head = " ".join(f"{name:{width}}" for name, width in zip(names, widths, strict=True))
     lines = [f"{'':{first}} {head}".rstrip()]
@@ -166,15 +161,13 @@ def _counts(made: Evaluation) -> list[str]:
     lines = []
     for contestant in made.contestants:
         found = Counter(one.verdict for one in of_contestant(made.judged, contestant))
-        told = ", ".join(
-            f"{found[verdict]} {verdict}" for verdict in ExpectationVerdict if found[verdict]
-        )
+        told = ", ".join(f"{found[verdict]} {verdict}" for verdict in WORDS if found[verdict])
         lines.append(f"{contestant.title}: {told}")
     return lines
 
 
 def _not_met(made: Evaluation) -> list[str]:
-    """A sentence for each expectation of a control under test that isn't met or is undecided."""
+    """A sentence for each check of a control under test that isn't met or is undecided."""
     return [
         f"{contestant.title}: {line}"
         for contestant in made.contestants
@@ -189,9 +182,7 @@ def _failures(made: Evaluation) -> Iterator[str]:
     for one in made.judged:
         attempt = one.attempt
         if not (
-            attempt.contestant.tested
-            and one.trouble
-            and one.verdict is ExpectationVerdict.UNDECIDED
+            attempt.contestant.tested and one.trouble and one.verdict == CheckVerdict.UNDECIDED
         ):
             continue
         errors = [one.error for one in made.done.failures if one.cell is attempt.cell]

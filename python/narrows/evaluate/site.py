@@ -13,11 +13,12 @@ from narrows.evaluate.commands import EvaluateArguments
 from narrows.evaluate.failure import colour_of, over_time, quantity
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
-from narrows.evaluate.verdicts import ExpectationVerdict, Held, Judged, by_situation, of_contestant
+from narrows.evaluate.verdicts import Held, Judged, by_situation, of_contestant
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
 from narrows.figures.network import svg
 from narrows.figures.sweeps.view import interval_of
-from narrows.metrics.expect import RunMeasurements
+from narrows.metrics.bounds import CheckVerdict
+from narrows.metrics.checks import CheckOutcome, RunMeasurements
 from narrows.metrics.intervals import half_width, mean
 from narrows.plan import Plan, Trial
 from narrows.report.page import environment
@@ -85,38 +86,34 @@ def write(
 
 
 def failures(judged: Iterable[Judged]) -> list[str]:
-    """A sentence for each expectation that isn't met, made from its rule."""
+    """A sentence for each check that isn't met, made from its rule."""
     return [
         f"{_value_and_bounds(one, held)}. {held.because}"
-        for one, held in _with_verdict(judged, ExpectationVerdict.NOT_MET)
+        for one, held in _with_verdict(judged, CheckVerdict.NOT_MET)
     ]
 
 
 def open_questions(judged: Iterable[Judged]) -> list[str]:
-    """A sentence for each expectation that is undecided, with the reason and the remedy."""
+    """A sentence for each check that is undecided, with the reason and the remedy."""
     return [
-        f"{_value_and_bounds(one, held)}: undecided, since {_because(held)}."
-        for one, held in _with_verdict(judged, ExpectationVerdict.UNDECIDED)
+        f"{_value_and_bounds(one, held)}: undecided, since {_because(held.outcome)}."
+        for one, held in _with_verdict(judged, CheckVerdict.UNDECIDED)
     ]
 
 
-def _with_verdict(
-    judged: Iterable[Judged], verdict: ExpectationVerdict
-) -> Iterator[tuple[Judged, Held]]:
-    """The expectations with this verdict, each with the attempt that it belongs to."""
-    return ((one, held) for one in judged for held in one.held if held.verdict is verdict)
+def _with_verdict(judged: Iterable[Judged], verdict: CheckVerdict) -> Iterator[tuple[Judged, Held]]:
+    """The checks with this verdict, each with the attempt that it belongs to."""
+    return ((one, held) for one in judged for held in one.held if held.verdict == verdict)
 
 
 def _value_and_bounds(one: Judged, held: Held) -> str:
-    """The measured value of an expectation, and what is expected."""
-    return (
-        f"{one.attempt.situation.name}: {quantity(held.expected)} is {held.interval_text}, "
-        f"{held.bounds_text} expected"
-    )
+    """The measured value of a check, and what is expected."""
+    found, what = held.outcome, f"{one.attempt.situation.name}: {quantity(held.outcome.check)}"
+    return f"{what} is {found.interval_text}, {found.bounds_text} expected"
 
 
-def _because(held: Held) -> str:
-    """Why an expectation is undecided, and how many trials would decide it."""
+def _because(held: CheckOutcome) -> str:
+    """Why a check is undecided, and how many trials would decide it."""
     if held.more is None:
         return "it is at the bound: more than a thousand trials would be needed"
     total = f"--trials {len(held.values) + held.more} would probably decide"
@@ -126,8 +123,8 @@ def _because(held: Held) -> str:
 
 
 def situations_met(judged: Iterable[Judged]) -> list[str]:
-    """The situations in which every expectation is met."""
-    return [one.attempt.situation.name for one in judged if one.verdict is ExpectationVerdict.MET]
+    """The situations in which every check is met."""
+    return [one.attempt.situation.name for one in judged if one.verdict == CheckVerdict.MET]
 
 
 def differences(
@@ -146,7 +143,7 @@ def differences(
 
 def _met_only_by_first(one: Judged, other: Judged) -> bool:
     """Whether one is met where the other isn't."""
-    return one.verdict is ExpectationVerdict.MET and other.verdict is ExpectationVerdict.NOT_MET
+    return one.verdict == CheckVerdict.MET and other.verdict == CheckVerdict.NOT_MET
 
 
 def _against(title: str, better: Sequence[str], worse: Sequence[str]) -> Iterator[str]:
@@ -161,7 +158,7 @@ def _alt(situation: Situation) -> str:
 
 
 def _draw(stem: Path, situation: Situation, judged: Sequence[Judged]) -> bool:
-    """Draws a panel for each expectation; returns False if nothing was measured."""
+    """Draws a panel for each check; returns False if nothing was measured."""
     measured = [one for one in judged if one.held]
     if not measured:
         return False
@@ -202,15 +199,15 @@ def _draw_network(file: Path, judged: Sequence[Judged]) -> str:
 
 
 def _panel(number: int, judged: Sequence[Judged]) -> Panel:
-    """An expectation: the mean of each control with its interval, and the bounds."""
-    lines, ticks, expected, scale = [], [], None, 1
+    """A check: the mean of each control with its interval, and the bounds."""
+    lines, ticks, check, scale = [], [], None, 1
     for at, one in enumerate(judged):
         ticks.append((float(at), one.attempt.contestant.title))
-        if number >= len(one.held) or not one.held[number].values:
+        if number >= len(one.held) or not one.held[number].outcome.values:
             continue
-        held = one.held[number]
-        expected = held.expected
-        ends = interval_of(held.values, expected.metric or "")
+        held = one.held[number].outcome
+        check = held.check
+        ends = interval_of(held.values, check.metric or "")
         scale, (low, high) = held.scale, (held.scale * end for end in ends)
         lines.append(
             Line(
@@ -225,14 +222,14 @@ def _panel(number: int, judged: Sequence[Judged]) -> Panel:
                 group="",
             )
         )
-    bounds = [] if expected is None else [expected.at_least, expected.at_most]
+    bounds = [] if check is None else [check.at_least, check.at_most]
     words = ("at least", "at most")
     guides = tuple(
         Guide(scale * value, f"{word} {scale * value:g}", below=word == "at most")
         for word, value in zip(words, bounds, strict=False)
         if value is not None
     )
-    label = "" if expected is None else quantity(expected)
+    label = "" if check is None else quantity(check)
     tops = [float(line.high[0]) for line in lines if line.high is not None]
     tops += [guide.value for guide in guides]
     top = max([0.0, *tops]) or 1.0

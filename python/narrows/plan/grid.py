@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from narrows.errors import Problem, SpecError
 from narrows.plan.build import MOST_FLOWS, EngineVersion, Plan, Trial, plan
-from narrows.spec import Expect, Study
+from narrows.spec import ResultCheck, Study
 
 MOST_PROBLEMS = 20
 """Further problems are left out."""
@@ -38,7 +38,7 @@ class Grid:
 
     study: Study
     cells: tuple[Cell, ...]
-    expected: tuple[Expect, ...] = ()
+    checks: tuple[ResultCheck, ...] = ()
 
     def runs(self, counts: Mapping[int, int] | None = None) -> Iterator[tuple[Cell, Trial]]:
         """The runs, combination by combination.
@@ -63,7 +63,7 @@ def grid(
     """
     cells: list[Cell] = []
     problems: dict[Problem, None] = {}
-    expected: tuple[Expect, ...] = ()
+    checks: tuple[ResultCheck, ...] = ()
     flows = 0
     for number, (values, spec) in enumerate(study.specs(controls), start=1):
         if isinstance(spec, SpecError):
@@ -71,7 +71,7 @@ def grid(
             if len(problems) >= MOST_PROBLEMS:
                 break
             continue
-        least, expected = spec.trials, spec.expect
+        least, checks = spec.trials, spec.checks
         most = least if study.until is None else max(least, study.until.max_trials)
         flows += most * len(spec.groups)
         if flows > MOST_FLOWS:
@@ -81,4 +81,4 @@ def grid(
         cells.append(Cell(number, values, plan(spec, engine, backend, most), least))
     if problems:
         raise SpecError(list(problems)[:MOST_PROBLEMS])
-    return Grid(study, tuple(cells), expected)
+    return Grid(study, tuple(cells), checks)
