@@ -132,7 +132,7 @@ def test_a_run_says_what_it_does_not_meet(tmp_path: Path) -> None:
 )
 def test_elements_are_classes(kind: str) -> None:
     module = getattr(nw, kind)
-    for name, entry in getattr(registry, kind)().items():
+    for name, entry in registry.elements(kind).items():
         made = getattr(module, class_name(name))
         assert issubclass(made, Element)
         assert made.kind == name

@@ -42,7 +42,7 @@ def test_the_example_shows_what_it_says(file: Path) -> None:
 
 def test_every_element_has_an_example() -> None:
     shown = {kind for file in EXAMPLES for kind in _kinds(plan(load(file).spec, "x"))}
-    known = {*registry.queues(), *registry.services(), *registry.impairments()}
+    known = {*registry.queues(), *registry.services(), *registry.elements("impairments")}
     assert shown == known
 
 
@@ -57,5 +57,10 @@ def _kinds(made: Any) -> Iterator[str]:
 
 def test_the_reference_pages_have_every_element() -> None:
     texts = [target.read_text(encoding="utf-8") for target in paths.TARGETS]
-    names = [*registry.impairments(), *presets(), *registry.workloads(), *registry.distributions()]
+    names = [
+        *registry.elements("impairments"),
+        *presets(),
+        *registry.elements("workloads"),
+        *registry.elements("distributions"),
+    ]
     assert all(any(f"#### `{name}`" in text for text in texts) for name in names)

@@ -213,12 +213,14 @@ def test_calls_and_probes_are_named_for_what_they_are(tmp_path: Any) -> None:
 def test_every_control_of_calls_is_listed() -> None:
     (control,) = [
         parameter
-        for parameter in registry.workloads()["media"]["parameters"]
+        for parameter in registry.elements("workloads")["media"]["parameters"]
         if parameter["name"] == "control"
     ]
     assert sorted(dict(listing("media"))) == sorted(control["words"])
 
 
 def test_each_control_of_calls_that_the_engine_knows_has_words() -> None:
-    control = next(p for p in registry.workloads()["media"]["parameters"] if p["name"] == "control")
+    control = next(
+        p for p in registry.elements("workloads")["media"]["parameters"] if p["name"] == "control"
+    )
     assert set(MEDIA_CONTROLS) == set(control["words"])

@@ -153,7 +153,7 @@ def declared_in(name: str) -> Iterator[Declared]:
 
 def _elements(kind: str, base: type[Table]) -> Iterator[Declared]:
     """The classes of a registry: each after those of the tables that it holds."""
-    for entry in getattr(registry, kind)().values():
+    for entry in registry.elements(kind).values():
         name = class_name(entry["name"])
         for parameter in entry["parameters"]:
             if "parameters" in parameter:
