@@ -54,7 +54,7 @@ harm.group_by("path.buffer", maintain_order=True).agg(pl.col("harm").mean())
 # ## Guarding a change
 #
 # A check is a bound on a metric. The command `narrows run` ends with
-# status 1 if a combination doesn't keep it; here they are listed.
+# status 1 unless all combinations meet it; here those that don't are listed.
 
 # %%
 guarded = nw.Scenario(
