@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 
 MADE = (
-    "samples", "scenario", "tables", "elements", "python", "paths", "controls", "columns",
+    "samples", "scenario", "stubs", "python", "paths", "controls", "columns",
     "metrics", "statements", "commands", "requirements", "specification", "agreement",
     "kernel_tests",
 )  # fmt: skip

@@ -53,8 +53,8 @@ harm.group_by("path.buffer", maintain_order=True).agg(pl.col("harm").mean())
 #
 # ## Guarding a change
 #
-# An expectation is a bound on a metric. The command `narrows run` ends with
-# status 1 if a combination doesn't keep it; here they are listed.
+# A check is a bound on a metric. The command `narrows run` ends with
+# status 1 unless all combinations meet it; here those that don't are listed.
 
 # %%
 guarded = nw.Scenario(
@@ -62,7 +62,7 @@ guarded = nw.Scenario(
     path=study.path,
     flows=study.flows,
     run=study.run,
-    expect=[nw.Expect(metric="utilization", at_least=0.9), nw.Expect(metric="jain", at_least=0.6)],
+    check=[nw.Check(metric="utilization", at_least=0.9), nw.Check(metric="jain", at_least=0.6)],
 )
 for line in nw.sweep(guarded, out="buffers").unmet:
     print(line)

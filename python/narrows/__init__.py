@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from narrows.api.simulation import Simulation as Simulation
     from narrows.api.tables import Change as Change
     from narrows.api.tables import Condition as Condition
-    from narrows.api.tables import Expect as Expect
     from narrows.api.tables import Flow as Flow
     from narrows.api.tables import Host as Host
     from narrows.api.tables import Link as Link
@@ -51,7 +50,7 @@ _HOMES = {
     "narrows.api.running": ("run", "sweep"),
     "narrows.api.simulation": ("Simulation",),
     "narrows.api.tables": (
-        *("Change", "Condition", "Expect", "Flow", "Host", "Link"),
+        *("Change", "Check", "Condition", "Flow", "Host", "Link"),
         *("Path", "Reverse", "Run", "Scenario"),
     ),
     "narrows.api.writing": ("Range", "Sweep"),

@@ -567,7 +567,7 @@ class SpecOutput:
     @property
     def classes(self) -> list[str]: ...
     @property
-    def expect(self) -> str:
+    def checks(self) -> str:
         """A JSON list of `metric`, `at_least`, `at_most` and `where`."""
     def scenario(self, trial: int) -> str:
         """The scenario of a trial, from 1 on, as canonical JSON."""

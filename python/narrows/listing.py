@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from narrows.backends import NAMES, get_backend
@@ -158,24 +159,8 @@ def _paths() -> Iterator[Row]:
             yield f"  {key}", value
 
 
-def _services() -> Iterator[Row]:
-    yield from _elements(registry.services())
-
-
-def _impairments() -> Iterator[Row]:
-    yield from _elements(registry.impairments())
-
-
-def _workloads() -> Iterator[Row]:
-    yield from _elements(registry.workloads())
-
-
-def _distributions() -> Iterator[Row]:
-    yield from _elements(registry.distributions())
-
-
-def _elements(entries: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
-    for name, entry in entries.items():
+def _elements(kind: str) -> Iterator[Row]:
+    for name, entry in registry.elements(kind).items():
         yield name, f"{entry['summary']} ({entry['source']})"
         yield from _parameters(entry)
 
@@ -236,10 +221,10 @@ _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "ccas": _ccas,
     "media": _media,
     "queues": _queues,
-    "services": _services,
-    "impairments": _impairments,
-    "workloads": _workloads,
-    "distributions": _distributions,
+    "services": partial(_elements, "services"),
+    "impairments": partial(_elements, "impairments"),
+    "workloads": partial(_elements, "workloads"),
+    "distributions": partial(_elements, "distributions"),
     "paths": _paths,
     "profiles": _profiles,
     "figures": _figures,

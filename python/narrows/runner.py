@@ -33,7 +33,7 @@ from narrows.version import __version__
 if TYPE_CHECKING:
     from narrows.backends import Progress
     from narrows.execute import Watcher
-    from narrows.metrics.expect import Combination, Unmet
+    from narrows.metrics.checks import Combination, CombinationOutcome
     from narrows.metrics.series import RunSeries
     from narrows.store.read import StoredTrial
 
@@ -81,19 +81,19 @@ def prepare(
     engine = get_backend(backend)
     loaded = load(spec, overrides, engine.capabilities().ccas)
     experiment = Experiment(loaded, plan(loaded.spec, engine.engine_of, engine.name), engine)
-    if loaded.spec.expect:
-        from narrows.metrics.expect import applicable
+    if loaded.spec.checks:
+        from narrows.metrics.checks import applicable
 
         with with_lines(spec):
-            applicable(loaded.spec.expect, [_case(experiment)])
+            applicable(loaded.spec.checks, [_case(experiment)])
     return experiment
 
 
-def unmet(experiment: Experiment, result: Result) -> list[Unmet]:
-    """The expectations of the specification that a result doesn't meet."""
-    if not experiment.loaded.spec.expect:
+def unmet(experiment: Experiment, result: Result) -> list[CombinationOutcome]:
+    """The checks of the specification that a result doesn't meet, or that are undecided."""
+    if not experiment.loaded.spec.checks:
         return []
-    from narrows.metrics.expect import RunMeasurements, judge
+    from narrows.metrics.checks import RunMeasurements, judge_all
     from narrows.metrics.series import RunSeries
     from narrows.metrics.tables import summary_row
 
@@ -104,18 +104,20 @@ def unmet(experiment: Experiment, result: Result) -> list[Unmet]:
     runs = [
         RunMeasurements(row, series(trial)) for row, trial in zip(rows, result.trials, strict=True)
     ]
-    return list(judge(experiment.loaded.spec.expect, [_case(experiment)], {1: runs}))
+    judged = judge_all(experiment.loaded.spec.checks, [_case(experiment)], {1: runs})
+    return [one for one in judged if not one.outcome.passed]
 
 
 def _case(experiment: Experiment) -> Combination:
     """The specification as the only combination."""
-    from narrows.metrics.expect import Combination
+    from narrows.metrics.checks import Combination
     from narrows.metrics.tables import columns_of
 
     values = values_in(experiment.loaded.text)
     first = experiment.plan.trials[0].scenario
     columns = columns_of(experiment.plan)
-    return Combination(1, experiment.plan.name, values, columns, first, experiment.plan.groups)
+    groups, alone = experiment.plan.groups, len(experiment.plan.trials) == 1
+    return Combination(1, experiment.plan.name, values, columns, first, groups, alone)
 
 
 def execute(

@@ -10,10 +10,11 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Bar, Figure, Guide, Line, Panel
 from narrows.figures.palette import name
+from narrows.metrics.bounds import combine
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import combine, judge_bounds
+from narrows.reproduce.judging import judge_bounds
 
 from . import testbed
 

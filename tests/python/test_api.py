@@ -13,13 +13,13 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from reference.elements import class_name
 from specimens import GOOD, write
 
 import narrows as nw
 from narrows.api import tables
+from narrows.api.declared import class_name
 from narrows.api.element import Element
-from narrows.api.tables import Table
+from narrows.api.writing import Table
 from narrows.spec import parse, registry
 from narrows.sweeps.figure import describe
 
@@ -122,9 +122,7 @@ def test_results_of_runs_and_sweeps_have_the_same_attributes(tmp_path: Path) -> 
 
 
 def test_a_run_says_what_it_does_not_meet(tmp_path: Path) -> None:
-    result = nw.run(
-        small(expect=[nw.Expect(metric="utilization", at_least=1.1)]), out=tmp_path / "a"
-    )
+    result = nw.run(small(check=[nw.Check(metric="utilization", at_least=1.1)]), out=tmp_path / "a")
     assert len(result.unmet) == 1
     assert result.unmet[0].endswith("1.1 expected")
 
@@ -134,7 +132,7 @@ def test_a_run_says_what_it_does_not_meet(tmp_path: Path) -> None:
 )
 def test_elements_are_classes(kind: str) -> None:
     module = getattr(nw, kind)
-    for name, entry in getattr(registry, kind)().items():
+    for name, entry in registry.elements(kind).items():
         made = getattr(module, class_name(name))
         assert issubclass(made, Element)
         assert made.kind == name
@@ -229,7 +227,7 @@ def test_a_type_checker_knows_the_classes(tmp_path: Path) -> None:
 def test_a_sweep_gives_frames(tmp_path: Path) -> None:
     study = small(
         path=nw.Path(rate=["4mbit", "8mbit"], rtt="20ms", buffer=nw.Range("1bdp", "2bdp", count=2)),
-        expect=[nw.Expect(metric="utilization", at_least=1.1, where={"path.rate": "8mbit"})],
+        check=[nw.Check(metric="utilization", at_least=1.1, where={"path.rate": "8mbit"})],
     )
     result = nw.sweep(study, out=tmp_path / "out", filters=["path.buffer=1bdp"])
     assert result.summary_table["path.rate"].to_list() == ["4mbit", "8mbit"]

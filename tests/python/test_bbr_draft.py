@@ -33,11 +33,11 @@ def test_the_page_was_made_from_the_present_suite_and_control() -> None:
 
 def test_the_page_lists_what_googles_code_breaks() -> None:
     situations = load_suite("bbr-draft").situations
-    rules = {"metric": "drops", "bound": "at most 0", "values": [0, 0], "verdict": "met"}
+    rules = {"check": "drops", "bounds": "at most 0", "values": [0, 0], "verdict": "met"}
     code = {**rules, "values": [3], "verdict": "not met"}
     entries = [
         {"situation": one.name, "control": control, "verdict": held["verdict"],
-         "expectations": [rules, held]}
+         "checks": [rules, held]}
         for one in situations
         for control, held in ((bbr_draft.DRAFT, rules), (bbr_draft.CODE, code))
     ]  # fmt: skip

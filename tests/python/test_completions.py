@@ -172,7 +172,7 @@ def test_columns_of_a_sweep_can_be_drawn_and_expected(
     for name in ("completion_times", "slowdown"):
         assert main(["figure", str(sweep), name, "--out", str(tmp_path / name)]) == 0
     spec = tmp_path / "expect.toml"
-    held = '[[expect]]\nmetric = "web.slowdown_p99"\nat_most = 0.5\n'
+    held = '[[check]]\nmetric = "web.slowdown_p99"\nat_most = 0.5\n'
     spec.write_text(text(WEB) + held)
     assert main(["run", str(spec), "--out", str(tmp_path / "out")]) == 1
     assert "web.slowdown_p99 is" in capsys.readouterr().out

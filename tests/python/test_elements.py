@@ -10,7 +10,7 @@ import pytest
 from reference import paths
 
 from narrows.backends.sim import Simulator
-from narrows.metrics.expect import Combination, RunMeasurements, judge
+from narrows.metrics.checks import Combination, RunMeasurements, judge_all
 from narrows.metrics.series import RunSeries
 from narrows.metrics.summary import summarise
 from narrows.metrics.tables import summary_tables
@@ -31,16 +31,18 @@ def test_the_example_shows_what_it_says(file: Path) -> None:
     result = Simulator().run(scenario)
     entry = summarise(scenario, result.tables, result.info)
     summary = summary_tables(entry, made.groups)["summary"].with_columns(cell=1)
-    assert spec.expect
-    case = Combination(1, "", {}, summary.columns, scenario, made.groups)
+    assert spec.checks
+    case = Combination(1, "", {}, summary.columns, scenario, made.groups, alone=True)
     series = RunSeries(scenario, made.groups, result.tables)
     runs = {1: [RunMeasurements(summary.row(0, named=True), lambda: series)]}
-    assert [str(one) for one in judge(spec.expect, [case], runs)] == []
+    judged = list(judge_all(spec.checks, [case], runs))
+    assert [str(one) for one in judged if not one.outcome.passed] == []
+    assert judged
 
 
 def test_every_element_has_an_example() -> None:
     shown = {kind for file in EXAMPLES for kind in _kinds(plan(load(file).spec, "x"))}
-    known = {*registry.queues(), *registry.services(), *registry.impairments()}
+    known = {*registry.queues(), *registry.services(), *registry.elements("impairments")}
     assert shown == known
 
 
@@ -55,5 +57,10 @@ def _kinds(made: Any) -> Iterator[str]:
 
 def test_the_reference_pages_have_every_element() -> None:
     texts = [target.read_text(encoding="utf-8") for target in paths.TARGETS]
-    names = [*registry.impairments(), *presets(), *registry.workloads(), *registry.distributions()]
+    names = [
+        *registry.elements("impairments"),
+        *presets(),
+        *registry.elements("workloads"),
+        *registry.elements("distributions"),
+    ]
     assert all(any(f"#### `{name}`" in text for text in texts) for name in names)

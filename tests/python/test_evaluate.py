@@ -16,10 +16,11 @@ from narrows.evaluate import evaluate, load_suite, suites
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.site import differences, failures, open_questions
 from narrows.evaluate.suite import Situation
-from narrows.evaluate.verdicts import AttemptResult, ExpectationVerdict, combine, judge
-from narrows.metrics.expect import RunMeasurements
+from narrows.evaluate.verdicts import AttemptResult, judge
+from narrows.metrics.bounds import CheckVerdict, combine
+from narrows.metrics.checks import RunMeasurements
 from narrows.plan import Cell, Plan, Trial, plan
-from narrows.spec import Expect, Written, load
+from narrows.spec import ResultCheck, Written, load
 from narrows.spec.permission import allowing
 
 SPECIFICATION = """name = "alone"
@@ -36,7 +37,7 @@ jitter = "200us"
 duration = "4s"
 warmup = "1s"
 trials = 3
-[[expect]]
+[[check]]
 metric = "utilization"
 at_least = 0.9
 """
@@ -198,7 +199,7 @@ def test_options_of_a_control_follow_its_name(
     command = ["evaluate", "cubic:beta=205", "cubic", "--beside", "", "--json"]
     main([*command, "--suite", str(suite(tmp_path)), "--out", str(tmp_path / "out")])
     document = json.loads(capsys.readouterr().out)
-    values = {one["control"]: one["expectations"][0]["values"] for one in document["situations"]}
+    values = {one["control"]: one["checks"][0]["values"] for one in document["situations"]}
     assert list(values) == ["cubic:beta=205", "cubic"]
     assert max(values["cubic:beta=205"]) < min(values["cubic"])
     page = (Path(document["page"]).parent / "alone.html").read_text(encoding="utf-8")
@@ -264,7 +265,7 @@ def judge_values(values: list[float | None], trials: int | None = None) -> Attem
     situation = Situation("alone", Path("alone.toml"), "1", "?", ("It is alone.",), (0,))
     attempt = Attempt(
         situation, Contestant("cubic", "CUBIC", tested=True),
-        (Expect("utilization", 0.9, None, {}),), cell,
+        (ResultCheck("utilization", 0.9, None, {}),), cell,
     )  # fmt: skip
     rows = {
         trial.hash: {"utilization": value}
@@ -280,18 +281,18 @@ def judge_values(values: list[float | None], trials: int | None = None) -> Attem
     return judge(attempt, find)
 
 
-def verdict_of(values: list[float | None], trials: int | None = None) -> ExpectationVerdict:
+def verdict_of(values: list[float | None], trials: int | None = None) -> str:
     """The verdict on such runs."""
     return judge_values(values, trials).verdict
 
 
 def test_verdicts_come_from_the_whole_interval() -> None:
-    assert verdict_of([0.95, 0.96, 0.94]) is ExpectationVerdict.MET
-    assert verdict_of([0.5, 0.51, 0.52]) is ExpectationVerdict.NOT_MET
-    assert verdict_of([0.85, 0.95, 0.99]) is ExpectationVerdict.UNDECIDED
-    assert verdict_of([0.99, 0.99]) is ExpectationVerdict.UNDECIDED  # two trials decide nothing
-    assert verdict_of([0.95, None, 0.95]) is ExpectationVerdict.NOT_MET  # what never came
-    assert verdict_of([0.95, 0.95], trials=3) is ExpectationVerdict.UNDECIDED  # a run failed
+    assert verdict_of([0.95, 0.96, 0.94]) == CheckVerdict.MET
+    assert verdict_of([0.5, 0.51, 0.52]) == CheckVerdict.NOT_MET
+    assert verdict_of([0.85, 0.95, 0.99]) == CheckVerdict.UNDECIDED
+    assert verdict_of([0.99, 0.99]) == CheckVerdict.UNDECIDED  # two trials decide nothing
+    assert verdict_of([0.95, None, 0.95]) == CheckVerdict.NOT_MET  # what never came
+    assert verdict_of([0.95, 0.95], trials=3) == CheckVerdict.UNDECIDED  # a run failed
 
 
 def test_a_failure_names_the_controls_beside_that_fail_the_same_way() -> None:
@@ -315,16 +316,10 @@ def test_undecided_expectations_show_the_reason_and_the_trials_that_would_decide
     assert open_questions([judge_values([0.95, 0.96, 0.94]), judge_values([0.5, 0.51, 0.52])]) == []
 
 
-def test_one_unmet_expectation_decides_a_situation() -> None:
-    assert (
-        combine([ExpectationVerdict.MET, ExpectationVerdict.UNDECIDED, ExpectationVerdict.NOT_MET])
-        is ExpectationVerdict.NOT_MET
-    )
-    assert (
-        combine([ExpectationVerdict.MET, ExpectationVerdict.UNDECIDED])
-        is ExpectationVerdict.UNDECIDED
-    )
-    assert combine([ExpectationVerdict.MET]) is ExpectationVerdict.MET
+def test_one_unmet_check_decides_a_situation() -> None:
+    assert combine([True, None, False]) is False
+    assert combine([True, None]) is None
+    assert combine([True]) is True
 
 
 def test_code_of_a_person_runs_only_if_it_is_named(
@@ -411,8 +406,8 @@ def test_a_page_says_where_a_control_differs_from_those_beside(tmp_path: Path) -
         for one in made.contestants
     })  # fmt: skip
     verdicts = {one.attempt.contestant.title: one.verdict for one in made.judged}
-    assert verdicts["Reno"] is ExpectationVerdict.NOT_MET
-    kept = [name for name, verdict in verdicts.items() if verdict is ExpectationVerdict.MET]
+    assert verdicts["Reno"] == CheckVerdict.NOT_MET
+    kept = [name for name, verdict in verdicts.items() if verdict == CheckVerdict.MET]
     assert told["Reno"] == [f"It doesn't meet what {name} meets in: alone." for name in kept]
 
 
@@ -430,4 +425,4 @@ def test_a_planted_fault_is_caught(
             [f"faulty:{fault}"], suite="rfc9743", only=[situation], beside=["reno"], trials=3
         )
     verdicts = {one.attempt.contestant.title: one.verdict for one in made.judged}
-    assert verdicts == {fault: ExpectationVerdict.NOT_MET, "Reno": ExpectationVerdict.MET}
+    assert verdicts == {fault: CheckVerdict.NOT_MET, "Reno": CheckVerdict.MET}

@@ -1,4 +1,4 @@
-"""An expectation that is not met, over time, on the page of its situation."""
+"""A check that is not met, over time, on the page of its situation."""
 
 from __future__ import annotations
 
@@ -12,32 +12,31 @@ from test_evaluate import INDEX, SPECIFICATION, suite
 from narrows.evaluate import evaluate
 from narrows.evaluate.failure import over_time
 from narrows.evaluate.make import Evaluation
-from narrows.evaluate.verdicts import ExpectationVerdict, judge
+from narrows.evaluate.verdicts import judge
 from narrows.figures.model import Figure, Panel
+from narrows.metrics.bounds import CheckVerdict
 from narrows.metrics.stored import Found
-from narrows.spec import Condition, Expect, Taken
+from narrows.spec import Condition, ResultCheck, Taken
 from narrows.store import open_store
 
-QUEUE = Expect("queue_mean_ms", None, 5.0, {})
+QUEUE = ResultCheck("queue_mean_ms", None, 5.0, {})
 
 
 @pytest.fixture(scope="module")
 def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
-    """CUBIC breaks one of two expectations, Reno too."""
+    """CUBIC breaks one of two checks, Reno too."""
     folder = tmp_path_factory.mktemp("suite")
-    more = '[[expect]]\nmetric = "queue_mean_ms"\nat_most = 5.0\n'
+    more = '[[check]]\nmetric = "queue_mean_ms"\nat_most = 5.0\n'
     index = INDEX.replace('["It is alone."]', '["It is alone.", "The queue must be short."]')
     mine = suite(folder, index, SPECIFICATION + more)
     return evaluate(["cubic"], suite=mine, beside=["reno"], out=folder / "out")
 
 
-def failure_figure(evaluation: Evaluation, *expected: Expect) -> Figure | None:
-    """The figure for other expectations about the same runs."""
+def failure_figure(evaluation: Evaluation, *checks: ResultCheck) -> Figure | None:
+    """The figure for other checks about the same runs."""
     found = Found(open_store(evaluation.out.parents[1] / "runs"))
-    because = replace(evaluation.judged[0].attempt.situation, because=tuple("x" for _ in expected))
-    tried = [
-        replace(one.attempt, expected=expected, situation=because) for one in evaluation.judged
-    ]
+    because = replace(evaluation.judged[0].attempt.situation, because=tuple("x" for _ in checks))
+    tried = [replace(one.attempt, checks=checks, situation=because) for one in evaluation.judged]
     return over_time("t", [judge(one, found.of) for one in tried], found.of)
 
 
@@ -49,8 +48,8 @@ def only(figure: Figure | None) -> Panel:
 
 def take_of(
     take: str, condition: Condition, at_most: float, window_s: float | None = None
-) -> Expect:
-    return Expect(None, None, at_most, {}, Taken(condition, take, window_s=window_s))
+) -> ResultCheck:
+    return ResultCheck(None, None, at_most, {}, Taken(condition, take, window_s=window_s))
 
 
 def test_the_page_shows_what_is_not_met_and_not_what_is_met(evaluation: Evaluation) -> None:
@@ -66,7 +65,7 @@ def test_the_page_shows_what_is_not_met_and_not_what_is_met(evaluation: Evaluati
 
 def test_a_page_without_a_failure_shows_none(tmp_path: Path) -> None:
     kept = evaluate(["cubic"], suite=suite(tmp_path), beside=[], out=tmp_path / "out")
-    assert kept.judged[0].verdict is ExpectationVerdict.MET
+    assert kept.judged[0].verdict == CheckVerdict.MET
     assert "over-time" not in (kept.out / "alone.html").read_text()
 
 
@@ -76,7 +75,7 @@ def test_the_line_has_the_mean_of_the_metric_and_the_bound(evaluation: Evaluatio
     assert (bound.value, bound.label) == (5.0, "at most 5")
     assert (begin.value, begin.upright) == (1.0, True)
     [cubic, _] = evaluation.judged
-    measured = cubic.results[1].values
+    measured = cubic.results[1].outcome.values
     line = panel.lines[0]
     counted = line.y[line.x >= 1.0]
     assert (line.label, line.colour, line.band) == ("CUBIC", "cubic", True)
@@ -99,10 +98,12 @@ def test_a_bdp_is_the_scale_of_a_queue_in_bdp(evaluation: Evaluation) -> None:
 
 def test_goodput_and_fairness_are_those_of_the_windows(evaluation: Evaluation) -> None:
     rate = (
-        only(failure_figure(evaluation, Expect("subject.goodput_mbps", None, 1.0, {}))).lines[0].y
+        only(failure_figure(evaluation, ResultCheck("subject.goodput_mbps", None, 1.0, {})))
+        .lines[0]
+        .y
     )
     assert np.nanmean(rate[15:]) == pytest.approx(7.7, rel=0.05)
-    fair = only(failure_figure(evaluation, Expect("jain", None, 0.5, {}))).lines[0].y
+    fair = only(failure_figure(evaluation, ResultCheck("jain", None, 0.5, {}))).lines[0].y
     np.testing.assert_allclose(fair[15:], 1.0)
 
 
@@ -128,4 +129,4 @@ def test_states_are_steps_through_their_names(evaluation: Evaluation) -> None:
 
 
 def test_a_metric_without_a_series_has_no_panel(evaluation: Evaluation) -> None:
-    assert failure_figure(evaluation, Expect("subject.retransmits", None, -1.0, {})) is None
+    assert failure_figure(evaluation, ResultCheck("subject.retransmits", None, -1.0, {})) is None

@@ -9,8 +9,9 @@ import pytest
 from narrows.backends import get_backend
 from narrows.evaluate.runs import attempts, contestants
 from narrows.evaluate.suite import load_suite, select
-from narrows.evaluate.verdicts import ExpectationVerdict, judge
+from narrows.evaluate.verdicts import judge
 from narrows.execute import run_all
+from narrows.metrics.bounds import CheckVerdict
 from narrows.metrics.stored import Found
 from narrows.spec.permission import allowing
 from narrows.store import open_store
@@ -60,4 +61,4 @@ def test_expectations_that_all_controls_meet_can_fail(
         run_all([job for one in tried for job in one.jobs(engine)], tmp_path / "out")
     found = Found(open_store(tmp_path / "out" / "runs"))
     verdicts = {one.situation.name: judge(one, found.of).verdict for one in tried}
-    assert verdicts == dict.fromkeys(KEPT[fault], ExpectationVerdict.NOT_MET)
+    assert verdicts == dict.fromkeys(KEPT[fault], CheckVerdict.NOT_MET)

@@ -66,7 +66,7 @@ cca = "bbr"
 workload = { kind = "requests", size = "20kb", think = "100ms" }
 """
 EXPECT = """
-[[expect]]
+[[check]]
 series = "cubic.cwnd"
 take = "mean"
 at_least = 1

@@ -33,8 +33,8 @@ def names_in(text: str) -> list[str]:
 
 def test_each_workload_is_among_the_features() -> None:
     found = {feature.name for feature in features()}
-    assert {f"workload {name}" for name in registry.workloads()} <= found
-    assert set(SIMULATED_WORKLOADS) < set(registry.workloads())
+    assert {f"workload {name}" for name in registry.elements("workloads")} <= found
+    assert set(SIMULATED_WORKLOADS) < set(registry.elements("workloads"))
 
 
 def test_the_guide_to_real_kernels_names_what_they_run() -> None:
@@ -97,7 +97,9 @@ def test_the_solution_of_the_first_assignment_shows_what_its_study_gives(tmp_pat
 
 
 def test_each_control_of_calls_has_a_title() -> None:
-    (control,) = (p for p in registry.workloads()["media"]["parameters"] if p["name"] == "control")
+    (control,) = (
+        p for p in registry.elements("workloads")["media"]["parameters"] if p["name"] == "control"
+    )
     assert list(MEDIA_CONTROLS) == control["words"]
 
 

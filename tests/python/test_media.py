@@ -110,14 +110,14 @@ def test_the_summary_has_the_quality_of_calls_and_videos(tmp_path: Any) -> None:
     assert "call.stalls" not in row
 
 
-def test_media_metrics_can_be_expected_and_plotted(tmp_path: Any) -> None:
-    expected = nw.Expect(metric="call.media_mbps", at_most=0.6)
+def test_media_metrics_can_be_checked_and_plotted(tmp_path: Any) -> None:
+    expected = nw.Check(metric="call.media_mbps", at_most=0.6)
     scenario = nw.Scenario(
         name="calls",
         path=nw.Path(rate=["500kbit", "8mbit"], rtt="100ms", buffer="3bdp"),
         flows=[call("nada", name="call")],
         run=nw.Run(duration="20s"),
-        expect=[expected],
+        check=[expected],
     )
     result = nw.sweep(scenario, out=tmp_path / "out")
     assert len(result.unmet) == 1
@@ -213,12 +213,14 @@ def test_calls_and_probes_are_named_for_what_they_are(tmp_path: Any) -> None:
 def test_every_control_of_calls_is_listed() -> None:
     (control,) = [
         parameter
-        for parameter in registry.workloads()["media"]["parameters"]
+        for parameter in registry.elements("workloads")["media"]["parameters"]
         if parameter["name"] == "control"
     ]
     assert sorted(dict(listing("media"))) == sorted(control["words"])
 
 
 def test_each_control_of_calls_that_the_engine_knows_has_words() -> None:
-    control = next(p for p in registry.workloads()["media"]["parameters"] if p["name"] == "control")
+    control = next(
+        p for p in registry.elements("workloads")["media"]["parameters"] if p["name"] == "control"
+    )
     assert set(MEDIA_CONTROLS) == set(control["words"])

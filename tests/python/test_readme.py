@@ -93,12 +93,10 @@ def test_is_a_control_safe(place: Path) -> None:
     met = sum(one["verdict"] == "met" for one in mine.values())
     assert f"meets {met} of the {len(mine)}," in WORDS
     assert [name for name, one in mine.items() if one["verdict"] == "not met"] == ["bufferbloat"]
-    [queue] = [
-        one for one in mine["bufferbloat"]["expectations"] if one["metric"] == "queue_mean_ms"
-    ]
+    [queue] = [one for one in mine["bufferbloat"]["checks"] if one["check"] == "queue_mean_ms"]
     mean = sum(queue["values"]) / len(queue["values"])
     assert (
-        f"its mean queue is {mean:.0f} ms, and the limit is {queue['bound'].split()[-1]} ms"
+        f"its mean queue is {mean:.0f} ms, and the limit is {queue['bounds'].split()[-1]} ms"
         in WORDS
     )
     suite = (ROOT / "python/narrows/evaluate/suites/rfc9743/suite.toml").read_text("utf-8")

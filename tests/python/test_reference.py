@@ -40,7 +40,7 @@ def test_the_commands_are_described() -> None:
 
 def test_every_key_is_described() -> None:
     text = text_of("specification.md")
-    for section in ("[path]", "[[flows]]", "[host]", "[run]", "[[expect]]", "[sweep.until]"):
+    for section in ("[path]", "[[flows]]", "[host]", "[run]", "[[check]]", "[sweep.until]"):
         assert f"## {section}\n" in text
 
 

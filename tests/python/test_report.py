@@ -151,7 +151,7 @@ def test_verdicts_are_shown_and_kept(tmp_path):
 
 @pytest.mark.parametrize(
     ("passed", "verdict"),
-    [(True, "confirmed"), (False, "not confirmed"), (None, "undecided")],
+    [(True, "met"), (False, "not met"), (None, "undecided")],
 )
 def test_a_verdict_in_words(passed, verdict):
     assert Check("", "", "", "", passed).verdict == verdict

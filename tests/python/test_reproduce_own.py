@@ -53,7 +53,7 @@ quote = "losses cost throughput"
   statement = "With losses of 5 % it is at most half."
   measure = "rate"
   ratio = { "path.loss" = [0.05, 0.0] }
-  high = 0.5
+  at_most = 0.5
   basis = "Our choice: half."
   history = [{ since = "2026-11-25", why = "the text has no number", results = "before" }]
 
@@ -91,7 +91,7 @@ def _there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_paper_is_run_drawn_and_judged(tmp_path, capsys) -> None:
     assert run_cli("reproduce", paper(tmp_path)) == 0
     told = capsys.readouterr().out
-    assert "  confirmed: law/less\n    confirmed: With losses of 5 % it is at most half: 0." in told
+    assert "  confirmed: law/less\n    met: With losses of 5 % it is at most half: 0." in told
     out = Path("narrows-results/law.study")
     (entry,) = json.loads((out / "ledger.json").read_text())["entries"]
     assert (entry["claim"], entry["figure"], entry["verdict"]) == ("law/less", "law", "confirmed")
@@ -176,8 +176,8 @@ def test_a_library_is_left_as_it_was_found(tmp_path) -> None:
         ('x = "path.loss"', 'x = "path.los"', 'figure[0].x: found "path.los"; "path.loss" would'),
         ('y = "rate"', 'y = "rat"', 'figure[0].y: found "rat"; "rate" would be right'),
         ('kind = "number"', 'kind = "numbr"', 'claim[0].kind: found "numbr"; "number" would'),
-        ("  high = 0.5", "", "claim[0].check[0].low: found no bounds; low, high, or both"),
-        ("  high = 0.5", "  high = 0.5\n  low = 1", "claim[0].check[0].low: found [1, 0.5]"),
+        ("  at_most = 0.5", "", "at_least: found no bounds; `at_least`, `at_most` or"),
+        ("  at_most = 0.5", "  at_most = 0.5\n  at_least = 1", "check[0].at_least: found [1, 0.5]"),
         ('  basis = "Our choice: half."', "", "claim[0].check[0].basis: found nothing; text"),
         ("[0.05, 0.0]", "[0.05, 0.1]", "claim[0].check[0].ratio.path.loss: found [0.05, 0.1]"),
         ('  words = "BBR in Reno\'s place"', "", "claim[0].control[0].words: found nothing; text"),
@@ -330,7 +330,7 @@ kind = "number"
 
   [[claim.check]]
   name = "goodput"
-  low = 5
+  at_least = 5
   unit = " Mbit/s"
   basis = "Our choice: half of the rate."
 """

@@ -289,7 +289,7 @@ def test_cubic_s_growth_ends_with_the_first_drop(tmp_path) -> None:
     assert measures.growth_until_loss(nothing_lost) is None
 
 
-def test_a_measure_is_what_an_expectation_takes(tmp_path) -> None:
+def test_a_measure_is_what_a_check_takes(tmp_path) -> None:
     trial = trial_of(tmp_path, MIX)
     share = {"metric": "bbr.share", "times": 100, "label": "Share"}
     assert 0 < (value("panaderia", share, trial) or 0) < 100

@@ -183,7 +183,7 @@ def test_a_known_weakness_is_found_in_runs(tmp_path: Path, capsys: Any) -> None:
     assert len(finding["departures"]) <= 3
     assert finding["seeds"]["failing"] > 5
     assert (tmp_path / "1" / "results" / "report.html").exists()
-    # Whoever gets the specification sees it break its expectation.
+    # Whoever gets the specification sees it fail its check.
     again = ["--out", str(tmp_path / "again")]
     assert main(["run", str(tmp_path / "1" / "finding.toml"), *again]) == 1
 
@@ -223,7 +223,7 @@ def test_a_finding_is_a_specification(tmp_path: Path) -> None:
     file.write_text(_specification(trying, tried, "A sentence."))
     spec = load(file).spec
     assert [flow["rtt_ns"] for flow in spec.scenario["flows"]] == [None, 80_000_000]
-    assert spec.expect[0].metric == "rival.share"
+    assert spec.checks[0].metric == "rival.share"
 
 
 def test_words() -> None:

@@ -21,7 +21,7 @@ options = { window = 4 }
 [run]
 duration = "5s"
 sample_interval = "50ms"
-[[expect]]
+[[check]]
 metric = "utilization"
 at_least = 1.0
 """
@@ -65,7 +65,7 @@ def test_a_run_is_read_and_changed_in_steps_and_repeated_from_its_record(
     assert simulation.flows["late"]["delivered"] > 0
     times = [change["at"] for change in simulation.document["changes"]]
     assert times == ["1.5s", "1.75s", "2s", "3s"], "the last one ends the run"
-    assert "expect" not in simulation.document, "expectations are of the whole run"
+    assert "check" not in simulation.document, "checks are of the whole run"
     assert same(simulation, tmp_path)
 
 

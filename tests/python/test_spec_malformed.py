@@ -44,7 +44,7 @@ FLOWLESS = with_change('[[flows]]\ncca = "cubic"\n', "")
 RATE = 'rate = "8mbit"'
 BUFFER = 'buffer = "1bdp"'
 
-EXPECT = '\n[[expect]]\nmetric = "jain"\nat_least = 0\n\n[[expect]]\n'
+CHECK = '\n[[check]]\nmetric = "jain"\nat_least = 0\n\n[[check]]\n'
 
 CASES = {
     "Mbps": (with_change("8mbit", "10Mbps"), "path.rate", '"10mbit"'),
@@ -78,13 +78,13 @@ CASES = {
     "a bracket that is missing": (with_change("[path]", "[path"), "unclosed table", '"[path]"'),
     "JSON": ('{"path": {"rate": "1mbit"}}', "no TOML, but JSON", "a line [path]"),
     "a metric that is none": (
-        f'{GOOD}{EXPECT}metric = "utilisation"\nat_least = 0\n',
-        "good.toml:20:10: expect[1].metric",
+        f'{GOOD}{CHECK}metric = "utilisation"\nat_least = 0\n',
+        "good.toml:20:10: check[1].metric",
         '"utilization"',
     ),
     "a metric of no class": (
-        f'{GOOD}{EXPECT}at_least = 0\nmetric = "bbr.share"\n',
-        "good.toml:21:10: expect[1].metric",
+        f'{GOOD}{CHECK}at_least = 0\nmetric = "bbr.share"\n',
+        "good.toml:21:10: check[1].metric",
         '"cubic.share"',
     ),
     "a unit in capitals": (with_change("8mbit", "8Mbit"), "path.rate", '"8mbit"'),
@@ -294,15 +294,15 @@ CASES = {
         "flows[0].workload.rate",
         '"5/s"',
     ),
-    "expectations as one table": (
-        f"{GOOD}\n[expect]\nmetric = 'jain'\n",
-        "expect",
-        "a list of tables, [[expect]]",
+    "checks as one table": (
+        f"{GOOD}\n[check]\nmetric = 'jain'\n",
+        "check",
+        "a list of tables, [[check]]",
     ),
-    "expectations as a number": (f"expect = [1]\n{GOOD}", "expect[0]", "a table, [[expect]]"),
-    "an expectation with places as a text": (
-        f"{GOOD}\n[[expect]]\nmetric = 'jain'\nat_least = 0\nwhere = 'path.rate=1'\n",
-        "expect[0].where",
+    "checks as a number": (f"check = [1]\n{GOOD}", "check[0]", "a table, [[check]]"),
+    "a check with places as a text": (
+        f"{GOOD}\n[[check]]\nmetric = 'jain'\nat_least = 0\nwhere = 'path.rate=1'\n",
+        "check[0].where",
         '{ "path.buffer" = "1bdp" }',
     ),
     "links as one table": (path('links = { name = "a" }'), "path.links", "[[path.links]]"),

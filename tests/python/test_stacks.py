@@ -162,10 +162,10 @@ cca = "bbr"
 [run]
 duration = "2s"
 trials = 3
-[[expect]]
+[[check]]
 metric = "utilization"
 at_least = 0.5
-[[expect]]
+[[check]]
 series = "subject.cca_state"
 is = ["startup"]
 take = "times"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,8 @@ from specimens import write
 from narrows.store import open_store, snapshot
 from narrows.sweeps import execute, prepare
 
-TOOL = Path(__file__).parents[2] / "tools" / "kill_writers.py"
+ROOT = Path(__file__).parents[2]
+TOOL = ROOT / "tools" / "kill_writers.py"
 SPEC = """\
 name = "small"
 [path]
@@ -80,6 +82,21 @@ def test_duckdb_reads_all_runs_in_one_line(store: Path) -> None:
     rows = duckdb.sql(f"SELECT run, utilization FROM {files}").fetchall()
     assert {run for run, _ in rows} == open_store(store).keys()
     assert all(0 < utilization <= 1 for _, utilization in rows)
+
+
+def test_r_reads_all_runs_with_the_documented_line(store: Path) -> None:
+    program = shutil.which("Rscript")
+    if program is None or _r(program, "stopifnot(requireNamespace('arrow'))").returncode:
+        pytest.skip("needs R with its package arrow")
+    guide = (ROOT / "docs" / "how-to" / "sweep.md").read_text(encoding="utf-8")
+    [line] = re.findall(r"^(arrow::open_dataset\(.*\)) +# R$", guide, re.MULTILINE)
+    said = _r(program, f"cat(unique(as.data.frame({line.replace('DIR', str(store))})$run))")
+    assert said.returncode == 0, said.stderr
+    assert set(said.stdout.split()) == open_store(store).keys()
+
+
+def _r(program: str, text: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, "-e", text], capture_output=True, text=True, check=False)
 
 
 def _polars(parts: str) -> list[str]:

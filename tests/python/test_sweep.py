@@ -339,7 +339,7 @@ def test_a_study_with_other_classes_has_its_own_runs(tmp_path: Path) -> None:
     entries = GOOD.replace(
         'cca = "cubic"', 'cca = "cubic"\nname = "x-1"\n[[flows]]\ncca = "cubic"\nname = "x-2"'
     )
-    kept = entries + '[[expect]]\nmetric = "x-1.share"\nat_least = 0.01\n'
+    kept = entries + '[[check]]\nmetric = "x-1.share"\nat_least = 0.01\n'
     for text in (counted, kept):
         words = ["run", write(tmp_path, text), "--jobs", "2", "--out", str(tmp_path / "s")]
         assert run_cli(*words) == 0

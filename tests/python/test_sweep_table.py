@@ -35,7 +35,7 @@ def test_a_study_ends_with_a_row_for_each_combination(tmp_path: Path, capsys: Ca
 
 
 def test_parts_are_in_percent_in_the_table_and_on_the_page(tmp_path: Path) -> None:
-    bound = '[[expect]]\nmetric = "utilization"\nat_least = 0.1\n'
+    bound = '[[check]]\nmetric = "utilization"\nat_least = 0.1\n'
     run(tmp_path, STUDY + bound)
     store = open_store(tmp_path / "out")
     [(stem, record)] = store.studies().items()

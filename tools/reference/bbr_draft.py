@@ -31,11 +31,11 @@ HEAD = f"""\
 
 The appendix "BBR Example Test Cases" of draft-ietf-ccwg-bbr (its source of 3 August 2026) has
 22 cases. `narrows evaluate {DRAFT} {CODE} --suite bbr-draft` runs them with the states and
-variables of the model as expectations, three trials each, twelve for case 16; case 7 has two
+variables of the model as checks, three trials each, twelve for case 16; case 7 has two
 situations, for STARTUP and for PROBE_UP. `{CODE}` is Google's `tcp_bbr.c`, which isn't the draft
 in all places ([tcp.md](tcp.md#bbr-versions-2-and-3-and-how-googles-code-differs)); with
 `rules = "draft"` it is the draft's pseudocode. The table has both verdicts, and what the draft's
-rules gave: the mean of each expectation with its 95 % interval.
+rules gave: the mean of each check with its 95 % interval.
 `make reference` makes this page from the results.
 Specifications: `python/narrows/evaluate/suites/bbr-draft`.
 
@@ -43,7 +43,7 @@ Specifications: `python/narrows/evaluate/suites/bbr-draft`.
 CODES = """
 ## What Google's code does otherwise
 
-Every expectation that Google's code doesn't keep, with what it gave. The bounds are those of
+Every check that Google's code doesn't meet, with what it gave. The bounds are those of
 the draft's text, so that one that isn't met is a difference, not a fault.
 
 """
@@ -98,8 +98,7 @@ def _table(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for situation in load_suite("bbr-draft").situations:
         entry = draft[situation.name]
         told = "; ".join(
-            f"{one['metric']} {one['bound']}: {interval(one['values'])}"
-            for one in entry["expectations"]
+            f"{one['check']} {one['bounds']}: {interval(one['values'])}" for one in entry["checks"]
         )
         asked = f"`{situation.name}`: {situation.asks}"
         verdicts = f"{entry['verdict']} | {code[situation.name]['verdict']}"
@@ -109,14 +108,14 @@ def _table(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _codes(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     code = _verdicts(entries, CODE)
     for situation in load_suite("bbr-draft").situations:
-        held = code[situation.name]["expectations"]
+        held = code[situation.name]["checks"]
         trials = max(len(one["values"]) for one in held)
         for one in held:
             if one["verdict"] != "met":
                 without = trials - len(one["values"])
                 told = f"{one['verdict']}, no value in {without} of {trials} trials"
                 measured = f"{interval(one['values'])} ({told if without else one['verdict']})"
-                yield f"- `{situation.name}`: {one['metric']} {one['bound']}: {measured}."
+                yield f"- `{situation.name}`: {one['check']} {one['bounds']}: {measured}."
 
 
 def _verdicts(entries: Sequence[Mapping[str, Any]], control: str) -> dict[str, Mapping[str, Any]]:

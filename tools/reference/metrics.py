@@ -60,7 +60,7 @@ A flow with a workload also has its kind in `workload`, and its application's me
 
 ## Series
 
-`[[expect]]` with `series` reads these, each by a class, a flow or a link and a dot:
+`[[check]]` with `series` reads these, each by a class, a flow or a link and a dot:
 
 - every column of `flow_samples`, and the internals that the flow's control tells
   ([controls.md](controls.md), [tables.md](tables.md));

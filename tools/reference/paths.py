@@ -66,8 +66,8 @@ def _sentence(text: str) -> str:
 _TABLES = {
     "queues": lambda: _elements(registry.queues()),
     "services": lambda: _elements(registry.services()),
-    "impairments": lambda: _elements(registry.impairments()),
-    "workloads": lambda: _elements(registry.workloads()),
-    "distributions": lambda: _elements(registry.distributions()),
+    "impairments": lambda: _elements(registry.elements("impairments")),
+    "workloads": lambda: _elements(registry.elements("workloads")),
+    "distributions": lambda: _elements(registry.elements("distributions")),
     "presets": _presets,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,8 +62,8 @@ def generate() -> str:
 
 def elements(name: str, module: ModuleType) -> str:
     """A module of elements: its example, and the classes with the page of their parameters."""
-    title = words(name, module).partition(". ")[0]
-    example = (module.__doc__ or "").partition("\n\n")[2].rstrip()
+    title, _, rest = (module.__doc__ or "").partition(".\n")
+    example = textwrap.dedent(rest.strip("\n"))
     found = [
         what for what in vars(module).values() if getattr(what, "__module__", "") == module.__name__
     ]
@@ -126,9 +127,18 @@ def fence(example: re.Match[str]) -> str:
     return f"```pycon\n{textwrap.dedent(example[0]).rstrip()}\n```\n"
 
 
+def _source_of(what: type) -> ast.stmt:
+    """A class in its module, or in the stub of a module that makes its classes."""
+    stub = Path(str(sys.modules[what.__module__].__file__)).with_suffix(".pyi")
+    if not stub.is_file():
+        return ast.parse(textwrap.dedent(inspect.getsource(what))).body[0]
+    classes = ast.parse(stub.read_text(encoding="utf-8")).body
+    return next(one for one in classes if getattr(one, "name", "") == what.__name__)
+
+
 def fields(what: type) -> Iterator[tuple[str, str, str]]:
-    """The annotated fields of a class with their docstrings in the source."""
-    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(what))).body
+    """The annotated fields of a class with their docstrings in the source, or in its stub."""
+    tree = _source_of(what)
     body = tree.body if isinstance(tree, ast.ClassDef) else []
     for node, after in zip(body, [*body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign):

@@ -1,7 +1,7 @@
 //! Specifications and studies for Python: texts in, checked scenarios or problems out.
 
+mod check;
 mod error;
-mod expect;
 pub(crate) mod inputs;
 mod words;
 
@@ -117,10 +117,10 @@ impl SpecOutput {
         narrows_metrics::classes::names(&json!(self.0.scenario), &self.0.groups)
     }
 
-    /// The expectations, as JSON.
+    /// The checks of the results, as JSON.
     #[getter]
-    fn expect(&self) -> String {
-        Value::Array(self.0.expect.iter().map(expect::to_json).collect()).to_string()
+    fn checks(&self) -> String {
+        Value::Array(self.0.checks.iter().map(check::to_json).collect()).to_string()
     }
 
     /// The scenario of the trial with this number, from 1 on, as canonical JSON.

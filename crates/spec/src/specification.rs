@@ -1,4 +1,4 @@
-//! A specification that was read and checked: scenarios and expectations.
+//! A specification that was read and checked: scenarios and checks of their results.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::build::{Built, build};
 use crate::canonical::canonical_json;
 use crate::check::check;
 use crate::document::{Assignment, Node, override_all};
-use crate::expect::Expect;
 use crate::inputs::{Inputs, Module};
 use crate::keys::SPECIFICATION;
 use crate::limits::MAX_FLOWS;
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Problems};
 use crate::read::{Reader, Values, expand, is_own};
+use crate::result_check::ResultCheck;
 use crate::scenario::Scenario;
 
 /// A specification as given: a document with assignments.
@@ -40,8 +40,8 @@ pub struct Specification {
     pub groups: Vec<String>,
     /// The modules of own controls, by their names in flows.
     pub modules: BTreeMap<String, Module>,
-    /// The expectations.
-    pub expect: Vec<Expect>,
+    /// The checks of the results.
+    pub checks: Vec<ResultCheck>,
 }
 
 impl Source {
@@ -183,7 +183,7 @@ fn build_and_check(values: &Values, inputs: &dyn Inputs) -> Result<Specification
     let mut built = build(values);
     problems.append(&mut built.problems);
     let samples = run.text("record") != "summary";
-    let (expect, wrong) = expectations(values, samples);
+    let (checks, wrong) = result_checks(values, samples);
     problems.extend(wrong);
     let specification = Specification {
         name: values.text("name"),
@@ -191,7 +191,7 @@ fn build_and_check(values: &Values, inputs: &dyn Inputs) -> Result<Specification
         scenario: built.scenario.clone(),
         groups: built.groups.clone(),
         modules,
-        expect,
+        checks,
     };
     let known = |cca: &str| specification.owns(cca) || is_own(cca) || inputs.knows(cca);
     if let Err(wrong) = check(&specification.scenario, &known) {
@@ -201,13 +201,13 @@ fn build_and_check(values: &Values, inputs: &dyn Inputs) -> Result<Specification
     if problems.is_empty() { Ok(specification) } else { Err(problems) }
 }
 
-/// The expectations and their problems; a run with `samples` has series.
-fn expectations(values: &Values, samples: bool) -> (Vec<Expect>, Vec<Problem>) {
-    let place = Place::default().key("expect");
-    let tables = values.tables("expect");
+/// The checks of results and their problems; a run with `samples` has series.
+fn result_checks(values: &Values, samples: bool) -> (Vec<ResultCheck>, Vec<Problem>) {
+    let place = Place::default().key("check");
+    let tables = values.tables("check");
     let all = tables.iter().enumerate();
     let (found, wrong): (_, Vec<_>) =
-        all.map(|(index, table)| Expect::new(table, &place.index(index), samples)).unzip();
+        all.map(|(index, table)| ResultCheck::new(table, &place.index(index), samples)).unzip();
     (found, wrong.into_iter().flatten().collect())
 }
 

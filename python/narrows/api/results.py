@@ -61,7 +61,7 @@ class RunResult(Result, _Tables):
     """
 
     unmet: list[str] = field(default_factory=list)
-    """The expectations that the run doesn't meet, in words; none if it was only opened."""
+    """The checks that aren't met or are undecided, in words; none if it was only opened."""
 
     def __repr__(self) -> str:
         count = len(self.manifest["trials"])
@@ -252,7 +252,7 @@ class SweepResult(_Tables):
 
     @property
     def unmet(self) -> list[str]:
-        """The expectations that combinations don't meet, in words; none if it was only opened."""
+        """The checks that aren't met or are undecided, in words; none if it was only opened."""
         return [str(one) for one in self.outcome.unmet] if self.outcome else []
 
     @property
@@ -269,7 +269,7 @@ class SweepResult(_Tables):
             f"({s.backend} {s.engine})"
             for s in states(open_store(self.place))
         ]
-        lines += [f"not met: {one}" for one in self.unmet]
+        lines += self.unmet
         return block(str(self.place), lines, self.summary_table if self._has_runs() else None)
 
     def _has_runs(self) -> bool:

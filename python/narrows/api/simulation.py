@@ -181,9 +181,9 @@ class Simulation:
         """The specification of the run so far, with every change, as a mapping.
 
         It ends the run now, with a change unless the run has ended. `narrows.run` takes it and
-        gives the same tables. Expectations, which are about the whole run, are left out.
+        gives the same tables. Checks, which are about the whole run, are left out.
         """
-        document = {key: value for key, value in self._document.items() if key != "expect"}
+        document = {key: value for key, value in self._document.items() if key != "check"}
         if self._native.is_over:
             return document
         now_ns = self._native.now_ns

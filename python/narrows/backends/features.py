@@ -67,7 +67,7 @@ def features() -> Iterator[Feature]:
         yield Feature(f"queue {name}", "a queue discipline", path=f'queue = "{name}"')
     yield from _ELEMENTS
     yield from _FLOWS
-    for name, workload in registry.workloads().items():
+    for name, workload in registry.elements("workloads").items():
         kind = ", ".join([f'kind = "{name}"', *_WORKLOADS[name]])
         cca = "none" if workload["family"] == "datagrams" else "cubic"
         lines = f"workload = {{ {kind} }}"

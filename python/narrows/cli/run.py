@@ -246,7 +246,7 @@ def _run(
     as_json: bool,
     captures: CaptureOptions,
 ) -> bool:
-    """Runs a checked specification and shows the results; returns whether expectations are met."""
+    """Runs a checked specification and shows the results; returns whether all checks are met."""
     from narrows.console import ProgressBar, note_cached, note_cost, print_summary
     from narrows.runner import execute, unmet
 
@@ -266,16 +266,16 @@ def _run(
         from narrows.report import write_report
 
         write_report(outcome.result.path, pictures=True)
-    broken = [str(one) for one in unmet(job, outcome.result)]
+    broken = unmet(job, outcome.result)
     if as_json:
         from narrows.metrics.trials import join_trials
 
-        more = {"unmet": broken} if job.loaded.spec.expect else {}
+        more = {"unmet": [one.document() for one in broken]} if job.loaded.spec.checks else {}
         found = join_trials(outcome.result.summary["runs"], job.plan.groups)
         print_json({**found, **more, "directory": str(outcome.result.path)})
     else:
         print_summary(outcome.result)
-        print_lines(f"not met: {one}" for one in broken)
+        print_lines(map(str, broken))
         if captures.pcap:
             print_lines([f"captures: {outcome.result.path / 'trial-1' / 'captures'}"])
         hint(f"narrows open {outcome.result.path}", "narrows list results")

@@ -1,6 +1,6 @@
 """Tests a congestion control in the situations of a suite, beside common controls.
 
-A suite is data: a folder of specifications with `[[expect]]`, and a `suite.toml` with the question
+A suite is data: a folder of specifications with `[[check]]`, and a `suite.toml` with the question
 of each. Suite -> runs of every control in every situation -> verdicts by interval -> pages.
 """
 

@@ -1,4 +1,4 @@
-"""Broken expectations over time: the quantity that each bounds, for every control, with the bound.
+"""Checks that aren't met, over time: the quantity of each, for every control, with its bounds.
 
 Each control's line is the mean of its trials and its band their range, in windows. A quantity that
 is a word, such as a state, is drawn for the first trial of the controls that break it.
@@ -12,21 +12,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from narrows.evaluate.runs import Contestant
-from narrows.evaluate.verdicts import AttemptResult, ExpectationVerdict
+from narrows.evaluate.verdicts import AttemptResult
 from narrows.figures.frames import TIME
 from narrows.figures.model import HEADROOM, Figure, Floats, Guide, Line, Panel
 from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.view import label_of
 from narrows.figures.trials import join
 from narrows.metrics.catalogue import scale_of
-from narrows.metrics.expect import RunMeasurements
+from narrows.metrics.checks import RunMeasurements
 from narrows.metrics.fairness import jain
 from narrows.metrics.series import BOTTLENECK, COMPLETION, RunSeries, Samples
 from narrows.plan import Plan, Trial
-from narrows.spec import Expect
+from narrows.spec import ResultCheck
 
 WINDOWS = 150
-"""The windows in which a run is drawn, unless the expectation's own are longer."""
+"""The windows in which a run is drawn, unless the check's own are longer."""
 _OVER: Mapping[str, Callable[[Floats], Floats]] = {
     "mean": lambda values: np.mean(values, axis=0),
     "min": lambda values: np.min(values, axis=0),
@@ -55,12 +55,12 @@ def over_time(
     judged: Sequence[AttemptResult],
     found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> Figure | None:
-    """A panel for each expectation with a series that a control does not meet; None without."""
+    """A panel for each check with a series that a control does not meet; None without."""
     unmet = {
-        number: result.expected
+        number: result.outcome.check
         for one in judged
         for number, result in enumerate(one.results)
-        if result.verdict is ExpectationVerdict.NOT_MET
+        if result.outcome.passed is False
     }
     made = (_panel(number, unmet[number], judged, found) for number in sorted(unmet))
     panels = tuple(panel for panel in made if panel is not None)
@@ -70,9 +70,9 @@ def over_time(
     return Figure(title, "", panels, alt, columns=1, height=3.0)
 
 
-def quantity(expected: Expect) -> str:
+def quantity(check: ResultCheck) -> str:
     """The bounded quantity for people: "Queue mean (ms)"."""
-    return expected.brief if expected.metric is None else label_of(expected.metric)
+    return check.brief if check.metric is None else label_of(check.metric)
 
 
 def colour_of(contestant: Contestant) -> str:
@@ -82,7 +82,7 @@ def colour_of(contestant: Contestant) -> str:
 
 def _panel(
     number: int,
-    expected: Expect,
+    check: ResultCheck,
     judged: Sequence[AttemptResult],
     found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> Panel | None:
@@ -93,16 +93,16 @@ def _panel(
         plan = one.attempt.cell.plan
         runs = [run.series() for trial in plan.trials if (run := found(plan, trial)) is not None]
         ends += [run.scenario["run"]["warmup_ns"] / 1e9 for run in runs]
-        drawn = [line for run in runs for line in _lines(expected, run, states)]
+        drawn = [line for run in runs for line in _lines(check, run, states)]
         if states:
-            drawn = drawn[:1] if one.results[number].verdict is ExpectationVerdict.NOT_MET else []
+            drawn = drawn[:1] if one.results[number].outcome.passed is False else []
         if drawn:
             who = one.attempt.contestant
             lines.append(replace(join(drawn), label=who.title, colour=colour_of(who)))
     if not lines:
         return None
-    label, bounds = quantity(expected), expected.words_of_bounds(scale_of(expected.metric or ""))
-    guides = () if states else tuple(_bounds(expected))
+    label, bounds = quantity(check), check.words_of_bounds(scale_of(check.metric or ""))
+    guides = () if states else tuple(_bounds(check))
     begin = [Guide(max(ends), "counts from here", upright=True)] if max(ends) > 0 else []
     return Panel(
         TIME, "" if states else label, tuple(lines), f"{label}: {bounds} expected",
@@ -120,26 +120,26 @@ def _ends(lines: Sequence[Line], guides: Sequence[Guide]) -> tuple[float, float]
     return HEADROOM * float(pool.min()), (HEADROOM * float(pool.max())) or 1.0
 
 
-def _bounds(expected: Expect) -> Iterator[Guide]:
+def _bounds(check: ResultCheck) -> Iterator[Guide]:
     """The bounds of the quantity itself, or those that a condition sets."""
-    taken = expected.taken
+    taken = check.taken
     ends: list[tuple[float | None, str]] = []
     if taken is not None and taken.condition.asks:
         ends = [(taken.condition.above, "above"), (taken.condition.below, "below")]
     elif taken is None or taken.take in _BOUNDED:
-        ends = [(expected.at_least, "at least"), (expected.at_most, "at most")]
+        ends = [(check.at_least, "at least"), (check.at_most, "at most")]
     for value, word in ends:
         if value is not None:
-            shown = scale_of(expected.metric or "") * value
+            shown = scale_of(check.metric or "") * value
             yield Guide(shown, f"{word} {shown:g}", below=word in ("at most", "below"))
 
 
-def _lines(expected: Expect, run: RunSeries, states: list[str]) -> Iterator[Line]:
+def _lines(check: ResultCheck, run: RunSeries, states: list[str]) -> Iterator[Line]:
     """The line of a run, if its quantity has a series; words are numbered in `states`."""
-    if expected.metric == "jain":
+    if check.metric == "jain":
         yield from _fairness(run)
         return
-    behind = _series_of(expected, run)
+    behind = _series_of(check, run)
     if behind is None:
         return
     series = [one for one in run.read(behind.owner, behind.name) if one.has_values]
@@ -152,16 +152,16 @@ def _lines(expected: Expect, run: RunSeries, states: list[str]) -> Iterator[Line
     else:
         times = series[0].time_s
         values = np.array([np.interp(times, one.time_s, one.values) for one in series])
-        window_s = expected.taken.window_s if expected.taken is not None else None
+        window_s = check.taken.window_s if check.taken is not None else None
         yield _windows(times, _OVER[behind.over](values) * behind.scale, run, window_s or 0.0)
 
 
-def _series_of(expected: Expect, run: RunSeries) -> _Series | None:
-    """The series behind an expectation; None for a metric that has none."""
-    if expected.taken is not None:
-        asked = expected.taken.condition
-        return _Series(asked.owner, asked.name, expected.taken.over or "mean")
-    owner, _, name = str(expected.metric).rpartition(".")
+def _series_of(check: ResultCheck, run: RunSeries) -> _Series | None:
+    """The series behind a check; None for a metric that has none."""
+    if check.taken is not None:
+        asked = check.taken.condition
+        return _Series(asked.owner, asked.name, check.taken.over or "mean")
+    owner, _, name = str(check.metric).rpartition(".")
     if not owner:
         return _of_bottleneck(name, run)
     if name.startswith(("slowdown", "completion")):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.evaluate.suite import Suite
-from narrows.evaluate.verdicts import ExpectationVerdict
+from narrows.evaluate.verdicts import WORDS
 from narrows.files import read_contained
 from narrows.report.page import environment
 from narrows.store.atomic import write_text
@@ -57,7 +57,7 @@ def write_index(site: Path, suite: Suite) -> None:
     template = environment().get_template("evaluate-results.html.jinja")
     write_text(
         site / INDEX,
-        template.render(suite=suite, entries=entries, verdicts=list(ExpectationVerdict)),
+        template.render(suite=suite, entries=entries, verdicts=WORDS),
     )
 
 

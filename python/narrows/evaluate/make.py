@@ -23,15 +23,10 @@ from narrows.evaluate.failure import quantity
 from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import Suite, load_suite, select
-from narrows.evaluate.verdicts import (
-    AttemptResult,
-    ExpectationResult,
-    ExpectationVerdict,
-    by_situation,
-    judge,
-    of_contestant,
-)
+from narrows.evaluate.verdicts import WORDS, AttemptResult, by_situation, judge, of_contestant
 from narrows.execute import Done, Watcher, run_all
+from narrows.metrics.bounds import CheckVerdict
+from narrows.metrics.checks import CheckOutcome
 from narrows.metrics.intervals import explain_zero, mean
 from narrows.metrics.stored import Found
 from narrows.store import RESULTS, open_store
@@ -62,8 +57,8 @@ class Evaluation:
     def good(self) -> bool:
         """Whether every control under test ran and met its expectations."""
         return not any(
-            one.verdict is ExpectationVerdict.NOT_MET
-            or (one.verdict is ExpectationVerdict.UNDECIDED and one.trouble)
+            one.verdict == CheckVerdict.NOT_MET
+            or (one.verdict == CheckVerdict.UNDECIDED and one.trouble)
             for one in self.judged
             if one.attempt.contestant.tested
         )
@@ -142,13 +137,13 @@ def _entry(one: AttemptResult) -> dict[str, Any]:
         "tested": one.attempt.contestant.tested,
         "verdict": one.verdict,
         "trouble": one.trouble,
-        "expectations": [
+        "checks": [
             {
-                "metric": result.expected.name,
-                "bound": result.expected.bounds_text,
-                "values": result.values,
+                "check": result.outcome.check.name,
+                "bounds": result.outcome.check.bounds_text,
+                "values": result.outcome.values,
                 "verdict": result.verdict,
-                "more_trials": result.more,
+                "more_trials": result.outcome.more,
             }
             for result in one.results
         ],
@@ -159,50 +154,50 @@ def _matrix(made: Evaluation) -> list[str]:
     """A row for each situation: every verdict with a mean, and what that is of."""
     rows = [["", *(one.title for one in made.contestants), ""]]
     for situation, row in by_situation(made.judged):
-        told = _telling(row)
-        held = next((one.results[told] for one in row if told < len(one.results)), None)
-        what = "" if held is None else f"{_quantity(held)} {held.bounds_text}"
-        rows.append([situation.name, *(_cell(one, told) for one in row), what])
+        shown = _telling(row)
+        outcome = next(
+            (one.results[shown].outcome for one in row if shown < len(one.results)), None
+        )
+        what = "" if outcome is None else f"{_quantity(outcome)} {outcome.bounds_text}"
+        rows.append([situation.name, *(_cell(one, shown) for one in row), what])
     return align(rows, left=len(rows[0]))
 
 
 def _telling(row: Sequence[AttemptResult]) -> int:
-    """The number of the expectation to show: one that a control under test doesn't meet, if any."""
+    """The number of the check to show: one that a control under test doesn't meet, if any."""
     tested = [one for one in row if one.attempt.contestant.tested]
-    for verdict in (ExpectationVerdict.NOT_MET, ExpectationVerdict.UNDECIDED):
+    for verdict in (CheckVerdict.NOT_MET, CheckVerdict.UNDECIDED):
         for one in tested:
-            for number, held in enumerate(one.results):
-                if held.verdict is verdict:
+            for number, result in enumerate(one.results):
+                if result.verdict == verdict:
                     return number
     return 0
 
 
-def _cell(one: AttemptResult, told: int) -> str:
-    """A verdict on all expectations, with the mean of one of them."""
-    values = one.results[told].values if told < len(one.results) else ()
-    if not values:
+def _cell(one: AttemptResult, shown: int) -> str:
+    """A verdict on all checks, with the mean of one of them."""
+    outcome = one.results[shown].outcome if shown < len(one.results) else None
+    if outcome is None or not outcome.values:
         return str(one.verdict)
-    return f"{one.verdict} {one.results[told].scale * mean(values):.4g}"
+    return f"{one.verdict} {outcome.scale * mean(outcome.values):.4g}"
 
 
-def _quantity(held: ExpectationResult) -> str:
-    """The quantity of an expectation, without the name of the class that all controls have."""
-    return quantity(held.expected).removesuffix(f", {SUBJECT}")
+def _quantity(outcome: CheckOutcome) -> str:
+    """The quantity of a check, without the name of the class that all controls have."""
+    return quantity(outcome.check).removesuffix(f", {SUBJECT}")
 
 
 def _counts(made: Evaluation) -> list[str]:
     lines = []
     for contestant in made.contestants:
         found = Counter(one.verdict for one in of_contestant(made.judged, contestant))
-        counts = ", ".join(
-            f"{found[verdict]} {verdict}" for verdict in ExpectationVerdict if found[verdict]
-        )
-        lines.append(f"{contestant.title}: {counts}")
+        told = ", ".join(f"{found[verdict]} {verdict}" for verdict in WORDS if found[verdict])
+        lines.append(f"{contestant.title}: {told}")
     return lines
 
 
 def _not_met(made: Evaluation) -> list[str]:
-    """A sentence for each expectation of a control under test that isn't met or is undecided."""
+    """A sentence for each check of a control under test that isn't met or is undecided."""
     beside = [one for one in made.judged if not one.attempt.contestant.tested]
     lines = []
     for contestant in made.contestants:
@@ -218,9 +213,7 @@ def _failures(made: Evaluation) -> Iterator[str]:
     for one in made.judged:
         attempt = one.attempt
         if not (
-            attempt.contestant.tested
-            and one.trouble
-            and one.verdict is ExpectationVerdict.UNDECIDED
+            attempt.contestant.tested and one.trouble and one.verdict == CheckVerdict.UNDECIDED
         ):
             continue
         errors = [one.error for one in made.done.failures if one.cell is attempt.cell]

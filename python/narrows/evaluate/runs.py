@@ -13,7 +13,7 @@ from narrows.errors import InputError, SpecError
 from narrows.evaluate.suite import Situation, Suite
 from narrows.execute import Job
 from narrows.plan import Cell, Plan, plan
-from narrows.spec import Expect, Override, load
+from narrows.spec import Override, ResultCheck, load
 from narrows.spec.host import MODELLED
 from narrows.spec.python_control import is_own
 from narrows.spec.registry import title
@@ -53,7 +53,7 @@ class Attempt:
 
     situation: Situation
     contestant: Contestant
-    expected: tuple[Expect, ...] = ()
+    checks: tuple[ResultCheck, ...] = ()
     cell: Cell | None = None
     refused: str = ""
 
@@ -133,18 +133,18 @@ def _attempt(
     number: int, situation: Situation, contestant: Contestant, backend: Backend, trials: int | None
 ) -> Attempt:
     try:
-        expected, runs = _runs(situation, contestant, backend, trials)
+        checks, runs = _runs(situation, contestant, backend, trials)
     except SpecError as error:
         problem = error.problems[0]
         return Attempt(situation, contestant, refused=f"{problem.place}: {problem.found}")
     values = {"situation": situation.name, "control": contestant.key}
-    return Attempt(situation, contestant, expected, Cell(number, values, runs))
+    return Attempt(situation, contestant, checks, Cell(number, values, runs))
 
 
 def _runs(
     situation: Situation, contestant: Contestant, backend: Backend, trials: int | None
-) -> tuple[tuple[Expect, ...], Plan]:
-    """The expectations and the runs; raises SpecError if the back end can't run them."""
+) -> tuple[tuple[ResultCheck, ...], Plan]:
+    """The checks and the runs; raises SpecError if the back end can't run them."""
     changes = [
         Override(f"flows.{at}.{change}", "CONTROL")
         for at in situation.subjects
@@ -161,4 +161,4 @@ def _runs(
     spec = load(situation.path, changes, backend.capabilities().ccas, [Path.cwd()]).spec
     runs = plan(spec, backend.engine_of, backend.name)
     backend.check(runs.trials[0].scenario)
-    return spec.expect, runs
+    return spec.checks, runs

@@ -13,17 +13,12 @@ from narrows.evaluate.commands import EvaluateArguments
 from narrows.evaluate.failure import colour_of, over_time, quantity
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
-from narrows.evaluate.verdicts import (
-    AttemptResult,
-    ExpectationResult,
-    ExpectationVerdict,
-    by_situation,
-    of_contestant,
-)
+from narrows.evaluate.verdicts import AttemptResult, CheckResult, by_situation, of_contestant
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
 from narrows.figures.network import svg
 from narrows.figures.sweeps.view import interval_of
-from narrows.metrics.expect import RunMeasurements
+from narrows.metrics.bounds import CheckVerdict
+from narrows.metrics.checks import CheckOutcome, RunMeasurements
 from narrows.metrics.intervals import half_width, mean
 from narrows.plan import Plan, Trial
 from narrows.report.page import environment
@@ -91,48 +86,46 @@ def write(
 
 
 def failures(judged: Iterable[AttemptResult], beside: Iterable[AttemptResult] = ()) -> list[str]:
-    """A sentence for each expectation that isn't met, made from its rule.
+    """A sentence for each check that isn't met, made from its rule.
 
-    It names the controls in `beside` that don't meet the same expectation.
+    It names the controls in `beside` that don't meet the same check.
     """
     others: dict[tuple[str, str], list[str]] = {}
-    for one, result in _with_verdict(beside, ExpectationVerdict.NOT_MET):
-        key = (one.attempt.situation.name, result.expected.name)
+    for one, result in _with_verdict(beside, CheckVerdict.NOT_MET):
+        key = (one.attempt.situation.name, result.outcome.check.name)
         others.setdefault(key, []).append(one.attempt.contestant.title)
     sentences = []
-    for one, result in _with_verdict(judged, ExpectationVerdict.NOT_MET):
+    for one, result in _with_verdict(judged, CheckVerdict.NOT_MET):
         sentence = f"{_value_and_bounds(one, result)}. {result.because}"
-        if also := others.get((one.attempt.situation.name, result.expected.name)):
+        if also := others.get((one.attempt.situation.name, result.outcome.check.name)):
             sentence += f" {' and '.join(also)} {'fails' if len(also) == 1 else 'fail'} this, too."
         sentences.append(sentence)
     return sentences
 
 
 def open_questions(judged: Iterable[AttemptResult]) -> list[str]:
-    """A sentence for each expectation that is undecided, with the reason and the remedy."""
+    """A sentence for each check that is undecided, with the reason and the remedy."""
     return [
-        f"{_value_and_bounds(one, result)}: undecided, since {_because(result)}."
-        for one, result in _with_verdict(judged, ExpectationVerdict.UNDECIDED)
+        f"{_value_and_bounds(one, result)}: undecided, since {_because(result.outcome)}."
+        for one, result in _with_verdict(judged, CheckVerdict.UNDECIDED)
     ]
 
 
 def _with_verdict(
-    judged: Iterable[AttemptResult], verdict: ExpectationVerdict
-) -> Iterator[tuple[AttemptResult, ExpectationResult]]:
-    """The expectations with this verdict, each with the attempt that it belongs to."""
-    return ((one, result) for one in judged for result in one.results if result.verdict is verdict)
+    judged: Iterable[AttemptResult], verdict: CheckVerdict
+) -> Iterator[tuple[AttemptResult, CheckResult]]:
+    """The checks with this verdict, each with the attempt that it belongs to."""
+    return ((one, result) for one in judged for result in one.results if result.verdict == verdict)
 
 
-def _value_and_bounds(one: AttemptResult, result: ExpectationResult) -> str:
-    """The measured value of an expectation, and what is expected."""
-    return (
-        f"{one.attempt.situation.name}: {quantity(result.expected)} is {result.interval_text}, "
-        f"{result.bounds_text} expected"
-    )
+def _value_and_bounds(one: AttemptResult, result: CheckResult) -> str:
+    """The measured value of a check, and what is expected."""
+    found, what = result.outcome, f"{one.attempt.situation.name}: {quantity(result.outcome.check)}"
+    return f"{what} is {found.interval_text}, {found.bounds_text} expected"
 
 
-def _because(result: ExpectationResult) -> str:
-    """Why an expectation is undecided, and how many trials would decide it."""
+def _because(result: CheckOutcome) -> str:
+    """Why a check is undecided, and how many trials would decide it."""
     if result.more is None:
         return "it is at the bound: more than a thousand trials would be needed"
     total = f"--trials {len(result.values) + result.more} would probably decide"
@@ -142,8 +135,8 @@ def _because(result: ExpectationResult) -> str:
 
 
 def situations_met(judged: Iterable[AttemptResult]) -> list[str]:
-    """The situations in which every expectation is met."""
-    return [one.attempt.situation.name for one in judged if one.verdict is ExpectationVerdict.MET]
+    """The situations in which every check is met."""
+    return [one.attempt.situation.name for one in judged if one.verdict == CheckVerdict.MET]
 
 
 def differences(
@@ -162,7 +155,7 @@ def differences(
 
 def _met_only_by_first(one: AttemptResult, other: AttemptResult) -> bool:
     """Whether one is met where the other isn't."""
-    return one.verdict is ExpectationVerdict.MET and other.verdict is ExpectationVerdict.NOT_MET
+    return one.verdict == CheckVerdict.MET and other.verdict == CheckVerdict.NOT_MET
 
 
 def _against(title: str, better: Sequence[str], worse: Sequence[str]) -> Iterator[str]:
@@ -177,7 +170,7 @@ def _alt(situation: Situation) -> str:
 
 
 def _draw(stem: Path, situation: Situation, judged: Sequence[AttemptResult]) -> bool:
-    """Draws a panel for each expectation; returns False if nothing was measured."""
+    """Draws a panel for each check; returns False if nothing was measured."""
     measured = [one for one in judged if one.results]
     if not measured:
         return False
@@ -218,15 +211,15 @@ def _draw_network(file: Path, judged: Sequence[AttemptResult]) -> str:
 
 
 def _panel(number: int, judged: Sequence[AttemptResult]) -> Panel:
-    """An expectation: the mean of each control with its interval, and the bounds."""
-    lines, ticks, expected, scale = [], [], None, 1
+    """A check: the mean of each control with its interval, and the bounds."""
+    lines, ticks, check, scale = [], [], None, 1
     for at, one in enumerate(judged):
         ticks.append((float(at), one.attempt.contestant.title))
-        if number >= len(one.results) or not one.results[number].values:
+        if number >= len(one.results) or not one.results[number].outcome.values:
             continue
-        result = one.results[number]
-        expected = result.expected
-        ends = interval_of(result.values, expected.metric or "")
+        result = one.results[number].outcome
+        check = result.check
+        ends = interval_of(result.values, check.metric or "")
         scale, (low, high) = result.scale, (result.scale * end for end in ends)
         lines.append(
             Line(
@@ -241,14 +234,14 @@ def _panel(number: int, judged: Sequence[AttemptResult]) -> Panel:
                 group="",
             )
         )
-    bounds = [] if expected is None else [expected.at_least, expected.at_most]
+    bounds = [] if check is None else [check.at_least, check.at_most]
     words = ("at least", "at most")
     guides = tuple(
         Guide(scale * value, f"{word} {scale * value:g}", below=word == "at most")
         for word, value in zip(words, bounds, strict=False)
         if value is not None
     )
-    label = "" if expected is None else quantity(expected)
+    label = "" if check is None else quantity(check)
     tops = [float(line.high[0]) for line in lines if line.high is not None]
     tops += [guide.value for guide in guides]
     top = max([0.0, *tops]) or 1.0

@@ -10,7 +10,7 @@ none does:
     asks = "Does a flow keep a long queue standing where the buffer is large?"
     because = ["More than a round trip of queue makes every other flow wait for it."]
 
-`because` has a sentence for each `[[expect]]` of the specification, in its order. The flows that
+`because` has a sentence for each `[[check]]` of the specification, in its order. The flows that
 get the control under test are called `subject`, or have a name that begins with `subject-`.
 `beside`, a list of controls, says which ones are run for comparison. A suite may also be a
 selection `from` another: `from = "rfc9743"` and `only`, a list of names.
@@ -37,7 +37,7 @@ _OWN = Path(__file__).parent / "suites"
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A specification with its question; `because` gives the reason for each expectation."""
+    """A specification with its question; `because` gives the reason for each check."""
 
     name: str
     path: Path
@@ -174,9 +174,9 @@ def _situation(folder: Path, entry: _Table, controls: Sequence[str]) -> Situatio
     entry.finish()
     loaded = load(path, controls=controls)
     spec = loaded.spec
-    if len(spec.expect) != len(because) or not because:
-        found = f"{len(because)} sentences for {len(spec.expect)} expectations of {file}"
-        raise entry.wrong("because", found, "one for each `[[expect]]`")
+    if len(spec.checks) != len(because) or not because:
+        found = f"{len(because)} sentences for {len(spec.checks)} checks of {file}"
+        raise entry.wrong("because", found, "one for each `[[check]]`")
     subjects = _subjects(loaded.text)
     if not subjects:
         found = f"no flow called {quote(SUBJECT)} in {file}"

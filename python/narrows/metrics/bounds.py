@@ -1,13 +1,39 @@
-"""Decides by its whole interval whether a mean lies within bounds: yes, no, or undecided."""
+"""Judges checks: whether a mean lies within bounds, by its whole interval.
+
+Checks of a specification, situations of a suite and claims of a document are all judged
+here, and their verdicts have the same three words.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from narrows.metrics.equivalence import LEAST_TRIALS, Difference
 from narrows.metrics.intervals import LEVEL, deviation, half_width, mean
+
+
+class CheckVerdict(StrEnum):
+    """The verdict on a check."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    UNDECIDED = "undecided"
+
+    @classmethod
+    def of(cls, passed: bool | None) -> CheckVerdict:
+        """The word for an answer; None if there is none."""
+        return {True: cls.MET, False: cls.NOT_MET, None: cls.UNDECIDED}[passed]
+
+
+def combine(answers: Iterable[bool | None]) -> bool | None:
+    """False if any is, else undecided if any is, else True; undecided for none at all."""
+    known = list(answers)
+    if False in known:
+        return False
+    return None if None in known or not known else True
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,14 +44,19 @@ class Decision:
     more: int | None = 0
 
 
-def decide(values: Sequence[float], low: float, high: float, level: float = LEVEL) -> Decision:
+def decide(
+    values: Sequence[float], low: float, high: float, level: float = LEVEL, *, alone: bool = False
+) -> Decision:
     """Compares the interval of a mean, by default of 95 %, with limits; one may be infinite.
 
     It passes if all of the interval lies within, and fails if all of it lies outside. Otherwise it
     is undecided, as always with fewer than three values. `more` is None if more than a thousand
-    trials would be needed.
+    trials would be needed. `alone` says that a single run is asked about, not the mean over all
+    that could be: then its value decides.
     """
     known = [float(v) for v in values if not math.isnan(v)]
+    if alone and len(known) == 1:
+        return Decision(low <= known[0] <= high)
     if len(known) < LEAST_TRIALS:
         return Decision(None, LEAST_TRIALS - len(known))
     if any(math.isinf(v) for v in known):

@@ -1,6 +1,6 @@
 """Every metric, in the order of the columns of `summary` and `flows`.
 
-The tables, the figures of sweeps, `[[expect]]` and docs/reference/metrics.md take everything about
+The tables, the figures of sweeps, `[[check]]` and docs/reference/metrics.md take everything about
 a metric from here.
 """
 

@@ -1,7 +1,7 @@
 """Time series of a run by name: of a class or a flow ("bbr.cwnd"), or of a link.
 
 A series is a column of `flow_samples` or `queue_samples`, one that is derived from their counters,
-or an internal of a congestion control. What is derived is declared here, for `[[expect]]` and
+or an internal of a congestion control. What is derived is declared here, for `[[check]]` and
 docs/reference/metrics.md.
 """
 

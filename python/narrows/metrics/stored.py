@@ -1,4 +1,4 @@
-"""The finished runs of a store, as expectations read them."""
+"""The finished runs of a store, as checks read them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from narrows.metrics.expect import RunMeasurements
+from narrows.metrics.checks import RunMeasurements
 from narrows.metrics.series import RunSeries
 from narrows.plan import Plan, Trial
 from narrows.store import Store

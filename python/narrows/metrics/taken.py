@@ -1,4 +1,4 @@
-"""Takes a number from a time series within a period, as `[[expect]]` asks for.
+"""Takes a number from a time series within a period, as `[[check]]` asks for.
 
 Series are the samples of a run: what happens between two samples isn't seen. Both ends of a period
 belong to it. At a sample where a value is unknown, no condition about it holds.

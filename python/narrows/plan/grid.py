@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from narrows.errors import Problem, SpecError
 from narrows.plan.build import MOST_FLOWS, EngineVersion, Plan, Trial, plan
-from narrows.spec import Expect, Study
+from narrows.spec import ResultCheck, Study
 
 MOST_PROBLEMS = 20
 """The largest number of problems that are reported."""
@@ -38,7 +38,7 @@ class Grid:
 
     study: Study
     cells: tuple[Cell, ...]
-    expected: tuple[Expect, ...] = ()
+    checks: tuple[ResultCheck, ...] = ()
 
     def runs(self, counts: Mapping[int, int] | None = None) -> Iterator[tuple[Cell, Trial]]:
         """Yields the runs, combination by combination.
@@ -62,7 +62,7 @@ def grid(
     """
     cells: list[Cell] = []
     problems: dict[Problem, None] = {}
-    expected: tuple[Expect, ...] = ()
+    checks: tuple[ResultCheck, ...] = ()
     flows = 0
     for number, (values, spec) in enumerate(study.specs(controls), start=1):
         if isinstance(spec, SpecError):
@@ -70,7 +70,7 @@ def grid(
             if len(problems) >= MOST_PROBLEMS:
                 break
             continue
-        least, expected = spec.trials, spec.expect
+        least, checks = spec.trials, spec.checks
         most = least if study.until is None else max(least, study.until.max_trials)
         flows += most * len(spec.groups)
         if flows > MOST_FLOWS:
@@ -80,4 +80,4 @@ def grid(
         cells.append(Cell(number, values, plan(spec, engine, backend, most), least))
     if problems:
         raise SpecError(list(problems)[:MOST_PROBLEMS])
-    return Grid(study, tuple(cells), expected)
+    return Grid(study, tuple(cells), checks)

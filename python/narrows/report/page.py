@@ -24,6 +24,7 @@ from narrows.figures import frames, interactive
 from narrows.figures.model import BoxPlot, Figure, Heat
 from narrows.figures.palette import colour, name
 from narrows.figures.trials import over_trials
+from narrows.metrics.bounds import CheckVerdict
 from narrows.metrics.completions import SIZES
 from narrows.report.accounts import Account
 from narrows.report.conditions import conditions
@@ -73,7 +74,7 @@ class Check:
     @property
     def verdict(self) -> str:
         """The verdict in words."""
-        return {True: "confirmed", False: "not confirmed", None: "undecided"}[self.passed]
+        return CheckVerdict.of(self.passed)
 
 
 @dataclass(frozen=True, slots=True)

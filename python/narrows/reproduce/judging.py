@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -11,7 +11,7 @@ from typing import TypeVar
 import polars as pl
 
 from narrows.metrics import intervals
-from narrows.metrics.bounds import Decision, decide
+from narrows.metrics.bounds import Decision, combine, decide
 from narrows.metrics.intervals import half_width, mean
 from narrows.report import Check
 from narrows.reproduce.exhibit import Data, Finding
@@ -62,14 +62,6 @@ def same_runs(some: bool) -> Iterator[None]:
         yield
     finally:
         _same_runs.reset(token)
-
-
-def combine(verdicts: Iterable[bool | None]) -> bool | None:
-    """False if any is, else undecided if any is, else True; undecided for none at all."""
-    known = list(verdicts)
-    if False in known:
-        return False
-    return None if None in known or not known else True
 
 
 def judge_bounds(

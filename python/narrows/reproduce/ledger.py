@@ -103,10 +103,12 @@ def entry(exhibit: Exhibit, finding: Finding, way: Way) -> LedgerEntry:
 
 
 def finding(entry: LedgerEntry) -> Finding:
-    """The checks of an entry as a finding."""
+    """The finding of an entry."""
     from narrows.report import Check
 
-    return Finding(entry.claim, [Check(**check) for check in entry.checks])
+    checks, notes = ([Check(**one) for one in some] for some in (entry.checks, entry.notes))
+    reason = Check(**entry.reason) if entry.reason else None
+    return Finding(entry.claim, checks, reason, notes)
 
 
 def read(out: Path) -> list[LedgerEntry]:

@@ -61,11 +61,11 @@ class Rule:
 
     @property
     def words(self) -> str:
-        """The conditions that confirm and contradict, the source of the limits, and the changes."""
+        """When it is met and when not, the source of the bounds, and their changes."""
         changes = " ".join(str(change) for change in self.history)
         return (
-            f"Confirmed if the whole 99 % interval lies within {self.bounds}, contradicted if it "
-            f"lies outside, otherwise undecided. {self.basis} {changes}"
+            f"Met if the whole 99 % interval lies within {self.bounds}, not met if it lies "
+            f"outside, otherwise undecided. {self.basis} {changes}"
         ).strip()
 
 
@@ -85,7 +85,7 @@ def rule(claim: str, check: str) -> Rule:
 
 
 def _rule(claim: str, check: str, entry: dict[str, Any]) -> Rule:
-    low, high = float(entry.pop("low", -math.inf)), float(entry.pop("high", math.inf))
+    low, high = float(entry.pop("at_least", -math.inf)), float(entry.pop("at_most", math.inf))
     changes = [RuleChange(**{"was": "", **change}) for change in entry.pop("history", ())]
     stated = entry.pop("stated", None)
     made = Rule(

@@ -1,8 +1,10 @@
-"""The site of the reproductions: gathers the contents of the pages and lets `report` write them.
+"""The site of the reproductions: an index, and a page for each figure.
 
 OUT/site/index.html            the ledger, document by document
 OUT/site/DOCUMENT-FIGURE.html  a page for each figure, every way it was made
 OUT/site/data/                 the measurements as Parquet and CSV
+
+No page makes a network request.
 """
 
 from __future__ import annotations
@@ -15,13 +17,18 @@ from typing import Any
 
 from narrows.reproduce import judgements, ledger
 from narrows.reproduce.catalogue import exhibits, lessons
-from narrows.reproduce.claims import KINDS, claims
+from narrows.reproduce.claims import KINDS, Claim, claims
 from narrows.reproduce.exhibit import Data, Exhibit, Picture
 from narrows.reproduce.gather import Work
 from narrows.reproduce.library import documents, library
 from narrows.reproduce.records import read_list, write_list
+from narrows.store.atomic import write_text
+from narrows.store.cells import harmless_frame
+from narrows.store.parquet import write_parquet
 from narrows.words import count_of
 
+MOST_CSV_ROWS = 100_000
+"""Larger tables are written as Parquet only."""
 PLATES = "plates.json"
 """The existing pictures, so that a page can be rewritten when another way is added."""
 
@@ -45,13 +52,24 @@ class StoredFigure:
         return (self.figure, self.backend, self.profile, self.quick)
 
 
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A claim on the index: its verdicts in words, by the way they were found."""
+
+    claim: Claim
+    verdict: str
+    headline: str
+    others: Sequence[tuple[str, str]]
+    page: str | None = None
+    thumb: str | None = None
+
+
 def write_figure_files(
     item: Work, pictures: Sequence[Picture], data: Data, out: Path
 ) -> StoredFigure:
     """Draws the pictures and writes the tables of one figure."""
     from narrows.figures import static
     from narrows.figures.placing import comparable
-    from narrows.report.site import write_tables
 
     site = out / "site"
     site.mkdir(parents=True, exist_ok=True)
@@ -61,7 +79,7 @@ def write_figure_files(
         name = f"{stem}-{picture.name}" if picture.name else stem
         files += static.save(comparable(picture.figure), site / name)
         plates.append((name, picture.caption, picture.figure.alt))
-    tables = write_tables(site / "data", stem, data.frames)
+    tables = _write_tables(site / "data", stem, data)
     scope = item.scope
     return StoredFigure(
         item.exhibit.identifier,
@@ -117,34 +135,53 @@ def _page(
     entries: Sequence[ledger.LedgerEntry],
     backend: str,
 ) -> Path:
-    from narrows.report.site import FigureFiles, FigurePage, FigureVersion, write_figure
+    from narrows.report.page import environment
 
     order = (exhibit.profile, *exhibit.also)
     ways.sort(key=lambda p: (p.quick, p.backend != "sim", p.profile not in order, p.profile))
     versions = [
-        FigureVersion(
-            _label(way),
-            _note(way),
-            way.runs,
-            [FigureFiles(*plate) for plate in way.plates],
-            [_verdict(item) for item in entries if _same(item, way)],
-            way.tables,
-        )
+        {
+            "label": _label(way),
+            "note": _note(way),
+            "files": way,
+            "found": [
+                (claims()[item.claim], item.verdict, ledger.finding(item))
+                for item in entries
+                if _same(item, way)
+            ],
+        }
         for way in ways
     ]
     claimed = (item.way for item in entries if item.figure == exhibit.identifier)
     shown = [way for way in claimed if way.backend == backend]
-    page = FigurePage(
-        exhibit.identifier,
-        exhibit.title,
-        exhibit.source,
-        lessons()[exhibit.identifier],
-        exhibit.choices,
-        _command(exhibit.identifier, backend) + _options(shown),
-        versions,
-        bool(exhibit.claims),
-    )
-    return write_figure(out / "site", page)
+    text = environment().get_template("site-figure.html.jinja").render(
+        exhibit=exhibit,
+        lesson=lessons()[exhibit.identifier],
+        command=_command(exhibit.identifier, backend) + _options(shown),
+        versions=versions,
+    )  # fmt: skip
+    path = out / "site" / page_name(exhibit.identifier)
+    write_text(path, text)
+    return path
+
+
+def page_name(identifier: str) -> str:
+    """The file of a figure's page."""
+    return f"{identifier.replace('/', '-')}.html"
+
+
+def _write_tables(folder: Path, stem: str, data: Data) -> list[str]:
+    """Writes frames as Parquet, and as CSV unless they are large; returns the files' names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = []
+    for name, frame in data.frames.items():
+        write_parquet(frame, folder / f"{stem}-{name}.parquet")
+        names.append(f"{folder.name}/{stem}-{name}.parquet")
+        if frame.height <= MOST_CSV_ROWS:
+            table = harmless_frame(frame).write_csv(float_precision=9)
+            (folder / f"{stem}-{name}.csv").write_bytes(table.encode())
+            names.append(f"{folder.name}/{stem}-{name}.csv")
+    return names
 
 
 def _command(figure: str, backend: str) -> str:
@@ -191,28 +228,6 @@ def _same(item: ledger.LedgerEntry, way: StoredFigure) -> bool:
     return made == way.key
 
 
-def _verdict(item: ledger.LedgerEntry) -> Any:  # noqa: ANN401 (of a module that is loaded late)
-    from narrows.report import Check
-    from narrows.report.site import ClaimVerdict
-
-    claim = claims()[item.claim]
-    reason = Check(**item.reason) if item.reason else None
-    checks = [Check(**check) for check in item.checks]
-    notes = [Check(**note) for note in item.notes]
-    return ClaimVerdict(
-        claim.identifier,
-        claim.where,
-        claim.setup,
-        claim.expect,
-        claim.quote,
-        item.verdict,
-        str(item.way),
-        checks,
-        reason,
-        notes,
-    )
-
-
 def own_profiles() -> dict[str, str]:
     """The kernel of each claim's document."""
     return {claim: e.profile for e in exhibits().values() for claim in e.claims}
@@ -227,7 +242,7 @@ def _thumbs(plates: Sequence[StoredFigure]) -> dict[str, str]:
 def _index(
     out: Path, entries: Sequence[ledger.LedgerEntry], plates: Sequence[StoredFigure]
 ) -> Path:
-    from narrows.report.site import Chapter, write_index
+    from narrows.report.page import environment
 
     judged, thumbs = judgements.read_known(out), _thumbs(plates)
     here = ledger.lines(entries, own_profiles(), judged)
@@ -235,28 +250,32 @@ def _index(
     recorded = ledger.lines(ledger.read_recorded(), own_profiles(), judged)
     kept = [line for line in recorded if line.claim.identifier not in ran]
     chapters = [
-        Chapter(
-            document,
-            title,
-            [_row(line, thumbs) for line in here if line.entries and _is_of(line, document)],
-            [_plain_row(line) for line in kept if _is_of(line, document)],
-        )
+        {
+            "title": title,
+            "rows": [
+                _row(line, thumbs) for line in here if line.entries and _is_of(line, document)
+            ],
+            "recorded": [_plain_row(line) for line in kept if _is_of(line, document)],
+        }
         for document, title in documents().items()
     ]
     shown = [mine if mine.decisive else old for mine, old in zip(here, recorded, strict=True)]
     kinds = ledger.counts_by_kind(shown)
     counts = {KINDS[kind]: ledger.in_words(told) for kind, told in kinds.items()}
-    return write_index(out / "site", chapters, counts)
+    template, path = (
+        environment().get_template("site-index.html.jinja"),
+        out / "site" / "index.html",
+    )
+    write_text(path, template.render(chapters=chapters, counts=counts))
+    return path
 
 
 def _is_of(line: ledger.ClaimVerdicts, document: str) -> bool:
     return line.claim.document == document
 
 
-def _row(line: ledger.ClaimVerdicts, thumbs: dict[str, str]) -> Any:  # noqa: ANN401 (as above)
+def _row(line: ledger.ClaimVerdicts, thumbs: dict[str, str]) -> ClaimRow:
     """A claim that ran here, with a link to the page of its figure."""
-    from narrows.report.site import page_name
-
     first = line.entries[0]
     row = replace(_plain_row(line), page=page_name(first.figure), thumb=thumbs.get(first.figure))
     if line.verdict != "not run":
@@ -265,11 +284,6 @@ def _row(line: ledger.ClaimVerdicts, thumbs: dict[str, str]) -> Any:  # noqa: AN
     return replace(row, verdict=first.verdict, headline=told, others=row.others[1:])
 
 
-def _plain_row(line: ledger.ClaimVerdicts) -> Any:  # noqa: ANN401 (as above)
-    from narrows.report.site import ClaimRow
-
+def _plain_row(line: ledger.ClaimVerdicts) -> ClaimRow:
     others = [(str(item.way), item.verdict) for item in line.others]
-    claim = line.claim
-    return ClaimRow(
-        claim.identifier, claim.expect, claim.where, None, line.verdict, line.headline, others
-    )
+    return ClaimRow(line.claim, line.verdict, line.headline, others)

@@ -25,8 +25,8 @@ TYPES: Mapping[str, tuple[type, ...]] = {
 }  # fmt: skip
 ASKED = {"statement": TEXT, "measure": TEXT, "where": TABLE, "ratio": TABLE, "difference": TABLE,
          "best": TEXT, "how": TEXT}  # fmt: skip
-RULE = {"name": TEXT, "says": TEXT, "stated": NUMBER, "low": NUMBER, "high": NUMBER, "unit": TEXT,
-        "basis": TEXT, "history": TABLES}  # fmt: skip
+RULE = {"name": TEXT, "says": TEXT, "stated": NUMBER, "at_least": NUMBER,
+        "at_most": NUMBER, "unit": TEXT, "basis": TEXT, "history": TABLES}  # fmt: skip
 KEYS: Mapping[str, Mapping[str, str]] = {
     "study": {
         "name": TEXT, "paper": TEXT, "profile": TEXT, "title": TEXT, "source": TEXT,
@@ -228,10 +228,10 @@ def _measure(place: str, measure: object) -> Found:
         if not isinstance(measure["python"], str):
             yield f"{place}.python", _describe(measure["python"]), TEXT
     else:
-        from narrows.reproduce.study.measures import expectation
+        from narrows.reproduce.study.measures import as_check
 
         try:
-            expectation(measure)
+            as_check(measure)
         except InputError as error:
             for one in error.problems:
                 key = one.place.rpartition("].")[2]
@@ -269,9 +269,10 @@ def _claim(place: str, claim: Table, axes: Table, measures: Table) -> Found:
 
 
 def _bounds(place: str, check: Table) -> Found:
-    bounds = [check[key] for key in ("low", "high") if key in check]
+    bounds = [check[key] for key in ("at_least", "at_most") if key in check]
     if not bounds or bounds != sorted(bounds):
-        yield f"{place}.low", f"{bounds or 'no bounds'}", "low, high, or both, low first"
+        remedy = "`at_least`, `at_most` or both, the lower one first"
+        yield f"{place}.at_least", f"{bounds or 'no bounds'}", remedy
     for below, change in _each(check, "history", f"{place}."):
         if change["results"] not in SEEN:
             yield f"{below}.results", quote(change["results"]), one_of(change["results"], SEEN)

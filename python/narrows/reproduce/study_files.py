@@ -12,7 +12,7 @@ from               "testbed.toml": the file beside it whose `path`, `flows`, `ho
 [axes.NAME]        labels, each with the values that it sets by place; or a list of values, if
                    NAME is a place
 [quick]            the labels of an axis on the small grid; `set` changes values there
-[measures.NAME]    what [[expect]] takes (`metric`, or `series` with `take` and others), or a
+[measures.NAME]    what [[check]] takes (`metric`, or `series` with `take` and others), or a
                    function of measures.py beside the study as `python`; `times` multiplies it;
                    `label`, `unit`
 [[figure]]         a panel: measure `y` over the axis `x`, a bar for each label of the axis `by`;
@@ -21,8 +21,9 @@ from               "testbed.toml": the file beside it whose `path`, `flows`, `ho
                    the `setup`, what it lets one `expect` in our words, and the document's own
                    `quote`; `about`, "bbr" unless given: a control, the "path", the "laboratory"
                    or a "part" of BBR; `fails_under`, controls of data/changes.toml; and below it
-[[claim.check]]    its rule: `low` and `high` with their `unit`, what the document `says`, its
-                   number if it gives one (`stated`), the `basis` of the limits and their `history`;
+[[claim.check]]    a check as `[[check]]` of a specification is, `at_least` and `at_most` with their
+                   `unit`, and its source: what the document `says`, its number if it gives one
+                   (`stated`), the `basis` of the bounds and their `history`;
                    and what they apply to: a `statement`, a `measure` and `where` (labels
                    by axis); with `ratio` or `difference`, an axis and two of its labels; with
                        `best` ("highest" or "lowest"), that of the conditions in each trial
@@ -55,7 +56,7 @@ from narrows.reproduce.library import (
 )
 from narrows.spec.suggest import quote
 
-RULE = ("low", "high", "unit", "says", "stated", "basis", "history")
+RULE = ("at_least", "at_most", "unit", "says", "stated", "basis", "history")
 """The keys of a check that are its rule."""
 SHARED = ("path", "flows", "host", "run", "own_host")
 """The tables of a testbed."""

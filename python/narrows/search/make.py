@@ -225,7 +225,7 @@ def _sentence(trying: Trying, tried: Tried) -> str:
 
 
 def _specification(trying: Trying, tried: Tried, says: str) -> str:
-    """The conditions with the expectation that the control breaks."""
+    """The conditions with the check that the control fails."""
     objective, middle = trying.objective, len(tried.references) // 2
     limits = [objective.limit_of(row, tried.point) for row in tried.references]
     known = sorted(limit for limit in limits if limit is not None)
@@ -234,8 +234,8 @@ def _specification(trying: Trying, tried: Tried, says: str) -> str:
         trying.name, tried.point, trying.subject, trying.rival, trials=5, seed=FINAL[0]
     )
     limit = known[min(middle, len(known) - 1)]
-    expect = f'[[expect]]\nmetric = "{objective.metric}"\n{bound} = {limit:.4g}\n'
-    return f"# {says}\n{text}\n{expect}"
+    check = f'[[check]]\nmetric = "{objective.metric}"\n{bound} = {limit:.4g}\n'
+    return f"# {says}\n{text}\n{check}"
 
 
 def elsewhere(trying: Trying, point: Point, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from narrows.spec.expectation import Condition, Expect, Taken
+from narrows.spec.check import Condition, ResultCheck, Taken
 from narrows.spec.override import Override
 from narrows.spec.reading import Loaded, Written, load, parse
 from narrows.spec.scenario import Scenario
@@ -13,9 +13,9 @@ from narrows.spec.values import same_value, spell
 __all__ = [
     "Axis",
     "Condition",
-    "Expect",
     "Loaded",
     "Override",
+    "ResultCheck",
     "Scenario",
     "Spec",
     "Study",

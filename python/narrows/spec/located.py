@@ -1,4 +1,4 @@
-"""Finds the lines of a specification's expectations, for problems that only results show."""
+"""Finds the lines of a specification's checks, for problems that only results show."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from narrows.errors import InputError, Problem, SpecError
 from narrows.spec.reading import Written, read_file
 
-_PLACE = re.compile(r"expect\[(\d+)\](?:\.(\w+))?")
-_HEADER = re.compile(r"\s*\[\[\s*expect\s*\]\]")
+_PLACE = re.compile(r"check\[(\d+)\](?:\.(\w+))?")
+_HEADER = re.compile(r"\s*\[\[\s*check\s*\]\]")
 _OTHER = re.compile(r"\s*\[")
 
 
 @contextmanager
 def with_lines(spec: str | Path | Written) -> Iterator[None]:
-    """Adds the file, and the line if it can be found, to problems of `[[expect]]` tables."""
+    """Adds the file, and the line if it can be found, to problems of `[[check]]` tables."""
     try:
         yield
     except InputError as error:

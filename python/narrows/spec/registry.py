@@ -7,13 +7,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+Entries = Mapping[str, Mapping[str, Any]]
+"""The declarations of a registry's entries, by name."""
+
 
 @cache
-def ccas() -> dict[str, Mapping[str, Any]]:
-    """The simulator's congestion controls by name."""
+def elements(kind: str) -> Entries:
+    """The entries of a registry: "queues", "services", "impairments" and so on."""
     from narrows import _native
 
-    return {entry["name"]: entry for entry in _native.ccas()}
+    return {entry["name"]: entry for entry in getattr(_native, kind)()}
+
+
+def ccas() -> Entries:
+    """The simulator's congestion controls by name."""
+    return elements("ccas")
 
 
 _BBR1 = {"title": "BBRv1", "family": "bbr", "paces": True}
@@ -61,44 +69,14 @@ def paces(cca: str) -> bool:
     return bool(_control(cca)["paces"])
 
 
-@cache
-def queues() -> dict[str, Mapping[str, Any]]:
+def queues() -> Entries:
     """The queue disciplines by name."""
-    from narrows import _native
-
-    return {entry["name"]: entry for entry in _native.queues()}
+    return elements("queues")
 
 
-@cache
-def services() -> dict[str, Mapping[str, Any]]:
+def services() -> Entries:
     """The ways in which a link serves its queue, by name."""
-    from narrows import _native
-
-    return {entry["name"]: entry for entry in _native.services()}
-
-
-@cache
-def impairments() -> dict[str, Mapping[str, Any]]:
-    """The impairments of a path, by name."""
-    from narrows import _native
-
-    return {entry["name"]: entry for entry in _native.impairments()}
-
-
-@cache
-def workloads() -> dict[str, Mapping[str, Any]]:
-    """The workloads of a flow, by name."""
-    from narrows import _native
-
-    return {entry["name"]: entry for entry in _native.workloads()}
-
-
-@cache
-def distributions() -> dict[str, Mapping[str, Any]]:
-    """The distributions of sizes and durations, by name."""
-    from narrows import _native
-
-    return {entry["name"]: entry for entry in _native.distributions()}
+    return elements("services")
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from narrows.spec.expectation import Expect, expectation
+from narrows.spec.check import ResultCheck, read_check
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -56,19 +56,19 @@ class Spec:
         return first
 
     @cached_property
-    def expect(self) -> tuple[Expect, ...]:
-        """Expectations of the results, which don't affect them."""
-        return tuple(expectation(entry) for entry in json.loads(self._output.expect))
+    def checks(self) -> tuple[ResultCheck, ...]:
+        """The checks of the results, which don't affect them."""
+        return tuple(read_check(entry) for entry in json.loads(self._output.checks))
 
     def canonical(self, trial: int) -> str:
         """The scenario of a trial, from 1 on, as canonical JSON."""
         return self._output.scenario(trial)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both would run the same, with the same expectations."""
+        """Whether both would run the same, with the same checks."""
         if not isinstance(other, Spec):
             return NotImplemented
-        same = (self.trials, self.groups, self.expect) == (other.trials, other.groups, other.expect)
+        same = (self.trials, self.groups, self.checks) == (other.trials, other.groups, other.checks)
         return same and self.canonical(1) == other.canonical(1)
 
     def __hash__(self) -> int:

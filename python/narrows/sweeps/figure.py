@@ -115,8 +115,8 @@ def _bounds(place: Place, study: str) -> tuple[tuple[str, str, float], ...]:
     """The study's bounds on metrics that hold everywhere."""
     records = open_store(place).studies().values()
     found = next((one for one in records if one["name"] == study), {})
-    expected = found.get("expected", {}).get("bounds", [])
-    return tuple((str(metric), str(way), float(at)) for metric, way, at in expected)
+    bounds = found.get("checks", {}).get("bounds", [])
+    return tuple((str(metric), str(way), float(at)) for metric, way, at in bounds)
 
 
 def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:

@@ -57,9 +57,9 @@ class Overview:
     opens: str | None = None
     """The metric that is shown first: the one that varies most."""
     bounds: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """The expected bounds of metrics."""
+    """The bounds of metrics in checks."""
     smallest: Sequence[str] = ()
-    """The smallest value that meets all expectations, in sentences."""
+    """The smallest value that meets all checks, in sentences."""
     hues: Mapping[str, list[str]] = field(default_factory=dict)
     """The colours, light and dark, of metrics of classes whose control is known."""
     fair: Mapping[str, float] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Overview:
 
     @property
     def judged_count(self) -> int:
-        """The number of combinations that were judged by expectations."""
+        """The number of combinations that were judged by checks."""
         return sum(cell["unmet"] is not None for cell in self.cells)
 
     @property
@@ -116,10 +116,10 @@ def overview(
     axes = _axes(whole, places)
     failed = store.failures()
     values, hashes = _values(known, list(metrics)), set(whole["run"])
-    expected = record.get("expected", {})
-    bounded = {metric for metric, _, _ in expected.get("bounds", ())}
+    checks = record.get("checks", {})
+    bounded = {metric for metric, _, _ in checks.get("bounds", ())}
     metrics, merged = _merge_classes(metrics, values, bounded)
-    judged = {n: expected["unmet"].get(str(n), []) for n in expected.get("judged", ())}
+    judged = {n: checks["unmet"].get(str(n), []) for n in checks.get("judged", ())}
     cells = [
         _cell(number, rows, merged.get(number, {}), axes, failed, pages)
         | {"unmet": judged.get(number)}
@@ -128,7 +128,7 @@ def overview(
     cells_once = whole.unique("cell", maintain_order=True).iter_rows(named=True)
     combinations = {int(row["cell"]): {place: row[place] for place in places} for row in cells_once}
     bounds: dict[str, list[float]] = {}
-    for metric, _, at in expected.get("bounds", ()):
+    for metric, _, at in checks.get("bounds", ()):
         bounds.setdefault(metric, []).append(scale_of(metric) * at)
     columns = leading(list(metrics))
     return Overview(

@@ -11,7 +11,7 @@ from narrows.plan import Cell, Grid, Selection, Trial, grid
 from narrows.spec import Override, Written, load_study
 from narrows.spec.located import with_lines
 from narrows.store import RESULTS, Place, location, slug
-from narrows.sweeps.expectations import check_expectations
+from narrows.sweeps.checks import refuse_unknown
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,6 @@ def prepare(
     if not runs:
         raise wanted.none()
     with with_lines(spec):
-        check_expectations(cells)
+        refuse_unknown(cells)
     directory = location(out) if out is not None else default_directory(study.name)
     return SweepJob(cells, engine, directory, runs, tuple(filters))

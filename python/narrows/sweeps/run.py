@@ -17,12 +17,12 @@ from narrows.store import Store, create_store, slug
 from narrows.store.atomic import writing
 from narrows.store.open import is_url
 from narrows.store.studies import runs_table
-from narrows.sweeps.expectations import counts, unmet, wide
+from narrows.sweeps.checks import counts, outcomes, wide
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.verdicts import record_of, smallest
 
 if TYPE_CHECKING:
-    from narrows.metrics.expect import Unmet
+    from narrows.metrics.checks import CombinationOutcome
 
 MOST_ROUNDS = MAX_TRIALS
 """The most rounds of additional trials; each gives a combination at least one."""
@@ -38,18 +38,19 @@ class SweepOutcome:
     failures: tuple[Failure, ...]
     packets: int
     wall_s: float
-    unmet: tuple[Unmet, ...] = ()
+    unmet: tuple[CombinationOutcome, ...] = ()
+    """The checks that aren't met, or are undecided."""
     reproducer: Path | None = None
     """A specification that repeats the first run in which the engine broke, if one did."""
 
     @property
     def good(self) -> bool:
-        """Whether no run failed and every expectation is met."""
+        """Whether no run failed and every check is met."""
         return not self.failures and not self.unmet
 
     def smallest(self) -> list[str]:
-        """The smallest value that meets all expectations, for each combination of other axes."""
-        if not self.job.grid.expected:
+        """The smallest value that meets all checks, for each combination of other axes."""
+        if not self.job.grid.checks:
             return []
         failing = {one.case.number for one in self.unmet}
         cells = self.job.cells
@@ -77,16 +78,7 @@ class SweepOutcome:
                 }
                 for failure in self.failures
             ],
-            "unmet": [
-                {
-                    "cell": one.case.number,
-                    "values": dict(one.case.values),
-                    "metric": one.expected.name,
-                    "found": one.found,
-                    "expected": one.expected.bounds_text,
-                }
-                for one in self.unmet
-            ],
+            "unmet": [one.document() for one in self.unmet],
             "reproducer": None if self.reproducer is None else str(self.reproducer),
             "packets": self.packets,
             "wall_s": self.wall_s,
@@ -118,7 +110,8 @@ def execute(
             if not more:
                 break
             done = _add(done, _run(job, more, store, jobs, cluster, watcher))
-        broken = tuple(unmet(job.grid, job.cells, store))
+        judged = outcomes(job.grid, job.cells, store)
+        broken = tuple(one for one in judged if not one.outcome.passed)
         _note(job, store, command, broken)
     repeats = _reproducer(job, done.failures)
     return SweepOutcome(
@@ -137,17 +130,20 @@ def _reproducer(job: SweepJob, failures: Sequence[Failure]) -> Path | None:
 
 
 def _note(
-    job: SweepJob, store: Store, command: Sequence[str], broken: Sequence[Unmet] | None = None
+    job: SweepJob,
+    store: Store,
+    command: Sequence[str],
+    broken: Sequence[CombinationOutcome] | None = None,
 ) -> None:
-    """Keeps the study with the runs known by now, and the expectations that were `broken`."""
+    """Keeps the study with the runs known by now, and the checks that were `broken`."""
     runs = runs_table(job.grid, counts(job.grid, store))
     record = {
         **_record(job),
         "command": list(command),
         "runs": content_hash(runs["run"].to_list()),
     }
-    if broken is not None and job.grid.expected:
-        record["expected"] = record_of(job.grid, [cell.number for cell in job.cells], broken)
+    if broken is not None and job.grid.checks:
+        record["checks"] = record_of(job.grid, [cell.number for cell in job.cells], broken)
     store.add_study(job.name, record, runs)
 
 

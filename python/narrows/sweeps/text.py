@@ -32,12 +32,12 @@ def outcome_lines(outcome: SweepOutcome, table: Iterable[str] = ()) -> Iterator[
         yield f"{outcome.reproducer} repeats the first failure of the simulator; please report it"
     yield from table
     for one in outcome.unmet[:MOST_FAILURES]:
-        yield f"not met: {one}"
+        yield str(one)
     if len(outcome.unmet) > MOST_FAILURES:
-        yield f"and {len(outcome.unmet) - MOST_FAILURES} more expectations that aren't met"
-    if outcome.job.grid.expected:
+        yield f"and {len(outcome.unmet) - MOST_FAILURES} more checks that aren't met"
+    if outcome.job.grid.checks:
         failing = len({one.case.number for one in outcome.unmet})
-        yield f"{cells - failing} of {count_of(cells, 'combination')} met all expectations"
+        yield f"{cells - failing} of {count_of(cells, 'combination')} met all checks"
         yield from outcome.smallest()
     yield str(outcome.job.directory)
 

@@ -1,4 +1,4 @@
-"""Which combinations of a sweep meet all expectations, and the smallest value that does."""
+"""Which combinations of a sweep meet all checks, and the smallest value that does."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.figures.names import quantity, setting, title_of, value_words
 from narrows.figures.sweeps.view import label_of
-from narrows.metrics.catalogue import scale_of
 from narrows.plan import Grid
 
 if TYPE_CHECKING:
-    from narrows.metrics.expect import Unmet
+    from narrows.metrics.checks import CheckOutcome, CombinationOutcome
 
 FIRST = "path.buffer"
 """The axis whose smallest value is asked for most; otherwise the first axis of numbers."""
 MOST_SENTENCES = 20
 
 
-def record_of(grid: Grid, judged: Sequence[int], unmet: Sequence[Unmet]) -> dict[str, Any]:
-    """The verdicts in a study's record: bounds that hold everywhere, and each unmet expectation.
+def record_of(
+    grid: Grid, judged: Sequence[int], unmet: Sequence[CombinationOutcome]
+) -> dict[str, Any]:
+    """The verdicts in a study's record: bounds that hold everywhere, and each check not met.
 
     `judged` are the numbers of the combinations that were judged.
     """
     broken: dict[str, list[str]] = {}
     for one in unmet:
-        broken.setdefault(str(one.case.number), []).append(_describe(one))
+        broken.setdefault(str(one.case.number), []).append(_describe(one.outcome))
     bounds = [
         (one.metric, way, at)
-        for one in grid.expected
+        for one in grid.checks
         if one.metric is not None and not one.where
         for way, at in (("at least", one.at_least), ("at most", one.at_most))
         if at is not None
@@ -36,19 +37,19 @@ def record_of(grid: Grid, judged: Sequence[int], unmet: Sequence[Unmet]) -> dict
     return {"bounds": bounds, "judged": list(judged), "unmet": broken}
 
 
-def _describe(one: Unmet) -> str:
-    """The unmet expectation in the words of the page: "Share (%), BBR: 97.4, at most 60 ..."."""
-    column = one.expected.metric
-    scale = scale_of(column or "")
-    name = one.expected.brief if column is None else label_of(column)
-    value = "no value" if one.found is None else f"{scale * one.found:.4g}"
-    return f"{name}: {value}, {one.expected.words_of_bounds(scale)} expected"
+def _describe(one: CheckOutcome) -> str:
+    """The outcome in the words of the page: "Share (%), BBR: 97.4, at most 60 expected"."""
+    metric = one.check.metric
+    name = one.check.brief if metric is None else label_of(metric)
+    value = one.interval_text if one.values else "no value"
+    head = "" if one.passed is False else f"{one.verdict}: "
+    return f"{head}{name}: {value}, {one.bounds_text} expected"
 
 
 def smallest(
     combinations: Mapping[int, Mapping[str, object]], met: Mapping[int, bool]
 ) -> list[str]:
-    """For each combination of the other axes, the smallest value that meets all expectations."""
+    """For each combination of the other axes, the smallest value that meets all checks."""
     varied = _varying_places(list(combinations.values()))
     measured = [place for place, values in varied.items() if all(map(_number, values))]
     if not measured or not met:
@@ -73,9 +74,9 @@ def _sentence(
     title = title_of(place)
     title = title[:1].lower() + title[1:]
     if not good:
-        return f"{head}no {title} meets all expectations"
+        return f"{head}no {title} meets all checks"
     value = min(good, key=lambda one: one[0])[1]
-    return f"{head}the smallest {title} that meets all expectations is {value_words(place, value)}"
+    return f"{head}the smallest {title} that meets all checks is {value_words(place, value)}"
 
 
 def _varying_places(combinations: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:

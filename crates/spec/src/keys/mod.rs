@@ -5,13 +5,13 @@
 //! [`narrows_base::registry::Parameter`]s.
 
 mod change;
-mod expect;
+mod check;
 mod key;
 mod sections;
 mod words;
 
 pub use change::CHANGE;
-pub use expect::{CONDITION, EXPECT};
+pub use check::{CHECK, CONDITION};
 pub use key::{Elements, Key, KeyDefault, KeyKind, Section};
 pub use sections::{FLOW, HOST, LINK, PATH, REVERSE, RUN, SPECIFICATION, SWEEP, UNTIL};
 pub use words::Words;

@@ -1,7 +1,7 @@
 //! The sections of a specification.
 
 use super::change::CHANGE;
-use super::expect::EXPECT;
+use super::check::CHECK;
 use super::key::{Elements, Key, KeyDefault, KeyKind, Section};
 use super::words::{DESIGN, DSCP, ECN, LEVEL, PROFILE, PROGRAM, SOCKET_BUFFERS, STACK};
 use crate::limits::{MAX_CELLS, MAX_FLOWS, MAX_TRIALS};
@@ -39,10 +39,10 @@ pub static SPECIFICATION: Section = Section {
         )
         .stays(),
         Key::new(
-            "expect",
-            KeyKind::Tables(&EXPECT),
+            "check",
+            KeyKind::Tables(&CHECK),
             Empty,
-            "Bounds for results; beyond them `narrows run` ends with status 1.",
+            "Bounds for results; unless all are met, `narrows run` ends with status 1.",
         ),
     ],
 };

@@ -27,12 +27,12 @@ mod groups;
 mod range;
 
 use crate::document::{Assignment, Node, Table, Value, apply};
-use crate::expect::Until;
 use crate::inputs::{Files, Inputs};
 use crate::keys::SWEEP;
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Problems};
 use crate::read::{Reader, Values};
+use crate::result_check::Until;
 use crate::specification::{Source, Specification};
 use cases::Case;
 

@@ -1,21 +1,21 @@
-"""Measures of a run: numbers as `[[expect]]` takes them, and functions of the study's author."""
+"""Measures of a run: numbers as `[[check]]` takes them, and functions of the study's author."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from narrows.metrics.expect import RunMeasurements
+from narrows.metrics.checks import RunMeasurements
 from narrows.metrics.series import RunSeries
 from narrows.reproduce import run_frames
 from narrows.reproduce.study import own_measures
-from narrows.spec import Expect, Written, load
+from narrows.spec import ResultCheck, Written, load
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 SHOWN = ("label", "unit", "times", "python")
-"""The keys of a measure that aren't those of `[[expect]]`."""
+"""The keys of a measure that aren't those of `[[check]]`."""
 
 
 def value(document: str, measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
@@ -28,8 +28,8 @@ def value(document: str, measure: Mapping[str, Any], trial: StoredTrial) -> floa
 
 
 def _take(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
-    """Takes a number as `[[expect]]` does; None for a metric or an owner that the run lacks."""
-    asked = expectation(measure)
+    """Takes a number as `[[check]]` does; None for a metric or an owner that the run lacks."""
+    asked = as_check(measure)
     row = run_frames.summary(trial).row(0, named=True)
     series = RunSeries(trial.scenario, _classes(trial), trial.columns)
     if asked.taken is not None and asked.taken.condition.owner not in _owners(trial):
@@ -37,16 +37,16 @@ def _take(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
     return RunMeasurements(row, lambda: series).value(asked).value
 
 
-def expectation(measure: Mapping[str, Any]) -> Expect:
-    """A measure as `[[expect]]` reads it; raises InputError if it can't."""
+def as_check(measure: Mapping[str, Any]) -> ResultCheck:
+    """A measure as `[[check]]` reads it; raises InputError if it can't."""
     entry = {key: part for key, part in measure.items() if key not in SHOWN}
     bounded = {
         "name": "measure",
         "path": {"rate": "1mbit", "rtt": "1ms", "buffer": "10pkt"},
         "flows": [{"cca": "reno"}],
-        "expect": [{**entry, "at_least": 0}],
+        "check": [{**entry, "at_least": 0}],
     }
-    return load(Written.document(bounded)).spec.expect[0]
+    return load(Written.document(bounded)).spec.checks[0]
 
 
 def _classes(trial: StoredTrial) -> list[str]:

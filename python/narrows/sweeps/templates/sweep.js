@@ -175,7 +175,7 @@
   const table = () => {
     const head = make("tr");
     axes.forEach((axis, axisNumber) => head.append(heading(axis.label, { axis: axisNumber }, true)));
-    if (judged) head.append(make("th", "Expectations", { scope: "col", class: "text" }));
+    if (judged) head.append(make("th", "Checks", { scope: "col", class: "text" }));
     shown.forEach((metric) => head.append(heading(metrics[metric], { metric })));
     head.append(make("th", "Runs", { scope: "col" }));
     const wanted = by("search").value.toLowerCase();

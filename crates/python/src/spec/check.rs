@@ -1,18 +1,18 @@
-//! Expectations for Python.
+//! Checks of results for Python.
 
-use narrows_spec::{Condition, Expect, Taken};
+use narrows_spec::{Condition, ResultCheck, Taken};
 use serde_json::{Map, Value, json};
 
-/// An expectation as the arguments of its class in Python.
-pub(super) fn to_json(expect: &Expect) -> Value {
-    let wheres = expect.wheres.iter();
+/// A check as the arguments of its class in Python.
+pub(super) fn to_json(check: &ResultCheck) -> Value {
+    let wheres = check.wheres.iter();
     let wheres: Map<_, _> =
         wheres.map(|(place, node)| (place.to_string(), node.to_json())).collect();
     json!({
-        "metric": expect.metric,
-        "taken": expect.taken.as_ref().map(taken_to_json),
-        "at_least": expect.at_least,
-        "at_most": expect.at_most,
+        "metric": check.metric,
+        "taken": check.taken.as_ref().map(taken_to_json),
+        "at_least": check.at_least,
+        "at_most": check.at_most,
         "where": wheres,
     })
 }

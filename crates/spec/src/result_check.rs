@@ -1,4 +1,4 @@
-//! Expectations of results, and the rule for enough trials.
+//! Checks of results, and the rule for enough trials.
 
 use crate::canonical;
 use crate::document::Node;
@@ -7,9 +7,9 @@ use crate::place::Place;
 use crate::problem::{Problem, ProblemKind};
 use crate::read::Values;
 
-/// A bound on a metric or a series: the mean over the trials of every combination must keep it.
+/// A bound on a metric or a series, within which the mean over all trials has to lie.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expect {
+pub struct ResultCheck {
     /// A column of the table `summary`, if it isn't about a series.
     pub metric: Option<String>,
     /// The number taken from a series.
@@ -97,21 +97,21 @@ const OF_SERIES: &[&str] = &[
     "while",
 ];
 
-impl Expect {
-    /// The expectation, and its problem if it has one.
+impl ResultCheck {
+    /// The check, and its problem if it has one.
     pub(crate) fn new(values: &Values, place: &Place, samples: bool) -> (Self, Option<Problem>) {
-        let expect = Self {
+        let check = Self {
             metric: values.some_text("metric"),
             taken: values.some_text("series").map(|series| Taken::new(values, series)),
             at_least: values.some_number("at_least"),
             at_most: values.some_number("at_most"),
             wheres: values.wheres("where"),
         };
-        let problem = expect.wrong(values, samples).map(|(key, found, remedy)| {
+        let problem = check.wrong(values, samples).map(|(key, found, remedy)| {
             let here = if key.is_empty() { place.clone() } else { place.key(key) };
             Problem::new(ProblemKind::Relation, here, found, remedy)
         });
-        (expect, problem)
+        (check, problem)
     }
 
     fn wrong(&self, values: &Values, samples: bool) -> Option<Wrong> {

@@ -1,14 +1,14 @@
-//! The sections of an expectation.
+//! The sections of a check of results.
 
 use super::key::{Key, KeyDefault, KeyKind, Section};
 use super::words::{OVER, TAKE};
 
 use KeyDefault::{Empty, Off, Required, Whole};
 
-/// An expectation.
-pub static EXPECT: Section = Section {
-    title: "Expect",
-    what: "A bound on a metric or a series, which the mean over a combination's trials must keep.",
+/// A check of results.
+pub static CHECK: Section = Section {
+    title: "Check",
+    what: "A bound on a metric or a series: met if the whole 95 % interval of the mean over a combination's trials lies within.",
     keys: &[
         Key::new(
             "metric",
@@ -91,7 +91,7 @@ pub static CONDITION: Section = Section {
     keys: &[
         Key {
             default: Required,
-            what: "As for the expectation, such as \"bbr.cca_state\"; a class counts if any of its flows does.",
+            what: "As for the check, such as \"bbr.cca_state\"; a class counts if any of its flows does.",
             ..OF_SERIES
         },
         IS,

@@ -1,4 +1,4 @@
-"""Expectations of a specification: what must hold for its results."""
+"""Checks of a specification: bounds that its results have to keep."""
 
 from __future__ import annotations
 
@@ -115,11 +115,11 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class Expect:
-    """A bound on a metric or a series: the mean over the trials of a combination must keep it.
+class ResultCheck:
+    """A bound on a metric or a series, within which the mean over all trials has to lie.
 
-    A specification with expectations guards a change: `narrows run` ends with status 1 if one
-    isn't met.
+    A specification with checks guards a change: `narrows run` ends with status 1 unless all of them
+    are met.
     """
 
     metric: str | None
@@ -156,11 +156,11 @@ class Expect:
         return ", ".join(f"{word} {scale * value:g}" for word, value in ends if value is not None)
 
 
-def expectation(entry: Mapping[str, Any]) -> Expect:
-    """The expectation that the native module has read."""
+def read_check(entry: Mapping[str, Any]) -> ResultCheck:
+    """The check that the native module has read."""
     fields = dict(entry)
     taken = fields.pop("taken")
-    return Expect(**fields, taken=None if taken is None else _read_taken(taken))
+    return ResultCheck(**fields, taken=None if taken is None else _read_taken(taken))
 
 
 def _read_taken(entry: Mapping[str, Any]) -> Taken:

@@ -1,4 +1,4 @@
-"""Expectations about time series: read, counted by hand, and able to fail."""
+"""Checks of time series: read, counted by hand, and able to fail."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STATES = ("startup", "startup", "drain", "up", "down", "up", "down", "down", "up
 """One a second, from 0 to 10 s."""
 
 
-def expecting(text: str, base: str = GOOD) -> str:
-    return f"{base}\n[[expect]]\n{text}\n"
+def checking(text: str, base: str = GOOD) -> str:
+    return f"{base}\n[[check]]\n{text}\n"
 
 
 def made_up() -> RunSeries:
@@ -74,9 +74,9 @@ LAST = 'series = "a-1.cwnd"\ntake = "last"\n'
 
 
 def value(text: str) -> float | None:
-    (expected,) = spec_of(expecting(f"{text}\nat_least = 0")).expect
-    assert expected.taken is not None
-    return take(expected.taken, made_up()).value
+    (check,) = spec_of(checking(f"{text}\nat_least = 0")).checks
+    assert check.taken is not None
+    return take(check.taken, made_up()).value
 
 
 @pytest.mark.parametrize(
@@ -140,72 +140,72 @@ def test_numbers_taken_from_a_series_match_those_counted_by_hand(
     assert value(text) == (None if found is None else pytest.approx(found))
 
 
-def test_missing_series_are_reported() -> None:
-    (expected,) = spec_of(expecting('series = "a.max"\ntake = "max"\nat_least = 0')).expect
-    assert expected.taken is not None
-    said = take(expected.taken, made_up()).why
+def test_what_lacks_is_said() -> None:
+    (check,) = spec_of(checking('series = "a.max"\ntake = "max"\nat_least = 0')).checks
+    assert check.taken is not None
+    said = take(check.taken, made_up()).why
     assert said == "the run has no a.max; the control tells bound, max_bw"
 
 
 @pytest.mark.parametrize(
     ("text", "place", "remedy"),
     [
-        ("at_least = 1", "expect[0]", "`metric` or `series`"),
-        ('metric = "jain"\nseries = "a.b"', "expect[0].series", "one of the two"),
-        ('metric = "jain"\ntake = "max"', "expect[0].take", "beside `series`"),
-        ('metric = "jain"\nfrom = "1s"', "expect[0].from", "beside `series`"),
-        ('series = "cwnd"\ntake = "max"', "expect[0].series", '"bbr.cwnd"'),
-        ('series = "a.b"', "expect[0].take", "mean, min"),
-        ('series = "a.b"\nabove = 1', "expect[0].take", "times, share"),
-        ('series = "a.b"\ntake = "maxx"', "expect[0].take", '"max"'),
-        ('series = "a.b"\ntake = "times"', "expect[0].take", "`is`, `above` or `below`"),
-        ('series = "a.b"\ntake = "max"\nabove = 1', "expect[0].take", "times, share"),
-        ('series = "a.b"\ntake = "times"\nis = "x"', "expect[0].is", '["startup"]'),
-        ('series = "a.b"\ntake = "max"\nlasting_rtts = 0', "expect[0].lasting_rtts", "above zero"),
-        ('series = "a.b"\ntake = "max"\nfrom = "2s"\nto = "1s"', "expect[0].to", "later"),
-        ('series = "a.b"\ntake = "max"\nafter = {}', "expect[0].after.series", "a text"),
-        ('series = "a.b"\ntake = "max"\nafter = { series = "a.b" }', "expect[0].after", "`is`"),
+        ("at_least = 1", "check[0]", "`metric` or `series`"),
+        ('metric = "jain"\nseries = "a.b"', "check[0].series", "one of the two"),
+        ('metric = "jain"\ntake = "max"', "check[0].take", "beside `series`"),
+        ('metric = "jain"\nfrom = "1s"', "check[0].from", "beside `series`"),
+        ('series = "cwnd"\ntake = "max"', "check[0].series", '"bbr.cwnd"'),
+        ('series = "a.b"', "check[0].take", "mean, min"),
+        ('series = "a.b"\nabove = 1', "check[0].take", "times, share"),
+        ('series = "a.b"\ntake = "maxx"', "check[0].take", '"max"'),
+        ('series = "a.b"\ntake = "times"', "check[0].take", "`is`, `above` or `below`"),
+        ('series = "a.b"\ntake = "max"\nabove = 1', "check[0].take", "times, share"),
+        ('series = "a.b"\ntake = "times"\nis = "x"', "check[0].is", '["startup"]'),
+        ('series = "a.b"\ntake = "max"\nlasting_rtts = 0', "check[0].lasting_rtts", "above zero"),
+        ('series = "a.b"\ntake = "max"\nfrom = "2s"\nto = "1s"', "check[0].to", "later"),
+        ('series = "a.b"\ntake = "max"\nafter = {}', "check[0].after.series", "a text"),
+        ('series = "a.b"\ntake = "max"\nafter = { series = "a.b" }', "check[0].after", "`is`"),
         (
             'series = "a.b"\ntake = "max"\nuntil = { series = "a.b", is = ["x"], below = 1 }',
-            "expect[0].until",
+            "check[0].until",
             "`above` and `below`",
         ),
         (
             'series = "a.b"\ntake = "max"\nwhile = { series = "a.b", abve = 1 }',
-            "expect[0].while.abve",
+            "check[0].while.abve",
             '"above"',
         ),
     ],
 )
-def test_malformed_expectations_of_series(text: str, place: str, remedy: str) -> None:
+def test_malformed_checks_of_series(text: str, place: str, remedy: str) -> None:
     with pytest.raises(SpecError) as caught:
-        spec_of(expecting(f"{text}\nat_most = 1"))
+        spec_of(checking(f"{text}\nat_most = 1"))
     assert (caught.value.place, remedy in caught.value.remedy) == (place, True)
 
 
 def test_a_run_without_samples_has_no_series() -> None:
     base = GOOD.replace("[run]", '[run]\nrecord = "summary"')
     with pytest.raises(SpecError) as caught:
-        spec_of(expecting('series = "cubic.cwnd"\ntake = "max"\nat_most = 1', base))
-    assert caught.value.place == "expect[0].series"
+        spec_of(checking('series = "cubic.cwnd"\ntake = "max"\nat_most = 1', base))
+    assert caught.value.place == "check[0].series"
     assert "run.record" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
     ("text", "place", "remedy"),
     [
-        ('series = "cubik.cwnd"\ntake = "max"', "expect[0].series", '"cubic"'),
-        ('series = "bottleneck.bcklog_bytes"\ntake = "max"', "expect[0].series", "backlog_bytes"),
+        ('series = "cubik.cwnd"\ntake = "max"', "check[0].series", '"cubic"'),
+        ('series = "bottleneck.bcklog_bytes"\ntake = "max"', "check[0].series", "backlog_bytes"),
         (
             'series = "cubic.cwnd"\ntake = "max"\nafter = { series = "cubi.cwnd", above = 1 }',
-            "expect[0].after.series",
+            "check[0].after.series",
             '"cubic"',
         ),
     ],
 )
 def test_series_of_what_is_not_there(text: str, place: str, remedy: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        prepare(write(tmp_path, expecting(f"{text}\nat_most = 1")))
+        prepare(write(tmp_path, checking(f"{text}\nat_most = 1")))
     assert (caught.value.place, remedy in caught.value.remedy) == (place, True)
 
 
@@ -218,10 +218,10 @@ at_most = 1
 """
 
 
-def test_a_run_and_a_sweep_keep_expectations_of_series_or_fail(
+def test_a_run_and_a_sweep_keep_checks_of_series_or_fail(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = expecting('series = "cubic.cwnd"\ntake = "max"\nat_most = 3', expecting(KEPT))
+    broken = checking('series = "cubic.cwnd"\ntake = "max"\nat_most = 3', checking(KEPT))
     spec = write(tmp_path, broken)
     assert run_cli("run", spec, "--out", str(tmp_path / "run")) == 1
     said = capsys.readouterr().out
@@ -230,4 +230,4 @@ def test_a_run_and_a_sweep_keep_expectations_of_series_or_fail(
     swept = write(tmp_path, broken.replace('"8mbit"', '["4mbit", "8mbit"]'))
     assert run_cli("run", swept, "--out", str(tmp_path / "sweep")) == 1
     assert capsys.readouterr().out.count("not met") == 2
-    assert run_cli("run", write(tmp_path, expecting(KEPT)), "--out", str(tmp_path / "kept")) == 0
+    assert run_cli("run", write(tmp_path, checking(KEPT)), "--out", str(tmp_path / "kept")) == 0

@@ -1,4 +1,4 @@
-"""The expectations of a specification, and trials that go on until an interval is narrow."""
+"""Checks of a specification, and trials until an interval is narrow."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from specimens import GOOD, run_cli, spec_of, write
 
 from narrows.errors import InputError, SpecError
 from narrows.figures.palette import colour
-from narrows.metrics.intervals import half_width, interval
+from narrows.metrics.intervals import half_width, interval, mean
 from narrows.store import open_store
 from narrows.sweeps import execute, export, prepare
-from narrows.sweeps.expectations import counts
+from narrows.sweeps.checks import counts
 from narrows.sweeps.overview import overview
 
 TWO = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 Capture = pytest.CaptureFixture[str]
 
 
-def expecting(text: str, base: str = GOOD) -> str:
-    return f"{base}\n[[expect]]\n{text}\n"
+def checking(text: str, base: str = GOOD) -> str:
+    return f"{base}\n[[check]]\n{text}\n"
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,10 @@ def expecting(text: str, base: str = GOOD) -> str:
         ('metric = "jain"\nat_least = 2\nwhere = { "path.rate" = "8000kbit" }', 1, "jain is 1"),
     ],
 )
-def test_a_run_meets_its_expectations_or_fails(
+def test_a_run_meets_its_checks_or_fails(
     text: str, status: int, message: str, tmp_path: Path, capsys: Capture
 ) -> None:
-    spec, out = write(tmp_path, expecting(text)), str(tmp_path / "out")
+    spec, out = write(tmp_path, checking(text)), str(tmp_path / "out")
     assert run_cli("run", spec, "--out", out) == status
     printed = capsys.readouterr().out
     assert ("not met: " in printed) == bool(status)
@@ -49,21 +49,58 @@ def test_a_run_meets_its_expectations_or_fails(
     assert len(json.loads(capsys.readouterr().out)["unmet"]) == status
 
 
-def test_the_smallest_value_that_meets_all_expectations_is_printed_and_on_the_page(
+def test_a_check_of_several_trials_is_judged_by_their_interval(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    noisy = GOOD.replace("[[flows]]", "loss = 0.02\n\n[[flows]]")
+    noisy = checking('metric = "utilization"\nat_least = BOUND', f"{noisy}trials = 4\n")
+    values = _utilizations(noisy.replace("BOUND", "0"), tmp_path / "first")
+    middle, reach = mean(values), half_width(values)
+    assert reach > 0
+    told = {
+        "": middle - 1.1 * reach,
+        "undecided: ": middle - 0.1 * reach,
+        "not met: ": middle + 1.1 * reach,
+    }
+    for word, bound in told.items():
+        spec = write(tmp_path, noisy.replace("BOUND", f"{bound:.9f}"))
+        assert run_cli("run", spec, "--out", str(tmp_path / "out")) == bool(word)
+        said = capsys.readouterr().out
+        assert word in said
+        assert ("more trial" in said) == (word == "undecided: ")
+
+
+def test_two_trials_decide_nothing_but_a_single_run_has_its_value(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    text = checking('metric = "utilization"\nat_least = 0.5', f"{GOOD}trials = 2\n")
+    spec, out = write(tmp_path, text), str(tmp_path / "out")
+    assert run_cli("run", spec, "--out", out, "--json") == 1
+    (unmet,) = json.loads(capsys.readouterr().out)["unmet"]
+    assert (unmet["verdict"], unmet["more_trials"]) == ("undecided", 1)
+    assert run_cli("run", spec, "--out", f"{out}-1", "--trials", "1") == 0
+
+
+def _utilizations(text: str, out: Path) -> list[float]:
+    job = prepare(write(out.parent, text), out=out)
+    execute(job)
+    return list(open_store(out).rows("summary")["utilization"])
+
+
+def test_the_smallest_value_that_meets_all_is_told_and_on_the_page(
     tmp_path: Path, capsys: Capture
 ) -> None:
     text = TWO.replace('buffer = "1bdp"', 'buffer = ["0.2bdp", "2bdp", "0.5bdp"]')
     assert text != TWO
-    text = expecting('metric = "queue_max_bdp"\nat_least = 0.3', text)
+    text = checking('metric = "queue_max_bdp"\nat_least = 0.3', text)
     out = tmp_path / "out"
     assert run_cli("run", write(tmp_path, text), "--out", str(out)) == 1
-    printed = capsys.readouterr().out
-    assert "8 of 12 combinations met all expectations" in printed
-    smallest = "Rate 8 Mbit/s, CUBIC: the smallest buffer that meets all expectations is 0.5 BDP"
-    assert smallest in printed
+    told = capsys.readouterr().out
+    assert "8 of 12 combinations met all checks" in told
+    assert "Rate 8 Mbit/s, CUBIC: the smallest buffer that meets all checks is 0.5 BDP" in told
     store = open_store(out)
     ((stem, record),) = store.studies().items()
-    assert record["expected"]["bounds"] == [["queue_max_bdp", "at least", 0.3]]
+    assert record["checks"]["bounds"] == [["queue_max_bdp", "at least", 0.3]]
     found = overview(store, stem, record, {})
     assert (found.judged_count, found.met_count) == (12, 8)
     assert len(found.smallest) == 4
@@ -101,20 +138,20 @@ def test_the_page_shows_zipped_axes_as_one_in_the_controls_colours(tmp_path: Pat
     assert axis["hues"] == [[colour(c).light, colour(c).dark] for c in ("cubic", "bbr")]
 
 
-def test_expectations_do_not_change_the_run(tmp_path: Path) -> None:
-    with_bound = prepare(write(tmp_path, expecting('metric = "jain"\nat_least = 0')))
-    assert with_bound.runs[0][1].hash == prepare(write(tmp_path, GOOD)).runs[0][1].hash
+def test_checks_do_not_change_the_run(tmp_path: Path) -> None:
+    checked = prepare(write(tmp_path, checking('metric = "jain"\nat_least = 0')))
+    assert checked.runs[0][1].hash == prepare(write(tmp_path, GOOD)).runs[0][1].hash
 
 
 def test_a_sweep_names_the_combinations_that_fail(tmp_path: Path, capsys: Capture) -> None:
-    text = expecting(
+    text = checking(
         'metric = "queue_max_bdp"\nat_most = 0.1\nwhere = { "path.rate" = "8mbit" }', TWO
     )
-    text += '[[expect]]\nmetric = "bbr.goodput_mbps"\nat_least = 100\n'
+    text += '[[check]]\nmetric = "bbr.goodput_mbps"\nat_least = 100\n'
     spec, out = write(tmp_path, text), str(tmp_path / "out")
     assert run_cli("run", spec, "--out", out, "--json") == 1
     unmet = json.loads(capsys.readouterr().out)["unmet"]
-    assert [(one["cell"], one["metric"]) for one in unmet] == [
+    assert [(one["cell"], one["check"]) for one in unmet] == [
         (2, "bbr.goodput_mbps"),
         (3, "queue_max_bdp"),
         (4, "queue_max_bdp"),
@@ -130,17 +167,17 @@ def test_a_sweep_names_the_combinations_that_fail(tmp_path: Path, capsys: Captur
 @pytest.mark.parametrize(
     ("text", "place", "remedy"),
     [
-        ('metric = "utilization"', "expect[0]", "`at_least`, `at_most` or both"),
-        ("at_least = 1", "expect[0]", "`metric` or `series`"),
-        ('metric = "jain"\nat_least = 2\nat_most = 1', "expect[0]", "no higher"),
-        ('metric = "jain"\nat_least = "2"', "expect[0].at_least", "a finite number"),
-        ('metric = "jain"\nat_leest = 2', "expect[0].at_leest", '"at_least"'),
-        ('metric = "jain"\nat_most = 2\nwhere = { "a b" = 1 }', "expect[0].where", "a place"),
+        ('metric = "utilization"', "check[0]", "`at_least`, `at_most` or both"),
+        ("at_least = 1", "check[0]", "`metric` or `series`"),
+        ('metric = "jain"\nat_least = 2\nat_most = 1', "check[0]", "no higher"),
+        ('metric = "jain"\nat_least = "2"', "check[0].at_least", "a finite number"),
+        ('metric = "jain"\nat_leest = 2', "check[0].at_leest", '"at_least"'),
+        ('metric = "jain"\nat_most = 2\nwhere = { "a b" = 1 }', "check[0].where", "a place"),
     ],
 )
-def test_malformed_expectations(text: str, place: str, remedy: str) -> None:
+def test_malformed_checks(text: str, place: str, remedy: str) -> None:
     with pytest.raises(SpecError) as caught:
-        spec_of(expecting(text))
+        spec_of(checking(text))
     assert caught.value.place == place
     assert remedy in caught.value.remedy
 
@@ -148,25 +185,23 @@ def test_malformed_expectations(text: str, place: str, remedy: str) -> None:
 @pytest.mark.parametrize(
     ("text", "place", "remedy"),
     [
-        ('metric = "bbr.shore"\nat_least = 1', "expect[0].metric", '"bbr.share"'),
-        ('metric = "reno.share"\nat_least = 1', "expect[0].metric", "share"),
+        ('metric = "bbr.shore"\nat_least = 1', "check[0].metric", '"bbr.share"'),
+        ('metric = "reno.share"\nat_least = 1', "check[0].metric", "share"),
         (
             'metric = "jain"\nat_most = 1\nwhere = { "path.rat" = "1mbit" }',
-            "expect[0].where",
+            "check[0].where",
             '"path.rate"',
         ),
         (
             'metric = "jain"\nat_most = 1\nwhere = { "path.rate" = "1mbit" }',
-            "expect[0].where",
+            "check[0].where",
             "occur",
         ),
     ],
 )
-def test_expectations_of_unknown_metrics_and_places(
-    text: str, place: str, remedy: str, tmp_path: Path
-) -> None:
+def test_checks_of_what_does_not_occur(text: str, place: str, remedy: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        prepare(write(tmp_path, expecting(text, TWO)))
+        prepare(write(tmp_path, checking(text, TWO)))
     assert caught.value.place == place
     assert remedy in caught.value.remedy
 

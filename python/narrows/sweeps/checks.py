@@ -1,4 +1,4 @@
-"""Compares the stored runs of a sweep with its expectations and its rule for enough trials."""
+"""Judges a sweep's checks, and its rule for enough trials, by the stored runs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from narrows.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-    from narrows.metrics.expect import Combination, Unmet
+    from narrows.metrics.checks import Combination, CombinationOutcome
 
 
-def check_expectations(grid: Grid) -> None:
-    """Raises InputError for an expectation or a rule about a metric that no combination has."""
+def refuse_unknown(grid: Grid) -> None:
+    """Raises InputError for a check or a rule about a metric that no combination has."""
     until = grid.study.until
-    if not grid.expected and until is None:
-        return  # before polars is imported, which takes time
-    from narrows.metrics.expect import applicable
+    if not grid.checks and until is None:
+        return  # without a wait for polars
+    from narrows.metrics.checks import applicable
     from narrows.metrics.tables import columns_of
 
-    applicable(grid.expected, [_case(cell) for cell in grid.cells])
+    applicable(grid.checks, [_case(cell) for cell in grid.cells])
     if until is not None:
         known = {name for cell in grid.cells for name in columns_of(cell.plan)}
         if until.metric not in known:
@@ -32,11 +32,11 @@ def check_expectations(grid: Grid) -> None:
             raise InputError.at("sweep.until.metric", found, one_of(until.metric, sorted(known)))
 
 
-def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
-    """The expectations that the stored runs don't meet."""
-    if not grid.expected:
+def outcomes(grid: Grid, cells: Sequence[Cell], store: Store) -> list[CombinationOutcome]:
+    """The outcome of every check in every combination, by the stored runs."""
+    if not grid.checks:
         return []
-    from narrows.metrics.expect import RunMeasurements, judge
+    from narrows.metrics.checks import RunMeasurements, judge_all
     from narrows.metrics.stored import Found
 
     wanted, found = {cell.number for cell in cells}, Found(store)
@@ -45,7 +45,7 @@ def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
         measured = found.of(cell.plan, trial) if cell.number in wanted else None
         if measured is not None:
             runs.setdefault(cell.number, []).append(measured)
-    return list(judge(grid.expected, [_case(cell) for cell in cells], runs))
+    return list(judge_all(grid.checks, [_case(cell) for cell in cells], runs))
 
 
 def counts(grid: Grid, store: Store) -> dict[int, int]:
@@ -92,7 +92,7 @@ def _count(cell: Cell, grid: Grid, values: Mapping[str, float | None]) -> int:
 
 
 def _narrow(known: Sequence[float], grid: Grid) -> bool:
-    from narrows.metrics.expect import narrow
+    from narrows.metrics.checks import narrow
 
     until = grid.study.until
     return until is None or narrow(known, until.within, until.relative)
@@ -115,8 +115,9 @@ def _values(summary: pl.DataFrame, metric: str) -> dict[str, float | None]:
 
 
 def _case(cell: Cell) -> Combination:
-    from narrows.metrics.expect import Combination
+    from narrows.metrics.checks import Combination
     from narrows.metrics.tables import columns_of
 
     scenario, groups = cell.plan.trials[0].scenario, cell.plan.groups
-    return Combination(cell.number, str(cell), cell.values, columns_of(cell.plan), scenario, groups)
+    columns, alone = columns_of(cell.plan), len(cell.plan.trials) == 1
+    return Combination(cell.number, str(cell), cell.values, columns, scenario, groups, alone)

@@ -1,4 +1,4 @@
-"""Expectations about series on real Linux TCP; needs a kernel from `narrows kernel build`."""
+"""Checks of series on real Linux TCP; needs a kernel from `narrows kernel build`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from specimens import GOOD, run_cli, write
 pytestmark = needs("uml")
 
 EXPECTED = """
-[[expect]]
+[[check]]
 series = "bbr.cca_state"
 is = ["probe_bw"]
 take = "after_s"
 from = "0s"
 at_most = 1
 
-[[expect]]
+[[check]]
 series = "bbr.cca_state"
 is = ["startup"]
 take = "times"
@@ -25,21 +25,21 @@ from = "0s"
 at_least = 1
 at_most = 1
 
-[[expect]]
+[[check]]
 series = "bbr.bw_mbps"
 take = "last"
 at_least = 7.5
 at_most = 8.5
 
-[[expect]]
+[[check]]
 series = "bottleneck.backlog_packets"
 take = "max"
 from = "0s"
 at_least = 5
 """
-"""Expectations of Linux's own BBR on this path: phases, estimate, the queue of its STARTUP."""
+"""Checks of Linux's own BBR on this path: phases, estimate, the queue of its STARTUP."""
 BROKEN = """
-[[expect]]
+[[check]]
 series = "bbr.cca_state"
 is = ["probe_bw"]
 take = "after_s"

@@ -1,0 +1,238 @@
+"""Judges from tables whether results meet the checks of a specification."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from narrows.errors import InputError
+from narrows.metrics.bounds import CheckVerdict, decide
+from narrows.metrics.catalogue import scale_of
+from narrows.metrics.intervals import half_width, interval, mean
+from narrows.metrics.metric import Row
+from narrows.spec import Condition, ResultCheck, Scenario, Taken, same_value, spell
+from narrows.spec.suggest import one_of, quote
+from narrows.words import count_of
+
+if TYPE_CHECKING:
+    from narrows.metrics.series import RunSeries
+    from narrows.metrics.taken import Reading
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One combination: its number, its label, its values by place, its metrics, its flows."""
+
+    number: int
+    label: str
+    values: Mapping[str, object]
+    columns: Sequence[str]
+    scenario: Scenario
+    groups: Sequence[str]
+    alone: bool = False
+    """Whether a single run is meant."""
+
+    @property
+    def owners(self) -> list[str]:
+        """Everything that has series."""
+        from narrows.metrics.series import owners
+
+        return owners(self.scenario, self.groups)
+
+
+@dataclass(frozen=True)
+class RunMeasurements:
+    """A run to judge: its row of `summary`, and its tables as series, read on first use."""
+
+    row: Row
+    series: Callable[[], RunSeries]
+
+    def value(self, check: ResultCheck) -> Reading:
+        """The value that a check asks for, or why there is none."""
+        from narrows.metrics.taken import Reading, take
+
+        if check.taken is not None:
+            return take(check.taken, self.series())
+        found = self.row.get(str(check.metric))
+        return Reading(float(found)) if isinstance(found, int | float) else Reading(None)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """A check with the value of each trial; `more` trials would decide it if it is undecided."""
+
+    check: ResultCheck
+    values: tuple[float, ...]
+    passed: bool | None
+    more: int | None = 0
+    why: str = ""
+    """Why there is no value, if there is none."""
+
+    @property
+    def verdict(self) -> CheckVerdict:
+        """The verdict in a word."""
+        return CheckVerdict.of(self.passed)
+
+    @property
+    def scale(self) -> int:
+        """The number by which its values are multiplied where people read them."""
+        return scale_of(self.check.metric or "")
+
+    @property
+    def interval_text(self) -> str:
+        """The mean of the trials with its interval, as people read it."""
+        return interval([self.scale * value for value in self.values])
+
+    @property
+    def bounds_text(self) -> str:
+        """The bounds in the same unit."""
+        return self.check.words_of_bounds(self.scale)
+
+    @property
+    def remedy(self) -> str:
+        """How many more trials would decide it, in words; empty if it is decided."""
+        if self.passed is not None:
+            return ""
+        if self.more is None:
+            return "more trials wouldn't decide it"
+        return f"{count_of(self.more, 'more trial')} would decide it"
+
+
+@dataclass(frozen=True, slots=True)
+class CombinationOutcome:
+    """The outcome of a check in a combination."""
+
+    case: Combination
+    outcome: CheckOutcome
+
+    def __str__(self) -> str:
+        one = self.outcome
+        value = f"is {interval(one.values, 6)}" if one.values else "has no value"
+        found = f"{value} ({one.why})" if one.why else value
+        remedy = f"; {one.remedy}" if one.remedy else ""
+        bounds = f"{one.check.bounds_text} expected{remedy}"
+        return f"{one.verdict}: {self.case.label}: {one.check.name} {found}; {bounds}"
+
+    def document(self) -> dict[str, Any]:
+        """The outcome for `--json`."""
+        one = self.outcome
+        return {
+            "cell": self.case.number,
+            "values": dict(self.case.values),
+            "check": one.check.name,
+            "bounds": one.check.bounds_text,
+            "verdict": one.verdict,
+            "found": mean(one.values) if one.values else None,
+            "more_trials": one.more,
+        }
+
+
+def applicable(checks: Sequence[ResultCheck], cases: Sequence[Combination]) -> None:
+    """Raises InputError for a check that applies to no combination."""
+    for index, one in enumerate(checks):
+        place = f"check[{index}]"
+        if one.taken is None:
+            _known_metric(str(one.metric), place, cases)
+        else:
+            _known_series(one.taken, place, cases)
+        _known_places(one, place, cases)
+        if not any(_applies(one, case) for case in cases):
+            found = f"no combination that has {one.metric or 'this series'} and these values"
+            raise InputError.at(f"{place}.where", found, "values that occur")
+
+
+def _known_metric(metric: str, place: str, cases: Sequence[Combination]) -> None:
+    columns = list(dict.fromkeys(name for case in cases for name in case.columns))
+    if metric not in columns:
+        found = f'"{metric}", which no combination has'
+        raise InputError.at(f"{place}.metric", found, one_of(metric, columns))
+
+
+def _known_places(one: ResultCheck, place: str, cases: Sequence[Combination]) -> None:
+    places = {place for case in cases for place in case.values}
+    for written in one.where:
+        if _normal(written) not in places:
+            found = f'"{written}", which is set nowhere'
+            raise InputError.at(f"{place}.where", found, one_of(written, sorted(places)))
+
+
+def _known_series(taken: Taken, place: str, cases: Sequence[Combination]) -> None:
+    """Every series must belong to something that a combination has; a link's columns are known."""
+    owners = list(dict.fromkeys(name for case in cases for name in case.owners))
+    for key, asked in taken.conditions():
+        here = f"{place}.series" if key == "series" else f"{place}.{key}.series"
+        if asked.owner not in owners:
+            found = f"{quote(asked.series)}, whose {quote(asked.owner)} no combination has"
+            raise InputError.at(here, found, f"{one_of(asked.owner, owners)} before the dot")
+        _known_column(asked, here, cases)
+
+
+def _known_column(asked: Condition, here: str, cases: Sequence[Combination]) -> None:
+    from narrows.metrics.series import OF_LINK, flows_of, series_columns
+
+    of_flows = any(flows_of(case.scenario, case.groups, asked.owner) for case in cases)
+    known = [*series_columns("queue_samples"), *OF_LINK]
+    if not of_flows and asked.name not in known:
+        found = f"{quote(asked.name)}, which a link hasn't"
+        raise InputError.at(here, found, one_of(asked.name, known))
+
+
+def judge(
+    check: ResultCheck, runs: Sequence[RunMeasurements], *, alone: bool = False
+) -> CheckOutcome:
+    """Judges a check by the trials of a combination.
+
+    A check without a value in some trial, such as a time that never came, isn't met. `alone` says
+    that no more than this one run was meant: then its value decides.
+    """
+    if not runs:
+        return CheckOutcome(check, (), None, why="no run")
+    readings = [run.value(check) for run in runs]
+    found = tuple(one.value for one in readings if one.value is not None)
+    if len(found) < len(runs):
+        why = next(one.why for one in readings if one.value is None)
+        return CheckOutcome(check, found, passed=False, why=why)
+    low = -math.inf if check.at_least is None else check.at_least
+    high = math.inf if check.at_most is None else check.at_most
+    decision = decide(found, low, high, alone=alone)
+    return CheckOutcome(check, found, decision.passed, decision.more)
+
+
+def judge_all(
+    checks: Sequence[ResultCheck],
+    cases: Sequence[Combination],
+    runs: Mapping[int, Sequence[RunMeasurements]],
+) -> Iterator[CombinationOutcome]:
+    """Every check of every combination to which it applies; `runs` has their runs by number."""
+    for case in cases:
+        measured = runs.get(case.number, ())
+        for check in checks:
+            if _applies(check, case):
+                yield CombinationOutcome(case, judge(check, measured, alone=case.alone))
+
+
+def narrow(values: Sequence[float], within: float, relative: bool) -> bool:
+    """Whether half of the 95 % interval of the mean is at most `within` (of the mean)."""
+    limit = within * abs(mean(values)) if relative else within
+    return half_width(values) <= limit
+
+
+def _applies(one: ResultCheck, case: Combination) -> bool:
+    if one.taken is not None:
+        known = set(case.owners)
+        if any(asked.owner not in known for _, asked in one.taken.conditions()):
+            return False
+    elif one.metric not in case.columns:
+        return False
+    for written, wanted in one.where.items():
+        options = wanted if isinstance(wanted, list) else [wanted]
+        value = case.values.get(_normal(written))
+        if not any(same_value(value, option) for option in options):
+            return False
+    return True
+
+
+def _normal(written: str) -> str:
+    return spell(written) or written
