@@ -250,7 +250,7 @@ def test_stored_runs_are_not_repeated(tmp_path: Path) -> None:
     title, _, *matrix = again.lines()
     assert title == again.suite.title
     assert matrix[0].split() == ["Reno", "CUBIC"]
-    used = [100 * fmean(row["expectations"][0]["values"]) for row in again.document()["situations"]]
+    used = [100 * fmean(row["checks"][0]["values"]) for row in again.document()["situations"]]
     assert re.fullmatch(
         r"alone  met ([\d.]+) +met ([\d.]+) +Utilization \(%\) at least 90", matrix[1]
     ).groups() == tuple(f"{value:.4g}" for value in used)  # type: ignore[union-attr]

@@ -209,7 +209,7 @@ def test_such_classes_are_named_beside_others(tmp_path: Path) -> None:
 
 
 def test_an_expected_bound_keeps_its_class(tmp_path: Path) -> None:
-    bound = '[[expect]]\nmetric = "cubic.completion_p50_s"\nat_most = 9\n'
+    bound = '[[check]]\nmetric = "cubic.completion_p50_s"\nat_most = 9\n'
     run(tmp_path, SIZED + bound)
     store = open_store(tmp_path / "out")
     [(stem, record)] = store.studies().items()
