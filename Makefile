@@ -58,7 +58,7 @@ rust-lint: $(BIN)/python
 	@if cargo deny --version > /dev/null 2>&1; then cargo deny --offline --locked check bans licenses sources; \
 	    else echo "skipped: the licences and sources of dependencies; cargo-deny isn't installed"; fi
 
-# Without the examples, which clippy has looked at: each has the whole engine to compile. The four
+# Without the examples, which clippy has looked at: each has the whole engine to compile. The
 # targets of crates/fuzz share their seconds.
 rust-test: $(BIN)/python
 	NARROWS_FUZZ_SECONDS=60 $(CARGO) test --locked --workspace --tests --no-fail-fast

@@ -354,8 +354,8 @@ def run(
     """Runs a scenario; other threads run meanwhile.
 
     `progress` is called about ten times a second; what it raises ends the run.
-    `captures_json` is `{"directory": an existing one, "pcap": bool, "qlog": bool,
-    "snaplen": bytes or null, "ipv6": bool}`; raises OSError if they can't be written.
+    `captures_json` is `{"directory": an existing one, "pcap": bool, "qlog": bool, "qlog_draft":
+    bool, "snaplen": bytes or null, "ipv6": bool}`; raises OSError if they can't be written.
     `controls` holds classes of congestion controls by the name that flows call them;
     each is called with the flow's options for every connection. Raises ControlError
     if one doesn't do what it must; one that hasn't returned after `warn_after_s` seconds
@@ -447,12 +447,13 @@ def analyze(
     paths: list[str],
     packets: bool = False,
     progress: Callable[[int], None] | None = None,
+    keys: str = "",
 ) -> CaptureOutput:
     """Analyses capture files; other threads run meanwhile.
 
     With `packets`, every packet becomes a row of a table. `progress` is called with
-    the number of segments now and then; what it raises ends the analysis. Raises
-    CaptureError.
+    the number of segments now and then; what it raises ends the analysis. With `keys`, the
+    text of a key log, packets of QUIC are decrypted. Raises CaptureError.
     """
 
 def ccas() -> list[dict[str, Any]]:

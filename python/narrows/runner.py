@@ -167,9 +167,11 @@ def _check_captures(experiment: Experiment, captures: CaptureOptions) -> None:
     known = experiment.backend.capabilities().captures
     for name in asked:
         if name not in known:
-            can = ", ".join(f"--{option}" for option in known) or "a run without captures"
+            can = ", ".join(f"--{n.replace('_', '-')}" for n in known) or "a run without captures"
             raise InputError.at(
-                f"--{name}", f"the back end {experiment.backend.name}, without it", can
+                f"--{name.replace('_', '-')}",
+                f"the back end {experiment.backend.name}, without it",
+                can,
             )
     if (captures.snaplen is not None or captures.ipv6) and not captures.pcap:
         option = "--ipv6" if captures.snaplen is None else "--snaplen"

@@ -118,7 +118,7 @@ class Captured:
 
 def request(directory: Path, **options: object) -> str:
     """The request to the native module."""
-    usual = {"pcap": True, "qlog": False, "snaplen": None, "ipv6": False}
+    usual = {"pcap": True, "qlog": False, "qlog_draft": False, "snaplen": None, "ipv6": False}
     return json.dumps({"directory": str(directory), **usual, **options})
 
 

@@ -300,3 +300,31 @@ def test_scrollable_parts_can_be_reached_by_keyboard():
     pages = {file.name: file.read_text() for file in folder.glob("*.jinja")}
     assert len(pages) > 5
     assert [name for name, text in pages.items() if "<pre>" in text] == []
+
+
+def test_a_compiled_template_gives_the_same_page(tmp_path, monkeypatch):
+    """The first page compiles its templates into the cache, the next one finds them there."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def render(name):
+        page.environment.cache_clear()
+        written = write_report(synthetic_result.write(tmp_path / name, trials=1))
+        return written.page.read_text(encoding="utf-8")
+
+    def list_compiled():
+        return {file: file.stat().st_mtime_ns for file in tmp_path.glob("narrows/templates/*")}
+
+    first, compiled = render("run-0"), list_compiled()
+    second = render("run-1")
+    page.environment.cache_clear()
+    assert compiled
+    assert list_compiled() == compiled
+    assert first.replace("run-0", "run-1") == second
+
+
+def test_a_page_needs_no_cache(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    page.environment.cache_clear()
+    assert write_report(synthetic_result.write(tmp_path / "run", trials=1)).page.is_file()
+    page.environment.cache_clear()

@@ -8,7 +8,7 @@ use narrows_capture::analyze::{AnalysisOptions, analyze};
 
 fn main() -> ExitCode {
     let paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    match analyze(&paths, AnalysisOptions::default(), &mut |_| ControlFlow::Continue(())) {
+    match analyze(&paths, &AnalysisOptions::default(), &mut |_| ControlFlow::Continue(())) {
         Ok(outcome) => {
             println!("{}", serde_json::to_string_pretty(&outcome.summary).expect("plain data"));
             ExitCode::SUCCESS

@@ -5,13 +5,15 @@
 //! workspace uses libFuzzer (`make fuzz`).
 
 mod capture;
+mod logs;
 mod mutate;
 mod seeds;
 mod specification;
 mod wire;
 
 pub use capture::{BETWEEN, capture};
-pub use mutate::mutate;
+pub use mutate::{mutate, mutate_capture, mutate_json};
+use narrows_base::Stream;
 pub use narrows_cc::contract::hold_control;
 pub use narrows_net::contract::hold_queue;
 pub use specification::{CHANGES, specification};
@@ -25,14 +27,17 @@ pub struct Target {
     pub run: fn(&[u8]),
     /// The seeds.
     pub seeds: fn() -> Vec<Vec<u8>>,
+    /// The function that changes a seed.
+    pub mutate: fn(&[u8], &mut Stream) -> Vec<u8>,
 }
 
 /// Every kind of input.
-pub const TARGETS: [Target; 4] = [
-    Target { name: "specification", run: specification, seeds: seeds::specifications },
-    Target { name: "capture", run: capture, seeds: seeds::captures },
-    Target { name: "control", run: hold_control, seeds: seeds::controls },
-    Target { name: "queue", run: hold_queue, seeds: seeds::queues },
+pub const TARGETS: [Target; 5] = [
+    Target { name: "specification", run: specification, seeds: seeds::specifications, mutate },
+    Target { name: "capture", run: capture, seeds: seeds::captures, mutate: mutate_capture },
+    Target { name: "qlog", run: capture, seeds: logs::logs, mutate: mutate_json },
+    Target { name: "control", run: hold_control, seeds: seeds::controls, mutate },
+    Target { name: "queue", run: hold_queue, seeds: seeds::queues, mutate },
 ];
 
 /// The kind of input called `name`.

@@ -8,7 +8,7 @@ use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
 use narrows_base::Stream;
-use narrows_fuzz::{TARGETS, mutate, target};
+use narrows_fuzz::{TARGETS, target};
 
 /// Cases that every run of the tests does.
 const CASES: u64 = 300;
@@ -37,7 +37,7 @@ fn throw(name: &str) {
     while number < least || began.elapsed().as_secs() < share {
         let mut random = Stream::new(number, name);
         let seed = random.below(seeds.len() as u64);
-        let bytes = mutate(&seeds[usize::try_from(seed).expect("few")], &mut random);
+        let bytes = (target.mutate)(&seeds[usize::try_from(seed).expect("few")], &mut random);
         let one = now();
         let again = format!("NARROWS_FUZZ_FIRST={number} NARROWS_FUZZ_CASES=1 finds it again");
         assert!(catch_unwind(|| (target.run)(&bytes)).is_ok(), "{name} {number}: {again}");
@@ -55,6 +55,11 @@ fn specification() {
 #[test]
 fn capture() {
     throw("capture");
+}
+
+#[test]
+fn qlog() {
+    throw("qlog");
 }
 
 #[test]

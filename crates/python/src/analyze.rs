@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use narrows_capture::analyze::{AnalysisOptions, AnalyzeError};
+use narrows_capture::analyze::{AnalysisOptions, AnalyzeError, KeyLog};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,18 +30,21 @@ pub struct CaptureOutput {
 /// Analyses capture files.
 ///
 /// With `packets`, every packet becomes a row of a table. `progress(segments)` is
-/// called from time to time; an exception in it stops the analysis, and so does Ctrl-C.
+/// called from time to time; an exception in it stops the analysis, and so does Ctrl-C. With `keys`,
+/// the text of a key log (SSLKEYLOGFILE), packets of QUIC are decrypted.
 #[pyfunction]
-#[pyo3(signature = (paths, packets=false, progress=None))]
+#[pyo3(signature = (paths, packets=false, progress=None, keys=""))]
 pub fn analyze(
     py: Python<'_>,
     paths: Vec<PathBuf>,
     packets: bool,
     progress: Option<Py<PyAny>>,
+    keys: &str,
 ) -> PyResult<CaptureOutput> {
     let mut stopped = None;
+    let options = AnalysisOptions { packets, keys: KeyLog::parse(keys) };
     let outcome = py.detach(|| {
-        narrows_capture::analyze::analyze(&paths, AnalysisOptions { packets }, &mut |segments| {
+        narrows_capture::analyze::analyze(&paths, &options, &mut |segments| {
             stopped = watch(progress.as_ref(), segments).err();
             if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
-use narrows_capture::write::{CaptureOptions, Captures, FlowInfo, IpVersion, Qlogs, Written};
+use narrows_capture::write::{
+    CaptureOptions, Captures, FlowInfo, IpVersion, QlogForm, Qlogs, Written,
+};
 use narrows_spec::scenario::{Flow, Scenario};
 use serde::Deserialize;
 
@@ -18,6 +20,8 @@ pub struct CaptureRequest {
     pub pcap: bool,
     /// The state and actions of the senders.
     pub qlog: bool,
+    /// These as the newest drafts of qlog have it.
+    qlog_draft: bool,
     /// Bytes of each packet; its headers if none.
     snaplen: Option<u32>,
     /// 6 instead of 4.
@@ -32,7 +36,8 @@ impl CaptureRequest {
     pub fn begin(&self, scenario: &Scenario) -> io::Result<RunCaptures> {
         let title = format!("narrows simulator: {}, seed {}", scenario.name, scenario.seed);
         let flows = flow_infos(scenario);
-        let qlog = self.qlog.then(|| Qlogs::new(&self.directory, &title, &flows));
+        let form = if self.qlog_draft { QlogForm::Draft14 } else { QlogForm::Version03 };
+        let qlog = self.qlog.then(|| Qlogs::new(&self.directory, &title, form, &flows));
         let options = CaptureOptions {
             snaplen: self.snaplen,
             version: if self.ipv6 { IpVersion::V6 } else { IpVersion::V4 },

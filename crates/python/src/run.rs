@@ -83,7 +83,7 @@ pub struct RunOutput {
 /// The interpreter is free to run other threads meanwhile.
 ///
 /// `captures_json` requests captures: `{"directory": an existing directory, "pcap":
-/// bool, "qlog": bool, "snaplen": bytes of each packet or null for its headers,
+/// bool, "qlog": bool, "qlog_draft": bool, "snaplen": bytes of each packet or null for its headers,
 /// "ipv6": bool}`. Raises OSError if they can't be written.
 ///
 /// `controls` holds classes of controls by their names in flows; each is called with the flow's

@@ -114,9 +114,9 @@ pub const FLOW_SAMPLES: TableInfo = TableInfo {
     columns: &[
         TIME,
         FLOW,
-        small("cwnd", "packets", "congestion window").null("in captures"),
+        small("cwnd", "packets", "congestion window").null("in captures without a log of `ss`"),
         small("ssthresh", "packets", "slow-start threshold")
-            .null("while it is infinite; in captures"),
+            .null("while it is infinite; in captures without a log of `ss`"),
         small("in_flight", "packets", "packets in flight")
             .null("in captures that show no acknowledgement yet"),
         float("rtt_ms", "ms", "latest round-trip time sample")
@@ -124,7 +124,8 @@ pub const FLOW_SAMPLES: TableInfo = TableInfo {
         float("srtt_ms", "ms", "smoothed round-trip time").null("before the first sample"),
         float("min_rtt_ms", "ms", "lowest round-trip time that the sender remembers")
             .null("before the first sample"),
-        float("pacing_mbps", "Mbit/s", "pacing rate").null("if the flow isn't paced; in captures"),
+        float("pacing_mbps", "Mbit/s", "pacing rate")
+            .null("if the flow isn't paced; in captures without a log of `ss`"),
         float("delivery_mbps", "Mbit/s", "latest delivery-rate sample")
             .null("before the first sample"),
         large("sent", "packets", "data packets sent, including retransmissions"),

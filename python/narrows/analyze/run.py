@@ -33,6 +33,9 @@ _LEAD = (
 )
 _UNREACHED = " The capacity wasn't reached, so it is unknown: no queue was filled."
 
+_KEYS = re.compile(rb"^(?:CLIENT|SERVER)_\w*TRAFFIC_SECRET\w* [0-9a-fA-F]+ [0-9a-fA-F]+\s*$", re.M)
+"""A line of a key log (RFC 9850)."""
+
 Watcher = Callable[[int], None]
 """A function that is called with the number of segments read so far."""
 
@@ -48,6 +51,20 @@ class Analysis:
         """The data for `--json`: the summary of a run, and all findings as `capture`."""
         summary = self.result.summary
         return {**summary, "capture": self.findings, "directory": str(self.result.path)}
+
+
+@dataclass(frozen=True)
+class Datagrams:
+    """The findings in captures without TCP data: pings, UDP and QUIC.
+
+    No table of a run describes them, so there is no results directory.
+    """
+
+    findings: Mapping[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        """The data for `--json`: all findings as `capture`."""
+        return {"capture": self.findings}
 
 
 def analyze(
@@ -66,13 +83,32 @@ def analyze(
     replaced. Raises InputError for files that can't be read or hold no TCP data,
     and StoreError if the directory can't be written.
     """
-    run = read_captures(files, packets=packets, watcher=watcher)
-    final = Path(out) if out is not None else default_directory(run.plan)
-    with new_result(final, run.plan, __version__, command, force) as draft:
-        draft.add_trial(run.plan.trials[0], run.result)
-        written = draft.finish(run.loaded.text, {"runs": [run.summary]})
-        write_report(written.path, Verdicts(lead=lead(run)))
-        return Analysis(draft.publish(), run.findings)
+    made = describe(files, packets=packets, out=out, force=force, watcher=watcher, command=command)
+    if isinstance(made, Datagrams):
+        raise _without_data(str(files[0]), made.findings)
+    return made
+
+
+def describe(
+    files: Sequence[str | Path],
+    *,
+    packets: bool = False,
+    out: str | Path | None = None,
+    force: bool = False,
+    watcher: Watcher | None = None,
+    command: Sequence[str] = (),
+) -> Analysis | Datagrams:
+    """Like `analyze`, but describes captures that hold UDP or pings alone, too."""
+    read = _read_files(files, packets, watcher)
+    if not read.findings["flows"] and _has_datagrams(read.findings):
+        return Datagrams(read.findings)
+    made = _understand(read)
+    final = Path(out) if out is not None else default_directory(made.plan)
+    with new_result(final, made.plan, __version__, command, force) as draft:
+        draft.add_trial(made.plan.trials[0], made.result)
+        written = draft.finish(made.loaded.text, {"runs": [made.summary]})
+        write_report(written.path, Verdicts(lead=lead(made)))
+        return Analysis(draft.publish(), made.findings)
 
 
 @dataclass(frozen=True)
@@ -99,15 +135,40 @@ def read_captures(
 
     Raises InputError for files that can't be read or hold no TCP data.
     """
-    began, cpu = time.perf_counter(), time.process_time()
-    logs = [Path(file) for file in files if _is_log(Path(file))]
-    files = [file for file in files if Path(file) not in logs]
-    if not files:
-        raise InputError.at(str(logs[0]), "no capture beside it", "a capture and its log of `ss`")
-    findings, tables = _read(files, packets, watcher)
-    flows, place = findings["flows"], str(files[0])
+    return _understand(_read_files(files, packets, watcher))
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The content of captures, the logs of `ss` beside them, and when reading began."""
+
+    captures: Sequence[str | Path]
+    findings: dict[str, Any]
+    tables: dict[str, pl.DataFrame]
+    logs: Sequence[Path]
+    began_s: float
+    cpu_s: float
+
+
+def _read_files(files: Sequence[str | Path], packets: bool, watcher: Watcher | None) -> _Read:
+    began_s, cpu_s = time.perf_counter(), time.process_time()
+    begins = {Path(file): _begin(Path(file)) for file in files}
+    logs = [file for file, begin in begins.items() if ss_log.matches(begin)]
+    keys = [file for file, begin in begins.items() if _KEYS.search(begin)]
+    captures = [file for file in files if Path(file) not in (*logs, *keys)]
+    if not captures:
+        remedy = "a capture and its log of `ss`" if logs else "a capture of QUIC and its key log"
+        raise InputError.at(str((*logs, *keys)[0]), "no capture beside it", remedy)
+    secrets = "".join(file.read_text(encoding="ascii", errors="replace") for file in keys)
+    findings, tables = _read(captures, packets, watcher, secrets)
+    return _Read(captures, findings, tables, logs, began_s, cpu_s)
+
+
+def _understand(read: _Read) -> MeasuredRun:
+    findings, tables, logs = read.findings, read.tables, read.logs
+    flows, place = findings["flows"], str(read.captures[0])
     if not flows:
-        raise InputError.at(place, "connections that carry no data", "a capture with data")
+        raise _without_data(place, findings)
     samples, interval_ns = tables["flow_samples"], findings["sample_interval_ns"]
     if logs:
         samples, notes = _join(logs, findings, samples)
@@ -115,7 +176,7 @@ def read_captures(
         tables["flow_samples"] = samples
     path = estimate(flows, samples, interval_ns / 1e9)
     end_s = max(findings["duration_s"], float(samples["time_s"].max() or 0.0))  # type: ignore[arg-type]
-    loaded = specification(_name(files), flows, path, (place, end_s), interval_ns)
+    loaded = specification(_name(read.captures), flows, path, (place, end_s), interval_ns)
     tables["queue_samples"] = queue_samples(flows, samples, path.known)
     tables["distributions"] = _append_queue(tables, queue_distribution(tables["queue_samples"]))
     info = RunInfo(
@@ -124,11 +185,11 @@ def read_captures(
         digest=digest(tables),
         end_s=end_s,
         packets=sum(flow["packets"] for flow in flows),
-        cpu_s=time.process_time() - cpu,
-        wall_s=time.perf_counter() - began,
+        cpu_s=time.process_time() - read.cpu_s,
+        wall_s=time.perf_counter() - read.began_s,
         conditions={"files": [file["path"] for file in findings["files"]]},
     )
-    content = json.dumps(findings, indent=1, allow_nan=False).encode() + b"\n"
+    content = _by_lines(findings).encode()
     plan = plan_of_capture(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
     result = RunRecord(tables, info, files={FINDINGS: content})
@@ -136,14 +197,14 @@ def read_captures(
 
 
 def _read(
-    files: Sequence[str | Path], packets: bool, watcher: Watcher | None
+    files: Sequence[str | Path], packets: bool, watcher: Watcher | None, keys: str
 ) -> tuple[dict[str, Any], dict[str, pl.DataFrame]]:
     import polars as pl
 
     from narrows import _native
 
     try:
-        output = _native.analyze([str(file) for file in files], packets, watcher)
+        output = _native.analyze([str(file) for file in files], packets, watcher, keys)
     except _native.CaptureError as error:
         said, remedy = error.args
         place, _, found = said.partition(": found ")
@@ -155,12 +216,21 @@ def _read(
     return findings, {name: pl.DataFrame(table) for name, table in output.tables.items()}
 
 
-def _is_log(file: Path) -> bool:
-    """Returns whether a file is a log of `ss` instead of a capture."""
+def _has_datagrams(findings: Mapping[str, Any]) -> bool:
+    return any(file["datagrams"] for file in findings["files"])
+
+
+def _without_data(place: str, findings: Mapping[str, Any]) -> InputError:
+    found = "UDP or pings alone" if _has_datagrams(findings) else "connections that carry no data"
+    return InputError.at(place, found, "a capture with TCP data")
+
+
+def _begin(file: Path) -> bytes:
+    """The first bytes of a file, by which logs are told from captures."""
     if not file.is_file():
-        return False
+        return b""
     with file.open("rb") as stream:
-        return ss_log.matches(stream.read(20_000))
+        return stream.read(20_000)
 
 
 def _join(
@@ -177,6 +247,13 @@ def _append_queue(tables: Mapping[str, pl.DataFrame], queue: pl.DataFrame) -> pl
     import polars as pl
 
     return pl.concat([tables["distributions"], queue])
+
+
+def _by_lines(findings: Mapping[str, Any]) -> str:
+    """Findings as JSON with a line for each flow: with `indent` it would take ten times as long."""
+    others = {name: value for name, value in findings.items() if name != "flows"}
+    flows = ",\n".join(json.dumps(flow, allow_nan=False) for flow in findings["flows"])
+    return f'{json.dumps(others, allow_nan=False)[:-1]}, "flows": [\n{flows}\n]}}\n'
 
 
 def _name(files: Sequence[str | Path]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from narrows.analyze.run import Analysis
+from narrows.analyze.run import Analysis, Datagrams
 from narrows.figures.frames import capacity_known
 from narrows.report.accounts import conclusion, control_lines, socket_lines, way_lines
 from narrows.words import count_of
@@ -45,6 +45,16 @@ def lines(made: Analysis) -> Iterator[str]:
         yield "note: no queue was filled: the capacity wasn't reached, so it is unknown"
     yield str(made.result.path)
     yield from (str(p) for p in (made.result.path / name for name in _PAGES) if p.is_file())
+
+
+def datagram_lines(made: Datagrams) -> Iterator[str]:
+    """Describes captures without TCP data, and says what they don't show."""
+    found = made.findings
+    for file in found["files"]:
+        datagrams = count_of(file["datagrams"], "datagram")
+        yield f"{file['path']}: {datagrams} in {count_of(file['frames'], 'frame')}, no TCP data"
+    yield from found["notes"]
+    yield "note: datagrams of UDP have no numbers, so their losses don't show; nor do causes"
 
 
 def _trial(path: str) -> Iterator[str]:

@@ -54,7 +54,7 @@ class Simulator:
             profiles=tuple(self._native.profiles()),
             parallel=True,
             real_time=False,
-            captures=("pcap", "qlog", "snaplen", "ipv6"),
+            captures=("pcap", "qlog", "qlog_draft", "snaplen", "ipv6"),
         )
 
     def check(self, scenario: Scenario) -> None:
@@ -167,6 +167,7 @@ def _captures_json(request: CaptureRequest | None) -> str | None:
             "directory": str(request.directory),
             "pcap": options.pcap,
             "qlog": options.qlog,
+            "qlog_draft": options.qlog_draft,
             "snaplen": options.snaplen,
             "ipv6": options.ipv6,
         }

@@ -90,13 +90,19 @@ def analyze(
     ] = False,
 ) -> None:
     """Analyse captures: causes, losses, delays, controls."""
-    from narrows.analyze import analyze as analyze_files
+    from narrows.analyze import Datagrams, describe
     from narrows.analyze.folders import captures_in
-    from narrows.analyze.text import lines
+    from narrows.analyze.text import datagram_lines, lines
 
-    made = analyze_files(
-        captures_in(files), packets=packets, out=out, force=force, command=sys.argv
-    )
+    made = describe(captures_in(files), packets=packets, out=out, force=force, command=sys.argv)
+    if isinstance(made, Datagrams):
+        if replayed:
+            raise InputError.at("--replay", "no TCP data to simulate", "a capture with TCP data")
+        if as_json:
+            print_json(made.document())
+        else:
+            print_lines(datagram_lines(made))
+        return
     found = None
     if replayed:
         from narrows.analyze.replay import replay

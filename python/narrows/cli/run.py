@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from narrows.store import CaptureOptions
     from narrows.sweeps import SweepJob
 
-_OF_ONE_RUN = ("force", "pcap", "snaplen", "ipv6", "qlog", "png", "watched")
+_OF_ONE_RUN = ("force", "pcap", "snaplen", "ipv6", "qlog", "qlog_draft", "png", "watched")
 """Options that don't apply to a study, nor to a specification that is run as one."""
 
 
@@ -82,6 +82,10 @@ def run(
     ] = None,
     ipv6: Annotated[bool, typer.Option("--ipv6", help="Write IPv6 headers.")] = False,
     qlog: Annotated[bool, typer.Option("--qlog", help="Write a qlog of each sender.")] = False,
+    qlog_draft: Annotated[
+        bool,
+        typer.Option("--qlog-draft", help="Write it as the newest drafts of qlog have it."),
+    ] = False,
     png: Png = False,
     watched: Annotated[
         bool, typer.Option("--watch", help="Run again whenever the specification changes.")
@@ -122,7 +126,9 @@ def run(
         if dry_run:
             raise typer.Exit(_estimate(study, jobs, as_json))
         raise typer.Exit(_run_study(study, jobs, cluster, as_json))
-    captures = CaptureOptions(pcap=pcap, qlog=qlog, snaplen=snaplen, ipv6=ipv6)
+    captures = CaptureOptions(
+        pcap=pcap, qlog=qlog or qlog_draft, qlog_draft=qlog_draft, snaplen=snaplen, ipv6=ipv6
+    )
 
     def once(place: str | None = out, again: bool = force) -> bool:
         with permission(allow_code, sets):

@@ -6,6 +6,7 @@ content security policy forbids any request.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,10 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from narrows import figures
+from narrows.cached import cache_directory, private_directory
 from narrows.columns import Tables
+from narrows.errors import InputError
 from narrows.figures import frames, interactive
 from narrows.figures.model import BoxPlot, Figure, Heat
 from narrows.figures.palette import colour, name
@@ -158,6 +162,26 @@ class _Page(jinja2.Template):
         return text.replace(mark, nonce)
 
 
+class _Compiled(jinja2.FileSystemBytecodeCache):
+    """Compiled templates, which take as long as everything else in a small page.
+
+    A template's source is compared with the one compiled, and Python's version.
+    """
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keeps a compiled template if it can be written."""
+        with contextlib.suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def _template_cache() -> _Compiled | None:
+    """The cache of compiled templates; None without a directory that nobody else can write."""
+    try:
+        return _Compiled(str(private_directory(cache_directory() / "templates")))
+    except (InputError, OSError):
+        return None
+
+
 @cache
 def environment(*packages: str) -> jinja2.Environment:
     """The template environment: templates here and in other `packages`, with their functions."""
@@ -168,6 +192,8 @@ def environment(*packages: str) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_template_cache(),
+        optimized=False,  # it would compile results of filters into a template
     )
     environment.template_class = _Page
     environment.filters["num"] = number

@@ -48,11 +48,13 @@ class CaptureOptions:
 
     `pcap`: the packets at both ends and at both sides of the bottleneck, with
     `snaplen` bytes of each (its headers if None) and IPv4 or, if `ipv6`, IPv6
-    headers. `qlog`: what each sender knew and did.
+    headers. `qlog`: what each sender knew and did, with `qlog_draft` in the form of the newest
+    drafts instead of version 0.3.
     """
 
     pcap: bool = False
     qlog: bool = False
+    qlog_draft: bool = False
     snaplen: int | None = None
     ipv6: bool = False
 

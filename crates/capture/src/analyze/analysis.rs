@@ -8,16 +8,19 @@ use super::flows::{Clocked, FinishedFlows};
 use super::input::{FileReport, Segments, Source, nothing, open};
 use super::output::{Analysis, outcome};
 use super::path::{PathPoints, PathTransits};
+use super::quic::KeyLog;
 use crate::decode::CapturedSegment;
 
 /// Segments between two calls of the watcher.
 const WATCH: u64 = 1 << 16;
 
 /// Options of an analysis.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct AnalysisOptions {
     /// List every packet in a table.
     pub packets: bool,
+    /// The secrets with which packets of QUIC are decrypted.
+    pub keys: KeyLog,
 }
 
 /// Analyses a capture, several that follow one another, or several of the same flows.
@@ -25,13 +28,15 @@ pub struct AnalysisOptions {
 /// `watch` is called from time to time with the number of segments read, and may stop the analysis.
 ///
 /// # Errors
-/// If a file can't be read at all, none contains TCP, or the segments of one are out of order.
+/// If a file can't be read at all, none contains TCP, UDP or pings, or the segments of one are out
+/// of order.
 pub fn analyze(
     paths: &[PathBuf],
-    options: AnalysisOptions,
+    options: &AnalysisOptions,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Analysis, AnalyzeError> {
-    let sources: Vec<Source> = paths.iter().map(|path| Source::file(path)).collect();
+    let source = |path: &PathBuf| Source::file(path, &options.keys);
+    let sources: Vec<Source> = paths.iter().map(source).collect();
     from(&sources, options, watch)
 }
 
@@ -41,16 +46,16 @@ pub fn analyze(
 /// As for [`analyze`].
 pub fn analyze_contents(
     captures: &[(&str, &[u8])],
-    options: AnalysisOptions,
+    options: &AnalysisOptions,
 ) -> Result<Analysis, AnalyzeError> {
-    let source = |&(name, content): &(&str, &[u8])| Source::content(name, content);
+    let source = |&(name, content): &(&str, &[u8])| Source::content(name, content, &options.keys);
     let sources: Vec<Source> = captures.iter().map(source).collect();
     from(&sources, options, &mut |_| ControlFlow::Continue(()))
 }
 
 fn from(
     sources: &[Source],
-    options: AnalysisOptions,
+    options: &AnalysisOptions,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Analysis, AnalyzeError> {
     let mut watched = Watched { count: 0, watch };
@@ -90,6 +95,9 @@ impl Watched<'_> {
 
 /// The pieces of a capture, sorted by their first times.
 fn in_order(sources: &[Source]) -> Result<Vec<Segments>, AnalyzeError> {
+    if let [source] = sources {
+        return Ok(vec![open(source)?]);
+    }
     let mut pieces = Vec::new();
     for source in sources {
         let begins = open(source)?.next_segment().map_or(u64::MAX, |segment| segment.time);
@@ -106,7 +114,7 @@ fn usable(files: &[FileReport]) -> Result<(), AnalyzeError> {
         return Err(AnalyzeError::Order { path: file.path.clone(), backwards, segments });
     }
     match files.first() {
-        Some(first) if files.iter().all(|file| file.segments == 0) => Err(nothing(first)),
+        Some(first) if !files.iter().any(FileReport::has_flows) => Err(nothing(first)),
         Some(_) => Ok(()),
         None => Err(AnalyzeError::Together("no files: at least one is needed".to_owned())),
     }
@@ -116,7 +124,7 @@ fn usable(files: &[FileReport]) -> Result<(), AnalyzeError> {
 /// described as the outermost two saw them.
 fn several(
     points: &PathPoints,
-    options: AnalysisOptions,
+    options: &AnalysisOptions,
     watched: &mut Watched<'_>,
 ) -> Result<Analysis, AnalyzeError> {
     let mut inputs = points.files.iter().map(open).collect::<Result<Vec<_>, _>>()?;

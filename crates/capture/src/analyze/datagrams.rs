@@ -1,12 +1,13 @@
-//! UDP and pings in a capture: how many, how large, how late.
+//! UDP, QUIC and pings in a capture: how many, how large, how late.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use serde::Serialize;
 
+use super::spin::{QuicFlow, QuicReport};
 use super::times::{TimeSamples, Times};
-use super::units::{mbps, seconds};
+use super::units::{float, mbps, seconds};
 use crate::decode::{Endpoint, IpDatagram};
 
 /// The most pairs of ends that are followed.
@@ -68,15 +69,22 @@ struct Stream {
 pub(crate) struct Datagrams {
     pings: BTreeMap<(u128, u128), Pings>,
     streams: BTreeMap<(Endpoint, Endpoint), Stream>,
+    /// Connections that may be QUIC, by their ends, the lower one first.
+    quic: BTreeMap<(Endpoint, Endpoint), QuicFlow>,
 }
 
 impl Datagrams {
     pub(crate) fn on(&mut self, time: u64, datagram: IpDatagram) {
         match datagram {
-            IpDatagram::Udp { source, destination, payload } => {
+            IpDatagram::Udp { source, destination, payload, begin } => {
                 let key = (source, destination);
                 if self.streams.len() < MOST_FLOWS || self.streams.contains_key(&key) {
                     self.streams.entry(key).or_default().on(time, payload);
+                    let ends = (source.min(destination), source.max(destination));
+                    let end = usize::from(source > destination);
+                    let ports = [ends.0.port, ends.1.port];
+                    let flow = self.quic.entry(ends).or_insert_with(|| QuicFlow::between(ports));
+                    flow.on(time, end, payload, begin);
                 }
             }
             IpDatagram::Echo { source, destination, id, reply } => {
@@ -115,6 +123,18 @@ impl Datagrams {
         found.truncate(MOST_REPORTED);
         found
     }
+
+    /// The connections of QUIC.
+    pub(crate) fn quic(&self) -> Vec<QuicReport> {
+        let report = |(&(one, other), flow): (&(Endpoint, Endpoint), &QuicFlow)| {
+            let [one_name, other_name] = [one, other].map(|end| end.to_string());
+            flow.report([&one_name, &other_name])
+        };
+        let mut found: Vec<QuicReport> = self.quic.iter().filter_map(report).collect();
+        found.sort_by_key(|quic| std::cmp::Reverse(quic.packets.iter().sum::<u64>()));
+        found.truncate(MOST_REPORTED);
+        found
+    }
 }
 
 fn host(address: u128) -> String {
@@ -149,19 +169,27 @@ impl Stream {
 }
 
 /// Describes the datagrams of a file, a line for each flow.
-pub(crate) fn lines(pings: &[PingReport], streams: &[UdpReport]) -> Vec<String> {
+pub(crate) fn lines(
+    pings: &[PingReport],
+    quic: &[QuicReport],
+    streams: &[UdpReport],
+) -> Vec<String> {
     let ping = |ping: &PingReport| {
         let rtt = ping.rtt_ms.mean.zip(ping.rtt_ms.min);
         let rtt = rtt.map_or(String::new(), |(mean, least)| {
             format!(", RTT {mean:.2} ms on average and {least:.2} ms at least")
         });
-        format!("ping {}: {} of {} answered{rtt}", ping.name, ping.answered, ping.sent)
+        let (sent, answered) = (ping.sent, ping.answered);
+        let lost = 100.0 * float(sent - answered) / float(sent.max(1));
+        format!("ping {}: {answered} of {sent} answered ({lost:.1} % lost){rtt}", ping.name)
     };
     let stream = |stream: &UdpReport| {
         let rate = stream.rate_mbps.map_or(String::new(), |rate| format!(", {rate:.3} Mbit/s"));
-        format!("UDP {}: {} packets{rate}", stream.name, stream.packets)
+        let (name, packets, gap) = (&stream.name, stream.packets, stream.longest_gap_s);
+        format!("UDP {name}: {packets} packets{rate}, the longest gap {gap:.3} s")
     };
-    pings.iter().map(ping).chain(streams.iter().map(stream)).collect()
+    let quic = quic.iter().map(QuicReport::line);
+    pings.iter().map(ping).chain(quic).chain(streams.iter().map(stream)).collect()
 }
 
 #[cfg(test)]
@@ -187,7 +215,9 @@ mod tests {
         let mut found = Datagrams::default();
         let (source, destination) = (Endpoint { address: 1, port: 2 }, Endpoint::default());
         for ms in [0, 10, 20, 100] {
-            found.on(ms * 1_000_000, IpDatagram::Udp { source, destination, payload: 1000 });
+            let begin = None;
+            let datagram = IpDatagram::Udp { source, destination, payload: 1000, begin };
+            found.on(ms * 1_000_000, datagram);
         }
         let stream = &found.streams()[0];
         assert_eq!((stream.packets, stream.rate_mbps), (4, Some(0.32)));

@@ -46,7 +46,7 @@ impl AnalyzeError {
         match self {
             Self::Together(_) => "captures of the same flows, eight at most, or the pieces of one",
             Self::Order { .. } => "a capture in the order of time, as `reordercap` makes one,",
-            _ => "a pcap or pcapng file with TCP in it",
+            _ => "a pcap or pcapng file with TCP, UDP or pings in it",
         }
     }
 }

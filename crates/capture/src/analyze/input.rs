@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::datagrams::{Datagrams, PingReport, UdpReport, lines};
+use super::datagrams::{Datagrams, PingReport, UdpReport};
 use super::error::AnalyzeError;
-use super::quic;
+use super::quic::{self, KeyLog};
+use super::spin::QuicReport;
 use super::units::seconds;
+#[cfg(feature = "quic-keys")]
+use crate::decode::payload;
 use crate::decode::{CapturedSegment, Other, datagram, segment};
 use crate::read::{Content, Frame, Reader};
 
@@ -26,6 +29,8 @@ pub struct FileReport {
     pub not_ip: u64,
     /// IP that carries something else.
     pub not_tcp: u64,
+    /// Datagrams of UDP and pings among them.
+    pub datagrams: u64,
     /// Fragments without a TCP header.
     pub fragments: u64,
     /// Cut off before the end of the TCP header.
@@ -49,6 +54,10 @@ pub struct FileReport {
     pub pings: Vec<PingReport>,
     /// Flows of UDP, those with the most packets.
     pub udp: Vec<UdpReport>,
+    /// Connections of QUIC among them.
+    pub quic: Vec<QuicReport>,
+    /// Packets of QUIC that were decrypted, and those that weren't; none without a key log.
+    pub decrypted: Option<[u64; 2]>,
     /// Events of a qlog; none if it is a capture.
     pub qlog_events: Option<u64>,
     /// Why reading ended early.
@@ -69,14 +78,19 @@ pub(crate) struct Segments {
 /// Where segments come from.
 enum Input {
     Frames(Box<Reader>),
-    /// From a qlog, which is read as a whole.
+    /// From a qlog, or a capture that is decrypted: both are read as a whole.
     Made(std::vec::IntoIter<CapturedSegment>),
 }
 
 impl Segments {
-    fn new(content: Content, path: String) -> Self {
+    #[cfg_attr(not(feature = "quic-keys"), expect(unused_variables, reason = "nothing decrypts"))]
+    fn new(content: Content, path: String, keys: &KeyLog) -> Self {
         let mut report = FileReport { path, ..FileReport::default() };
         let input = match content {
+            #[cfg(feature = "quic-keys")]
+            Content::Frames(reader) if !keys.is_empty() => {
+                return Self::decrypt(reader, report, keys);
+            }
             Content::Frames(reader) => Input::Frames(Box::new(reader)),
             Content::Qlog(traces, problem) => {
                 report.qlog_events = Some(traces.iter().map(|trace| trace.count).sum());
@@ -87,9 +101,40 @@ impl Segments {
         Self { input, report, datagrams: Datagrams::default(), time: 0, last: 0 }
     }
 
+    /// Reads all segments of a capture, with those that packets of QUIC stand for.
+    #[cfg(feature = "quic-keys")]
+    fn decrypt(reader: Reader, report: FileReport, keys: &KeyLog) -> Self {
+        let (datagrams, input) = (Datagrams::default(), Input::Frames(Box::new(reader)));
+        let mut frames = Self { input, report, datagrams, time: 0, last: 0 };
+        let mut decryptor = quic::Decryptor::new(keys.clone());
+        let mut segments = Vec::new();
+        while let Some(segment) = frames.next_segment_or(&mut |time, frame| {
+            if let Ok((ends, bytes)) = payload(frame) {
+                decryptor.on(time, ends, bytes);
+            }
+        }) {
+            segments.push(segment);
+        }
+        frames.report.decrypted = Some([decryptor.decrypted, decryptor.encrypted]);
+        segments.extend(decryptor.segments());
+        segments.sort_by_key(|segment| segment.time);
+        let report = FileReport { segments: 0, backwards: 0, ..frames.report };
+        let input = Input::Made(segments.into_iter());
+        Self { input, report, datagrams: Datagrams::default(), time: 0, last: 0 }
+    }
+
     /// The next TCP segment, its time in ns since 1970; or none at the end.
     #[inline]
     pub(crate) fn next_segment(&mut self) -> Option<CapturedSegment> {
+        self.next_segment_or(&mut |_, _| {})
+    }
+
+    /// The same; frames without a segment go to `other` with the time of the last one.
+    #[inline]
+    fn next_segment_or(
+        &mut self,
+        other: &mut impl FnMut(u64, &Frame<'_>),
+    ) -> Option<CapturedSegment> {
         let reader = match &mut self.input {
             Input::Frames(reader) => reader,
             Input::Made(segments) => {
@@ -106,12 +151,15 @@ impl Segments {
                 self.report.dropped_by_host = reader.frames_dropped();
                 self.report.pings = self.datagrams.pings();
                 self.report.udp = self.datagrams.streams();
+                self.report.quic = self.datagrams.quic();
                 return None;
             };
             if let Some(segment) = take(&frame, &mut self.report, &mut self.time, &mut self.last) {
                 return Some(segment);
             }
+            other(self.time, &frame);
             if let Ok(datagram) = datagram(&frame) {
+                self.report.datagrams += 1;
                 self.datagrams.on(self.time, datagram);
             }
         }
@@ -157,15 +205,16 @@ fn take(
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
     content: Option<Arc<[u8]>>,
+    keys: KeyLog,
 }
 
 impl Source {
-    pub(crate) fn file(path: &Path) -> Self {
-        Self { path: path.to_owned(), content: None }
+    pub(crate) fn file(path: &Path, keys: &KeyLog) -> Self {
+        Self { path: path.to_owned(), content: None, keys: keys.clone() }
     }
 
-    pub(crate) fn content(name: &str, content: &[u8]) -> Self {
-        Self { path: name.into(), content: Some(content.into()) }
+    pub(crate) fn content(name: &str, content: &[u8], keys: &KeyLog) -> Self {
+        Self { path: name.into(), content: Some(content.into()), keys: keys.clone() }
     }
 }
 
@@ -176,8 +225,15 @@ pub(crate) fn open(source: &Source) -> Result<Segments, AnalyzeError> {
         None => Content::open(&source.path),
     };
     match content {
-        Ok(content) => Ok(Segments::new(content, name)),
+        Ok(content) => Ok(Segments::new(content, name, &source.keys)),
         Err(error) => Err(AnalyzeError::Open { path: name, error }),
+    }
+}
+
+impl FileReport {
+    /// Returns whether it has anything to report.
+    pub(crate) const fn has_flows(&self) -> bool {
+        self.segments > 0 || !self.pings.is_empty() || !self.udp.is_empty()
     }
 }
 
@@ -186,9 +242,7 @@ pub(crate) fn nothing(file: &FileReport) -> AnalyzeError {
         _ if file.qlog_events.is_some() => "a qlog without packets that carry streams".to_owned(),
         0 => "a capture without a single frame".to_owned(),
         frames => {
-            let datagrams = lines(&file.pings, &file.udp);
-            let kinds = [kinds(file)].into_iter().chain(datagrams).collect::<Vec<_>>();
-            format!("{frames} frames, none of them TCP: {}", kinds.join("; "))
+            format!("{frames} frames, none of them TCP, UDP or a ping: {}", kinds(file))
         }
     };
     if let Some(problem) = &file.problem {
@@ -197,11 +251,11 @@ pub(crate) fn nothing(file: &FileReport) -> AnalyzeError {
     AnalyzeError::Nothing { path: file.path.clone(), found }
 }
 
-/// The frames that aren't TCP segments, in words.
+/// The frames that are neither TCP segments nor datagrams that are described, in words.
 pub(crate) fn kinds(file: &FileReport) -> String {
     let kinds = [
         (file.not_ip, "not IP"),
-        (file.not_tcp, "other protocols"),
+        (file.not_tcp.saturating_sub(file.datagrams), "other protocols"),
         (file.fragments, "fragments without a header"),
         (file.cut, "cut off within the headers"),
         (file.malformed, "malformed"),

@@ -22,6 +22,7 @@ mod path;
 mod quic;
 mod report;
 mod sequence_numbers;
+mod spin;
 mod times;
 mod units;
 
@@ -36,5 +37,7 @@ pub use identify::Identification;
 pub use input::FileReport;
 pub use output::{Analysis, Others, Summary};
 pub use path::{ClockReport, EndsReport, StageReport, WayBackReport};
+pub use quic::KeyLog;
 pub use report::{BurstReport, FlowReport, LossReport, SpanReport, WindowReport};
+pub use spin::{QuicReport, SpinBit};
 pub use times::Times;

@@ -10,6 +10,8 @@ const ICMP_6: u8 = 58;
 const REQUESTS: [(u8, u8); 2] = [(ICMP, 8), (ICMP_6, 128)];
 const REPLIES: [(u8, u8); 2] = [(ICMP, 0), (ICMP_6, 129)];
 const UDP_HEADER: usize = 8;
+/// Bytes that tell a packet of QUIC: its flags and, in a handshake, its version.
+pub const BEGIN: usize = 5;
 
 /// A packet that isn't TCP, as its headers say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub enum IpDatagram {
         destination: Endpoint,
         /// Bytes of payload on the wire.
         payload: u32,
+        /// The first of them, if they were kept.
+        begin: Option<[u8; BEGIN]>,
     },
     /// A ping or its answer.
     Echo {
@@ -70,6 +74,21 @@ fn header(network: Network, data: &[u8]) -> Result<Header, Other> {
     }
 }
 
+/// The ends and the payload of a datagram of UDP, as far as it was kept.
+pub(super) fn payload(
+    network: Network,
+    data: &[u8],
+) -> Result<((Endpoint, Endpoint), &[u8]), Other> {
+    let Header { protocol, ends, size, length } = header(network, data)?;
+    let data = data.get(size..).ok_or(Other::Cut)?;
+    if protocol != UDP {
+        return Err(Other::NotTcp);
+    }
+    let end = |address, port| Endpoint { address, port };
+    let ends = (end(ends.0, be16(data, 0)?), end(ends.1, be16(data, 2)?));
+    Ok((ends, data.get(UDP_HEADER..length.min(data.len())).ok_or(Other::Cut)?))
+}
+
 /// The datagram in an IP packet.
 pub(super) fn datagram(network: Network, data: &[u8]) -> Result<IpDatagram, Other> {
     let Header { protocol, ends, size, length } = header(network, data)?;
@@ -81,6 +100,9 @@ pub(super) fn datagram(network: Network, data: &[u8]) -> Result<IpDatagram, Othe
             source: end(ends.0, be16(data, 0)?),
             destination: end(ends.1, be16(data, 2)?),
             payload: u32::try_from(payload).map_err(|_| Other::Malformed)?,
+            begin: data
+                .get(UDP_HEADER..UDP_HEADER + BEGIN.min(payload))
+                .and_then(|b| b.try_into().ok()),
         });
     }
     let kind = (protocol, *data.first().ok_or(Other::Cut)?);

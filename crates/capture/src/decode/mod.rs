@@ -10,7 +10,7 @@ mod link;
 mod segment;
 mod tcp;
 
-pub use datagram::IpDatagram;
+pub use datagram::{BEGIN, IpDatagram};
 pub use ip::FRAGMENT_HEADER;
 pub use segment::{CapturedSegment, Endpoint, Flags, MOST_SACKS, Other};
 
@@ -36,6 +36,15 @@ pub fn segment(frame: &Frame<'_>, time: u64) -> Result<CapturedSegment, Other> {
     segment.headers += packet.headers;
     segment.size = u32::from(segment.headers) + segment.payload;
     Ok(segment)
+}
+
+/// The ends and the payload of a datagram of UDP in a frame, as far as it was kept.
+///
+/// # Errors
+/// If there is none; the error says what the frame holds.
+pub fn payload<'a>(frame: &Frame<'a>) -> Result<((Endpoint, Endpoint), &'a [u8]), Other> {
+    let (network, bytes) = link::network(frame.link, frame.data)?;
+    datagram::payload(network, bytes)
 }
 
 /// The datagram or the echo in a frame that holds no TCP segment.

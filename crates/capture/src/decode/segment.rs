@@ -45,6 +45,14 @@ pub struct Endpoint {
     pub port: u16,
 }
 
+impl Endpoint {
+    /// Returns whether its address is one of IPv4.
+    #[must_use]
+    pub fn is_ipv4(self) -> bool {
+        Ipv6Addr::from(self.address).to_ipv4_mapped().is_some()
+    }
+}
+
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let address = Ipv6Addr::from(self.address);

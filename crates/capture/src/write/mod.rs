@@ -9,5 +9,5 @@ mod wire;
 
 pub use addresses::{Address, ConnectionEnds, IpVersion, ends};
 pub use points::{CaptureOptions, Captures, Written};
-pub use qlog::Qlogs;
+pub use qlog::{QlogForm, Qlogs};
 pub use wire::FlowInfo;

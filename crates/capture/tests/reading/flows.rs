@@ -15,8 +15,8 @@ pub fn run(name: &str, bytes: &[u8]) -> Result<Analysis, String> {
 
 pub fn run_all(files: &[(String, &[u8])]) -> Result<Analysis, String> {
     let captures: Vec<_> = files.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
-    analyze_contents(&captures, AnalysisOptions { packets: true })
-        .map_err(|error| error.to_string())
+    let options = AnalysisOptions { packets: true, ..AnalysisOptions::default() };
+    analyze_contents(&captures, &options).map_err(|error| error.to_string())
 }
 
 /// The only flow of segments at times in ms.

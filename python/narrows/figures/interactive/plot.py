@@ -52,7 +52,9 @@ def numbers(values: Floats) -> list[float | None]:
 
 def exactly(values: Floats) -> list[float | None]:
     """Values with six decimals, None for NaN: times in seconds to the microsecond."""
-    return [round(v, 6) if math.isfinite(v) else None for v in np.asarray(values).tolist()]
+    array = np.asarray(values, dtype=float)
+    rounded: list[float] = np.round(array, 6).tolist()
+    return [v if math.isfinite(v) else None for v in rounded]
 
 
 def colours(marks: Iterable[Mark], spans: Iterable[Span] = ()) -> dict[str, tuple[str, str]]:

@@ -73,6 +73,9 @@ fn cause(report: &CauseReport, half: &HalfConnection, base: u64) -> String {
                 )
             },
         ),
+        Cause::Timeouts if report.stalls.is_empty() => {
+            "it recovered from timeouts, which reduce the window to a packet".into()
+        }
         Cause::Timeouts => format!("it waited for timeouts: {}", stalls(&report.stalls)),
         Cause::Reordering => format!(
             "reordering was taken for loss: {:.0} % of what was retransmitted had arrived",
@@ -136,4 +139,18 @@ fn stalls(counts: &[StallCount]) -> String {
         format!("{} of {:.1} s because {}", count.count, count.total_s, name(count.reason))
     });
     each.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_timeouts_are_described_without_a_list() {
+        let share = CauseShare { cause: Cause::Timeouts, time_s: 9.0, share: 0.9 };
+        let report =
+            CauseReport { first: Cause::Timeouts, shares: vec![share], ..CauseReport::default() };
+        let said = sentence(&report, &HalfConnection::default(), 1);
+        assert!(!said.contains(':'), "{said}");
+    }
 }

@@ -7,7 +7,7 @@ use crate::analyze::input::{FileReport, kinds};
 use crate::analyze::path::ClockReport;
 use crate::analyze::report::FlowReport;
 
-/// Notes on pings and UDP of a file; all of them are in its report.
+/// Notes on pings and UDP of a file that also has TCP; all of them are in its report.
 const MOST_LINES: usize = 6;
 
 /// Counts that don't belong to reported flows.
@@ -67,7 +67,19 @@ pub(super) fn notes(summary: &Summary, backwards: u64, thinned: bool) -> Vec<Str
         if !others.is_empty() {
             notes.push(format!("{path}: passed over {others}"));
         }
-        let datagrams = lines(&file.pings, &file.udp).into_iter().take(MOST_LINES);
+        match file.decrypted {
+            Some([0, 0]) | None => {}
+            Some([0, encrypted]) => notes.push(format!(
+                "{path}: the key log opens none of {encrypted} packets of QUIC: they are of other \
+                 connections, of a later part, or were cut off"
+            )),
+            Some([decrypted, encrypted]) => notes.push(format!(
+                "{path}: decrypted {decrypted} packets of QUIC, {encrypted} not; stream bytes count as \
+                 payload"
+            )),
+        }
+        let most = if file.segments == 0 { usize::MAX } else { MOST_LINES };
+        let datagrams = lines(&file.pings, &file.quic, &file.udp).into_iter().take(most);
         notes.extend(datagrams.map(|line| format!("{path}: {line}")));
         if file.options_cut > 0 {
             let cut = file.options_cut;

@@ -6,14 +6,21 @@
 //! number and selective ranges. Packet numbers take the place of timestamps, and the largest that
 //! arrived that of their echo.
 
+#[cfg(feature = "quic-keys")]
+mod decrypt;
+mod key_log;
 mod side;
 
 use crate::decode::{CapturedSegment, Endpoint, Flags, MOST_SACKS};
 use crate::read::{QlogTrace, QuicEvent, QuicFrame, QuicPacket};
 use side::{Range, Side};
 
-/// Bytes of the IPv4 and UDP headers.
-const UDP_HEADERS: u64 = 28;
+#[cfg(feature = "quic-keys")]
+pub(crate) use decrypt::Decryptor;
+pub use key_log::KeyLog;
+
+/// Bytes of the UDP header and that of IPv4 or IPv6.
+const UDP_HEADERS: [u64; 2] = [28, 48];
 const SERVER_PORT: u16 = 443;
 const CLIENT_PORT: u16 = 50_000;
 /// TCP's timestamps, which a SYN's MSS includes.
@@ -25,13 +32,32 @@ struct Draft {
     window: Option<u64>,
 }
 
-/// The segments of all traces of a log, in their order.
+/// The segments of all traces of a log.
 pub(crate) fn segments(traces: &[QlogTrace]) -> Vec<CapturedSegment> {
-    traces.iter().flat_map(connection).collect()
+    let of = |trace: &QlogTrace| segments_between(trace, made_up_ends(trace));
+    let mut segments: Vec<CapturedSegment> = traces.iter().flat_map(of).collect();
+    if traces.len() > 1 {
+        // Connections of one log overlap; within each the log's order stays.
+        segments.sort_by_key(|segment| segment.time);
+    }
+    segments
 }
 
-fn connection(trace: &QlogTrace) -> Vec<CapturedSegment> {
-    let mut made = Converter::new(trace);
+/// Addresses for a connection whose log has none: those of documentation (RFC 3849).
+fn made_up_ends(trace: &QlogTrace) -> [Endpoint; 2] {
+    let mut ends = [(1, SERVER_PORT), (2, CLIENT_PORT)].map(|(host, port)| Endpoint {
+        address: 0x2001_0db8 << 96 | u128::from(trace.connection) << 64 | host,
+        port,
+    });
+    if !trace.server {
+        ends.reverse();
+    }
+    ends
+}
+
+/// The segments of a connection between the endpoint of its log and its peer.
+fn segments_between(trace: &QlogTrace, ends: [Endpoint; 2]) -> Vec<CapturedSegment> {
+    let mut made = Converter::new(trace, ends);
     for event in &trace.events {
         match event {
             QuicEvent::Packet(packet) => made.on_packet(packet),
@@ -47,21 +73,17 @@ struct Converter {
     /// The data of the log's endpoint, and those of its peer.
     sides: [Side; 2],
     ends: [Endpoint; 2],
+    /// Bytes of the headers around a packet.
+    headers: u64,
     /// The largest number of each endpoint's packets that arrived at the other, plus one.
     echoes: [u32; 2],
     drafts: Vec<Draft>,
 }
 
 impl Converter {
-    fn new(trace: &QlogTrace) -> Self {
-        let mut ends = [(1, SERVER_PORT), (2, CLIENT_PORT)].map(|(host, port)| Endpoint {
-            // The documentation's prefix (RFC 3849): logs seldom have addresses.
-            address: 0x2001_0db8 << 96 | u128::from(trace.connection) << 64 | host,
-            port,
-        });
-        if !trace.server {
-            ends.reverse();
-        }
+    fn new(trace: &QlogTrace, ends: [Endpoint; 2]) -> Self {
+        // Logs are taken for those of IPv4, whatever their addresses look like.
+        let v6 = ends != made_up_ends(trace) && !ends[0].is_ipv4();
         let packets = |sent: bool| {
             let all = trace.events.iter().filter_map(|event| match event {
                 QuicEvent::Packet(packet) => Some(packet),
@@ -72,6 +94,7 @@ impl Converter {
         Self {
             sides: [Side::new(packets(true)), Side::new(packets(false))],
             ends,
+            headers: UDP_HEADERS[usize::from(v6)],
             echoes: [0; 2],
             drafts: Vec::new(),
         }
@@ -97,7 +120,7 @@ impl Converter {
         }
         let ranges = self.sides[from].send(packet);
         let payload: u64 = ranges.iter().map(|range| range.end - range.begin).sum();
-        let headers = packet.size.saturating_sub(payload) + UDP_HEADERS;
+        let headers = packet.size.saturating_sub(payload) + self.headers;
         for (number, range) in ranges.iter().enumerate() {
             self.open(packet.time);
             self.draft(from, packet, Some((*range, if number == 0 { headers } else { 0 })), &[]);
@@ -153,7 +176,7 @@ impl Converter {
         data: Option<(Range, u64)>,
         blocks: &[Range],
     ) {
-        let (range, headers) = data.unwrap_or((Range { begin: 0, end: 0 }, UDP_HEADERS));
+        let (range, headers) = data.unwrap_or((Range { begin: 0, end: 0 }, self.headers));
         let (payload, theirs) = (range.end - range.begin, &self.sides[1 - from]);
         let begin = if data.is_some() { range.begin } else { self.sides[from].next };
         let mut segment = CapturedSegment {

@@ -8,10 +8,46 @@ use narrows_base::{FlowId, Heading, Packet, Time};
 use narrows_cc::{INFINITE_SSTHRESH, RecoveryState};
 use narrows_tcp::{Ack, Data, Kind, MSS, Segment, SenderView, Seq};
 
-use super::log::{Log, Millis};
+use super::log::{Log, Millis, QlogForm};
 use super::numbers::Transmissions;
 use crate::write::addresses::{ConnectionEnds, IpVersion, ends};
 use crate::write::wire::Wire;
+
+/// An event; the forms call them differently.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    ConnectionStarted,
+    ConnectionState,
+    PacketSent,
+    PacketReceived,
+    PacketLost,
+    CongestionState,
+    Metrics,
+}
+
+impl Event {
+    const fn name(self, form: QlogForm) -> &'static str {
+        let names = match self {
+            Self::ConnectionStarted => {
+                ("connectivity:connection_started", "quic:connection_started")
+            }
+            Self::ConnectionState => {
+                ("connectivity:connection_state_updated", "quic:connection_state_updated")
+            }
+            Self::PacketSent => ("transport:packet_sent", "quic:packet_sent"),
+            Self::PacketReceived => ("transport:packet_received", "quic:packet_received"),
+            Self::PacketLost => ("recovery:packet_lost", "quic:packet_lost"),
+            Self::CongestionState => {
+                ("recovery:congestion_state_updated", "quic:congestion_state_updated")
+            }
+            Self::Metrics => ("recovery:metrics_updated", "quic:recovery_metrics_updated"),
+        };
+        match form {
+            QlogForm::Version03 => names.0,
+            QlogForm::Draft14 => names.1,
+        }
+    }
+}
 
 /// One flow's file, and the state of its connections.
 #[derive(Debug)]
@@ -127,29 +163,40 @@ impl Connection {
         &self,
         log: &mut Log,
         at: Time,
-        name: &str,
+        event: Event,
         data: fmt::Arguments<'_>,
     ) -> io::Result<()> {
+        let name = event.name(log.form());
         log.event(at, name, self.group.as_deref(), data)
     }
 
     fn begins(&self, log: &mut Log, at: Time, ends: &ConnectionEnds) -> io::Result<()> {
         let ConnectionEnds { sender, sender_port, receiver, receiver_port } = ends;
-        self.event(
-            log,
-            at,
-            "connectivity:connection_started",
-            format_args!(
-                "\"ip_version\":\"v4\",\"protocol\":\"TCP\",\"src_ip\":\"{sender}\",\
-                 \"dst_ip\":\"{receiver}\",\"src_port\":{sender_port},\
-                 \"dst_port\":{receiver_port}"
+        match log.form() {
+            QlogForm::Version03 => self.event(
+                log,
+                at,
+                Event::ConnectionStarted,
+                format_args!(
+                    "\"ip_version\":\"v4\",\"protocol\":\"TCP\",\"src_ip\":\"{sender}\",\
+                     \"dst_ip\":\"{receiver}\",\"src_port\":{sender_port},\
+                     \"dst_port\":{receiver_port}"
+                ),
             ),
-        )
+            QlogForm::Draft14 => self.event(
+                log,
+                at,
+                Event::ConnectionStarted,
+                format_args!(
+                    "\"local\":{{\"ip_v4\":\"{sender}\",\"port_v4\":{sender_port}}},\
+                     \"remote\":{{\"ip_v4\":\"{receiver}\",\"port_v4\":{receiver_port}}}"
+                ),
+            ),
+        }
     }
 
     fn changes(&self, log: &mut Log, at: Time, new: &str) -> io::Result<()> {
-        let data = format_args!("\"new\":\"{new}\"");
-        self.event(log, at, "connectivity:connection_state_updated", data)
+        self.event(log, at, Event::ConnectionState, format_args!("\"new\":\"{new}\""))
     }
 
     fn data(
@@ -167,15 +214,21 @@ impl Connection {
             self.last = Some(data.seq);
             fin = ",\"fin\":true";
         }
+        let [length, more] = match log.form() {
+            QlogForm::Version03 => {
+                [format!("\"length\":{len}"), format!(",\"is_retransmission\":{again}")]
+            }
+            QlogForm::Draft14 => [format!("\"raw\":{{\"payload_length\":{len}}}"), String::new()],
+        };
         self.event(
             log,
             at,
-            "transport:packet_sent",
+            Event::PacketSent,
             format_args!(
                 "\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}},\
                  \"raw\":{{\"length\":{size},\"payload_length\":{len}}},\
                  \"frames\":[{{\"frame_type\":\"stream\",\"stream_id\":0,\"offset\":{offset},\
-                 \"length\":{len}{fin}}}],\"is_retransmission\":{again}"
+                 {length}{fin}}}]{more}"
             ),
         )
     }
@@ -191,10 +244,15 @@ impl Connection {
         let number = self.received;
         self.received += 1;
         self.over = self.last.is_some_and(|last| ack.ack > last);
+        let form = log.form();
         let mut ranges = String::new();
         for (start, end) in self.sent.take_acked(ack) {
             let comma = if ranges.is_empty() { "" } else { "," };
-            write!(ranges, "{comma}[{start},{end}]").expect("text grows");
+            match form {
+                QlogForm::Draft14 if start == end => write!(ranges, "{comma}[{start}]"),
+                _ => write!(ranges, "{comma}[{start},{end}]"),
+            }
+            .expect("text grows");
         }
         let mut window = String::new();
         let edge = offset + u64::from(ack.window);
@@ -203,15 +261,23 @@ impl Connection {
             write!(window, ",{{\"frame_type\":\"max_data\",\"maximum\":{edge}}}")
                 .expect("text grows");
         }
-        let ece = ack.ece;
+        let ranges = match form {
+            // Ranges are optional there, but not empty.
+            QlogForm::Draft14 if ranges.is_empty() => String::new(),
+            _ => format!(",\"acked_ranges\":[{ranges}]"),
+        };
+        let more = match form {
+            QlogForm::Version03 => format!(",\"ecn_echo\":{}", ack.ece),
+            QlogForm::Draft14 => String::new(),
+        };
         self.event(
             log,
             at,
-            "transport:packet_received",
+            Event::PacketReceived,
             format_args!(
                 "\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}},\
-                 \"raw\":{{\"length\":{size}}},\"frames\":[{{\"frame_type\":\"ack\",\
-                 \"acked_ranges\":[{ranges}]}}{window}],\"ecn_echo\":{ece}"
+                 \"raw\":{{\"length\":{size}}},\"frames\":[{{\"frame_type\":\"ack\"{ranges}}}\
+                 {window}]{more}"
             ),
         )
     }
@@ -220,7 +286,7 @@ impl Connection {
         let Some(number) = self.sent.latest(seq) else { return Ok(()) };
         let data =
             format_args!("\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{number}}}");
-        self.event(log, at, "recovery:packet_lost", data)
+        self.event(log, at, Event::PacketLost, data)
     }
 
     fn sender(&mut self, log: &mut Log, at: Time, view: &SenderView) -> io::Result<()> {
@@ -229,7 +295,7 @@ impl Connection {
             let old = std::mem::replace(&mut self.state, state);
             let old = if old.is_empty() { String::new() } else { format!("\"old\":\"{old}\",") };
             let data = format_args!("{old}\"new\":\"{state}\"");
-            self.event(log, at, "recovery:congestion_state_updated", data)?;
+            self.event(log, at, Event::CongestionState, data)?;
         }
         let metrics = Metrics::of(view);
         if metrics == self.metrics {
@@ -237,7 +303,7 @@ impl Connection {
         }
         let news = metrics.news(&self.metrics);
         self.metrics = metrics;
-        self.event(log, at, "recovery:metrics_updated", format_args!("{news}"))
+        self.event(log, at, Event::Metrics, format_args!("{news}"))
     }
 }
 

@@ -11,9 +11,21 @@ use narrows_base::{Duration, Time};
 /// run may have more flows than a process may have open files.
 const BUFFER: usize = 1 << 15;
 
+/// The form of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QlogForm {
+    /// Version 0.3, which qvis opens.
+    #[default]
+    Version03,
+    /// Drafts 14 of the main schema and 13 of the events of QUIC.
+    Draft14,
+}
+
 /// The contents of the header.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
+    /// The form of header and events.
+    pub(super) form: QlogForm,
     /// The title of the trace.
     pub(super) title: String,
     /// Name of the sender.
@@ -56,15 +68,33 @@ impl Log {
         if self.text.len() < BUFFER { Ok(()) } else { self.append() }
     }
 
+    /// The form of header and events.
+    pub(super) const fn form(&self) -> QlogForm {
+        self.header.form
+    }
+
     fn begin(&mut self) {
         let title = Text(&self.header.title).to_string();
         let sender = Text(&self.header.sender).to_string();
-        self.put(format_args!(
-            "\u{1e}{{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"title\":{title},\
-             \"description\":{sender},\"trace\":{{\"title\":{sender},\"vantage_point\":{{\"name\":{sender},\
-             \"type\":\"client\"}},\"common_fields\":{{\"protocol_type\":[\"TCP\"],\
-             \"time_format\":\"relative\",\"reference_time\":0}}}}}}\n"
-        ));
+        let point = format!(
+            "\"title\":{sender},\"vantage_point\":{{\"name\":{sender},\"type\":\"client\"}}"
+        );
+        match self.header.form {
+            QlogForm::Version03 => self.put(format_args!(
+                "\u{1e}{{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"title\":{title},\
+                 \"description\":{sender},\"trace\":{{{point},\"common_fields\":{{\
+                 \"protocol_type\":[\"TCP\"],\"time_format\":\"relative\",\"reference_time\":0}}}}}}\n"
+            )),
+            // Simulated times count from 1970, as in captures of the same run.
+            QlogForm::Draft14 => self.put(format_args!(
+                "\u{1e}{{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\
+                 \"serialization_format\":\"application/qlog+json-seq\",\"title\":{title},\
+                 \"description\":{sender},\"trace\":{{{point},\"event_schemas\":[\
+                 \"urn:ietf:params:qlog:events:quic-13\"],\"common_fields\":{{\
+                 \"time_format\":\"relative_to_epoch\",\"reference_time\":{{\
+                 \"clock_type\":\"system\",\"epoch\":\"1970-01-01T00:00:00.000Z\"}}}}}}}}\n"
+            )),
+        }
     }
 
     fn put(&mut self, record: fmt::Arguments<'_>) {

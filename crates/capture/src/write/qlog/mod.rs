@@ -1,6 +1,7 @@
 //! qlog (draft-ietf-quic-qlog-main-schema): what each sender knew and did.
 //!
-//! A file for each flow, as a JSON text sequence of version 0.3, which qvis opens.
+//! A file for each flow, as a JSON text sequence: of version 0.3, which qvis opens, or as the newest
+//! drafts have it.
 
 mod flow;
 mod log;
@@ -19,6 +20,8 @@ use super::wire::{FlowInfo, Wire};
 use flow::FlowLog;
 use log::{Header, Log};
 
+pub use log::QlogForm;
+
 /// The qlogs of a run's flows. Memory doesn't grow with the events.
 #[derive(Debug)]
 pub struct Qlogs {
@@ -31,9 +34,9 @@ impl Qlogs {
     /// Prepares a file `NAME.sqlog` in `directory` for each flow; those that never
     /// connect by TCP get none. `title` describes the run.
     #[must_use]
-    pub fn new(directory: &Path, title: &str, flows: &[FlowInfo]) -> Self {
+    pub fn new(directory: &Path, title: &str, form: QlogForm, flows: &[FlowInfo]) -> Self {
         let log = |(index, info): (usize, &FlowInfo)| {
-            let header = Header { title: title.to_owned(), sender: info.name.clone() };
+            let header = Header { form, title: title.to_owned(), sender: info.name.clone() };
             let path = directory.join(Self::file_name(flows, index));
             let id = FlowId(u32::try_from(index).expect("flows fit 32 bits"));
             let several = info.several.then(|| info.name.clone());

@@ -1,6 +1,12 @@
-//! Bytes changed at random.
+//! Inputs changed at random.
+
+mod json;
+mod records;
 
 use narrows_base::Stream;
+
+pub use json::mutate_json;
+pub use records::mutate_capture;
 
 /// Plausible and implausible values.
 const WORDS: [&str; 40] = [
