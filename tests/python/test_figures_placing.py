@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from narrows.figures import static
+from narrows.figures import interactive, static
 from narrows.figures.model import Bar, Figure, Guide, Line, Panel
 from narrows.figures.placing import LabelPlace, comparable, label_place, show_hidden
 from narrows.figures.static.grid import plain
@@ -61,6 +61,9 @@ def test_a_line_under_another_one_gets_a_rim() -> None:
     drawn = show_hidden(panel(below, above, apart)).lines
     assert [one.width > below.width for one in drawn] == [True, False, False]
     assert [one.label for one in drawn] == ["a", "b", "c"]
+    (plot,) = interactive.plots(Figure("t", "s", (panel(below, above, apart),), "a"))
+    widths = [trace["line"]["width"] for trace in plot.data if "line" in trace]
+    assert widths == [one.width for one in drawn]
     unmarked = [line([5.0, 6.0, 7.0], name, marker="") for name in "abc"]
     two, three = (show_hidden(panel(*unmarked[:count])).lines for count in (2, 3))
     assert [one.width > below.width for one in two] == [True, False]

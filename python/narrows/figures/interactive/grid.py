@@ -9,6 +9,7 @@ from narrows.figures.interactive.plot import Plot, colours, words
 from narrows.figures.interactive.thin import thin
 from narrows.figures.interactive.traces import traces
 from narrows.figures.model import Guide, Line, Panel
+from narrows.figures.placing import show_hidden
 
 HEIGHT_PX = 420
 BACKING = "@ground/0.75"
@@ -17,6 +18,7 @@ BACKING = "@ground/0.75"
 
 def plot(panel: Panel, name: str, columns: int) -> Plot:
     """The panel for plotly.js, with its own legend."""
+    panel = show_hidden(panel)
     marks = [thin(mark, columns) if isinstance(mark, Line) else mark for mark in panel.marks]
     seen: set[str] = set()
     data = []
