@@ -15,7 +15,7 @@ from narrows.execute.cost import load as load_of
 from narrows.execute.job import make
 from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Plan, plan
-from narrows.spec import Loaded, Override, Written, load
+from narrows.spec import CheckedSpecification, Override, SpecificationText, load
 from narrows.spec.located import with_lines
 from narrows.spec.values import values_in
 from narrows.store import (
@@ -33,7 +33,7 @@ from narrows.version import __version__
 if TYPE_CHECKING:
     from narrows.backends import Progress
     from narrows.execute import Watcher
-    from narrows.metrics.expect import Combination, Unmet
+    from narrows.metrics.expect import Combination, UnmetExpectation
     from narrows.metrics.series import RunSeries
     from narrows.store.read import StoredTrial
 
@@ -45,7 +45,7 @@ MAX_SNAPLEN = 262_144
 class Experiment:
     """A checked specification with its plan and its back end."""
 
-    loaded: Loaded
+    loaded: CheckedSpecification
     plan: Plan
     backend: Backend
 
@@ -75,7 +75,9 @@ def run(
 
 
 def prepare(
-    spec: str | Path | Written, overrides: Iterable[str | Override] = (), backend: str = "sim"
+    spec: str | Path | SpecificationText,
+    overrides: Iterable[str | Override] = (),
+    backend: str = "sim",
 ) -> Experiment:
     """Reads and checks everything that a run needs; raises InputError."""
     engine = get_backend(backend)
@@ -89,7 +91,7 @@ def prepare(
     return experiment
 
 
-def unmet(experiment: Experiment, result: Result) -> list[Unmet]:
+def unmet(experiment: Experiment, result: Result) -> list[UnmetExpectation]:
     """The expectations of the specification that a result doesn't meet."""
     if not experiment.loaded.spec.expect:
         return []

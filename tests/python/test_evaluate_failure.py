@@ -14,8 +14,8 @@ from narrows.evaluate.failure import over_time
 from narrows.evaluate.make import Evaluation
 from narrows.evaluate.verdicts import ExpectationVerdict, judge
 from narrows.figures.model import Figure, Panel
-from narrows.metrics.stored import Found
-from narrows.spec import Condition, Expect, Taken
+from narrows.metrics.stored import StoreMeasurements
+from narrows.spec import Condition, Expect, SeriesNumber
 from narrows.store import open_store
 
 QUEUE = Expect("queue_mean_ms", None, 5.0, {})
@@ -33,7 +33,7 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 def failure_figure(evaluation: Evaluation, *expected: Expect) -> Figure | None:
     """The figure for other expectations about the same runs."""
-    found = Found(open_store(evaluation.out.parents[1] / "runs"))
+    found = StoreMeasurements(open_store(evaluation.out.parents[1] / "runs"))
     because = replace(evaluation.judged[0].attempt.situation, because=tuple("x" for _ in expected))
     tried = [
         replace(one.attempt, expected=expected, situation=because) for one in evaluation.judged
@@ -50,7 +50,7 @@ def only(figure: Figure | None) -> Panel:
 def take_of(
     take: str, condition: Condition, at_most: float, window_s: float | None = None
 ) -> Expect:
-    return Expect(None, None, at_most, {}, Taken(condition, take, window_s=window_s))
+    return Expect(None, None, at_most, {}, SeriesNumber(condition, take, window_s=window_s))
 
 
 def test_the_page_shows_what_is_not_met_and_not_what_is_met(evaluation: Evaluation) -> None:

@@ -66,14 +66,14 @@ class _Observed:
         return RunRecord(self._trial.tables, self._trial.info)
 
 
-class Captured(_Observed):
+class CaptureBackend(_Observed):
     """A capture with the results of `narrows analyze`."""
 
     name = "capture"
     command = "narrows analyze"
 
 
-class Imported(_Observed):
+class ImportBackend(_Observed):
     """A measurement of another program with the results of `narrows import`."""
 
     name = "import"

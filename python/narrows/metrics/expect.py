@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from narrows.errors import InputError
 from narrows.metrics.intervals import half_width, mean
 from narrows.metrics.metric import Row
-from narrows.spec import Condition, Expect, Scenario, Taken, same_value, spell
+from narrows.spec import Condition, Expect, Scenario, SeriesNumber, same_value, spell
 from narrows.spec.suggest import one_of, quote
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class RunMeasurements:
 
 
 @dataclass(frozen=True)
-class Unmet:
+class UnmetExpectation:
     """An expectation that a combination doesn't meet; `found` is None if it has no value."""
 
     expected: Expect
@@ -98,7 +98,7 @@ def _known_places(one: Expect, place: str, cases: Sequence[Combination]) -> None
             raise InputError.at(f"{place}.where", found, one_of(written, sorted(places)))
 
 
-def _known_series(taken: Taken, place: str, cases: Sequence[Combination]) -> None:
+def _known_series(taken: SeriesNumber, place: str, cases: Sequence[Combination]) -> None:
     """Every series must belong to something that a combination has; a link's columns are known."""
     owners = list(dict.fromkeys(name for case in cases for name in case.owners))
     for key, asked in taken.conditions():
@@ -123,7 +123,7 @@ def judge(
     expected: Sequence[Expect],
     cases: Sequence[Combination],
     runs: Mapping[int, Iterable[RunMeasurements]],
-) -> Iterator[Unmet]:
+) -> Iterator[UnmetExpectation]:
     """Every unmet expectation, by combination; `runs` has the runs of each by its number.
 
     A combination is judged by the mean of its runs; one without any run fails.
@@ -134,7 +134,7 @@ def judge(
             if _applies(one, case):
                 found, why = _mean(one, measured)
                 if found is None or not _keeps(one, found):
-                    yield Unmet(one, case, found, why)
+                    yield UnmetExpectation(one, case, found, why)
 
 
 def narrow(values: Sequence[float], within: float, relative: bool) -> bool:

@@ -29,7 +29,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenLibrary:
     """A name within a library, and where its results go unless a place is given."""
 
     wanted: str
@@ -37,7 +37,7 @@ class Opened:
 
 
 @contextmanager
-def open_library(wanted: str, out: str | Path | None) -> Iterator[Opened]:
+def open_library(wanted: str, out: str | Path | None) -> Iterator[OpenLibrary]:
     """Works on the library that `wanted` means while the block runs.
 
     It is ours, or the paper of a path: a folder, its study.toml, or one of several studies; with
@@ -47,7 +47,7 @@ def open_library(wanted: str, out: str | Path | None) -> Iterator[Opened]:
     if not is_path(wanted):
         place = Path(out) if out is not None else OUT
         _check_place(place)
-        yield Opened(wanted, place)
+        yield OpenLibrary(wanted, place)
         return
     path, claim = _parts(wanted)
     file = _description(path)
@@ -56,7 +56,7 @@ def open_library(wanted: str, out: str | Path | None) -> Iterator[Opened]:
     with using(chosen):
         study_check.check()
         _check_place(place)
-        yield Opened(_name(path, claim), place)
+        yield OpenLibrary(_name(path, claim), place)
 
 
 @contextmanager

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from narrows.spec.expectation import Condition, Expect, Taken
+from narrows.spec.expectation import Condition, Expect, SeriesNumber
 from narrows.spec.override import Override
-from narrows.spec.reading import Loaded, Written, load, parse
+from narrows.spec.reading import CheckedSpecification, SpecificationText, load, parse
 from narrows.spec.scenario import Scenario
 from narrows.spec.spec import Spec, Until
 from narrows.spec.study import Axis, Study, load_study, parse_study
@@ -12,16 +12,16 @@ from narrows.spec.values import same_value, spell
 
 __all__ = [
     "Axis",
+    "CheckedSpecification",
     "Condition",
     "Expect",
-    "Loaded",
     "Override",
     "Scenario",
+    "SeriesNumber",
     "Spec",
+    "SpecificationText",
     "Study",
-    "Taken",
     "Until",
-    "Written",
     "load",
     "load_study",
     "parse",

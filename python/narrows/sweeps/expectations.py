@@ -13,7 +13,7 @@ from narrows.store import Store
 if TYPE_CHECKING:
     import polars as pl
 
-    from narrows.metrics.expect import Combination, Unmet
+    from narrows.metrics.expect import Combination, UnmetExpectation
 
 
 def check_expectations(grid: Grid) -> None:
@@ -32,14 +32,14 @@ def check_expectations(grid: Grid) -> None:
             raise InputError.at("sweep.until.metric", found, one_of(until.metric, sorted(known)))
 
 
-def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Unmet]:
+def unmet(grid: Grid, cells: Sequence[Cell], store: Store) -> list[UnmetExpectation]:
     """The expectations that the stored runs don't meet."""
     if not grid.expected:
         return []
     from narrows.metrics.expect import RunMeasurements, judge
-    from narrows.metrics.stored import Found
+    from narrows.metrics.stored import StoreMeasurements
 
-    wanted, found = {cell.number for cell in cells}, Found(store)
+    wanted, found = {cell.number for cell in cells}, StoreMeasurements(store)
     runs: dict[int, list[RunMeasurements]] = {}
     for cell, trial in grid.runs(counts(grid, store)):
         measured = found.of(cell.plan, trial) if cell.number in wanted else None

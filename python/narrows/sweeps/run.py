@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows._native import MAX_TRIALS
 from narrows.errors import EngineError, InputError
-from narrows.execute import Done, Failure, Job, Pool, StoreCache, Watcher, width
+from narrows.execute import BatchOutcome, Failure, Job, Pool, StoreCache, Watcher, width
 from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Trial, content_hash
 from narrows.provenance import provenance
@@ -22,7 +22,7 @@ from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.verdicts import record_of, smallest
 
 if TYPE_CHECKING:
-    from narrows.metrics.expect import Unmet
+    from narrows.metrics.expect import UnmetExpectation
 
 MOST_ROUNDS = MAX_TRIALS
 """The most rounds of additional trials; each gives a combination at least one."""
@@ -38,7 +38,7 @@ class SweepOutcome:
     failures: tuple[Failure, ...]
     packets: int
     wall_s: float
-    unmet: tuple[Unmet, ...] = ()
+    unmet: tuple[UnmetExpectation, ...] = ()
     reproducer: Path | None = None
     """A specification that repeats the first run in which the engine broke, if one did."""
 
@@ -137,7 +137,10 @@ def _reproducer(job: SweepJob, failures: Sequence[Failure]) -> Path | None:
 
 
 def _note(
-    job: SweepJob, store: Store, command: Sequence[str], broken: Sequence[Unmet] | None = None
+    job: SweepJob,
+    store: Store,
+    command: Sequence[str],
+    broken: Sequence[UnmetExpectation] | None = None,
 ) -> None:
     """Keeps the study with the runs known by now, and the expectations that were `broken`."""
     runs = runs_table(job.grid, counts(job.grid, store))
@@ -158,8 +161,8 @@ def _more(job: SweepJob, store: Store, workers: int) -> list[tuple[Cell, Trial]]
     return [(cell, trial) for cell, n in cells for trial in cell.plan.trials[n : n + each]]
 
 
-def _add(first: Done, then: Done) -> Done:
-    return Done(
+def _add(first: BatchOutcome, then: BatchOutcome) -> BatchOutcome:
+    return BatchOutcome(
         first.new + then.new,
         first.stored + then.stored,
         (*first.failures, *then.failures),
@@ -175,7 +178,7 @@ def _run(
     jobs: int | None,
     cluster: str | None,
     watcher: Watcher | None,
-) -> Done:
+) -> BatchOutcome:
     wanted = [Job(cell, trial, job.backend) for cell, trial in runs]
     if cluster is None:
         return Pool(wanted, StoreCache(store), jobs).run(watcher)

@@ -11,14 +11,16 @@ from narrows.metrics.catalogue import scale_of
 from narrows.plan import Grid
 
 if TYPE_CHECKING:
-    from narrows.metrics.expect import Unmet
+    from narrows.metrics.expect import UnmetExpectation
 
 FIRST = "path.buffer"
 """The axis whose smallest value is asked for most; otherwise the first axis of numbers."""
 MOST_SENTENCES = 20
 
 
-def record_of(grid: Grid, judged: Sequence[int], unmet: Sequence[Unmet]) -> dict[str, Any]:
+def record_of(
+    grid: Grid, judged: Sequence[int], unmet: Sequence[UnmetExpectation]
+) -> dict[str, Any]:
     """The verdicts in a study's record: bounds that hold everywhere, and each unmet expectation.
 
     `judged` are the numbers of the combinations that were judged.
@@ -36,7 +38,7 @@ def record_of(grid: Grid, judged: Sequence[int], unmet: Sequence[Unmet]) -> dict
     return {"bounds": bounds, "judged": list(judged), "unmet": broken}
 
 
-def _describe(one: Unmet) -> str:
+def _describe(one: UnmetExpectation) -> str:
     """The unmet expectation in the words of the page: "Share (%), BBR: 97.4, at most 60 ..."."""
     column = one.expected.metric
     scale = scale_of(column or "")

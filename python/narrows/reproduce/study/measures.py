@@ -9,7 +9,7 @@ from narrows.metrics.expect import RunMeasurements
 from narrows.metrics.series import RunSeries
 from narrows.reproduce import run_frames
 from narrows.reproduce.study import own_measures
-from narrows.spec import Expect, Written, load
+from narrows.spec import Expect, SpecificationText, load
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
@@ -46,7 +46,7 @@ def expectation(measure: Mapping[str, Any]) -> Expect:
         "flows": [{"cca": "reno"}],
         "expect": [{**entry, "at_least": 0}],
     }
-    return load(Written.document(bounded)).spec.expect[0]
+    return load(SpecificationText.document(bounded)).spec.expect[0]
 
 
 def _classes(trial: StoredTrial) -> list[str]:
