@@ -19,7 +19,7 @@ UNSURE = "unsure"
 """The control of a flow whose own isn't known."""
 
 
-class _Observed:
+class _MeasurementBackend:
     """The results directory `place` of a measurement."""
 
     name: ClassVar[str]
@@ -66,14 +66,14 @@ class _Observed:
         return RunRecord(self._trial.tables, self._trial.info)
 
 
-class CaptureBackend(_Observed):
+class CaptureBackend(_MeasurementBackend):
     """A capture with the results of `narrows analyze`."""
 
     name = "capture"
     command = "narrows analyze"
 
 
-class ImportBackend(_Observed):
+class ImportBackend(_MeasurementBackend):
     """A measurement of another program with the results of `narrows import`."""
 
     name = "import"

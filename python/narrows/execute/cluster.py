@@ -66,8 +66,8 @@ class WorkerReply:
     error: str | None = None
 
 
-class _Heard:
-    """Keeps what became of each job; nobody follows its progress."""
+class _OutcomeLog:
+    """Keeps the outcome of each job; drops its progress."""
 
     def __init__(self) -> None:
         self.answers: dict[str, WorkerReply] = {}
@@ -93,7 +93,7 @@ def work(place: Place, portable: Sequence[PortableJob]) -> dict[str, WorkerReply
 
     Waits while another process does the same run. The client merges small parts.
     """
-    waiting, heard = [one.job() for one in portable], _Heard()
+    waiting, heard = [one.job() for one in portable], _OutcomeLog()
     kept = StoreCache(open_store(place))
     steps = JobSteps(kept, heard, threading.Event(), time.time())
     try:
