@@ -2,9 +2,9 @@
 
     python tools/check_words.py     the exit status is 1 if there are any
 
-It looks for functions named by a bare participle, public types of one language that share a name,
-words that shouldn't be part of a name, and phrases. In tests, studies and tools it looks for the
-functions and phrases only.
+It looks for functions and Python classes named by a bare participle, public types of one language
+that share a name, words that shouldn't be part of a name, and phrases. In tests, studies and tools
+it looks for the functions and phrases only.
 
 A type of an adapter may share the name of the type that it presents: the interfaces in Python and
 of own controls present the types of the simulator.
@@ -43,12 +43,13 @@ TYPE = {
     "rust": re.compile(r"^\s*pub\s+(?:struct|enum|union|trait|type)\s+(\w+)", re.MULTILINE),
     "python": re.compile(r"^class\s+([A-Za-z]\w*)", re.MULTILINE),
 }
+CLASS = re.compile(r"^\s*class\s+(\w+)", re.MULTILINE)
 DEFINED = re.compile(
     r"\b(?:fn|struct|enum|trait|type|mod|const|static|def|class)\s+(?:mut\s+)?([A-Za-z_]\w*)"
 )
 PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 REMEDIES = {
-    "participles": "name it by a verb, or by a noun if it is an accessor",
+    "participles": "name it by a verb, or by a noun if it is an accessor or a class",
     "types": "qualify it, so that one name means one thing",
 }
 
@@ -71,6 +72,7 @@ def counts(root: Path, rules: Mapping[str, Mapping[str, str]]) -> Counts:
         for file in sources(root, language):
             text = file.read_text(encoding="utf-8")
             names = FUNCTION[language].findall(text)
+            names += CLASS.findall(text) if language == "python" else []
             found["participles"].update(participles(names, rules["functions"]))
             types.update(types_in(file, text, language, presented, root))
             found["words"].update(parts(file, text) & rules["words"].keys())
@@ -127,7 +129,8 @@ def participles(names: Iterable[str], rule: Mapping[str, str]) -> Iterator[str]:
     irregular, exceptions = rule["participles"].split(), rule["exceptions"].split()
     for name in names:
         word = name.strip("_")
-        if word in irregular or (re.fullmatch("[a-z]+ed", word) and word not in exceptions):
+        plain = word[:1].lower() + word[1:]
+        if plain in irregular or (re.fullmatch("[a-z]+ed", plain) and plain not in exceptions):
             yield word
 
 

@@ -113,7 +113,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Predicted:
+class Prediction:
     """The simulator's results: Mbit/s, and packets retransmitted."""
 
     goodput: float
@@ -132,25 +132,25 @@ def _cell(row: dict[str, str]) -> Cell:
     return Cell(row["kernel"], row["cc"], *(float(row[n]) for n in (*names, "retx_mean")))
 
 
-def predict(cell: Cell, host: str) -> Predicted:
+def predict(cell: Cell, host: str) -> Prediction:
     """Runs the condition once."""
     scenario = parse(cell.specification(host), "cell").spec.scenario
     result = get_backend("sim").run(scenario)
     flow = summarise(scenario, result.tables, result.info)["flows"][0]
-    return Predicted(float(flow["goodput_mbps"]), float(flow["retransmits"]))
+    return Prediction(float(flow["goodput_mbps"]), float(flow["retransmits"]))
 
 
-def error(cell: Cell, found: Predicted) -> float:
+def error(cell: Cell, found: Prediction) -> float:
     """Of the goodput, in percent."""
     return 100 * (found.goodput / cell.goodput - 1)
 
 
-def within(cell: Cell, found: Predicted) -> bool:
+def within(cell: Cell, found: Prediction) -> bool:
     """Whether the goodput lies within 3 % or within what the runs had."""
     return abs(error(cell, found)) <= 3 or cell.low <= found.goodput <= cell.high
 
 
-def regions(known: Sequence[Cell], found: Sequence[Predicted], host: str) -> Iterator[str]:
+def regions(known: Sequence[Cell], found: Sequence[Prediction], host: str) -> Iterator[str]:
     """A row for each region of buffers and each control."""
     for region, belongs in REGIONS.items():
         for cca in sorted({cell.cca for cell in known}):
@@ -163,7 +163,7 @@ def regions(known: Sequence[Cell], found: Sequence[Predicted], host: str) -> Ite
                 yield f"| {region} | {cca} | {host} | {' | '.join(_figures(pairs))} |"
 
 
-def _figures(pairs: Sequence[tuple[Cell, Predicted]]) -> Iterator[str]:
+def _figures(pairs: Sequence[tuple[Cell, Prediction]]) -> Iterator[str]:
     errors = [error(*pair) for pair in pairs]
     sizes = sorted(abs(one) for one in errors)
     ratios = [one.retransmits / cell.retransmits for cell, one in pairs if cell.retransmits >= 10]
@@ -175,7 +175,7 @@ def _figures(pairs: Sequence[tuple[Cell, Predicted]]) -> Iterator[str]:
     yield f"{statistics.median(ratios):.2f}" if ratios else "-"
 
 
-def page(known: Sequence[Cell], found: dict[str, list[Predicted]], most: float) -> str:
+def page(known: Sequence[Cell], found: dict[str, list[Prediction]], most: float) -> str:
     """The whole page."""
     lines = [
         HEAD.format(most=most),
@@ -198,7 +198,7 @@ def page(known: Sequence[Cell], found: dict[str, list[Predicted]], most: float) 
     return "\n".join(lines) + "\n"
 
 
-def _row(cell: Cell, found: Sequence[Predicted]) -> str:
+def _row(cell: Cell, found: Sequence[Prediction]) -> str:
     told = [
         f"{cell.kernel[0]}.{cell.kernel[1:]}",
         cell.cca,

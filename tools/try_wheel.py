@@ -121,7 +121,7 @@ def uv() -> str:
     return shutil.which("uv", path=os.pathsep.join((beside, os.environ["PATH"]))) or ""
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
     """Serves files without a line for each."""
 
     def log_message(self, *_: object) -> None:
@@ -131,7 +131,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 @contextmanager
 def serve(folder: Path) -> Iterator[str]:
     """Serves the wheels on loopback; yields the address of the index."""
-    handler = functools.partial(Quiet, directory=str(folder))
+    handler = functools.partial(QuietHandler, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

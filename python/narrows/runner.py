@@ -15,7 +15,7 @@ from narrows.execute.cost import load as load_of
 from narrows.execute.job import make
 from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Plan, plan
-from narrows.spec import Loaded, Override, Written, load
+from narrows.spec import CheckedSpecification, Override, SpecificationText, load
 from narrows.spec.located import with_lines
 from narrows.spec.values import values_in
 from narrows.store import (
@@ -45,7 +45,7 @@ MAX_SNAPLEN = 262_144
 class Experiment:
     """A checked specification with its plan and its back end."""
 
-    loaded: Loaded
+    loaded: CheckedSpecification
     plan: Plan
     backend: Backend
 
@@ -75,7 +75,9 @@ def run(
 
 
 def prepare(
-    spec: str | Path | Written, overrides: Iterable[str | Override] = (), backend: str = "sim"
+    spec: str | Path | SpecificationText,
+    overrides: Iterable[str | Override] = (),
+    backend: str = "sim",
 ) -> Experiment:
     """Reads and checks everything that a run needs; raises InputError."""
     engine = get_backend(backend)

@@ -80,7 +80,7 @@ record = "packets"
 
 
 @dataclass
-class Captured:
+class CapturedRun:
     """A run: what the simulator recorded, and its captures by point."""
 
     scenario: dict[str, Any]
@@ -128,9 +128,9 @@ def capture_run(
     overrides: tuple[str, ...] = (),
     snaplen: int | None = None,
     **options: bool,
-) -> Captured:
+) -> CapturedRun:
     """Runs the first trial of a specification with captures into `directory`."""
     scenario: dict[str, Any] = scenario_of(text, overrides)
     directory.mkdir(exist_ok=True)
     output = _native.run(json.dumps(scenario), None, request(directory, snaplen=snaplen, **options))
-    return Captured(scenario, output, directory)
+    return CapturedRun(scenario, output, directory)

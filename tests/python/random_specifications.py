@@ -23,7 +23,7 @@ from narrows import _native
 from narrows.backends import get_backend
 from narrows.errors import InputError
 from narrows.plan import Trial, plan
-from narrows.spec.reading import Written, read_written
+from narrows.spec.reading import SpecificationText, read_written
 from narrows.spec.registry import ccas
 
 Node = Mapping[str, Any]
@@ -297,7 +297,9 @@ def random_drawing(seed: int, directory: Path, attempts: int = 12) -> tuple[Draw
 def trial(document: Mapping[str, Any], directory: Path) -> Trial:
     """The first trial of a document; raises InputError."""
     engine = get_backend("sim")
-    spec = read_written(Written.document(document), (), str(directory / "random.toml")).spec()
+    spec = read_written(
+        SpecificationText.document(document), (), str(directory / "random.toml")
+    ).spec()
     made = plan(spec, engine.engine).trials[0]
     engine.check(made.scenario)
     return made

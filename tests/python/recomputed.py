@@ -196,7 +196,7 @@ class Events:
         yield from ((row, self.end_s) for row in still[1:])
 
 
-class Weighted:
+class WeightedValues:
     """Values with weights, and what may be told as their statistics."""
 
     def __init__(self, rows: list[tuple[float, float]]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from reference import agreement
-from reference.agreement_regions import Measured, regions
+from reference.agreement_regions import MeasuredScenario, regions
 from specimens import scenario_of
 
 from narrows.plan import content_hash
@@ -64,12 +64,12 @@ duration = "2s"
 """
 
 
-def judge_scenario(text: str, *verdicts: str) -> Measured:
+def judge_scenario(text: str, *verdicts: str) -> MeasuredScenario:
     """A scenario with cells that have these verdicts."""
-    return Measured(scenario_of(text), ("cubic",), [{"verdict": one} for one in verdicts])
+    return MeasuredScenario(scenario_of(text), ("cubic",), [{"verdict": one} for one in verdicts])
 
 
-def table(made: Sequence[Measured], first: str) -> dict[str, dict[str, str]]:
+def table(made: Sequence[MeasuredScenario], first: str) -> dict[str, dict[str, str]]:
     """The table whose first column is called so, as rows of columns."""
     lines = [*"\n".join(regions(made)).splitlines(), ""]
     (start,) = [i for i, line in enumerate(lines) if line.startswith(f"| {first}")]

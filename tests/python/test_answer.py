@@ -23,7 +23,7 @@ from narrows.answer.study import AskedStudy, ask
 from narrows.answer.text import sentence
 from narrows.errors import InputError
 from narrows.figures.model import entry_of
-from narrows.spec import Written
+from narrows.spec import SpecificationText
 from narrows.store import open_store
 
 STUDY = """
@@ -65,7 +65,7 @@ class Synthetic:
 
 
 def study_of(question: str, text: str = STUDY, *changes: str) -> AskedStudy:
-    return ask(Written(text, "s"), changes, parse(question))
+    return ask(SpecificationText(text, "s"), changes, parse(question))
 
 
 def bracket_of(question: str, run: Synthetic, limits: Limits | None = None) -> Bracket:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from captured import LOSSY, POINTS, WINDING, Captured, capture_run, request
+from captured import LOSSY, POINTS, WINDING, CapturedRun, capture_run, request
 from specimens import TOGETHER, run_cli, scenario_of, write
 from strict_pcapng import ACK, AE, CWR, ECE, FIN, PSH, SYN, Segment
 
@@ -21,28 +21,28 @@ NOT_ECT, ECT1, ECT0, CE = range(4)
 
 
 @pytest.fixture(scope="module")
-def lossy(tmp_path_factory: pytest.TempPathFactory) -> Captured:
+def lossy(tmp_path_factory: pytest.TempPathFactory) -> CapturedRun:
     return capture_run(tmp_path_factory.mktemp("lossy"))
 
 
 @pytest.fixture(scope="module")
-def together(tmp_path_factory: pytest.TempPathFactory) -> Captured:
+def together(tmp_path_factory: pytest.TempPathFactory) -> CapturedRun:
     return capture_run(tmp_path_factory.mktemp("together"), TOGETHER)
 
 
 @pytest.fixture(scope="module")
-def winding(tmp_path_factory: pytest.TempPathFactory) -> Captured:
+def winding(tmp_path_factory: pytest.TempPathFactory) -> CapturedRun:
     return capture_run(tmp_path_factory.mktemp("winding"), WINDING)
 
 
 @pytest.fixture(scope="module", params=["lossy", "together", "winding"])
-def run(request: pytest.FixtureRequest) -> Captured:
+def run(request: pytest.FixtureRequest) -> CapturedRun:
     """Any path."""
     return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="module", params=["lossy", "together"])
-def plain(request: pytest.FixtureRequest) -> Captured:
+def plain(request: pytest.FixtureRequest) -> CapturedRun:
     """A single queue on the way forward, and nothing else."""
     return request.getfixturevalue(request.param)
 
@@ -56,7 +56,7 @@ def connection(packet: Segment) -> tuple[int, int]:
     return host[2] * 256 + host[3] - 1, sender_port - 10_000
 
 
-def test_captures_change_nothing(run: Captured) -> None:
+def test_captures_change_nothing(run: CapturedRun) -> None:
     plain = _native.run(json.dumps(run.scenario))
     assert (plain.digest, plain.packets) == (run.output.digest, run.output.packets)
     assert plain.captures == []
@@ -71,7 +71,7 @@ def test_captures_change_nothing(run: Captured) -> None:
         ("receiver", True, "ack_sent"),
     ],
 )
-def test_every_packet_is_at_the_hosts(run: Captured, point: str, out: bool, event: str) -> None:
+def test_every_packet_is_at_the_hosts(run: CapturedRun, point: str, out: bool, event: str) -> None:
     check_events(run, point, out, event)
 
 
@@ -83,11 +83,13 @@ def test_every_packet_is_at_the_hosts(run: Captured, point: str, out: bool, even
         ("after-queue", True, "forwarded"),
     ],
 )
-def test_every_packet_is_at_the_queue(plain: Captured, point: str, out: bool, event: str) -> None:
+def test_every_packet_is_at_the_queue(
+    plain: CapturedRun, point: str, out: bool, event: str
+) -> None:
     check_events(plain, point, out, event)
 
 
-def check_events(run: Captured, point: str, out: bool, event: str) -> None:
+def check_events(run: CapturedRun, point: str, out: bool, event: str) -> None:
     """Each packet at its instant, of its flow, with its number in bytes and its size."""
     sizes = [flow["size_bytes"] for flow in run.scenario["flows"]]
 
@@ -108,7 +110,7 @@ def check_events(run: Captured, point: str, out: bool, event: str) -> None:
             assert packet.ack - FIRST_SENT - 1 == edge(flow, seq)
 
 
-def test_the_queue_takes_what_was_sent(plain: Captured) -> None:
+def test_the_queue_takes_what_was_sent(plain: CapturedRun) -> None:
     def what(packet: Segment) -> tuple[object, ...]:
         return (connection(packet), packet.seq, packet.flags, packet.options[8])
 
@@ -122,7 +124,7 @@ def test_the_queue_takes_what_was_sent(plain: Captured) -> None:
     assert 0 <= under_way < 100
 
 
-def test_the_bottleneck_of_a_winding_path(winding: Captured) -> None:
+def test_the_bottleneck_of_a_winding_path(winding: CapturedRun) -> None:
     """Its own counters, of what crosses it; what comes back passes beside its queue."""
     counters = rows_of(winding, "queue_samples")
     last = [row for row in counters if row["link"] == 0][-1]
@@ -145,7 +147,7 @@ def fields(packet: Segment) -> tuple[object, ...]:
     return (packet.at, connection(packet), packet.seq, packet.ack, packet.flags, packet.ecn)
 
 
-def test_marks_are_echoed(winding: Captured) -> None:
+def test_marks_are_echoed(winding: CapturedRun) -> None:
     """Classic: ECE until CWR. Accurate: a count. Each with its handshake (RFC 3168, 9768)."""
     at_receiver = winding.packets("receiver")
     offers = {connection(p)[0]: p.flags for p in at_receiver if p.flags & SYN and not p.out}
@@ -175,7 +177,7 @@ def test_marks_are_echoed(winding: Captured) -> None:
     assert reduced
 
 
-def test_duplicates_are_reported(winding: Captured) -> None:
+def test_duplicates_are_reported(winding: CapturedRun) -> None:
     """A copy that the path made is a DSACK (RFC 2883) unless the next ACK is lost or merged."""
     copies = Counter(
         (connection(p), p.seq) for p in winding.packets("receiver", False) if p.payload
@@ -190,7 +192,7 @@ def test_duplicates_are_reported(winding: Captured) -> None:
     assert reported <= twice
 
 
-def test_connections_begin_and_end(together: Captured) -> None:
+def test_connections_begin_and_end(together: CapturedRun) -> None:
     sizes = [flow["size_bytes"] for flow in together.scenario["flows"]]
     open_: dict[tuple[int, int], int] = {}
     for packet in together.packets("sender", True):
@@ -216,13 +218,13 @@ def test_connections_begin_and_end(together: Captured) -> None:
     assert len(completions) > 2, "the chain has links"
 
 
-def rows_of(run: Captured, table: str) -> list[dict[str, object]]:
+def rows_of(run: CapturedRun, table: str) -> list[dict[str, object]]:
     import polars as pl
 
     return pl.DataFrame(run.output.tables[table]).to_dicts()
 
 
-def test_acknowledgements_know_only_what_came(run: Captured) -> None:
+def test_acknowledgements_know_only_what_came(run: CapturedRun) -> None:
     """At the receiver: SACK blocks and ACKs tell of bytes that were received, no others."""
     received: dict[tuple[int, int], set[int]] = {}
     seen_blocks = 0
@@ -247,7 +249,7 @@ def test_acknowledgements_know_only_what_came(run: Captured) -> None:
     assert seen_blocks > 50
 
 
-def test_timestamps_echo_what_was_seen(run: Captured) -> None:
+def test_timestamps_echo_what_was_seen(run: CapturedRun) -> None:
     """TSval is the host's clock in ms; TSecr was a TSval of the other end.
 
     As in Linux, TCP stamps a packet as it hands it over, and the host's queue doesn't stamp again:
@@ -266,7 +268,7 @@ def test_timestamps_echo_what_was_seen(run: Captured) -> None:
                 seen.add(value)
 
 
-def test_the_window_is_the_receivers(run: Captured) -> None:
+def test_the_window_is_the_receivers(run: CapturedRun) -> None:
     """Scaled as announced; its right edge never moves back; nothing is sent beyond it."""
     edges: dict[tuple[int, int], int] = {}
     scales: dict[tuple[int, int], int] = {}

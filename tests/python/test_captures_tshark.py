@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from captured import LOSSY, Captured, capture_run
+from captured import LOSSY, CapturedRun, capture_run
 from required import needs
 from specimens import TOGETHER
 from test_captures_workloads import CROWDED
@@ -47,7 +47,7 @@ RUNS = {
 
 
 @pytest.fixture(scope="module", params=RUNS)
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> CapturedRun:
     text, overrides = RUNS[request.param]
     snaplen = 65_535 if request.param == "shallow" else None
     return capture_run(tmp_path_factory.mktemp(request.param), text, overrides, snaplen)
@@ -83,14 +83,14 @@ def dissect(file: Path) -> Dissection:
     return Dissection(file)
 
 
-def number_rows(run: Captured, point: str, out: bool, event: str) -> list[tuple[int, tuple]]:
+def number_rows(run: CapturedRun, point: str, out: bool, event: str) -> list[tuple[int, tuple]]:
     """The simulator's rows with the frames in which they must be."""
     frames = [n for n, packet in enumerate(run.packets(point)) if packet.out == out]
     return list(zip(frames, run.events(event), strict=True))
 
 
 @pytest.mark.parametrize("point", ["sender", "receiver", "before-queue", "after-queue"])
-def test_nothing_is_malformed(run: Captured, point: str) -> None:
+def test_nothing_is_malformed(run: CapturedRun, point: str) -> None:
     dissection = dissect(run.file(point))
     assert len(dissection) == len(run.packets(point))
     assert dissection.values("_ws.malformed") == {""}
@@ -101,7 +101,7 @@ def test_nothing_is_malformed(run: Captured, point: str) -> None:
     assert not dissection.frames(COMPLAINTS)
 
 
-def test_the_sender_resends_what_the_simulator_resent(run: Captured) -> None:
+def test_the_sender_resends_what_the_simulator_resent(run: CapturedRun) -> None:
     dissection = dissect(run.file("sender"))
     sent = number_rows(run, "sender", True, "sent")
     resent = {frame for frame, (*_, again) in sent if again}
@@ -110,7 +110,7 @@ def test_the_sender_resends_what_the_simulator_resent(run: Captured) -> None:
     assert not dissection.frames(UNSEEN)
 
 
-def test_the_sender_gets_the_duplicate_acks(run: Captured) -> None:
+def test_the_sender_gets_the_duplicate_acks(run: CapturedRun) -> None:
     dissection = dissect(run.file("sender"))
     last: dict[tuple[int, int], int] = {}
     repeated = set()
@@ -123,7 +123,7 @@ def test_the_sender_gets_the_duplicate_acks(run: Captured) -> None:
     assert dissection.frames(("duplicate_ack",))
 
 
-def test_the_receiver_sees_the_gaps(run: Captured) -> None:
+def test_the_receiver_sees_the_gaps(run: CapturedRun) -> None:
     dissection = dissect(run.file("receiver"))
     expected: dict[tuple[int, int], int] = {}
     gaps, late = set(), set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from captured import Captured, capture_run
+from captured import CapturedRun, capture_run
 from strict_pcapng import FIN, SYN
 from test_qlog import records
 
@@ -34,17 +34,17 @@ FIRST = 1_000_000_001
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Captured:
+def run(tmp_path_factory: pytest.TempPathFactory) -> CapturedRun:
     return capture_run(tmp_path_factory.mktemp("crowded"), CROWDED, qlog=True)
 
 
-def completions(run: Captured, flow: int) -> dict[int, int]:
+def completions(run: CapturedRun, flow: int) -> dict[int, int]:
     """Payload of what was completed, by its number."""
     table = pl.DataFrame(run.output.tables["completions"]).filter(pl.col("flow") == flow)
     return dict(table.select("instance", "size_bytes").rows())
 
 
-def test_bytes_follow_each_other(run: Captured) -> None:
+def test_bytes_follow_each_other(run: CapturedRun) -> None:
     """In each connection every new packet begins where the one before ended."""
     ends: dict[int, int] = {}
     short: set[int] = set()
@@ -60,7 +60,7 @@ def test_bytes_follow_each_other(run: Captured) -> None:
     assert len(short) > 100
 
 
-def test_fins_end_what_was_completed(run: Captured) -> None:
+def test_fins_end_what_was_completed(run: CapturedRun) -> None:
     """A connection of a crowd ends with its size; a session's stays open."""
     fins, acked = {}, {}
     for packet in run.packets("sender"):
@@ -75,7 +75,7 @@ def test_fins_end_what_was_completed(run: Captured) -> None:
     assert len(completions(run, 1)) > 3
 
 
-def test_qlogs_tell_connections_apart(run: Captured) -> None:
+def test_qlogs_tell_connections_apart(run: CapturedRun) -> None:
     _, *events = records(run.directory / "web.sqlog")
     sizes: dict[str, int] = {}
     for event in events:
@@ -88,7 +88,7 @@ def test_qlogs_tell_connections_apart(run: Captured) -> None:
     assert {event["name"].split(":")[0] for event in events} == {"connectivity", "transport"}
 
 
-def test_a_session_is_one_connection(run: Captured) -> None:
+def test_a_session_is_one_connection(run: CapturedRun) -> None:
     header, *events = records(run.directory / "answers.sqlog")
     assert header["trace"]["title"] == "answers"
     assert not any("group_id" in event for event in events)

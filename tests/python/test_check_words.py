@@ -50,6 +50,8 @@ def test_a_presented_type_passes(project: Path) -> None:
 NEW = {
     "a participle in Rust": ("crates/b/src/b.rs", "fn kept() {}", "participles: kept: found 1"),
     "a regular one in Python": ("python/narrows/b.py", "def _placed(): ...", "participles: placed"),
+    "a class": ("python/narrows/b.py", "class Kept:\n    pass", "participles: Kept"),
+    "a regular class": ("python/narrows/b.py", "class _Placed: ...", "participles: Placed"),
     "a shared name of a type": ("crates/b/src/b.rs", "pub enum Entry {}", "rust Entry: found 2"),
     "a name twice in an adapter": ("crates/python/src/b.rs", "pub enum Entry {}", "rust Entry"),
     "a coinage in a name": ("crates/b/src/b.rs", "struct SpillShelf;", "words: shelf"),

@@ -20,7 +20,7 @@ from narrows.evaluate.verdicts import AttemptResult, judge
 from narrows.metrics.bounds import CheckVerdict, combine
 from narrows.metrics.checks import RunMeasurements
 from narrows.plan import Cell, Plan, Trial, plan
-from narrows.spec import ResultCheck, Written, load
+from narrows.spec import ResultCheck, SpecificationText, load
 from narrows.spec.permission import allowing
 
 SPECIFICATION = """name = "alone"
@@ -259,7 +259,7 @@ def test_stored_runs_are_not_repeated(tmp_path: Path) -> None:
 def judge_values(values: list[float | None], trials: int | None = None) -> AttemptResult:
     """The judgement of runs whose metric has these values, where at least 0.9 is expected."""
     spec = load(
-        Written(SPECIFICATION.replace("trials = 3", f"trials = {trials or len(values)}"))
+        SpecificationText(SPECIFICATION.replace("trials = 3", f"trials = {trials or len(values)}"))
     ).spec
     cell = Cell(1, {}, plan(spec, get_backend("sim").engine, "sim"))
     situation = Situation("alone", Path("alone.toml"), "1", "?", ("It is alone.",), (0,))

@@ -15,8 +15,8 @@ from narrows.evaluate.make import Evaluation
 from narrows.evaluate.verdicts import judge
 from narrows.figures.model import Figure, Panel
 from narrows.metrics.bounds import CheckVerdict
-from narrows.metrics.stored import Found
-from narrows.spec import Condition, ResultCheck, Taken
+from narrows.metrics.stored import StoreMeasurements
+from narrows.spec import Condition, ResultCheck, SeriesNumber
 from narrows.store import open_store
 
 QUEUE = ResultCheck("queue_mean_ms", None, 5.0, {})
@@ -34,7 +34,7 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 def failure_figure(evaluation: Evaluation, *checks: ResultCheck) -> Figure | None:
     """The figure for other checks about the same runs."""
-    found = Found(open_store(evaluation.out.parents[1] / "runs"))
+    found = StoreMeasurements(open_store(evaluation.out.parents[1] / "runs"))
     because = replace(evaluation.judged[0].attempt.situation, because=tuple("x" for _ in checks))
     tried = [replace(one.attempt, checks=checks, situation=because) for one in evaluation.judged]
     return over_time("t", [judge(one, found.of) for one in tried], found.of)
@@ -49,7 +49,7 @@ def only(figure: Figure | None) -> Panel:
 def take_of(
     take: str, condition: Condition, at_most: float, window_s: float | None = None
 ) -> ResultCheck:
-    return ResultCheck(None, None, at_most, {}, Taken(condition, take, window_s=window_s))
+    return ResultCheck(None, None, at_most, {}, SeriesNumber(condition, take, window_s=window_s))
 
 
 def test_the_page_shows_what_is_not_met_and_not_what_is_met(evaluation: Evaluation) -> None:

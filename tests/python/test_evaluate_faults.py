@@ -12,7 +12,7 @@ from narrows.evaluate.suite import load_suite, select
 from narrows.evaluate.verdicts import judge
 from narrows.execute import run_all
 from narrows.metrics.bounds import CheckVerdict
-from narrows.metrics.stored import Found
+from narrows.metrics.stored import StoreMeasurements
 from narrows.spec.permission import allowing
 from narrows.store import open_store
 
@@ -59,6 +59,6 @@ def test_expectations_that_all_controls_meet_can_fail(
     with allowing(controls=[f"faulty:{fault}"]):
         tried = attempts(suite, contestants([f"faulty:{fault}"], []), engine, 3)
         run_all([job for one in tried for job in one.jobs(engine)], tmp_path / "out")
-    found = Found(open_store(tmp_path / "out" / "runs"))
+    found = StoreMeasurements(open_store(tmp_path / "out" / "runs"))
     verdicts = {one.situation.name: judge(one, found.of).verdict for one in tried}
     assert verdicts == dict.fromkeys(KEPT[fault], CheckVerdict.NOT_MET)

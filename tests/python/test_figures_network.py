@@ -11,7 +11,7 @@ import pytest
 from narrows.cli import main
 from narrows.figures.network import svg
 from narrows.plan import plan
-from narrows.spec import Written, load
+from narrows.spec import SpecificationText, load
 
 ELEMENTS = Path(__file__).parents[2] / "experiments" / "elements"
 
@@ -30,7 +30,7 @@ def draw(**parts: object) -> str:
         "run": {"duration": "5s"},
         **parts,
     }
-    return svg(plan(load(Written.document(document)).spec, "").trials[0].scenario)
+    return svg(plan(load(SpecificationText.document(document)).spec, "").trials[0].scenario)
 
 
 @pytest.mark.parametrize("file", sorted(ELEMENTS.glob("*.toml")), ids=lambda file: file.stem)

@@ -34,9 +34,10 @@ session.LEASE_S = team.LEASE_S = 3
 session.ALIVE_S, session.ANSWER_S = 1, 4.0
 from narrows.backends import get_backend
 from narrows.plan import plan
-from narrows.spec import Written, load
+from narrows.spec import SpecificationText, load
 text = open(sys.argv[2]).read()
-get_backend("hosts:" + sys.argv[1]).run(load(Written(text)).spec.scenario, lambda s, p: None)
+scenario = load(SpecificationText(text)).spec.scenario
+get_backend("hosts:" + sys.argv[1]).run(scenario, lambda s, p: None)
 """
 
 

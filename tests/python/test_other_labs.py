@@ -44,7 +44,7 @@ def test_errors_are_reported_by_region_and_condition(tmp_path: Path) -> None:
 
     (tmp_path / "cells.csv").write_text(ROWS, encoding="utf-8")
     known = labs.cells(tmp_path / "cells.csv", 250)
-    found = {"plain": [labs.Predicted(9.57 * 1.02, 33.0), labs.Predicted(18.0 * 0.95, 7.0)]}
+    found = {"plain": [labs.Prediction(9.57 * 1.02, 33.0), labs.Prediction(18.0 * 0.95, 7.0)]}
     text = labs.page(known, found, 250)
     # 2 % too much is within 3 %; 5 % too little is outside of the range of the runs as well.
     assert "| 0.5 BDP and more | cubic | plain | 1 | 2 % | 2 % | +2.0 % | 1 of 1 | 0.20 |" in text

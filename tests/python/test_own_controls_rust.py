@@ -17,7 +17,7 @@ from narrows.errors import SpecError
 from narrows.evaluate import evaluate
 from narrows.plan import plan
 from narrows.search import search
-from narrows.spec import Override, Written, rust_control
+from narrows.spec import Override, SpecificationText, rust_control
 from narrows.spec import load as load_unasked
 from narrows.spec.permission import EVERYTHING, allowing
 
@@ -81,7 +81,7 @@ def test_the_example_repeats_reno_packet_by_packet():
     file = EXAMPLE / "experiment.toml"
     ours = run(file, *SHORT)
     lines = file.read_text().replace('"aimd.rs" ', '"reno"').replace("options", "# options")
-    reno = run(Written(lines), *SHORT)
+    reno = run(SpecificationText(lines), *SHORT)
     assert ours.info.packets > 1000
     assert ours.info.digest == reno.info.digest
     less = run(file, *SHORT, Override("flows.0.options.decrease=0.1"))

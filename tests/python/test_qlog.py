@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from captured import LOSSY, WINDING, Captured, capture_run
+from captured import LOSSY, WINDING, CapturedRun, capture_run
 from specimens import GOOD, TOGETHER, run_cli, write
 
 from narrows.store import open_result
@@ -64,19 +64,19 @@ def records(file: Path) -> Iterator[Record]:
 
 
 @pytest.fixture(scope="module", params=["lossy", "together", "winding"])
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> CapturedRun:
     text = {"lossy": LOSSY, "together": TOGETHER, "winding": WINDING}[request.param]
     return capture_run(tmp_path_factory.mktemp(request.param), text, pcap=False, qlog=True)
 
 
-def logs(run: Captured) -> dict[int, list[Record]]:
+def logs(run: CapturedRun) -> dict[int, list[Record]]:
     """The records of every flow."""
     names = [flow["name"] for flow in run.scenario["flows"]]
     assert sorted(run.directory.iterdir()) == sorted(run.directory / f"{n}.sqlog" for n in names)
     return {i: list(records(run.directory / f"{name}.sqlog")) for i, name in enumerate(names)}
 
 
-def test_the_header_is_one_that_qvis_takes(run: Captured) -> None:
+def test_the_header_is_one_that_qvis_takes(run: CapturedRun) -> None:
     for header, *events in logs(run).values():
         assert list(header)[:2] == ["qlog_version", "qlog_format"], "qvis looks for them first"
         assert (header["qlog_version"], header["qlog_format"]) == ("0.3", "JSON-SEQ")
@@ -90,7 +90,7 @@ def test_the_header_is_one_that_qvis_takes(run: Captured) -> None:
         assert events
 
 
-def test_qvis_finds_what_it_draws(run: Captured) -> None:
+def test_qvis_finds_what_it_draws(run: CapturedRun) -> None:
     """Checks the file by the rules of qvis's loader and congestion graph: whatever else it passes
     over without a word (FileLoader, TextSequenceJSONToQlog, CongestionGraphD3Renderer)."""
     for header, *events in logs(run).values():
@@ -122,7 +122,7 @@ def test_qvis_finds_what_it_draws(run: Captured) -> None:
         assert lines | {"acked"} <= drawn.keys()
 
 
-def test_every_event_has_its_structure(run: Captured) -> None:
+def test_every_event_has_its_structure(run: CapturedRun) -> None:
     seen: Counter[str] = Counter()
     for flow, (_, *events) in logs(run).items():
         repeats = run.scenario["flows"][flow]["repeat_gap_ns"] is not None
@@ -144,7 +144,7 @@ def test_every_event_has_its_structure(run: Captured) -> None:
     assert set(seen) == set(MEMBERS)
 
 
-def test_it_tells_the_packets_of_the_run(run: Captured) -> None:
+def test_it_tells_the_packets_of_the_run(run: CapturedRun) -> None:
     sizes = {flow: [] for flow in range(len(run.scenario["flows"]))}
     for at, flow, _, seq, size, again in run.events("sent"):
         if size > 64:  # the third packet with the option of accurate ECN
@@ -167,7 +167,7 @@ def test_it_tells_the_packets_of_the_run(run: Captured) -> None:
         assert [round(ack["time"] * 1e6) for ack in acks] == [row[0] for row in rows]
 
 
-def test_every_transmission_has_one_end(run: Captured) -> None:
+def test_every_transmission_has_one_end(run: CapturedRun) -> None:
     """A number is sent once, acknowledged at most once, and not before it is sent."""
     losses = acked = 0
     for _, *events in logs(run).values():
@@ -197,7 +197,7 @@ def test_every_transmission_has_one_end(run: Captured) -> None:
     assert copies == 0 if run.scenario["name"] != "winding" else 0 < copies < 100
 
 
-def test_the_metrics_are_those_of_the_samples(run: Captured) -> None:
+def test_the_metrics_are_those_of_the_samples(run: CapturedRun) -> None:
     """Whatever was told last at the instant of a sample is what the sample says."""
     samples = pl.DataFrame(run.output.tables["flow_samples"]).to_dicts()
     compared = 0

@@ -13,7 +13,7 @@ import random
 from typing import Any
 
 import pytest
-from recomputed import HANDSHAKE, HEADERS, Case, Events, Weighted, agree
+from recomputed import HANDSHAKE, HEADERS, Case, Events, WeightedValues, agree
 
 from narrows.backends import get_backend
 from narrows.metrics.summary import summarise
@@ -148,7 +148,7 @@ def wrong_round_trips(case: Case, events: Events, summary: dict[str, Any], name:
     rows = summary_tables(summary, list(case.flows))["flows"].to_dicts()
     (flow,) = (one for one in rows if one["name"] == name)
     own_ms = case.flows[name]["rtt_s"] * 1e3
-    rtts = Weighted([(1.0, rtt) for rtt in round_trips(events, name)])
+    rtts = WeightedValues([(1.0, rtt) for rtt in round_trips(events, name)])
     told = flow["rtt_mean_ms"] is not None
     if not (told and rtts):
         return [] if told == bool(rtts) else [f"{name}: RTTs {told}, packets {bool(rtts)}"]
@@ -164,7 +164,7 @@ def wrong_round_trips(case: Case, events: Events, summary: dict[str, Any], name:
 def wrong_queue(case: Case, events: Events, row: dict[str, Any]) -> list[str]:
     """The statistics of the bottleneck's queue that packets contradict."""
     (_, rate), (_, rtt) = case.rates[0], case.rtts[0]
-    waiting = Weighted([(span, float(size)) for span, size in events.backlog()])
+    waiting = WeightedValues([(span, float(size)) for span, size in events.backlog()])
     scales = {"bdp": rate * rtt / 8, "ms": rate / 8e3}
     return [
         f"queue_{key}_{unit}: {row[f'queue_{key}_{unit}']}, packets {waiting.statistic(key)} bytes"

@@ -30,7 +30,7 @@ from narrows.reproduce.paths import on_varied_paths, repeated_conditions, with_a
 from narrows.reproduce.rules import Rule, RuleChange, rules
 from narrows.reproduce.site import own_profiles
 from narrows.reproduce.text import finding_lines, ledger_lines, reproduction_lines
-from narrows.spec import Written, load
+from narrows.spec import SpecificationText, load
 
 
 def check(passed):
@@ -51,7 +51,7 @@ def test_a_figure_decides_known_claims_and_its_conditions_can_run(exhibit):
         assert len(set(keys)) == 1, "all cases of a figure have the same columns"
         assert len({tuple(case.key.values()) for case in cases}) == len(cases)
         for case in cases:
-            plan(load(Written.document(case.spec)).spec, "engine")
+            plan(load(SpecificationText.document(case.spec)).spec, "engine")
 
 
 def test_a_note_is_no_check_that_is_undecided():

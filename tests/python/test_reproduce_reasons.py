@@ -343,13 +343,13 @@ def refused_cases(_scope: Scope) -> Iterator[Case]:
 def test_a_ledger_is_written_where_a_back_end_refuses_everything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Refusing(Simulator):
+    class RefusingBackend(Simulator):
         name = "kernel"
 
         def check(self, scenario: Scenario) -> None:
             raise SpecError.at("host.fq", f"{scenario['host']['fq']}", "another kernel")
 
-    monkeypatch.setattr(make, "get_backend", lambda _: Refusing())
+    monkeypatch.setattr(make, "get_backend", lambda _: RefusingBackend())
     done = make.reproduce("panaderia/fig6", backend="kernel", quick=True, out=tmp_path / "new")
     assert {one.exhibit.identifier for one in done.refused} == {"panaderia/fig6"}
     assert (tmp_path / "new" / "ledger.json").exists()

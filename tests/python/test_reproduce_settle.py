@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from narrows.backends import get_backend
-from narrows.execute import Done
+from narrows.execute import BatchOutcome
 from narrows.metrics.bounds import decide
 from narrows.metrics.intervals import student
 from narrows.report import Check
@@ -36,7 +36,7 @@ def settle_with(monkeypatch, item, answers, same=(), **options):
 
     def gather_alike(works, _out, **_more):
         looked.extend(works)
-        return Done(1, 0, (), 10, 0.5)
+        return BatchOutcome(1, 0, (), 10, 0.5)
 
     monkeypatch.setattr(settle, "gather", gather_alike)
     monkeypatch.setattr(settle, "measurements", lambda work, _out: Data({}, work.scope))

@@ -33,7 +33,7 @@ from random_specifications import (
 from specimens import GOOD
 
 from narrows.errors import InputError
-from narrows.spec.reading import Written, read_written
+from narrows.spec.reading import SpecificationText, read_written
 from narrows.spec.registry import ccas
 
 FIRST = int(os.environ.get("NARROWS_FUZZ_FIRST", "1")) % 2**31
@@ -79,7 +79,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def is_read(document: dict[str, Any], files: Path) -> bool:
     """Whether the reader takes a document."""
     try:
-        read_written(Written.document(document), (), str(files / "random.toml")).spec()
+        read_written(SpecificationText.document(document), (), str(files / "random.toml")).spec()
     except InputError:
         return False
     return True

@@ -18,7 +18,7 @@ from narrows.search.log import Log
 from narrows.search.make import REFERENCES, _keep, _specification
 from narrows.search.minimise import findings, minimise
 from narrows.search.space import Value, departures, join_words, sentence
-from narrows.search.trying import Tried, Trying
+from narrows.search.trying import PointResults, PointRunner
 from narrows.spec import load
 from narrows.spec.permission import allowing
 
@@ -30,7 +30,7 @@ class Faulty:
 """
 
 
-class Simulated:
+class FakeRuns:
     """Stands for runs: a control fails as a rule says, and the others never do."""
 
     def __init__(self, name: str, rule: Any) -> None:
@@ -40,13 +40,13 @@ class Simulated:
         self.rule, self.asked = rule, 0
         self.sources: dict[str, str] = {}
 
-    def all(self, points: Any, seeds: Any) -> list[Tried]:
+    def all(self, points: Any, seeds: Any) -> list[PointResults]:
         tried = []
         for point in points:
             chosen = list(seeds)
             self.asked += len(chosen)
             bad = tuple(2.0 if self.rule(point) else 0.5 for _ in chosen)
-            tried.append(Tried(point, bad, bad, tuple((1.0,) for _ in chosen)))
+            tried.append(PointResults(point, bad, bad, tuple((1.0,) for _ in chosen)))
         return tried
 
     def fails(self, point: Any, seeds: Any) -> bool:
@@ -65,7 +65,7 @@ def entry_of(**changes: Any) -> str:
 
 
 def test_only_the_conditions_that_matter_stay() -> None:
-    trying: Any = Simulated("loss", lambda p: p["buffer_bdp"] < 0.3 and p["subjects"] >= 2)
+    trying: Any = FakeRuns("loss", lambda p: p["buffer_bdp"] < 0.3 and p["subjects"] >= 2)
     point = plain("loss", buffer_bdp=0.15, subjects=6, loss=0.01, rate_mbit=100.0, queue="pie")
     small = minimise(trying, trying.all([point], [1])[0])
     assert small is not None
@@ -75,14 +75,14 @@ def test_only_the_conditions_that_matter_stay() -> None:
 
 
 def test_one_seeds_luck_is_no_finding() -> None:
-    trying: Any = Simulated("loss", lambda _: False)
-    lucky = Tried(plain("loss"), (3.0,), (1.0,), ((1.0,),))
+    trying: Any = FakeRuns("loss", lambda _: False)
+    lucky = PointResults(plain("loss"), (3.0,), (1.0,), ((1.0,),))
     assert minimise(trying, lucky) is None
     assert findings(trying, [lucky], 3) == []
 
 
 def test_a_finding_is_reported_once() -> None:
-    trying: Any = Simulated("loss", lambda p: p["rtt_ms"] > 100 or p["queue"] == "pie")
+    trying: Any = FakeRuns("loss", lambda p: p["rtt_ms"] > 100 or p["queue"] == "pie")
     points = [
         plain("loss", rtt_ms=300.0, loss=0.01), plain("loss", rtt_ms=200.0, subjects=4),
         plain("loss", queue="pie", subjects=3),
@@ -105,7 +105,7 @@ def test_a_limit_is_kept_by_who_does_as_the_references(name: str) -> None:
 
 
 def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
-    trying: Any = Simulated("loss", lambda p: p["subjects"] > 4)
+    trying: Any = FakeRuns("loss", lambda p: p["subjects"] > 4)
     log = Log(tmp_path / "tries.jsonl", trying)
     first = hunt(trying, log, 10, lambda *_: None)
     with log.path.open("a") as file:
@@ -121,7 +121,7 @@ def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
     "other", [("subject", "bbr"), ("references", ("bbr",)), ("rival", "cubic")]
 )
 def test_the_log_of_another_search_is_refused(tmp_path: Path, other: tuple[str, Any]) -> None:
-    trying: Any = Simulated("loss", lambda _: False)
+    trying: Any = FakeRuns("loss", lambda _: False)
     hunt(trying, Log(tmp_path / "log", trying), 1, lambda *_: None)
     setattr(trying, *other)
     with pytest.raises(InputError, match="the log of another search"):
@@ -139,7 +139,7 @@ def test_the_log_of_another_search_is_refused(tmp_path: Path, other: tuple[str, 
     ],
 )  # fmt: skip
 def test_a_damaged_log_is_reported_with_its_line(tmp_path: Path, line: str) -> None:
-    trying: Any = Simulated("loss", lambda _: False)
+    trying: Any = FakeRuns("loss", lambda _: False)
     log = Log(tmp_path / "log", trying)
     hunt(trying, log, 1, lambda *_: None)
     with log.path.open("ab") as file:
@@ -157,11 +157,11 @@ def test_a_search_needs_a_directory_and_a_file_for_its_log(tmp_path: Path, capsy
 
 
 def test_guided_tries_come_near_the_failure(tmp_path: Path) -> None:
-    class Graded(Simulated):
-        def all(self, points: Any, _: Any) -> list[Tried]:
-            return [Tried(p, (p["rtt_ms"] / 400,), (1.0,), ((1.0,),)) for p in points]
+    class GradedRuns(FakeRuns):
+        def all(self, points: Any, _: Any) -> list[PointResults]:
+            return [PointResults(p, (p["rtt_ms"] / 400,), (1.0,), ((1.0,),)) for p in points]
 
-    trying: Any = Graded("loss", None)
+    trying: Any = GradedRuns("loss", None)
     tried = hunt(trying, Log(tmp_path / "log", trying), 112, lambda *_: None)
     halves = [[one.badness[0] for one in part] for part in (tried[:56], tried[-32:])]
     assert sum(halves[1]) / 32 > 1.5 * sum(halves[0]) / 56
@@ -172,10 +172,11 @@ def test_a_known_weakness_is_found_in_runs(tmp_path: Path, capsys: Any) -> None:
     point = plain("loss", rate_mbit=4.0, rtt_ms=60.0, subjects=6)
     objective = OBJECTIVES["loss"]
     log = Log(
-        tmp_path / "tries.jsonl", Trying("copa", None, REFERENCES, objective, get_backend("sim"))
+        tmp_path / "tries.jsonl",
+        PointRunner("copa", None, REFERENCES, objective, get_backend("sim")),
     )
     assert log.read() == []
-    log.append([Tried(point, (5.0,), (0.7,), ((0.1, 0.1, 0.1),))])
+    log.append([PointResults(point, (5.0,), (0.7,), ((0.1, 0.1, 0.1),))])
     out = ["--tries", "2", "--findings", "1", "--out", str(tmp_path)]
     assert main(["search", "copa", "--objective", "loss", *out]) == 1
     assert "Copa loses" in capsys.readouterr().out
@@ -193,8 +194,10 @@ def test_a_finding_of_an_own_control_has_its_module_beside_it(
 ) -> None:
     (tmp_path / "faulty.py").write_text(FAULTY)
     monkeypatch.chdir(tmp_path)
-    tried = Tried(plain("utilization"), (2.0,), (0.1,), ((0.9,),))
-    trying = Trying("faulty:Faulty", None, ("reno",), OBJECTIVES["utilization"], get_backend("sim"))
+    tried = PointResults(plain("utilization"), (2.0,), (0.1,), ((0.9,),))
+    trying = PointRunner(
+        "faulty:Faulty", None, ("reno",), OBJECTIVES["utilization"], get_backend("sim")
+    )
     with modules_here(), allowing([tmp_path]):
         found = _keep(trying, tried, tmp_path / "1", "capture")
     assert (tmp_path / "1" / "faulty.py").read_text() == FAULTY
@@ -216,7 +219,7 @@ def test_bad_input_is_reported(tmp_path: Path) -> None:
 
 def test_a_finding_is_a_specification(tmp_path: Path) -> None:
     objective = OBJECTIVES["starves"]
-    trying = Trying("bbr", "cubic", ("cubic",), objective, get_backend("sim"))
+    trying = PointRunner("bbr", "cubic", ("cubic",), objective, get_backend("sim"))
     point = plain("starves", loss=0.001, jitter_ms=5.0, rival_rtt_ratio=2.0)
     (tried,) = trying.all([point], [1])
     file = tmp_path / "finding.toml"
@@ -237,7 +240,7 @@ def test_decisive_conditions_are_run_first() -> None:
     """No references for a control that keeps every limit; no third seed once two agree."""
     asked: list[tuple[str, int]] = []
 
-    class Counted(Trying):
+    class CountingRunner(PointRunner):
         def _job(self, point: Any, control: str, seed: int) -> Any:  # noqa: ARG002
             asked.append((control, seed))
             return None
@@ -246,7 +249,7 @@ def test_decisive_conditions_are_run_first() -> None:
             return [values[control] for control, _ in log[-len(asked) :]] if asked else []
 
     log = asked
-    trying = Counted("copa", None, ("reno",), OBJECTIVES["loss"], get_backend("sim"))
+    trying = CountingRunner("copa", None, ("reno",), OBJECTIVES["loss"], get_backend("sim"))
     values: dict[str, float | None] = {"copa": 0.05, "reno": 0.0}
     assert not trying.fails(plain("loss"), (1, 2, 3))
     assert asked == [("copa", 1), ("copa", 2)]

@@ -22,8 +22,8 @@ def store(tmp_path: Path) -> Store:
     return create_store(tmp_path / "store")
 
 
-class Held:
-    """Stands in for the wait for the disk: lets runs through when told."""
+class GatedStore:
+    """A store whose writes wait until `go` is set."""
 
     def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         self.go, self.batches = threading.Event(), []
@@ -40,7 +40,7 @@ class Held:
 def test_a_run_has_its_name_only_once_it_is_on_the_disk(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(store, monkeypatch)
+    held = GatedStore(store, monkeypatch)
     trials = [a_trial(f"run.seed={seed}") for seed in (1, 2, 3)]
     batch, freed = Batch(store), []
     for trial in trials:
@@ -76,7 +76,7 @@ def test_a_full_disk_is_reported_and_frees_what_waits(
 def test_an_interrupt_while_the_disk_is_awaited_leaves_nothing_behind(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = Held(store, monkeypatch)
+    held = GatedStore(store, monkeypatch)
     batch, freed = Batch(store), []
     batch.add(FinishedRun(a_trial(), a_result(), {"summary": FRAME}, {}))
     batch.call_when_done(a_trial().hash, lambda: freed.append("lock"))

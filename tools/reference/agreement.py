@@ -17,7 +17,7 @@ from narrows.errors import SpecError
 from narrows.figures import frames
 from narrows.spec import Spec, load_study
 from reference import PAGES, ROOT
-from reference.agreement_regions import Measured, counts, regions
+from reference.agreement_regions import MeasuredScenario, counts, regions
 
 STUDIES = sorted(folder.parent for folder in (ROOT / "experiments").glob("*/cells.csv"))
 
@@ -52,12 +52,14 @@ def generate(folder: Path) -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-def read(folder: Path) -> list[Measured]:
+def read(folder: Path) -> list[MeasuredScenario]:
     """The scenarios of a study with their cells, in the order of the study."""
     with (folder / "cells.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return [
-        Measured(spec.scenario, spec.groups, [row for row in rows if row["case"] == spec.name])
+        MeasuredScenario(
+            spec.scenario, spec.groups, [row for row in rows if row["case"] == spec.name]
+        )
         for spec in specs(folder / "study.toml")
     ]
 
@@ -105,7 +107,7 @@ def _by_quantity(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
     yield ""
 
 
-def _off(measured: Sequence[Measured]) -> Iterator[str]:
+def _off(measured: Sequence[MeasuredScenario]) -> Iterator[str]:
     """The scenarios in which a cell differs or is undecided."""
     yield "## Scenarios with cells that do not agree\n\nAll cells of the other scenarios agree.\n"
     yield "| Scenario | Path and flows | Trials | Agree | Differ | Undecided |"
@@ -120,7 +122,7 @@ def _off(measured: Sequence[Measured]) -> Iterator[str]:
     yield ""
 
 
-def _conditions(one: Measured) -> str:
+def _conditions(one: MeasuredScenario) -> str:
     loss = one.scenario["path"]["loss"]
     random = f", random loss {100 * loss:g} %" if loss else ""
     return frames.conditions(one.scenario, one.groups) + random

@@ -11,7 +11,7 @@ from narrows.spec.scenario import Scenario
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredScenario:
     """A scenario with the class of each flow, and the cells measured in it."""
 
     scenario: Scenario
@@ -62,7 +62,7 @@ _TEXT = (
 )
 
 
-def regions(measured: Sequence[Measured]) -> Iterator[str]:
+def regions(measured: Sequence[MeasuredScenario]) -> Iterator[str]:
     """Two tables: over rate and delay, and over the mix of the flows and the buffer."""
     yield _TEXT
     rate_and_delay = [
@@ -80,7 +80,7 @@ def _table(
     columns_are: _Scale,
     rows: Sequence[str],
     columns: Sequence[str],
-    placed: Sequence[tuple[str, str, Measured]],
+    placed: Sequence[tuple[str, str, MeasuredScenario]],
 ) -> Iterator[str]:
     yield f"| {rows_are} \\ {columns_are.title} | {' | '.join(columns)} |"
     yield f"| --- |{' ---: |' * len(columns)}"
@@ -94,7 +94,7 @@ def _table(
     yield ""
 
 
-def _cell_text(measured: Sequence[Measured]) -> str:
+def _cell_text(measured: Sequence[MeasuredScenario]) -> str:
     if not measured:
         return "-"
     agree, differ, undecided = counts([row for one in measured for row in one.rows])

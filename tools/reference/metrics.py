@@ -7,7 +7,7 @@ from pathlib import Path
 
 from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD
 from narrows.metrics.metric import Metric
-from narrows.metrics.series import OF_FLOW, OF_LINK, Derived
+from narrows.metrics.series import OF_FLOW, OF_LINK, DerivedSeries
 from reference import PAGES
 
 TARGET = PAGES / "metrics.md"
@@ -95,7 +95,7 @@ def table(metrics: Iterable[Metric]) -> str:
     return "\n".join(rows)
 
 
-def derived_rows(owner: str, series: Mapping[str, Derived]) -> Iterable[str]:
+def derived_rows(owner: str, series: Mapping[str, DerivedSeries]) -> Iterable[str]:
     """The rows of derived series."""
     for one in series.values():
         row = f"| {owner} | `{one.name}` | {one.unit} | {one.meaning} |"

@@ -27,7 +27,7 @@ _QUEUE = "fq_codel"
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayedFlow:
     """A flow in one run: its goodput in Mbit/s, its mean RTT in ms, and its retransmissions."""
 
     goodput_mbps: float | None
@@ -39,9 +39,9 @@ class Replayed:
 class Replay:
     """The flows as captured, as replayed, and under each alternative, in the same order."""
 
-    captured: tuple[Replayed, ...]
-    replayed: tuple[Replayed, ...]
-    alternatives: Mapping[str, tuple[Replayed, ...]]
+    captured: tuple[ReplayedFlow, ...]
+    replayed: tuple[ReplayedFlow, ...]
+    alternatives: Mapping[str, tuple[ReplayedFlow, ...]]
 
     def agrees(self, number: int) -> bool:
         """Whether goodput and RTT of a flow are as captured."""
@@ -60,7 +60,7 @@ def replay(made: Analysis) -> Replay:
     """Runs the specification of an analysis, and its alternatives."""
     text = made.result.spec
     captured = tuple(
-        Replayed(flow["goodput_mbps"], flow["rtt_ms"]["mean"], flow["loss"]["retransmitted"])
+        ReplayedFlow(flow["goodput_mbps"], flow["rtt_ms"]["mean"], flow["loss"]["retransmitted"])
         for flow in made.findings["flows"]
     )
     controls = [flow["control"]["control"] for flow in made.findings["flows"]]
@@ -73,7 +73,7 @@ def replay(made: Analysis) -> Replay:
     return Replay(captured, run(text), others)
 
 
-def run(text: str, *overrides: str) -> tuple[Replayed, ...]:
+def run(text: str, *overrides: str) -> tuple[ReplayedFlow, ...]:
     """The flows of a few runs on the simulator, their means, without a results directory."""
     changes = [Override(override) for override in (f"run.trials={TRIALS}", *overrides)]
     loaded = parse(text, "replay", changes)
@@ -87,8 +87,8 @@ def run(text: str, *overrides: str) -> tuple[Replayed, ...]:
     return tuple(_mean(flows) for flows in zip(*runs, strict=True))
 
 
-def _mean(flows: Sequence[Mapping[str, Any]]) -> Replayed:
-    return Replayed(
+def _mean(flows: Sequence[Mapping[str, Any]]) -> ReplayedFlow:
+    return ReplayedFlow(
         mean([flow["goodput_mbps"] for flow in flows]),
         mean([flow["rtt_ms"]["mean"] for flow in flows]),
         mean([flow["retransmits"] for flow in flows]),

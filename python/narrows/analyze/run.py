@@ -20,7 +20,7 @@ from narrows.figures.frames import capacity_known
 from narrows.metrics import summarise
 from narrows.plan import Plan
 from narrows.report import FINDINGS, Verdicts, write_report
-from narrows.spec.reading import Loaded
+from narrows.spec.reading import CheckedSpecification
 from narrows.store import Result, RunInfo, RunRecord, default_directory, digest, new_result
 from narrows.version import __version__
 
@@ -115,7 +115,7 @@ def describe(
 class MeasuredRun:
     """A measurement of another program as a run: its specification, plan, tables and summary."""
 
-    loaded: Loaded
+    loaded: CheckedSpecification
     plan: Plan
     result: RunRecord
     summary: Mapping[str, Any]

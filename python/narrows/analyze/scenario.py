@@ -11,7 +11,7 @@ from narrows.analyze.inferred import ends, impairments, workload
 from narrows.analyze.path import Flow, PathEstimate, round_trip_ms
 from narrows.errors import InputError
 from narrows.plan import Plan, Trial, canonical_json, content_hash, plan
-from narrows.spec.reading import Loaded, parse
+from narrows.spec.reading import CheckedSpecification, parse
 
 BACKEND = "capture"
 UNSURE, UNKNOWN = "unsure", ("unsure", "hidden")
@@ -34,7 +34,7 @@ def specification(
     path: PathEstimate,
     measured: tuple[str, float],
     interval_ns: int,
-) -> Loaded:
+) -> CheckedSpecification:
     """The specification; its flows are those of the capture, in their order.
 
     `measured` says where the flows come from, and for how many seconds they were observed.
@@ -55,9 +55,9 @@ def specification(
         whole = _text(name, flows, path, run, causes=True)
         # An unusual capture may show causes that no specification can express.
         with contextlib.suppress(InputError):
-            return Loaded(parse(whole, name).spec, whole)
+            return CheckedSpecification(parse(whole, name).spec, whole)
     try:
-        return Loaded(parse(text, name).spec, text)
+        return CheckedSpecification(parse(text, name).spec, text)
     except InputError as error:
         problem = error.problems[0]
         found = f"what no specification can describe ({problem.place}: {problem.found})"
@@ -145,7 +145,9 @@ def _quote(text: str) -> str:
     return f'"{escaped}"'
 
 
-def plan_of_capture(loaded: Loaded, flows: Sequence[Flow], digest: str, path: PathEstimate) -> Plan:
+def plan_of_capture(
+    loaded: CheckedSpecification, flows: Sequence[Flow], digest: str, path: PathEstimate
+) -> Plan:
     """The plan whose only trial is the capture; unknown controls are "unsure" in it."""
     base = plan(loaded.spec, _ENGINE, BACKEND)
     scenario = base.trials[0].scenario

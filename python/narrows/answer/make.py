@@ -24,7 +24,7 @@ from narrows.answer.text import sentence
 from narrows.errors import InputError
 from narrows.execute import Watcher
 from narrows.metrics.intervals import explain_zero, half_width
-from narrows.spec import Override, Written
+from narrows.spec import Override, SpecificationText
 from narrows.store import RESULTS, create_store, slug
 from narrows.store.atomic import write_text, writing
 from narrows.sweeps.figure import save
@@ -36,7 +36,7 @@ PRECISION = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerSet:
     """The answers to a question, one for each combination of the other axes."""
 
     study: AskedStudy
@@ -105,7 +105,7 @@ def _finite(value: float) -> float | None:
 
 
 def answer(
-    spec: str | Path | Written,
+    spec: str | Path | SpecificationText,
     text: str,
     overrides: Iterable[str | Override] = (),
     *,
@@ -116,7 +116,7 @@ def answer(
     jobs: int | None = None,
     out: str | Path | None = None,
     watcher: Watcher | None = None,
-) -> Answered:
+) -> AnswerSet:
     """Answers the question in `text` about the study `spec`.
 
     Each value gets `trials`, and up to `most_trials` while the intervals can't decide. `precision`
@@ -131,7 +131,7 @@ def answer(
         found = find(study, runs, limits, precision)
     finally:
         runs.note()
-    made = Answered(study, found, runs.total, directory, _pictures(study, found, runs, directory))
+    made = AnswerSet(study, found, runs.total, directory, _pictures(study, found, runs, directory))
     stem = directory / f"{slug(study.name)}-answer"
     write_text(stem.with_name(f"{stem.name}.json"), json.dumps(made.document(), indent=1) + "\n")
     return made

@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from narrows.answer.judge import Replies, Request, Row, Value
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 TrialRequest: TypeAlias = tuple[int, Value, int]
 """The number of a search, a value, and the number of trials to run at it."""
 Run: TypeAlias = Callable[[Sequence[TrialRequest]], Sequence[Sequence[Row]]]
@@ -15,10 +15,10 @@ Run: TypeAlias = Callable[[Sequence[TrialRequest]], Sequence[Sequence[Row]]]
 
 
 def run_searches(
-    searches: Mapping[int, Generator[list[Request], Replies, Found]], run: Run
-) -> dict[int, Found]:
+    searches: Mapping[int, Generator[list[Request], Replies, Result]], run: Run
+) -> dict[int, Result]:
     """Returns the results of all searches; each round runs the requests of all of them."""
-    found: dict[int, Found] = {}
+    found: dict[int, Result] = {}
     waiting: dict[int, list[Request]] = {}
 
     def advance(number: int, replies: Replies | None) -> None:

@@ -15,7 +15,7 @@ from narrows.errors import InputError
 from narrows.metrics.tables import columns_of
 from narrows.packets import PACKET_BYTES
 from narrows.plan import Cell, Grid, grid
-from narrows.spec import Override, Study, Written, load_study
+from narrows.spec import Override, SpecificationText, Study, load_study
 from narrows.spec.suggest import one_of, quote
 from narrows.spec.values import exact_value, full_place, measure
 
@@ -33,7 +33,7 @@ class AskedStudy:
     combinations of the other axes, each of which gets an answer.
     """
 
-    spec: str | Path | Written
+    spec: str | Path | SpecificationText
     overrides: tuple[str | Override, ...]
     question: Question
     backend: Backend
@@ -79,7 +79,7 @@ class AskedStudy:
 
 
 def ask(
-    spec: str | Path | Written,
+    spec: str | Path | SpecificationText,
     overrides: Iterable[str | Override],
     question: Question,
     backend: str = "sim",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.api.results import RunResult, SweepResult, of_run
 from narrows.api.tables import Scenario
-from narrows.spec import Override, Written
+from narrows.spec import Override, SpecificationText
 from narrows.spec.permission import EVERYTHING, allowing
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ def _name_overrides(overrides: Iterable[str | Override]) -> list[Override]:
     return [o if isinstance(o, Override) else Override(o, "overrides") for o in overrides]
 
 
-def _source(scenario: Source) -> str | Path | Written:
+def _source(scenario: Source) -> str | Path | SpecificationText:
     if isinstance(scenario, Scenario):
-        return Written.document(scenario.as_table())
+        return SpecificationText.document(scenario.as_table())
     if isinstance(scenario, Mapping):
-        return Written.document(scenario)
+        return SpecificationText.document(scenario)
     return scenario

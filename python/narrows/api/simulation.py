@@ -13,7 +13,7 @@ from narrows.api.running import Source, _name_overrides, _permission, _source
 from narrows.api.tables import Change, Flow
 from narrows.backends.sim import Simulator, parts, translate_errors
 from narrows.errors import InputError
-from narrows.spec import Override, Spec, Written
+from narrows.spec import Override, Spec, SpecificationText
 from narrows.spec.permission import EVERYTHING, allowing
 from narrows.spec.reading import open_text, read_written
 from narrows.spec.suggest import quote
@@ -209,7 +209,7 @@ class Simulation:
     def _read(self, document: Mapping[str, Any]) -> Spec:
         """Reads a document as the specification was read; own controls are allowed already."""
         with allowing([EVERYTHING]):
-            return read_written(Written.document(document), (), self._file).spec()
+            return read_written(SpecificationText.document(document), (), self._file).spec()
 
 
 def _nanoseconds(time: str | float) -> int:

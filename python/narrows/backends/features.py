@@ -13,7 +13,7 @@ from typing import Any
 from narrows.backends import BACKENDS, NAMES, Backend, get_backend
 from narrows.backends.linux.tools import require_built
 from narrows.errors import InputError, SpecError
-from narrows.spec import Written, load, registry
+from narrows.spec import SpecificationText, load, registry
 from narrows.spec.scenario import Scenario
 
 _BASE = """\
@@ -54,7 +54,7 @@ class Feature:
     def scenario(self) -> Scenario:
         """The example."""
         text = _BASE.format(**vars(self))
-        scenario = load(Written(text)).spec.scenario
+        scenario = load(SpecificationText(text)).spec.scenario
         if self.own:
             scenario["flows"][0]["cca"] = self.own
             scenario["controls"] = {self.own: {"file": self.own, "text": ""}}

@@ -19,7 +19,7 @@ UNSURE = "unsure"
 """The control of a flow whose own isn't known."""
 
 
-class Observed:
+class MeasurementBackend:
     """The results directory `place` of a measurement."""
 
     name: ClassVar[str]
@@ -71,14 +71,14 @@ class Observed:
         return RunRecord(self._trial.tables, self._trial.info)
 
 
-class Captured(Observed):
+class CaptureBackend(MeasurementBackend):
     """A capture with the results of `narrows analyze`."""
 
     name = "capture"
     command = "narrows analyze"
 
 
-class Imported(Observed):
+class ImportBackend(MeasurementBackend):
     """A measurement of another program with the results of `narrows import`."""
 
     name = "import"

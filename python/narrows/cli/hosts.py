@@ -13,7 +13,7 @@ from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import DONE, FAILED
 
 if TYPE_CHECKING:
-    from narrows.spec import Override, Written
+    from narrows.spec import Override, SpecificationText
 
 app = typer.Typer(
     cls=WholeGroup,
@@ -49,7 +49,9 @@ def script(
     print_script(spec, overrides(sets or [], None, None), inventory)
 
 
-def print_script(spec: str | Written, changes: Sequence[Override], inventory: str) -> None:
+def print_script(
+    spec: str | SpecificationText, changes: Sequence[Override], inventory: str
+) -> None:
     """Prints the commands of a specification's run on the hosts of an inventory."""
     from narrows.backends.hosts.checks import check_scenario
     from narrows.backends.hosts.inventory import load_inventory

@@ -28,7 +28,7 @@ from narrows.words import count_of
 
 if TYPE_CHECKING:
     from narrows.runner import Experiment
-    from narrows.spec import Override, Written
+    from narrows.spec import Override, SpecificationText
     from narrows.store import CaptureOptions
     from narrows.sweeps import SweepJob
 
@@ -142,12 +142,12 @@ def run(
     raise typer.Exit(DONE if once() else FAILED)
 
 
-def _readable(spec: str) -> str | Written:
+def _readable(spec: str) -> str | SpecificationText:
     """The path of a specification, or its text if it can be read only once.
 
     Raises InputError for the study of a paper, which another command runs.
     """
-    from narrows.spec import Written
+    from narrows.spec import SpecificationText
     from narrows.spec.reading import read_file
 
     path = Path("/dev/stdin" if spec == "-" else spec)
@@ -156,7 +156,7 @@ def _readable(spec: str) -> str | Written:
         raise InputError.at(spec, "a study of a published figure", remedy)
     if path.is_file() or path.is_dir() or not path.exists():
         return spec
-    return Written(read_file(path), path.stem)
+    return SpecificationText(read_file(path), path.stem)
 
 
 def _is_of_paper(path: Path) -> bool:
@@ -172,7 +172,7 @@ def _is_of_paper(path: Path) -> bool:
         return False  # whoever reads it says why
 
 
-def is_study(given: str | Written, changes: list[Override]) -> bool:
+def is_study(given: str | SpecificationText, changes: list[Override]) -> bool:
     """Returns whether a specification has axes, cases, or a rule for enough trials."""
     from narrows.spec import load_study
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from narrows._native import MAX_TRIALS as LIMIT
 from narrows.backends import Backend, get_backend
-from narrows.backends.observed import Observed
+from narrows.backends.observed import MeasurementBackend
 from narrows.compare.judge import Comparison
 from narrows.compare.trials import Engine, Trials
 from narrows.compare.vary import chanceless
@@ -99,7 +99,7 @@ def compare_participants(
         unknown_capacity=[
             engine.label
             for engine in engines
-            if isinstance(engine.backend, Observed) and not engine.backend.capacity_known
+            if isinstance(engine.backend, MeasurementBackend) and not engine.backend.capacity_known
         ],
     )
     made.more(2, most)

@@ -24,11 +24,11 @@ from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import Suite, load_suite, select
 from narrows.evaluate.verdicts import WORDS, AttemptResult, by_situation, judge, of_contestant
-from narrows.execute import Done, Watcher, run_all
+from narrows.execute import BatchOutcome, Watcher, run_all
 from narrows.metrics.bounds import CheckVerdict
 from narrows.metrics.checks import CheckOutcome
 from narrows.metrics.intervals import explain_zero, mean
-from narrows.metrics.stored import Found
+from narrows.metrics.stored import StoreMeasurements
 from narrows.store import RESULTS, open_store
 from narrows.store.atomic import write_text
 from narrows.version import __version__
@@ -50,7 +50,7 @@ class Evaluation:
     contestants: tuple[Contestant, ...]
     judged: tuple[AttemptResult, ...]
     backend: str
-    done: Done
+    done: BatchOutcome
     out: Path
 
     @property
@@ -117,7 +117,7 @@ def evaluate(
     place = Path(out) if out is not None else OUT / asked.name
     runs = [job for one in tried for job in one.jobs(engine)]
     done = run_all(runs, place, jobs=jobs, watcher=watcher)
-    found = Found(open_store(place / "runs"))
+    found = StoreMeasurements(open_store(place / "runs"))
     judged = tuple(judge(one, found.of) for one in tried)
     tested = [one.key for one in entrants if one.tested]
     folder = folder_of(place / "site", tested, backend)

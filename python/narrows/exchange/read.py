@@ -25,7 +25,7 @@ from narrows.exchange.measured import FileMeasurements, MeasuredFlow, check, dis
 from narrows.files import reason
 from narrows.metrics import summarise
 from narrows.report import Verdicts, write_report
-from narrows.spec import Loaded, parse
+from narrows.spec import CheckedSpecification, parse
 from narrows.spec.registry import ccas
 from narrows.spec.suggest import one_of
 from narrows.spec.values import spell
@@ -169,7 +169,7 @@ def _merge(parts: Sequence[FileMeasurements]) -> FileMeasurements:
 
 def _describe(
     measured: FileMeasurements, place: Path, overrides: Sequence[str]
-) -> tuple[Loaded, list[dict[str, Any]], PathEstimate]:
+) -> tuple[CheckedSpecification, list[dict[str, Any]], PathEstimate]:
     """A specification of the measurement, each flow as `narrows.analyze` describes it, its path.
 
     Of that is known what is given, shown by the file, or seen.

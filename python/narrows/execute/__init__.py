@@ -11,13 +11,13 @@ from narrows.execute.cost import load
 from narrows.execute.job import FinishedJob, Job, width
 from narrows.execute.pool import Pool
 from narrows.execute.stored import run_all
-from narrows.execute.tally import Done, Failure
+from narrows.execute.tally import BatchOutcome, Failure
 from narrows.execute.unkept import run_each
 from narrows.execute.watcher import State, Watcher
 
 __all__ = [
+    "BatchOutcome",
     "Cache",
-    "Done",
     "Failure",
     "FinishedJob",
     "Job",

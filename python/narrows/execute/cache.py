@@ -22,7 +22,7 @@ _SMALL_PARTS = 4
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedStore:
     """A store of runs that other processes of this machine can use as we do."""
 
     place: Path
@@ -42,7 +42,7 @@ class Cache(ABC):
         """The keys of the existing runs."""
         return set()
 
-    def handle(self) -> Shared | None:
+    def handle(self) -> SharedStore | None:
         """The handle by which another process keeps runs in our place; None if only we can."""
         return None
 
@@ -106,12 +106,12 @@ class StoreCache(Cache):
         """The keys of the stored runs."""
         return self._store.keys()
 
-    def handle(self) -> Shared | None:
+    def handle(self) -> SharedStore | None:
         """The store, if it is a directory."""
         directory = self._store.directory
         if not self._together or directory is None:
             return None
-        return Shared(directory.resolve(), self._strict, tuple(self._without))
+        return SharedStore(directory.resolve(), self._strict, tuple(self._without))
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:

@@ -29,7 +29,7 @@ from narrows.execute.pool import THREAD
 from narrows.execute.portable_job import PortableJob
 from narrows.execute.processes import PACKETS_PER_S, RUN_S, has_own_code
 from narrows.execute.steps import JobSteps
-from narrows.execute.tally import Done, Tally
+from narrows.execute.tally import BatchOutcome, Tally
 from narrows.execute.waiting import LATER_S
 from narrows.execute.watcher import TICK_S, Watcher
 from narrows.store import Place, Store, is_url, open_store
@@ -66,8 +66,8 @@ class WorkerReply:
     error: str | None = None
 
 
-class _Heard:
-    """Keeps what became of each job; nobody follows its progress."""
+class _OutcomeLog:
+    """Keeps the outcome of each job; drops its progress."""
 
     def __init__(self) -> None:
         self.answers: dict[str, WorkerReply] = {}
@@ -93,7 +93,7 @@ def work(place: Place, portable: Sequence[PortableJob]) -> dict[str, WorkerReply
 
     Waits while another process does the same run. The client merges small parts.
     """
-    waiting, heard = [one.job() for one in portable], _Heard()
+    waiting, heard = [one.job() for one in portable], _OutcomeLog()
     kept = StoreCache(open_store(place))
     steps = JobSteps(kept, heard, threading.Event(), time.time())
     try:
@@ -147,7 +147,7 @@ class ClusterPool:
         self._tally = Tally(wanted, store.keys())
         self._alone: set[str] = set()
 
-    def run(self, watcher: Watcher | None = None) -> Done:
+    def run(self, watcher: Watcher | None = None) -> BatchOutcome:
         """Does the missing runs; a failed run is recorded and doesn't stop the others.
 
         Raises InputError if no scheduler answers or a worker has another engine.

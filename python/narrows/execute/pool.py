@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from narrows.errors import InterruptedRunError
-from narrows.execute.cache import Cache, Shared
+from narrows.execute.cache import Cache, SharedStore
 from narrows.execute.job import Job, width
 from narrows.execute.processes import (
     LostProcessError,
@@ -22,8 +22,8 @@ from narrows.execute.processes import (
     worth,
 )
 from narrows.execute.steps import JobSteps
-from narrows.execute.tally import Done, Tally
-from narrows.execute.waiting import Waiting
+from narrows.execute.tally import BatchOutcome, Tally
+from narrows.execute.waiting import JobQueue
 from narrows.execute.watcher import TICK_S, Watcher
 from narrows.execute.worker import BUSY, Setup
 
@@ -53,9 +53,9 @@ class Pool:
         self._began_at = time.time()
         self._tally = Tally(wanted, cache.present())
         self._steps = JobSteps(cache, self._tally, self._stop, self._began_at)
-        self._waiting = Waiting(self._stop)
+        self._waiting = JobQueue(self._stop)
 
-    def run(self, watcher: Watcher | None = None) -> Done:
+    def run(self, watcher: Watcher | None = None) -> BatchOutcome:
         """Does the missing runs; returns when all are done.
 
         Every finished run is kept, whatever stops the pool. Raises the errors of the cache and of
@@ -135,7 +135,7 @@ class Pool:
             if not self._steps.one(job):
                 self._waiting.later(job)
 
-    def _in_processes(self, shared: Shared, workers: int) -> None:
+    def _in_processes(self, shared: SharedStore, workers: int) -> None:
         """Has a process do jobs as long as there are any; starts another if user code ends it.
 
         Jobs that such a process leaves are tried one at a time, to find the one that ended it.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from narrows.errors import InputError
 from narrows.plan import Trial, canonical_json
-from narrows.spec import Override, Written, parse
+from narrows.spec import Override, SpecificationText, parse
 from narrows.spec.reading import read_written
 from narrows.spec.values import to_toml
 from narrows.store.atomic import write_text
@@ -40,7 +40,7 @@ def write_reproducer(
 def _single_run(text: str, trial: Trial, values: Mapping[str, object]) -> str | None:
     """The specification of a single run, if it gives the same scenario."""
     changes = [Override(f"{place}={_inline(value)}") for place, value in values.items()]
-    document = tomllib.loads(read_written(Written(text), changes, None).text)
+    document = tomllib.loads(read_written(SpecificationText(text), changes, None).text)
     document.pop("sweep", None)
     document["name"] = trial.scenario["name"]
     document["run"] = {**document["run"], "seed": trial.seed, "trials": 1}

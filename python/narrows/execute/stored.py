@@ -8,7 +8,7 @@ from pathlib import Path
 from narrows.execute.cache import StoreCache
 from narrows.execute.job import Job
 from narrows.execute.pool import Pool
-from narrows.execute.tally import Done
+from narrows.execute.tally import BatchOutcome
 from narrows.execute.watcher import Watcher
 from narrows.store import create_store
 from narrows.store.atomic import writing
@@ -20,7 +20,7 @@ def run_all(
     *,
     jobs: int | None = None,
     watcher: Watcher | None = None,
-) -> Done:
+) -> BatchOutcome:
     """Runs what isn't in the store `out/runs` yet; raises StoreError if `out` is no place."""
     store = create_store(out / "runs")
     with writing(out):

@@ -22,7 +22,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Done:
+class BatchOutcome:
     """The outcome: `new` runs, those `stored` before or by another process, and failures."""
 
     new: int
@@ -99,8 +99,8 @@ class Tally:
                 part=min(1.0, work / self._work) if self._work else 1.0,
             )
 
-    def outcome(self) -> Done:
+    def outcome(self) -> BatchOutcome:
         """The outcome of all jobs."""
         failures = sorted(self._failures, key=lambda f: (f.cell.number, f.trial.number))
         wall_s = time.monotonic() - self._began
-        return Done(self._new, self._stored, tuple(failures), self._packets, wall_s)
+        return BatchOutcome(self._new, self._stored, tuple(failures), self._packets, wall_s)

@@ -9,7 +9,7 @@ from narrows.execute.job import FinishedJob, Job
 from narrows.execute.pool import Pool
 
 
-class _Handed(Cache):
+class _PassThroughCache(Cache):
     """Passes each run on."""
 
     def __init__(self, take: Callable[[Job, FinishedJob], None]) -> None:
@@ -27,4 +27,4 @@ def run_each(
 
     `take` is called from several threads. Raises the error of the first run that fails.
     """
-    Pool(wanted, _Handed(take), jobs).run()
+    Pool(wanted, _PassThroughCache(take), jobs).run()

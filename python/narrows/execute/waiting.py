@@ -28,7 +28,7 @@ class _Item:
         return max(0.0, self.not_before - time.monotonic())
 
 
-class Waiting:
+class JobQueue:
     """Jobs for several threads, until `stop` is set; then there are none left."""
 
     def __init__(self, stop: threading.Event) -> None:

@@ -19,7 +19,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from narrows.errors import InterruptedRunError
-from narrows.execute.cache import Shared, StoreCache, words
+from narrows.execute.cache import SharedStore, StoreCache, words
 from narrows.execute.job import Job
 from narrows.execute.portable_job import PortableJob
 from narrows.execute.steps import JobSteps
@@ -40,7 +40,7 @@ Event = tuple[str, str, tuple[Any, ...]]
 class Setup:
     """The setup of all jobs: where runs are stored, and from when on failures count."""
 
-    shared: Shared
+    shared: SharedStore
     began_at: float
 
 

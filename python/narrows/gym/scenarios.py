@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from narrows.errors import InputError
 from narrows.packets import PACKET_BYTES
-from narrows.spec import Written, load
+from narrows.spec import SpecificationText, load
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +36,7 @@ def _base(flows: int, service: str) -> dict[str, Any]:
         "flows": [{"cca": "fixed", "name": "agent"}, *others],
         "run": {"duration": "20s", "record": "summary"},
     }
-    return dict(load(Written.document(document)).spec.scenario)
+    return dict(load(SpecificationText.document(document)).spec.scenario)
 
 
 def _episode(
@@ -102,7 +102,7 @@ def draw_of(scenario: str | Mapping[str, Any] | Draw) -> Draw:
 
 
 def _check(document: Mapping[str, Any]) -> dict[str, Any]:
-    made: dict[str, Any] = {**load(Written.document(document)).spec.scenario}
+    made: dict[str, Any] = {**load(SpecificationText.document(document)).spec.scenario}
     first = made["flows"][0]["cca"]
     if first != "fixed":
         raise InputError.at("flows[0].cca", f'"{first}"', '"fixed" for the agent')

@@ -12,7 +12,7 @@ from narrows.metrics.bounds import CheckVerdict, decide
 from narrows.metrics.catalogue import scale_of
 from narrows.metrics.intervals import half_width, interval, mean
 from narrows.metrics.metric import Row
-from narrows.spec import Condition, ResultCheck, Scenario, Taken, same_value, spell
+from narrows.spec import Condition, ResultCheck, Scenario, SeriesNumber, same_value, spell
 from narrows.spec.suggest import one_of, quote
 from narrows.words import count_of
 
@@ -158,7 +158,7 @@ def _known_places(one: ResultCheck, place: str, cases: Sequence[Combination]) ->
             raise InputError.at(f"{place}.where", found, one_of(written, sorted(places)))
 
 
-def _known_series(taken: Taken, place: str, cases: Sequence[Combination]) -> None:
+def _known_series(taken: SeriesNumber, place: str, cases: Sequence[Combination]) -> None:
     """Every series must belong to something that a combination has; a link's columns are known."""
     owners = list(dict.fromkeys(name for case in cases for name in case.owners))
     for key, asked in taken.conditions():

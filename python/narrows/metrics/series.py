@@ -105,7 +105,7 @@ class RunSeries:
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedSeries:
     """A series that is computed from the rows of a flow or link, over each sample interval."""
 
     name: str
@@ -221,32 +221,32 @@ def _offer_of(rows: Columns, scenario: Scenario) -> Offer:
     return offers(scenario)[int(rows["link"][0]) if len(rows) else 0]
 
 
-OF_FLOW: Mapping[str, Derived] = {
+OF_FLOW: Mapping[str, DerivedSeries] = {
     one.name: one
     for one in (
-        Derived("goodput_mbps", "Mbit/s", "payload that reached the receiver, each byte once",
-                _mbps("received_bytes")),
-        Derived("throughput_mbps", "Mbit/s", "IP bits of its data that left the bottleneck",
-                _mbps("wire_bytes")),
-        Derived("sending_pps", "packets/s", "packets sent, retransmissions included",
-                _per_second("sent")),
-        Derived("loss_rate", "", "part of its packets sent that were marked lost",
-                _part("lost", "sent")),
-        Derived("retransmission_rate", "", "part of its packets sent that were retransmissions",
-                _part("retransmitted", "sent")),
+        DerivedSeries("goodput_mbps", "Mbit/s", "payload that reached the receiver, each byte once",
+                      _mbps("received_bytes")),
+        DerivedSeries("throughput_mbps", "Mbit/s", "IP bits of its data that left the bottleneck",
+                      _mbps("wire_bytes")),
+        DerivedSeries("sending_pps", "packets/s", "packets sent, retransmissions included",
+                      _per_second("sent")),
+        DerivedSeries("loss_rate", "", "part of its packets that were marked lost",
+                      _part("lost", "sent")),
+        DerivedSeries("retransmission_rate", "", "part of its packets that were retransmissions",
+                      _part("retransmitted", "sent")),
     )
 }  # fmt: skip
 """Derived series of flows."""
-OF_LINK: Mapping[str, Derived] = {
+OF_LINK: Mapping[str, DerivedSeries] = {
     one.name: one
     for one in (
-        Derived("queue_ms", "ms", "how long the link takes to send the backlog", _queue_ms),
-        Derived("loss_rate", "", "part of the arriving packets that the queue dropped",
-                _part("dropped_packets", "arrived_packets")),
-        Derived("mark_rate", "", "part of the arriving packets that the queue marked",
-                _part("marked_packets", "arrived_packets")),
-        Derived("utilization", "", "IP bits forwarded over those that the link offered",
-                _utilization),
+        DerivedSeries("queue_ms", "ms", "how long the link takes to send the backlog", _queue_ms),
+        DerivedSeries("loss_rate", "", "part of the arriving packets that the queue dropped",
+                      _part("dropped_packets", "arrived_packets")),
+        DerivedSeries("mark_rate", "", "part of the arriving packets that the queue marked",
+                      _part("marked_packets", "arrived_packets")),
+        DerivedSeries("utilization", "", "IP bits forwarded over those that the link offered",
+                      _utilization),
     )
 }  # fmt: skip
 """Derived series of links."""

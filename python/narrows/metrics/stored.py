@@ -13,7 +13,7 @@ from narrows.store import Store
 from narrows.store.stored_run import RunTables
 
 
-class Found:
+class StoreMeasurements:
     """The runs in a store."""
 
     def __init__(self, store: Store) -> None:

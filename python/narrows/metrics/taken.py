@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from narrows.metrics.series import RunSeries, Samples
-from narrows.spec import Condition, Taken
+from narrows.spec import Condition, SeriesNumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class _NoValue(Exception):  # noqa: N818 (it is the answer, not an error)
     """The reason why there is no number."""
 
 
-def take(taken: Taken, run: RunSeries) -> Reading:
+def take(taken: SeriesNumber, run: RunSeries) -> Reading:
     """The number that is taken from a run; the names must be among `series.owners`."""
     try:
         period = _period(taken, run)
@@ -70,7 +70,7 @@ def _require_series(run: RunSeries, asked: Condition) -> list[Samples]:
     return found
 
 
-def _period(taken: Taken, run: RunSeries) -> _Period:
+def _period(taken: SeriesNumber, run: RunSeries) -> _Period:
     described = run.scenario["run"]
     begin_s = described["warmup_ns"] / 1e9 if taken.from_s is None else taken.from_s
     end_s = described["duration_ns"] / 1e9
@@ -147,7 +147,7 @@ def _begins(holds: Flags) -> Flags:
     return holds & ~np.concatenate(([False], holds[:-1]))
 
 
-def _of_one(taken: Taken, series: Samples, period: _Period, run: RunSeries) -> float:
+def _of_one(taken: SeriesNumber, series: Samples, period: _Period, run: RunSeries) -> float:
     if taken.window_s is not None:
         series = _window_means(series, period, taken.window_s)
     within = period.holds(series.time_s)
@@ -181,7 +181,7 @@ def _window_means(series: Samples, period: _Period, window_s: float) -> Samples:
 
 
 def _of_condition(
-    taken: Taken, holds: Flags, time_s: Numbers, period: _Period, rtt_s: float
+    taken: SeriesNumber, holds: Flags, time_s: Numbers, period: _Period, rtt_s: float
 ) -> float:
     if not len(holds):
         raise _NoValue(f"no sample of {taken.condition.series} within the period")

@@ -10,7 +10,7 @@ from narrows.figures.looks import words
 from narrows.spec.scenario import Scenario
 
 
-class Summarised(Protocol):
+class SummarisedRun(Protocol):
     """A run with its scenario and its summary as in `--json`."""
 
     @property
@@ -36,7 +36,7 @@ def percent(value: float | None) -> str:
     return "\N{EN DASH}" if value is None else f"{number(100 * value)} %"
 
 
-def cards(runs: Sequence[Summarised], groups: Sequence[str]) -> list[tuple[str, str]]:
+def cards(runs: Sequence[SummarisedRun], groups: Sequence[str]) -> list[tuple[str, str]]:
     """The key figures: means over the runs.
 
     Shares are given if there are several classes, completion times if transfers end.
@@ -58,7 +58,7 @@ def cards(runs: Sequence[Summarised], groups: Sequence[str]) -> list[tuple[str, 
     return [*found, *_shares(runs, groups), *_completions(runs)]
 
 
-def _shares(runs: Sequence[Summarised], groups: Sequence[str]) -> list[tuple[str, str]]:
+def _shares(runs: Sequence[SummarisedRun], groups: Sequence[str]) -> list[tuple[str, str]]:
     scenario = runs[0].scenario
     classes = frames.flow_classes(scenario, groups)
     if len(classes) < 2:
@@ -74,7 +74,7 @@ def _shares(runs: Sequence[Summarised], groups: Sequence[str]) -> list[tuple[str
     return found
 
 
-def _completions(runs: Sequence[Summarised]) -> list[tuple[str, str]]:
+def _completions(runs: Sequence[SummarisedRun]) -> list[tuple[str, str]]:
     found = [entry for run in runs for entry in run.summary.get("completions", ())]
     cards = []
     for name in dict.fromkeys(entry["class"] for entry in found):

@@ -26,7 +26,7 @@ from narrows.reproduce.study.method import StudyMethod
 from narrows.reproduce.study_files import studies, takes_functions
 from narrows.reproduce.study_places import TABLES
 from narrows.reproduce.toml_text import study_text
-from narrows.spec import Written
+from narrows.spec import SpecificationText
 from narrows.spec.reading import read_written
 from narrows.spec.suggest import one_of, quote
 from narrows.store.atomic import writing
@@ -85,7 +85,7 @@ def _check_values(exhibit: Exhibit, study: Table) -> None:
     method = StudyMethod(exhibit.identifier, study, exhibit.profile)
     for case in method.cases(Scope(exhibit.profile)):
         try:
-            read_written(Written.document(case.spec), (), None).spec()
+            read_written(SpecificationText.document(case.spec), (), None).spec()
         except SpecError as error:
             raise InputError(
                 Problem(f"--set {one.place}", one.found, one.remedy) for one in error.problems

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, NarrowsError, SpecError
-from narrows.execute import Done, Job, Watcher, run_all
+from narrows.execute import BatchOutcome, Job, Watcher, run_all
 from narrows.plan import Cell, Plan, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.reproduce.library import library
 from narrows.reproduce.study_code import sources
-from narrows.spec import Written
+from narrows.spec import SpecificationText
 from narrows.spec.host import MODELLED
 from narrows.spec.reading import read_written
 from narrows.store import Store, open_store, read_frames, write_frames
@@ -145,7 +145,7 @@ def _control_names(runs: Plan, meant: Plan) -> tuple[str, ...]:
 
 
 def _plan(case: Case, engine: Backend) -> Plan:
-    document = Written.document(_possible(case.spec, engine))
+    document = SpecificationText.document(_possible(case.spec, engine))
     spec = read_written(document, (), library().near).spec(engine.capabilities().ccas)
     return plan(spec, engine.engine_of, engine.name)
 
@@ -174,7 +174,7 @@ def gather(
     *,
     jobs: int | None = None,
     watcher: Watcher | None = None,
-) -> Done:
+) -> BatchOutcome:
     """Does the missing runs of all figures together; raises StoreError if `out` can't be used."""
     return run_all([job for item in works for job in item.jobs()], out, jobs=jobs, watcher=watcher)
 

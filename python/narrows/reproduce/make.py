@@ -8,7 +8,7 @@ from pathlib import Path
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, SpecError
-from narrows.execute import Done, Watcher
+from narrows.execute import BatchOutcome, Watcher
 from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import Data, Exhibit, Finding, Scope
@@ -47,7 +47,7 @@ class Reproduction:
 
     made: tuple[ReproducedFigure, ...]
     refused: tuple[UnsupportedFigure, ...]
-    gathered: Done
+    gathered: BatchOutcome
     pages: dict[str, Path]
     index: Path
 

@@ -30,7 +30,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenLibrary:
     """A name within a library, and where its results go unless a place is given."""
 
     wanted: str
@@ -38,7 +38,7 @@ class Opened:
 
 
 @contextmanager
-def open_library(wanted: str, out: str | Path | None) -> Iterator[Opened]:
+def open_library(wanted: str, out: str | Path | None) -> Iterator[OpenLibrary]:
     """Works on the library that `wanted` means while the block runs.
 
     It is ours, or the paper of a path: a folder, its study.toml, or one of several studies; with
@@ -48,7 +48,7 @@ def open_library(wanted: str, out: str | Path | None) -> Iterator[Opened]:
     if not is_path(wanted):
         place = Path(out) if out is not None else OUT
         _check_place(place)
-        yield Opened(wanted, place)
+        yield OpenLibrary(wanted, place)
         return
     path, claim = _parts(wanted)
     file = _description(path)
@@ -57,20 +57,20 @@ def open_library(wanted: str, out: str | Path | None) -> Iterator[Opened]:
     with using(chosen):
         study_check.check()
         _check_place(place)
-        yield Opened(_name(path, claim), place)
+        yield OpenLibrary(_name(path, claim), place)
 
 
 @contextmanager
-def open_to_read(wanted: str, out: str | Path | None) -> Iterator[Opened]:
+def open_to_read(wanted: str, out: str | Path | None) -> Iterator[OpenLibrary]:
     """As `open_library`, but results of another library may be there, and none of its code runs."""
     if not is_path(wanted):
-        yield Opened(wanted, Path(out) if out is not None else OUT)
+        yield OpenLibrary(wanted, Path(out) if out is not None else OUT)
         return
     path, claim = _parts(wanted)
     chosen = _library(_description(path))
     with using(chosen):
         study_check.check(run_code=False)
-        yield Opened(_name(path, claim), _place(chosen, out))
+        yield OpenLibrary(_name(path, claim), _place(chosen, out))
 
 
 def _place(chosen: Library, out: str | Path | None) -> Path:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from narrows.execute import Done, Watcher
+from narrows.execute import BatchOutcome, Watcher
 from narrows.reproduce.exhibit import Data, Finding
 from narrows.reproduce.gather import Work, gather, measurements
 from narrows.reproduce.judging import one_of_looks
@@ -61,14 +61,14 @@ def settle(
     until: Settled = every_check,
     jobs: int | None = None,
     watcher: Watcher | None = None,
-) -> tuple[list[SettledFigure], Done]:
+) -> tuple[list[SettledFigure], BatchOutcome]:
     """Runs and judges figures, with up to `looks` looks at each; the trials double between two.
 
     Raises StoreError if `out` can't be used, NarrowsError if a run failed.
     """
     outcomes: dict[int, SettledFigure] = {}
     varied: dict[int, frozenset[int]] = {}
-    waiting, done = list(range(len(works))), Done(0, 0, (), 0, 0.0)
+    waiting, done = list(range(len(works))), BatchOutcome(0, 0, (), 0, 0.0)
     for look in range(looks):
         if not waiting:
             break
@@ -105,9 +105,9 @@ def _with_more_trials(item: Work, factor: int, varied: frozenset[int]) -> Work:
     return replace(more, cells=tuple(chosen))
 
 
-def _sum(before: Done, now: Done, first: bool) -> Done:
+def _sum(before: BatchOutcome, now: BatchOutcome, first: bool) -> BatchOutcome:
     """Both; of later looks what is stored was counted before."""
     stored = before.stored + (now.stored if first else 0)
     failures = before.failures + now.failures
     packets, wall = before.packets + now.packets, before.wall_s + now.wall_s
-    return Done(before.new + now.new, stored, failures, packets, wall)
+    return BatchOutcome(before.new + now.new, stored, failures, packets, wall)

@@ -74,8 +74,8 @@ NEEDED: Mapping[str, Sequence[str]] = {
 }
 CODED: Mapping[str, str] = {"study": "study with code", "check": "rule"}
 """The kinds of tables in a study whose conditions, measurements and checks are code."""
-Found = Iterator[tuple[str, str, str]]
-"""Problems: the place, what was found, what would be right."""
+Problems = Iterator[tuple[str, str, str]]
+"""Problems: each with its place, the value found, and the right one."""
 
 
 def check(*, run_code: bool = True) -> None:
@@ -110,7 +110,7 @@ def _check_code(document: str, study: Table) -> None:
             own_measures.check(document, measure["python"])
 
 
-def wrong(study: Table) -> Found:
+def wrong(study: Table) -> Problems:
     """The problems of a study: first those of its form, and only without them the others.
 
     The content of one with `code` is its author's affair.
@@ -119,12 +119,12 @@ def wrong(study: Table) -> Found:
     yield from problems or (_content(study) if "code" not in study else _code(study["code"]))
 
 
-def _code(name: str) -> Found:
+def _code(name: str) -> Problems:
     if Path(name).name != name or not name.endswith(".py"):
         yield "code", quote(name), "the name of a Python file beside the study"
 
 
-def _form(study: Table) -> Found:
+def _form(study: Table) -> Problems:
     own_kinds = CODED if "code" in study else {}
     yield from _keys(own_kinds.get("study", "study"), study, "")
     for place, kind, table in _tables(study):
@@ -160,7 +160,7 @@ def _mapping(found: Any) -> Mapping[str, Any]:  # noqa: ANN401 (any value of TOM
     return found if isinstance(found, Mapping) else {}
 
 
-def _keys(kind: str, table: Table, before: str) -> Found:
+def _keys(kind: str, table: Table, before: str) -> Problems:
     """Unknown keys, values of another type, and missing keys."""
     known = KEYS[kind]
     for key, value in table.items():
@@ -184,7 +184,7 @@ def _describe(value: object) -> str:
     return quote(value) if isinstance(value, str) else f"{value!r}"[:80]
 
 
-def _content(study: Table) -> Found:
+def _content(study: Table) -> Problems:
     axes, measures = labels_of(study), study["measures"]
     if not axes:
         yield "axes", "no axis", "a table [axes.NAME], or axes.PLACE with a list of values"
@@ -206,7 +206,7 @@ def _content(study: Table) -> Found:
     yield from _twice(study)
 
 
-def _kind_and_scales(place: str, figure: Table, axes: Table) -> Found:
+def _kind_and_scales(place: str, figure: Table, axes: Table) -> Problems:
     kinds, scales = ("bars", "lines"), ("linear", "log")
     for key, known in (("kind", kinds), ("x_scale", scales), ("y_scale", scales)):
         if figure.get(key, known[0]) not in known:
@@ -219,7 +219,7 @@ def _kind_and_scales(place: str, figure: Table, axes: Table) -> Found:
                 yield f"{place}.x", f'the label "{label}"', "labels that begin with a number"
 
 
-def _measure(place: str, measure: object) -> Found:
+def _measure(place: str, measure: object) -> Problems:
     if not isinstance(measure, Mapping):
         yield place, _describe(measure), TABLE
     elif not isinstance(measure.get("label"), str):
@@ -238,7 +238,7 @@ def _measure(place: str, measure: object) -> Found:
                 yield f"{place}.{key}", one.found, one.remedy
 
 
-def _quick(study: Table, axes: Table) -> Found:
+def _quick(study: Table, axes: Table) -> Problems:
     for name, labels in study.get("quick", {}).items():
         if name == "set":
             continue
@@ -252,7 +252,7 @@ def _join(labels: Sequence[object]) -> str:
     return ", ".join(map(str, labels))
 
 
-def _claim(place: str, claim: Table, axes: Table, measures: Table) -> Found:
+def _claim(place: str, claim: Table, axes: Table, measures: Table) -> Problems:
     if claim["kind"] not in KINDS:
         yield f"{place}.kind", quote(claim["kind"]), one_of(claim["kind"], KINDS)
     if not claim["id"] or "/" in claim["id"]:
@@ -268,7 +268,7 @@ def _claim(place: str, claim: Table, axes: Table, measures: Table) -> Found:
                 yield from _bounds(below, one)
 
 
-def _bounds(place: str, check: Table) -> Found:
+def _bounds(place: str, check: Table) -> Problems:
     bounds = [check[key] for key in ("at_least", "at_most") if key in check]
     if not bounds or bounds != sorted(bounds):
         remedy = "`at_least`, `at_most` or both, the lower one first"
@@ -278,7 +278,7 @@ def _bounds(place: str, check: Table) -> Found:
             yield f"{below}.results", quote(change["results"]), one_of(change["results"], SEEN)
 
 
-def _question(place: str, one: Table, axes: Table, measures: Table, key: str) -> Found:
+def _question(place: str, one: Table, axes: Table, measures: Table, key: str) -> Problems:
     """The measure and the conditions that a check, a note or a figure names."""
     if one["measure"] not in measures:
         yield f"{place}.{key}", quote(one["measure"]), one_of(one["measure"], measures)
@@ -298,7 +298,7 @@ def _question(place: str, one: Table, axes: Table, measures: Table, key: str) ->
         yield f"{place}.best", quote(one["best"]), '"highest" or "lowest"'
 
 
-def _twice(study: Table) -> Found:
+def _twice(study: Table) -> Problems:
     """Names that a study gives twice."""
     claims = [(f"{place}.id", claim["id"]) for place, claim in _each(study, "claim", "")]
     yield from _duplicates(claims)
@@ -314,7 +314,7 @@ def _twice(study: Table) -> Found:
         yield from _duplicates([(f"{at}.name", one["name"]) for at, one in checks if "name" in one])
 
 
-def _duplicates(named: Sequence[tuple[str, str]]) -> Found:
+def _duplicates(named: Sequence[tuple[str, str]]) -> Problems:
     seen: set[str] = set()
     for place, name in named:
         if name in seen:

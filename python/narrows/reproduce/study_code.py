@@ -45,7 +45,7 @@ def load(document: str, file: str) -> ModuleType:
     read(path)
     permission.check(path.name, path)
     user_code.announce(str(path))
-    loader = _Uncached(name, str(path))
+    loader = _FreshLoader(name, str(path))
     module = module_from_spec(ModuleSpec(name, loader, origin=str(path)))
     module.__file__ = str(path)
     sys.modules[name] = module
@@ -107,7 +107,7 @@ class _OwnMethod:
         return sources(self._module)
 
 
-class _Uncached(SourceFileLoader):
+class _FreshLoader(SourceFileLoader):
     """Compiles a file each time, as an edit within a second may leave its size as it was."""
 
     def get_code(self, fullname: str) -> CodeType:

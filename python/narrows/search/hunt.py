@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from narrows.errors import InputError
 from narrows.search.log import Log
 from narrows.search.space import Dimension, Value
-from narrows.search.trying import Tried, Trying
+from narrows.search.trying import PointResults, PointRunner
 
 if TYPE_CHECKING:
     import optuna
@@ -20,7 +20,9 @@ _MOST = 100.0
 """The sampler doesn't distinguish values worse than this."""
 
 
-def hunt(trying: Trying, log: Log, tries: int, report: Callable[[str, float], None]) -> list[Tried]:
+def hunt(
+    trying: PointRunner, log: Log, tries: int, report: Callable[[str, float], None]
+) -> list[PointResults]:
     """Tries conditions until there are `tries`, including those in `log`; returns all of them.
 
     `report` gets the current activity and the part of the tries that is done.
@@ -60,7 +62,7 @@ def _distributions(space: Sequence[Dimension]) -> dict[str, BaseDistribution]:
     return {one.name: one.distribution() for one in space}
 
 
-def _remember(study: optuna.Study, space: Sequence[Dimension], tried: Tried) -> Tried:
+def _remember(study: optuna.Study, space: Sequence[Dimension], tried: PointResults) -> PointResults:
     """Adds an earlier try to the study."""
     from optuna.trial import create_trial
 

@@ -14,7 +14,7 @@ from typing import Any
 from narrows.errors import InputError
 from narrows.files import read_limited
 from narrows.search.space import Dimension, Value
-from narrows.search.trying import Tried, Trying
+from narrows.search.trying import PointResults, PointRunner
 
 _MOST_BYTES = 1_000_000_000
 _REMEDY = "another --out"
@@ -23,7 +23,7 @@ _REMEDY = "another --out"
 class Log:
     """The tries of one search, in a file."""
 
-    def __init__(self, path: Path, trying: Trying) -> None:
+    def __init__(self, path: Path, trying: PointRunner) -> None:
         self.path = path
         self._space = trying.objective.space
         self._header = {
@@ -35,7 +35,7 @@ class Log:
             "sources": trying.sources,
         }
 
-    def read(self) -> list[Tried]:
+    def read(self) -> list[PointResults]:
         """The earlier tries; begins the log if there is none, and removes an incomplete last line.
 
         Raises InputError for a file that isn't the log of this search.
@@ -56,7 +56,7 @@ class Log:
             return "the log of a search with another source of the control"
         return "the log of another search"
 
-    def append(self, tried: Sequence[Tried]) -> None:
+    def append(self, tried: Sequence[PointResults]) -> None:
         """Adds tries."""
         with self.path.open("a", encoding="utf-8") as file:
             for one in tried:
@@ -86,7 +86,7 @@ class Log:
             with self.path.open("r+b") as file:
                 file.truncate(len(whole))
 
-    def _read_try(self, number: int, entry: Any) -> Tried:  # noqa: ANN401 - whatever JSON holds
+    def _read_try(self, number: int, entry: Any) -> PointResults:  # noqa: ANN401 - whatever JSON holds
         """The try in a line."""
         try:
             point, badness, values = entry["point"], entry["badness"], entry["values"]
@@ -101,7 +101,7 @@ class Log:
             right = False
         if not right:
             raise self._wrong(number)
-        return Tried(point, tuple(badness), tuple(values), tuple(references))
+        return PointResults(point, tuple(badness), tuple(values), tuple(references))
 
     def _wrong(self, number: int) -> InputError:
         return InputError.at(f"{self.path}:{number}", "no try of this search", _REMEDY)

@@ -23,7 +23,7 @@ from narrows.search.log import Log
 from narrows.search.minimise import FINAL, findings
 from narrows.search.objectives import Objective, Row, find
 from narrows.search.space import Point, departures, join_words, sentence, specification
-from narrows.search.trying import Tried, Trying
+from narrows.search.trying import PointResults, PointRunner
 from narrows.spec.registry import title
 from narrows.spec.suggest import one_of, quote
 from narrows.store import RESULTS
@@ -43,7 +43,7 @@ class Counterexample:
     """Conditions under which the control fails: in words and as a specification."""
 
     says: str
-    tried: Tried
+    tried: PointResults
     spec: Path
     page: Path | None
     confirmed: str
@@ -54,8 +54,8 @@ class Counterexample:
 class Search:
     """The findings of a search, and how many conditions it tried."""
 
-    trying: Trying
-    tried: tuple[Tried, ...]
+    trying: PointRunner
+    tried: tuple[PointResults, ...]
     findings: tuple[Counterexample, ...]
     out: Path
 
@@ -170,13 +170,13 @@ def settings(
     than: str | None = None,
     jobs: int | None = None,
     memory: dict[str, Row] | None = None,
-) -> Trying:
+) -> PointRunner:
     """The comparison of a search in the simulator: with the rival, if any, and the references."""
     rival = beside if objective.rivals else None
     others = tuple(name for name in REFERENCES if name != subject)
     references = (rival,) if rival else (than,) if than else others
     known = {} if memory is None else memory
-    return Trying(subject, rival, references, objective, get_backend("sim"), jobs, known)
+    return PointRunner(subject, rival, references, objective, get_backend("sim"), jobs, known)
 
 
 def _directory(place: Path) -> Path:
@@ -187,7 +187,7 @@ def _directory(place: Path) -> Path:
 
 
 def _keep(
-    trying: Trying, tried: Tried, place: Path, confirm: str | None, pages: bool = True
+    trying: PointRunner, tried: PointResults, place: Path, confirm: str | None, pages: bool = True
 ) -> Counterexample:
     """Writes a finding as a specification, and runs it."""
     says = _sentence(trying, tried)
@@ -209,7 +209,7 @@ def _page(experiment: Experiment, results: Path) -> Path:
     return write_report(result.path).page
 
 
-def _sentence(trying: Trying, tried: Tried) -> str:
+def _sentence(trying: PointRunner, tried: PointResults) -> str:
     """The finding in one sentence."""
     objective = trying.objective
     references = [value for row in tried.references for value in row if value is not None]
@@ -224,7 +224,7 @@ def _sentence(trying: Trying, tried: Tried) -> str:
     return f"With {sentence(objective.space, tried.point)}: {said} ({seeds})."
 
 
-def _specification(trying: Trying, tried: Tried, says: str) -> str:
+def _specification(trying: PointRunner, tried: PointResults, says: str) -> str:
     """The conditions with the check that the control fails."""
     objective, middle = trying.objective, len(tried.references) // 2
     limits = [objective.limit_of(row, tried.point) for row in tried.references]
@@ -238,7 +238,7 @@ def _specification(trying: Trying, tried: Tried, says: str) -> str:
     return f"# {says}\n{text}\n{check}"
 
 
-def elsewhere(trying: Trying, point: Point, name: str) -> str:
+def elsewhere(trying: PointRunner, point: Point, name: str) -> str:
     """The outcome under some conditions on another back end, with three seeds, in words."""
     try:
         there = replace(trying, backend=get_backend(name))

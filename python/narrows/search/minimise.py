@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from narrows.search.space import Dimension, Value, departures
-from narrows.search.trying import Tried, Trying
+from narrows.search.trying import PointResults, PointRunner
 
 SEEDS = (1, 2, 3)
 """The seeds of tries during the reduction."""
@@ -15,7 +15,7 @@ FINAL = tuple(range(101, 111))
 """The seeds that confirm a finding: others than those that found it."""
 
 
-def minimise(trying: Trying, tried: Tried) -> Tried | None:
+def minimise(trying: PointRunner, tried: PointResults) -> PointResults | None:
     """The fewest departures with which it still fails; None if it failed with one seed only."""
     space = trying.objective.space
     if not trying.fails(tried.point, SEEDS):
@@ -37,13 +37,13 @@ def minimise(trying: Trying, tried: Tried) -> Tried | None:
     return final if final.fails else None
 
 
-def findings(trying: Trying, tried: Iterable[Tried], most: int) -> list[Tried]:
+def findings(trying: PointRunner, tried: Iterable[PointResults], most: int) -> list[PointResults]:
     """Up to `most` findings, the worst first; none that another one's conditions explain.
 
     Of clear failures, those that take the fewest packets to run come first.
     """
     space = trying.objective.space
-    found: list[Tried] = []
+    found: list[PointResults] = []
     for candidate in sorted((one for one in tried if one.fails), key=_rank):
         if len(found) == most:
             break
@@ -56,11 +56,11 @@ def findings(trying: Trying, tried: Iterable[Tried], most: int) -> list[Tried]:
     return found
 
 
-def _rank(one: Tried) -> tuple[float, float]:
+def _rank(one: PointResults) -> tuple[float, float]:
     return -min(one.badness[0], CLEAR), float(one.point["rate_mbit"])
 
 
-def _explains(small: Tried, candidate: Tried, space: Sequence[Dimension]) -> bool:
+def _explains(small: PointResults, candidate: PointResults, space: Sequence[Dimension]) -> bool:
     """Whether the candidate has all of a finding's departures, in the same directions."""
     return all(
         _alike(one, small.point[one.name], candidate.point[one.name])

@@ -18,7 +18,7 @@ from narrows.spec.host import MODELLED
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class PointResults:
     """The results under some conditions: of the control and of each reference, by seed."""
 
     point: Point
@@ -38,7 +38,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Trying:
+class PointRunner:
     """The fixed settings of a search."""
 
     subject: str
@@ -55,7 +55,7 @@ class Trying:
         """The search's name, for files."""
         return f"{self.subject.replace(':', '-')}-{self.objective.name}"
 
-    def all(self, points: Sequence[Point], seeds: Iterable[int]) -> list[Tried]:
+    def all(self, points: Sequence[Point], seeds: Iterable[int]) -> list[PointResults]:
         """Tries all points with all seeds, on all cores."""
         chosen = list(seeds)
         controls = (self.subject, *self.references)
@@ -72,7 +72,9 @@ class Trying:
             rows = [[next(found) for _ in controls] for _ in chosen]
             badness = tuple(self.objective.badness(row[0], row[1:], point) for row in rows)
             values = tuple(row[0] for row in rows)
-            tried.append(Tried(point, badness, values, tuple(tuple(row[1:]) for row in rows)))
+            tried.append(
+                PointResults(point, badness, values, tuple(tuple(row[1:]) for row in rows))
+            )
         return tried
 
     @cached_property

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from narrows.spec.check import Condition, ResultCheck, Taken
+from narrows.spec.check import Condition, ResultCheck, SeriesNumber
 from narrows.spec.override import Override
-from narrows.spec.reading import Loaded, Written, load, parse
+from narrows.spec.reading import CheckedSpecification, SpecificationText, load, parse
 from narrows.spec.scenario import Scenario
 from narrows.spec.spec import Spec, Until
 from narrows.spec.study import Axis, Study, load_study, parse_study
@@ -12,16 +12,16 @@ from narrows.spec.values import same_value, spell
 
 __all__ = [
     "Axis",
+    "CheckedSpecification",
     "Condition",
-    "Loaded",
     "Override",
     "ResultCheck",
     "Scenario",
+    "SeriesNumber",
     "Spec",
+    "SpecificationText",
     "Study",
-    "Taken",
     "Until",
-    "Written",
     "load",
     "load_study",
     "parse",

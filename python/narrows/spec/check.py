@@ -46,7 +46,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Taken:
+class SeriesNumber:
     """A number that is taken from a series within a period.
 
     The period lasts from `from_s`, or the warm-up, to `to_s`, or the end of the run.
@@ -130,7 +130,7 @@ class ResultCheck:
     """The mean may not be higher."""
     where: Mapping[str, Any]
     """Only where these places have these values: { "path.buffer" = "1bdp" }; a list means any."""
-    taken: Taken | None = None
+    taken: SeriesNumber | None = None
     """The number taken from a series, if it isn't about a metric."""
 
     @property
@@ -163,13 +163,13 @@ def read_check(entry: Mapping[str, Any]) -> ResultCheck:
     return ResultCheck(**fields, taken=None if taken is None else _read_taken(taken))
 
 
-def _read_taken(entry: Mapping[str, Any]) -> Taken:
+def _read_taken(entry: Mapping[str, Any]) -> SeriesNumber:
     conditions = ("condition", "after", "until", "holding")
     made: dict[str, Any] = {
         key: _condition(entry[key]) for key in conditions if entry[key] is not None
     }
     plain: dict[str, Any] = {key: value for key, value in entry.items() if key not in conditions}
-    return Taken(**plain, **made)
+    return SeriesNumber(**plain, **made)
 
 
 def _condition(entry: Mapping[str, Any]) -> Condition:

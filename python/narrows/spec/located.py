@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from narrows.errors import InputError, Problem, SpecError
-from narrows.spec.reading import Written, read_file
+from narrows.spec.reading import SpecificationText, read_file
 
 _PLACE = re.compile(r"check\[(\d+)\](?:\.(\w+))?")
 _HEADER = re.compile(r"\s*\[\[\s*check\s*\]\]")
@@ -17,12 +17,12 @@ _OTHER = re.compile(r"\s*\[")
 
 
 @contextmanager
-def with_lines(spec: str | Path | Written) -> Iterator[None]:
+def with_lines(spec: str | Path | SpecificationText) -> Iterator[None]:
     """Adds the file, and the line if it can be found, to problems of `[[check]]` tables."""
     try:
         yield
     except InputError as error:
-        if isinstance(spec, Written):
+        if isinstance(spec, SpecificationText):
             raise
         lines = read_file(Path(spec)).splitlines()
         raise SpecError(_locate(problem, str(spec), lines) for problem in error.problems) from None

@@ -24,7 +24,7 @@ MAX_PATH = 4096
 
 
 @dataclass(frozen=True)
-class Loaded:
+class CheckedSpecification:
     """A checked specification, and equivalent TOML text."""
 
     spec: Spec
@@ -32,7 +32,7 @@ class Loaded:
 
 
 @dataclass(frozen=True)
-class Written:
+class SpecificationText:
     """A specification that isn't a file: its text, which is JSON if a program wrote it."""
 
     text: str
@@ -65,11 +65,11 @@ class Text:
 
 
 def load(
-    path: str | Path | Written,
+    path: str | Path | SpecificationText,
     overrides: Iterable[str | Override] = (),
     controls: Iterable[str] = (),
     folders: Iterable[Path] = (),
-) -> Loaded:
+) -> CheckedSpecification:
     """Reads and checks the file at `path`, or a text, with overrides, as `PLACE=VALUE` or parsed.
 
     `controls` are those that a back end knows beyond the simulator's; programs of own controls are
@@ -77,7 +77,7 @@ def load(
     Raises SpecError with every problem found.
     """
     text = open_text(path, overrides)
-    return Loaded(text.spec(controls, folders), text.text)
+    return CheckedSpecification(text.spec(controls, folders), text.text)
 
 
 def parse(
@@ -86,24 +86,26 @@ def parse(
     overrides: Iterable[str | Override] = (),
     file: str | None = None,
     controls: Iterable[str] = (),
-) -> Loaded:
+) -> CheckedSpecification:
     """Checks a specification given as TOML text; `name` replaces a missing `name`.
 
     Raises SpecError with every problem found.
     """
-    made = read_written(Written(text, name), overrides, file)
-    return Loaded(made.spec(controls), made.text)
+    made = read_written(SpecificationText(text, name), overrides, file)
+    return CheckedSpecification(made.spec(controls), made.text)
 
 
-def open_text(path: str | Path | Written, overrides: Iterable[str | Override]) -> Text:
+def open_text(path: str | Path | SpecificationText, overrides: Iterable[str | Override]) -> Text:
     """The text at `path`, or a text itself, with overrides; raises SpecError."""
-    if isinstance(path, Written):
+    if isinstance(path, SpecificationText):
         return read_written(path, overrides, None)
     file = Path(path)
-    return read_written(Written(read_file(file), file.stem), overrides, str(path))
+    return read_written(SpecificationText(read_file(file), file.stem), overrides, str(path))
 
 
-def read_written(given: Written, overrides: Iterable[str | Override], file: str | None) -> Text:
+def read_written(
+    given: SpecificationText, overrides: Iterable[str | Override], file: str | None
+) -> Text:
     """A text with overrides; raises SpecError if it isn't TOML, or an override has no place."""
     from narrows import _native
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from narrows.errors import SpecError
 from narrows.spec.inputs import inputs, translate_errors
 from narrows.spec.override import Override
-from narrows.spec.reading import Text, Written, open_text, read_written
+from narrows.spec.reading import SpecificationText, Text, open_text, read_written
 from narrows.spec.spec import Spec, Until
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ class Study:
             yield point, made
 
 
-def load_study(path: str | Path | Written, overrides: Iterable[str | Override] = ()) -> Study:
+def load_study(
+    path: str | Path | SpecificationText, overrides: Iterable[str | Override] = ()
+) -> Study:
     """Reads the study in the file at `path`, or in a text; raises SpecError with every problem.
 
     The values themselves are checked when combinations are made.
@@ -81,7 +83,7 @@ def parse_study(
     text: str, name: str, overrides: Iterable[str | Override] = (), file: str | None = None
 ) -> Study:
     """Reads a study given as TOML text; `name` replaces a missing `name`."""
-    return _study(read_written(Written(text, name), overrides, file))
+    return _study(read_written(SpecificationText(text, name), overrides, file))
 
 
 def _study(text: Text) -> Study:

@@ -37,9 +37,9 @@ def outcomes(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Combinatio
     if not grid.checks:
         return []
     from narrows.metrics.checks import RunMeasurements, judge_all
-    from narrows.metrics.stored import Found
+    from narrows.metrics.stored import StoreMeasurements
 
-    wanted, found = {cell.number for cell in cells}, Found(store)
+    wanted, found = {cell.number for cell in cells}, StoreMeasurements(store)
     runs: dict[int, list[RunMeasurements]] = {}
     for cell, trial in grid.runs(counts(grid, store)):
         measured = found.of(cell.plan, trial) if cell.number in wanted else None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from narrows.backends import Backend, get_backend
 from narrows.plan import Cell, Grid, Selection, Trial, grid
-from narrows.spec import Override, Written, load_study
+from narrows.spec import Override, SpecificationText, load_study
 from narrows.spec.located import with_lines
 from narrows.store import RESULTS, Place, location, slug
 from narrows.sweeps.checks import refuse_unknown
@@ -41,7 +41,7 @@ def default_directory(name: str) -> Path:
 
 
 def prepare(
-    spec: str | Path | Written,
+    spec: str | Path | SpecificationText,
     overrides: Iterable[str | Override] = (),
     *,
     filters: Sequence[str] = (),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows._native import MAX_TRIALS
 from narrows.errors import EngineError, InputError
-from narrows.execute import Done, Failure, Job, Pool, StoreCache, Watcher, width
+from narrows.execute import BatchOutcome, Failure, Job, Pool, StoreCache, Watcher, width
 from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Trial, content_hash
 from narrows.provenance import provenance
@@ -154,8 +154,8 @@ def _more(job: SweepJob, store: Store, workers: int) -> list[tuple[Cell, Trial]]
     return [(cell, trial) for cell, n in cells for trial in cell.plan.trials[n : n + each]]
 
 
-def _add(first: Done, then: Done) -> Done:
-    return Done(
+def _add(first: BatchOutcome, then: BatchOutcome) -> BatchOutcome:
+    return BatchOutcome(
         first.new + then.new,
         first.stored + then.stored,
         (*first.failures, *then.failures),
@@ -171,7 +171,7 @@ def _run(
     jobs: int | None,
     cluster: str | None,
     watcher: Watcher | None,
-) -> Done:
+) -> BatchOutcome:
     wanted = [Job(cell, trial, job.backend) for cell, trial in runs]
     if cluster is None:
         return Pool(wanted, StoreCache(store), jobs).run(watcher)

@@ -7,13 +7,13 @@ here whether it is what its scenario gives, without trusting who sent it.
 from __future__ import annotations
 
 from narrows.verify.derived import Findings
-from narrows.verify.repeat import Kept, Repeated, check_place, kept_runs, repeat
+from narrows.verify.repeat import RepeatableRun, Repetition, check_place, kept_runs, repeat
 from narrows.verify.text import document, lines
 
 __all__ = [
     "Findings",
-    "Kept",
-    "Repeated",
+    "RepeatableRun",
+    "Repetition",
     "check_place",
     "document",
     "kept_runs",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kept:
+class RepeatableRun:
     """A stored run: its name for people, its scenario, and what it recorded.
 
     `groups` has the class of each flow, `info` what its record says of it, `summary` its part of
@@ -49,14 +49,14 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Repeated:
+class Repetition:
     """A stored run beside its repetition.
 
     `differs` has the first packet of programs that isn't the same, each file of theirs that isn't,
     and the first difference of each table.
     """
 
-    kept: Kept
+    kept: RepeatableRun
     engine: str
     digest: str
     differs: tuple[str, ...]
@@ -67,7 +67,7 @@ class Repeated:
         return self.digest == self.kept.digest and not self.differs
 
 
-def kept_runs(place: str, sample: int | None = None) -> list[Kept]:
+def kept_runs(place: str, sample: int | None = None) -> list[RepeatableRun]:
     """The runs of a result or a store, or `sample` of them drawn at random.
 
     Raises StoreError for a place without results or with damaged ones, InputError for runs that
@@ -93,10 +93,10 @@ def check_place(place: str) -> Findings:
     return Findings(left_out=["the lists of the studies' runs, which are in object storage"])
 
 
-def _of_result(place: str) -> list[Kept]:
+def _of_result(place: str) -> list[RepeatableRun]:
     result = open_result(place)
     return [
-        Kept(
+        RepeatableRun(
             f"trial {trial.number}",
             result.path,
             trial.info.backend,
@@ -118,18 +118,18 @@ def _tables(trial: StoredTrial) -> Mapping[str, pl.DataFrame]:
     return trial.tables
 
 
-def _of_store(place: str) -> list[Kept]:
+def _of_store(place: str) -> list[RepeatableRun]:
     store = open_store(place)
 
     def tables(key: str) -> Mapping[str, pl.DataFrame]:
         found = ((name, store.table(key, name)) for name in store.tables_of(key))
         return {name: table for name, table in found if table is not None}
 
-    def read(key: str) -> Kept:
+    def read(key: str) -> RepeatableRun:
         info, scenario = store.info(key), store.scenario(key)
         whole = (info["backend"], info["engine"], info["digest"], scenario, partial(tables, key))
         groups = classes(scenario, store.table(key, "flows"))
-        return Kept(key[:12], Path(place), *whole, groups, info, derived=DERIVED, key=key)
+        return RepeatableRun(key[:12], Path(place), *whole, groups, info, derived=DERIVED, key=key)
 
     return [read(key) for key in sorted(store.keys())]
 
@@ -138,7 +138,7 @@ DERIVED = ("summary", "flows")
 """The tables that a store makes from the summary of a run."""
 
 
-def _of_name(kept: Kept) -> Iterator[str]:
+def _of_name(kept: RepeatableRun) -> Iterator[str]:
     """Yields a difference if a stored run's name isn't that of its scenario."""
     key = kept.info.get("run")
     if key is None:
@@ -148,7 +148,7 @@ def _of_name(kept: Kept) -> Iterator[str]:
         yield "its name isn't the hash of its scenario"
 
 
-def _refuse(kept: Kept) -> None:
+def _refuse(kept: RepeatableRun) -> None:
     """Raises InputError for a run that can't be repeated here, or whose code isn't allowed."""
     if kept.backend not in NAMES:
         found = f"a run of {kept.backend}, which measured something that is over"
@@ -162,10 +162,10 @@ def _refuse(kept: Kept) -> None:
         permission.check_programs(kept.place)
 
 
-def repeat(kept: Iterable[Kept], jobs: int | None = None) -> list[Repeated]:
+def repeat(kept: Iterable[RepeatableRun], jobs: int | None = None) -> list[Repetition]:
     """Repeats the runs, in parallel if the back end allows it; returns them in their order."""
     listed = list(kept)
-    found: dict[int, Repeated] = {}
+    found: dict[int, Repetition] = {}
     engines = {name: get_backend(name) for name in {one.backend for one in listed}}
 
     def compare(job: Job, made: FinishedJob) -> None:
@@ -178,20 +178,20 @@ def repeat(kept: Iterable[Kept], jobs: int | None = None) -> list[Repeated]:
             *_of_name(one),
         )
         engine, digest = job.backend.engine_of(one.scenario), made.result.info.digest
-        found[job.trial.number] = Repeated(one, engine, digest, differs)
+        found[job.trial.number] = Repetition(one, engine, digest, differs)
 
     run_each([_job(number, one, engines) for number, one in enumerate(listed, 1)], compare, jobs)
     return [found[number] for number in sorted(found)]
 
 
-def _job(number: int, kept: Kept, engines: Mapping[str, Backend]) -> Job:
+def _job(number: int, kept: RepeatableRun, engines: Mapping[str, Backend]) -> Job:
     """The job that repeats a stored run; its key is its number."""
     trial = Trial(number, kept.scenario, str(number))
     whole = Plan(kept.name, (trial,), kept.groups, trial.hash)
     return Job(Cell(number, {}, whole), trial, engines[kept.backend])
 
 
-def _of_programs(kept: Kept, made: FinishedJob) -> Iterator[str]:
+def _of_programs(kept: RepeatableRun, made: FinishedJob) -> Iterator[str]:
     """Where the programs of the repetition differ from those of the stored run, if it has some."""
     flows = kept.scenario["flows"]
     if kept.files is None or not any("server" in flow for flow in flows):

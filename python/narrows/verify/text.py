@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from narrows.verify.derived import Findings
-from narrows.verify.repeat import Repeated
+from narrows.verify.repeat import Repetition
 
 
-def lines(found: Iterable[Repeated], beside: Findings | None = None) -> list[str]:
+def lines(found: Iterable[Repetition], beside: Findings | None = None) -> list[str]:
     """A line for each run that differs, with its reasons, and one for the whole.
 
     What differs `beside` the runs comes first, and what wasn't compared last.
@@ -18,7 +18,7 @@ def lines(found: Iterable[Repeated], beside: Findings | None = None) -> list[str
     return [*checked.differs, *_of_runs(list(found)), *rest]
 
 
-def _of_runs(listed: list[Repeated]) -> list[str]:
+def _of_runs(listed: list[Repetition]) -> list[str]:
     wrong = [line for one in listed if not one.is_identical for line in _differing(one)]
     same = sum(one.is_identical for one in listed)
     runs = "run" if len(listed) == 1 else "runs"
@@ -30,7 +30,7 @@ def _of_runs(listed: list[Repeated]) -> list[str]:
     return [*wrong, f"{len(listed)} {runs} repeated: {same} the same, {len(listed) - same} not."]
 
 
-def _differing(one: Repeated) -> list[str]:
+def _differing(one: Repetition) -> list[str]:
     kept = one.kept
     engines = f"engine {kept.engine} then, {one.engine} now"
     engine = "the same engine" if kept.engine == one.engine else engines
@@ -38,7 +38,7 @@ def _differing(one: Repeated) -> list[str]:
     return [f"{kept.name} differs ({engine}; {digest})", *(f"  {line}" for line in one.differs)]
 
 
-def document(found: Iterable[Repeated], beside: Findings) -> dict[str, object]:
+def document(found: Iterable[Repetition], beside: Findings) -> dict[str, object]:
     """The findings as JSON: a table for each run in `runs`, and those beside them."""
     runs = [
         {

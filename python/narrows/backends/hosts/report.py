@@ -21,7 +21,7 @@ from narrows.backends.hosts.tables import merge
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.tables import read_flows
 from narrows.packets import WIRE
-from narrows.spec import Written, load
+from narrows.spec import SpecificationText, load
 from narrows.spec.scenario import Scenario
 
 _TURN_S = 2
@@ -142,7 +142,7 @@ def _line_rates(inventory: Inventory) -> Scenario:
     for number in range(count):
         start = number * _TURN_S
         text += _FLOW.format(number=number, start=start, stop=start + _TURN_S)
-    return load(Written(text)).spec.scenario
+    return load(SpecificationText(text)).spec.scenario
 
 
 def _rates(merged: Path) -> list[tuple[int, float]]:

@@ -9,7 +9,7 @@ from narrows.metrics.checks import RunMeasurements
 from narrows.metrics.series import RunSeries
 from narrows.reproduce import run_frames
 from narrows.reproduce.study import own_measures
-from narrows.spec import ResultCheck, Written, load
+from narrows.spec import ResultCheck, SpecificationText, load
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
@@ -46,7 +46,7 @@ def as_check(measure: Mapping[str, Any]) -> ResultCheck:
         "flows": [{"cca": "reno"}],
         "check": [{**entry, "at_least": 0}],
     }
-    return load(Written.document(bounded)).spec.checks[0]
+    return load(SpecificationText.document(bounded)).spec.checks[0]
 
 
 def _classes(trial: StoredTrial) -> list[str]:
