@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+/// UDP carries no larger packets: a log that says so says nothing.
+const LONGEST_PACKET: u64 = 65_535;
 /// More ranges of a frame than any program sends.
 const MOST_RANGES: usize = 4096;
 
@@ -124,12 +126,13 @@ fn packet(time: u64, sent: bool, data: &Value) -> Option<QuicEvent> {
         return None;
     }
     let sizes = [&data["raw"]["length"], &header["packet_size"], &data["packet_size"]];
+    let size = sizes.into_iter().find_map(whole);
     let frames = data["frames"].as_array().into_iter().flatten();
     Some(QuicEvent::Packet(QuicPacket {
         time,
         sent,
         number: whole(&header["packet_number"])?,
-        size: sizes.into_iter().find_map(whole).unwrap_or(0),
+        size: size.filter(|&size| size <= LONGEST_PACKET).unwrap_or(0),
         frames: frames.filter_map(frame).collect(),
     }))
 }

@@ -208,6 +208,17 @@ mod tests {
     }
 
     #[test]
+    fn an_impossible_size_counts_as_none() {
+        let sent = SENT.replace("1200", "18446744073709551615");
+        let text = format!(
+            "\u{1e}{{\"qlog_version\":\"0.3\"}}\n\
+             \u{1e}{{\"time\":1,\"name\":\"transport:packet_sent\",\"data\":{sent}}}\n"
+        );
+        let (traces, _) = read(&text).expect("a qlog");
+        assert_eq!(packet(&traces[0].events).size, 0);
+    }
+
+    #[test]
     fn other_json_is_refused() {
         assert!(read("{\"flows\": []}").is_err());
     }
