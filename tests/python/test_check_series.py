@@ -140,7 +140,7 @@ def test_numbers_taken_from_a_series_match_those_counted_by_hand(
     assert value(text) == (None if found is None else pytest.approx(found))
 
 
-def test_what_lacks_is_said() -> None:
+def test_missing_series_are_reported() -> None:
     (check,) = spec_of(checking('series = "a.max"\ntake = "max"\nat_least = 0')).checks
     assert check.taken is not None
     said = take(check.taken, made_up()).why

@@ -87,7 +87,7 @@ def _utilizations(text: str, out: Path) -> list[float]:
     return list(open_store(out).rows("summary")["utilization"])
 
 
-def test_the_smallest_value_that_meets_all_is_told_and_on_the_page(
+def test_the_smallest_value_that_meets_all_is_printed_and_on_the_page(
     tmp_path: Path, capsys: Capture
 ) -> None:
     text = TWO.replace('buffer = "1bdp"', 'buffer = ["0.2bdp", "2bdp", "0.5bdp"]')

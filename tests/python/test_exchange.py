@@ -98,7 +98,7 @@ def test_iperf3_says_bytes_windows_round_trips_and_retransmissions(tmp_path: Pat
     assert (tmp_path / "out" / "report.html").is_file()
 
 
-def test_what_stays_in_the_senders_buffer_is_not_goodput(tmp_path: Path) -> None:
+def test_bytes_left_in_the_senders_buffer_are_not_goodput(tmp_path: Path) -> None:
     ends = {"sender": {"socket": 5, "bytes": 750_000}, "receiver": {"socket": 5, "bytes": 150_000}}
     document = {**IPERF3, "end": {"streams": [ends]}}
     result = import_files([file(tmp_path, "one.json", document)], out=tmp_path / "out")

@@ -52,7 +52,7 @@ def table(found: Overview, place: str) -> Iterator[str]:
         yield "means ± half of the 95 % interval"
     if any(cell.endswith(VAGUE) for column in columns.values() for cell in column[:MOST_ROWS]):
         yield "±?: too few trials, since nearly all values are possible; more: --trials 10"
-    yield from _unfinished(rows)
+    yield from _unfinished_lines(rows)
     if found.alike:
         yield found.alike
     if len(rows) > MOST_ROWS or found.left_out:
@@ -60,7 +60,7 @@ def table(found: Overview, place: str) -> Iterator[str]:
         yield f"and {left:,} more: on the page, or `narrows export {place} summary`"
 
 
-def _unfinished(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _unfinished_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A line for each class of whose transfers too many weren't finished to leave them out."""
     columns = dict.fromkeys(name for cell in rows for name in cell["values"])
     for name in columns:
