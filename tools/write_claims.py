@@ -388,11 +388,13 @@ def _answer(check: dict[str, Any]) -> str:
 
 
 def _why(entry: LedgerEntry) -> Iterator[str]:
-    """The failed checks, and the reason if one is shown."""
+    """The failed checks, and the reason if one is shown; nothing if all are met."""
+    failed = [check for check in entry.checks if not check["passed"]]
+    if not failed:
+        return
     yield f"**`{entry.claim}`** {entry.verdict}."
-    for check in entry.checks:
-        if not check["passed"]:
-            yield f"{check['statement']} Measured {check['measured']}; stated: {check['expected']}."
+    for check in failed:
+        yield f"{check['statement']} Measured {check['measured']}; stated: {check['expected']}."
     if entry.reason:
         yield f"Reason: {entry.reason['statement']} Measured: {entry.reason['measured']}."
     yield ""
