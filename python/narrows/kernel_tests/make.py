@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +74,6 @@ def play_all(
     drill_tool()
     traffic_tool()
     cases = find_scripts(paths, modes)
-    with ExitStack() as unpacked:
-        if own:
-            cases += unpacked.enter_context(selftests(kernel))
-        return play_cases(cases, kernel, jobs=jobs, progress=progress)
+    if own:
+        cases += selftests(kernel)
+    return play_cases(cases, kernel, jobs=jobs, progress=progress)
