@@ -158,7 +158,7 @@ def _frame(body: bytes, snaplen: int) -> Frame:
     data = body[20 : 20 + kept]
     way = dict(_options(body[20 + padded :]))[2]
     assert interface == 0
-    assert kept <= min(length, snaplen)
+    assert kept <= min(length, snaplen or length)  # 0 is no limit
     assert struct.unpack("<I", way)[0] in (1, 2)
     return Frame(high << 32 | low, way[0] == 2, data, length)
 

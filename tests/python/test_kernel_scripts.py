@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import strict_pcapng
 from required import needs
 
 from narrows.cli import main
@@ -20,6 +21,8 @@ from narrows.kernel_tests import (
 pytestmark = needs("uml-tests")
 
 SCRIPTS = Path(__file__).parents[1] / "packetdrill"
+CLOCK_NS = 10_000
+"""Each look at the guest's clock takes 256 ns."""
 WRONG = SCRIPTS / "wrong_ack.pkt"
 RIGHT = sorted(set(SCRIPTS.glob("*.pkt")) - {WRONG})
 
@@ -33,6 +36,49 @@ def test_the_kernel_does_what_our_scripts_say_over_each_protocol() -> None:
     assert len(found) == 3 * len(RIGHT)
     assert [(one.place, one.mode, one.message) for one in found if not one.is_pass] == []
     assert all(one.capture and one.events > 5 for one in found)
+
+
+def test_a_capture_has_the_packets_since_the_start_of_the_script(tmp_path: Path) -> None:
+    """The kernel's own packets for IPv6 left before."""
+    for one in play(RIGHT[:1], "ipv4", "ipv6"):
+        frames = frames_of(one, tmp_path)
+        assert frames[0].at > 0
+        assert {frame.data[0] >> 4 for frame in frames} == {6 if one.mode == "ipv6" else 4}
+
+
+def test_a_protocol_doesnt_depend_on_those_before_it(tmp_path: Path) -> None:
+    modes = ("ipv4", "ipv6", "ipv4-mapped-ipv6")
+    alone = {mode: play([*RIGHT, WRONG], mode) for mode in modes}
+    for order in (modes, modes[::-1]):
+        together = play([*RIGHT, WRONG], *order)
+        for mode in modes:
+            found = [one for one in together if one.mode == mode]
+            assert [one.document() for one in found] == [one.document() for one in alone[mode]]
+            for one, same in zip(found, alone[mode], strict=True):
+                pairs = zip(frames_of(one, tmp_path), frames_of(same, tmp_path), strict=True)
+                for packet, expected in pairs:
+                    assert (packet.out, packet.length) == (expected.out, expected.length)
+                    assert abs(packet.at - expected.at) < CLOCK_NS, (one.place, order)
+
+
+def frames_of(verdict: ScriptVerdict, place: Path) -> list[strict_pcapng.Frame]:
+    """The packets of a capture."""
+    file = place / "packets.pcapng"
+    file.write_bytes(verdict.capture)
+    return strict_pcapng.read_frames(file).frames
+
+
+def test_settings_of_sysctl_reach_the_kernel(tmp_path: Path) -> None:
+    script = tmp_path / "one.pkt"
+    script.write_text(
+        "`sysctl -q net.ipv4.tcp_wmem='4096 8192 16384' net.ipv4.tcp_sack=0`\n"
+        "0 `[ $(sysctl -n net.ipv4.tcp_sack) = 0 ]`\n"
+        "+0 `[ \"$(cat /proc/sys/net/ipv4/tcp_wmem)\" = $'4096\\t8192\\t16384' ]`\n"
+        "+0 `sysctl -q net.ipv4.tcp_no_such=1`\n"
+    )
+    (found,) = play([script])
+    assert (found.line, found.events) == (4, 2)
+    assert "tcp_no_such: No such file or directory" in found.message
 
 
 def test_a_failure_is_the_same_each_time_and_keeps_its_packets(tmp_path: Path) -> None:
@@ -83,8 +129,7 @@ def test_linux_passes_its_own_slow_start() -> None:
     kernel = choose_kernel(None)
     if not Path(kernel.source.partition(" with ")[0]).exists():
         pytest.skip(f"{kernel.source}, with the scripts, is gone")
-    with selftests(kernel) as cases:
-        chosen = [case for case in cases if "slow_start" in case.script.stem]
-        found = play_cases(chosen, kernel).verdicts
+    chosen = [case for case in selftests(kernel) if "slow_start" in case.script.stem]
+    found = play_cases(chosen, kernel).verdicts
     assert len(chosen) >= 10
     assert [(one.place, one.mode, one.message) for one in found if not one.is_pass] == []

@@ -70,13 +70,33 @@ def test_scripts_are_called_as_given_or_by_their_place_in_the_tree(
     (given,) = find_scripts([Path("linux")])
     assert (given.name, given.script) == (Path("linux", FOLDER, "tcp_a.pkt"), folder / "tcp_a.pkt")
 
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     archive = tmp_path / "linux-source-9.9.tar.xz"
     subprocess.run(["tar", "-cJf", archive, "linux"], check=True)
     for source in (archive, tmp_path / "linux"):
         kernel = BuiltKernel("k", "9.9.1", "", (), (), str(source), "")
-        with selftests(kernel) as (own,):
-            assert own.name == Path(FOLDER, "tcp_a.pkt")
-            assert own.script.read_text() == LISTEN
+        (own,) = selftests(kernel)
+        assert own.name == Path(FOLDER, "tcp_a.pkt")
+        assert own.script.read_text() == LISTEN
+
+
+def test_an_archive_is_unpacked_once_and_again_when_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    script = tmp_path / "linux" / FOLDER / "tcp_a.pkt"
+    script.parent.mkdir(parents=True)
+    archive = tmp_path / "linux-source-9.9.tar.xz"
+    kernel = BuiltKernel("k", "9.9.1", "", (), (), str(archive), "")
+    found = []
+    for text in (LISTEN, LISTEN + LISTEN):
+        script.write_text(text)
+        subprocess.run(["tar", "-C", tmp_path, "-cJf", archive, "linux"], check=True)
+        for _ in range(2):
+            (own,) = selftests(kernel)
+            found.append((own.script, own.script.stat().st_ino, own.script.read_text()))
+    assert found[0] == found[1] != found[2] == found[3]
+    assert [text for _, _, text in found[1:3]] == [LISTEN, LISTEN + LISTEN]
 
 
 @pytest.mark.parametrize("name", ["none.pkt", "empty"])

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import collect_kernel_tests
+import repeat_kernel_tests
 from reference import kernel_tests
 
 
@@ -46,3 +47,20 @@ def test_scripts_have_the_names_and_kinds_of_their_folders() -> None:
         script = Path(path)
         found = (collect_kernel_tests.name(script), collect_kernel_tests.kind(script))
         assert found == expected
+
+
+def test_rounds_are_counted_under_the_same_conditions_only(tmp_path: Path) -> None:
+    file = tmp_path / "linux-9.9-tests.json"
+    conditions = {"kernel": "9.9.1 0123456789ab", "load": 15, "processors": 2}
+    for mark in ("a", "a", "b"):
+        counts = repeat_kernel_tests.add(file, conditions, mark, 2.0)
+    assert counts == {"a": 2, "b": 1}
+    row = "linux-9.9-tests (9.9.1 0123456789ab) | 3 | 2 | 15 busy processes on 2 processors | 2.0"
+    assert f"| {row} |" in kernel_tests.repetitions(tmp_path)
+    assert repeat_kernel_tests.add(file, conditions | {"load": 0}, "b", 1.0) == {"b": 1}
+
+
+def test_the_load_ends_with_the_block() -> None:
+    with repeat_kernel_tests.busy(2) as started:
+        assert [process.poll() for process in started] == [None, None]
+    assert all(process.poll() is not None for process in started)

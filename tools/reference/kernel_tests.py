@@ -74,7 +74,7 @@ def generate() -> str:
         "scripts of a kernel with that kernel's profile, those of google/packetdrill with that "
         "of the newest.\n"
     )
-    parts = [head, *totals(sets), *by_kind(sets), *left_out()]
+    parts = [head, *totals(sets), *repetitions(DATA / "rounds"), *by_kind(sets), *left_out()]
     for name, scripts in sets.items():
         parts += failures(name, scripts, reasons)
     for name, scripts in sets.items():
@@ -129,6 +129,27 @@ def totals(sets: Mapping[str, list[Script]]) -> Iterator[str]:
         f"Counted as by the developers of OMNeT++ INET (pull request 1155), who take every script "
         "of google/packetdrill and of a kernel whether it applies or not: the simulator passes "
         f"{passing} of {len(whole)}; INET passed 201 of 335 in the summer of 2026.\n"
+    )
+
+
+def repetitions(folder: Path) -> Iterator[str]:
+    """How often each kernel's own scripts were played beside a load, with how many results."""
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        return
+    yield "| Played again on | Rounds | Different results | Beside | CPU s a round |"
+    yield "| --- | ---: | ---: | --- | ---: |"
+    for file in files:
+        known = json.loads(file.read_text(encoding="utf-8"))
+        conditions, counts = known["conditions"], known["results"]
+        rounds = sum(counts.values())
+        beside = f"{conditions['load']} busy processes on {conditions['processors']} processors"
+        row = (conditions["kernel"], rounds, len(counts), beside, f"{known['cpu_s'] / rounds:.1f}")
+        yield f"| {file.stem} ({row[0]}) | {' | '.join(map(str, row[1:]))} |"
+    yield ""
+    yield (
+        "A result is every verdict with its place and message, byte for byte; a round plays the "
+        "kernel's own scripts. `python tools/repeat_kernel_tests.py` plays rounds.\n"
     )
 
 

@@ -30,12 +30,28 @@ const TICKS: i64 = 10;
 /// time at which slots of the timer wheel of kernels with 1000 ticks a second begin: a multiple of
 /// 512 ticks before 300 s, when their counter of ticks is 0.
 const YOUNGEST_NS: i64 = 23_520_000_000;
+/// Slots of timers of up to 4 hours begin at multiples of this many ticks.
+const BETWEEN_TICKS: i64 = 1 << 18;
 /// How long a call may take that shouldn't block.
 const CALL_NS: i64 = 1_000_000_000;
 /// No descriptor: poll(2) skips it.
 const NO_FD: Fd = -1;
 /// Long enough that a thread that was started gets its turn.
 const TURN_NS: i64 = 1_000;
+
+/// `sysctl -q NAME=VALUE ...` as a function of bash, which takes it from the environment: scripts set
+/// dozens, and to start a program takes a guest longer than most of its work. What else there is, and
+/// errors, are for the program.
+const SYSCTL: &str = r#"() {
+    local setting name
+    [[ $1 == -q && $# -gt 1 ]] || { command sysctl "$@"; return; }
+    for setting in "${@:2}"; do
+        name=${setting%%=*}
+        [[ $setting == [a-z]*=* && $name != *[!a-z0-9_.]* ]] &&
+            { printf '%s\n' "${setting#*=}" > "/proc/sys/${name//.//}"; } 2> /dev/null ||
+            { command sysctl "$@"; return; }
+    done
+}"#;
 
 /// A packet that crossed the device.
 pub struct CrossedPacket {
@@ -53,6 +69,7 @@ pub struct KernelEnd {
     returned: Fd,
     running: Option<Running>,
     context: Context,
+    start: ScriptStart,
     /// CLOCK_MONOTONIC at the script's start.
     zero: i64,
     connection: Link,
@@ -93,6 +110,30 @@ fn broken(error: impl std::fmt::Display) -> EndError {
     EndError::Failed(error.to_string())
 }
 
+/// When a script starts.
+#[derive(Clone, Copy, Debug)]
+pub enum ScriptStart {
+    /// Soon.
+    Soon,
+    /// When slots of the timer wheel begin that began with every other script's start, too. Where
+    /// time is virtual, waiting for it takes none.
+    AtSameSlots,
+}
+
+impl ScriptStart {
+    /// The first tick at which a script may start.
+    fn edge(self, now: i64, tick: i64) -> i64 {
+        let soon = ((now / tick + TICKS) * tick).max(YOUNGEST_NS);
+        match self {
+            Self::Soon => soon,
+            Self::AtSameSlots => {
+                let between = BETWEEN_TICKS * tick;
+                YOUNGEST_NS + (soon - YOUNGEST_NS + between - 1) / between * between
+            }
+        }
+    }
+}
+
 impl KernelEnd {
     /// An end for scripts of a directory.
     pub fn new(
@@ -100,6 +141,7 @@ impl KernelEnd {
         tun: Tun,
         directory: PathBuf,
         tolerance_ns: i64,
+        start: ScriptStart,
     ) -> io::Result<Self> {
         let socket = |ip: IpAddr, port| match (network.mode, ip) {
             (IpMode::V4MappedV6, IpAddr::V4(ip)) => {
@@ -125,6 +167,7 @@ impl KernelEnd {
                 realtime_zero_ns: 0,
                 tolerance_ns,
             },
+            start,
             zero: monotonic_ns(),
             connection: Link { local, peer, learning: false },
             peer_port: FIRST_PEER_PORT,
@@ -140,6 +183,10 @@ impl KernelEnd {
         while let Some(bytes) = self.tun.receive()? {
             let bytes = bytes.to_vec();
             let at = monotonic_ns() - self.zero;
+            if at < 0 {
+                // The kernel's own, such as those that look for a router.
+                continue;
+            }
             if let Some(segment) = wire::read(&bytes) {
                 let Payload::Tcp(tcp) = &segment.packet.payload else { continue };
                 let link = &mut self.connection;
@@ -218,8 +265,7 @@ impl KernelEnd {
 impl TestedEnd for KernelEnd {
     fn start(&mut self) -> Result<(), EndError> {
         let tick = sys::coarse_tick_ns();
-        let edge = ((monotonic_ns() / tick + TICKS) * tick).max(YOUNGEST_NS);
-        self.zero = edge + OFFSET_NS;
+        self.zero = self.start.edge(monotonic_ns(), tick) + OFFSET_NS;
         self.context.realtime_zero_ns = self.zero + realtime_ns() - monotonic_ns();
         self.pass(0, Wanted::Nothing)
     }
@@ -299,6 +345,7 @@ impl TestedEnd for KernelEnd {
             .args(["-c", line])
             .current_dir(&self.directory)
             .env("PACKETDRILL_PID", std::process::id().to_string())
+            .env("BASH_FUNC_sysctl%%", SYSCTL)
             .stdin(Stdio::null())
             .output()
             .map_err(broken)?;
@@ -316,5 +363,27 @@ impl TestedEnd for KernelEnd {
         tcp_info::describe(fd, variables).map_err(|number| {
             EndError::Failed(format!("TCP_INFO: {}", crate::symbols::errno(number)))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_of_a_guest_start_at_the_same_slots() {
+        const TICK: i64 = 1_000_000;
+        let edge = |now| ScriptStart::AtSameSlots.edge(now, TICK);
+        assert_eq!(edge(0), YOUNGEST_NS);
+        assert_eq!(edge(YOUNGEST_NS - TICKS * TICK), YOUNGEST_NS);
+        let second = edge(YOUNGEST_NS);
+        assert_eq!(second - YOUNGEST_NS, 262_144 * TICK);
+        assert_eq!(edge(second) - second, 262_144 * TICK);
+    }
+
+    #[test]
+    fn elsewhere_a_script_starts_soon() {
+        assert_eq!(ScriptStart::Soon.edge(0, 1_000_000), YOUNGEST_NS);
+        assert_eq!(ScriptStart::Soon.edge(900_000_000_001, 1_000_000), 900_010_000_000);
     }
 }

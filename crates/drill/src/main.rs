@@ -1,8 +1,9 @@
 //! Plays packetdrill scripts against the Linux kernel that it runs on.
 //!
-//! `narrows-drill JOB.json ...` plays each job's script in a network namespace of its own and writes
-//! the result as JSON, and the packets as a capture. It needs the rights to make the namespace and
-//! the device.
+//! `narrows-drill JOB.json ...` plays each job's script in its own process and network namespace and
+//! writes the result as JSON, and the packets as a capture. It needs the rights to make the namespace
+//! and the device. `narrows-drill guest DIRECTORY JOB.json ...` does the same as the first process of
+//! a virtual machine, which it sets up and switches off.
 
 use std::fs::{read_to_string, write};
 use std::path::Path;
@@ -13,6 +14,7 @@ use narrows_packetdrill::{Script, Settings, run};
 use narrows_pcapng::{Interface, PcapngWriter};
 
 mod calls;
+mod guest;
 mod job;
 mod kernel_end;
 mod network;
@@ -23,32 +25,59 @@ mod tcp_info;
 mod wire;
 
 use job::{Job, JobResult};
-use kernel_end::{CrossedPacket, KernelEnd};
+use kernel_end::{CrossedPacket, KernelEnd, ScriptStart};
 
 fn main() -> ExitCode {
-    let jobs: Vec<_> = std::env::args().skip(1).collect();
-    if jobs.is_empty() {
-        eprintln!("usage: narrows-drill JOB.json ...");
-        return ExitCode::from(2);
-    }
-    for path in jobs {
-        if let Err(message) = play_file(&path) {
-            eprintln!("narrows-drill: {path}: {message}");
-            return ExitCode::FAILURE;
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    match &arguments[..] {
+        [word, directory, jobs @ ..] if word == "guest" && !jobs.is_empty() => {
+            match guest::run(Path::new(directory), || play_all(jobs, ScriptStart::AtSameSlots)) {
+                Ok(never) => match never {},
+                Err(message) => {
+                    eprintln!("narrows-drill: {message}");
+                    ExitCode::FAILURE
+                }
+            }
+        }
+        jobs if jobs.first().is_some_and(|first| first != "guest") => {
+            if play_all(jobs, ScriptStart::Soon) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        _ => {
+            eprintln!("usage: narrows-drill JOB.json ... | guest DIRECTORY JOB.json ...");
+            ExitCode::from(2)
         }
     }
-    ExitCode::SUCCESS
 }
 
-fn play_file(path: &str) -> Result<(), String> {
+/// Plays every job; returns whether each has a result.
+fn play_all(jobs: &[String], start: ScriptStart) -> bool {
+    let mut whole = true;
+    for path in jobs {
+        // With its process everything that a script leaves behind is gone: descriptors, threads.
+        let played = sys::in_child(|| match play_file(path, start) {
+            Ok(()) => true,
+            Err(message) => {
+                eprintln!("narrows-drill: {path}: {message}");
+                false
+            }
+        });
+        whole &= played.unwrap_or_else(|error| {
+            eprintln!("narrows-drill: {path}: a process: {error}");
+            false
+        });
+    }
+    whole
+}
+
+fn play_file(path: &str, start: ScriptStart) -> Result<(), String> {
     let text = read_to_string(path).map_err(|error| error.to_string())?;
     let job: Job = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let result = play(&job)?;
+    let result = play(&job, start)?;
     let text = serde_json::to_string(&result).map_err(|error| error.to_string())?;
     write(&job.result, text).map_err(|error| format!("{}: {error}", job.result.display()))
 }
 
-fn play(job: &Job) -> Result<JobResult, String> {
+fn play(job: &Job, start: ScriptStart) -> Result<JobResult, String> {
     let text = match std::fs::read(&job.script) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => return Ok(JobResult::mistake(error.to_string(), None)),
@@ -66,8 +95,8 @@ fn play(job: &Job) -> Result<JobResult, String> {
     let settings =
         Settings { tolerance_ns: job.tolerance_ns.unwrap_or(Settings::default().tolerance_ns) };
     let tolerance_ns = script.options.tolerance_ns.unwrap_or(settings.tolerance_ns);
-    let mut end =
-        KernelEnd::new(network, tun, directory, tolerance_ns).map_err(|error| error.to_string())?;
+    let mut end = KernelEnd::new(network, tun, directory, tolerance_ns, start)
+        .map_err(|error| error.to_string())?;
     let report = run(&script, settings, &mut end);
     if let Some(path) = &job.capture {
         capture(path, &end.frames).map_err(|error| format!("{}: {error}", path.display()))?;

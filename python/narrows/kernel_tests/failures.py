@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from narrows.analyze import analyze
 from narrows.errors import NarrowsError
 from narrows.kernel_tests.make import ScriptRun
 
@@ -18,6 +17,9 @@ def keep_failures(run: ScriptRun, out: Path) -> list[Path]:
     A folder has the capture, the reason, and the page of `narrows analyze`, unless the packets are
     too few for one.
     """
+    # Takes longer to load than a script to play.
+    from narrows.analyze import analyze
+
     kept = []
     for verdict in run.verdicts:
         if verdict.is_pass:

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from narrows.backends.linux.directory import run_directory
-from narrows.backends.linux.tools import drill_tool, traffic_tool
 from narrows.backends.uml.kernels import BuiltKernel
 from narrows.backends.uml.machine import (
     GUEST_DIRECTORY,
     LOG,
     SCRIPT,
-    STATUS,
     GuestError,
     Program,
     boot,
@@ -26,30 +24,21 @@ from narrows.kernel_tests.verdict import BROKEN, ScriptVerdict
 
 _SEED = 1
 _HOST = f"{GUEST_DIRECTORY}/host"
-"""The host's files once more: the guest's /tmp hides those of the host."""
+"""Where the guest mounts the host's files once more, as its /tmp hides those of the host."""
 _INIT = """\
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t tmpfs run /run
-mount -t devtmpfs dev /dev
-mkdir {host}
-mount -t hostfs -o / none {host}
-mount -t tmpfs tmp /tmp
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp
-{drill} {jobs} > {out}/{log} 2>&1
-echo $? > {out}/{status}
-exec {traffic} power-off
+exec {drill} guest {here} {jobs} > {here}/{log} 2>&1
 """
 
 
-def play(case: ScriptCase, kernel: BuiltKernel) -> list[ScriptVerdict]:
-    """Plays a script over each of its protocols in one guest."""
+def play(case: ScriptCase, kernel: BuiltKernel, drill: Path) -> list[ScriptVerdict]:
+    """Plays a script over each of its protocols in one guest, by the program `drill`."""
     with run_directory("uml") as directory:
         for mode in case.modes:
             text = json.dumps(_job(case, mode))
             (directory / f"{mode}.json").write_text(text, encoding="utf-8")
         jobs = [f"{GUEST_DIRECTORY}/{mode}.json" for mode in case.modes]
-        (directory / SCRIPT).write_text(_init(jobs), encoding="utf-8")
+        (directory / SCRIPT).write_text(_init(drill, jobs), encoding="utf-8")
         try:
             boot(Program(kernel.binary, kernel.library), directory, seed=_SEED)
             complain(directory)
@@ -59,16 +48,9 @@ def play(case: ScriptCase, kernel: BuiltKernel) -> list[ScriptVerdict]:
         return [_read(directory, case, mode, trouble) for mode in case.modes]
 
 
-def _init(jobs: list[str]) -> str:
-    return _INIT.format(
-        host=_HOST,
-        out=GUEST_DIRECTORY,
-        log=LOG,
-        status=STATUS,
-        drill=shlex.quote(f"{_HOST}{drill_tool()}"),
-        jobs=" ".join(jobs),
-        traffic=shlex.quote(f"{_HOST}{traffic_tool()}"),
-    )
+def _init(drill: Path, jobs: list[str]) -> str:
+    program = shlex.quote(str(drill))
+    return _INIT.format(drill=program, here=GUEST_DIRECTORY, jobs=" ".join(jobs), log=LOG)
 
 
 def _job(case: ScriptCase, name: str) -> dict[str, Any]:

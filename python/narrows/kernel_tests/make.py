@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from narrows.backends.linux.tools import drill_tool, traffic_tool
+from narrows.backends.linux.tools import drill_tool
 from narrows.backends.uml.builder import BuildProgress
 from narrows.backends.uml.kernels import BuiltKernel
 from narrows.errors import InputError
@@ -47,8 +46,9 @@ def play_cases(
     """Plays each script in its own guest; the verdicts depend on nothing but script and kernel."""
     verdicts: list[ScriptVerdict] = []
     whole = sum(len(case.modes) for case in cases)
+    drill = drill_tool()
     with ThreadPoolExecutor(jobs or len(os.sched_getaffinity(0))) as pool:
-        for found in pool.map(lambda case: play(case, kernel), cases):
+        for found in pool.map(lambda case: play(case, kernel, drill), cases):
             verdicts += found
             progress(found[0].script.stem, len(verdicts) / whole)
     return ScriptRun(kernel.name, f"Linux {kernel.release}", tuple(verdicts))
@@ -72,10 +72,7 @@ def play_all(
             raise InputError.at("--ip", f'"{mode}"', one_of(mode, MODES))
     if not paths and not own:
         raise InputError.at("SCRIPT", "no script", "a script, a folder or --selftests")
-    drill_tool()
-    traffic_tool()
     cases = find_scripts(paths, modes)
-    with ExitStack() as unpacked:
-        if own:
-            cases += unpacked.enter_context(selftests(kernel))
-        return play_cases(cases, kernel, jobs=jobs, progress=progress)
+    if own:
+        cases += selftests(kernel)
+    return play_cases(cases, kernel, jobs=jobs, progress=progress)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
 import tarfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from narrows.backends.linux.directory import run_directory
 from narrows.backends.uml.kernels import BuiltKernel
+from narrows.cached import cache_directory, private_directory
 from narrows.errors import InputError
 from narrows.kernel_tests.modes import MODES
+from narrows.store.owned import owned_directory
 
 SUFFIX = ".pkt"
 FOLDER = "tools/testing/selftests/net/packetdrill"
@@ -75,19 +77,13 @@ def _case(script: Path, name: Path, modes: Sequence[str]) -> ScriptCase:
     return ScriptCase(script.resolve(), name, tuple(modes), fixed_addresses=runner.is_file())
 
 
-@contextmanager
-def selftests(kernel: BuiltKernel) -> Iterator[list[ScriptCase]]:
-    """The scripts of a kernel's own sources, unpacked until the end of the block.
+def selftests(kernel: BuiltKernel) -> list[ScriptCase]:
+    """The scripts of a kernel's own sources; those of an archive are unpacked once, in the cache.
 
     Raises InputError if the sources are gone or have none.
     """
     source = Path(kernel.source.partition(" with ")[0])
-    if source.is_dir():
-        yield _all_in(source)
-        return
-    with run_directory("selftests") as place:
-        _unpack(source, place)
-        yield _all_in(place)
+    return _all_in(source if source.is_dir() else _unpack_once(source))
 
 
 def _all_in(tree: Path) -> list[ScriptCase]:
@@ -98,10 +94,23 @@ def _all_in(tree: Path) -> list[ScriptCase]:
     return find_scripts([folder], tree=tree)
 
 
-def _unpack(archive: Path, place: Path) -> None:
-    """Unpacks the folder of scripts alone."""
+def _unpack_once(archive: Path) -> Path:
+    """The folder of scripts alone: to read a whole archive takes longer than to play some."""
     if not archive.is_file() or not tarfile.is_tarfile(archive):
         raise InputError.at("--selftests", f"{archive}", "the kernel's sources, which are gone")
+    state = archive.stat()
+    mark = f"{archive.resolve()}:{state.st_size}:{state.st_mtime_ns}"
+    name = hashlib.sha256(mark.encode()).hexdigest()[:16]
+    place = private_directory(cache_directory() / "selftests") / name
+    if not place.is_dir():
+        with owned_directory(place) as work:
+            _unpack(archive, work)
+            with suppress(OSError):  # another process was faster
+                work.rename(place)
+    return place
+
+
+def _unpack(archive: Path, place: Path) -> None:
     command = ["tar", "-xf", str(archive), "--strip-components=1", "-C", str(place)]
     done = subprocess.run(
         [*command, "--wildcards", f"*/{FOLDER}/*"], capture_output=True, text=True, check=False

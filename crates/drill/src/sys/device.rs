@@ -1,9 +1,10 @@
 //! The TUN device between the script and the kernel.
 
+use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
 use std::mem::zeroed;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd as _, RawFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 
 /// `struct virtio_net_hdr` before each packet.
@@ -23,6 +24,36 @@ pub fn leave_network() -> Result<()> {
         return Err(Error::last_os_error());
     }
     Ok(())
+}
+
+/// The number of a device in this process's network namespace.
+pub fn device_index(name: &str) -> Result<u32> {
+    let name = CString::new(name)?;
+    // SAFETY: a C string that outlives the call.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(Error::last_os_error()),
+        index => Ok(index),
+    }
+}
+
+/// Sends a request to rtnetlink in this process's namespace and waits for its acknowledgement.
+pub fn netlink_request(message: &[u8]) -> Result<()> {
+    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
+    // SAFETY: no memory involved.
+    let socket = unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) };
+    if socket < 0 {
+        return Err(Error::last_os_error());
+    }
+    // SAFETY: a new descriptor that nobody else owns.
+    let mut socket = unsafe { File::from_raw_fd(socket) };
+    socket.write_all(message)?;
+    let mut answer = [0; 1024];
+    let _ = socket.read(&mut answer)?;
+    // A `nlmsghdr` of 16 bytes, then the negative error number; 0 acknowledges.
+    match i32::from_ne_bytes([answer[16], answer[17], answer[18], answer[19]]) {
+        0 => Ok(()),
+        error => Err(Error::from_raw_os_error(-error)),
+    }
 }
 
 /// The device `tun0`, which lives as long as this.

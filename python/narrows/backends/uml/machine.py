@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import select
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -179,17 +180,34 @@ def _memory_directory() -> str:
 
 def _wait(process: subprocess.Popen[bytes], watch: Callable[[], object]) -> float:
     last, changed = None, time.monotonic()
-    while True:
-        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-        if pid:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return usage.ru_utime + usage.ru_stime
-        state = watch()
-        if state != last:
-            last, changed = state, time.monotonic()
-        if time.monotonic() - changed > SILENCE_S:
-            raise GuestError(f"the guest didn't respond for {SILENCE_S:g} s and was ended")
-        time.sleep(POLL_S)
+    with _waiter(process.pid) as wait:
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return usage.ru_utime + usage.ru_stime
+            state = watch()
+            if state != last:
+                last, changed = state, time.monotonic()
+            if time.monotonic() - changed > SILENCE_S:
+                raise GuestError(f"the guest didn't respond for {SILENCE_S:g} s and was ended")
+            wait(POLL_S)
+
+
+@contextmanager
+def _waiter(pid: int) -> Iterator[Callable[[float], object]]:
+    """A function that waits some seconds, or until a process ends if the host can tell."""
+    try:
+        end = os.pidfd_open(pid)
+    except OSError:  # Linux before 5.3
+        yield time.sleep
+        return
+    try:
+        poll = select.poll()
+        poll.register(end, select.POLLIN)
+        yield lambda seconds: poll.poll(seconds * 1000)
+    finally:
+        os.close(end)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
