@@ -35,6 +35,6 @@ pub use error::AnalyzeError;
 pub use identify::Identification;
 pub use input::FileReport;
 pub use output::{Analysis, Others, Summary};
-pub use path::{ClockReport, EndsReport, StageReport, WayBackReport};
+pub use path::{ClockReport, EndsReport, ReversePathReport, StageReport};
 pub use report::{BurstReport, FlowReport, LossReport, SpanReport, WindowReport};
 pub use times::Times;
