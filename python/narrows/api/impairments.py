@@ -22,14 +22,14 @@ class Loss(Impairment):
     Source: Linux netem loss random (net/sched/sch_netem.c).
 
     Attributes:
-        probability: Of losing a packet. Takes a number from 0.0 to 1.0, or a text such as
-            "1%".
+        probability: Probability of losing a packet. Takes a number from 0.0 to 1.0, or a text
+            such as "1%".
     """
 
     kind: ClassVar[str] = "loss"
 
     probability: Values[float | str]
-    """Of losing a packet. Takes a number from 0.0 to 1.0, or a text such as "1%"."""
+    """Probability of losing a packet. Takes a number from 0.0 to 1.0, or a text such as "1%"."""
 
 
 @dataclass(kw_only=True, repr=False)
@@ -140,13 +140,14 @@ class Duplicate(Impairment):
     Source: Linux netem duplicate (net/sched/sch_netem.c).
 
     Attributes:
-        probability: Of a copy. Takes a number from 0.0 to 1.0, or a text such as "1%".
+        probability: Probability of a copy. Takes a number from 0.0 to 1.0, or a text such as
+            "1%".
     """
 
     kind: ClassVar[str] = "duplicate"
 
     probability: Values[float | str]
-    """Of a copy. Takes a number from 0.0 to 1.0, or a text such as "1%"."""
+    """Probability of a copy. Takes a number from 0.0 to 1.0, or a text such as "1%"."""
 
 
 @dataclass(kw_only=True, repr=False)

@@ -455,7 +455,7 @@ class Condition(Table):
             such as ["startup"].
         above: The condition that it is higher. Takes a finite number.
         below: The condition that it is lower. Takes a finite number.
-        nth: Which time it happens. Takes a whole number from 1 to 1000000.
+        nth: The occurrence that counts, from 1. Takes a whole number from 1 to 1000000.
     """
 
     series: Values[str]
@@ -471,7 +471,7 @@ class Condition(Table):
     below: Values[float] | None = None
     """The condition that it is lower. Takes a finite number."""
     nth: Values[int] | None = None
-    """Which time it happens. Takes a whole number from 1 to 1000000."""
+    """The occurrence that counts, from 1. Takes a whole number from 1 to 1000000."""
 
 
 @dataclass(kw_only=True, repr=False)
@@ -483,10 +483,10 @@ class Expect(Table):
             text of 1 to 80 printable characters.
         series: Instead, a series: a class, flow or link and a column or internal, such as
             "bbr.max_bw_mbps". Takes a text of 1 to 80 printable characters.
-        take: How to take a number from the series within the period. Takes a way to take a
-            number from a series, such as "max".
-        over: How the values of a class's flows become one; the mean if none. Takes a way to
-            combine flows, such as "max".
+        take: The way to take a number from the series within the period. Takes a way to take
+            a number from a series, such as "max".
+        over: The way to combine the values of a class's flows; by default their mean. Takes a
+            way to combine flows, such as "max".
         is_: The condition that the series has one of these values. Takes a list of texts,
             such as ["startup"].
         above: The condition that it is higher. Takes a finite number.
@@ -520,12 +520,12 @@ class Expect(Table):
     "bbr.max_bw_mbps". Takes a text of 1 to 80 printable characters.
     """
     take: Values[str] | None = None
-    """How to take a number from the series within the period. Takes a way to take a number
+    """The way to take a number from the series within the period. Takes a way to take a number
     from a series, such as "max".
     """
     over: Values[str] | None = None
-    """How the values of a class's flows become one; the mean if none. Takes a way to combine
-    flows, such as "max".
+    """The way to combine the values of a class's flows; by default their mean. Takes a way to
+    combine flows, such as "max".
     """
     is_: Sequence[Values[str]] | None = None
     """The condition that the series has one of these values. Takes a list of texts, such as
