@@ -60,7 +60,7 @@ class AckSample:
         """Delivery rate, if the ACK gives a valid sample."""
     @property
     def rate_interval_s(self) -> float | None:
-        """Time over which it was measured: the longer of the send and the ACK interval."""
+        """Time over which the rate was measured: the longer of the send and the ACK interval."""
     @property
     def prior_delivered(self) -> int | None:
         """`delivered` when the sampled packet was sent."""
@@ -69,10 +69,10 @@ class AckSample:
         """Whether the sampled packet left while the sender had too little to send."""
     @property
     def in_flight_at_send(self) -> int | None:
-        """Packets in flight when it was sent, with it; none without `on_lost`."""
+        """Packets in flight when the packet was sent, including it; none without `on_lost`."""
     @property
     def lost_at_send(self) -> int | None:
-        """Packets marked lost before it was sent, modulo 2^32; none without `on_lost`."""
+        """Packets marked lost before the packet was sent, modulo 2^32; none without `on_lost`."""
     @property
     def rtt_s(self) -> float | None:
         """RTT sample of this ACK (`rs.rtt_us`)."""
@@ -107,7 +107,7 @@ class CongestionEvent:
 
     @property
     def now_s(self) -> float:
-        """When it was noticed."""
+        """When the congestion was noticed."""
     @property
     def kind(self) -> str:
         """The reason: "loss", "ecn", "tail_loss" or "timeout"."""
@@ -139,7 +139,7 @@ class UndoEvent:
 
     @property
     def now_s(self) -> float:
-        """When it was noticed."""
+        """When that was noticed."""
     @property
     def cwnd(self) -> int:
         """The window in force just before."""
@@ -194,16 +194,16 @@ class LostPacket:
 
     @property
     def now_s(self) -> float:
-        """When it was noticed."""
+        """When the loss was noticed."""
     @property
     def in_flight_at_send(self) -> int:
-        """Packets in flight when it was sent, with it."""
+        """Packets in flight when the packet was sent, including it."""
     @property
     def lost_at_send(self) -> int:
-        """Packets marked lost before it was sent, modulo 2^32."""
+        """Packets marked lost before the packet was sent, modulo 2^32."""
     @property
     def app_limited(self) -> bool:
-        """Whether the sender had too little to send when it left."""
+        """Whether the sender had too little to send when the packet left."""
     @property
     def lost_total(self) -> int:
         """Packets marked lost since the flow began, including this one."""
@@ -220,7 +220,7 @@ class StartEvent:
         """When the packet leaves."""
     @property
     def last_sent_s(self) -> float | None:
-        """When the one before it left; none for the first packet of the flow."""
+        """When the packet before it left; none for the first packet of the flow."""
     @property
     def app_limited(self) -> bool:
         """Whether the flow had too little to send (`tp->app_limited != 0`)."""
@@ -286,8 +286,8 @@ def table(columns: list[tuple[str, str, list[Any]]]) -> ArrowTable:
 def flow_classes(scenario: str, groups: list[str]) -> list[str]:
     """The class of each flow of a scenario in JSON, by number.
 
-    `groups` has the names of its entries, or else its control. Raises ValueError for another number
-    of flows.
+    `groups` has the name of each flow's entry, or else its control. Raises ValueError unless there
+    is one for each flow.
     """
 
 def class_label(name: str) -> str | None:
@@ -296,7 +296,7 @@ def class_label(name: str) -> str | None:
 def latest_rows(
     keys: NDArray[np.uint32], times_s: NDArray[np.float64], bound_s: float
 ) -> dict[int, int]:
-    """The row of each key's latest sample up to a time in s; of equally late ones the last."""
+    """The row of each key's latest sample up to a time in s; of equal times the last."""
 
 def total(values: NDArray[np.float64]) -> float:
     """The sum of numbers, always added in the same order, so that it is the same everywhere."""
@@ -307,10 +307,10 @@ def weighted_statistics(
     names: list[str],
     exact: tuple[float | None, float | None, float | None] = ...,
 ) -> list[float | None]:
-    """Statistics of values that ascend, with their weights; None where nothing has weight.
+    """Statistics of ascending values with their weights; None if nothing has weight.
 
     A name is "min", "mean", "max", or "p" with a percentile: "p95". `exact` has the exact mean,
-    minimum and maximum as far as they are known. Raises ValueError for another name.
+    minimum and maximum if they are known. Raises ValueError for another name.
     """
 
 def weighted_quantile(

@@ -190,12 +190,12 @@ def test_acknowledgements_and_a_clock_that_drifts(run, tmp_path, capsys):
         assert one["ends"]["lost"] == other["ends"]["lost"]
         means = [flow["ends"]["delay_variation_ms"]["mean"] for flow in (one, other)]
         assert means[1] == pytest.approx(means[0], abs=0.3)
-        back = other["ends"]["way_back"]
+        back = other["ends"]["reverse_path"]
         assert back["sent"] > 100
-        assert back["lost"] == one["ends"]["way_back"]["lost"] == 0
+        assert back["lost"] == one["ends"]["reverse_path"]["lost"] == 0
         assert back["delay_variation_ms"]["mean"] < 0.3
     files = [str(sender), str(late)]
     assert cli.main(["analyze", *files, "--out", str(tmp_path / "said")]) == 0
     said = capsys.readouterr().out
-    assert "the way there delays more" in said
+    assert "the forward path delays more" in said
     assert "ppm fast; times are corrected for that" in said

@@ -82,19 +82,19 @@ def test_the_routers_own_captures_fit_its_counters_and_the_hosts(
         at = round(row["time_s"] * 1e9)
         counted = tuple(bisect_right(seen, at) for seen in times)
         assert counted == (row["arrived_packets"], row["forwarded_packets"])
-    way_out = delays_ms(data["sender"], data["before-queue"])
-    assert min(way_out) >= 0
+    forward_ms = delays_ms(data["sender"], data["before-queue"])
+    assert min(forward_ms) >= 0
     # A full packet takes 1.5 ms at 8 Mbit/s, and no queue is longer than its 1000 packets.
     assert min(delays_ms(data["before-queue"], data["after-queue"])) >= 0
     halves = [("after-queue", "receiver", data), ("receiver", "before-queue", acks)]
     half_ms = [min(delays_ms(seen[first], seen[then])) for first, then, seen in halves]
-    way_back_ms = min(delays_ms(acks["before-queue"], acks["sender"]))
+    reverse_ms = min(delays_ms(acks["before-queue"], acks["sender"]))
     assert min(half_ms) >= 10
     assert set(delays_ms(acks["after-queue"], acks["before-queue"])) == {0.0}
-    assert way_back_ms >= 0
+    assert reverse_ms >= 0
     require_on_time(result)
     assert max(half_ms) < 15
-    assert max(median(way_out), way_back_ms) < 5
+    assert max(median(forward_ms), reverse_ms) < 5
 
 
 def passages(file: Path, *, to_receiver: bool) -> dict[bytes, list[int]]:

@@ -141,8 +141,8 @@ def _at_send(of: str, name: str, doc: str, *, maybe: bool) -> Flat:
     )
 
 
-_IN_FLIGHT = "Packets in flight when it was sent, with it"
-_LOST = "Packets marked lost before it was sent, modulo 2^32"
+_IN_FLIGHT = "Packets in flight when the packet was sent, including it"
+_LOST = "Packets marked lost before the packet was sent, modulo 2^32"
 FLAT = {
     "rate": (
         _of_rate(
@@ -155,7 +155,7 @@ FLAT = {
         ),
         _of_rate(
             "rate_interval_s",
-            "Time over which it was measured: the longer of the send and the ACK interval.",
+            "Time over which the rate was measured: the longer of the send and the ACK interval.",
             "rate.interval.as_secs_f64()",
             "float",
             "s",

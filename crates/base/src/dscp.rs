@@ -36,7 +36,7 @@ const NAMES: &[(&str, u8)] = &[
     ("le", 1),
 ];
 
-/// Their names.
+/// The names of the code points.
 pub const DSCP_NAMES: &[&str] = &{
     let mut names = [""; NAMES.len()];
     let mut at = 0;
@@ -48,7 +48,7 @@ pub const DSCP_NAMES: &[&str] = &{
 };
 
 impl Dscp {
-    /// Those with names, in the registry's order.
+    /// The code points with names, in the registry's order.
     pub fn all() -> impl Iterator<Item = Self> {
         NAMES.iter().map(|known| Self(known.1))
     }

@@ -11,7 +11,7 @@ use crate::samples::{AckSample, CongestionEvent, DeliveredSample, UndoEvent, Unu
 use crate::window::LossWindow;
 use narrows_base::registry::{Info, OldNumbers, Parameter, ParameterDefault, Role, Values};
 
-/// The option for the queueing delay to keep, `ms` by default.
+/// The option `target`: the queueing delay to keep, `ms` by default.
 pub(crate) const fn target(ms: u64, what: &'static str) -> Parameter {
     Parameter::duration("target", ParameterDefault::ms(ms), what)
         .at_least(1_000_000)
@@ -19,7 +19,7 @@ pub(crate) const fn target(ms: u64, what: &'static str) -> Parameter {
         .formerly("target_ms", OldNumbers::Unit("ms"))
 }
 
-/// Its value in us.
+/// Returns the value of the option `target` in us.
 #[expect(clippy::cast_precision_loss, reason = "at most a second in ns")]
 pub(crate) fn target_us(options: &Values) -> f64 {
     options.duration("target").as_nanos() as f64 / 1_000.0
@@ -49,10 +49,10 @@ pub(crate) static LEDBAT: Entry = Entry {
     build: |config| Box::new(Ledbat::new(&config)),
 };
 
-/// Fewest packets (`MIN_CWND`); in LEDBAT++ also the window of a slowdown.
+/// The smallest window in packets (`MIN_CWND`); in LEDBAT++ also the window of a slowdown.
 pub(crate) const MIN_CWND: u32 = 2;
 
-/// Changes a window by `packets`; `fraction` is its part of a packet beyond whole ones.
+/// Changes a window by `packets`; `fraction` carries the part that isn't a whole packet.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -70,7 +70,7 @@ pub(crate) fn change(window: &mut LossWindow, fraction: &mut f64, packets: f64) 
 #[derive(Clone, Debug)]
 struct Ledbat {
     window: LossWindow,
-    /// Part of a packet beyond the window.
+    /// The part of a packet by which the exact window exceeds `window.cwnd`.
     fraction: f64,
     target_us: f64,
     gain: f64,

@@ -10,7 +10,7 @@ pub enum RecoveryState {
     /// Nothing suspicious.
     #[default]
     Open,
-    /// SACKs or duplicates came, no loss is known.
+    /// SACKs or duplicate ACKs arrived, but no loss is known.
     Disorder,
     /// The window is being reduced for a reason other than loss: ECN.
     Cwr,
@@ -113,11 +113,11 @@ pub struct AtSend {
 /// A packet, or its retransmission, was marked lost (`skb_marked_lost` of Google's kernel).
 #[derive(Clone, Copy, Debug)]
 pub struct LostPacket {
-    /// When it was noticed.
+    /// When the loss was noticed.
     pub now: Time,
-    /// The flow's state when it was sent.
+    /// The flow's state when the packet was sent.
     pub at_send: AtSend,
-    /// Whether the sender had too little to send when it left.
+    /// Whether the sender had too little to send when the packet left.
     pub app_limited: bool,
     /// Packets marked lost since the flow began, including this one.
     pub lost_total: u64,
@@ -236,7 +236,7 @@ impl Congestion {
 /// The start of a congestion episode.
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// When it was noticed.
+    /// When the congestion was noticed.
     pub now: Time,
     /// The reason.
     pub kind: Congestion,
@@ -259,7 +259,7 @@ pub struct CongestionEvent {
 /// The last reduction was spurious (`tcp_undo_cwnd_reduction`).
 #[derive(Clone, Copy, Debug)]
 pub struct UndoEvent {
-    /// When it was noticed.
+    /// When that was noticed.
     pub now: Time,
     /// The window in force just before.
     pub cwnd: u32,
@@ -274,7 +274,7 @@ pub struct UndoEvent {
 pub struct StartEvent {
     /// When the packet leaves.
     pub now: Time,
-    /// When the one before it left; `None` for the first packet of the flow.
+    /// When the packet before it left; `None` for the first packet of the flow.
     pub last_sent: Option<Time>,
     /// Whether the flow had too little to send (`tp->app_limited != 0`).
     pub app_limited: bool,
@@ -284,8 +284,8 @@ pub struct StartEvent {
     pub delivered: u64,
 }
 
-/// The window wasn't used; a loss-based control forgets part of it (the problem of RFC 7661, with
-/// Linux's solution).
+/// The window went unused, so a loss-based control gives up part of it (the problem of RFC 7661,
+/// with Linux's solution).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unused {
     /// Nothing was sent for `timeouts` whole RTOs (`tcp_cwnd_restart`).

@@ -1,4 +1,5 @@
-//! BBR's options: each does what it was proposed for, next to plain BBR on the same path.
+//! Each of BBR's options has the effect that it was proposed for, compared with plain BBR on the
+//! same path.
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
@@ -12,7 +13,7 @@ use narrows_cc::LINUX_6_12;
 struct Outcome {
     delivered: u64,
     lost: u64,
-    /// Mean packets waiting, over ACKs.
+    /// The mean queue in packets, sampled at each ACK.
     queue: f64,
 }
 
@@ -34,7 +35,7 @@ fn run(flow: &mut Flow, until_ms: u64) -> Outcome {
     }
 }
 
-/// Plain BBR and a variant, each over the first `until_ms`.
+/// Runs plain BBR and a variant, each for `until_ms`.
 fn both(options: Options, path: Path, until_ms: u64) -> [Outcome; 2] {
     [&[], options].map(|options| run(&mut flow("bbr", options, path), until_ms))
 }
@@ -84,7 +85,7 @@ fn a_gentle_probe_rtt_keeps_three_quarters_of_a_bdp() {
     assert!(gentle.delivered > plain.delivered + 500, "{gentle:?} {plain:?}");
 }
 
-/// The lowest RTT in ms, `seconds` after a path of 40 ms became one of `rtt_ms`.
+/// Returns BBR's minimum RTT in ms, `seconds` after the path's RTT changed from 40 ms to `rtt_ms`.
 fn after_reroute(options: Options, rtt_ms: u64, seconds: u64) -> f64 {
     let mut flow = flow("bbr", options, Path::new(10, 40, 1_000));
     flow.run(at_ms(3_000), |_| {});
@@ -94,7 +95,7 @@ fn after_reroute(options: Options, rtt_ms: u64, seconds: u64) -> f64 {
 }
 
 #[test]
-fn a_higher_rtprop_is_taken_on_expiry_never_or_once_confirmed() {
+fn rtprop_rises_on_expiry_never_or_after_confirmation() {
     assert!(after_reroute(&[], 80, 15) > 80.0);
     assert!(after_reroute(&[("rtprop", "keep")], 80, 120) < 41.3);
     let patient = [("rtprop", "confirm"), ("rtprop_probes", "3")];
@@ -145,7 +146,7 @@ fn startup_ends_earlier_on_hystart_or_after_fewer_rounds() {
 }
 
 #[test]
-fn the_buffer_model_queues_half_of_what_fits() {
+fn the_buffer_model_fills_only_half_of_the_buffer() {
     let path = Path::new(50, 40, 40);
     let [plain, modest] = both(&[("buffer_model", "10s")], path, 9_000);
     assert!(modest.lost * 2 < plain.lost && modest.queue < plain.queue, "{modest:?} {plain:?}");

@@ -52,7 +52,7 @@ pub struct AckSample {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CongestionEvent {
-    /// When it was noticed.
+    /// When the congestion was noticed.
     pub now_ns: u64,
     /// The reason.
     pub kind: Congestion,
@@ -74,7 +74,7 @@ pub struct CongestionEvent {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct UndoEvent {
-    /// When it was noticed.
+    /// When that was noticed.
     pub now_ns: u64,
     /// The window in force just before.
     pub cwnd: u32,
@@ -116,11 +116,11 @@ pub struct DeliveredSample {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LostPacket {
-    /// When it was noticed.
+    /// When the loss was noticed.
     pub now_ns: u64,
-    /// The flow's state when it was sent.
+    /// The flow's state when the packet was sent.
     pub at_send: AtSend,
-    /// Whether the sender had too little to send when it left.
+    /// Whether the sender had too little to send when the packet left.
     pub app_limited: bool,
     /// Packets marked lost since the flow began, including this one.
     pub lost_total: u64,
@@ -134,7 +134,7 @@ pub struct LostPacket {
 pub struct StartEvent {
     /// When the packet leaves.
     pub now_ns: u64,
-    /// When the one before it left; none for the first packet of the flow.
+    /// When the packet before it left; none for the first packet of the flow.
     pub last_sent_ns: Maybe<u64>,
     /// Whether the flow had too little to send (`tp->app_limited != 0`).
     pub app_limited: bool,

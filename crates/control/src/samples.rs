@@ -42,8 +42,8 @@ pub struct Connection<'a> {
     pub initial_cwnd: u32,
     /// The handshake's RTT, if there was a handshake.
     pub initial_rtt_ns: Option<u64>,
-    /// A number of this connection's own, which only the run's seed decides: seed a random
-    /// generator with it, so that the run can be repeated.
+    /// A number for this connection that depends only on the run's seed: seed a random generator
+    /// with it, so that the run can be repeated.
     pub seed: u64,
     pub(crate) options: &'a [(&'static str, f64)],
 }
@@ -52,7 +52,7 @@ impl Connection<'_> {
     /// The value of an option of [`CongestionControl::OPTIONS`](crate::CongestionControl::OPTIONS).
     ///
     /// # Panics
-    /// If it isn't declared there.
+    /// If the option isn't declared.
     #[must_use]
     pub fn option(&self, name: &str) -> f64 {
         let found = self.options.iter().find(|(known, _)| *known == name);
@@ -66,7 +66,7 @@ impl Connection<'_> {
 pub enum RecoveryState {
     /// Nothing suspicious.
     Open,
-    /// SACKs or duplicates came, no loss is known.
+    /// SACKs or duplicate ACKs arrived, but no loss is known.
     Disorder,
     /// The window is being reduced for a reason other than loss: ECN.
     Cwr,
@@ -119,7 +119,7 @@ pub struct AtSend {
     pub lost: u32,
 }
 
-/// Why the window must shrink.
+/// The reason for which the window must shrink.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
@@ -131,12 +131,12 @@ pub enum Congestion {
     TailLoss,
     /// The retransmission timer fired (`tcp_enter_loss`).
     Timeout,
-    /// The timer fired again or within an episode: `ssthresh` isn't recomputed, the window
-    /// collapses in any case.
+    /// The timer fired again or within an episode: `ssthresh` isn't recomputed, but the window
+    /// collapses all the same.
     RepeatedTimeout,
 }
 
-/// The window wasn't used; a loss-based control forgets part of it.
+/// The window went unused, so a loss-based control gives up part of it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unused {

@@ -1,5 +1,5 @@
-//! Fuzz targets: for each kind of input a function that takes any bytes and panics only if narrows
-//! is wrong, and seeds to start from.
+//! Fuzz targets: for each kind of input, seeds to start from and a function that takes any bytes
+//! and panics only if narrows has a bug.
 //!
 //! `tests/targets.rs` mutates the seeds without coverage, on any compiler; `fuzz/` beside the
 //! workspace uses libFuzzer (`make fuzz`).

@@ -1,5 +1,5 @@
-//! NADA, RFC 8698. What its receiver computes (section 4.2) is computed at the sender from the
-//! feedback for each packet, as section 6.4 allows.
+//! NADA, RFC 8698. The sender does the receiver's computations (section 4.2), from the feedback for
+//! each packet, as section 6.4 allows.
 
 use std::collections::VecDeque;
 
@@ -28,15 +28,15 @@ const PLRREF: f64 = 0.01;
 const PMRREF: f64 = 0.01;
 const DLOSS: f64 = 10.0;
 const DMARK: f64 = 2.0;
-/// The signal at most, in ms. The RFC's table has no such bound, but its authors' program does
-/// (cisco/ns3-rmcat, `NADA_PARAM_XMAX`). Without it a signal that falls by seconds, as it does after the
-/// losses of a full queue, multiplies the rate by several at once, which fills the queue again.
+/// The upper bound of the signal in ms. The RFC's table has no such bound, but its authors' program
+/// does (cisco/ns3-rmcat, `NADA_PARAM_XMAX`). Without it the signal falls by seconds after losses
+/// of a full queue, which multiplies the rate at once and fills the queue again.
 const XMAX: f64 = 500.0;
 const BETA_S: f64 = 0.1;
 const BETA_V: f64 = 0.1;
 const ALPHA: f64 = 0.1;
-/// The part of the reference rate by which the rate-shaping buffer changes rates at most (equations
-/// 11 and 12).
+/// The largest change of rates by the rate-shaping buffer, as a part of the reference rate
+/// (equations 11 and 12).
 const MOST_SHAPING: f64 = 0.05;
 /// Samples of the minimum filter of queuing delays (section 5.1.1).
 const FILTER: usize = 15;
@@ -59,7 +59,7 @@ struct Losses {
     intervals: VecDeque<f64>,
     /// When the last loss event began.
     event: Option<Time>,
-    /// Packets since then, or since the beginning.
+    /// Packets since the last loss event, or since the start.
     open: f64,
     /// Packets since the last loss.
     since: Option<f64>,
@@ -71,7 +71,8 @@ impl Losses {
         self.since = self.since.map(|packets| packets + 1.0);
     }
 
-    /// A loss is part of the event before it within an RTT (RFC 5348 section 5.2).
+    /// Counts a loss, which belongs to the last event if that is at most an RTT old (RFC 5348
+    /// section 5.2).
     fn on_loss(&mut self, sent: Time, rtt: Duration) {
         self.since = Some(0.0);
         if self.event.is_some_and(|event| sent < event + rtt) {
@@ -98,7 +99,7 @@ impl Losses {
         mean(&mut closed()).max(mean(&mut std::iter::once(self.open).chain(closed())))
     }
 
-    /// How much the last loss counts: all of the expiration window, then less for an interval
+    /// The weight of the last loss: 1 in the expiration window, then falling to 0 over an interval
     /// (section 4.2).
     fn weight(&self) -> f64 {
         let Some(since) = self.since else { return 0.0 };
@@ -108,8 +109,8 @@ impl Losses {
     }
 }
 
-/// When the receiver observed each packet: a gap is seen when the packet after it arrives. A loss that
-/// had the date of the report would stay in the window for longer than the packets around it.
+/// Returns when the receiver observed each packet; it notices a loss when the next packet arrives.
+/// Dated by the report, a loss would stay in the window for longer than the packets around it.
 fn dates(report: &Report) -> Vec<Time> {
     let mut next = report.highest.1;
     let mut dates: Vec<Time> = Vec::with_capacity(report.seen.len());
@@ -166,7 +167,7 @@ impl Nada {
         }
     }
 
-    /// Takes what the receiver observed (section 4.2 and 5.1).
+    /// Takes the receiver's observations (sections 4.2 and 5.1).
     fn observe(&mut self, report: &Report) {
         let dates = dates(report);
         for (seen, at) in report.seen.iter().zip(dates) {
@@ -192,7 +193,7 @@ impl Nada {
         self.queue_ms = self.recent.iter().copied().fold(f64::INFINITY, f64::min).min(1e6);
     }
 
-    /// The parts of the window's packets that were lost and marked, smoothed (equation 10).
+    /// Updates the smoothed shares of lost and of marked packets in the window (equation 10).
     fn ratios(&mut self) {
         let total = real(self.window.len().max(1) as u64);
         let part = |of: fn(&Observed) -> bool| {
@@ -203,7 +204,7 @@ impl Nada {
         self.marks = ALPHA * marked + (1.0 - ALPHA) * self.marks;
     }
 
-    /// The queuing delay, less steep while losses are recent (equation 1).
+    /// The queuing delay, warped while losses are recent (equation 1).
     fn warp_delay(&self) -> f64 {
         let weight = self.losses.weight();
         if self.queue_ms < QTH || weight <= 0.0 {
@@ -296,13 +297,13 @@ mod tests {
     }
 
     #[test]
-    fn it_ramps_up_from_what_arrived_while_nothing_queues() {
+    fn it_ramps_up_from_the_received_rate_without_a_queue() {
         let mut nada = nada();
         // 25 packets in 500 ms are 400 kbit/s; 50 / (100 + 100 + 120) more.
         let arrived: Vec<u64> = (0..25).map(|n| 560 + 10 * n).collect();
         nada.report(&report(850, &arrived, 0, 0), 0);
         near(nada.rate, 400e3 * (1.0 + 50.0 / 320.0));
-        // What waits in the sender takes 5 % at most of the encoder, and adds as much to the pace.
+        // The sender's backlog lowers the encoder's rate by at most 5 %, and raises the pace alike.
         near(nada.media_bps(0), 462.5e3);
         near(nada.media_bps(2_000), 462.5e3 * 0.95);
         near(nada.media_bps(500), 462.5e3 - 0.1 * 8.0 * 500.0 * 30.0);
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn at_equilibrium_the_signal_is_the_reference_times_the_part_of_the_rate() {
+    fn the_rate_is_stable_at_the_equilibrium_signal() {
         let mut nada = nada();
         nada.rate = 0.6e6;
         nada.congestion_ms = 40.0;
@@ -356,7 +357,7 @@ mod tests {
         nada.report(&first, 0);
         let kept = |nada: &Nada| nada.window.iter().filter(|one| one.lost).count();
         nada.report(&report(650, &[590], 0, 0), 0);
-        assert_eq!((nada.window.len(), kept(&nada)), (3, 1), "of 600 ms, 100 and 590 are left");
+        assert_eq!((nada.window.len(), kept(&nada)), (3, 1), "100, the loss and 590 ms");
         nada.report(&report(660, &[605], 0, 0), 0);
         assert_eq!((nada.window.len(), kept(&nada)), (2, 0));
     }
@@ -378,7 +379,7 @@ mod tests {
         }
         nada.losses.on_loss(ms(100), Duration::from_millis(50));
         near(nada.warp_delay(), 50.0 * 0.367_879_441_171_442_3);
-        // The average interval is 20 packets: all of 140 packets, then less up to 160.
+        // The average interval is 20 packets: full weight for 140 packets, none from 160 on.
         for _ in 0..150 {
             nada.losses.on_arrival();
         }

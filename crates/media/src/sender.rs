@@ -172,7 +172,7 @@ pub(crate) struct Sender {
     discarded: u64,
     /// When the next packet may leave.
     pace: Time,
-    /// When feedback came last; at first, when the first packet left.
+    /// When feedback arrived last; before the first, when the first packet left.
     last_feedback: Option<Time>,
     flight: Flight,
     round_trips: Option<RoundTrips>,

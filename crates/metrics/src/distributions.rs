@@ -88,7 +88,7 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Takes values that ascend, with their weights; values without weight are left out.
+    /// Takes ascending values with their weights; values without weight are left out.
     #[must_use]
     pub fn ascending(values: &[f64], weights: &[f64]) -> Self {
         let heavy = values.iter().zip(weights).filter(|&(_, &weight)| weight > 0.0);

@@ -136,7 +136,7 @@ pub fn offers(scenario: &Value) -> Vec<Offer> {
     links(scenario).into_iter().map(|(name, link)| offer(scenario, name, link)).collect()
 }
 
-/// The links of a scenario by name: the bottleneck, those after it, the one of the way back.
+/// The links of a scenario by name: the bottleneck, those after it, and that of the reverse path.
 pub(crate) fn links(scenario: &Value) -> Vec<(&str, &Value)> {
     let path = &scenario["path"];
     let further = path["links"].as_array().map_or(&[][..], Vec::as_slice);

@@ -14,9 +14,9 @@ use crate::tables::Distributions;
 /// The numbers of a run from the warm-up on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunNumbers {
-    /// Those of each class, in the order of the first flows.
+    /// The numbers of each class, in the order of the classes' first flows.
     pub classes: Vec<ClassNumbers>,
-    /// Those of the first link.
+    /// The numbers of the first link.
     pub bottleneck: Bottleneck,
     /// Jain's index of the flows' goodputs.
     pub jain: Option<f64>,
@@ -27,23 +27,23 @@ pub struct RunNumbers {
 pub struct ClassNumbers {
     /// The class's name.
     pub name: String,
-    /// Its name in words.
+    /// The class's label.
     pub label: String,
-    /// The numbers of its flows.
+    /// The ids of the class's flows.
     pub flows: Vec<usize>,
     /// The sum of the flows' goodputs.
     pub goodput_mbps: Option<f64>,
-    /// Their part of all payload that arrived.
+    /// The flows' share of all payload that arrived.
     pub share: Option<f64>,
     /// The mean over the flows of their mean round-trip time.
     pub rtt_mean_ms: Option<f64>,
-    /// The mean over the flows of the 95th percentile.
+    /// The mean over the flows of the 95th percentile of their round-trip time.
     pub rtt_p95_ms: Option<f64>,
     /// Transfers completed.
     pub completed: usize,
-    /// The median of their completion times.
+    /// The median completion time.
     pub completion_p50_s: Option<f64>,
-    /// The 95th percentile of them.
+    /// The 95th percentile of the completion times.
     pub completion_p95_s: Option<f64>,
 }
 
@@ -101,7 +101,7 @@ fn sum(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     values.flatten().fold(None, |sum, value| Some(sum.unwrap_or(0.0) + value))
 }
 
-/// The smallest of ascending values that `percent` of them don't exceed.
+/// The smallest of ascending values that at least `percent` percent of them don't exceed.
 fn percentile(ascending: &[f64], percent: usize) -> Option<f64> {
     let rank = (percent * ascending.len()).div_ceil(100).max(1);
     ascending.get(rank - 1).copied()

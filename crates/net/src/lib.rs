@@ -8,9 +8,8 @@
 //! return something. Time is always an argument.
 //!
 //! 1. **Time goes forward.** The `now` of a `receive` or `poll` is never before
-//!    that of an earlier call of the same element; an element whose results would
-//!    suffer panics. Equal instants are fine: their order is the
-//!    order of the calls.
+//!    that of an earlier call of the same element; an element panics if that would make
+//!    its results wrong. Equal instants are fine: their order is the order of the calls.
 //! 2. **Polling late changes nothing.** An element catches up at the instants
 //!    that its model dictates, and a departure carries the time that it was due,
 //!    not the time of the `poll`. From the same arrivals it computes the same
@@ -27,10 +26,10 @@
 //!    at the deadline may still return `None` (a queue that held its packets
 //!    back may have dropped them); the deadline has then moved on. `None` means
 //!    that nothing happens until the next arrival.
-//! 6. **Drops are handed back.** Packets dropped by an element wait in
-//!    [`Element::take_dropped`] with its reason and the instant of the drop.
-//!    An element that is polled late finds out late, so that these instants may
-//!    lie before those of departures already taken.
+//! 6. **Drops are handed back.** [`Element::take_dropped`] returns the packets that an
+//!    element has dropped, with the reason and the instant of each drop. An element that
+//!    is polled late drops late, so these instants may lie before those of departures
+//!    already taken.
 //!
 //! Elements in a row follow the same contract: each departure is received by the
 //! next element at the departure's own time, however late it was polled.

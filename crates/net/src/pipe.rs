@@ -92,7 +92,7 @@ impl<B: Copy> Pipe<B> {
         }
     }
 
-    #[inline(always)] // every packet comes by
+    #[inline(always)] // runs for every packet
     fn take(&mut self, packet: &Packet<B>, now: Time) {
         while self.next_end <= now {
             self.end_transmission();
@@ -118,7 +118,7 @@ impl<B: Copy> Pipe<B> {
     }
 
     /// Ends a transmission and starts the next one there.
-    #[inline(always)] // every packet comes by
+    #[inline(always)] // runs for every packet
     fn end_transmission(&mut self) {
         self.on_link -= 1;
         match self.exits.get(self.exits.len() - self.on_link) {

@@ -1,4 +1,5 @@
-//! Accurate ECN of a connection, of which both halves know a part.
+//! The accurate ECN of a connection, whose state is split between the sending and the receiving
+//! half.
 
 use narrows_base::{Duration, Ecn, Time};
 use narrows_packetdrill::{Tcp, TcpFlags};
@@ -15,7 +16,7 @@ const FULL_OPTION: u32 = 12;
 const STAMPS: usize = 12;
 
 impl Connection {
-    /// The settings of the kernel have changed.
+    /// Applies changed settings of the kernel to both halves.
     pub(crate) fn set_accurate(&mut self, settings: AccEcnSettings) {
         self.kernel.sysctls.accurate_ecn = settings;
         if let Some(end) = self.sender.accurate_ecn() {
@@ -27,7 +28,7 @@ impl Connection {
         self.update_segment_size();
     }
 
-    /// Both halves know what either has found out about damage on the way.
+    /// Shares between the halves what either has found out about tampering on the path.
     pub(crate) fn share_checks(&mut self) {
         if let (Some(own), Some(other)) = (self.sender.accurate_ecn(), self.receiver.accurate_ecn())
         {
@@ -37,14 +38,14 @@ impl Connection {
         self.update_segment_size();
     }
 
-    /// The peer's SYN began the connection, and `third` opened it.
+    /// Begins after a handshake that the peer's SYN started and `third` completed.
     pub(crate) fn begin_after_request(&mut self, third: &Tcp) {
         if let Some(end) = self.sender.accurate_ecn() {
             end.begin_after_request(stamps(third).map_or(0, |stamp| stamp.0));
         }
     }
 
-    /// The receiving half goes on with the counters of the half that made the handshake.
+    /// Hands the counters of the half that made the handshake on to the receiving half.
     pub(crate) fn adopt_counters(&mut self) {
         if let (Some(own), Some(other)) = (self.sender.accurate_ecn(), self.receiver.accurate_ecn())
         {
@@ -52,7 +53,7 @@ impl Connection {
         }
     }
 
-    /// Each packet has less payload when it has the option (`tcp_current_mss`).
+    /// Reduces the payload of a packet by the option that it carries (`tcp_current_mss`).
     fn update_segment_size(&mut self) {
         let settings = self.kernel.sysctls.accurate_ecn;
         let sends = self.receiver.accurate_ecn().is_some_and(|end| end.sends_options());
@@ -60,30 +61,30 @@ impl Connection {
         self.sender.set_mss(self.terms.mss - option);
     }
 
-    /// True if Linux has replaced the socket by a `tcp_timewait_sock`, which has no counters of ECN
+    /// True if Linux has replaced the socket by a `tcp_timewait_sock`, which has no ECN counters
     /// (`tcp_time_wait`).
-    pub(crate) fn is_small(&self) -> bool {
+    pub(crate) fn is_timewait_sock(&self) -> bool {
         self.orphaned && matches!(self.state, State::FinWait2 | State::TimeWait)
     }
 
     /// The flags of a packet that carries `ack`.
     pub(crate) fn ecn_flags(&self, ack: &Ack) -> TcpFlags {
         match self.terms.ecn {
-            EcnMode::Accurate | EcnMode::L4s if self.is_small() => TcpFlags::default(),
+            EcnMode::Accurate | EcnMode::L4s if self.is_timewait_sock() => TcpFlags::default(),
             EcnMode::Accurate | EcnMode::L4s => flags(ack.ace),
             _ if ack.ece => TcpFlags::ECE,
             _ => TcpFlags::default(),
         }
     }
 
-    /// The codepoint of a packet, which would be `other` without accurate ECN.
+    /// The ECN codepoint of a packet; `other` without accurate ECN.
     pub(crate) fn codepoint(&mut self, other: Ecn) -> Ecn {
         self.receiver.accurate_ecn().map_or(other, |end| end.codepoint())
     }
 
     /// The option of a packet that carries `ack`, and the SACK blocks that have room beside it.
     pub(crate) fn compose(&mut self, ack: &Ack, now: Time) -> Option<(AccEcnOption, usize)> {
-        if self.is_small() {
+        if self.is_timewait_sock() {
             return None;
         }
         let blocks = if self.terms.sack { ack.sack.as_slice() } else { &[] };

@@ -6,7 +6,7 @@ use narrows_tcp::Refusals;
 /// Counters of a host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
-    /// Those of connections that have ended, and of the present one.
+    /// The refusals of connections that have ended, and of the present one.
     past: Refusals,
     pub(crate) present: Refusals,
     /// The counters when `nstat` showed them last.

@@ -7,8 +7,8 @@ use crate::connection::Connection;
 use crate::state::State;
 
 impl Connection {
-    /// The program writes no more: a FIN follows what it wrote, as a byte that the simulator's
-    /// sender numbers like the others.
+    /// Ends the program's writing: a FIN follows the data, as a byte that the simulator's sender
+    /// numbers like the others.
     pub(crate) fn shut_down(&mut self, now: Time) {
         self.state = match self.state {
             State::Established => State::FinWait1,
@@ -20,8 +20,7 @@ impl Connection {
         self.flush(now);
     }
 
-    /// The program closes the socket; data that it didn't read are a reason for a reset
-    /// (`tcp_close`).
+    /// Closes the program's socket; unread data are a reason for a reset (`tcp_close`).
     pub(crate) fn close(&mut self, now: Time) {
         self.orphaned = true;
         match self.state {
@@ -55,7 +54,7 @@ impl Connection {
         next - u64::from(self.peer_fin.is_some_and(|fin| u64::from(fin) < next))
     }
 
-    /// The peer's FIN is in order.
+    /// Changes the state if the peer's FIN is in order.
     pub(crate) fn note_peer_fin(&mut self, now: Time) {
         let arrived = self.peer_fin.is_some_and(|fin| fin < self.in_order());
         if !arrived {
@@ -73,7 +72,7 @@ impl Connection {
         }
     }
 
-    /// The FIN of this end may be acknowledged now.
+    /// Changes the state if the FIN of this end is acknowledged.
     pub(crate) fn note_own_fin(&mut self) {
         let acked = self.own_fin.is_some_and(|fin| self.sender.acked_bytes() > u64::from(fin));
         if !acked {

@@ -123,7 +123,7 @@ fn a_host_that_drops_is_tried_again() {
 }
 
 #[test]
-fn a_program_is_told_that_it_timed_out() {
+fn a_program_learns_that_it_timed_out() {
     passes(
         "+0 setsockopt(4, SOL_TCP, TCP_USER_TIMEOUT, [500], 4) = 0\n\
          +0 write(4, ..., 500) = 500\n+0 > P. 1:501(500) ack 1\n\

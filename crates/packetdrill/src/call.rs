@@ -38,7 +38,7 @@ pub struct Argument {
 /// A value in a system call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallValue {
-    /// "...": whatever fits.
+    /// "...", which leaves the value open.
     Ellipsis,
     /// A number.
     Integer(i64),

@@ -200,11 +200,11 @@ pub enum TcpOption {
 /// A byte counter of accurate ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccEcnCounter {
-    /// Bytes that came with ECT(0).
+    /// Bytes that arrived with ECT(0).
     E0,
-    /// Bytes that came with ECT(1).
+    /// Bytes that arrived with ECT(1).
     E1,
-    /// Bytes that came with CE.
+    /// Bytes that arrived with CE.
     Ce,
 }
 

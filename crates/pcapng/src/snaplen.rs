@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_or_as_much_as_is_wanted() {
+    fn it_keeps_the_headers_or_the_snap_length() {
         let mut packet = vec![0_u8; 1500];
         packet[0] = 0x45;
         packet[9] = TCP;

@@ -10,8 +10,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;
 
-/// The class of each flow of a scenario in JSON, by number; `groups` has the names of its entries, or
-/// else its control. Raises ValueError for another number of flows.
+/// The class of each flow of a scenario in JSON; `groups` has the name of each flow's entry, or
+/// else its control. Raises ValueError unless there is one for each flow.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
 pub fn flow_classes(scenario: &str, groups: Vec<String>) -> PyResult<Vec<String>> {
@@ -31,7 +31,7 @@ pub fn class_label(name: &str) -> Option<String> {
     narrows_metrics::label(name)
 }
 
-/// The row of each key's latest sample up to a time in s; of equally late ones the last.
+/// The row of each key's latest sample up to a time in s; of equal times the last.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
 pub fn latest_rows(
@@ -50,10 +50,10 @@ pub fn total(py: Python<'_>, values: PyBuffer<f64>) -> PyResult<f64> {
     Ok(distributions::total(&values.to_vec(py)?))
 }
 
-/// Statistics of values that ascend, with their weights; None where nothing has weight.
+/// Statistics of ascending values with their weights; None if nothing has weight.
 ///
 /// A name is "min", "mean", "max", or "p" with a percentile: "p95". `exact` has the exact mean,
-/// minimum and maximum as far as they are known. Raises ValueError for another name.
+/// minimum and maximum if they are known. Raises ValueError for another name.
 #[pyfunction]
 #[pyo3(signature = (values, weights, names, exact=(None, None, None)))]
 #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]

@@ -23,31 +23,31 @@ const STREAM: &CStr = c"arrow_array_stream";
 
 /// A table that any Arrow library reads, without a copy if it is in memory.
 #[pyclass(frozen, module = "narrows._native")]
-pub struct ArrowTable(Held);
+pub struct ArrowTable(Storage);
 
-/// Where a table is.
-enum Held {
+/// The place of a table: memory or a file.
+enum Storage {
     Memory(RecordBatch),
     File(Arc<LongTable>),
 }
 
 impl From<RecordBatch> for ArrowTable {
     fn from(batch: RecordBatch) -> Self {
-        Self(Held::Memory(batch))
+        Self(Storage::Memory(batch))
     }
 }
 
 impl From<Arc<LongTable>> for ArrowTable {
     fn from(table: Arc<LongTable>) -> Self {
-        Self(Held::File(table))
+        Self(Storage::File(table))
     }
 }
 
 impl ArrowTable {
     fn schema(&self) -> SchemaRef {
         match &self.0 {
-            Held::Memory(batch) => batch.schema(),
-            Held::File(table) => table.schema(),
+            Storage::Memory(batch) => batch.schema(),
+            Storage::File(table) => table.schema(),
         }
     }
 }
@@ -65,11 +65,11 @@ impl ArrowTable {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         let stream = match &self.0 {
-            Held::Memory(batch) => {
+            Storage::Memory(batch) => {
                 let batches = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
                 FFI_ArrowArrayStream::new(Box::new(batches))
             }
-            Held::File(table) => {
+            Storage::File(table) => {
                 let batches = table.read(ROWS).map_err(unreadable)?;
                 FFI_ArrowArrayStream::new(Box::new(batches))
             }
@@ -88,8 +88,8 @@ impl ArrowTable {
     /// in memory.
     fn groups(&self) -> Option<Vec<usize>> {
         match &self.0 {
-            Held::Memory(_) => None,
-            Held::File(table) => Some(table.groups()),
+            Storage::Memory(_) => None,
+            Storage::File(table) => Some(table.groups()),
         }
     }
 
@@ -108,14 +108,14 @@ impl ArrowTable {
         let (index, field) =
             schema.column_with_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
         match &self.0 {
-            Held::Memory(_) if group.is_some() => {
+            Storage::Memory(_) if group.is_some() => {
                 Err(PyIndexError::new_err("a table in memory has no groups"))
             }
-            Held::Memory(batch) => {
+            Storage::Memory(batch) => {
                 let whole = Arc::clone(batch.column(index));
                 plain(py, field.data_type(), batch.num_rows(), [Ok(whole)].into_iter())
             }
-            Held::File(table) => {
+            Storage::File(table) => {
                 let rows = rows(table, group)?;
                 let values = table.column(index, group).map_err(unreadable)?;
                 plain(py, field.data_type(), rows, values)
@@ -126,8 +126,8 @@ impl ArrowTable {
     /// The table as the content of a Parquet file; fast for few rows.
     fn parquet<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let content = py.detach(|| match &self.0 {
-            Held::Memory(batch) => parquet(batch).map_err(bad),
-            Held::File(table) => Ok(table.piece(0, usize::MAX)?),
+            Storage::Memory(batch) => parquet(batch).map_err(bad),
+            Storage::File(table) => Ok(table.piece(0, usize::MAX)?),
         })?;
         Ok(PyBytes::new(py, &content))
     }
@@ -140,15 +140,15 @@ impl ArrowTable {
         offset: u64,
         most: usize,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let Held::File(table) = &self.0 else { return Ok(None) };
+        let Storage::File(table) = &self.0 else { return Ok(None) };
         let piece = py.detach(|| table.piece(offset, most))?;
         Ok(Some(PyBytes::new(py, &piece)))
     }
 
     fn __len__(&self) -> usize {
         match &self.0 {
-            Held::Memory(batch) => batch.num_rows(),
-            Held::File(table) => table.rows(),
+            Storage::Memory(batch) => batch.num_rows(),
+            Storage::File(table) => table.rows(),
         }
     }
 }

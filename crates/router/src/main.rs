@@ -62,7 +62,7 @@ fn make_pair(number: usize, config: &HostsConfig) -> Result<Pair> {
     Ok(Pair { sender, receiver, flows: config.flows.clone() })
 }
 
-/// Whether a run is possible here, with a queue discipline at the sending host if one is named.
+/// Fails unless a run is possible here, with a queue discipline at the sender if one is named.
 fn check(discipline: Option<String>) -> Result<()> {
     prepare()?;
     let (sender, receiver) = addresses(0);

@@ -7,7 +7,7 @@ use crate::frame::{ForwardedPacket, ecn, tcp_ports};
 use crate::path::Side;
 use crate::super_packet::size_on_link;
 
-/// How the TCP ports of a packet tell the flow between two hosts.
+/// Identifies the flow between two hosts by the TCP ports of a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Ports {
     /// The receiver of the host's flow i has this port plus i.
@@ -18,7 +18,7 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// Those of flows between two hosts, by the flows' numbers.
+    /// The ports of flows between two hosts, by the flows' numbers.
     pub(crate) fn of(crossing: &Crossing, flows: &[u32]) -> Self {
         let reverse = |flow: u32| crossing.reverse.get(flow as usize).copied().unwrap_or(false);
         let flows = flows.iter().map(|&flow| (FlowId(flow), reverse(flow))).collect();

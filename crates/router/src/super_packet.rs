@@ -8,21 +8,21 @@ use crate::frame::{is_tcp, tcp_header_len};
 pub(crate) const HEADER: usize = 10;
 /// IP bytes of a full packet.
 const FULL_PACKET: usize = 1500;
-/// Where a TCP header has its checksum.
+/// The offset of the checksum in a TCP header.
 const CHECKSUM: usize = 16;
 const NEEDS_CHECKSUM: u8 = 1;
 const TCP_IPV4: u8 = 1;
 
-/// Bytes of the headers of an IPv4 packet with TCP.
+/// The lengths of the IPv4 and the TCP header; `None` for other packets.
 fn headers(packet: &[u8]) -> Option<(usize, usize)> {
     let ip = usize::from(packet.first()? & 15) * 4;
     is_tcp(packet).then_some((ip, tcp_header_len(packet)?))
 }
 
-/// The header before a packet that `link` bytes precede.
+/// The header for a packet, behind a link-layer header of `link` bytes.
 ///
-/// Hosts with offloads leave checksums to their devices, so the receiver isn't to check them, and
-/// it learns the size of a super-packet's segments: they are full packets.
+/// Hosts with offloads leave checksums to their devices, so the header tells the receiver not to
+/// check them. It also gives the size of a super-packet's segments, which are full packets.
 pub(crate) fn header(packet: &[u8], link: usize) -> [u8; HEADER] {
     let mut out = [0; HEADER];
     let Some((ip, tcp)) = headers(packet) else { return out };
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_says_how_to_cut() {
+    fn the_header_gives_the_segment_size() {
         let fields = |header: [u8; HEADER]| {
             let field = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
             (header[0], header[1], [2, 4, 6, 8].map(field))

@@ -230,7 +230,7 @@ mod tests {
     /// Elements whose deadlines are only brought forward, and set again when they are woken, finally
     /// wake in the order of their true deadlines.
     #[test]
-    fn what_is_only_brought_forward_is_never_late() {
+    fn a_deadline_that_is_only_brought_forward_is_never_late() {
         let mut random = Stream::new(1, "agenda");
         for (elements, mut agenda) in agendas() {
             let mut model = vec![None; elements];

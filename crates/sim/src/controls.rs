@@ -99,7 +99,7 @@ impl<'a> Makers<'a> {
         Self { controls, latest: BTreeMap::new() }
     }
 
-    /// That of the control called `name` for a flow with these options.
+    /// The maker of the control called `name` for a flow with these options.
     pub(crate) fn maker(&mut self, name: &'a str, flow: &str, options: &'a Values) -> Maker {
         if let Some(make) = self.controls.own_maker(name, flow) {
             return Maker { make, options: Arc::new(options.clone()) };

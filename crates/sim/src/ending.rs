@@ -82,7 +82,7 @@ impl Ending {
         companions
     }
 
-    /// Ends the run, whatever isn't done.
+    /// Ends the run, even if flows aren't done.
     pub(crate) const fn end_now(&mut self) {
         self.is_over = true;
     }

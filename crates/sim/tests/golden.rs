@@ -1,5 +1,5 @@
-//! The golden table: what each control comes to on a few paths. A change of
-//! behaviour is a change of this table, to be read and explained.
+//! The golden table: the results of each control on a few paths. A change of
+//! behaviour changes this table, and has to be understood and explained.
 
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 

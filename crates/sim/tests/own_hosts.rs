@@ -23,7 +23,7 @@ fn two_flows() -> Scenario {
 }
 
 #[test]
-fn what_all_flows_say_is_what_the_hosts_say() {
+fn settings_of_all_flows_equal_settings_of_the_hosts() {
     let usual = two_flows();
     let (mut by_hosts, mut by_flows) = (usual.clone(), usual.clone());
     (by_hosts.host.profile, by_hosts.host.fq) = (OLD.into(), true);
@@ -46,7 +46,7 @@ fn an_old_kernel_runs_beside_a_new_one() {
 }
 
 #[test]
-fn what_only_real_kernels_have_is_refused() {
+fn settings_that_only_real_kernels_have_are_refused() {
     let mut case = two_flows();
     case.flows[1].kernel = Some("mine".into());
     (case.flows[0].server, case.flows[0].client) = (vec!["a".into()], vec!["b".into()]);

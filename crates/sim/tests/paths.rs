@@ -74,7 +74,7 @@ fn in_a_parking_lot_each_flow_crosses_the_links_that_it_names() {
 }
 
 #[test]
-fn a_slow_way_back_queues_acknowledgements() {
+fn a_slow_reverse_path_queues_acknowledgements() {
     let mut case = case(&["cubic"], 10);
     case.path.reverse = Some(link("reverse", 1));
     // 10 Mbit/s of data make 417 ACKs of 52 bytes a second, a fifth of a Mbit/s.

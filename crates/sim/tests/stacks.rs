@@ -313,7 +313,7 @@ fn a_tap_sees_the_bytes_at_every_point() {
 }
 
 #[test]
-fn what_a_stack_or_this_build_lacks_is_refused() {
+fn features_that_a_stack_or_this_build_lacks_are_refused() {
     let refused = |change: &dyn Fn(&mut Scenario), controls: Controls| {
         let mut case = case();
         change(&mut case);

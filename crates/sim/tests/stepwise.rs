@@ -214,7 +214,7 @@ fn a_window_and_a_rate_are_set() {
 }
 
 #[test]
-fn what_cannot_be_changed_is_refused_and_leaves_no_trace() {
+fn impossible_changes_are_refused_and_leave_no_trace() {
     let mut case = scenario(10, 40, bdp(10, 40, 100), &["cubic", "reno"]);
     case.flows[1].rtt_ns = Some(40 * MILLI);
     let mut run = begin(&case);

@@ -6,16 +6,16 @@ pub const HERE: &str = "{here}";
 /// A placeholder, which is filled in before the programs start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placeholder {
-    /// Its name, which stands in braces.
+    /// The name, which is written in braces.
     pub name: &'static str,
     /// The text that takes its place.
     pub what: &'static str,
 }
 
-/// All of them.
+/// All placeholders.
 pub static PLACEHOLDERS: &[Placeholder] = &[
     Placeholder { name: "address", what: "the IPv4 address of the server's host" },
-    Placeholder { name: "port", what: "the port on which the server is to listen" },
+    Placeholder { name: "port", what: "the port on which the server must listen" },
     Placeholder { name: "client_address", what: "the IPv4 address of the client's host" },
     Placeholder {
         name: "duration",
@@ -54,7 +54,7 @@ pub fn is_date(text: &str) -> bool {
 /// An argument with its placeholders filled in; braces around anything else stay.
 ///
 /// # Errors
-/// The first placeholder that `value` doesn't know.
+/// Returns the name of the first placeholder that `value` doesn't know.
 pub fn fill(argument: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, &str> {
     let mut filled = String::new();
     let mut rest = argument;

@@ -2,7 +2,7 @@
 
 use crate::canonical;
 use crate::document::Node;
-use crate::keys::{OF_CONDITIONS, OF_NUMBERS};
+use crate::keys::{TAKES_OF_CONDITIONS, TAKES_OF_NUMBERS};
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind};
 use crate::read::Values;
@@ -27,7 +27,7 @@ pub struct ResultCheck {
 pub struct Taken {
     /// The series, and what may be asked about it.
     pub condition: Condition,
-    /// How it is taken: a word of [`OF_NUMBERS`] or [`OF_CONDITIONS`].
+    /// The way it is taken: a word of [`TAKES_OF_NUMBERS`] or [`TAKES_OF_CONDITIONS`].
     pub take: String,
     /// How the values of a class's flows become one.
     pub over: Option<String>,
@@ -60,7 +60,7 @@ pub struct Condition {
     pub above: Option<f64>,
     /// It is lower.
     pub below: Option<f64>,
-    /// Which time it happens.
+    /// The occurrence that counts, from 1.
     pub nth: u64,
 }
 
@@ -169,17 +169,17 @@ impl Taken {
         let asks = self.condition.asks();
         let words = |known: &[&str]| format!("one of {}", known.join(", "));
         if self.take.is_empty() {
-            let known = if asks { OF_CONDITIONS } else { OF_NUMBERS };
+            let known = if asks { TAKES_OF_CONDITIONS } else { TAKES_OF_NUMBERS };
             return Some(("take", "nothing".into(), words(known)));
         }
-        let needs = OF_CONDITIONS.contains(&self.take.as_str());
+        let needs = TAKES_OF_CONDITIONS.contains(&self.take.as_str());
         if needs && !asks {
             let found = format!("\"{}\" of a series without a condition", self.take);
             return Some(("take", found, "`is`, `above` or `below`, too".into()));
         }
         if asks && !needs {
             let found = format!("\"{}\" of a condition", self.take);
-            return Some(("take", found, words(OF_CONDITIONS)));
+            return Some(("take", found, words(TAKES_OF_CONDITIONS)));
         }
         if self.lasting_rtts.is_some_and(|rtts| rtts <= 0.0) {
             let found = canonical::float(self.lasting_rtts.unwrap_or_default());

@@ -131,7 +131,7 @@ fn every_problem_is_reported_with_its_line() {
 }
 
 #[test]
-fn a_problem_of_the_whole_is_told_where_it_was_written() {
+fn a_problem_of_the_whole_is_reported_where_it_was_written() {
     let text = GOOD.replace("cca = \"cubic\"\n", "cca = \"cubic\"\ncount = 2\nstart = \"9s\"\n");
     let [problem] = problems(&text, &[]).try_into().expect("one, though there are two flows");
     assert_eq!(
@@ -204,7 +204,7 @@ fn a_study_gives_its_combinations() {
 
 /// No number, however written, takes long or breaks the reader.
 #[test]
-fn absurd_values_are_told_at_once() {
+fn absurd_values_are_reported_at_once() {
     let long = "9".repeat(401);
     for (place, value) in [
         ("path.rate", format!("{long}mbit")),
@@ -368,7 +368,7 @@ fn cases_and_axes_are_combined() {
 }
 
 #[test]
-fn a_wrong_case_is_told_with_its_line() {
+fn a_wrong_case_is_reported_with_its_line() {
     for (from, to, message) in [
         ("\"together\"", "\"alone\"", "11:8: sweep.cases[1].name: found \"alone\" a second time"),
         ("name = \"alone\"\n", "", "sweep.cases[0].name: found nothing; a name"),

@@ -6,7 +6,7 @@ use crate::profile::TcpProfile;
 
 /// Largest burst in bytes (`sk_gso_max_size`, legacy limit).
 pub(crate) const GSO_MAX_BYTES: u64 = 65_536;
-/// How late the timer of `fq` fires (`timer_slack`, `fq_init`).
+/// The lateness of `fq`'s timer (`timer_slack`, `fq_init`).
 const FQ_TIMER_SLACK: Duration = Duration::from_micros(10);
 /// Packets that leave unpaced at the start of a flow.
 const UNPACED_PACKETS: u64 = 10;
@@ -38,8 +38,8 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer of that kernel; `fq` says whether the egress queue paces or, if `enforced`, TCP's
-    /// own timer, which fires `lateness` late.
+    /// A pacer of the profile's kernel. The egress queue paces if `fq`, otherwise, if `enforced`,
+    /// TCP's own timer, which fires `lateness` late.
     pub(crate) fn new(profile: &TcpProfile, fq: bool, enforced: bool, lateness: Duration) -> Self {
         let pacing = profile.pacing;
         let charge = if fq {
@@ -100,10 +100,9 @@ impl Pacer {
         self.clock.max(now)
     }
 
-    /// A burst of `packets` packets with `payload` bytes departs
-    /// (`tcp_update_skb_after_send`). `sent` counts the flow's data packets with this
-    /// burst.
-    #[inline(always)] // every burst comes by
+    /// Moves the clock for a burst of `packets` packets with `payload` bytes
+    /// (`tcp_update_skb_after_send`). `sent` counts the flow's data packets including this burst.
+    #[inline(always)] // runs for every burst
     pub(crate) fn depart(&mut self, payload: u64, packets: u32, sent: u64, now: Time) {
         let departure = self.departure(now);
         let late = departure.saturating_since(self.clock);
@@ -122,7 +121,7 @@ impl Pacer {
         }
     }
 
-    /// Packets in a burst (`tcp_tso_autosize`): about 1 ms of data.
+    /// The number of packets in a burst (`tcp_tso_autosize`): about 1 ms of data.
     pub(crate) fn burst_packets(&self, mss: u32, min_rtt_us: u64, min_packets: u32) -> u32 {
         let Some(rate) = self.rate else {
             return u32::try_from(GSO_MAX_BYTES / u64::from(mss)).unwrap_or(u32::MAX);
@@ -204,8 +203,8 @@ mod tests {
             let wait = pacer.wait_until(start).expect("the next burst waits");
             assert_eq!(wait, start + Duration::from_micros(gap_us + 50));
             pacer.depart(1000, 1, 12, wait);
-            let made_good = if fq { 50 } else { 0 };
-            assert_eq!(pacer.clock(), wait + Duration::from_micros(gap_us - made_good));
+            let caught_up = if fq { 50 } else { 0 };
+            assert_eq!(pacer.clock(), wait + Duration::from_micros(gap_us - caught_up));
         }
     }
 }

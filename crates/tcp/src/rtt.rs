@@ -74,7 +74,7 @@ impl RttEstimator {
     }
 
     /// Takes a sample; `una` and `next` mark the round trips (`tcp_rtt_estimator`).
-    #[inline(always)] // nearly every ACK comes by
+    #[inline(always)] // runs for nearly every ACK
     pub(crate) fn update(&mut self, rtt_us: u64, una: u32, next: u32) {
         if self.srtt8 == 0 {
             self.srtt8 = (rtt_us << 3).max(1);

@@ -292,7 +292,7 @@ impl Scoreboard {
 
     /// Removes the lowest packets, which are acknowledged up to `end`, as long as they were sent once
     /// and in a row. Returns `None` if the lowest was retransmitted or has been SACKed.
-    #[inline(always)] // it has one caller, and every ACK comes by
+    #[inline(always)] // it has one caller, and runs for every ACK
     pub(crate) fn pop_run(&mut self, end: Seq) -> Option<Run> {
         let first = self.una;
         let Sent { prev: before, sent_us: first_us, .. } = *self.get(first);

@@ -65,7 +65,7 @@ pub enum Kind {
         /// The option of accurate ECN.
         option: Option<AccEcnOption>,
     },
-    /// The answer to a SYN-ACK that came again (RFC 5961 section 4).
+    /// The answer to a repeated SYN-ACK (RFC 5961 section 4).
     Challenge {
         /// The next new packet (`snd_nxt`).
         seq: Seq,
@@ -197,8 +197,8 @@ impl SackBlocks {
     /// The first of `len` blocks; those beyond are zero.
     pub(crate) fn newest(blocks: [(Seq, Seq); 4], len: usize) -> Self {
         let [first, second, third, _] = blocks;
-        let told = u8::try_from(len.min(Self::MAX)).expect("three at most");
-        Self { blocks: [first, second, third], len: told, ..Self::default() }
+        let len = u8::try_from(len.min(Self::MAX)).expect("three at most");
+        Self { blocks: [first, second, third], len, ..Self::default() }
     }
 
     /// Adds the option of accurate ECN; false if there is no room for it.

@@ -2,19 +2,19 @@
 
 use crate::accecn::AccEcnSettings;
 
-/// The settings (`net.ipv4.tcp_*`) that change what a sender does; by default as Linux has them.
+/// The settings (`net.ipv4.tcp_*`) that affect a sender, with Linux's defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sysctls {
     /// Whether the window decays while nothing is sent (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
     /// Whether there are tail loss probes (`tcp_early_retrans` of 3 or 4).
     pub loss_probes: bool,
-    /// Fewest packets in a burst, for a control that doesn't say (`tcp_min_tso_segs`); `None`
-    /// leaves it to the control.
+    /// Fewest packets in a burst, for a control that doesn't set them (`tcp_min_tso_segs`); `None`
+    /// leaves them to the control.
     pub min_tso_segs: Option<u32>,
     /// A burst waits only below this fraction of the window (`tcp_tso_win_divisor`).
     pub tso_win_divisor: u32,
-    /// Bytes that a send buffer has at first (`tcp_wmem[1]`).
+    /// The initial size of a send buffer in bytes (`tcp_wmem[1]`).
     pub first_send_buffer: u32,
     /// Options and fallbacks of accurate ECN.
     pub accurate_ecn: AccEcnSettings,

@@ -1,9 +1,9 @@
 //! Packet transcripts, one file for each rule; docs/reference/tcp.md lists the
-//! rules and says what the scripts' words mean.
+//! rules and explains the words of the scripts.
 
 use crate::runner;
 
-/// A test for each script, and one that none is forgotten.
+/// Makes a test for each script, and one that checks that no script is missing.
 macro_rules! transcripts {
     ($($name:ident)*) => {
         $(

@@ -65,7 +65,7 @@ fn addresses(config: &TrafficConfig, flow: usize) -> Option<(Ipv4Addr, Ipv4Addr)
 }
 
 impl Start {
-    /// That of one of a flow's programs.
+    /// The start of one of a flow's programs.
     ///
     /// # Errors
     /// If the addresses of the hosts are unknown, or an argument has an unknown placeholder.
@@ -189,7 +189,7 @@ impl Running {
         self.process.try_wait()
     }
 
-    /// That it failed, with its last words.
+    /// An error that says that the program failed, with its last words.
     #[must_use]
     pub fn failure(&self, status: ExitStatus) -> Error {
         let said = ["stderr.txt", "stdout.txt"].map(|file| {

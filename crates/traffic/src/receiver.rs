@@ -29,7 +29,7 @@ pub struct Arrived {
 
 #[derive(Default)]
 struct Shared {
-    /// Those that are open, by their numbers.
+    /// The open connections, by their numbers.
     open: BTreeMap<u32, OwnedFd>,
     /// Segments and bytes of the connections before.
     closed: (u64, u64),

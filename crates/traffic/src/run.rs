@@ -182,7 +182,7 @@ struct Receivers {
     ends: BTreeMap<usize, FlowReceiver>,
     /// Servers of flows whose packets programs make.
     programs: BTreeMap<usize, Running>,
-    /// Those of iperf3.
+    /// Servers of iperf3.
     servers: Vec<Iperf3Server>,
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from narrows.analyze.run import Analysis, Datagrams
 from narrows.figures.frames import capacity_known
-from narrows.report.accounts import conclusion, control_lines, socket_lines, way_lines
+from narrows.report.accounts import conclusion, control_lines, path_lines, socket_lines
 from narrows.words import count_of
 
 MOST_FLOWS = 20
@@ -36,7 +36,7 @@ def lines(made: Analysis) -> Iterator[str]:
         yield f"    {flow['causes']['sentence']}"
         about = (*control_lines(flow), *socket_lines(flow), *flow["notes"])
         yield from (f"    {note}" for note in about)
-        yield from (f"    {line}" for line in way_lines(flow))
+        yield from (f"    {line}" for line in path_lines(flow))
     if len(flows) > len(shown):
         yield f"{len(flows) - len(shown)} smaller flows are in the results only"
     yield from (f"note: {note}" for note in found["notes"])

@@ -60,7 +60,7 @@ def _account(flow: Flow) -> Account:
         f"{sentence[:1].upper()}{sentence[1:]}.",
         parts,
         list(_numbers(flow)),
-        [*control_lines(flow), *way_lines(flow), *socket_lines(flow), *flow["notes"]],
+        [*control_lines(flow), *path_lines(flow), *socket_lines(flow), *flow["notes"]],
     )
 
 
@@ -160,7 +160,7 @@ def control_lines(flow: Flow) -> Iterator[str]:
             yield clue if speaks else f"against it: {clue}"
 
 
-def way_lines(flow: Flow) -> Iterator[str]:
+def path_lines(flow: Flow) -> Iterator[str]:
     """Loss and delay of a flow's packets from each capture to the next."""
     stages = flow["stages"] or ([{"from": "", **flow["ends"]}] if flow["ends"] else [])
     for stage in stages:
@@ -170,20 +170,20 @@ def way_lines(flow: Flow) -> Iterator[str]:
         parts += [f"least delay {least:.3f} ms"] if least is not None else []
         parts += [f"{above['mean']:.3f} ms above it"] if above["mean"] is not None else []
         yield f"{where}: {', '.join(parts)}"
-        yield from _way_back(stage)
+        yield from _reverse_path_line(stage)
 
 
-def _way_back(stage: Mapping[str, Any]) -> Iterator[str]:
+def _reverse_path_line(stage: Mapping[str, Any]) -> Iterator[str]:
     """The fate of acknowledgements, and which direction delayed more."""
-    back, there = stage.get("way_back"), stage["delay_variation_ms"]["mean"]
+    back, forward = stage.get("reverse_path"), stage["delay_variation_ms"]["mean"]
     if back is None or back["delay_variation_ms"]["mean"] is None:
         return
     mean = back["delay_variation_ms"]["mean"]
-    more = max(there or 0.0, mean)
-    longer = "the way there" if there == more else "the way back"
-    which = "neither way" if more < QUEUED_MS else longer
+    more = max(forward or 0.0, mean)
+    longer = "the forward path" if forward == more else "the reverse path"
+    which = "neither path" if more < QUEUED_MS else longer
     lost = f"{back['lost']:,} of {back['sent']:,} acknowledgements lost"
-    yield f"back: {lost}, {mean:.3f} ms above the least delay; {which} delays more"
+    yield f"reverse path: {lost}, {mean:.3f} ms above the least delay; {which} delays more"
 
 
 def socket_lines(flow: Flow) -> Iterator[str]:

@@ -107,7 +107,7 @@ fn in_order(sources: &[Source]) -> Result<Vec<Segments>, AnalyzeError> {
     pieces.into_iter().map(|(_, source)| open(source)).collect()
 }
 
-/// Whether there are segments, most of them in the order of their times.
+/// Fails unless there are segments, most of them in the order of their times.
 fn usable(files: &[FileReport]) -> Result<(), AnalyzeError> {
     if let Some(file) = files.iter().find(|file| file.backwards > file.segments / 2) {
         let (backwards, segments) = (file.backwards, file.segments);

@@ -24,7 +24,7 @@ pub struct PingReport {
     pub name: String,
     /// Requests in the capture.
     pub sent: u64,
-    /// Those whose answer is in it, too.
+    /// Requests whose answer is in the capture, too.
     pub answered: u64,
     /// From the request to its first answer, in ms.
     pub rtt_ms: Times,

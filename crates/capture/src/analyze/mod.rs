@@ -36,7 +36,7 @@ pub use error::AnalyzeError;
 pub use identify::Identification;
 pub use input::FileReport;
 pub use output::{Analysis, Others, Summary};
-pub use path::{ClockReport, EndsReport, StageReport, WayBackReport};
+pub use path::{ClockReport, EndsReport, ReversePathReport, StageReport};
 pub use quic::KeyLog;
 pub use report::{BurstReport, FlowReport, LossReport, SpanReport, WindowReport};
 pub use spin::{QuicReport, SpinBit};

@@ -11,10 +11,10 @@ const SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
-/// RFC 7323, section 2.3: larger ones count as this.
+/// The largest window scale; larger ones count as this (RFC 7323, section 2.3).
 const LARGEST_SCALE: u8 = 14;
 
-/// The segment in `data`, of `length` bytes on the wire; addresses are left out.
+/// Reads the segment in `data`, of `length` bytes on the wire, without addresses.
 #[inline]
 pub(super) fn segment(data: &[u8], length: usize) -> Result<CapturedSegment, Other> {
     let window = be16(data, 14)?;

@@ -209,7 +209,7 @@ fn ipv4(protocol: u8, hosts: (u8, u8), content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn pings_and_udp_are_described_where_there_is_no_tcp() {
+fn pings_and_udp_are_reported_where_there_is_no_tcp() {
     let request = ethernet(&[0x8100], &ipv4(1, (1, 2), &[8, 0, 0, 0, 0, 7, 0, 1]));
     let reply = ethernet(&[0x8100], &ipv4(1, (2, 1), &[0, 0, 0, 0, 0, 7, 0, 1]));
     let udp = ethernet(&[], &ipv4(17, (1, 2), &[0, 53, 0, 99, 0, 12, 0, 0, 1, 2, 3, 4]));

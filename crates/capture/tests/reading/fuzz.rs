@@ -27,7 +27,7 @@ fn now() -> Instant {
 }
 
 #[test]
-fn nonsense_is_told_in_words() {
+fn nonsense_is_reported_in_words() {
     let first = number_from_environment("NARROWS_FUZZ_FIRST").unwrap_or(0);
     let count = number_from_environment("NARROWS_FUZZ_CASES").unwrap_or(CASES);
     for number in first..first + count {

@@ -49,7 +49,7 @@ const BOUND: (f64, f64) = (0.05, 0.05);
 /// Slopes of the RTT below this are noise (section 5).
 const SLOPE_NOISE: f64 = 0.01;
 
-/// Where the algorithm stands.
+/// The phase of the algorithm.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// Doubles until the utility falls.
@@ -190,7 +190,7 @@ impl Strategy for Vivace {
     }
 }
 
-/// m(streak): 1, 2, 3, then two more each time.
+/// The amplifier m(streak): 1, 2, 3, then two more each time.
 fn confidence(streak: u32) -> f64 {
     if streak <= 3 { f64::from(streak) } else { 2.0 * f64::from(streak) - 3.0 }
 }

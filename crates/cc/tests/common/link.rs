@@ -1,6 +1,6 @@
 //! A sender, a bottleneck and a receiver that acknowledges every packet: just
-//! enough to walk a control through its states. Lost packets aren't repaired,
-//! the flow sends others in their place.
+//! enough to walk a control through its states. Lost packets aren't retransmitted;
+//! the flow sends new ones instead.
 
 use std::collections::VecDeque;
 
@@ -15,11 +15,11 @@ use super::MSS;
 /// A bottleneck.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// The time that a packet takes to pass.
+    /// The transmission time of a packet.
     pub service: Duration,
     /// Two-way delay without queueing.
     pub rtt: Duration,
-    /// Packets that may wait.
+    /// The size of the queue in packets.
     pub buffer: u64,
     /// A token bucket before the queue: a token's time, and the bucket's depth.
     pub policer: Option<(Duration, u64)>,
@@ -117,12 +117,12 @@ impl Flow {
         }
     }
 
-    /// The path changes from now on.
+    /// Replaces the path from now on.
     pub fn reroute(&mut self, path: Path) {
         self.path = path;
     }
 
-    /// Packets that wait.
+    /// The length of the queue in packets.
     pub fn queue(&self) -> u64 {
         self.free.saturating_since(self.now).as_nanos() / self.path.service.as_nanos()
     }
@@ -282,7 +282,7 @@ impl Flow {
             self.state = RecoveryState::Open;
         }
         if lost > 0 && self.state < RecoveryState::Recovery {
-            self.tell(Congestion::Loss);
+            self.report(Congestion::Loss);
             self.state = RecoveryState::Recovery;
         }
     }
@@ -292,11 +292,11 @@ impl Flow {
         self.next_send = self.next_send.max(self.now);
         let gone = std::mem::take(&mut self.outstanding);
         gone.iter().for_each(|packet| self.lose(packet));
-        self.tell(Congestion::Timeout { reduce: self.state < RecoveryState::Recovery });
+        self.report(Congestion::Timeout { reduce: self.state < RecoveryState::Recovery });
         self.state = RecoveryState::Loss;
     }
 
-    fn tell(&mut self, kind: Congestion) {
+    fn report(&mut self, kind: Congestion) {
         self.high_seq = self.next_seq;
         let event = CongestionEvent {
             now: self.now,

@@ -13,7 +13,7 @@ use narrows_cc::{LINUX_6_12, RecoveryState};
 
 pub const MSS: u32 = 1448;
 
-/// Options by name, as a person would write them.
+/// Options by name, written as in a specification.
 pub type Options<'a> = &'a [(&'a str, &'a str)];
 
 /// The options as a control takes them.
@@ -46,7 +46,7 @@ pub fn control(name: &str, options: Options) -> Box<dyn CongestionControl> {
     control_of(name, options, &LINUX_6_12, None)
 }
 
-/// The same on another kernel, after a handshake of `initial_rtt`.
+/// A control on another kernel, after a handshake of `initial_rtt`.
 pub fn control_of(
     name: &str,
     options: Options,

@@ -6,14 +6,14 @@ use super::context::Context;
 use crate::symbols;
 use crate::sys::{Buffer, Fd, Sockaddr};
 
-/// The arguments of a call, with what they refer to.
+/// The arguments of a call, with the context that they refer to.
 pub struct Arguments<'a> {
     pub call: &'a Call,
     pub context: &'a Context,
 }
 
 impl Arguments<'_> {
-    /// Refuses another number of arguments.
+    /// Fails unless the call has `wanted` arguments.
     pub fn count(&self, wanted: usize) -> Result<(), EndError> {
         let found = self.call.arguments.len();
         if found == wanted {
@@ -35,7 +35,7 @@ impl Arguments<'_> {
         EndError::Failed(format!("{name}: {at}: found {found}; {needed} is needed"))
     }
 
-    /// A number or constants.
+    /// The value of a number, or of constants joined by `|`.
     pub fn value(&self, argument: &Argument) -> Result<i64, EndError> {
         match &argument.value {
             CallValue::Integer(value) => Ok(*value),
@@ -51,7 +51,7 @@ impl Arguments<'_> {
 
     pub fn int(&self, place: usize) -> Result<i32, EndError> {
         let argument = self.at(place)?;
-        // Scripts write bits of unsigned types as well.
+        // Scripts also give values of unsigned types.
         let value = self.value(argument)?;
         i32::try_from(value)
             .or_else(|_| u32::try_from(value).map(u32::cast_signed))
@@ -63,7 +63,7 @@ impl Arguments<'_> {
         usize::try_from(self.value(argument)?).map_err(|_| self.refuse(argument, "a size"))
     }
 
-    /// The live descriptor behind one of the script.
+    /// The open descriptor that a descriptor of the script stands for.
     pub fn fd(&self, place: usize) -> Result<Fd, EndError> {
         let argument = self.at(place)?;
         let script = self.value(argument)?;
@@ -77,12 +77,12 @@ impl Arguments<'_> {
         self.context.fds.get(&script).copied()
     }
 
-    /// The descriptor of the script that the result is.
+    /// The call's result, a descriptor of the script.
     pub fn result(&self) -> i64 {
         self.call.result.value.unwrap_or(-1)
     }
 
-    /// "...": whatever fits.
+    /// Accepts only "...", which leaves the value open.
     pub fn ellipsis(&self, place: usize) -> Result<(), EndError> {
         let argument = self.at(place)?;
         match argument.value {
@@ -113,7 +113,7 @@ impl Arguments<'_> {
         of.member(name).ok_or_else(|| self.refuse(of, &format!("a structure with {name}")))
     }
 
-    /// Memory of that size: "..." for zeros, NULL for none.
+    /// A buffer of `bytes` zeros for "...", or none for NULL.
     pub fn buffer(&self, argument: &Argument, bytes: usize) -> Result<Buffer, EndError> {
         match &argument.value {
             CallValue::Ellipsis => Ok(Buffer::zeros(bytes)),
@@ -122,7 +122,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// The peer's address for "...", or the family of one.
+    /// The peer's address for "...", otherwise an address of the given family.
     pub fn remote(&self, place: usize) -> Result<Sockaddr, EndError> {
         let argument = self.at(place)?;
         match argument.value {
@@ -135,7 +135,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// The bytes of a text, in which a backslash, x and two digits stand for one.
+    /// The bytes of a text, in which `\x` and two hexadecimal digits stand for one byte.
     pub fn bytes(&self, argument: &Argument, text: &str) -> Result<Vec<u8>, EndError> {
         let mut found = Vec::new();
         let mut rest = text.as_bytes();

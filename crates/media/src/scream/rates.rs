@@ -7,8 +7,8 @@ use narrows_spec::scenario::{Media, MediaControl};
 
 use crate::number::real;
 
-// The constants of section 4.1.1.1; rates in bit/s. What it gives as a range has the value that it
-// calls suitable.
+// The constants of section 4.1.1.1; rates in bit/s. Constants with a range have the value that the
+// section calls suitable.
 const BETA_R: f64 = 0.9;
 const BETA_ECN: f64 = 0.9;
 const RATE_ADJUST_INTERVAL: Duration = Duration::from_millis(200);
@@ -17,12 +17,12 @@ const PRE_CONGESTION_GUARD: f64 = 0.1;
 const TX_QUEUE_SIZE_FACTOR: f64 = 1.0;
 const RTP_QDELAY_TH: f64 = 0.02;
 const TARGET_RATE_SCALE_RTP_QDELAY: f64 = 0.95;
-/// Intervals of the median of the encoder's rate, which takes more than 10 s.
+/// Intervals in the median of the encoder's rate, which spans more than 10 s.
 const MEDIAN_OF: usize = 51;
-/// The part of an increase that is always allowed.
+/// The smallest part of an increase that is allowed.
 const LEAST_SCALE: f64 = 0.2;
 
-/// Bits of an interval, as a rate.
+/// Counts the bytes of an interval and gives their rate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Meter {
     bytes: u64,
@@ -40,7 +40,7 @@ impl Meter {
 pub(crate) struct Rates {
     bounds: (f64, f64),
     target: f64,
-    /// Whether a change is what the rate exceeds the target by; RFC 8298 doesn't subtract the target.
+    /// Whether a change is the rate's excess over the target; RFC 8298 doesn't subtract the target.
     is_program: bool,
     /// The target at the last congestion.
     last_max: f64,
@@ -82,14 +82,14 @@ impl Rates {
         self.media.bytes += bytes;
     }
 
-    /// A loss, or a mark.
+    /// Lowers the target on a loss or a mark.
     pub(crate) fn congestion(&mut self, lost: bool) {
         self.last_max = self.target.max(1.0);
         let scale = if lost { BETA_R } else { BETA_ECN };
         self.target = (scale * self.target).max(self.bounds.0);
     }
 
-    /// Updates the target, if an interval has passed; `trend` is the delay's, now and remembered.
+    /// Updates the target if an interval has passed; `trend` is the delay's, now and remembered.
     pub(crate) fn pass(&mut self, now: Time, queued: u64, fast: bool, trend: (f64, f64)) {
         let passed = now.saturating_since(self.updated);
         if passed < RATE_ADJUST_INTERVAL {
@@ -126,7 +126,7 @@ impl Rates {
         self.target = self.target.min(limit).clamp(self.bounds.0, self.bounds.1);
     }
 
-    /// How much of an increase is allowed near the rate of the last congestion.
+    /// The part of an increase that is allowed near the rate of the last congestion.
     fn scale(&self) -> f64 {
         let away = (self.target - self.last_max) / self.last_max * 4.0;
         (away * away).clamp(LEAST_SCALE, 1.0)
@@ -186,18 +186,18 @@ mod tests {
     #[test]
     fn a_queue_of_packets_lowers_the_target() {
         let mut rates = rates();
-        // 20 ms of 500 kbit/s are 1250 bytes; more of them take 5 % after the increase.
+        // 20 ms of 500 kbit/s are 1250 bytes; a longer queue takes 5 % after the increase.
         rates.pass(ms(200), 1_251, false, (0.0, 0.0));
         near(rates.target, 540e3 * 0.95);
-        // A second's worth and more takes away what exceeds it.
+        // The excess over a second's worth is subtracted.
         let mut rates = self::rates();
         rates.pass(ms(200), 75_000, false, (0.0, 0.0));
         near(rates.target, (500e3 - 100e3) * 0.95);
     }
 
-    /// 500 kbit/s less a tenth of half, less 100 kbit that wait, from a target of 480 kbit/s: 25 and 100 kbit/s down.
+    /// From a target of 480 kbit/s: 500 kbit/s less a tenth of half, less 100 kbit in the queue.
     #[test]
-    fn the_program_approaches_what_the_link_takes() {
+    fn the_program_approaches_the_capacity_of_the_link() {
         let media = Media { control: MediaControl::ScreamProgram, ..media(MediaControl::Scream) };
         let mut rates = Rates { target: 480e3, ..Rates::new(&media, ms(0)) };
         (rates.transmitted.bytes, rates.media.bytes) = (12_500, 12_500);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_stays_below_twice_what_is_used_and_less_after_congestion() {
+    fn the_target_stays_below_twice_the_used_rate_and_less_after_congestion() {
         let mut rates = rates();
         rates.target = 2e6;
         rates.pass(ms(200), 0, true, (0.0, 0.0));

@@ -79,7 +79,7 @@ const FRAME: u64 = 1_514;
 /// In s; larger buckets are never empty.
 const LONGEST_BURST: u128 = 10_000;
 
-/// Whether a bucket lets a full packet of `least` bytes pass, and a peak rate has its depth.
+/// Fails unless a bucket lets a full packet of `least` bytes pass, and a peak rate has its depth.
 pub(super) fn bucket_fits(choice: &Choice, least: u64) -> Result<(), Fault> {
     let need = || format!("room for a full packet of {least} bytes");
     let peak = choice.parameters.some_rate("peakrate");

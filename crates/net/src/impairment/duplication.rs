@@ -14,7 +14,11 @@ pub(crate) static INFO: Info = Info {
     summary: "sends a copy right behind a packet",
     source: "Linux netem duplicate (net/sched/sch_netem.c)",
     role: Role::Impairment,
-    parameters: &[Parameter::share("probability", ParameterDefault::Required, "of a copy")],
+    parameters: &[Parameter::share(
+        "probability",
+        ParameterDefault::Required,
+        "probability of a copy",
+    )],
 };
 
 /// Sends a copy right behind a packet with a probability, as `tc`'s `netem

@@ -17,7 +17,7 @@ pub(crate) static INFO: Info = Info {
     parameters: &[Parameter::share(
         "probability",
         ParameterDefault::Required,
-        "of losing a packet",
+        "probability of losing a packet",
     )],
 };
 
@@ -32,7 +32,7 @@ pub struct RandomLoss {
 }
 
 impl RandomLoss {
-    /// Loses packets with `probability`. With zero, nothing is drawn.
+    /// Loses packets with `probability`. With zero, no random numbers are drawn.
     ///
     /// # Panics
     /// If `probability` isn't in 0 to 1.
@@ -42,7 +42,7 @@ impl RandomLoss {
         Self { probability, random }
     }
 
-    /// Loses packets with this probability from now on.
+    /// Changes the probability from now on.
     ///
     /// # Panics
     /// If `probability` isn't in 0 to 1.

@@ -45,7 +45,7 @@ pub struct ThinningParams {
 /// can then be dropped; it may add to the newer one what that lacks.
 pub type Merge<B> = Box<dyn FnMut(&Packet<B>, &mut Packet<B>) -> bool + Send>;
 
-struct Held<B> {
+struct HeldAck<B> {
     packet: Packet<B>,
     count: u32,
     due: Time,
@@ -61,7 +61,7 @@ pub struct Thinning<B> {
     merge: Merge<B>,
     /// Which packets are held; others pass at once.
     concerns: fn(&Packet<B>) -> bool,
-    held: BTreeMap<FlowId, Held<B>>,
+    held: BTreeMap<FlowId, HeldAck<B>>,
     deadlines: BTreeSet<(Time, FlowId)>,
     departures: Departures<B>,
     dropped: VecDeque<Dropped<B>>,
@@ -106,13 +106,13 @@ impl<B> Thinning<B> {
         }
     }
 
-    fn take(&mut self, flow: FlowId) -> Option<Held<B>> {
+    fn take(&mut self, flow: FlowId) -> Option<HeldAck<B>> {
         let held = self.held.remove(&flow)?;
         self.deadlines.remove(&(held.due, flow));
         Some(held)
     }
 
-    fn keep(&mut self, held: Held<B>, now: Time) {
+    fn keep(&mut self, held: HeldAck<B>, now: Time) {
         if held.count >= self.params.max {
             return self.departures.push(now, held.packet);
         }
@@ -121,14 +121,14 @@ impl<B> Thinning<B> {
     }
 
     /// The packet to hold instead of `old` and `packet`, which may combine both.
-    fn combine(&mut self, old: Held<B>, mut packet: Packet<B>, now: Time) -> Held<B> {
+    fn combine(&mut self, old: HeldAck<B>, mut packet: Packet<B>, now: Time) -> HeldAck<B> {
         if (self.merge)(&old.packet, &mut packet) {
             let dropped = Dropped { packet: old.packet, at: now, reason: DropReason::Merged };
             self.dropped.push_back(dropped);
-            return Held { packet, count: old.count + 1, due: old.due };
+            return HeldAck { packet, count: old.count + 1, due: old.due };
         }
         self.departures.push(now, old.packet);
-        Held { packet, count: 1, due: now + self.params.hold }
+        HeldAck { packet, count: 1, due: now + self.params.hold }
     }
 }
 
@@ -141,7 +141,7 @@ impl<B> Element<B> for Thinning<B> {
         }
         let held = match self.take(packet.flow) {
             Some(old) => self.combine(old, packet, now),
-            None => Held { packet, count: 1, due: now + self.params.hold },
+            None => HeldAck { packet, count: 1, due: now + self.params.hold },
         };
         self.keep(held, now);
     }

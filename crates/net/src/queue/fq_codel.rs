@@ -3,11 +3,11 @@
 use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
+use super::contents::Contents;
 use super::control_law::{Control, Head, Law};
 use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
-use super::held::Held;
 use super::limit::Limit;
 use super::turns::Turns;
 use super::verdicts::Verdicts;
@@ -115,7 +115,7 @@ pub struct FqCoDel<B> {
     hash: FlowHash,
     flows: Vec<Flow<B>>,
     turns: Turns,
-    held: Held,
+    contents: Contents,
 }
 
 impl<B> FqCoDel<B> {
@@ -134,7 +134,7 @@ impl<B> FqCoDel<B> {
             hash: FlowHash::new(params.flows, &mut random),
             flows: std::iter::repeat_with(empty).take(params.flows as usize).collect(),
             turns: Turns::new(params.flows, params.quantum),
-            held: Held::default(),
+            contents: Contents::default(),
         }
     }
 
@@ -151,7 +151,7 @@ impl<B> FqCoDel<B> {
             let Some((_, packet)) = self.flows[fattest].waiting.pop() else { break };
             dropped += frame_bytes(&packet);
             count += 1;
-            self.held.remove(&packet);
+            self.contents.remove(&packet);
             verdicts.drop(packet, now, DropReason::Overflow);
         }
         let control = &mut self.flows[fattest].control;
@@ -162,37 +162,37 @@ impl<B> FqCoDel<B> {
 impl<B> QueueDiscipline<B> for FqCoDel<B> {
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
         let index = self.hash.bucket(packet.flow);
-        self.held.add(&packet);
+        self.contents.add(&packet);
         self.flows[index].waiting.push(packet, now);
         self.turns.join(index);
-        if self.held.occupancy() > self.params.limit {
+        if self.contents.occupancy() > self.params.limit {
             self.drop_from_fattest(now, verdicts);
         }
     }
 
     fn dequeue(&mut self, now: Time, verdicts: &mut Verdicts<B>) -> Option<Packet<B>> {
-        let (flows, held, law) = (&mut self.flows, &mut self.held, &self.law);
+        let (flows, contents, law) = (&mut self.flows, &mut self.contents, &self.law);
         let served = self.turns.serve(|flow| {
             let Flow { waiting, control } = &mut flows[flow];
             control.dequeue(law, now, verdicts, || {
                 let (since, packet) = waiting.pop()?;
-                held.remove(&packet);
-                Some(Head { since, packet, backlog: held.frame_bytes() })
+                contents.remove(&packet);
+                Some(Head { since, packet, backlog: contents.frame_bytes() })
             })
         });
         served.map(|(_, packet)| packet)
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.held.count_ahead(ahead);
+        self.contents.count_ahead(ahead);
     }
 
     fn backlog(&self) -> Bytes {
-        self.held.backlog()
+        self.contents.backlog()
     }
 
     fn len(&self) -> usize {
-        self.held.len()
+        self.contents.len()
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
+use super::contents::Contents;
 use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
-use super::held::Held;
 use super::limit::Limit;
 use super::pie::{self, MAX_PROB, Pie, PieParams};
 use super::turns::Turns;
@@ -97,11 +97,10 @@ pub struct FqPie<B> {
     params: FqPieParams,
     hash: FlowHash,
     seed: u64,
-    /// Those of the flows that ever had a packet: of thousands of queues few are in use, and the
-    /// controllers of the others rest.
+    /// The controllers of flows that ever had a packet: of thousands of queues few are in use.
     pies: BTreeMap<usize, Pie<B>>,
     turns: Turns,
-    held: Held,
+    contents: Contents,
     next_update: Time,
 }
 
@@ -120,7 +119,7 @@ impl<B> FqPie<B> {
             seed: random.next_u64(),
             pies: BTreeMap::new(),
             turns: Turns::new(params.flows, params.quantum),
-            held: Held::default(),
+            contents: Contents::default(),
             next_update: Time::ZERO + Duration::from_millis(500),
         }
     }
@@ -134,14 +133,14 @@ impl<B> QueueDiscipline<B> for FqPie<B> {
             .pies
             .entry(index)
             .or_insert_with(|| Pie::new(params, Stream::new(seed, &format!("fq_pie/{index}"))));
-        if self.held.occupancy() >= self.params.limit {
+        if self.contents.occupancy() >= self.params.limit {
             return pie.overflow(packet, now, verdicts);
         }
         let most_marked = MAX_PROB / 100 * i64::from(self.params.ecn_prob);
-        let mut held = self.held;
-        held.add(&packet);
+        let mut contents = self.contents;
+        contents.add(&packet);
         if pie.admit(packet, now, verdicts, most_marked) {
-            self.held = held;
+            self.contents = contents;
             self.turns.join(index);
         }
     }
@@ -152,20 +151,20 @@ impl<B> QueueDiscipline<B> for FqPie<B> {
             pie.dequeue(now, verdicts)
         });
         let (_, packet) = served?;
-        self.held.remove(&packet);
+        self.contents.remove(&packet);
         Some(packet)
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.held.count_ahead(ahead);
+        self.contents.count_ahead(ahead);
     }
 
     fn backlog(&self) -> Bytes {
-        self.held.backlog()
+        self.contents.backlog()
     }
 
     fn len(&self) -> usize {
-        self.held.len()
+        self.contents.len()
     }
 
     fn next_deadline(&self) -> Option<Time> {

@@ -3,6 +3,7 @@
 mod any;
 mod cake;
 mod codel;
+mod contents;
 mod control_law;
 mod discipline;
 mod docsis_pie;
@@ -13,7 +14,6 @@ mod flow_hash;
 mod fq;
 mod fq_codel;
 mod fq_pie;
-mod held;
 pub(crate) mod htb;
 mod limit;
 mod pie;

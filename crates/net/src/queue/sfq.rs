@@ -3,10 +3,10 @@
 use narrows_base::registry::{Fault, Info, LimitUnit, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Bytes, Packet, Rate, Stream, Time};
 
+use super::contents::Contents;
 use super::discipline::QueueDiscipline;
 use super::entry::{self, Registered};
 use super::flow_hash::FlowHash;
-use super::held::Held;
 use super::limit::Limit;
 use super::turns::Turns;
 use super::verdicts::Verdicts;
@@ -123,7 +123,7 @@ pub struct Sfq<B> {
     slots: Vec<Slot<B>>,
     /// Of the buckets with packets.
     turns: Turns,
-    held: Held,
+    contents: Contents,
     changes: u64,
 }
 
@@ -140,13 +140,13 @@ impl<B> Sfq<B> {
             hash: FlowHash::new(params.divisor, &mut random),
             slots: std::iter::repeat_with(slot).take(params.divisor as usize).collect(),
             turns: Turns::new(params.divisor, params.quantum),
-            held: Held::default(),
+            contents: Contents::default(),
             changes: 0,
         }
     }
 
     fn push(&mut self, index: usize, packet: Packet<B>, now: Time) {
-        self.held.add(&packet);
+        self.contents.add(&packet);
         self.slots[index].waiting.push(packet, now);
         self.note_change(index);
     }
@@ -156,7 +156,7 @@ impl<B> Sfq<B> {
         let waiting = &mut self.slots[index].waiting;
         let packet =
             if from_head { waiting.pop().map(|(_, packet)| packet) } else { waiting.pop_last() }?;
-        self.held.remove(&packet);
+        self.contents.remove(&packet);
         self.note_change(index);
         Some(packet)
     }
@@ -205,7 +205,7 @@ impl<B> QueueDiscipline<B> for Sfq<B> {
             self.turns.join_last(index);
         }
         self.push(index, packet, now);
-        if self.held.occupancy() > self.params.limit {
+        if self.contents.occupancy() > self.params.limit {
             self.drop_from_longest(now, verdicts);
         }
     }
@@ -214,7 +214,7 @@ impl<B> QueueDiscipline<B> for Sfq<B> {
         let slots = &mut self.slots;
         let served = self.turns.serve(|flow| slots[flow].waiting.pop().map(|(_, packet)| packet));
         let (index, packet) = served?;
-        self.held.remove(&packet);
+        self.contents.remove(&packet);
         self.note_change(index);
         if self.slots[index].waiting.len() == 0 {
             self.turns.end();
@@ -223,15 +223,15 @@ impl<B> QueueDiscipline<B> for Sfq<B> {
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.held.count_ahead(ahead);
+        self.contents.count_ahead(ahead);
     }
 
     fn backlog(&self) -> Bytes {
-        self.held.backlog()
+        self.contents.backlog()
     }
 
     fn len(&self) -> usize {
-        self.held.len()
+        self.contents.len()
     }
 }
 

@@ -76,7 +76,7 @@ impl<B> Waiting<B> {
         Some((since, packet))
     }
 
-    /// The packet that came last.
+    /// Removes the packet that arrived last.
     pub(super) fn pop_last(&mut self) -> Option<Packet<B>> {
         let (_, packet) = self.packets.pop_back()?;
         self.bytes -= u64::from(packet.size);

@@ -31,7 +31,7 @@ pub struct ConstantRate {
     end: Time,
     /// The remainder of the truncation, in units of 1/rate ns; below `rate`.
     fraction: u64,
-    /// Time and fraction of the size used last: saves a division, since most packets are as large
+    /// Time and fraction of the last size: this saves a division, since most packets are as large
     /// as the one before.
     size: Bytes,
     whole_nanos: u64,
@@ -88,7 +88,7 @@ impl ConstantRate {
         self.end = start;
         self.fraction = match self.fraction.checked_sub(self.rest) {
             Some(before) => before,
-            None => self.rate - (self.rest - self.fraction), // it had filled a ns
+            None => self.rate - (self.rest - self.fraction), // the fractions had filled a ns
         };
     }
 

@@ -23,7 +23,7 @@ pub enum Polling {
     AtEnd,
 }
 
-/// Every way to poll other than on time.
+/// Every way to poll except on time.
 pub const OTHERS: [Polling; 9] = [
     Polling::Eager,
     Polling::AtArrivals,
@@ -78,7 +78,7 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    /// When this caller would serve `deadline` while packets still arrive.
+    /// Returns when this caller polls for `deadline` while packets still arrive, if it does.
     fn poll_time(&mut self, deadline: Time) -> Option<Time> {
         let lateness = match self.polling {
             Polling::OnTime | Polling::Eager => 0,
@@ -164,7 +164,7 @@ impl Driver<'_> {
         if received + made == departed + dropped + held {
             return Ok(());
         }
-        let came = format!("{received} arrived and {made} were made");
-        Err(format!("{came}, {departed} departed, {dropped} dropped, {held} inside"))
+        let entered = format!("{received} arrived and {made} were made");
+        Err(format!("{entered}, {departed} departed, {dropped} dropped, {held} inside"))
     }
 }

@@ -1,4 +1,4 @@
-//! Values and expressions in words.
+//! Formats values and expressions as text.
 
 use super::object::{Object, text};
 use super::read::{Expression, Term};

@@ -202,7 +202,7 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Whether a call gave what the script says.
+/// Fails unless a call had the outcome that the script expects.
 fn check(call: &Call, outcome: &CallOutcome) -> Result<(), EndError> {
     let given = match &outcome.errno {
         Some(errno) => format!("{} {errno}", outcome.value),

@@ -30,15 +30,15 @@ pub struct AckSample {
     lost_total: u64,
     /// Delivery rate, if the ACK gives a valid sample.
     delivery_rate_bps: Option<f64>,
-    /// Time over which it was measured: the longer of the send and the ACK interval.
+    /// Time over which the rate was measured: the longer of the send and the ACK interval.
     rate_interval_s: Option<f64>,
     /// `delivered` when the sampled packet was sent.
     prior_delivered: Option<u64>,
     /// Whether the sampled packet left while the sender had too little to send.
     app_limited: bool,
-    /// Packets in flight when it was sent, with it; none without `on_lost`.
+    /// Packets in flight when the packet was sent, including it; none without `on_lost`.
     in_flight_at_send: Option<u32>,
-    /// Packets marked lost before it was sent, modulo 2^32; none without `on_lost`.
+    /// Packets marked lost before the packet was sent, modulo 2^32; none without `on_lost`.
     lost_at_send: Option<u32>,
     /// RTT sample of this ACK (`rs.rtt_us`).
     rtt_s: Option<f64>,
@@ -102,7 +102,7 @@ impl AckSample {
 #[pyclass(frozen, get_all, module = "narrows._native")]
 #[derive(Debug)]
 pub struct CongestionEvent {
-    /// When it was noticed.
+    /// When the congestion was noticed.
     now_s: f64,
     /// The reason: "loss", "ecn", "tail_loss" or "timeout".
     kind: &'static str,
@@ -149,7 +149,7 @@ impl CongestionEvent {
 #[pyclass(frozen, get_all, module = "narrows._native")]
 #[derive(Debug)]
 pub struct UndoEvent {
-    /// When it was noticed.
+    /// When that was noticed.
     now_s: f64,
     /// The window in force just before.
     cwnd: u32,
@@ -234,13 +234,13 @@ impl DeliveredSample {
 #[pyclass(frozen, get_all, module = "narrows._native")]
 #[derive(Debug)]
 pub struct LostPacket {
-    /// When it was noticed.
+    /// When the loss was noticed.
     now_s: f64,
-    /// Packets in flight when it was sent, with it.
+    /// Packets in flight when the packet was sent, including it.
     in_flight_at_send: u32,
-    /// Packets marked lost before it was sent, modulo 2^32.
+    /// Packets marked lost before the packet was sent, modulo 2^32.
     lost_at_send: u32,
-    /// Whether the sender had too little to send when it left.
+    /// Whether the sender had too little to send when the packet left.
     app_limited: bool,
     /// Packets marked lost since the flow began, including this one.
     lost_total: u64,
@@ -274,7 +274,7 @@ impl LostPacket {
 pub struct StartEvent {
     /// When the packet leaves.
     now_s: f64,
-    /// When the one before it left; none for the first packet of the flow.
+    /// When the packet before it left; none for the first packet of the flow.
     last_sent_s: Option<f64>,
     /// Whether the flow had too little to send (`tp->app_limited != 0`).
     app_limited: bool,

@@ -193,8 +193,8 @@ impl PythonControl {
             .map_err(|error| exception_error(py, &place, error, self.file.as_deref()))?;
         let (cwnd, rate) = read(answer.bind(py)).map_err(|found| wrong(&place, &found, NEED))?;
         if rate.is_some() && !self.paces {
-            let found = "a pacing rate after none at first";
-            return Err(wrong(&place, found, "a rate from the first call on, or never one,"));
+            let found = "a pacing rate, though the first output had none";
+            return Err(wrong(&place, found, "a rate from the first call on, or none at all,"));
         }
         self.control.cwnd = cwnd;
         self.control.pacing_rate = rate;

@@ -26,13 +26,14 @@ const NEED: &str = "a window from 1 to 10000000 packets and a rate from 8 to 1e1
 /// One connection's control.
 pub(super) struct Loaded {
     library: Library,
-    /// The library's own state; null after it was dropped or if there never was one.
+    /// The library's own state; null if `new` failed.
     state: State,
-    /// The latest output, in the words of the library and of the engine.
+    /// The latest output as the library wrote it.
     output: own::Control,
+    /// The latest output as the engine takes it.
     control: cc::Control,
     paces: bool,
-    /// Whether there was an error, after which it isn't called any more.
+    /// Whether there was an error; the library isn't called again after one.
     broken: Cell<bool>,
     rounds: RoundTrips,
     trouble: Arc<Trouble>,
@@ -65,7 +66,7 @@ impl Loaded {
             pacing_rate: None,
             app_limited: false,
         };
-        let mut made = Self {
+        let mut loaded = Self {
             library: library.clone(),
             state: std::ptr::null_mut(),
             output,
@@ -78,8 +79,8 @@ impl Loaded {
             place,
             default_ssthresh: INFINITE_SSTHRESH,
         };
-        made.begin(config);
-        made
+        loaded.begin(config);
+        loaded
     }
 
     fn begin(&mut self, mut config: CcConfig<'_>) {
@@ -118,7 +119,7 @@ impl Loaded {
         self.library.options().iter().map(value).collect()
     }
 
-    /// Tells the control something and takes its output.
+    /// Calls a method of the control with a sample and takes its output.
     fn tell<T>(&mut self, method: &str, function: Tell<T>, sample: &T) {
         if self.broken.get() {
             return;
@@ -133,7 +134,7 @@ impl Loaded {
         }
     }
 
-    /// The output for the engine, if it is possible.
+    /// Converts the output for the engine; fails if it is out of bounds.
     fn take(&mut self, method: &str) {
         let own::Control { cwnd, ssthresh, pacing_rate_bps, app_limited } = self.output;
         let rate = pacing_rate_bps.get();
@@ -145,8 +146,8 @@ impl Loaded {
             return self.fail(wrong(&self.place_of("control"), &found, NEED));
         }
         if rate.is_some() && !self.paces {
-            let found = "a pacing rate after none at first";
-            let need = "a rate from the first call on, or never one,";
+            let found = "a pacing rate, though the first output had none";
+            let need = "a rate from the first call on, or none at all,";
             return self.fail(wrong(&self.place_of("control"), found, need));
         }
         let pacing_rate = rate.map(Rate::from_bps);
@@ -154,7 +155,7 @@ impl Loaded {
         self.control = cc::Control { cwnd, ssthresh, pacing_rate, app_limited };
     }
 
-    /// The control's answer to a question that changes nothing.
+    /// Calls a method that doesn't change the control, and returns its answer.
     fn ask<T>(
         &self,
         method: &str,

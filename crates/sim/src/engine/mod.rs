@@ -4,7 +4,7 @@
 //! Its shortcuts, none of which can be observed, rely on these rules (decision 001):
 //!
 //! - **Hosts may be early.** A packet only ever brings a host's deadline forward
-//!   (`Agenda::bring_forward`), and `Host::advance` returns a bound instead of the deadline. A host
+//!   (`Agenda::bring_forward`), and `Host::advance` returns a lower bound of the deadline. A host
 //!   that is woken too early does nothing and returns a later bound.
 //! - **Links may be late.** A link with only lines behind it is woken when the first packet that it
 //!   has sent leaves its line (`Network::allow_lateness`). `Engine::catch_up_links` brings all links
@@ -42,7 +42,7 @@ use crate::sim_tap::SimTap;
 
 /// Agenda entries between two reports of progress with few flows.
 const PROGRESS_EVENTS: usize = 1 << 14;
-/// With more flows than this, a sample takes as long as many other entries.
+/// With more flows than this, a sample takes as long as many other turns.
 const FEW_FLOWS: usize = 64;
 
 /// A run in progress.
@@ -57,7 +57,7 @@ pub(crate) struct Engine<O, T> {
     ending: Ending,
     /// The output of the host that acts; empty between two turns.
     out: Out,
-    /// Whether hosts are loaded ahead of their packets.
+    /// Whether hosts are loaded into the caches ahead of their packets (decision 043).
     loads_ahead: bool,
     now: Time,
 }
@@ -71,8 +71,8 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         observer: O,
         tap: T,
     ) -> Self {
-        // The sampler comes after all elements, so that it sees an instant after everything else;
-        // only changes come later.
+        // The sampler's turn comes after those of all elements, so at one instant it sees the state
+        // that they leave; only changes come later.
         let agenda = Agenda::new(network.nodes.len() + 2, network.elements());
         let accounts = Accounts::new(network.senders.len(), network.nodes.len());
         let hosts = (0..network.senders.len()).map(|flow| network.sender(flow));
@@ -103,7 +103,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         !self.observer.wants(EventKind::Packet) && !self.tap.wants_packets()
     }
 
-    /// Enters the first deadlines.
+    /// Enters the first deadlines into the agenda.
     fn plan(&mut self) {
         for (id, node) in self.network.nodes.iter().enumerate() {
             self.agenda.set(id, node.next_deadline());
@@ -214,7 +214,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
 
     /// Handles the turn of a host, which is too early if its timers have been postponed since.
     fn wake_host(&mut self, id: usize, now: Time) {
-        // A tap looks at senders that act, so not at one that does nothing.
+        // A tap sees only senders that act, so one with nothing to do isn't advanced.
         if self.tap.wants_senders() {
             let due = self.network.nodes[id].next_deadline();
             if due.is_none_or(|due| due > now) {
@@ -236,7 +236,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                 self.send_data(id, now);
                 next
             }
-            _ => unreachable!("only hosts are woken so"),
+            _ => unreachable!("only hosts are woken here"),
         };
         self.agenda.set(id, Some(next));
     }
@@ -265,8 +265,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         }
     }
 
-    /// Takes all due packets out of a link, of which one catch-up may have sent many, and passes
-    /// them on.
+    /// Takes all due packets out of a link and passes them on; one catch-up may have sent many.
     fn run_link(&mut self, id: usize, now: Time) {
         if let Node::Link(link) = &mut self.network.nodes[id] {
             link.catch_up(now);
@@ -320,8 +319,8 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         next
     }
 
-    /// Lets the packets of a sender into the network that was advanced, and reports its completed
-    /// transfers.
+    /// Sends the packets of the sender that was just advanced into the network, and reports its
+    /// completed transfers.
     #[inline(always)] // most ACKs bring nothing to send
     fn send_data(&mut self, id: usize, now: Time) {
         if !self.out.packets.is_empty() {
@@ -338,15 +337,15 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         self.send_packets(id, PacketKind::Sent, now);
     }
 
-    /// Lets the packets of a receiver into the network that was advanced.
-    #[inline(always)] // every packet of data brings it
+    /// Sends the packets of the receiver that was just advanced into the network.
+    #[inline(always)] // runs for every data packet
     fn send_acks(&mut self, id: usize, now: Time) {
         if !self.out.packets.is_empty() {
             self.send_packets(id, PacketKind::AckSent, now);
         }
     }
 
-    /// Lets the packets of a host, which belong to one flow, into the network.
+    /// Sends the packets of a host, which belong to one flow, into the network.
     #[inline(always)] // runs for nearly every packet
     fn send_packets(&mut self, id: usize, kind: PacketKind, now: Time) {
         let to = self.network.next_hop(id, self.out.packets[0].flow);
@@ -368,7 +367,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         self.out.packets = packets;
     }
 
-    /// Handles a packet that leaves an element of this role, which isn't a host.
+    /// Handles a packet that leaves an element other than a host; `role` is the element's.
     #[inline(always)] // most callers know the role
     fn leave(&mut self, from: usize, role: Role, packet: &Packet<Segment>, at: Time) {
         self.tap_departure(from, packet, at);
@@ -447,7 +446,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         self.agenda.bring_forward(to, Some(next));
     }
 
-    /// Hands a packet to an element that is no line, pipe, link or host.
+    /// Hands a packet to an element that isn't a line, pipe, link or host.
     #[inline(never)]
     fn reach_element(&mut self, to: usize, packet: &Packet<Segment>, at: Time) {
         self.network.nodes[to].receive(packet, at);
@@ -460,8 +459,8 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         self.accounts.data_packets()
     }
 
-    /// Data packets that each of `count` impairments dropped since the warm-up; their numbers
-    /// follow the links'.
+    /// Data packets that each of `count` impairments dropped since the warm-up. The impairments are
+    /// numbered after the links.
     pub(crate) fn impairments_dropped(&self, count: usize) -> Vec<u64> {
         let first = self.network.links.len();
         (first..first + count).map(|id| self.accounts.dropped_by(id)).collect()

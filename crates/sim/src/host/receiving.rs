@@ -36,7 +36,7 @@ impl ReceivingHost {
         }
     }
 
-    #[inline(always)] // every packet of data comes by
+    #[inline(always)] // runs for every packet of data
     pub(crate) fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         match self {
             Self::One(one) => one.receive(packet, now),
@@ -93,7 +93,7 @@ impl One {
 }
 
 impl Host for One {
-    #[inline(always)] // every packet of data comes by
+    #[inline(always)] // runs for every packet of data
     fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         let segment = &packet.body;
         if segment.instance != self.receiver.config().instance {
@@ -102,7 +102,7 @@ impl Host for One {
         self.receiver.receive(segment, packet.ecn, now);
     }
 
-    #[inline(always)] // every packet of data comes by
+    #[inline(always)] // runs for every packet of data
     fn advance(&mut self, now: Time, out: &mut Out) -> Time {
         self.receiver.advance(now, &mut out.packets)
     }

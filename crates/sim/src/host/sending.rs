@@ -15,12 +15,12 @@ use super::open_loop::OpenLoopSender;
 use super::session::Session;
 use super::web::Web;
 
-/// The sending side of a flow: a chain, the most frequent kind, in place, or any other kind in a box.
-/// Calls for every packet of a chain are inlined into the event loop; all others go through
-/// [`SendingSide`].
-#[repr(u8)] // as of `Node`
+/// The sending side of a flow. A chain, the most frequent kind, is stored in place, any other kind
+/// in a box. Calls for every packet of a chain are inlined into the event loop; all others go
+/// through [`SendingSide`].
+#[repr(u8)] // for the same reason as `Node`
 pub(crate) enum SendingHost {
-    /// One connection, or one after another.
+    /// One connection, or several in a row.
     Chain(Chain),
     Other(Box<dyn SendingSide + Send>),
 }
@@ -86,7 +86,7 @@ impl SendingHost {
         }
     }
 
-    /// Begins to load what that connection points to.
+    /// Begins to load the data that the connection points to.
     pub(crate) fn prefetch_further(&self) {
         if let Self::Chain(chain) = self {
             chain.prefetch_further();

@@ -23,7 +23,7 @@ pub(crate) struct Session {
     /// When the incomplete transfer began; kept if the flow stops during it.
     open_since: Option<Time>,
     deadline_ns: Option<u64>,
-    /// Transfers before this one.
+    /// The number of earlier transfers.
     number: u32,
     stopped: bool,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Session {
 struct Transfer {
     start: Time,
     size: u64,
-    /// Retransmissions before it.
+    /// Retransmissions before the transfer.
     retransmitted: u64,
 }
 

@@ -263,8 +263,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether `name` means flows that can all be done; `without` is the number of the flow that
-    /// asks.
+    /// Reports a problem unless `name` means flows that can all be done; `without` is the number of
+    /// the flow that asks.
     pub(super) fn ends(&mut self, at: Place, name: &str, without: Option<usize>, also: &[&str]) {
         let flows = &self.scenario.flows;
         let Some(called) = self.names.flow_numbers(name).cloned() else {

@@ -17,20 +17,20 @@ pub static CHECK: Section = Section {
             "A column of the table `summary`, such as \"utilization\" or \"bbr.share\".",
         ),
         Key {
-            what: "Instead, a series: a class, flow or link and a column or internal, such as \"bbr.max_bw_mbps\".",
+            what: "A series instead of a metric: a class, flow or link and a column or internal, such as \"bbr.max_bw_mbps\".",
             ..OF_SERIES
         },
         Key::new(
             "take",
             KeyKind::Word(&TAKE),
             Off,
-            "How to take a number from the series within the period.",
+            "The way to take a number from the series within the period.",
         ),
         Key::new(
             "over",
             KeyKind::Word(&OVER),
             Off,
-            "How the values of a class's flows become one; the mean if none.",
+            "The way to combine the values of a class's flows; by default their mean.",
         ),
         IS,
         ABOVE,
@@ -41,8 +41,18 @@ pub static CHECK: Section = Section {
             Off,
             "The series is averaged over windows of this length first.",
         ),
-        Key::new("from", KeyKind::Duration, Off, "Begin of the period; the warm-up if none."),
-        Key::new("to", KeyKind::Duration, Off, "End of the period; that of the run if none."),
+        Key::new(
+            "from",
+            KeyKind::Duration,
+            Off,
+            "The start of the period; by default the end of the warm-up.",
+        ),
+        Key::new(
+            "to",
+            KeyKind::Duration,
+            Off,
+            "The end of the period; by default that of the run.",
+        ),
         Key::new(
             "after",
             KeyKind::Table(&CONDITION),
@@ -69,7 +79,7 @@ pub static CHECK: Section = Section {
             "where",
             KeyKind::Where,
             Empty,
-            "Only where these places have these values: { \"path.buffer\" = \"1bdp\" }; a list means any.",
+            "The expectation counts only where these places have these values: { \"path.buffer\" = \"1bdp\" }; a list means any of its values.",
         ),
     ],
 };
@@ -91,12 +101,17 @@ pub static CONDITION: Section = Section {
     keys: &[
         Key {
             default: Required,
-            what: "As for the check, such as \"bbr.cca_state\"; a class counts if any of its flows does.",
+            what: "A series as in the check, such as \"bbr.cca_state\"; a class meets the condition if any of its flows does.",
             ..OF_SERIES
         },
         IS,
         ABOVE,
         BELOW,
-        Key::new("nth", KeyKind::Whole(1, 1_000_000), Whole(1), "Which time it happens."),
+        Key::new(
+            "nth",
+            KeyKind::Whole(1, 1_000_000),
+            Whole(1),
+            "The occurrence that counts: 2 for the second time.",
+        ),
     ],
 };

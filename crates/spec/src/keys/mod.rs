@@ -15,7 +15,7 @@ pub use check::{CHECK, CONDITION};
 pub use key::{Elements, Key, KeyDefault, KeyKind, Section};
 pub use sections::{FLOW, HOST, LINK, PATH, REVERSE, RUN, SPECIFICATION, SWEEP, UNTIL};
 pub use words::Words;
-pub(crate) use words::{OF_CONDITIONS, OF_NUMBERS};
+pub(crate) use words::{TAKES_OF_CONDITIONS, TAKES_OF_NUMBERS};
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Lists of words.
+//! The words that keys accept.
 
 use narrows_base::DSCP_NAMES;
 use narrows_tcp::PROFILES;
@@ -8,11 +8,11 @@ use crate::stacks::STACKS;
 /// A list of words for a key.
 #[derive(Debug)]
 pub struct Words {
-    /// The name of one of them in a message.
+    /// The noun for one of the words in a message.
     pub what: &'static str,
-    /// One of them.
+    /// One of the words.
     pub example: &'static str,
-    /// All of them.
+    /// All of the words.
     pub known: fn() -> Vec<&'static str>,
 }
 
@@ -41,7 +41,7 @@ pub(super) static SOCKET_BUFFERS: Words = Words {
     known: || vec!["raised", "stock", "unlimited"],
 };
 
-/// How a flow can use explicit congestion notification.
+/// The ways in which a flow can use explicit congestion notification.
 pub(super) static ECN: Words = Words {
     what: "use of ECN",
     example: "classic",
@@ -67,17 +67,17 @@ pub(super) static DESIGN: Words =
 pub(super) static TAKE: Words = Words {
     what: "way to take a number from a series",
     example: "max",
-    known: || [OF_NUMBERS, OF_CONDITIONS].concat(),
+    known: || [TAKES_OF_NUMBERS, TAKES_OF_CONDITIONS].concat(),
 };
 
-/// Those that need numbers.
-pub(crate) const OF_NUMBERS: &[&str] =
+/// The words of [`TAKE`] for a series of numbers.
+pub(crate) const TAKES_OF_NUMBERS: &[&str] =
     &["mean", "min", "max", "first", "last", "p1", "p5", "p50", "p95", "p99", "spread", "growth"];
-/// Those that need a condition.
-pub(crate) const OF_CONDITIONS: &[&str] =
+/// The words of [`TAKE`] for a condition.
+pub(crate) const TAKES_OF_CONDITIONS: &[&str] =
     &["times", "share", "after_s", "after_rtts", "longest_s", "longest_rtts"];
 
-/// How values of several flows become one.
+/// Ways to combine the values of several flows.
 pub(super) static OVER: Words = Words {
     what: "way to combine flows",
     example: "max",

@@ -190,13 +190,13 @@ impl<'a> Reader<'a> {
         Some(Read::Names(names))
     }
 
-    /// A program and its arguments, with the specification's directory in them.
+    /// A program and its arguments, with the specification's directory filled in.
     fn command(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {
         let Some(list) = node.list() else { return self.unfit(key, node, here) };
         let words: Option<Vec<_>> = list.iter().map(Node::as_text).collect();
         let fits = |word: &&str| word.len() <= MAX_ARGUMENT && !word.contains('\0');
         let Some(words) = words.filter(|words| words.iter().all(fits)) else {
-            let found = "a list with something else than short texts";
+            let found = "a list with something other than short texts";
             let wrong = Wrong::value(found, key.kind.expects(key.name));
             return self.or_problem(Err(wrong), here);
         };
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The key that may have been meant, the table that has it, or all keys.
+/// Suggests the key that was probably meant, the table that has it, or all keys.
 fn known_key(section: &'static Section, name: &str) -> String {
     let unlike = nearest(name, section.names()).is_none();
     if unlike && section.title == SWEEP.title {

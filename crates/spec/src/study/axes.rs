@@ -19,14 +19,16 @@ pub struct Axis {
 /// The axes in their places, in the order of the file, then those of `[sweep.axes]`.
 pub(super) fn read(
     base: &Table,
-    elsewhere: Option<&Node>,
+    sweep_axes: Option<&Node>,
     assignments: &[Assignment],
 ) -> (Vec<Axis>, Vec<Problem>) {
     let mut found = Vec::new();
     gather(base, &mut found);
     let mut problems = Vec::new();
-    match elsewhere.map(|node| (node, node.table())) {
-        Some((_, Some(table))) => problems.extend(apart(table, assignments, &mut found)),
+    match sweep_axes.map(|node| (node, node.table())) {
+        Some((_, Some(table))) => {
+            problems.extend(gather_sweep_axes(table, assignments, &mut found));
+        }
         Some((node, None)) => {
             let place = Place::default().key("sweep").key("axes");
             problems.push(Problem::value(&place, node.describe(), "a table, [sweep.axes],"));
@@ -44,7 +46,7 @@ pub(super) fn read(
 }
 
 /// Adds the axes of `[sweep.axes]`, except those that an option fixes.
-fn apart(
+fn gather_sweep_axes(
     table: &Table,
     assignments: &[Assignment],
     found: &mut Vec<(Place, Node)>,
@@ -109,27 +111,27 @@ fn gather(base: &Table, found: &mut Vec<(Place, Node)>) {
         match (&entry.node.value, entry.key.as_str()) {
             (Value::List(tables), "flows" | "changes") => {
                 for (index, table) in tables.iter().enumerate() {
-                    within(table, &place.index(index), found);
+                    gather_below(table, &place.index(index), found);
                 }
             }
             (Value::List(_), "name") => found.push((place, entry.node.clone())),
-            _ => within(&entry.node, &place, found),
+            _ => gather_below(&entry.node, &place, found),
         }
     }
 }
 
-fn within(node: &Node, way: &Place, found: &mut Vec<(Place, Node)>) {
+fn gather_below(node: &Node, way: &Place, found: &mut Vec<(Place, Node)>) {
     for entry in node.table().map_or(&[][..], |table| &table.0) {
         let place = way.key(&entry.key);
         match &entry.node.value {
             Value::List(list) if is_plain_list(&place) => {
                 for (index, inner) in list.iter().enumerate() {
-                    within(inner, &place.index(index), found);
+                    gather_below(inner, &place.index(index), found);
                 }
             }
             Value::List(_) => found.push((place, entry.node.clone())),
             Value::Table(_) if is_range(&entry.node) => found.push((place, entry.node.clone())),
-            _ => within(&entry.node, &place, found),
+            _ => gather_below(&entry.node, &place, found),
         }
     }
 }
@@ -149,7 +151,7 @@ fn is_plain_list(place: &Place) -> bool {
     of_flow || classes || text == "path.links" || text == "path.impairments"
 }
 
-/// Places with one value in all combinations.
+/// The remedy for a list at a place that has one value in all combinations.
 fn single(place: &Place) -> Option<&'static str> {
     match place.to_string().as_str() {
         "name" => Some("one name"),

@@ -1,7 +1,7 @@
 //! Makes both ends of a connection.
 //!
-//! Options are those that the stack ships with, except the limits of buffers and windows, which
-//! follow `socket_buffers` and `receive_window` as those of TCP do.
+//! The stack keeps its default options, except for the limits of buffers and windows, which follow
+//! `socket_buffers` and `receive_window` as TCP's do.
 
 use std::num::NonZeroUsize;
 
@@ -27,27 +27,27 @@ pub(crate) fn ends<S: Stack>(connecting: &Connecting, logs: &Logs) -> Ends {
     let draws = |end: &str| {
         EndStream::new(connecting.seed, &format!("stack/{}/{}/{end}", S::NAME, flow.name))
     };
-    let (mut of_client, mut of_server) = (draws("client"), draws("server"));
+    let (mut client_draws, mut server_draws) = (draws("client"), draws("server"));
     let segments =
         option(&flow.options, "segments").and_then(|number| usize::try_from(number).ok());
     let segments = segments.and_then(NonZeroUsize::new).expect("it has a default and bounds");
     let (clock, limits) = (Clock::new(), Limits::of(connecting));
 
-    let identity = of_server.during(|| Identity::new(draws::bytes()));
+    let identity = server_draws.during(|| Identity::new(draws::bytes()));
     let tls = identity.server();
-    let server = of_server.during(|| S::server(tls, &limits));
-    let server = Driver::new(clock, of_server, segments, server, CLIENT);
+    let server = server_draws.during(|| S::server(tls, &limits));
+    let server = Driver::new(clock, server_draws, segments, server, CLIENT);
 
-    let seen = ConnectionEvents::new_shared();
+    let events = ConnectionEvents::new_shared();
     let watched = Watched {
         cca: &flow.cca,
         flow: &flow.name,
-        seen: &seen,
+        seen: &events,
         qlog: logs.qlog(&flow.name),
         start: clock.instant(Time::ZERO),
     };
     let tls = identity.client(&logs.keys);
-    let client = of_client.during(|| S::client(tls, &limits, watched));
-    let client = Driver::new(clock, of_client, segments, client, SERVER);
-    (Box::new(Client::new(client, connecting, seen)), Box::new(Server::new(server)))
+    let client = client_draws.during(|| S::client(tls, &limits, watched));
+    let client = Driver::new(clock, client_draws, segments, client, SERVER);
+    (Box::new(Client::new(client, connecting, events)), Box::new(Server::new(server)))
 }

@@ -190,7 +190,7 @@ fn every_impairment_accounts_for_each_datagram() {
 
 /// A thinner takes the ACKs of TCP alone; other elements of the way back drop what they drop.
 #[test]
-fn the_way_back_accounts_for_each_datagram() {
+fn the_reverse_path_accounts_for_each_datagram() {
     for entry in IMPAIRMENTS {
         let copies = entry.name == "duplicate";
         let back = impaired_scenario(entry.name, Direction::Backward);

@@ -43,7 +43,7 @@ pub(crate) struct Delivery {
 pub(super) struct Delivered {
     /// Payload by codepoint, in the option's order (`delivered_ecn_bytes`).
     bytes: [u32; 3],
-    /// The place of the only codepoint that the last option told of (`est_ecnfield`).
+    /// The place of the only codepoint that the last option reported (`est_ecnfield`).
     estimate: Option<usize>,
     /// Packets that an ACK acknowledges on average (`pkts_acked_ewma`).
     average: u32,
@@ -62,8 +62,8 @@ impl Delivered {
         self.bytes[place]
     }
 
-    /// The marked packets of which an ACK is the first to tell (`__tcp_accecn_process`). A reordered
-    /// one tells of none.
+    /// The marked packets that an ACK is the first to report (`__tcp_accecn_process`). A reordered
+    /// ACK reports none.
     pub(super) fn take(&mut self, ack: &Delivery, checks: &mut Checks) -> u32 {
         let is_newer = ack.stamp > self.stamp;
         self.stamp = self.stamp.max(ack.stamp);

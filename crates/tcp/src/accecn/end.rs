@@ -78,23 +78,23 @@ impl AccurateEnd {
         self.delivered = Delivered::after(stamp);
     }
 
-    /// From now on the host has these settings.
+    /// Sets the host's settings from now on.
     pub fn set(&mut self, settings: AccEcnSettings) {
         self.settings = settings;
     }
 
-    /// The SYN came again, with these flags (`tcp_check_req`).
+    /// Takes a repeated SYN with these flags (`tcp_check_req`).
     pub(crate) fn take_repeated_request(&mut self, ace: Ace, ecn: Ecn) {
         self.arrived = ecn;
         self.checks.flags_change |= ace == Ace::NONE;
     }
 
-    /// The SYN-ACK left again, for the `times`th time.
+    /// Notes that the SYN-ACK was repeated, for the `times`th time.
     pub(crate) fn note_repeated_answer(&mut self, times: u32) {
         self.checks.flags_change |= times > SUSPICIOUS_ANSWERS;
     }
 
-    /// The packet that completes the handshake arrived, without payload if it `is_bare`
+    /// Takes the packet that completes the handshake; it has no payload if it `is_bare`
     /// (`tcp_ecn_openreq_child`).
     pub(crate) fn take_third(&mut self, ace: Ace, option: Option<AccEcnOption>, is_bare: bool) {
         if let Some(option) = option {
@@ -105,7 +105,7 @@ impl AccurateEnd {
         self.received.begin(self.arrived, 1);
     }
 
-    /// The SYN-ACK came again, after the handshake; returns the flags of its answer.
+    /// Takes a SYN-ACK that is repeated after the handshake; returns the flags of the answer.
     pub fn take_repeated_answer(&mut self, ecn: Ecn, option: Option<AccEcnOption>) -> Ace {
         self.arrived = ecn;
         if let Some(option) = option {
@@ -115,7 +115,7 @@ impl AccurateEnd {
         self.reflect()
     }
 
-    /// The flags that tell how the peer's packet of the handshake arrived.
+    /// The flags that report how the peer's packet of the handshake arrived.
     #[must_use]
     pub fn reflect(&self) -> Ace {
         Ace::reflecting(self.arrived)
@@ -132,17 +132,17 @@ impl AccurateEnd {
         self.received.note(ecn, packets, len)
     }
 
-    /// Whether marks wait that the next ACK must tell without delay; `stamp` is the packet's timestamp in ms.
+    /// True if marks wait that an ACK must report at once; `stamp` is the packet's timestamp in ms.
     pub(crate) fn presses(&mut self, stamp: u32) -> bool {
         self.received.presses(stamp)
     }
 
-    /// The flags of a header that leaves.
-    pub fn tell(&mut self) -> Ace {
-        self.received.tell()
+    /// Returns the flags of a header that leaves.
+    pub fn report(&mut self) -> Ace {
+        self.received.report()
     }
 
-    /// Data from `seq` on came again (`tcp_rcv_spurious_retrans`).
+    /// Notes that data from `seq` on arrived again (`tcp_rcv_spurious_retrans`).
     pub(crate) fn note_duplicate(&mut self, seq: u32) {
         self.checks.options_vanish |= self.received.is_option_dropped(seq);
     }
@@ -166,7 +166,7 @@ impl AccurateEnd {
         has_one.then(|| AccEcnOption::new(OptionOrder::Ect1First, &FIRST_BYTES))
     }
 
-    /// The marked packets of which an ACK is the first to tell.
+    /// The marked packets that an ACK is the first to report.
     pub(crate) fn take_ack(&mut self, ack: &Delivery) -> u32 {
         self.delivered.take(ack, &mut self.checks)
     }
@@ -176,7 +176,7 @@ impl AccurateEnd {
         self.checks.answer_was_marked
     }
 
-    /// Payload bytes that arrived at the peer with that codepoint, as far as its options told
+    /// Payload bytes that arrived at the peer with that codepoint, according to its options
     /// (`tcpi_delivered_e1_bytes` and others).
     #[must_use]
     pub fn delivered_bytes(&self, ecn: Ecn) -> u32 {
@@ -195,7 +195,7 @@ impl AccurateEnd {
         self.received.received_ce()
     }
 
-    /// Both halves of an end know what either has found out.
+    /// Shares between both halves of an end what either has found out.
     pub fn share(&mut self, other: &mut Self) {
         self.checks.merge(other.checks);
         other.checks = self.checks;

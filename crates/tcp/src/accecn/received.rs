@@ -7,13 +7,13 @@ use super::checks::Checks;
 use super::option::{AccEcnOption, Fit, OptionOrder, SeenOption};
 use super::settings::{AccEcnSettings, OptionUse};
 
-/// The most marked packets that wait for a header to tell of them.
+/// The largest number of marked packets that wait for a header to report them.
 const MOST_UNREPORTED: u32 = 15;
-/// So many make the next ACK leave at once (`TCP_ACCECN_ACE_MAX_DELTA`).
+/// The number of unreported packets with which an ACK leaves at once (`TCP_ACCECN_ACE_MAX_DELTA`).
 const PRESSING: u32 = 6;
 /// When one of these bits of a byte counter changes, an option is due: every 4 MiB.
 const HIGH_BITS: u32 = !0 << 22;
-/// Options that are due after a change of codepoint: the second one tells its new value without doubt.
+/// Options that are due after a change of codepoint: the second one gives the new value for sure.
 const AFTER_CHANGE: u8 = 2;
 
 /// The first values of the byte counters, in the option's order: not all are zero, so that it shows if
@@ -35,9 +35,9 @@ pub(super) fn place(ecn: Ecn) -> Option<usize> {
 pub struct OptionSlot {
     /// Bytes of the options other than SACK blocks.
     pub others: usize,
-    /// SACK blocks that are to be sent.
+    /// The number of SACK blocks to send.
     pub blocks: usize,
-    /// The first packet of the duplicate that they report.
+    /// The first packet of the duplicate that the blocks report.
     pub duplicate: Option<u32>,
     /// When the packet leaves.
     pub now: Time,
@@ -60,7 +60,7 @@ impl OptionSlot {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Received {
     marked: u32,
-    /// Marked packets that no header has told of (`received_ce_pending`).
+    /// Marked packets that no header has reported (`received_ce_pending`).
     unreported: u32,
     /// Payload by codepoint, in the option's order.
     bytes: [u32; 3],
@@ -118,8 +118,8 @@ impl Received {
         is_edge
     }
 
-    /// Whether marks wait that an ACK must tell soon; the packet's timestamp is newer than those before if
-    /// it isn't reordered.
+    /// Whether marks wait that an ACK must report soon; the packet's timestamp is newer than earlier
+    /// ones if it isn't reordered.
     pub(super) fn presses(&mut self, stamp: u32) -> bool {
         let is_news = stamp > self.stamp;
         self.stamp = self.stamp.max(stamp);
@@ -135,14 +135,14 @@ impl Received {
         self.bytes[place]
     }
 
-    /// The count in a header that leaves (`tcp_accecn_set_ace`).
-    pub(super) fn tell(&mut self) -> Ace {
+    /// Returns the count in a header that leaves (`tcp_accecn_set_ace`).
+    pub(super) fn report(&mut self) -> Ace {
         self.unreported = 0;
         Ace::of_count(self.marked)
     }
 
-    /// Data from `seq` on came again, though a packet with an option told that they had: it was
-    /// dropped because of the option, if that reported the same duplicate.
+    /// True if data from `seq` on, which just arrived again, were already reported as a duplicate
+    /// by a packet with an option: the path seems to drop packets with the option.
     pub(super) fn is_option_dropped(&self, seq: u32) -> bool {
         self.beside == Some(seq)
     }
@@ -223,7 +223,7 @@ mod tests {
         let mut received = Received::default();
         received.note(Ecn::Ect1, 1, 1_000);
         received.note(Ecn::Ce, 1, 500);
-        assert_eq!(received.tell(), Ace::of_count(1));
+        assert_eq!(received.report(), Ace::of_count(1));
         let option = received.compose(&slot(1), &SETTINGS, &checks).map(|one| one.0);
         assert_eq!(option.map(|one| one.counters().to_vec()), Some(vec![1_001, 500, 1]));
     }
@@ -236,7 +236,7 @@ mod tests {
         received.note(Ecn::Ce, 1, 1_000);
         assert!(!received.presses(1), "the timestamp isn't new");
         assert!(received.presses(2));
-        received.tell();
+        received.report();
         assert!(!received.presses(3));
     }
 }

@@ -106,7 +106,7 @@ impl AckPolicy {
     }
 
     /// In-order data arrived (`tcp_event_data_recv`): `fresh` bytes became readable.
-    #[inline(always)] // every packet comes by
+    #[inline(always)] // runs for every packet
     pub(super) fn data_received(&mut self, data: &Data, fresh: u64, window: u64, now: Time) {
         self.scheduled = true;
         self.unacked += fresh;
@@ -227,7 +227,7 @@ impl AckPolicy {
 
     /// Decides after a segment (`__tcp_ack_snd_check`); `due` if more than one packet waits and the
     /// window's edge can advance.
-    #[inline(always)] // every packet comes by
+    #[inline(always)] // runs for every packet
     pub(super) fn decide(
         &mut self,
         due: bool,

@@ -111,10 +111,10 @@ impl Echo {
         accurate.presses(stamp) || is_edge
     }
 
-    /// The count in an ACK that leaves.
+    /// Returns the count in an ACK that leaves.
     #[inline]
-    pub(super) fn tell(&mut self) -> Ace {
-        self.accurate.as_mut().map_or(Ace::NONE, |accurate| accurate.tell())
+    pub(super) fn report(&mut self) -> Ace {
+        self.accurate.as_mut().map_or(Ace::NONE, |accurate| accurate.report())
     }
 
     /// Adds the option to the SACK blocks of an ACK.

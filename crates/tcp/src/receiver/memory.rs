@@ -70,7 +70,7 @@ impl Memory {
         }
     }
 
-    /// The same for packets that may begin socket buffers.
+    /// Counts the memory of packets that may begin socket buffers.
     #[inline(never)] // most packets join one
     fn hold_several(&mut self, position: Seq, packets: u32) {
         let begun = |packets: u32| packets.div_ceil(MOST_MERGED);
@@ -90,7 +90,7 @@ impl Memory {
         self.left = self.of(self.packets, self.buffers);
     }
 
-    /// That much memory is in use, as a socket with buffers of any size counts.
+    /// Sets the memory in use, as counted by a socket with buffers of any size.
     pub(super) fn set(&mut self, used: u64) {
         self.used = used;
     }

@@ -160,7 +160,7 @@ impl Receiver {
     }
 
     /// Processes a segment from the sender, whose packet arrived with the codepoint `ecn`.
-    #[inline(always)] // every packet of data comes by
+    #[inline(always)] // runs for every packet of data
     pub fn receive(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         if segment.instance != self.config.instance {
             return;
@@ -251,7 +251,7 @@ impl Receiver {
         self.count(third.ecn, 1, third.bytes, ts);
     }
 
-    /// The ECN that both ends use, as far as the first SYN told.
+    /// The ECN that both ends use, by the first SYN.
     #[must_use]
     pub fn ecn(&self) -> EcnMode {
         self.echo.mode()
@@ -543,15 +543,15 @@ impl Receiver {
         self.decide(false, true, now);
     }
 
-    /// Old data came again, perhaps because the ACK with an option was dropped.
+    /// Notes that old data arrived again, perhaps because the ACK with an option was dropped.
     fn note_repeated(&mut self, seq: Seq) {
         if let Some(accurate) = self.echo.accurate() {
             accurate.note_duplicate(seq);
         }
     }
 
-    /// Whether to acknowledge now, with data that are `unread`, or without.
-    #[inline(always)] // every packet comes by
+    /// Decides whether to acknowledge now; `unread` says whether data wait to be read.
+    #[inline(always)] // runs for every packet
     fn decide(&mut self, unread: bool, maybe_holes: bool, now: Time) {
         let due = self.policy.exceeds_a_packet() && (!unread || self.edge_advances());
         let holes = maybe_holes && !self.out_of_order.is_empty();
@@ -576,9 +576,9 @@ impl Receiver {
         }
     }
 
-    /// The application reads the `bytes` that came in order, of which `behind` waited behind the
-    /// packet that just arrived (`__tcp_cleanup_rbuf`).
-    #[inline(always)] // every packet in order comes by
+    /// Lets the application read `bytes` in-order bytes, `behind` of which waited behind the packet
+    /// that just arrived (`__tcp_cleanup_rbuf`).
+    #[inline(always)] // runs for every packet in order
     fn read(&mut self, bytes: u64, behind: u64, now: Time) {
         self.buffer.read(bytes, behind, now);
         self.buffer.memory.read();
@@ -621,7 +621,7 @@ impl Receiver {
         self.policy.leave_quick();
     }
 
-    #[inline(always)] // every ACK comes by
+    #[inline(always)] // runs for every ACK
     fn make_ack(&mut self, number: Seq, now: Time) -> Ack {
         if self.echo.accurate().is_some() {
             return self.make_accurate_ack(number, now);
@@ -655,7 +655,7 @@ impl Receiver {
 
     /// Adds flags and option of accurate ECN. The program of a socket composes the options itself.
     fn tell_counts(&mut self, ack: &mut Ack, now: Time) {
-        ack.ace = self.echo.tell();
+        ack.ace = self.echo.report();
         if self.socket.is_none() {
             let blocks = ack.sack.as_slice();
             let duplicate = blocks.first().filter(|_| ack.sack.dsack).map(|block| block.0);

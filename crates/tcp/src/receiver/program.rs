@@ -24,12 +24,12 @@ impl Receiver {
         is_within
     }
 
-    /// Returns whether the data of an acceptable segment are to be queued; the sender hears if not
+    /// Returns whether to queue the data of an acceptable segment; the sender is notified if not
     /// (`tcp_data_queue`). `known` is the number of its first packet if that arrived before.
     pub fn admit(&mut self, span: Span, known: Option<Seq>, now: Time) -> bool {
         let (next, left) = (self.buffer.next_byte(), self.buffer.window_left());
         if span.last() <= next {
-            return true; // old data, of which the sender is told
+            return true; // old data, which are reported to the sender
         }
         if span.start > next && span.start >= next + left {
             self.socket().refusals.beyond_window += 1;

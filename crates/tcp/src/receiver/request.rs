@@ -27,7 +27,7 @@ impl Request {
         request
     }
 
-    /// Answers that left because nothing came, and all answers but the first.
+    /// The number of answers that the timer repeated, and of all answers but the first.
     pub(super) fn repetitions(&self) -> (u32, u32) {
         (self.timeouts, self.repeated)
     }
@@ -37,13 +37,13 @@ impl Request {
         self.deadline
     }
 
-    /// Another SYN came, which is answered, too (`tcp_check_req`).
+    /// Answers another SYN (`tcp_check_req`).
     pub(super) fn repeat(&mut self, clock: Jiffies, now: Time) {
         self.repeated += 1;
         self.start_timer(clock, now);
     }
 
-    /// Whether an answer is due because none of the client's packets came
+    /// Whether an answer is due because none of the client's packets arrived
     /// (`reqsk_timer_handler`).
     pub(super) fn fire_timer(&mut self, clock: Jiffies, now: Time) -> bool {
         if self.deadline > now {

@@ -1,16 +1,16 @@
-//! The queues of a socket whose packets have any size, and whose program reads when it likes.
+//! The queues of a socket whose packets have any size and whose program reads at any time.
 //!
-//! The simulator's own receivers need none of that: their packets are full ones, and their
+//! The simulator's own receivers don't need them: their packets are full-sized, and their
 //! applications read at once.
 
 use std::collections::VecDeque;
 
 use crate::segment::{Data, Seq};
 
-/// Settings of such a socket.
+/// The settings of a socket with these queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketConfig {
-    /// The payload of a full packet to it, in bytes (`advmss` less the options).
+    /// The payload of a full packet to the socket, in bytes (`advmss` less the options).
     pub mss: u32,
     /// Whether the program chose the size of its buffer (`SO_RCVBUF`).
     pub is_fixed: bool,
@@ -18,19 +18,19 @@ pub struct SocketConfig {
     pub may_shrink: bool,
 }
 
-/// The place of a segment in the stream: bytes from the first one, a FIN not among them.
+/// The place of a segment in the stream, in bytes from its beginning; a FIN has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The first byte.
     pub start: u64,
-    /// The byte behind the last one.
+    /// The byte after the last one.
     pub end: u64,
     /// Whether a FIN follows.
     pub fin: bool,
 }
 
 impl Span {
-    /// Behind the FIN, if there is one.
+    /// The place after the segment, in which a FIN counts as a byte.
     pub(super) fn last(self) -> u64 {
         self.end + u64::from(self.fin)
     }
@@ -54,17 +54,17 @@ pub struct Refusals {
 /// The queues of a socket.
 #[derive(Debug, Default)]
 pub(super) struct Socket {
-    /// Buffers in order that the program hasn't read, with the bytes that are left in each.
+    /// In-order buffers that the program hasn't read, with the bytes that are left in each.
     unread: VecDeque<SocketBuffer>,
-    /// Those out of order, with the packet behind each, in the order of these.
+    /// Out-of-order buffers, each with the number of the packet after it, sorted by that number.
     waiting: Vec<(Seq, SocketBuffer)>,
-    /// The buffer that is being received, and the byte behind it.
+    /// The buffer that is being received, and the byte after it.
     arriving: SocketBuffer,
     arriving_end: u64,
     pub(super) refusals: Refusals,
 }
 
-/// Data with the memory that they take (`struct sk_buff`).
+/// An amount of data and the memory that it takes (`struct sk_buff`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SocketBuffer {
     pub(super) bytes: u64,
@@ -72,7 +72,7 @@ pub(super) struct SocketBuffer {
 }
 
 impl Socket {
-    /// The memory of all that waits, in bytes.
+    /// The memory of all queued buffers, in bytes.
     pub(super) fn memory(&self) -> u64 {
         let waiting = self.waiting.iter().map(|(_, buffer)| buffer);
         self.unread.iter().chain(waiting).map(|buffer| buffer.memory).sum()
@@ -82,31 +82,31 @@ impl Socket {
         self.unread.iter().map(|buffer| buffer.bytes).sum()
     }
 
-    /// Whether nothing in order waits for the program.
+    /// True if no in-order data wait for the program.
     pub(super) fn is_empty(&self) -> bool {
         self.unread.is_empty()
     }
 
-    /// A buffer with these new packets arrives, which ends at that byte.
+    /// Begins to receive a buffer that brings these new packets and ends at byte `end`.
     pub(super) fn begin(&mut self, fresh: &[Data], memory: u64, end: u64) {
-        self.arriving = SocketBuffer { bytes: text(fresh), memory };
+        self.arriving = SocketBuffer { bytes: payload_bytes(fresh), memory };
         self.arriving_end = end;
     }
 
-    /// The byte behind the buffer that is being received.
+    /// The byte after the buffer that is being received.
     pub(super) fn arriving_end(&self) -> u64 {
         self.arriving_end
     }
 
-    /// The part of that buffer that some of its packets are.
+    /// The part of the arriving buffer that belongs to some of its packets.
     pub(super) fn part(&self, unit: &[Data]) -> SocketBuffer {
         let SocketBuffer { bytes: whole, memory } = self.arriving;
-        let bytes = text(unit);
+        let bytes = payload_bytes(unit);
         let memory = if bytes == whole { memory } else { memory * bytes / whole };
         SocketBuffer { bytes, memory }
     }
 
-    /// Packets in order wait for the program. A FIN alone joins the buffer before it
+    /// Queues in-order packets for the program. A bare FIN joins the buffer before it
     /// (`tcp_try_coalesce`).
     pub(super) fn queue(&mut self, unit: &[Data]) {
         let part = self.part(unit);
@@ -115,25 +115,25 @@ impl Socket {
         }
     }
 
-    /// Packets out of order wait for those before them.
+    /// Queues out-of-order packets until the packets before them arrive.
     pub(super) fn wait(&mut self, unit: &[Data]) {
         let end = unit[unit.len() - 1].seq + 1;
         let place = self.waiting.partition_point(|known| known.0 < end);
         self.waiting.insert(place, (end, self.part(unit)));
     }
 
-    /// Buffers before that packet are in order now, and wait for the program.
+    /// Queues the waiting buffers before packet `next` for the program, as they are in order now.
     pub(super) fn release(&mut self, next: Seq) {
         let ready = self.waiting.partition_point(|known| known.0 <= next);
         self.unread.extend(self.waiting.drain(..ready).map(|(_, buffer)| buffer));
     }
 
-    /// Packets before that one came again, as part of others.
+    /// Drops waiting buffers up to packet `end`, which has arrived again as part of larger ones.
     pub(super) fn drop_covered(&mut self, end: Seq) {
         self.waiting.retain(|known| known.0 > end);
     }
 
-    /// The program reads `bytes` bytes.
+    /// Removes the `bytes` bytes that the program reads.
     pub(super) fn read(&mut self, mut bytes: u64) {
         while let Some(first) = self.unread.front_mut() {
             let part = bytes.min(first.bytes);
@@ -146,7 +146,7 @@ impl Socket {
     }
 }
 
-/// The bytes of packets that a program reads.
-fn text(unit: &[Data]) -> u64 {
+/// The bytes of packets that a program can read.
+fn payload_bytes(unit: &[Data]) -> u64 {
     unit.iter().filter(|data| !data.fin).map(|data| u64::from(data.len)).sum()
 }

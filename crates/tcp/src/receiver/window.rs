@@ -281,7 +281,7 @@ impl ReceiveBuffer {
 
     /// The application reads `bytes`, of which `behind` waited behind the packet that it reads first
     /// (`tcp_rcv_space_adjust`).
-    #[inline(always)] // every packet in order comes by
+    #[inline(always)] // runs for every packet in order
     pub(super) fn read(&mut self, bytes: u64, behind: u64, now: Time) {
         self.adjust_space(bytes - behind, behind, now);
         self.space.copied += behind;

@@ -106,7 +106,7 @@ impl Connection {
         let lost = since(self.board.lost_total(), found.before.lost_total);
         let mut rate = self.rate.finish(&found.draft, acked, found.now_us, self.rtt.min_us());
         if self.control.needs().packets {
-            self.tell_losses(found.now);
+            self.notify_losses(found.now);
             let at_send = self.board.at_send(found.draft.sampled_packet());
             rate = rate.map(|rate| RateSample { at_send, ..rate });
         }
@@ -132,7 +132,7 @@ impl Connection {
         self.update_pacing_rate();
     }
 
-    #[inline(always)] // it has one caller, and every ACK comes by
+    #[inline(always)] // it has one caller, and runs for every ACK
     fn ack_sample(
         &self,
         acked: u32,

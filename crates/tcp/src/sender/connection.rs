@@ -130,7 +130,7 @@ impl Connection {
         connection
     }
 
-    /// The SYN-ACK came again, since the ACK hasn't arrived yet.
+    /// Answers a repeated SYN-ACK; the ACK of the first one hasn't arrived.
     #[cold]
     pub(super) fn on_repeated_answer(&mut self, option: Option<AccEcnOption>, ecn: Ecn, now: Time) {
         let accurate = self.output.ecn.accurate();
@@ -138,7 +138,7 @@ impl Connection {
         self.output.challenge(self.board.next(), ace, now);
     }
 
-    /// The checks of accurate ECN have found something.
+    /// Acts on the findings of the checks of accurate ECN.
     #[cold]
     pub(super) fn heed_checks(&mut self) {
         self.output.ecn.heed_checks();

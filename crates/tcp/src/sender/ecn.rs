@@ -52,7 +52,7 @@ impl SenderEcn {
         (accurate.reflect(), accurate.compose(&slot).map(|one| one.0))
     }
 
-    /// An ACK arrived with a mark, which the next headers tell.
+    /// Counts an ACK that arrived with a mark, which the next headers report.
     #[cold]
     pub(crate) fn count_marked_ack(&mut self) {
         if let Some(accurate) = &mut self.accurate {
@@ -62,10 +62,10 @@ impl SenderEcn {
     }
 
     fn update_ace(&mut self) {
-        self.ace = self.accurate.as_deref_mut().map_or(Ace::NONE, AccurateEnd::tell);
+        self.ace = self.accurate.as_deref_mut().map_or(Ace::NONE, AccurateEnd::report);
     }
 
-    /// The checks of the handshake, or of a header, may have ended the use of ECN.
+    /// Turns ECN off if the checks of the handshake or of a header demand it.
     #[cold]
     pub(crate) fn heed_checks(&mut self) {
         if self.accurate.as_ref().is_some_and(|end| end.codepoint() == Ecn::NotEct) {

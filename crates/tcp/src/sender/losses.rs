@@ -35,7 +35,7 @@ impl Connection {
     }
 
     /// Reports lost packets to a control that watches packets.
-    pub(super) fn tell_losses(&mut self, now: Time) {
+    pub(super) fn notify_losses(&mut self, now: Time) {
         for loss in self.board.take_losses() {
             self.control.on_lost(&LostPacket {
                 now,
@@ -62,7 +62,7 @@ impl Connection {
         true
     }
 
-    #[inline(always)] // nearly every ACK in recovery comes by
+    #[inline(always)] // runs for nearly every ACK in recovery
     fn rack_detect_loss(&mut self, now: Time) -> u64 {
         if !self.rack.may_detect_loss(&self.board) {
             return 0;
@@ -90,7 +90,7 @@ impl Connection {
     pub(super) fn on_reordering_timeout(&mut self, now: Time) {
         let pipe = self.board.pipe();
         self.rack_detect_loss(now);
-        self.tell_losses(now);
+        self.notify_losses(now);
         if self.board.pipe() != pipe {
             if self.episode.state() != RecoveryState::Recovery {
                 self.enter_recovery(false, now);

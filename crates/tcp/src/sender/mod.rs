@@ -131,8 +131,8 @@ impl Sender {
         }
     }
 
-    /// The checks of accurate ECN may have found that packets mustn't be marked, or that the
-    /// handshake was.
+    /// Acts on the findings of the checks of accurate ECN: packets mustn't be marked any more, or
+    /// the handshake was marked.
     pub fn heed_checks(&mut self) {
         if let Phase::Established(connection) = &mut self.phase {
             connection.heed_checks();

@@ -120,7 +120,7 @@ impl Output {
         self.queue.push(Kind::HandshakeAck { ts: timestamp_ms(now), ts_echo: ts, ace, option });
     }
 
-    /// Answers a SYN-ACK that came again, at most twice a second (`tcp_send_challenge_ack`,
+    /// Answers a repeated SYN-ACK, at most twice a second (`tcp_send_challenge_ack`,
     /// `tcp_invalid_ratelimit`); `next` is the next new packet.
     pub(super) fn challenge(&mut self, next: Seq, ace: Ace, now: Time) {
         let allowed = self.challenged_at.is_none_or(|at| now >= at + CHALLENGE_INTERVAL);

@@ -15,7 +15,7 @@ use crate::segment::Seq;
 impl Connection {
     /// Arms the loss probe, if one may be sent (`tcp_schedule_loss_probe`, RFC 8985
     /// section 7).
-    #[inline(always)] // it has two callers, and every ACK comes by
+    #[inline(always)] // it has two callers, and runs for every ACK
     pub(super) fn schedule_loss_probe(&mut self, advancing_rto: bool, now: Time) -> bool {
         if !self.may_probe() {
             return false;

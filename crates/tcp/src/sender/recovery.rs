@@ -134,11 +134,11 @@ impl Connection {
         self.probe.forget();
         self.prr.begin(self.cwnd);
         self.output.ecn.owe_cwr();
-        self.tell_congestion(kind, now);
+        self.notify_congestion(kind, now);
     }
 
-    fn tell_congestion(&mut self, kind: Congestion, now: Time) {
-        self.tell_losses(now);
+    fn notify_congestion(&mut self, kind: Congestion, now: Time) {
+        self.notify_losses(now);
         self.control.on_congestion(&CongestionEvent {
             now,
             kind,
@@ -171,7 +171,7 @@ impl Connection {
         });
     }
 
-    /// Whether PRR may grow by one packet more than were delivered.
+    /// Whether PRR may grow by one packet more than the number delivered.
     pub(super) fn prr_may_grow(&self, fresh_loss: bool, found: &Findings) -> bool {
         if self.profile.prr_on_una {
             found.una_advanced && !fresh_loss
@@ -260,7 +260,7 @@ impl Connection {
         spurious
     }
 
-    /// Handles a partial ACK of data that were merely late; true to wait for more.
+    /// Handles a partial ACK of data that were merely late; true if the undo needs further ACKs.
     fn try_undo_partial(&mut self, found: &Findings) -> bool {
         if !self.undo.is_open() || !self.undo.packet_was_delayed(found.echo) {
             return false;
@@ -331,7 +331,7 @@ impl Connection {
             self.prr.note_timeout(self.cwnd);
             self.begin_undo();
         }
-        self.tell_congestion(Congestion::Timeout { reduce }, now);
+        self.notify_congestion(Congestion::Timeout { reduce }, now);
         self.cwnd = self.control.cwnd();
         self.usage.stamp(now);
         if state <= RecoveryState::Disorder {
@@ -354,7 +354,7 @@ impl Connection {
                 if self.episode.is_behind(self.board.next()) {
                     return;
                 }
-                self.episode.try_frto(false); // the new data showed nothing
+                self.episode.try_frto(false); // there were no new data to test with
             }
         }
         self.retransmit_lost(now);

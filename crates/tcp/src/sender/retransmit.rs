@@ -84,7 +84,7 @@ impl Connection {
     /// The same, but counted neither as in flight again nor for undo, for a loss probe
     /// (`__tcp_retransmit_skb`).
     pub(super) fn resend_burst(&mut self, first: Seq, packets: u32, now: Time) {
-        self.tell_start(now);
+        self.notify_start(now);
         let mut payload = 0;
         let departure = self.pacer.departure(now);
         let out = self.board.packets_out();

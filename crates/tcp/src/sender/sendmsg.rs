@@ -54,7 +54,7 @@ impl Connection {
     }
 
     /// `tcp_new_space`.
-    #[inline(always)] // every burst comes by
+    #[inline(always)] // runs for every burst
     fn make_space(&mut self, now: Time) {
         // A full window isn't limited by the buffer.
         if self.board.pipe() < self.cwnd {

@@ -1,4 +1,4 @@
-//! The current loss probe (RFC 8985 section 7).
+//! The current tail loss probe (RFC 8985 section 7).
 
 use crate::segment::Seq;
 
@@ -10,20 +10,20 @@ pub(super) struct TailProbe {
 
 #[derive(Clone, Copy, Debug)]
 struct Probe {
-    /// `snd_nxt` when it was sent (`tlp_high_seq`).
+    /// `snd_nxt` when the probe was sent (`tlp_high_seq`).
     high_seq: Seq,
-    /// Whether it was a retransmission.
+    /// Whether the probe was a retransmission.
     retransmission: bool,
 }
 
 /// The verdict of an ACK on the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProbeEnd {
-    /// Nothing yet.
+    /// The probe is still in progress.
     Open,
-    /// It is over, and nothing was lost.
+    /// The probe is over, and nothing was lost.
     NoLoss,
-    /// It repaired a loss that would have gone unnoticed.
+    /// The probe repaired a loss that would have gone unnoticed.
     Repaired,
 }
 
@@ -36,12 +36,12 @@ impl TailProbe {
         self.probe.is_some_and(|probe| probe.retransmission)
     }
 
-    /// A probe was sent; `next` is the next packet.
+    /// Notes that a probe was sent; `next` is the next new packet.
     pub(super) fn send(&mut self, next: Seq, retransmission: bool) {
         self.probe = Some(Probe { high_seq: next, retransmission });
     }
 
-    /// Whether it is the packet before `end`.
+    /// True if the probe is the packet before `end`.
     pub(super) fn ends_at(&self, end: Seq) -> bool {
         self.probe.is_some_and(|probe| probe.high_seq == end)
     }

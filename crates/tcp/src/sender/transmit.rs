@@ -23,8 +23,8 @@ pub(super) enum Push {
 }
 
 impl Connection {
-    /// Sends what the windows allow; then the application, if it waited and has room now, writes
-    /// more, which leaves as well (`__tcp_push_pending_frames`).
+    /// Sends as much as the windows allow. Then an application that waited for space in the buffer
+    /// writes more, which is sent as well (`__tcp_push_pending_frames`).
     pub(super) fn write(&mut self, now: Time) {
         if !self.write_some(Push::All, now) {
             self.check_space(now);
@@ -35,9 +35,9 @@ impl Connection {
         self.check_window_probe(now);
     }
 
-    /// `tcp_write_xmit`; returns whether the space in the send buffer was checked, and hasn't changed
-    /// since.
-    #[inline(always)] // every ACK comes by, and most go no further
+    /// `tcp_write_xmit`; returns whether the space in the send buffer was checked and hasn't
+    /// changed since then.
+    #[inline(always)] // runs for every ACK, and most go no further
     pub(super) fn write_some(&mut self, push: Push, now: Time) -> bool {
         if self.unsent.is_empty() {
             return false;
@@ -52,9 +52,9 @@ impl Connection {
         self.write_bursts(push, now)
     }
 
-    /// The loop of `tcp_write_xmit`: there are data, and they needn't wait for pacing. Returns the
-    /// same.
-    #[inline(never)] // most ACKs of a flow that is paced don't come here
+    /// The loop of `tcp_write_xmit`, for data that needn't wait for pacing. Returns the same as
+    /// [`Connection::write_some`].
+    #[inline(never)] // doesn't run for most ACKs of a paced flow
     fn write_bursts(&mut self, push: Push, now: Time) -> bool {
         // Once, as in Linux, but only for a burst, since most ACKs leave no room for one.
         let mut max_burst = None;
@@ -95,7 +95,7 @@ impl Connection {
         is_checked
     }
 
-    /// Whether the next burst must wait, for which its timer is set.
+    /// Sets the timer if the next burst must wait for pacing; returns whether it must.
     pub(super) fn waits_for_pacing(&mut self, now: Time) -> bool {
         let wait = self.pacer.wait_until(now);
         if let Some(wait) = wait {
@@ -120,7 +120,7 @@ impl Connection {
         }
     }
 
-    /// Packets in a burst now (`tcp_tso_segs`).
+    /// The current limit of packets in a burst (`tcp_tso_segs`).
     pub(super) fn max_burst(&self) -> u32 {
         let least = match self.sysctls.min_tso_segs {
             Some(packets) => packets,
@@ -141,10 +141,10 @@ impl Connection {
 
     /// Packets that the first socket buffer and the receive window allow in a burst
     /// (`tcp_mss_split_point`).
-    #[inline(always)] // what it calls is small
+    #[inline(always)] // the functions that it calls are small
     fn size_burst(&self, quota: u32) -> Option<u32> {
         let available = self.unsent.packets().min(quota);
-        // With nothing out, no ACK would ever open a window below one packet; a closed one is probed.
+        // With nothing in flight, no ACK opens a window below one packet; a closed one is probed.
         let forced = self.board.packets_out() == 0 && self.window.is_open();
         let least = available.min(u32::from(forced));
         let burst = self.window.available_packets(available).max(least);
@@ -184,14 +184,14 @@ impl Connection {
         is_near && (limit <= packets || !self.unsent.closes_at_head())
     }
 
-    /// Whether cwnd is why the first socket buffer waits.
+    /// Whether the first socket buffer waits because of cwnd.
     fn window_limits_head(&self) -> bool {
         let room = u64::from(self.cwnd - self.board.pipe()) * u64::from(self.mss);
         room < self.window.available() && room <= u64::from(self.unsent.head_bytes())
     }
 
     fn send_burst(&mut self, packets: u32, push: Push, now: Time) {
-        self.tell_start(now);
+        self.notify_start(now);
         let was_empty = self.board.packets_out() == 0;
         let first = self.board.next();
         let departure = self.pacer.departure(now);
@@ -208,14 +208,14 @@ impl Connection {
         }
     }
 
-    /// Hands a burst over, and plans when it leaves the host's queue, if it waits there.
-    #[inline(always)] // every burst comes by
+    /// Sends a burst, and sets the timer for its departure if it waits in the host's queue.
+    #[inline(always)] // runs for every burst
     pub(super) fn emit(&mut self, burst: Burst, now: Time) {
         self.output.send(&burst, &self.board, &self.unsent, now);
         self.await_departure();
     }
 
-    /// Sets the timer of the burst that leaves the host's queue next.
+    /// Sets the timer for the next burst that leaves the host's queue.
     #[inline]
     pub(super) fn await_departure(&mut self) {
         if let Some(departure) = self.output.host_queue().and_then(HostQueue::next_departure) {
@@ -230,12 +230,12 @@ impl Connection {
         let rate = self.pacer.rate().unwrap_or_default();
         let bursts = self.board.bursts();
         let Some(queue) = self.output.host_queue_mut() else { return false };
-        // With one burst out, or none, the next always follows.
+        // With at most one burst in flight, the next is never throttled.
         bursts > 1 && queue.throttle(payload, rate, factor)
     }
 
     /// Puts the packets of a burst on the scoreboard with their snapshots; returns their payload.
-    #[inline(always)] // it has one caller, and every burst comes by
+    #[inline(always)] // it has one caller, and runs for every burst
     fn register(&mut self, packets: u32, departure_us: u64) -> u64 {
         let payload = self.unsent.take(packets);
         let last_len = payload - (packets - 1) * self.mss;
@@ -252,7 +252,7 @@ impl Connection {
     }
 
     /// Notifies the control that sending restarts (`tcp_event_data_sent`).
-    pub(super) fn tell_start(&mut self, now: Time) {
+    pub(super) fn notify_start(&mut self, now: Time) {
         let last_sent = self.usage.note_sent(now);
         if self.board.pipe() == 0 {
             self.control.on_start(&StartEvent {
@@ -288,9 +288,9 @@ impl Connection {
         }
     }
 
-    /// The window wasn't fully used for an RTO (`tcp_cwnd_application_limited`).
+    /// Gives up the window that wasn't used for an RTO (`tcp_cwnd_application_limited`).
     fn forget_unused_window(&mut self, now: Time) {
-        // An application that waits for room has data, so it doesn't limit the flow.
+        // An application that waits for buffer space has data, so it doesn't limit the flow.
         if self.episode.state() == RecoveryState::Open && !self.send_buffer.waits() {
             let used = self.usage.most_packets_out().max(self.initial_cwnd);
             if used < self.cwnd {
@@ -302,7 +302,8 @@ impl Connection {
         self.usage.stamp(now);
     }
 
-    /// After an idle RTO the window decays (`tcp_slow_start_after_idle_check`). Nothing may be out.
+    /// Decays the window after an idle RTO (`tcp_slow_start_after_idle_check`). Nothing may be in
+    /// flight.
     #[cold]
     fn restart_after_idle(&mut self, now: Time) {
         if self.control.needs().own_recovery || !self.sysctls.slow_start_after_idle {

@@ -1,4 +1,4 @@
-//! Whether the last reduction was spurious: every retransmission turned out to be a
+//! Detects that the last reduction was spurious: every retransmission turned out to be a
 //! duplicate, or an ACK answers data sent before the first of them.
 
 use crate::segment::Seq;

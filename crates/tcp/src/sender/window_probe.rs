@@ -54,7 +54,7 @@ impl Connection {
         self.arm_window_probe(self.user_timeout.clamp_us(wait_us, since, now), now);
     }
 
-    /// An ACK came while nothing was out (`tcp_ack_probe`).
+    /// Handles an ACK that arrived while nothing was in flight (`tcp_ack_probe`).
     pub(super) fn take_window_probe_answer(&mut self, now: Time) {
         self.counters.window_probes = 0;
         self.user_timeout.stop_probing();

@@ -18,11 +18,11 @@ pub struct SenderEnd {
     sender: Sender,
     notes: Shared,
     sent: Vec<Kind>,
-    /// Timestamps of the first SYN and of the last, and the ECN that this one asks for.
+    /// Timestamps of the first and of the last SYN, and the ECN that the last one requests.
     syn: Option<(u32, u32, Ace)>,
-    /// When each packet left first and last, as its timestamp says.
+    /// The timestamps with which each packet was sent first and last.
     stamps: BTreeMap<Seq, (u32, u32)>,
-    /// Last acknowledgement, window and echo: what an ACK says unless told otherwise.
+    /// The last acknowledgement, window and echo, which an ACK repeats by default.
     acked: Seq,
     window: u32,
     echo: u32,
@@ -100,7 +100,7 @@ impl SenderEnd {
                 Kind::SynAck { window: self.window, scale: 7, ts: 1, ts_echo, ace, option }
             }
             ["ack", words @ ..] => Kind::Ack(self.ack(words, now)?),
-            _ => return Err("found no synack or ack".to_owned()),
+            _ => return Err("found neither synack nor ack".to_owned()),
         };
         self.sender.receive(&Segment { instance: 0, kind }, Ecn::NotEct, now);
         Ok(())
@@ -141,7 +141,7 @@ impl SenderEnd {
         Ok(Ack { window: self.window, ts, ts_echo: self.echo, ace: self.marked, ..ack })
     }
 
-    /// `first3` and `last3` are the timestamps of packet 3's transmissions.
+    /// The timestamp that a word names: `first3` and `last3` are those of packet 3's transmissions.
     fn stamp(&self, word: &str) -> Result<u32, String> {
         let of = |seq: &str| {
             let seq: Seq = script::number(seq)?;
@@ -291,7 +291,7 @@ impl End for SenderEnd {
     }
 }
 
-/// Packets in ranges, `r` for retransmissions, `|` where a burst ended (PSH), `cwr`
+/// Shows packets as ranges, with `r` for retransmissions, `|` after a burst (PSH) and `cwr`
 /// before a packet with that flag.
 fn show_sent(sent: &[Kind]) -> String {
     let mut words: Vec<String> = Vec::new();
@@ -338,7 +338,7 @@ fn show_sent(sent: &[Kind]) -> String {
     words.join(" ")
 }
 
-/// The answer of a peer that has every kind of ECN.
+/// The answer of a peer that supports every kind of ECN.
 fn answer(offered: Ace) -> Ace {
     match offered {
         Ace::CLASSIC_REQUEST => Ace::CLASSIC_ANSWER,

@@ -4,10 +4,10 @@ mod clocks;
 mod drift;
 mod points;
 mod report;
+mod reverse_path;
 mod transit;
-mod way_back;
 
 pub(crate) use clocks::Clocks;
 pub(crate) use points::{PathPoints, PathTransits, TransitReports};
 pub use report::{ClockReport, EndsReport, StageReport};
-pub use way_back::WayBackReport;
+pub use reverse_path::ReversePathReport;

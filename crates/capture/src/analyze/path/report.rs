@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::way_back::WayBackReport;
+use super::reverse_path::ReversePathReport;
 use crate::analyze::times::Times;
 
 /// The fate of a flow's packets between the two captures.
@@ -27,7 +27,7 @@ pub struct EndsReport {
     /// The minimum one-way delay in ms, if the two clocks seem synchronised.
     pub least_delay_ms: Option<f64>,
     /// The fate of its acknowledgements; none if all came with data.
-    pub way_back: Option<WayBackReport>,
+    pub reverse_path: Option<ReversePathReport>,
 }
 
 /// The clock of a capture compared with the first one's.

@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::analyze::times::{TimeSamples, Times};
 use crate::decode::CapturedSegment;
 
-/// An acknowledgement that hasn't arrived within this time never will, in ns.
-const GIVEN_UP: u64 = 10_000_000_000;
-/// The most that are under way, and the most that one which arrives is compared with.
+/// An acknowledgement that takes longer than this many ns counts as lost.
+const LOST_AFTER: u64 = 10_000_000_000;
+/// The most acknowledgements under way, and the most with which an arriving one is compared.
 const MOST_UNDER_WAY: usize = 1 << 14;
 const MOST_COMPARED: usize = 512;
 
@@ -18,10 +18,10 @@ type Content = (u32, u32, u16, Option<(u32, u32)>, Option<(u32, u32)>);
 
 /// The fate of a flow's acknowledgements on their way to the sender.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct WayBackReport {
-    /// Those that passed the capture nearer to the receiver.
+pub struct ReversePathReport {
+    /// Acknowledgements that passed the capture nearer to the receiver.
     pub sent: u64,
-    /// The number that never passed the other.
+    /// The number of these that never passed the other capture.
     pub lost: u64,
     /// One-way delay minus its minimum, in ms.
     pub delay_variation_ms: Times,
@@ -29,7 +29,7 @@ pub struct WayBackReport {
 
 /// The acknowledgements of one direction between the captures.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WayBack {
+pub(super) struct ReversePath {
     under_way: VecDeque<(Content, u64)>,
     sent: u64,
     lost: u64,
@@ -42,11 +42,11 @@ fn content(segment: &CapturedSegment) -> Content {
     (segment.seq, segment.ack, segment.window, segment.timestamps, first)
 }
 
-impl WayBack {
+impl ReversePath {
     pub(super) fn leave(&mut self, segment: &CapturedSegment) {
         self.sent += 1;
         self.under_way.push_back((content(segment), segment.time));
-        let over = segment.time.saturating_sub(GIVEN_UP);
+        let over = segment.time.saturating_sub(LOST_AFTER);
         while self.under_way.len() > MOST_UNDER_WAY
             || self.under_way.front().is_some_and(|&(_, time)| time < over)
         {
@@ -64,12 +64,12 @@ impl WayBack {
         self.last_arrival = segment.time;
     }
 
-    /// Reports at the end; those that left too late to have arrived aren't lost.
-    pub(super) fn finish(self) -> WayBackReport {
+    /// Reports at the end. An acknowledgement too young to have arrived doesn't count as lost.
+    pub(super) fn finish(self) -> ReversePathReport {
         let (_, most) = self.delays.histogram.extremes().unwrap_or_default();
         let certain = self.last_arrival.saturating_sub(most);
         let missing = self.under_way.iter().filter(|&&(_, time)| time < certain).count();
-        WayBackReport {
+        ReversePathReport {
             sent: self.sent,
             lost: self.lost + missing as u64,
             delay_variation_ms: Times::above_least(&self.delays),

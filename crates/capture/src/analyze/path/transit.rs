@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::report::EndsReport;
-use super::way_back::WayBack;
+use super::reverse_path::ReversePath;
 use crate::analyze::sequence_numbers::unwrap_near;
 use crate::analyze::times::{TimeSamples, Times};
 use crate::analyze::units::{float, millis};
@@ -79,7 +79,7 @@ pub(crate) struct Transit {
 pub(crate) struct Transits {
     flows: BTreeMap<Key, Transit>,
     /// Acknowledgements without data, by who sent them to whom.
-    ways_back: BTreeMap<Key, WayBack>,
+    reverse_paths: BTreeMap<Key, ReversePath>,
     /// The MSS announced by the receiver of a flow.
     announced: BTreeMap<Key, u16>,
     /// Flows that weren't followed.
@@ -112,8 +112,8 @@ impl Transits {
         let others = Flags::SYN.with(Flags::FIN).with(Flags::RST);
         let plain = segment.flags.has(Flags::ACK) && !segment.flags.has(others);
         if plain && self.flows.contains_key(&(key.1, key.0)) {
-            let way = self.ways_back.entry(key).or_default();
-            if first { way.leave(segment) } else { way.arrive(segment) }
+            let reverse_path = self.reverse_paths.entry(key).or_default();
+            if first { reverse_path.leave(segment) } else { reverse_path.arrive(segment) }
         }
     }
 
@@ -131,9 +131,9 @@ impl Transits {
         agree: bool,
     ) -> BTreeMap<(String, String), (EndsReport, Transit)> {
         let named = |(key, transit): (Key, Transit)| {
-            let way_back = self.ways_back.remove(&(key.1, key.0)).map(WayBack::finish);
+            let reverse_path = self.reverse_paths.remove(&(key.1, key.0)).map(ReversePath::finish);
             let (report, transit) = transit.finish(agree);
-            let report = EndsReport { way_back, ..report };
+            let report = EndsReport { reverse_path, ..report };
             ((key.0.to_string(), key.1.to_string()), (report, transit))
         };
         self.flows.into_iter().map(named).collect()
@@ -308,7 +308,7 @@ impl Transit {
             appeared_bytes: self.appeared,
             overtaken: self.overtaken,
             delay_variation_ms: Times::above_least(&self.delays),
-            way_back: None,
+            reverse_path: None,
             least_delay_ms: self.delays.least().filter(|_| agree).map(millis),
         };
         (report, self)

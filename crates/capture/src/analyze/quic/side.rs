@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_beyond_a_hole_is_selective() {
+    fn packets_beyond_a_hole_are_acknowledged_selectively() {
         let packets: Vec<QuicPacket> = (0..4).map(|n| packet(n, &[(0, n * 100, 100)])).collect();
         let mut side = Side::new(packets.iter());
         packets.iter().for_each(|packet| drop(side.send(packet)));

@@ -7,12 +7,12 @@ use crate::samples::AckSample;
 
 /// Smallest and largest gain.
 const LIMITS: (u32, u32) = (UNIT * 5 / 4, UNIT * 8);
-/// Lost per sent packet above which loss is high, in 1/256.
+/// The loss rate above which loss is high, in 1/256.
 const HIGH_LOSS: u64 = 5;
 /// Consecutive rounds after which high loss is persistent.
 const PERSISTENT: u8 = 2;
-/// Rounds for which the reference bandwidth for throughput is remembered. It must outlast a
-/// loss-based competitor's sawtooth.
+/// Rounds over which the highest bandwidth is kept, the reference for throughput. They must outlast
+/// a loss-based competitor's sawtooth.
 const BW_ROUNDS: u32 = 64;
 
 /// The measurements of one round.
@@ -52,10 +52,10 @@ impl AdaptiveCap {
         self.gain
     }
 
-    /// Takes an ACK; `bw` is its bandwidth sample. `judge` is the lowest RTT in us at the end of a
-    /// round that counts.
-    pub(super) fn update(&mut self, sample: &AckSample, bw: Option<u32>, judge: Option<u32>) {
-        if let Some(min_rtt_us) = judge {
+    /// Takes an ACK; `bw` is its bandwidth sample. If a round ends that counts, `round_end` is the
+    /// lowest RTT in us.
+    pub(super) fn update(&mut self, sample: &AckSample, bw: Option<u32>, round_end: Option<u32>) {
+        if let Some(min_rtt_us) = round_end {
             self.end_round(u64::from(min_rtt_us));
         }
         let round = &mut self.round;

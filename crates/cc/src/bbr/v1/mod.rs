@@ -61,7 +61,7 @@ pub(crate) static BBR_SHALLOW: Entry = Entry {
         name: "bbr_shallow",
         title: "BBR Shallow",
         family: "bbr",
-        summary: "bbr with 1.5 BDP in flight instead of 2",
+        summary: "BBR with 1.5 BDP in flight instead of 2",
         source: "Claypool et al., AICT 2019, section IV-E1; Linux tcp_bbr.c",
         role: Role::Control { ecn: None, paces: true },
         parameters: &options(1.5),

@@ -126,7 +126,8 @@ impl Bbr {
         self.packet_conservation
     }
 
-    /// The same if recovery glides to one BDP. After it the window grows by the packets delivered.
+    /// Lets recovery glide to one BDP, or restores the window. After recovery the window grows by
+    /// the packets delivered.
     fn glide_or_restore(&mut self, sample: &AckSample, bw: u32) -> bool {
         use RecoveryState::{Loss, Recovery};
         if sample.state == Recovery && self.window.prior_state != Recovery {

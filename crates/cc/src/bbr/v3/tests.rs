@@ -23,7 +23,7 @@ fn knowing(mode: Mode) -> Bbr3 {
     knowing_by(V3_DRAFT, mode)
 }
 
-/// The same by other rules.
+/// A flow as in [`knowing`], by the rules of `version`.
 fn knowing_by(version: Version, mode: Mode) -> Bbr3 {
     let mut bbr = fresh(&BBR3, version);
     bbr.cycles = [bandwidth(100, 40_000); 2];

@@ -25,14 +25,14 @@ pub(super) struct Version {
     pub(super) rules: Rules,
 }
 
-/// How growing bandwidth shows that the pipe isn't full yet.
+/// The bandwidth whose growth shows that the pipe isn't full yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Growth {
-    /// In the maximum, once a round, until the pipe is full for the first time (version 2's code).
+    /// The maximum, once a round, until the pipe is full for the first time (version 2's code).
     Maximum,
-    /// In the sample of any ACK (version 3's code).
+    /// The sample of any ACK (version 3's code).
     AnyAck,
-    /// In the sample of the first ACK of a round (the draft).
+    /// The sample of the first ACK of a round (the draft).
     RoundStart,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Growth {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     // Arithmetic.
-    /// Time counts in whole microseconds, that of the lowest RTT in ticks (`tcp_jiffies32`).
+    /// Times are in whole microseconds; the time of the lowest RTT is in ticks (`tcp_jiffies32`).
     pub(super) kernel_clock: bool,
     /// Bandwidths and the share that `beta` keeps are rounded up.
     pub(super) rounds_up: bool,
@@ -52,7 +52,7 @@ pub(super) struct Rules {
     pub(super) min_rtt_ties_refresh: bool,
     /// An expired lowest RTT isn't replaced by a suspected delayed ACK's.
     pub(super) min_rtt_skips_delayed_acks: bool,
-    /// A sample equal to PROBE_RTT's lowest RTT puts the next PROBE_RTT off.
+    /// A sample equal to PROBE_RTT's lowest RTT postpones the next PROBE_RTT.
     pub(super) probe_rtt_ties_refresh: bool,
     /// ACKs of a flow with little to send leave a settled model alone (`bbr_run_fast_path`).
     pub(super) fast_path: bool,
@@ -61,7 +61,7 @@ pub(super) struct Rules {
 
     // Losses.
     /// An ACK's losses count when the model is updated, and only those with a sample open a lossy
-    /// round; otherwise they count first of all.
+    /// round; otherwise they count before anything else.
     pub(super) losses_in_model: bool,
     /// The latest delivery is updated with the congestion signals, not before the model.
     pub(super) latest_in_model: bool,
@@ -98,9 +98,9 @@ pub(super) struct Rules {
     pub(super) up_ends_at_volume: bool,
     /// An ACK with too many losses ends a probe, as a lost packet does.
     pub(super) acks_end_probe: bool,
-    /// The cycle asks for what was in flight before the ACK; otherwise for what is since.
+    /// The cycle uses the packets in flight before the ACK; otherwise those after it.
     pub(super) prior_in_flight: bool,
-    /// Least long-term volume after losses.
+    /// The smallest long-term volume after losses.
     pub(super) least_long: u32,
     /// A window that isn't used up restarts the count of ACKs of PROBE_UP's growth.
     pub(super) unused_window_restarts_growth: bool,
@@ -112,7 +112,7 @@ pub(super) struct Rules {
     pub(super) departure_times: bool,
     /// Bursts grow on short paths (`bbr_tso_segs_generic`).
     pub(super) bursts_by_rtt: bool,
-    /// Fewest packets of a burst; 1 asks the rate.
+    /// Fewest packets of a burst; 1 leaves it to the rate.
     pub(super) least_burst: u32,
     /// The target volume has room for whole bursts.
     pub(super) target_has_budget: bool,

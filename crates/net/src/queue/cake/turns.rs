@@ -83,7 +83,7 @@ impl Turns {
         ((self.quantum * (65_535 / load) + noise) >> 16).cast_signed()
     }
 
-    /// A packet came for the flow.
+    /// Gives a flow a turn when a packet arrives for it.
     pub(super) fn join(&mut self, flow: usize) {
         match self.credits[flow].place {
             Place::Out | Place::Decaying => {

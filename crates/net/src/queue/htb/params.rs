@@ -159,7 +159,7 @@ impl HtbParams {
         }
     }
 
-    /// Whether each class has a DSCP of its own, one class has none, and no ceiling is below its rate.
+    /// Fails unless each class has its own DSCP, one has none, and no ceiling is below its rate.
     pub(super) fn fit(values: &Values) -> Result<(), Fault> {
         let tables = values.tables("classes");
         let dscp = |table: &Values| table.some_word("dscp").map(str::to_owned);

@@ -347,7 +347,7 @@ fn a_host_does_the_same_however_early_and_often_it_is_advanced() {
 }
 
 #[test]
-fn what_a_host_leaves_comes_after_what_is_there() {
+fn packets_of_a_host_come_after_those_already_in_the_output() {
     let (mut sender, _) = hosts("udp");
     let (_, mut sink) = hosts("ping");
     let mut out = Out::default();

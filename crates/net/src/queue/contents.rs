@@ -1,4 +1,4 @@
-//! The packets that a discipline of many queues holds.
+//! Counts the packets in a discipline of many queues.
 
 use narrows_base::{Bytes, Packet};
 
@@ -6,15 +6,15 @@ use super::waiting::{Ahead, frame_bytes};
 
 /// The sum over all queues of a discipline, and a packet that was dequeued ahead.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct Contents {
     packets: usize,
     bytes: u64,
     frame_bytes: u64,
     ahead: Ahead,
 }
 
-impl Held {
-    /// A packet was queued.
+impl Contents {
+    /// Counts a packet that was queued.
     #[inline]
     pub(super) fn add<B>(&mut self, packet: &Packet<B>) {
         self.packets += 1;
@@ -22,7 +22,7 @@ impl Held {
         self.frame_bytes += frame_bytes(packet);
     }
 
-    /// A packet left its queue.
+    /// Counts a packet that left its queue.
     #[inline]
     pub(super) fn remove<B>(&mut self, packet: &Packet<B>) {
         self.packets -= 1;
