@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from physics import leaves, links_of
 
-from narrows.spec.registry import impairments
+from narrows.spec.registry import elements
 
 Document = Mapping[str, Any]
 Summary = Mapping[str, Any]
@@ -50,7 +50,7 @@ def _idle() -> dict[str, dict[str, Any]]:
     """Impairments by name whose required parameters are all probabilities or durations: zeros."""
     zeros = {"share": 0.0, "duration": "0s"}
     found = {}
-    for name, entry in impairments().items():
+    for name, entry in elements("impairments").items():
         needed = [one for one in entry["parameters"] if one["required"]]
         if needed and all(one["unit"] in zeros and not one["least"] for one in needed):
             found[name] = {one["name"]: zeros[one["unit"]] for one in needed}

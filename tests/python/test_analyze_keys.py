@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from captured import Captured, capture_run
+from captured import CapturedRun, capture_run
 
 from narrows.analyze import Analysis, Datagrams, analyze, describe
 from narrows.errors import InputError
@@ -29,16 +29,16 @@ duration = "6s"
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Captured:
+def run(tmp_path_factory: pytest.TempPathFactory) -> CapturedRun:
     return capture_run(tmp_path_factory.mktemp("run"), SPEC, snaplen=65_535)
 
 
-def read(run: Captured, point: str) -> dict[str, Any]:
+def read(run: CapturedRun, point: str) -> dict[str, Any]:
     files = [run.directory / f"{point}.pcapng", run.directory / "keys.log"]
     return dict(analyze(files, out=run.directory / f"out-{point}", force=True).findings)
 
 
-def test_packets_say_what_the_run_says(run: Captured) -> None:
+def test_packets_say_what_the_run_says(run: CapturedRun) -> None:
     """Bytes are exact; round trips are those by which the stack's acknowledgements came."""
     found = read(run, "sender")
     (flow,) = found["flows"]
@@ -60,14 +60,14 @@ def test_packets_say_what_the_run_says(run: Captured) -> None:
     assert any(f"decrypted {decrypted} packets of QUIC, 0 not" in note for note in found["notes"])
 
 
-def test_away_from_the_sender_the_cause_is_said_to_be_unsure(run: Captured) -> None:
+def test_away_from_the_sender_the_cause_is_said_to_be_unsure(run: CapturedRun) -> None:
     (flow,) = read(run, "receiver")["flows"]
     assert flow["received_bytes"] == 1_500_000
     assert any("the cause is unsure" in note for note in flow["notes"])
     assert not any("unsure" in note for note in read(run, "sender")["flows"][0]["notes"])
 
 
-def test_the_spin_bit_agrees_with_the_packets(run: Captured) -> None:
+def test_the_spin_bit_agrees_with_the_packets(run: CapturedRun) -> None:
     """Without the keys only the spin bit shows round trips; it turns once in one."""
     alone = describe([run.directory / "sender.pcapng"])
     assert isinstance(alone, Datagrams)
@@ -78,7 +78,7 @@ def test_the_spin_bit_agrees_with_the_packets(run: Captured) -> None:
     assert quic["rtt_ms"]["min"] == pytest.approx(rtt["min"], rel=0.05)
 
 
-def test_other_keys_are_said_to_open_nothing(run: Captured, tmp_path: Path) -> None:
+def test_other_keys_are_said_to_open_nothing(run: CapturedRun, tmp_path: Path) -> None:
     other = tmp_path / "keys.log"
     text = (run.directory / "keys.log").read_text()
     other.write_text("".join(f"{line[:-8]}{'0' * 8}\n" for line in text.splitlines()))
@@ -96,6 +96,6 @@ def test_cut_packets_are_not_decrypted(tmp_path: Path) -> None:
     assert isinstance(made, Analysis | Datagrams)
 
 
-def test_a_key_log_alone_is_refused(run: Captured) -> None:
+def test_a_key_log_alone_is_refused(run: CapturedRun) -> None:
     with pytest.raises(InputError, match="no capture beside it"):
         analyze([run.directory / "keys.log"])

@@ -84,7 +84,7 @@ def test_a_run_and_its_page_load_neither_polars_nor_matplotlib(tmp_path: Path) -
     spec = tmp_path / "web.toml"
     spec.write_text(GOOD + WEB + EXPECT)
     heavy, result = "matplotlib,polars", str(tmp_path / "r")
-    without(heavy, "run", str(spec), "--trials", "2", "--out", result)
+    without(heavy, "run", str(spec), "--trials", "3", "--out", result)
     page = (tmp_path / "r" / "report.html").read_text()
     (tmp_path / "r" / "report.html").unlink()
     without(heavy, "open", "--no-show", "--rebuild", result)

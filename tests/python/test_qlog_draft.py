@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captured import LOSSY, WINDING, Captured, capture_run
+from captured import LOSSY, WINDING, CapturedRun, capture_run
 from specimens import GOOD, TOGETHER, run_cli, write
 from test_qlog import records
 
@@ -72,13 +72,13 @@ def check(found: Any, structure: Any, place: str = "") -> None:
 
 
 @pytest.fixture(scope="module", params=["lossy", "together", "winding"])
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> CapturedRun:
     text = {"lossy": LOSSY, "together": TOGETHER, "winding": WINDING}[request.param]
     directory = tmp_path_factory.mktemp(request.param)
     return capture_run(directory, text, pcap=False, qlog=True, qlog_draft=True)
 
 
-def test_every_record_has_the_structure_of_the_drafts(run: Captured) -> None:
+def test_every_record_has_the_structure_of_the_drafts(run: CapturedRun) -> None:
     seen: Counter[str] = Counter()
     for file in run.directory.iterdir():
         header, *events = records(file)
@@ -99,7 +99,7 @@ def test_every_record_has_the_structure_of_the_drafts(run: Captured) -> None:
     assert set(seen) == set(EVENTS)
 
 
-def test_both_forms_are_read_as_the_same_flows(run: Captured, tmp_path: Path) -> None:
+def test_both_forms_are_read_as_the_same_flows(run: CapturedRun, tmp_path: Path) -> None:
     text = {"lossy": LOSSY, "together": TOGETHER, "winding": WINDING}[run.scenario["name"]]
     other = capture_run(tmp_path / "form", text, pcap=False, qlog=True)
     for file in run.directory.iterdir():

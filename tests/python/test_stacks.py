@@ -191,12 +191,12 @@ def test_an_evaluation_refuses_to_judge_what_a_stack_does_not_show(
     (tmp_path / "suite.toml").write_text(SUITE)
     made = evaluate([cca], suite=tmp_path, beside=["bbr"], stack=stack, out=tmp_path / "out")
     theirs, ours = made.judged
-    assert [one.verdict for one in theirs.held] == ["met", "refused"]
+    assert [one.verdict for one in theirs.results] == ["met", "refused"]
     assert (theirs.verdict, theirs.trouble) == (
         "refused",
         f"{stack} doesn't show subject.cca_state",
     )
-    assert [one.verdict for one in ours.held] == ["met", "met"]
+    assert [one.verdict for one in ours.results] == ["met", "met"]
     assert made.good
 
 

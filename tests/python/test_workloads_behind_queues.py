@@ -13,7 +13,7 @@ import pytest
 from narrows.backends import get_backend
 from narrows.plan import plan
 from narrows.spec import parse
-from narrows.spec.registry import queues, workloads
+from narrows.spec.registry import elements, queues
 
 FIRST = int(os.environ.get("NARROWS_FUZZ_FIRST", "1")) % 2**31
 SEEDS = range(FIRST, FIRST + int(os.environ.get("NARROWS_SEEDS", "5")))
@@ -35,7 +35,7 @@ WITHOUT_CONTROL = {"udp", "ping", "media"}
 
 
 def test_every_workload_is_here() -> None:
-    assert WORKLOADS.keys() == workloads().keys()
+    assert WORKLOADS.keys() == elements("workloads").keys()
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)

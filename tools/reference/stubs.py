@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from narrows.api import declared
-from narrows.api.declared import Declared
+from narrows.api.declared import ClassDeclaration
 from reference import ROOT, format_python
 
 PLACE = ROOT / "python" / "narrows" / "api"
@@ -52,7 +52,7 @@ def _imports(body: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _class(one: Declared) -> str:
+def _class(one: ClassDeclaration) -> str:
     lines = ["@dataclass(kw_only=True, repr=False)", f"class {one.name}({one.base.__name__}):"]
     lines.append(_docstring(one.summary))
     if one.kind is not None:

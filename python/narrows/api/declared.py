@@ -98,7 +98,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Declared:
+class ClassDeclaration:
     """A class that is made of a declaration; `kind` is that of an element."""
 
     name: str
@@ -146,12 +146,12 @@ def classes_of(module: str) -> dict[str, type[Table]]:
     return {one.name: one.make(module) for one in declared_in(module.rpartition(".")[2])}
 
 
-def declared_in(name: str) -> Iterator[Declared]:
+def declared_in(name: str) -> Iterator[ClassDeclaration]:
     """The classes of the tables of a specification, or of a registry of elements."""
     return _tables() if name == "tables" else _elements(name, BASES[name])
 
 
-def _elements(kind: str, base: type[Table]) -> Iterator[Declared]:
+def _elements(kind: str, base: type[Table]) -> Iterator[ClassDeclaration]:
     """The classes of a registry: each after those of the tables that it holds."""
     for entry in registry.elements(kind).values():
         name = class_name(entry["name"])
@@ -159,14 +159,14 @@ def _elements(kind: str, base: type[Table]) -> Iterator[Declared]:
             if "parameters" in parameter:
                 what = f"One of the {parameter['name']} of `{name}`."
                 inner = [_field(own, name) for own in parameter["parameters"]]
-                yield Declared(_inner_name(name, parameter), Table, what, inner)
+                yield ClassDeclaration(_inner_name(name, parameter), Table, what, inner)
         source = f"\n\nSource: {entry['source']}." if entry["source"] else ""
         what = f"{entry['title']}.\n\n{_sentence(entry['summary'])}{source}"
         fields = [_field(parameter, name) for parameter in entry["parameters"]]
-        yield Declared(name, base, what, fields, entry["name"])
+        yield ClassDeclaration(name, base, what, fields, entry["name"])
 
 
-def _tables() -> Iterator[Declared]:
+def _tables() -> Iterator[ClassDeclaration]:
     """The classes of a specification's sections, each once and after its parts."""
     made = {section["title"]: section for section in _in_order(json.loads(_native.sections())[0])}
     return (_table(section) for section in made.values())
@@ -180,7 +180,7 @@ def _in_order(section: Entry) -> Iterator[Entry]:
     yield section
 
 
-def _table(section: Entry) -> Declared:
+def _table(section: Entry) -> ClassDeclaration:
     # A preset may supply any field.
     preset = any(key["name"] == "preset" for key in section["keys"])
     fields = [
@@ -191,7 +191,7 @@ def _table(section: Entry) -> Declared:
     if title == "Scenario":
         meaning = "Designs, zipped axes and further axes of a sweep."
         fields.append(Field("sweep", "Sweep", required=False, meaning=meaning))
-    return Declared(title, Table, section["what"], fields)
+    return ClassDeclaration(title, Table, section["what"], fields)
 
 
 def _type(key: Entry) -> str:

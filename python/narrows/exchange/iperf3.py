@@ -40,7 +40,7 @@ def read(document: Mapping[str, Any], name: str) -> FileMeasurements:
         raise ValueError(f"a segment size of {mss} bytes")
     told = document.get("end", {}).get("sender_tcp_congestion")
     cca = told if isinstance(told, str) else None
-    lag = _undelivered(document)
+    lag = _count_undelivered(document)
     flows = [
         MeasuredFlow(
             name if len(streams) == 1 else f"{name}-{number}",
@@ -53,7 +53,7 @@ def read(document: Mapping[str, Any], name: str) -> FileMeasurements:
     return FileMeasurements(flows, float(first["end"]) - float(first["start"]))
 
 
-def _undelivered(document: Mapping[str, Any]) -> dict[int, int]:
+def _count_undelivered(document: Mapping[str, Any]) -> dict[int, int]:
     """The bytes that the sender of each TCP stream wrote and the receiver didn't get, by socket."""
     found: dict[int, int] = {}
     for stream in document.get("end", {}).get("streams", ()):

@@ -162,7 +162,7 @@ class _Page(jinja2.Template):
         return text.replace(mark, nonce)
 
 
-class _Compiled(jinja2.FileSystemBytecodeCache):
+class _TemplateCache(jinja2.FileSystemBytecodeCache):
     """Compiled templates, which take as long as everything else in a small page.
 
     A template's source is compared with the one compiled, and Python's version.
@@ -174,10 +174,10 @@ class _Compiled(jinja2.FileSystemBytecodeCache):
             super().dump_bytecode(bucket)
 
 
-def _template_cache() -> _Compiled | None:
+def _template_cache() -> _TemplateCache | None:
     """The cache of compiled templates; None without a directory that nobody else can write."""
     try:
-        return _Compiled(str(private_directory(cache_directory() / "templates")))
+        return _TemplateCache(str(private_directory(cache_directory() / "templates")))
     except (InputError, OSError):
         return None
 
