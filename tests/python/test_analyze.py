@@ -223,7 +223,7 @@ def test_the_time_sequence_graph_is_on_the_page(analysis):
     assert {"data", "retransmission", "ack", "window", "sack"} <= kinds
     page = (analysis.result.path / "report.html").read_text()
     assert "Time-sequence graph of captured flows" in page
-    assert "Rate, delay, buffer and queue of the path are estimates" in page
+    assert "rate, delay, buffer and queue are estimates" in page
     assert "trial-1/capture.json" in page
     assert not (analysis.result.path / "sequence.png").exists()
     write_report(analysis.result.path, pictures=True)

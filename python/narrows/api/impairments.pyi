@@ -18,7 +18,7 @@ class Loss(Impairment):
 
     kind: ClassVar[str] = "loss"
     probability: Values[float | str]
-    """Of losing a packet. Takes a number from 0.0 to 1.0, or a text such as "1%"."""
+    """Probability of losing a packet. Takes a number from 0.0 to 1.0, or a text such as "1%"."""
 
 @dataclass(kw_only=True, repr=False)
 class GilbertElliott(Impairment):
@@ -100,7 +100,7 @@ class Duplicate(Impairment):
 
     kind: ClassVar[str] = "duplicate"
     probability: Values[float | str]
-    """Of a copy. Takes a number from 0.0 to 1.0, or a text such as "1%"."""
+    """Probability of a copy. Takes a number from 0.0 to 1.0, or a text such as "1%"."""
 
 @dataclass(kw_only=True, repr=False)
 class Route(Impairment):

@@ -288,8 +288,8 @@ class Condition(Table):
     """A condition on the samples of a series."""
 
     series: Values[str]
-    """As for the check, such as "bbr.cca_state"; a class counts if any of its flows does.
-    Takes a text of 1 to 80 printable characters.
+    """A series as in the check, such as "bbr.cca_state"; a class meets the condition if any of
+    its flows does. Takes a text of 1 to 80 printable characters.
     """
     is_: Sequence[Values[str]] | None = None
     """The condition that the series has one of these values. Takes a list of texts, such as
@@ -300,7 +300,9 @@ class Condition(Table):
     below: Values[float] | None = None
     """The condition that it is lower. Takes a finite number."""
     nth: Values[int] | None = None
-    """Which time it happens. Takes a whole number from 1 to 1000000."""
+    """The occurrence that counts: 2 for the second time. Takes a whole number from 1 to
+    1000000.
+    """
 
 @dataclass(kw_only=True, repr=False)
 class Check(Table):
@@ -313,16 +315,16 @@ class Check(Table):
     to 80 printable characters.
     """
     series: Values[str] | None = None
-    """Instead, a series: a class, flow or link and a column or internal, such as
+    """A series instead of a metric: a class, flow or link and a column or internal, such as
     "bbr.max_bw_mbps". Takes a text of 1 to 80 printable characters.
     """
     take: Values[str] | None = None
-    """How to take a number from the series within the period. Takes a way to take a number
+    """The way to take a number from the series within the period. Takes a way to take a number
     from a series, such as "max".
     """
     over: Values[str] | None = None
-    """How the values of a class's flows become one; the mean if none. Takes a way to combine
-    flows, such as "max".
+    """The way to combine the values of a class's flows; by default their mean. Takes a way to
+    combine flows, such as "max".
     """
     is_: Sequence[Values[str]] | None = None
     """The condition that the series has one of these values. Takes a list of texts, such as
@@ -337,10 +339,12 @@ class Check(Table):
     unit, such as "25ms".
     """
     from_: Values[str] | None = None
-    """Begin of the period; the warm-up if none. Takes a duration with its unit, such as "10s"."""
+    """The start of the period; by default the end of the warm-up. Takes a duration with its
+    unit, such as "10s".
+    """
     to: Values[str] | None = None
-    """End of the period; that of the run if none. Takes a duration with its unit, such as
-    "10s".
+    """The end of the period; by default that of the run. Takes a duration with its unit, such
+    as "10s".
     """
     after: Condition | None = None
     """The period begins only once this has happened."""
@@ -359,8 +363,9 @@ class Check(Table):
     at_most: Values[float] | None = None
     """The mean may not be higher. Takes a finite number."""
     where: Mapping[str, object] | None = None
-    """Only where these places have these values: { "path.buffer" = "1bdp" }; a list means any.
-    Takes a table of places with their values, such as { "path.buffer" = "1bdp" }.
+    """The expectation counts only where these places have these values: { "path.buffer" =
+    "1bdp" }; a list means any of its values. Takes a table of places with their values,
+    such as { "path.buffer" = "1bdp" }.
     """
 
 @dataclass(kw_only=True, repr=False)
