@@ -39,8 +39,12 @@ BACKENDS = {
     entry.name: entry
     for entry in (
         BackendInfo("sim", "Simulator"),
-        BackendInfo("capture", "CaptureBackend", "needed", real=True, observed=True, module="observed"),
-        BackendInfo("import", "ImportBackend", "needed", real=True, observed=True, module="observed"),
+        BackendInfo(
+            "capture", "CaptureBackend", "needed", real=True, observed=True, module="observed"
+        ),
+        BackendInfo(
+            "import", "ImportBackend", "needed", real=True, observed=True, module="observed"
+        ),
         BackendInfo("uml", "Uml", "possible", real=True),
         BackendInfo("kernel", "Kernel", "possible", real=True),
         BackendInfo("hosts", "Hosts", "needed", real=True),
