@@ -51,7 +51,7 @@ def distribution_panel(marks: Sequence[Mark], title: str) -> Panel:
     known = [float(mark.x[0]) for mark in marks if isinstance(mark, Line) and len(mark.x)]
     least = min((x for x in known if x > 0), default=1e-3)
     return Panel(
-        COMPLETION_LABEL, "Fraction of transfers", tuple(marks), title,
+        f"{COMPLETION_LABEL}, log scale", "Fraction of transfers", tuple(marks), title,
         x_range=(least * 0.9, None), y_range=(0.0, 1.02), x_scale="log",
     )  # fmt: skip
 
