@@ -119,14 +119,14 @@ def _ranges(study: AskedStudy, found: Bracket) -> Iterator[str]:
 def _far_end(study: AskedStudy, found: Bracket, first: Point, last: Point) -> Iterator[str]:
     """The value at which the conditions fail again on the way from the bound, if they do."""
     upward = found.question.side in ("smallest", "from")
-    points = found.points if upward else found.points[::-1]
-    further = points[points.index(last if upward else first) + 1 :]
+    end, points = (last, found.points) if upward else (first, found.points[::-1])
+    further = points[points.index(end) + 1 :]
     conditions = found.question.conditions
     again = next((one for one in further if one.all_hold(conditions) is PointState.FAILS), None)
     if again is None:
         return
     broken = [one.quantity for one in conditions if again.state(one) is PointState.FAILS]
-    reach = f"at least {'up' if upward else 'down'} to {_value(study, last if upward else first)}"
+    reach = f"at least {'up' if upward else 'down'} to {_value(study, end)}"
     means = _means(again, tuple(dict.fromkeys(broken)))
     yield f"; it holds {reach} and fails again at {_value(study, again)}: {means}"
 
