@@ -155,9 +155,7 @@ def _matrix(made: Evaluation) -> list[str]:
     rows = [["", *(one.title for one in made.contestants), ""]]
     for situation, row in by_situation(made.judged):
         shown = _telling(row)
-        outcome = next(
-            (one.results[shown].outcome for one in row if shown < len(one.results)), None
-        )
+        outcome = next(filter(None, (_outcome(one, shown) for one in row)), None)
         what = "" if outcome is None else f"{_quantity(outcome)} {outcome.bounds_text}"
         rows.append([situation.name, *(_cell(one, shown) for one in row), what])
     return align(rows, left=len(rows[0]))
@@ -174,9 +172,14 @@ def _telling(row: Sequence[AttemptResult]) -> int:
     return 0
 
 
+def _outcome(one: AttemptResult, shown: int) -> CheckOutcome | None:
+    """The outcome of the check with this number; None for a control that was refused."""
+    return one.results[shown].outcome if shown < len(one.results) else None
+
+
 def _cell(one: AttemptResult, shown: int) -> str:
     """A verdict on all checks, with the mean of one of them."""
-    outcome = one.results[shown].outcome if shown < len(one.results) else None
+    outcome = _outcome(one, shown)
     if outcome is None or not outcome.values:
         return str(one.verdict)
     return f"{one.verdict} {outcome.scale * mean(outcome.values):.4g}"
