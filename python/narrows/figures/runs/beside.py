@@ -20,8 +20,7 @@ def beside(figures: Sequence[tuple[str, Figure]]) -> Figure:
     shared = [
         row
         for panel in first.panels
-        if len(row := [_like(panel, figure) for _, figure in figures]) == len(figures)
-        and None not in row
+        if None not in (row := [_like(panel, figure) for _, figure in figures])
     ]
     end = max(figure.stack.x_range[1] for _, figure in figures if figure.stack is not None)
     panels = []
