@@ -16,10 +16,10 @@ from narrows.analyze.path import estimate, queue_distribution, queue_samples
 from narrows.analyze.scenario import BACKEND, plan_of_capture, specification
 from narrows.analyze.sockets import join_logs
 from narrows.errors import InputError
-from narrows.figures.frames import capacity_known
 from narrows.metrics import summarise
 from narrows.plan import Plan
 from narrows.report import FINDINGS, Verdicts, write_report
+from narrows.spec.measured import capacity_known
 from narrows.spec.reading import CheckedSpecification
 from narrows.store import Result, RunInfo, RunRecord, default_directory, digest, new_result
 from narrows.version import __version__

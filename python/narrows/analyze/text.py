@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from narrows.analyze.run import Analysis, Datagrams
-from narrows.figures.frames import capacity_known
 from narrows.report.accounts import conclusion, control_lines, path_lines, socket_lines
+from narrows.spec.measured import capacity_known
 from narrows.words import count_of
 
 MOST_FLOWS = 20

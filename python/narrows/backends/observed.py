@@ -11,6 +11,7 @@ from typing import ClassVar
 from narrows.backends.protocol import Capabilities, Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError
+from narrows.spec.measured import capacity_known
 from narrows.spec.scenario import Scenario
 from narrows.store import RunRecord, open_result
 from narrows.words import count_of
@@ -42,7 +43,7 @@ class MeasurementBackend:
     @property
     def capacity_known(self) -> bool:
         """False if nothing in the measurement shows the capacity, so that its path has a guess."""
-        return self._trial.scenario["path"].get("capacity_known", True)
+        return capacity_known(self._trial.scenario)
 
     def capabilities(self) -> Capabilities:
         """Everything that a specification can name, since nothing is run."""

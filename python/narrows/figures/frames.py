@@ -17,6 +17,7 @@ from narrows.metrics.offered import offers
 from narrows.packets import PACKET_BYTES
 from narrows.spec.classes import classes
 from narrows.spec.datagrams import traffic
+from narrows.spec.measured import capacity_known, delay_known
 from narrows.spec.scenario import Flow, Scenario
 
 Groups: TypeAlias = Sequence[str] | None
@@ -82,16 +83,6 @@ def control_or_traffic(flow: Flow) -> str:
 def rate_mbps(scenario: Scenario) -> float:
     """The bottleneck's rate in Mbit/s."""
     return float(scenario["path"]["rate_bps"]) / 1e6
-
-
-def capacity_known(scenario: Scenario) -> bool:
-    """Whether the bottleneck's rate is known; a measurement may not show it."""
-    return scenario["path"].get("capacity_known", True)
-
-
-def delay_known(scenario: Scenario) -> bool:
-    """Whether the path's delay is known; a measurement may not show it."""
-    return scenario["path"].get("delay_known", True)
 
 
 def offered_mbps(scenario: Scenario) -> float | None:

@@ -11,6 +11,7 @@ from narrows.metrics.distributions import distributions as by_kind
 from narrows.metrics.distributions import exact_statistics
 from narrows.metrics.offered import drain_ms, offers, two_way_ns
 from narrows.spec.ending import planned_end_ns
+from narrows.spec.measured import capacity_known
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
     counted = grown.get(number, dict.fromkeys(_COUNTERS))
     capacity: float | None = None
     ahead = 0.0
-    if scenario["path"].get("capacity_known", True):
+    if capacity_known(scenario):
         capacity = max(
             float(offer.bytes_until(end_s * 1e9) - offer.bytes_until(warmup_s * 1e9)), 0.0
         )

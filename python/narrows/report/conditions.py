@@ -9,6 +9,7 @@ from narrows.figures import frames
 from narrows.figures.frames import FlowClass, control_or_traffic
 from narrows.report.numbers import number
 from narrows.spec.host import MODELLED
+from narrows.spec.measured import capacity_known, delay_known
 from narrows.spec.scenario import Flow, Host, Path, Scenario
 from narrows.words import count_of
 
@@ -34,13 +35,13 @@ def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str
 
 def _delay(scenario: Scenario) -> str:
     """The path's delay, unless a measurement doesn't show it."""
-    known = frames.delay_known(scenario)
+    known = delay_known(scenario)
     return f"{scenario['path']['rtt_ns'] / 1e6:g} ms" if known else "unknown"
 
 
 def _bottleneck(scenario: Scenario) -> list[tuple[str, str]]:
     """Its buffer and its queue discipline, unless a measurement doesn't show them."""
-    if not frames.capacity_known(scenario):
+    if not capacity_known(scenario):
         return []
     return [
         ("Buffer", _buffer(scenario)),
@@ -51,7 +52,7 @@ def _bottleneck(scenario: Scenario) -> list[tuple[str, str]]:
 
 def _rate(scenario: Scenario) -> str:
     """The bottleneck's rate, and what it offers on average if that varies."""
-    if not frames.capacity_known(scenario):
+    if not capacity_known(scenario):
         return f"unknown, {frames.rate_mbps(scenario):.3g} Mbit/s at least"
     mean, rate = frames.offered_mbps(scenario), f"{frames.rate_mbps(scenario):g} Mbit/s"
     return rate if mean is None else f"{rate} nominal, {mean:.3g} Mbit/s on average"

@@ -14,6 +14,7 @@ from narrows.figures.frames import TIME, FlowClass, Groups
 from narrows.figures.model import Figure, Floats, Guide, Kind, Line, Panel, Stack
 from narrows.metrics import windows
 from narrows.metrics.offered import Offer, drain_ms, offers, two_way_ns
+from narrows.spec.measured import capacity_known, delay_known
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Scenario
 
@@ -47,7 +48,7 @@ def timeline(
         (
             _throughput(scenario, classes, flow_samples, window_s),
             *_bottleneck(scenario, queue, window_s),
-            *([_rtt(scenario, classes, tables)] if frames.delay_known(scenario) else []),
+            *([_rtt(scenario, classes, tables)] if delay_known(scenario) else []),
         ),
         "Panels over time: throughput per kind of flow, queue at the bottleneck, "
         "loss there in percent, and RTT in ms.",
@@ -77,7 +78,7 @@ def _throughput(
     labels = {flow: members.label for members in classes for flow in members.flows}
     rates = windows.throughput(flow_samples, labels, window_s)
     offer = offers(scenario)[0]
-    known = frames.capacity_known(scenario)
+    known = capacity_known(scenario)
     in_mbps = offer.varies or not known
     scale = 1.0 if in_mbps else 100 / frames.rate_mbps(scenario)
     lines = []
@@ -108,7 +109,7 @@ def _line(members: FlowClass, x: Floats, y: Floats, kind: Kind, width: float) ->
 
 def _bottleneck(scenario: Scenario, queue: Columns, window_s: float) -> tuple[Panel, ...]:
     """The queue and the loss there, as far as they are known."""
-    if not frames.capacity_known(scenario):
+    if not capacity_known(scenario):
         return ()
     felt = np.isfinite(frames.column(queue, "backlog_bytes")).any()
     waits = _waiting if offers(scenario)[0].varies else _queue
