@@ -117,7 +117,7 @@ def _works(
 ) -> Iterator[tuple[str, Work, bool]]:
     backend = get_backend("sim")
     for exhibit in select(wanted):
-        scope = Scope(profile or exhibit.profile, quick)
+        scope = exhibit.scope(profile or exhibit.profile, quick=quick)
         if not exhibit.claims or missing(exhibit, scope, backend):
             continue
         yield AS_WRITTEN, work(exhibit, scope, backend), False
