@@ -59,7 +59,8 @@ def write(identifier: str, sets: Sequence[str], out: Path, *, force: bool = Fals
     if sets:
         _check_values(exhibit, study)
         plain = study.get("conditions", study["source"])
-        study["conditions"] = f"{plain}, with {join_words(sets)}"  # the figure shows it
+        # The figure shows it.
+        study = {**study, "conditions": f"{plain}, with {join_words(sets)}"}
     own = library().measures(exhibit.document)
     file = out / exhibit.identifier.partition("/")[2] / STUDY
     if file.exists() and not force:
