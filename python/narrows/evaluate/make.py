@@ -178,9 +178,9 @@ def _outcome(one: AttemptResult, shown: int) -> CheckOutcome | None:
 
 
 def _cell(one: AttemptResult, shown: int) -> str:
-    """A verdict on all checks, with the mean of one of them."""
+    """A verdict on all checks, with the mean of one of them if that one has the same verdict."""
     outcome = _outcome(one, shown)
-    if outcome is None or not outcome.values:
+    if outcome is None or not outcome.values or one.results[shown].verdict != one.verdict:
         return str(one.verdict)
     return f"{one.verdict} {outcome.scale * mean(outcome.values):.4g}"
 
