@@ -16,6 +16,7 @@ from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Scope
 from narrows.reproduce.library import DOCUMENTS, OURS, library
 from narrows.reproduce.own import open_library, open_to_read
+from narrows.store import open_store
 
 STUDY = """
 name = "law"
@@ -128,6 +129,34 @@ def test_a_grid_is_small_only_if_something_is_left_out(tmp_path, capsys) -> None
     plain = STUDY.replace('[quick]\n"path.loss" = [0.0]\n', "")
     assert run_cli("reproduce", paper(tmp_path, plain, name="plain"), "--quick") == 0
     assert "smaller grid" not in capsys.readouterr().out
+
+
+def test_a_value_is_changed_in_all_conditions_and_nothing_is_recorded(tmp_path, capsys) -> None:
+    changed = ("reproduce", paper(tmp_path), "--set", "path.rtt=60ms")
+    assert run_cli(*changed) == 0
+    told = capsys.readouterr().out
+    assert "(linux-6.12, changed: path.rtt=60ms)" in told
+    assert "not recorded, since the claims are about the conditions" in told
+    place = Path("narrows-results/law.study")
+    assert not (place / "ledger.json").exists()
+    (picture,) = (place / "site").glob("*.svg")
+    assert "changed: path.rtt=60ms" in picture.read_text()
+    kept = open_store(place / "runs")
+    assert {kept.scenario(key)["path"]["rtt_ns"] for key in sorted(kept.keys())} == {60_000_000}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["path.loss=0.1"], "--set path.loss: found a place that the study varies"),
+        (["paths.rtt=1ms"], "--set paths.rtt: found no such place; one such as path.rtt"),
+        (["path.rtt=1"], "--set path.rtt: found 1; a duration with its unit"),
+        (["path.rtt=1ms", "--mutations"], "it without --mutations"),
+    ],
+)
+def test_a_change_that_cannot_be_made_is_refused(more, said, tmp_path, capsys) -> None:
+    assert run_cli("reproduce", paper(tmp_path), "--set", *more) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_its_controls_and_testbeds_are_judged(tmp_path, capsys) -> None:

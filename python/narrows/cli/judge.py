@@ -20,6 +20,7 @@ from narrows.cli.options import (
 )
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import DONE, FAILED
+from narrows.errors import InputError
 
 STILL_TRUE = "still-true"
 """Reproduces the table of the problems that versions of BBR still have."""
@@ -119,6 +120,14 @@ def reproduce(
         typer.Option(metavar="NAME", help="The kernel to follow; by default the document's."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller grid, marked as such.")] = False,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PLACE=VALUE",
+            help="Change a value in all conditions: path.rtt=50ms. Not recorded.",
+        ),
+    ] = None,
     mutations: Annotated[
         bool,
         typer.Option(
@@ -182,6 +191,8 @@ def reproduce(
     elsewhere = Elsewhere(mutations, testbeds, rivals, seeds)
     if elsewhere.requests_any:
         only_simulated(backend, vary_paths=vary_paths, trials=trials)
+        if sets:
+            raise InputError.at("--set", sets[0], "it without --mutations, --testbeds and the like")
     with permission(allow_code, None), open_library(wanted, out) as paper:
         if elsewhere.requests_any:
             with ProgressBar() as bar:
@@ -202,6 +213,7 @@ def reproduce(
                 backend=backend,
                 profile=profile,
                 quick=quick,
+                sets=sets or (),
                 vary_paths=vary_paths,
                 trials=trials,
                 out=paper.out,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import shutil
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,15 +16,14 @@ from typing import Any, NoReturn
 from narrows.errors import InputError, Problem, SpecError
 from narrows.figures.looks import words
 from narrows.reproduce.catalogue import exhibits
-from narrows.reproduce.changes import put
 from narrows.reproduce.conditions_as_axes import axes_of, varied_places
 from narrows.reproduce.exhibit import Case, Exhibit, Scope
 from narrows.reproduce.library import DOCUMENTS, STUDY, Table, library
 from narrows.reproduce.study.labels import number
 from narrows.reproduce.study.method import StudyMethod
 from narrows.reproduce.study_files import studies, takes_functions
-from narrows.reproduce.study_places import TABLES
 from narrows.reproduce.toml_text import study_text
+from narrows.reproduce.values_set import REMEDY, VARIED, assignment, put_value, refuse_varied
 from narrows.spec import SpecificationText
 from narrows.spec.reading import read_written
 from narrows.spec.suggest import one_of, quote
@@ -55,7 +53,7 @@ def write(identifier: str, sets: Sequence[str], out: Path, *, force: bool = Fals
     if identifier not in known:
         raise InputError.at("KIND", quote(identifier), one_of(identifier, known))
     exhibit = known[identifier]
-    study = study_of(exhibit, dict(map(_assignment, sets)))
+    study = study_of(exhibit, dict(map(assignment, sets)))
     if sets:
         _check_values(exhibit, study)
         plain = study.get("conditions", study["source"])
@@ -103,17 +101,6 @@ def _comment(exhibit: Exhibit) -> str:
     return f"{said} Code judges its claims, which aren't here:\n# {', '.join(exhibit.claims)}."
 
 
-def _assignment(text: str) -> tuple[str, Any]:
-    """A place and its value, which is a text if it isn't TOML."""
-    place, equals, value = text.partition("=")
-    if not equals or "." not in place:
-        raise InputError.at("--set", quote(text), "PLACE=VALUE, such as path.rtt=50ms,")
-    try:
-        return place.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return place.strip(), value.strip()
-
-
 def study_of(exhibit: Exhibit, values: Table) -> Table:
     """An exhibit as a study of its own paper."""
     document, _, figure = exhibit.identifier.partition("/")
@@ -130,31 +117,16 @@ def _set_in_study(study: dict[str, Any], values: Table) -> None:
               for each in labels.values() for place in each}  # fmt: skip
     for place, value in values.items():
         if place in varied or place in study["axes"]:
-            raise InputError.at(f"--set {place}", "a place that the study varies", _REMEDY)
-        _put(study["spec"], place, value)
-
-
-_REMEDY = "a place that is the same in all of its conditions (or change its axes in the file)"
-
-
-def _put(spec: dict[str, Any], place: str, value: object) -> None:
-    if place.split(".")[0] not in TABLES:
-        raise InputError.at(f"--set {place}", "no such place", "one such as path.rtt")
-    put(spec, place, value)
-    table, *path = place.split(".")
-    named = [one for one in spec["flows"] if path[0] in ("*", one.get("name"))]
-    if table == "flows" and not named:
-        names = [f"flows.{one['name']}" for one in spec["flows"] if "name" in one]
-        raise InputError.at(f"--set {place}", "no such flow", one_of(place, [*names, "flows.*"]))
+            raise InputError.at(f"--set {place}", VARIED, REMEDY)
+        put_value(study["spec"], place, value)
 
 
 def _from_cases(exhibit: Exhibit, values: Table) -> dict[str, Any]:
     cases = _cases(exhibit)
     for place, value in values.items():
-        if any(place.startswith(one) for one in varied_places([case.spec for case in cases])):
-            raise InputError.at(f"--set {place}", "a place that the study varies", _REMEDY)
+        refuse_varied(place, cases)
         for case in cases:
-            _put(dict(case.spec), place, value)
+            put_value(dict(case.spec), place, value)
     spec, axes = axes_of(cases)
     measures = _measures(cases)
     names = sorted(axes, key=lambda name: -len(axes[name]))

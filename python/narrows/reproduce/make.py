@@ -7,29 +7,34 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from narrows.backends import Backend, get_backend
-from narrows.errors import InputError, SpecError
+from narrows.errors import InputError, Problem, SpecError
 from narrows.execute import BatchOutcome, Watcher
 from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
-from narrows.reproduce.exhibit import Data, Exhibit, Finding, Scope
+from narrows.reproduce.exhibit import Data, Exhibit, Finding, Picture, Scope
 from narrows.reproduce.gather import Work, work
 from narrows.reproduce.judging import CONFIDENCE, version
 from narrows.reproduce.paths import on_varied_paths, with_at_most
 from narrows.reproduce.records import OUT as OUT
 from narrows.reproduce.settle import LOOKS, SettledFigure, settle
 from narrows.reproduce.site import StoredFigure, write_figure_files, write_site
+from narrows.reproduce.values_set import as_change
 from narrows.spec.suggest import one_of
 
 
 @dataclass(frozen=True, slots=True)
 class ReproducedFigure:
-    """A figure reproduced in one way: its data, its pictures and the verdicts on its claims."""
+    """A figure reproduced in one way: its data, its pictures and the verdicts on its claims.
+
+    `variation` says how its conditions were changed.
+    """
 
     exhibit: Exhibit
     scope: Scope
     data: Data
     stored: StoredFigure
     findings: tuple[Finding, ...]
+    variation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ class Reproduction:
     refused: tuple[UnsupportedFigure, ...]
     gathered: BatchOutcome
     pages: dict[str, Path]
-    index: Path
+    index: Path | None
 
     @property
     def none_refuted(self) -> bool:
@@ -63,6 +68,7 @@ def reproduce(
     backend: str = "sim",
     profile: str | None = None,
     quick: bool = False,
+    sets: Sequence[str] = (),
     vary_paths: bool = False,
     trials: int | None = None,
     looks: int | None = None,
@@ -73,7 +79,9 @@ def reproduce(
     """Makes the figures that `wanted` means: a figure, a claim, a document or "all".
 
     Without a `profile` each is made with its document's kernel and, where the answer depends on the
-    version, with others; a back end of real kernels has its own. With `vary_paths` every trial but
+    version, with others; a back end of real kernels has its own. `sets` has values of all
+    conditions ("path.rtt=50ms"); such figures are drawn and judged, and not recorded, as the claims
+    aren't about them. With `vary_paths` every trial but
     the first has its own buffer and delay, and each condition has at most `trials`. Without these
     options the simulator adds trials until every check is decided, in up to `looks` looks. Existing
     runs aren't repeated.
@@ -81,13 +89,16 @@ def reproduce(
     """
     engine = get_backend(backend)
     place = Path(out) if out is not None else OUT
-    works, refused = _plan(select(wanted), engine, profile, quick)
+    works, refused = _plan(select(wanted), engine, profile, quick, sets)
     works = [with_at_most(trials, item) for item in works]
     if vary_paths:
         works = [on_varied_paths(item) for item in works]
     as_written = trials is None and not vary_paths and engine.name == "sim"
     most = (LOOKS[quick] if looks is None else looks) if as_written else 1
     outcomes, gathered = settle(works, place, looks=most, jobs=jobs, watcher=watcher)
+    if sets:
+        changed = tuple(_make(item, place) for item in outcomes)
+        return Reproduction(changed, refused, gathered, {}, None)
     kept = [entry for part in ledger.read_known(place) for entry in part]
     made = with_versions([_make(item, place) for item in outcomes], kept, real=backend != "sim")
     ran = f"{engine.engine}{ledger.VARIED}" if vary_paths else engine.engine
@@ -109,19 +120,32 @@ def reproduce(
 
 
 def _plan(
-    chosen: Sequence[Exhibit], backend: Backend, profile: str | None, quick: bool
+    chosen: Sequence[Exhibit],
+    backend: Backend,
+    profile: str | None,
+    quick: bool,
+    sets: Sequence[str],
 ) -> tuple[list[Work], tuple[UnsupportedFigure, ...]]:
     works, refused = [], []
     for exhibit in chosen:
         for name in _profiles(exhibit, backend, profile):
             scope = exhibit.scope(name, quick=quick)
             try:
-                works.append(work(exhibit, scope, backend))
+                works.append(work(exhibit, scope, backend, as_change(sets, exhibit, scope)))
             except SpecError as error:
+                if sets:
+                    raise _of_sets(error) from None
                 if backend.name == "sim":
                     raise
                 refused.append(UnsupportedFigure(exhibit, scope, str(error)))
     return works, tuple(refused)
+
+
+def _of_sets(error: SpecError) -> InputError:
+    """The error of a changed condition, which a value that was set must have made."""
+    return InputError(
+        [Problem(f"--set {one.place}", one.found, one.remedy) for one in error.problems]
+    )
 
 
 def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequence[str]:
@@ -136,8 +160,19 @@ def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequenc
 
 def _make(outcome: SettledFigure, out: Path) -> ReproducedFigure:
     item, data = outcome.work, outcome.data
-    stored = write_figure_files(item, item.exhibit.method().draw(data), data, out)
-    return ReproducedFigure(item.exhibit, item.scope, data, stored, outcome.findings)
+    pictures = [_say(picture, item.variation) for picture in item.exhibit.method().draw(data)]
+    stored = write_figure_files(item, pictures, data, out)
+    return ReproducedFigure(
+        item.exhibit, item.scope, data, stored, outcome.findings, item.variation
+    )
+
+
+def _say(picture: Picture, variation: str) -> Picture:
+    """The picture with the change of its conditions in the subtitle, if there is one."""
+    if not variation:
+        return picture
+    subtitle = f"{picture.figure.subtitle}; {variation}"
+    return replace(picture, figure=replace(picture.figure, subtitle=subtitle))
 
 
 def with_versions(

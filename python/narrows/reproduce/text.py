@@ -33,6 +33,9 @@ def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator
     for failure in done.gathered.failures:
         at = f"{failure.cell}, seed {failure.trial.seed}"
         yield from _wrap(f"a run failed: {at}: {failure.error}")
+    if done.index is None:
+        yield "not recorded, since the claims are about the conditions without the change"
+        return
     if not verbose and any(item.findings for item in done.made):
         yield "--verbose shows the rule of every check and its history; so does the page"
     page = next(iter(done.pages.values())) if len(done.pages) == 1 else done.index
@@ -42,12 +45,13 @@ def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator
 def _figure_lines(item: ReproducedFigure, *, verbose: bool) -> Iterator[str]:
     yield from _wrap(f"{item.exhibit.identifier}: {item.exhibit.source}")
     grid = ", a smaller grid" if item.scope.quick else ""
-    yield from _wrap(f"{item.exhibit.title} ({item.scope.profile}{grid})")
+    changed = f", {item.variation}" if item.variation else ""
+    yield from _wrap(f"{item.exhibit.title} ({item.scope.profile}{grid}{changed})")
     if not item.exhibit.claims and not item.exhibit.code:
         yield from _value_lines(item)
     for finding in item.findings:
         yield from finding_lines(finding) if verbose else _short_finding_lines(finding)
-    if verbose:
+    if verbose or item.variation:
         yield f"  figure: {item.stored.pictures[0]}"
 
 
