@@ -129,7 +129,7 @@ impl Copa {
         }
     }
 
-    /// Whether the queueing delay is below a tenth of its recent swing (section 2.2).
+    /// Returns `true` if the queueing delay is below a tenth of its recent swing (section 2.2).
     ///
     /// The queue of Copa flows touches zero once in five round trips and swings by 2.5/delta
     /// packets of each, so a tenth is half of a packet. ACKs for two packets each don't
@@ -164,7 +164,7 @@ impl Copa {
         }
     }
 
-    /// Whether the window is below the target rate's.
+    /// Returns `true` if the window is below the target rate's.
     #[expect(clippy::cast_precision_loss, reason = "delays and counts are far below 2^53")]
     fn is_below_target(&self, standing: Duration) -> bool {
         // cwnd / standing <= 1 / (delta x queueing)

@@ -168,7 +168,7 @@ impl Prague {
         self.cwnd < self.ssthresh
     }
 
-    /// Whether it behaves as if its RTT were the target (`prague_is_rtt_indep`).
+    /// Returns `true` if the control grows as if its RTT were the target (`prague_is_rtt_indep`).
     fn is_rtt_independent(&self) -> bool {
         !self.in_slow_start() && self.rounds >= self.transition
     }

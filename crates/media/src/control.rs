@@ -75,7 +75,7 @@ pub(crate) trait Control: Send {
         None
     }
 
-    /// Whether a packet that was overtaken is only lost a while later.
+    /// Returns `true` if an overtaken packet only counts as lost after a while.
     fn allows_reordering(&self) -> bool {
         false
     }

@@ -99,8 +99,8 @@ impl Receiver {
         }
     }
 
-    /// Whether a frame is missing of which later packets arrived, and no key frame is arriving: one
-    /// of which packets are missing is no help once later frames arrive.
+    /// Returns `true` if a frame is incomplete although later packets arrived, and no key frame is
+    /// on its way. A frame that lacks packets is no help once later frames arrive.
     fn wants_key(&self) -> bool {
         let mut waits = self.frames.range(self.next + 1..).rev();
         waits.next().is_some_and(|(_, latest)| !latest.key)

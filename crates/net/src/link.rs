@@ -162,7 +162,7 @@ impl<B, S: Service<B>> Served<B, S> {
         self.port.next_departure()
     }
 
-    /// Whether there is a drop that hasn't been taken yet.
+    /// Returns `true` if a dropped packet hasn't been taken yet.
     #[inline]
     #[must_use]
     pub fn has_dropped(&self) -> bool {

@@ -158,7 +158,7 @@ impl<B> Port<B> {
         &self.depth
     }
 
-    /// Whether no packet waits in the queue.
+    /// Returns `true` if the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()

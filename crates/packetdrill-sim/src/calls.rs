@@ -236,7 +236,7 @@ impl SimulatedEnd {
     }
 }
 
-/// Whether a value is a constant, or several with it among them.
+/// Returns `true` if the argument is this constant, or an expression of several with it among them.
 fn mentions(argument: &Argument, name: &str) -> bool {
     match &argument.value {
         CallValue::Word(word) => word == name,

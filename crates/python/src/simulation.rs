@@ -66,7 +66,7 @@ impl Simulation {
         self.with(|run| Ok(run.now().as_nanos()))
     }
 
-    /// Whether the run has come to its end.
+    /// Returns whether the run has ended.
     #[getter]
     fn is_over(&self) -> PyResult<bool> {
         self.with(|run| Ok(run.is_over()))

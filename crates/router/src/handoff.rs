@@ -35,7 +35,7 @@ impl Handoff {
         Ok(Self { portion: Vec::with_capacity(PORTION), full, empty, made: 1, thread })
     }
 
-    /// Whether `bytes`, less than a portion, can be written now.
+    /// Returns `true` if `bytes`, less than a portion, can be written now.
     pub(crate) fn has_room(&mut self, bytes: usize) -> bool {
         if self.portion.len() + bytes <= PORTION {
             return true;

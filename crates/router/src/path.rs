@@ -255,7 +255,7 @@ impl RouterPath {
         self.put(way, Some(id), departure, witness);
     }
 
-    /// Whether a packet that reaches a host is data of its flow.
+    /// Returns `true` if the packet that reaches a host is data of its flow.
     pub(crate) fn is_data(&self, host: Side, packet: &Packet<ForwardedPacket>) -> bool {
         let way = self.data_way(packet);
         let right = (host == Side::Receiver) == (way == Direction::Forward);
@@ -266,7 +266,7 @@ impl RouterPath {
         self.data_ways.get(packet.flow.index()).copied().unwrap_or(Direction::Forward)
     }
 
-    /// Whether a packet belongs to the programs' control connection.
+    /// Returns `true` if the packet belongs to the programs' control connection.
     fn is_conversation(&self, way: Direction, packet: &Packet<ForwardedPacket>) -> bool {
         let Some(&Some(data)) = self.data_ports.get(packet.flow.index()) else { return false };
         let to_receiver = way == self.data_way(packet);

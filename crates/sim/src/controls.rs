@@ -67,7 +67,7 @@ impl Controls {
         self.stacks.get(name).map(|make| &**make)
     }
 
-    /// Whether there is an own control called `name`.
+    /// Returns `true` if an own control is called `name`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.own.contains_key(name)
     }

@@ -87,7 +87,7 @@ impl Ending {
         self.is_over = true;
     }
 
-    /// Whether the run is over.
+    /// Returns `true` if the run is over.
     #[inline]
     pub(crate) const fn is_over(&self) -> bool {
         self.is_over

@@ -133,7 +133,7 @@ fn receiver_config(
     }
 }
 
-/// Whether the path may copy packets.
+/// Returns `true` if the path may duplicate packets.
 fn copies(scenario: &Scenario) -> bool {
     scenario.path.impairments.iter().any(|one| one.element.kind == "duplicate")
 }

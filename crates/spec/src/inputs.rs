@@ -27,7 +27,7 @@ pub trait Inputs {
         Err(("a program".into(), "a back end with a real kernel".into()))
     }
 
-    /// Whether the back end knows a control of this name that the simulator doesn't.
+    /// Returns `true` if the back end has a control of this name that the simulator lacks.
     fn knows(&self, _control: &str) -> bool {
         false
     }

@@ -38,7 +38,7 @@ impl Ladder {
         self.bitrates[self.current]
     }
 
-    /// Whether there is more than one bitrate.
+    /// Returns `true` if there is more than one bitrate.
     pub(crate) fn is_choice(&self) -> bool {
         self.bitrates.len() > 1
     }

@@ -207,7 +207,7 @@ impl Condition {
         Self { series, is, above, below: values.some_number("below"), nth: 1 }
     }
 
-    /// Whether it asks anything about the series.
+    /// Returns `true` if the condition asks anything about the series.
     fn asks(&self) -> bool {
         self.is.is_some() || self.above.is_some() || self.below.is_some()
     }

@@ -133,7 +133,7 @@ impl Specification {
         })
     }
 
-    /// Whether it has a flow with an own control.
+    /// Returns `true` if a flow has this own control.
     fn owns(&self, cca: &str) -> bool {
         self.modules.contains_key(cca)
     }

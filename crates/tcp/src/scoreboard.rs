@@ -32,27 +32,28 @@ impl Marks {
         self.0 & mark.0 != 0
     }
 
-    /// Whether the scoreboard counts the packet as SACKed, lost or retransmitted.
+    /// Returns `true` if the scoreboard counts the packet as SACKed, lost or retransmitted.
     fn is_counted(self) -> bool {
         self.has(Self(Self::SACKED.0 | Self::LOST.0 | Self::RETRANS.0))
     }
 
-    /// Whether the packet was sent once, isn't known to be lost or to have arrived, and is in the
-    /// order of transmission.
+    /// Returns `true` if the packet was sent once, isn't known to be lost or to have arrived, and
+    /// is in the order of transmission.
     fn is_plain(self) -> bool {
         const OTHERS: u8 =
             Marks::SACKED.0 | Marks::LOST.0 | Marks::RETRANS.0 | Marks::EVER_RETRANS.0;
         self.0 & (OTHERS | Self::IN_ORDER.0) == Self::IN_ORDER.0
     }
 
-    /// Whether the packet was sent once and SACKed, so that it isn't in the order of transmission.
+    /// Returns `true` if the packet was sent once and SACKed, so that it isn't in the order of
+    /// transmission.
     fn is_only_sacked(self) -> bool {
         const OTHERS: u8 =
             Marks::LOST.0 | Marks::RETRANS.0 | Marks::EVER_RETRANS.0 | Marks::IN_ORDER.0;
         self.0 & (OTHERS | Self::SACKED.0) == Self::SACKED.0
     }
 
-    /// Whether the packet is lost and not in flight again.
+    /// Returns `true` if the packet is lost and not yet retransmitted.
     pub(crate) fn waits_for_retransmission(self) -> bool {
         self.0 & (Self::LOST.0 | Self::RETRANS.0) == Self::LOST.0
     }

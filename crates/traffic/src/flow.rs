@@ -105,7 +105,7 @@ impl<'a> RunningFlow<'a> {
         Self { flow, ends }
     }
 
-    /// Whether an end of the flow is on this host.
+    /// Returns `true` if an end of the flow is on this host.
     #[must_use]
     pub const fn is_here(&self) -> bool {
         !matches!(self.ends, FlowPrograms::Elsewhere(None))
@@ -122,7 +122,7 @@ impl<'a> RunningFlow<'a> {
         }
     }
 
-    /// Whether nothing more will happen.
+    /// Returns `true` if nothing more will happen.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.stage() == Stage::Done

@@ -126,7 +126,8 @@ fn command(program: &Path, directory: &Path) -> Command {
     command
 }
 
-/// Whether the current namespace has a listener there (proc_pid_net_tcp(5)).
+/// Returns whether a TCP socket of the current namespace listens on this port
+/// (proc_pid_net_tcp(5)).
 fn listens(port: u16) -> Result<bool> {
     const LISTEN: &str = "0A";
     let table = std::fs::read_to_string("/proc/thread-self/net/tcp")?;
@@ -193,7 +194,7 @@ impl<'a> Iperf<'a> {
         }
     }
 
-    /// Whether the running client ended properly.
+    /// Returns whether the client has ended properly; `None` if it still runs or never ran.
     fn has_ended(&mut self) -> Result<Option<bool>> {
         let asked = matches!(self.phase, Phase::Stopping(_));
         let (Phase::Running(client) | Phase::Stopping(client)) = &mut self.phase else {

@@ -233,8 +233,8 @@ impl Drop for Running {
     }
 }
 
-/// Whether the current namespace has a TCP socket that listens or a UDP socket, on this port if one
-/// is given (proc_pid_net_tcp(5)).
+/// Returns `true` if the current namespace has a TCP socket that listens or a UDP socket, on this
+/// port if one is given (proc_pid_net_tcp(5)).
 fn is_bound(port: Option<u16>) -> bool {
     let tables = [("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")];
     tables.iter().any(|(table, state)| {

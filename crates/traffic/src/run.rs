@@ -457,13 +457,13 @@ impl<'a> TrafficRun<'a> {
         name.is_none_or(|name| !self.is_done(name))
     }
 
-    /// Whether the flow of that name, or all of an entry with a count, are done.
+    /// Returns `true` if the flow of that name, or all flows of an entry with a count, are done.
     fn is_done(&self, name: &str) -> bool {
         let flows = self.names.flow_numbers(name);
         flows.is_some_and(|flows| flows.iter().all(|&flow| self.flows[flow].is_done()))
     }
 
-    /// Whether the run ends before its time. One of several hosts only notes that for its own flows.
+    /// Returns whether the run ends early. Each of several hosts notes that for its own flows only.
     fn should_stop(&mut self, now: u64) -> Result<bool> {
         let met = self.meets_stop_when();
         match &mut self.stop {

@@ -246,7 +246,7 @@ impl Cdg {
         seen.gradient
     }
 
-    /// Whether a gradient makes it back off (`tcp_cdg_backoff`).
+    /// Returns `true` if the control backs off at this gradient (`tcp_cdg_backoff`).
     fn backs_off(&mut self, gradient: i64, cwnd: u32) -> bool {
         let exponent = gradient.unsigned_abs().saturating_mul(self.options.backoff_factor);
         let drawn = self.random.next_u64() >> 32;

@@ -88,7 +88,7 @@ impl Delay {
         };
     }
 
-    /// Whether the queue is short (`LP_WITHIN_THR`).
+    /// Returns `true` if the queue is short (`LP_WITHIN_THR`).
     const fn is_low(&self) -> bool {
         let range = self.max.wrapping_sub(self.min).wrapping_mul(THRESHOLD) / 100;
         self.smoothed >> 3 < self.min.wrapping_add(range)

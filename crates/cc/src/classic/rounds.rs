@@ -33,7 +33,7 @@ impl Rounds {
         self.samples = self.samples.wrapping_add(1);
     }
 
-    /// Whether the moment's ACK ends the round.
+    /// Returns `true` if the current ACK ends the round.
     pub(super) const fn is_over(&self, moment: &Moment) -> bool {
         moment.progress.has_passed(self.end)
     }

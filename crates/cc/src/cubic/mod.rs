@@ -116,8 +116,8 @@ impl Cubic {
         }
     }
 
-    /// Whether RTT samples are ignored: in the first second of an epoch they still
-    /// show the queue of the episode before.
+    /// Returns `true` while RTT samples are ignored: in the first second of an epoch they still
+    /// show the queue of the previous one.
     fn discards_samples(&self, now: Time) -> bool {
         match &self.growth {
             Growth::Linux(curve) => curve.epoch().is_some_and(|epoch| {

@@ -72,7 +72,7 @@ impl Monitor {
         });
     }
 
-    /// Whether there is no current interval, or its results aren't wanted.
+    /// Returns `true` if there is no current interval, or its results aren't wanted.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way.as_ref().is_none_or(|interval| !interval.wanted)
     }

@@ -108,7 +108,7 @@ impl Exit {
         }
     }
 
-    /// Whether HyStart has found its exit; `None` for the others.
+    /// Returns whether HyStart has found its exit; `None` for the other methods.
     pub(crate) fn hystart_found(&self) -> Option<bool> {
         match self {
             Self::Hystart(hystart) => Some(hystart.has_exit()),
@@ -116,7 +116,7 @@ impl Exit {
         }
     }
 
-    /// Whether HyStart++ is in conservative slow start.
+    /// Returns `true` in HyStart++'s conservative slow start.
     pub(crate) const fn is_conservative(&self) -> bool {
         matches!(self, Self::Plus(plus) if plus.is_conservative())
     }

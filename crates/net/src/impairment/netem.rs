@@ -99,8 +99,8 @@ impl<B> Netem<B> {
         }
     }
 
-    /// Whether it holds as many packets as it may. Those that are due don't count, although they may
-    /// not have been taken yet.
+    /// Returns `true` if it holds as many packets as it may. Packets that are due don't count, even
+    /// if nobody has taken them yet.
     fn is_full(&mut self, now: Time) -> bool {
         let Some(limit) = self.params.limit else { return false };
         while self.leaving.peek().is_some_and(|at| at.0 <= now) {

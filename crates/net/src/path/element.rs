@@ -41,14 +41,14 @@ macro_rules! forward {
 }
 
 impl<B> PathElement<B> {
-    /// Whether it is a link, whatever its service.
+    /// Returns `true` for a link with any service.
     #[inline]
     #[must_use]
     pub const fn is_link(&self) -> bool {
         matches!(self, Self::Link(_) | Self::Served(_))
     }
 
-    /// Whether it only delays.
+    /// Returns `true` if the element only delays packets.
     #[inline]
     #[must_use]
     pub const fn is_line(&self) -> bool {

@@ -208,7 +208,7 @@ impl<T> DocsisPie<T> {
             + (backlog - at_peak) / bytes_per_sec(self.params.max_sustained_rate)
     }
 
-    /// Whether the packet is dropped early (`drop_early`).
+    /// Returns `true` if the packet is dropped early (`drop_early`).
     fn strikes(&mut self, size: u32) -> bool {
         if !self.burst_left.is_zero() {
             return false;

@@ -179,7 +179,7 @@ impl<B> Pie<B> {
         self.prob as f64 / MAX_PROB as f64
     }
 
-    /// Whether PIE drops or marks the packet (`pie_drop_early`).
+    /// Returns `true` if PIE drops or marks the packet (`pie_drop_early`).
     fn strikes(&mut self, packet: &Packet<B>) -> bool {
         let low = self.qdelay < self.target / 2 && self.prob < MAX_PROB / 5;
         let backlog = self.waiting.frame_bytes() + self.ahead.frame_bytes;
@@ -250,7 +250,7 @@ impl<B> Pie<B> {
         verdicts.drop(packet, now, DropReason::Overflow);
     }
 
-    /// Whether an update would change nothing.
+    /// Returns `true` if an update would change nothing.
     pub(super) fn is_at_rest(&self) -> bool {
         let full = ticks(self.params.burst.as_nanos());
         (self.prob, self.accu_prob, self.qdelay, self.qdelay_old) == (0, 0, 0, 0)

@@ -165,7 +165,7 @@ impl RedParams {
         self.burst.map_or(room / self.avpkt.get().saturating_mul(3), u64::from)
     }
 
-    /// Whether there is a weight of the average for this burst; otherwise `tc` refuses it.
+    /// Returns `true` if the average has a weight for this burst; `tc` refuses the others.
     #[must_use]
     pub fn burst_fits(&self) -> bool {
         weight_log(self.thresholds().0, self.burst_packets(), self.avpkt.get()).is_some()
@@ -269,7 +269,7 @@ impl<B> Red<B> {
         (self.random.next_u64() >> 32) / per_byte
     }
 
-    /// Whether the packet is admitted, perhaps with a mark.
+    /// Returns `true` if the packet is admitted, perhaps with a mark.
     fn admits(&self, action: Action, packet: &mut Packet<B>, verdicts: &mut Verdicts<B>) -> bool {
         let forced = action == Action::Forced && self.params.harddrop;
         if action == Action::Nothing {

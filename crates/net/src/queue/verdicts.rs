@@ -40,7 +40,7 @@ impl<B> Verdicts<B> {
         true
     }
 
-    /// Whether there is a drop that hasn't been taken yet.
+    /// Returns `true` if a dropped packet hasn't been taken yet.
     #[inline]
     #[must_use]
     pub fn has_dropped(&self) -> bool {

@@ -83,7 +83,7 @@ pub const KINDS: [Kind; 31] = [
 ];
 
 impl Kind {
-    /// Whether packets leave in the order of their arrival.
+    /// Returns `true` if packets leave in the order of their arrival.
     pub fn keeps_order(self) -> bool {
         !matches!(
             self,

@@ -163,7 +163,7 @@ impl PythonControl {
         Ok(())
     }
 
-    /// Whether the object has an optional method.
+    /// Returns whether the object has an optional method.
     fn has(&self, object: &Bound<'_, PyAny>, method: &str) -> PyResult<bool> {
         let place = format!("{}.{method}", self.class);
         let found = object.hasattr(method);

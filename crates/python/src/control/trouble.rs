@@ -23,7 +23,7 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// Whether there is an error.
+    /// Returns `true` once there was an error.
     pub fn is_any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }

@@ -98,7 +98,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         engine
     }
 
-    /// Whether links may be polled late, since nobody observes each packet.
+    /// Returns `true` if links may be polled late, because nobody observes each packet.
     fn allows_lateness(&self) -> bool {
         !self.observer.wants(EventKind::Packet) && !self.tap.wants_packets()
     }
@@ -118,7 +118,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         self.now
     }
 
-    /// Whether the run ended early.
+    /// Returns `true` if the run ended early.
     pub(crate) const fn is_over(&self) -> bool {
         self.ending.is_over()
     }

@@ -143,7 +143,8 @@ pub(crate) struct StackSender {
 }
 
 impl StackSender {
-    /// Whether it must be polled. Ours do nothing if they are polled early, but a foreign stack may.
+    /// Returns `true` if the stack must be polled. Ours do nothing when polled early, but a foreign
+    /// stack may.
     fn is_due(&self, now: Time) -> bool {
         self.has_news || is_due(&*self.end, now)
     }

@@ -141,8 +141,9 @@ fn acks() -> Acks<Segment> {
     Acks { is_ack: |packet| matches!(packet.body.kind, Kind::Ack(_)), merge }
 }
 
-/// Whether the newer acknowledgement contains all the information of the older one: it acknowledges
-/// no less, and covers every SACK block. A duplicate's report (RFC 2883) always passes.
+/// Returns `true` if the newer acknowledgement contains all the information of the older one: it
+/// acknowledges no less, and covers every SACK block. A duplicate's report (RFC 2883) always
+/// passes.
 fn merge(older: &Packet<Segment>, newer: &mut Packet<Segment>) -> bool {
     let same_connection = older.body.instance == newer.body.instance;
     let (Kind::Ack(old), Kind::Ack(new)) = (&older.body.kind, &mut newer.body.kind) else {

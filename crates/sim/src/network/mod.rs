@@ -72,20 +72,20 @@ impl Network {
         self.poll_slack[id]
     }
 
-    /// Whether this element is the last link of the flow's data.
+    /// Returns `true` if this element is the last link of the flow's data.
     #[inline]
     pub(crate) fn is_last_link(&self, id: usize, flow: FlowId) -> bool {
         self.last_link[flow.index()] == id
     }
 
-    /// Whether the path loses a data packet that leaves this link, the last of its route.
+    /// Returns `true` if the path loses a data packet that leaves this link, the last of its route.
     #[inline]
     pub(crate) fn loses(&mut self, link: usize) -> bool {
         self.lossy && !self.backward[link] && self.loss.strikes()
     }
 
-    /// Whether packets that reach this host return past the bottleneck: the host is on the near
-    /// side of the path, and its flow crosses the bottleneck in the other direction.
+    /// Returns `true` if packets that reach this host return past the bottleneck: the host is on
+    /// the near side of the path, and its flow crosses the bottleneck in the other direction.
     pub(crate) fn returns_past_bottleneck(&self, to: usize, flow: FlowId) -> bool {
         let flow = flow.index();
         let near = if self.reversed[flow] { &self.receivers } else { &self.senders };

@@ -116,7 +116,7 @@ impl Node {
         }
     }
 
-    /// Whether it may have dropped a packet that hasn't been taken yet.
+    /// Returns `true` if the node may have dropped a packet that hasn't been taken yet.
     #[inline]
     pub(crate) fn may_have_dropped(&self) -> bool {
         match self {

@@ -13,15 +13,15 @@ use crate::text::{one_of, quote};
 
 const OWN: &str = "a module and a class in it, such as \"mymodule:MyControl\"";
 
-/// Whether it is an own control: the name is that of a module and a class in Python, of a file in
-/// Rust, or of a program for a kernel.
+/// Returns `true` for an own control: a name of a module and a class in Python, of a file in Rust,
+/// or of a program for a kernel.
 #[must_use]
 pub fn is_own(cca: &str) -> bool {
     cca.contains(':') || is_file(cca)
 }
 
-/// Whether the name is that of a file: in Rust, or a program for a kernel, which is in eBPF as
-/// source in C or compiled, or the source of a module in C.
+/// Returns `true` for the name of a file: in Rust, an eBPF program for a kernel (C source or
+/// compiled), or the C source of a kernel module.
 fn is_file(cca: &str) -> bool {
     [".rs", ".c", ".o"].iter().any(|end| cca.len() > end.len() && cca.ends_with(end))
 }

@@ -71,7 +71,7 @@ pub(super) struct Range {
     at: Option<Position>,
 }
 
-/// Whether a value of a specification is a range.
+/// Returns `true` if a value of a specification is a range.
 pub(super) fn is_range(node: &Node) -> bool {
     node.table().is_some_and(|table| table.has("from"))
 }

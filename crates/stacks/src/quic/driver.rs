@@ -102,7 +102,7 @@ impl<S: Stack> Driver<S> {
         self.stack.figures()
     }
 
-    /// Whether a timer is due.
+    /// Returns `true` if a timer is due.
     pub(super) fn is_due(&self, now: Time) -> bool {
         self.timer.is_some_and(|at| at <= now)
     }

@@ -153,7 +153,7 @@ impl AccurateEnd {
         self.received.compose(slot, &self.settings, &self.checks)
     }
 
-    /// Whether packets may have the option.
+    /// Returns `true` if packets may have the option.
     #[must_use]
     pub fn sends_options(&self) -> bool {
         may_send(&self.settings, &self.checks)
@@ -171,7 +171,7 @@ impl AccurateEnd {
         self.delivered.take(ack, &mut self.checks)
     }
 
-    /// Whether our SYN-ACK arrived with a mark.
+    /// Returns `true` if our SYN-ACK arrived with a mark.
     pub(crate) fn was_answer_marked(&self) -> bool {
         self.checks.answer_was_marked
     }

@@ -118,8 +118,8 @@ impl Received {
         is_edge
     }
 
-    /// Whether marks wait that an ACK must report soon; the packet's timestamp is newer than earlier
-    /// ones if it isn't reordered.
+    /// Returns `true` if marks wait that an ACK must report soon. A packet that isn't reordered has
+    /// a newer timestamp than those before it.
     pub(super) fn presses(&mut self, stamp: u32) -> bool {
         let is_news = stamp > self.stamp;
         self.stamp = self.stamp.max(stamp);
@@ -184,7 +184,7 @@ impl Received {
     }
 }
 
-/// Whether options pass, as far as the ends know.
+/// Returns `true` if options pass the path, as far as the ends know.
 pub(super) fn may_send(settings: &AccEcnSettings, checks: &Checks) -> bool {
     let passes = settings.option >= OptionUse::Always || !checks.options_vanish;
     settings.option != OptionUse::Never && checks.seen != SeenOption::None && passes

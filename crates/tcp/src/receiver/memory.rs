@@ -5,8 +5,8 @@ use crate::segment::{MSS, Seq};
 /// Packets in one socket buffer, a fragment each (`MAX_SKB_FRAGS`).
 const MOST_MERGED: u32 = 17;
 
-/// Whether a packet joins the socket buffer of those before it, `position` of which are in a row
-/// without gaps (`tcp_ooo_try_coalesce`).
+/// Returns `true` if a packet joins the socket buffer of those before it, `position` of which are
+/// in a row without gaps (`tcp_ooo_try_coalesce`).
 pub(super) fn joins(position: Seq) -> bool {
     !position.is_multiple_of(MOST_MERGED)
 }

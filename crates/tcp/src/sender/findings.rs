@@ -76,7 +76,7 @@ impl Findings {
         self.data_acked || self.data_sacked
     }
 
-    /// Whether the state machine must examine it (`FLAG_CA_ALERT`).
+    /// Returns `true` if the state machine must examine the ACK (`FLAG_CA_ALERT`).
     pub(super) fn alerts(&self) -> bool {
         self.data_sacked || self.ece || self.dsack
     }

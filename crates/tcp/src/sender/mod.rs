@@ -237,7 +237,7 @@ impl Sender {
         }
     }
 
-    /// Whether data remained without an answer for longer; nothing more leaves then.
+    /// Returns `true` if data remained unacknowledged for longer; nothing more leaves then.
     #[must_use]
     pub fn has_given_up(&self) -> bool {
         self.connection().is_some_and(|connection| connection.user_timeout.has_expired())
@@ -278,7 +278,8 @@ impl Sender {
         self.connection().map_or(0, Connection::acked_bytes)
     }
 
-    /// Whether all data are acknowledged, or it was stopped before it connected.
+    /// Returns `true` if all data are acknowledged, or the connection was stopped before it was
+    /// established.
     #[inline]
     #[must_use]
     pub fn is_done(&self) -> bool {

@@ -65,7 +65,7 @@ impl Output {
         Self { queue, host_queue, ecn, ts_recent: 0, challenged_at: None, mss, gso, refuses: false }
     }
 
-    /// Whether the host's egress queue drops every packet.
+    /// Returns `true` if the host's egress queue drops every packet.
     #[inline]
     pub(super) fn refuses(&self) -> bool {
         self.refuses

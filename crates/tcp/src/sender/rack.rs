@@ -126,7 +126,7 @@ impl Rack {
         self.dsack_seen |= self.reordering_seen > 0;
     }
 
-    /// Whether reordering was seen.
+    /// Returns `true` once reordering was seen.
     pub(super) fn reordering_seen(&self) -> bool {
         self.reordering_seen > 0
     }
@@ -141,7 +141,7 @@ impl Rack {
         self.reordering
     }
 
-    /// Whether reordering exceeded the default threshold.
+    /// Returns `true` once reordering exceeded the default threshold.
     pub(super) fn is_reordering_large(&self) -> bool {
         self.reordering > DUPTHRESH
     }
@@ -154,7 +154,7 @@ impl Rack {
         }
     }
 
-    /// Whether something arrived since the last call.
+    /// Returns `true` if something arrived since the last call.
     pub(super) fn take_advanced(&mut self) -> bool {
         std::mem::take(&mut self.advanced)
     }
@@ -169,8 +169,8 @@ impl Rack {
         (min_rtt_us >> 2).saturating_mul(self.reo_steps)
     }
 
-    /// Whether a walk along the order of transmission goes beyond the packet that left first. If that
-    /// one didn't leave before the one that arrived last, nothing can be lost.
+    /// Returns `true` if a walk in the order of transmission goes beyond the packet that left
+    /// first. If that packet didn't leave before the last one that arrived, nothing can be lost.
     #[inline]
     pub(super) fn may_detect_loss(&self, board: &Scoreboard) -> bool {
         board.oldest_sent().is_some_and(|seq| {
@@ -179,7 +179,7 @@ impl Rack {
         })
     }
 
-    /// Whether a packet that left after this one arrived.
+    /// Returns `true` if a packet that left after this one arrived.
     #[inline]
     fn is_later(&self, seq: Seq, sent: &Sent) -> bool {
         (self.sent_us, self.seq) > (sent.sent_us, seq)
@@ -210,7 +210,7 @@ impl Rack {
         longest
     }
 
-    /// Whether a packet sent this long ago is lost when the RTO fires
+    /// Returns `true` if a packet sent this long ago counts as lost when the RTO fires
     /// (`tcp_timeout_mark_lost`: recent ones are spared).
     pub(super) fn timed_out(&self, sent: &Sent, now_us: u64) -> bool {
         self.remaining_us(sent, 0, now_us) <= 0

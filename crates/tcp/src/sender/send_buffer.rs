@@ -79,7 +79,7 @@ impl SendBuffer {
         self.roomy = roomy(self.size);
     }
 
-    /// Whether another socket buffer may be added (`sk_stream_memory_free`).
+    /// Returns `true` if another socket buffer may be added (`sk_stream_memory_free`).
     pub(super) fn has_room(&self, used: InUse) -> bool {
         used.memory() < self.size && used.unsent < self.lowat
     }

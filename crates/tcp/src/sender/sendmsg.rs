@@ -40,7 +40,7 @@ impl Connection {
         }
     }
 
-    /// Whether the application has data, and room to write them.
+    /// Returns `true` if the application has data, and room to write them.
     pub(super) fn may_fill(&self) -> bool {
         !self.send_buffer.waits() && self.unsent.has_more()
     }

@@ -97,7 +97,7 @@ impl Timers {
         self.bound <= now && (self.is_paced(now) || self.next().is_some_and(|at| at <= now))
     }
 
-    /// Whether a burst waited for this instant or an earlier one.
+    /// Returns `true` if a burst waited for this instant or an earlier one.
     #[inline]
     pub(super) fn is_paced(&self, now: Time) -> bool {
         self.pacing <= now
@@ -138,7 +138,7 @@ impl Timers {
         }
     }
 
-    /// Whether a burst waited for this instant; once.
+    /// Returns `true` once if a burst waited for this instant.
     pub(super) fn take_paced(&mut self, now: Time) -> bool {
         let is_due = self.pacing <= now;
         if is_due {

@@ -151,12 +151,12 @@ impl Connection {
         (burst > 0).then_some(burst)
     }
 
-    /// Whether there are data that fit the receive window.
+    /// Returns `true` if data wait that fit the receive window.
     pub(super) fn has_sendable_data(&self) -> bool {
         !self.unsent.is_empty() && self.size_burst(1).is_some()
     }
 
-    /// Whether a short burst waits for the next ACK (`tcp_tso_should_defer`).
+    /// Returns `true` if a short burst waits for the next ACK (`tcp_tso_should_defer`).
     fn should_defer(&self, max_burst: u32, now: Time) -> bool {
         let packets = self.unsent.packets();
         if packets <= 1 || self.episode.state() >= RecoveryState::Recovery {
@@ -184,7 +184,7 @@ impl Connection {
         is_near && (limit <= packets || !self.unsent.closes_at_head())
     }
 
-    /// Whether the first socket buffer waits because of cwnd.
+    /// Returns `true` if the first socket buffer waits because of cwnd.
     fn window_limits_head(&self) -> bool {
         let room = u64::from(self.cwnd - self.board.pipe()) * u64::from(self.mss);
         room < self.window.available() && room <= u64::from(self.unsent.head_bytes())
@@ -223,7 +223,7 @@ impl Connection {
         }
     }
 
-    /// Whether a burst with that payload waits until others leave the host's queue
+    /// Returns `true` if a burst with that payload waits until others leave the host's queue
     /// (`tcp_small_queue_check`).
     #[inline]
     pub(super) fn is_throttled(&mut self, payload: u64, factor: u32) -> bool {
@@ -268,7 +268,7 @@ impl Connection {
         }
     }
 
-    /// Whether cwnd limits the flow (`tcp_is_cwnd_limited`).
+    /// Returns `true` if cwnd limits the flow (`tcp_is_cwnd_limited`).
     pub(super) fn is_cwnd_limited(&self) -> bool {
         self.usage.is_limited(self.cwnd, self.control.ssthresh())
     }

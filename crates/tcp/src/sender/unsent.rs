@@ -58,13 +58,13 @@ impl Unsent {
         self.mss = mss;
     }
 
-    /// Whether no buffer is left, though the application may have more.
+    /// Returns `true` if no buffer is left, though the application may have more data.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.packets == 0
     }
 
-    /// Whether the application has data that it hasn't written.
+    /// Returns `true` if the application has data that it hasn't written.
     #[inline]
     pub(super) fn has_more(&self) -> bool {
         self.unwritten != Some(0)
@@ -75,7 +75,7 @@ impl Unsent {
         self.unwritten
     }
 
-    /// Whether everything was written and sent.
+    /// Returns `true` if everything was written and sent.
     #[inline]
     pub(super) fn is_finished(&self) -> bool {
         self.is_empty() && !self.has_more()
@@ -93,7 +93,7 @@ impl Unsent {
         usize::from(!self.is_empty()) + self.later.len()
     }
 
-    /// Whether less than a full packet waits.
+    /// Returns `true` if less than a full packet waits.
     pub(super) fn is_short(&self) -> bool {
         self.queued < u64::from(self.mss)
     }
@@ -116,7 +116,7 @@ impl Unsent {
         self.later.back().or((!self.is_empty()).then_some(&self.head))
     }
 
-    /// Whether the last buffer holds `goal` bytes, or there is none.
+    /// Returns `true` if the last buffer holds `goal` bytes, or there is none.
     pub(super) fn needs_buffer(&self, goal: u32) -> bool {
         self.last().is_none_or(|last| last.bytes >= goal)
     }
@@ -205,17 +205,18 @@ impl Unsent {
         self.head.bytes
     }
 
-    /// Whether the first buffer is the last.
+    /// Returns `true` if only one buffer is left.
     pub(super) fn is_tail(&self) -> bool {
         !self.is_empty() && self.later.is_empty()
     }
 
-    /// Whether the first buffer ends the connection.
+    /// Returns `true` if the first buffer ends the connection.
     pub(super) fn closes_at_head(&self) -> bool {
         self.closes && self.is_tail() && !self.has_more()
     }
 
-    /// Whether a burst of `packets` packets of the first buffer has PSH by its mark.
+    /// Returns `true` if a burst of `packets` packets of the first buffer has PSH because the
+    /// buffer is marked.
     #[inline]
     pub(super) fn is_pushed(&self, packets: u32) -> bool {
         self.head.pushed && self.packets == packets
@@ -240,7 +241,7 @@ impl Unsent {
         bytes
     }
 
-    /// Whether the packet taken last carries the FIN.
+    /// Returns `true` if the packet taken last carries the FIN.
     pub(super) fn closes(&self) -> bool {
         self.closes
     }

@@ -69,7 +69,7 @@ impl Own {
         (self.control.cwnd, self.control.pacing_rate, self.has) = (cwnd.max(1), rate, has);
     }
 
-    /// Whether the control has a method of this name.
+    /// Returns `true` if the control has a method of this name.
     fn has(&self, name: &str) -> bool {
         self.has >> place_of(name) & 1 == 1
     }

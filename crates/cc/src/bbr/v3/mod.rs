@@ -66,7 +66,7 @@ pub(crate) static BBR2: Entry = Entry {
     },
 };
 
-/// Whether Google's code counts rather than the draft.
+/// Returns `true` if the options choose Google's code over the draft.
 fn by_the_code(config: &CcConfig) -> bool {
     config.options.word("rules") == "linux"
 }
@@ -246,8 +246,8 @@ impl Bbr3 {
         }
     }
 
-    /// Whether the sample tells nothing of the path: the flow has too little to send, loses
-    /// nothing, and its window stands at the target (`bbr_run_fast_path`).
+    /// Returns `true` if the sample says nothing about the path: the application sends too little,
+    /// nothing is lost, and the window is at its target (`bbr_run_fast_path`).
     fn may_rest(&self, signals: Option<&Signals>) -> bool {
         let tells_nothing = |s: &Signals| s.app_limited && s.bw < self.max_bw();
         self.version.rules.fast_path

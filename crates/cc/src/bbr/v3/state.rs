@@ -39,8 +39,8 @@ impl Mode {
         }
     }
 
-    /// Whether the state machine may go from here to `next`: the diagram of section 5.1.1, and the
-    /// ways back of an undo (5.5.11.2).
+    /// Returns `true` if the state machine may go from here to `next`: along the diagram of section
+    /// 5.1.1, or back by an undo (5.5.11.2).
     pub(super) const fn may_become(self, next: Self) -> bool {
         use Mode::{Cruise, Down, Drain, ProbeRtt, Refill, Startup, Up};
         match (self, next) {
@@ -197,7 +197,7 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Whether a bandwidth is a quarter above the attempt's.
+    /// Returns `true` if the bandwidth is at least 25 % above that of this attempt.
     pub(super) fn is_exceeded_by(&self, bw: u32) -> bool {
         u64::from(bw) >= (u64::from(self.bw) * u64::from(UNIT * 5 / 4)) >> GAIN_SCALE
     }

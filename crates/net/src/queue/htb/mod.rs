@@ -55,7 +55,7 @@ impl<B> Leaf<B> {
         }
     }
 
-    /// Whether it has a turn at this level and priority.
+    /// Returns `true` if the class has a turn at this level and priority.
     fn turns_at(&self, level: Level, priority: usize) -> bool {
         let mode = if level == Level::Leaf { Mode::CanSend } else { Mode::MayBorrow };
         self.active && self.priority == priority && self.class.mode() == mode
