@@ -6,7 +6,7 @@ use super::ace::Ace;
 use super::checks::Checks;
 use super::delivered::{Delivered, Delivery};
 use super::option::{AccEcnOption, OptionOrder};
-use super::received::{FIRST_BYTES, OptionSlot, Received, may_send, place};
+use super::received::{FIRST_BYTES, OptionSlot, ReceivedCounters, may_send, place};
 use super::settings::{AccEcnSettings, OptionUse};
 use crate::ecn::EcnMode;
 
@@ -24,7 +24,7 @@ pub struct AccurateEnd {
     /// The codepoint with which the peer's packet of the handshake arrived (`syn_ect_rcv`).
     arrived: Ecn,
     checks: Checks,
-    received: Received,
+    received: ReceivedCounters,
     delivered: Delivered,
 }
 
@@ -36,7 +36,7 @@ impl AccurateEnd {
             settings,
             arrived,
             checks: Checks::default(),
-            received: Received::default(),
+            received: ReceivedCounters::default(),
             delivered: Delivered::default(),
         }
     }

@@ -54,7 +54,7 @@ pub(super) struct ReceiveBuffer {
     /// Bytes from the next packet in order to the end of what waits out of order.
     beyond: u64,
     rtt: ReceiverRtt,
-    /// Whether packets have any size and the program reads when it likes.
+    /// The state beside the buffer, if packets have any size and the program reads when it likes.
     socket: Option<Box<SocketWindow>>,
 }
 

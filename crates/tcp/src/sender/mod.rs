@@ -41,7 +41,7 @@ use crate::metrics::Metrics;
 use crate::outbox::Envelope;
 use crate::segment::{Kind, Segment, Seq};
 pub use config::{MakeControl, SenderConfig, SenderStats, SenderView};
-use connection::{Connection, Established};
+use connection::{Connection, HandshakeResult};
 use handshake::Handshake;
 pub use info::SenderInfo;
 
@@ -117,7 +117,7 @@ impl Sender {
         let cwnd = handshake.first_window(ts_echo, config.initial_cwnd);
         let mut control = (handshake.make)(now, rtt, cwnd);
         set_fixed(&mut *control, handshake.setting);
-        let established = Established { envelope, control, rtt, window, ts, accurate };
+        let established = HandshakeResult { envelope, control, rtt, window, ts, accurate };
         let connection = Connection::new(&config, established, now);
         self.phase = Phase::Established(Box::new(connection));
     }

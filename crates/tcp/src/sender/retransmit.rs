@@ -102,7 +102,10 @@ impl Connection {
         }
         self.counters.sent += u64::from(packets);
         self.counters.retransmitted += u64::from(packets);
-        self.emit(Burst { first, packets, payload, departure, again: true, pushed: false }, now);
+        self.emit(
+            Burst { first, packets, payload, departure, retransmitted: true, pushed: false },
+            now,
+        );
         self.board.start_burst(first);
         self.pacer.depart(payload, packets, self.counters.sent, now);
     }

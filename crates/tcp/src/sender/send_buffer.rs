@@ -13,7 +13,7 @@ const LEAST_PACKETS: u32 = 10;
 
 /// The contents of a send buffer, sent or not.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct InUse {
+pub(super) struct BufferUse {
     /// Payload that isn't acknowledged, in bytes.
     pub(super) payload: u64,
     /// Payload of it that isn't sent, in bytes.
@@ -22,7 +22,7 @@ pub(super) struct InUse {
     pub(super) buffers: u64,
 }
 
-impl InUse {
+impl BufferUse {
     /// All of its memory (`sk_wmem_queued`).
     fn memory(self) -> u64 {
         self.payload + self.buffers * BUFFER_OVERHEAD
@@ -80,7 +80,7 @@ impl SendBuffer {
     }
 
     /// Returns `true` if another socket buffer may be added (`sk_stream_memory_free`).
-    pub(super) fn has_room(&self, used: InUse) -> bool {
+    pub(super) fn has_room(&self, used: BufferUse) -> bool {
         used.memory() < self.size && used.unsent < self.lowat
     }
 
@@ -96,7 +96,7 @@ impl SendBuffer {
 
     /// The application goes on once a third of the memory is free and half of what may be unsent
     /// (`sk_stream_write_space`).
-    pub(super) fn wake(&mut self, used: InUse) {
+    pub(super) fn wake(&mut self, used: BufferUse) {
         let free = used.memory() < self.roomy;
         self.waits = !(free && 2 * used.unsent < self.lowat);
     }
@@ -112,8 +112,8 @@ fn roomy(size: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn in_use(payload: u64, unsent: u64) -> InUse {
-        InUse { payload, unsent, buffers: 1 }
+    fn in_use(payload: u64, unsent: u64) -> BufferUse {
+        BufferUse { payload, unsent, buffers: 1 }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::connection::Connection;
 use super::host_queue::HostQueue;
 use super::output::Burst;
 use super::timers::Pending;
-use crate::scoreboard::Sent;
+use crate::scoreboard::SentPacket;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
@@ -198,7 +198,7 @@ impl Connection {
         let pushed = self.unsent.is_pushed(packets);
         let payload = self.register(packets, departure.as_micros());
         self.counters.sent += u64::from(packets);
-        self.emit(Burst { first, packets, payload, departure, again: false, pushed }, now);
+        self.emit(Burst { first, packets, payload, departure, retransmitted: false, pushed }, now);
         self.pacer.depart(payload, packets, self.counters.sent, now);
         self.window.send(payload);
         // A loss probe scheduled after the last burst replaces this timer.
@@ -240,7 +240,7 @@ impl Connection {
         let payload = self.unsent.take(packets);
         let last_len = payload - (packets - 1) * self.mss;
         let (first, pipe) = (self.board.next(), self.board.pipe());
-        let mut sent = Sent::new(fitting(self.mss));
+        let mut sent = SentPacket::new(fitting(self.mss));
         self.rate.on_sent(&mut sent, departure_us, self.board.packets_out());
         self.board.push(sent, packets, fitting(last_len));
         if self.control.needs().packets {

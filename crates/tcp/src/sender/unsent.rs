@@ -13,7 +13,7 @@ struct SocketBuffer {
 
 /// The data that aren't sent.
 #[derive(Debug)]
-pub(super) struct Unsent {
+pub(super) struct UnsentData {
     mss: u32,
     /// The first buffer, which every burst looks at; it is empty only if there is none.
     head: SocketBuffer,
@@ -36,7 +36,7 @@ pub(super) struct Unsent {
     closes: bool,
 }
 
-impl Unsent {
+impl UnsentData {
     pub(super) fn new(size: Option<u64>, mss: u32, closes: bool) -> Self {
         Self {
             mss,
@@ -253,14 +253,14 @@ mod tests {
 
     const MSS: u32 = 1_000;
 
-    fn lengths(unsent: &Unsent) -> Vec<u32> {
+    fn lengths(unsent: &UnsentData) -> Vec<u32> {
         let head = (!unsent.is_empty()).then_some(&unsent.head);
         head.into_iter().chain(&unsent.later).map(|buffer| buffer.bytes).collect()
     }
 
     #[test]
     fn an_application_fills_buffers_and_the_last_goes_on_growing() {
-        let mut unsent = Unsent::new(Some(7_500), MSS, true);
+        let mut unsent = UnsentData::new(Some(7_500), MSS, true);
         unsent.write(3_000);
         unsent.write(3_000);
         assert_eq!(lengths(&unsent), [3_000, 3_000]);
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn the_mark_is_on_the_last_packet_of_its_buffer() {
-        let mut unsent = Unsent::new(None, MSS, true);
+        let mut unsent = UnsentData::new(None, MSS, true);
         assert!(unsent.write(2_000) && unsent.write(2_000));
         assert_eq!(unsent.unpushed_bytes(), 4_000);
         unsent.push();
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn only_the_first_data_of_a_call_take_the_mark_of_the_buffer_that_they_join() {
-        let mut unsent = Unsent::new(Some(0), MSS, false);
+        let mut unsent = UnsentData::new(Some(0), MSS, false);
         unsent.add(Some(1_500));
         unsent.write(3_000);
         unsent.push();
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_burst_may_take_from_the_next_buffer_and_no_further() {
-        let mut unsent = Unsent::new(Some(5_000), MSS, true);
+        let mut unsent = UnsentData::new(Some(5_000), MSS, true);
         for _ in 0..3 {
             unsent.write(2_000);
         }
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn the_last_packet_of_a_buffer_may_be_short() {
-        let mut unsent = Unsent::new(Some(4_700), MSS, true);
+        let mut unsent = UnsentData::new(Some(4_700), MSS, true);
         unsent.write(2_500);
         unsent.write(2_500);
         assert_eq!(unsent.packets(), 3);
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn written_data_leaves_after_the_application_stops() {
-        let mut unsent = Unsent::new(None, MSS, true);
+        let mut unsent = UnsentData::new(None, MSS, true);
         unsent.write(2_000);
         unsent.stop();
         assert_eq!([unsent.has_more(), unsent.is_finished()], [false, false]);
