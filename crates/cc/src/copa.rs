@@ -6,7 +6,7 @@ use narrows_base::{Duration, Rate, Time};
 
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
-use crate::extreme::{Side, SlidingExtreme};
+use crate::extreme::{Extreme, SlidingExtreme};
 use crate::samples::{AckSample, Congestion, CongestionEvent, UndoEvent};
 
 /// The registry's entry.
@@ -101,9 +101,9 @@ impl Copa {
             resolution: config.options.number("resolution"),
             inverse_delta: 1.0 / delta,
             competes: false,
-            lowest: SlidingExtreme::new(Side::Lowest),
-            standing: SlidingExtreme::new(Side::Lowest),
-            highest: SlidingExtreme::new(Side::Highest),
+            lowest: SlidingExtreme::new(Extreme::Lowest),
+            standing: SlidingExtreme::new(Extreme::Lowest),
+            highest: SlidingExtreme::new(Extreme::Highest),
             standing_rtt: None,
             queueing: Duration::ZERO,
             emptied: Time::ZERO,

@@ -3,7 +3,7 @@
 use narrows_base::{Bytes, Duration, Histogram, Packet, Time};
 
 use crate::depth::{Backlog, Depth};
-use crate::element::{Departure, DropReason, Dropped, Element};
+use crate::element::{Departure, DropReason, DroppedPacket, Element};
 use crate::line::CopyLine;
 use crate::link::{Link, QueueState};
 use crate::port::{Counters, Port};
@@ -280,7 +280,7 @@ impl<B: Copy> Element<B> for Pipe<B> {
     }
 
     #[inline]
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+    fn take_dropped(&mut self) -> Option<DroppedPacket<B>> {
         self.verdicts.take_dropped()
     }
 }

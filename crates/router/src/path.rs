@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use narrows_base::{Duration, Ecn, Packet, Time};
-use narrows_net::config::Acks;
+use narrows_net::config::AckHooks;
 use narrows_net::path::{self, Conditions, Direction, PathElement};
 use narrows_net::{Departure, Element as _, QueueState};
 
@@ -38,7 +38,7 @@ pub enum PathEvent {
 }
 
 /// Notified at `at` (the model's time) about a packet.
-pub type Witness<'a> = &'a mut dyn FnMut(Time, PathEvent, &Packet<ForwardedPacket>);
+pub type PathObserver<'a> = &'a mut dyn FnMut(Time, PathEvent, &Packet<ForwardedPacket>);
 
 /// A path with packets in flight.
 ///
@@ -49,8 +49,8 @@ pub struct RouterPath {
     path: path::Path<ForwardedPacket>,
     /// The elements that packets of a direction may pass, in their order, and each flow's own
     /// route.
-    ahead: Ways,
-    back: Ways,
+    ahead: Routes,
+    back: Routes,
     /// All lines, and the hosts at their ends.
     lines: Vec<(Side, usize)>,
     /// The shortest of all lines.
@@ -62,7 +62,7 @@ pub struct RouterPath {
 }
 
 /// The routes of a direction, as numbers of elements.
-struct Ways {
+struct Routes {
     row: Vec<usize>,
     /// The elements of each flow's route, with its line at the end.
     flows: Vec<Vec<usize>>,
@@ -70,7 +70,7 @@ struct Ways {
     last_links: Vec<Option<usize>>,
 }
 
-impl Ways {
+impl Routes {
     fn new(path: &path::Path<ForwardedPacket>, way: Direction, crossing: &Crossing) -> Self {
         let only = |flow: usize| crossing.links.get(flow).and_then(|links| links.as_deref());
         let flows: Vec<_> =
@@ -103,14 +103,14 @@ impl RouterPath {
             seed: crossing.seed,
             end: Time::from_nanos(crossing.end_ns),
             round_trips: &round_trips,
-            acks: Acks { is_ack, merge: says_all },
+            acks: AckHooks { is_ack, merge: says_all },
             dscps: path::dscps(
                 crossing.dscps.iter().copied().zip(crossing.reverse.iter().copied()),
             ),
         };
         let path = path::Path::new(&crossing.path, &around);
         let [ahead, back] =
-            [Direction::Forward, Direction::Backward].map(|way| Ways::new(&path, way, crossing));
+            [Direction::Forward, Direction::Backward].map(|way| Routes::new(&path, way, crossing));
         let lines = lines(&path, crossing.rtts_ns.len());
         let data_ports = crossing.data_ports.clone();
         let way = |&reverse: &bool| if reverse { Direction::Backward } else { Direction::Forward };
@@ -130,12 +130,12 @@ impl RouterPath {
     }
 
     /// Takes a packet of the sender.
-    pub fn send(&mut self, packet: Packet<ForwardedPacket>, now: Time, witness: Witness<'_>) {
+    pub fn send(&mut self, packet: Packet<ForwardedPacket>, now: Time, witness: PathObserver<'_>) {
         self.enter(Direction::Forward, packet, now, witness);
     }
 
     /// Takes a packet of the receiver.
-    pub fn reply(&mut self, packet: Packet<ForwardedPacket>, now: Time, witness: Witness<'_>) {
+    pub fn reply(&mut self, packet: Packet<ForwardedPacket>, now: Time, witness: PathObserver<'_>) {
         self.enter(Direction::Backward, packet, now, witness);
     }
 
@@ -144,7 +144,7 @@ impl RouterPath {
         way: Direction,
         mut packet: Packet<ForwardedPacket>,
         now: Time,
-        witness: Witness<'_>,
+        witness: PathObserver<'_>,
     ) {
         packet.body.sent = now;
         self.catch_up(now, witness);
@@ -152,7 +152,7 @@ impl RouterPath {
     }
 
     /// Settles everything until `now`.
-    pub fn catch_up(&mut self, now: Time, witness: Witness<'_>) {
+    pub fn catch_up(&mut self, now: Time, witness: PathObserver<'_>) {
         for way in [Direction::Forward, Direction::Backward] {
             for place in 0..self.ways(way).row.len() {
                 let id = self.ways(way).row[place];
@@ -168,7 +168,7 @@ impl RouterPath {
     pub fn poll(
         &mut self,
         now: Time,
-        witness: Witness<'_>,
+        witness: PathObserver<'_>,
     ) -> Option<(Side, Departure<ForwardedPacket>)> {
         self.catch_up(now, witness);
         self.arrive(now)
@@ -198,7 +198,7 @@ impl RouterPath {
         self.path.elements.iter().filter_map(deadline).min()
     }
 
-    const fn ways(&self, way: Direction) -> &Ways {
+    const fn ways(&self, way: Direction) -> &Routes {
         match way {
             Direction::Forward => &self.ahead,
             Direction::Backward => &self.back,
@@ -211,7 +211,7 @@ impl RouterPath {
         way: Direction,
         behind: Option<usize>,
         departure: Departure<ForwardedPacket>,
-        witness: Witness<'_>,
+        witness: PathObserver<'_>,
     ) {
         let Departure { at, packet } = departure;
         let id = self.ways(way).behind(packet.flow.index(), behind);
@@ -233,7 +233,7 @@ impl RouterPath {
         way: Direction,
         id: usize,
         mut departure: Departure<ForwardedPacket>,
-        witness: Witness<'_>,
+        witness: PathObserver<'_>,
     ) {
         let (at, packet) = (departure.at, &mut departure.packet);
         if self.path.elements[id].is_link() && packet.ecn == Ecn::Ce {
@@ -275,7 +275,7 @@ impl RouterPath {
         sender.is_some_and(|port| port != data)
     }
 
-    fn tell_drops(&mut self, way: Direction, id: usize, witness: Witness<'_>) {
+    fn tell_drops(&mut self, way: Direction, id: usize, witness: PathObserver<'_>) {
         let element = &mut self.path.elements[id];
         let event = if element.is_link() { PathEvent::Dropped } else { PathEvent::Lost };
         while let Some(dropped) = element.take_dropped() {

@@ -51,7 +51,7 @@ pub struct Report {
 }
 
 /// A sending and a receiving host, with the numbers of the flows between them.
-pub struct Pair {
+pub struct HostPair {
     /// The sending host.
     pub sender: HostNamespace,
     /// The receiving host.
@@ -62,7 +62,7 @@ pub struct Pair {
 
 /// Pairs of hosts, the path between them, and the records.
 pub struct Router<'a> {
-    pairs: &'a [Pair],
+    pairs: &'a [HostPair],
     /// The flows of each pair, by their ports.
     ports: Vec<Ports>,
     /// The pair of each flow.
@@ -125,7 +125,7 @@ impl<'a> Router<'a> {
     /// If the path is impossible or the interval empty.
     #[must_use]
     pub fn new(
-        pairs: &'a [Pair],
+        pairs: &'a [HostPair],
         crossing: &Crossing,
         clock: Clock,
         sample_every: Duration,

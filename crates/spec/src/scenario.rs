@@ -13,7 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::law::Law;
 pub use narrows_base::Level;
 pub use narrows_net::Limit;
-pub use narrows_net::path::{Direction, FIRST_LINK, Impairment, LinkConfig, PathConfig, Spot};
+pub use narrows_net::path::{
+    Direction, FIRST_LINK, Impairment, ImpairmentPlace, LinkConfig, PathConfig,
+};
 pub use narrows_tcp::EcnMode;
 
 /// Everything that determines the outcome of one run.

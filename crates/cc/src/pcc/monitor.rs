@@ -33,7 +33,7 @@ struct Interval {
     ended: Time,
     /// Packets sent before it began, and before it ended.
     sent: (u64, u64),
-    /// Whether its results are wanted.
+    /// Whether the results of the interval are wanted.
     wanted: bool,
     delivered: u64,
     lost: u64,

@@ -6,7 +6,7 @@ mod search;
 
 use crate::progress::Mark;
 use narrows_base::Time;
-use narrows_base::registry::{OldNumbers, Parameter};
+use narrows_base::registry::{FormerNumbers, Parameter};
 
 use self::hystart::{Hystart, HystartParameters};
 use self::hystart_pp::HystartPlus;
@@ -27,7 +27,7 @@ pub(crate) const fn option(default: &'static str) -> Parameter {
         "early exit from slow start: HyStart as in Linux's CUBIC, HyStart++ (RFC 9406) or SEARCH \
          (draft-chung-ccwg-search-09)",
     )
-    .formerly("hystart", OldNumbers::Words(&OLD))
+    .formerly("hystart", FormerNumbers::Words(&OLD))
 }
 
 /// An RTT sample in the unit of HyStart's clock, and the lowest so far.

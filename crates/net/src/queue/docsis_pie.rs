@@ -6,10 +6,10 @@ use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role,
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, Waiting};
+use super::waiting::{PeekedPacket, Waiting};
 use crate::element::DropReason;
 
 /// The parameters of RFC 8034, with its defaults; Linux doesn't have it. The rates and the buffer
@@ -107,7 +107,7 @@ impl Default for DocsisPieParams {
     }
 }
 
-impl Registered for DocsisPieParams {
+impl NamedDiscipline for DocsisPieParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = DocsisPie<B>;
@@ -145,7 +145,7 @@ pub struct DocsisPie<T> {
     params: DocsisPieParams,
     random: Stream,
     waiting: Waiting<T>,
-    ahead: Ahead,
+    ahead: PeekedPacket,
     next_update: Time,
     state: State,
     /// For a packet of mean size; above 1, larger packets are dropped with certainty.
@@ -173,7 +173,7 @@ impl<T> DocsisPie<T> {
             params: *params,
             random,
             waiting: Waiting::new(),
-            ahead: Ahead::default(),
+            ahead: PeekedPacket::default(),
             next_update: Time::ZERO + params.interval,
             state: State::Inactive,
             probability: 0.0,
@@ -333,7 +333,7 @@ impl<T> QueueDiscipline<T> for DocsisPie<T> {
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<T>>) {
-        self.ahead = Ahead::of(ahead);
+        self.ahead = PeekedPacket::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

@@ -4,10 +4,10 @@ use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role,
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, FRAME, Waiting, frame_bytes};
+use super::waiting::{FRAME, PeekedPacket, Waiting, frame_bytes};
 use crate::element::DropReason;
 
 /// The parameters of `tc`'s pie; the defaults are Linux's (`pie_params_init`).
@@ -109,7 +109,7 @@ impl Default for PieParams {
     }
 }
 
-impl Registered for PieParams {
+impl NamedDiscipline for PieParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = Pie<B>;
@@ -135,7 +135,7 @@ pub struct Pie<B> {
     target: i64,
     random: Stream,
     waiting: Waiting<B>,
-    ahead: Ahead,
+    ahead: PeekedPacket,
     next_update: Time,
     /// As a part of 2^56 - 1.
     prob: i64,
@@ -161,7 +161,7 @@ impl<B> Pie<B> {
             target: ticks(params.target.as_nanos()),
             random,
             waiting: Waiting::new(),
-            ahead: Ahead::default(),
+            ahead: PeekedPacket::default(),
             next_update: Time::ZERO + params.first_update,
             prob: 0,
             accu_prob: 0,
@@ -312,7 +312,7 @@ impl<B> QueueDiscipline<B> for Pie<B> {
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.ahead = Ahead::of(ahead);
+        self.ahead = PeekedPacket::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

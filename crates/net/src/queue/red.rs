@@ -4,11 +4,11 @@ use narrows_base::registry::{Fault, Info, LimitUnit, Parameter, ParameterDefault
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::limit::Limit;
 use super::red_average::{Average, weight_log};
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, Waiting, frame_bytes};
+use super::waiting::{PeekedPacket, Waiting, frame_bytes};
 use crate::element::DropReason;
 
 /// The parameters of `tc`'s red; the defaults are `tc`'s where it has one. All
@@ -123,7 +123,7 @@ impl Default for RedParams {
     }
 }
 
-impl Registered for RedParams {
+impl NamedDiscipline for RedParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = Red<B>;
@@ -192,7 +192,7 @@ pub struct Red<B> {
     params: RedParams,
     random: Stream,
     waiting: Waiting<B>,
-    ahead: Ahead,
+    ahead: PeekedPacket,
     average: Average,
     min: u64,
     max: u64,
@@ -230,7 +230,7 @@ impl<B> Red<B> {
             params: *params,
             random,
             waiting: Waiting::new(),
-            ahead: Ahead::default(),
+            ahead: PeekedPacket::default(),
             average: Average::new(min, params.burst_packets(), avpkt, params.bandwidth),
             min,
             max,
@@ -313,7 +313,7 @@ impl<B> QueueDiscipline<B> for Red<B> {
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.ahead = Ahead::of(ahead);
+        self.ahead = PeekedPacket::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

@@ -35,7 +35,7 @@ use crate::account::Accounts;
 use crate::agenda::Agenda;
 use crate::changes::Changes;
 use crate::ending::{Ending, StopWhen};
-use crate::host::Out;
+use crate::host::HostOutput;
 use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
 use crate::sim_tap::SimTap;
@@ -56,7 +56,7 @@ pub(crate) struct Engine<O, T> {
     pub(crate) tap: T,
     ending: Ending,
     /// The output of the host that acts; empty between two turns.
-    out: Out,
+    out: HostOutput,
     /// Whether hosts are loaded into the caches ahead of their packets (decision 043).
     loads_ahead: bool,
     now: Time,
@@ -87,7 +87,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             observer,
             tap,
             ending,
-            out: Out::default(),
+            out: HostOutput::default(),
             now: Time::ZERO,
         };
         if engine.allows_lateness() {

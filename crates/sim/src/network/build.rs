@@ -2,7 +2,7 @@
 
 use narrows_base::{Duration, Packet, Stream, Time};
 use narrows_net::Jitter;
-use narrows_net::config::Acks;
+use narrows_net::config::AckHooks;
 use narrows_net::path::{Conditions, Direction, Path, dscps};
 use narrows_spec::scenario::{Flow, Scenario};
 use narrows_tcp::{Kind, Segment};
@@ -137,8 +137,8 @@ fn build_path(scenario: &Scenario) -> Path<Segment> {
 }
 
 /// How this TCP's acknowledgements are recognised and merged.
-fn acks() -> Acks<Segment> {
-    Acks { is_ack: |packet| matches!(packet.body.kind, Kind::Ack(_)), merge }
+fn acks() -> AckHooks<Segment> {
+    AckHooks { is_ack: |packet| matches!(packet.body.kind, Kind::Ack(_)), merge }
 }
 
 /// Returns `true` if the newer acknowledgement contains all the information of the older one: it

@@ -7,7 +7,7 @@ mod node;
 mod prefetch;
 
 use narrows_base::{Duration, FlowId, Histogram, Packet, Time};
-use narrows_net::{Counters, Dropped, QueueState, RandomLoss};
+use narrows_net::{Counters, DroppedPacket, QueueState, RandomLoss};
 use narrows_tcp::Segment;
 
 use crate::host::{ReceivingHost, SendingHost};
@@ -48,7 +48,7 @@ pub(crate) struct Network {
     reversed: Vec<bool>,
     /// Loss behind the links, only of data on the forward path.
     loss: RandomLoss,
-    /// Whether there is any.
+    /// Whether `loss` drops any packets.
     lossy: bool,
     /// The lines, there and back, of flows without a delay of their own.
     common_lines: Option<[usize; 2]>,
@@ -146,7 +146,7 @@ impl Network {
     }
 
     /// The next packet that an element dropped since the last call.
-    pub(crate) fn take_dropped(&mut self, id: usize) -> Option<Dropped<Segment>> {
+    pub(crate) fn take_dropped(&mut self, id: usize) -> Option<DroppedPacket<Segment>> {
         self.nodes[id].take_dropped()
     }
 

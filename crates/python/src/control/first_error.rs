@@ -17,12 +17,12 @@ create_exception!(
 
 /// The first error in a run, which ends the run.
 #[derive(Debug, Default)]
-pub struct Trouble {
+pub struct FirstError {
     any: AtomicBool,
     first: Mutex<Option<PyErr>>,
 }
 
-impl Trouble {
+impl FirstError {
     /// Returns `true` once there was an error.
     pub fn is_any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
