@@ -133,8 +133,8 @@ impl AccurateEnd {
     }
 
     /// True if marks wait that an ACK must report at once; `stamp` is the packet's timestamp in ms.
-    pub(crate) fn presses(&mut self, stamp: u32) -> bool {
-        self.received.presses(stamp)
+    pub(crate) fn must_report_soon(&mut self, stamp: u32) -> bool {
+        self.received.must_report_soon(stamp)
     }
 
     /// Returns the flags of a header that leaves.

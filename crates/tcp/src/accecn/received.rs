@@ -120,7 +120,7 @@ impl ReceivedCounters {
 
     /// Returns `true` if marks wait that an ACK must report soon. A packet that isn't reordered has
     /// a newer timestamp than those before it.
-    pub(super) fn presses(&mut self, stamp: u32) -> bool {
+    pub(super) fn must_report_soon(&mut self, stamp: u32) -> bool {
         let is_news = stamp > self.stamp;
         self.stamp = self.stamp.max(stamp);
         is_news && self.unreported >= PRESSING
@@ -233,11 +233,11 @@ mod tests {
     fn many_marks_without_an_ack_press() {
         let mut received = ReceivedCounters::default();
         received.note(Ecn::Ce, 5, 5_000);
-        assert!(!received.presses(1));
+        assert!(!received.must_report_soon(1));
         received.note(Ecn::Ce, 1, 1_000);
-        assert!(!received.presses(1), "the timestamp isn't new");
-        assert!(received.presses(2));
+        assert!(!received.must_report_soon(1), "the timestamp isn't new");
+        assert!(received.must_report_soon(2));
         received.report();
-        assert!(!received.presses(3));
+        assert!(!received.must_report_soon(3));
     }
 }

@@ -12,7 +12,7 @@ impl Connection {
         if ack.ack > self.board.next() {
             return;
         }
-        self.output.hear(ack.ts);
+        self.output.note_timestamp(ack.ts);
         let mut found = self.start_findings(ack, now);
         if ack.ack < self.board.una() {
             self.on_old_ack(ack, &mut found);

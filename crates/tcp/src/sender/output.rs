@@ -141,7 +141,7 @@ impl Output {
     }
 
     /// Notes the receiver's timestamp.
-    pub(super) fn hear(&mut self, ts: u32) {
+    pub(super) fn note_timestamp(&mut self, ts: u32) {
         self.ts_recent = ts;
     }
 
