@@ -17,7 +17,7 @@ const LONGER: Duration = Duration::from_millis(150);
 pub(crate) type SharedScreen = Arc<Mutex<Screen>>;
 
 /// The screen for a moment.
-pub(crate) fn look(screen: &SharedScreen) -> MutexGuard<'_, Screen> {
+pub(crate) fn lock_screen(screen: &SharedScreen) -> MutexGuard<'_, Screen> {
     screen.lock().expect("a host that panicked ended the run")
 }
 

@@ -12,7 +12,7 @@ use narrows_tcp::{SenderStats, SenderView};
 use crate::control::{Control, Fate, FeedbackPacket, Report};
 use crate::encoder::Encoder;
 use crate::number::real;
-use crate::screen::{SharedScreen, ShownFrame, look};
+use crate::screen::{SharedScreen, ShownFrame, lock_screen};
 use crate::wire::{Feedback, HEADER, Packet, short, whole};
 
 /// Frames older than this are discarded with all that waits, and a key frame follows (RFC 8298
@@ -362,7 +362,7 @@ impl SendingEnd for Sender {
     }
 
     fn take_completed(&mut self) -> Option<EndCompletion> {
-        let ShownFrame { frame, captured, at, bytes } = look(&self.screen).take(self.now)?;
+        let ShownFrame { frame, captured, at, bytes } = lock_screen(&self.screen).take(self.now)?;
         Some(EndCompletion::Part { number: frame, start: captured, end: at, bytes })
     }
 
@@ -398,7 +398,7 @@ impl SendingEnd for Sender {
         visit("target_mbps", self.control.media_bps(self.queued) / 1e6);
         visit("waiting_bytes", real(self.queued));
         visit("discarded_packets", real(self.discarded));
-        look(&self.screen).inspect(visit);
+        lock_screen(&self.screen).inspect(visit);
     }
 }
 
