@@ -103,7 +103,7 @@ fn clamp(fd: RawFd, window: u64) -> Result<()> {
 
 /// Clamps a connection after its first packet: when the kernel learns how large packets are, it
 /// forgets the clamp (`tcp_measure_rcv_mss` of 6.12).
-fn clamp_again(fd: RawFd, window: u64) {
+fn reapply_clamp(fd: RawFd, window: u64) {
     // Both fail only on a connection that is gone, which the next read notices.
     let _ = sys::discard(fd, 1).and_then(|_| clamp(fd, window));
 }
@@ -141,7 +141,7 @@ fn serve(
 fn receive(fd: RawFd, number: u32, window: Option<u64>, shared: &Mutex<ReceiverState>) {
     const MOST: usize = 1 << 30;
     if let Some(window) = window {
-        clamp_again(fd, window);
+        reapply_clamp(fd, window);
     }
     while matches!(sys::discard(fd, MOST), Ok(n) if n > 0) {}
     let mut shared = lock(shared);

@@ -344,19 +344,19 @@ impl<'a> TrafficRun<'a> {
     pub fn until_done(&mut self) -> Result<()> {
         sys::sleep_until(self.zero)?;
         let mut next_sample = 0;
-        let mut is_heard = false;
+        let mut is_stopped = false;
         loop {
             let now = self.now();
             // All that are due, or writing to a fast receiver would put them off until after the end.
             while next_sample <= now.min(self.config.scenario.run.duration_ns) {
                 self.sample(next_sample)?;
                 next_sample = self.sample_after(next_sample);
-                is_heard = self.stop.as_ref().is_some_and(StopFiles::is_heard);
+                is_stopped = self.stop.as_ref().is_some_and(StopFiles::has_ended);
             }
             for i in 0..self.flows.len() {
                 self.act(i, now)?;
             }
-            if now >= self.config.scenario.run.duration_ns || is_heard || self.should_stop(now)? {
+            if now >= self.config.scenario.run.duration_ns || is_stopped || self.should_stop(now)? {
                 return self.last_sample(now, next_sample);
             }
             let wake =

@@ -35,7 +35,7 @@ impl StopFiles {
 
     /// Returns `true` if the run has ended.
     #[must_use]
-    pub fn is_heard(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         self.heard_by.exists()
     }
 }
