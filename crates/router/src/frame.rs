@@ -62,7 +62,7 @@ pub(crate) fn is_ack(packet: &Packet<ForwardedPacket>) -> bool {
 /// Returns `true` if the newer acknowledgement contains all the information of the older one: it
 /// belongs to the same connection, acknowledges no less, and the older one has neither SACK blocks
 /// (its header is as short as with timestamps alone) nor an echo that the newer one lacks.
-pub(crate) fn says_all(
+pub(crate) fn supersedes(
     older: &Packet<ForwardedPacket>,
     newer: &mut Packet<ForwardedPacket>,
 ) -> bool {
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_may_stand_for_an_older_one() {
         let says = |old: &Packet<ForwardedPacket>, mut new: Packet<ForwardedPacket>| {
-            says_all(old, &mut new)
+            supersedes(old, &mut new)
         };
         let plain = ack(10, 8, 0x10);
         assert!(is_ack(&plain));

@@ -8,7 +8,7 @@ use narrows_net::path::{self, Conditions, Direction, PathElement};
 use narrows_net::{Departure, Element as _, QueueState};
 
 use crate::config::Crossing;
-use crate::frame::{ForwardedPacket, has_data, is_ack, mark, says_all, tcp_ports};
+use crate::frame::{ForwardedPacket, has_data, is_ack, mark, supersedes, tcp_ports};
 
 /// The element that is the first link.
 const FIRST_LINK: usize = 0;
@@ -56,7 +56,7 @@ pub struct RouterPath {
     /// The shortest of all lines.
     shortest: Duration,
     /// The direction of each flow's data.
-    data_ways: Vec<Direction>,
+    data_directions: Vec<Direction>,
     /// The sender's port of each flow's data, if packets of other ports aren't data of the flow.
     data_ports: Vec<Option<u16>>,
 }
@@ -74,7 +74,7 @@ impl Routes {
     fn new(path: &path::Path<ForwardedPacket>, way: Direction, crossing: &Crossing) -> Self {
         let only = |flow: usize| crossing.links.get(flow).and_then(|links| links.as_deref());
         let flows: Vec<_> =
-            (0..crossing.rtts_ns.len()).map(|flow| path.way(way, flow, only(flow))).collect();
+            (0..crossing.rtts_ns.len()).map(|flow| path.route(way, flow, only(flow))).collect();
         let is_link = |&&id: &&usize| path.elements[id].is_link();
         let last = |own: &Vec<usize>| own.iter().rfind(is_link).copied();
         Self { row: path.row(way), last_links: flows.iter().map(last).collect(), flows }
@@ -103,7 +103,7 @@ impl RouterPath {
             seed: crossing.seed,
             end: Time::from_nanos(crossing.end_ns),
             round_trips: &round_trips,
-            acks: AckHooks { is_ack, merge: says_all },
+            acks: AckHooks { is_ack, merge: supersedes },
             dscps: path::dscps(
                 crossing.dscps.iter().copied().zip(crossing.reverse.iter().copied()),
             ),
@@ -114,8 +114,8 @@ impl RouterPath {
         let lines = lines(&path, crossing.rtts_ns.len());
         let data_ports = crossing.data_ports.clone();
         let way = |&reverse: &bool| if reverse { Direction::Backward } else { Direction::Forward };
-        let data_ways = crossing.reverse.iter().map(way).collect();
-        Self { path, ahead, back, lines, shortest, data_ways, data_ports }
+        let data_directions = crossing.reverse.iter().map(way).collect();
+        Self { path, ahead, back, lines, shortest, data_directions, data_ports }
     }
 
     /// The bottleneck's queue.
@@ -154,8 +154,8 @@ impl RouterPath {
     /// Settles everything until `now`.
     pub fn catch_up(&mut self, now: Time, witness: PathObserver<'_>) {
         for way in [Direction::Forward, Direction::Backward] {
-            for place in 0..self.ways(way).row.len() {
-                let id = self.ways(way).row[place];
+            for place in 0..self.routes(way).row.len() {
+                let id = self.routes(way).row[place];
                 while let Some(departure) = self.path.elements[id].poll(now) {
                     self.leave(way, id, departure, witness);
                 }
@@ -198,7 +198,7 @@ impl RouterPath {
         self.path.elements.iter().filter_map(deadline).min()
     }
 
-    const fn ways(&self, way: Direction) -> &Routes {
+    const fn routes(&self, way: Direction) -> &Routes {
         match way {
             Direction::Forward => &self.ahead,
             Direction::Backward => &self.back,
@@ -214,7 +214,7 @@ impl RouterPath {
         witness: PathObserver<'_>,
     ) {
         let Departure { at, packet } = departure;
-        let id = self.ways(way).behind(packet.flow.index(), behind);
+        let id = self.routes(way).behind(packet.flow.index(), behind);
         let element = &self.path.elements[id];
         let is_impairment = !element.is_link() && !element.is_line();
         if is_impairment && self.is_conversation(way, &packet) {
@@ -242,13 +242,13 @@ impl RouterPath {
         if id == FIRST_LINK {
             witness(at, PathEvent::Forwarded, packet);
         }
-        let last = self.ways(way).last_links[packet.flow.index()] == Some(id);
-        if last && way == self.data_way(packet) {
+        let last = self.routes(way).last_links[packet.flow.index()] == Some(id);
+        if last && way == self.data_direction(packet) {
             witness(at, PathEvent::Crossed, packet);
         }
         if last && way == Direction::Forward {
             let spared = !has_data(&packet.body) || self.is_conversation(way, packet);
-            if !spared && self.path.loss.strikes() {
+            if !spared && self.path.loss.loses_next() {
                 return witness(at, PathEvent::Lost, packet);
             }
         }
@@ -257,19 +257,19 @@ impl RouterPath {
 
     /// Returns `true` if the packet that reaches a host is data of its flow.
     pub(crate) fn is_data(&self, host: Side, packet: &Packet<ForwardedPacket>) -> bool {
-        let way = self.data_way(packet);
+        let way = self.data_direction(packet);
         let right = (host == Side::Receiver) == (way == Direction::Forward);
         right && has_data(&packet.body) && !self.is_conversation(way, packet)
     }
 
-    fn data_way(&self, packet: &Packet<ForwardedPacket>) -> Direction {
-        self.data_ways.get(packet.flow.index()).copied().unwrap_or(Direction::Forward)
+    fn data_direction(&self, packet: &Packet<ForwardedPacket>) -> Direction {
+        self.data_directions.get(packet.flow.index()).copied().unwrap_or(Direction::Forward)
     }
 
     /// Returns `true` if the packet belongs to the programs' control connection.
     fn is_conversation(&self, way: Direction, packet: &Packet<ForwardedPacket>) -> bool {
         let Some(&Some(data)) = self.data_ports.get(packet.flow.index()) else { return false };
-        let to_receiver = way == self.data_way(packet);
+        let to_receiver = way == self.data_direction(packet);
         let sender = tcp_ports(&packet.body)
             .map(|(source, destination)| if to_receiver { source } else { destination });
         sender.is_some_and(|port| port != data)
@@ -279,8 +279,8 @@ impl RouterPath {
         let element = &mut self.path.elements[id];
         let event = if element.is_link() { PathEvent::Dropped } else { PathEvent::Lost };
         while let Some(dropped) = element.take_dropped() {
-            let data_way = self.data_ways.get(dropped.packet.flow.index());
-            if data_way.is_none_or(|&data| data == way) {
+            let data_direction = self.data_directions.get(dropped.packet.flow.index());
+            if data_direction.is_none_or(|&data| data == way) {
                 witness(dropped.at, event, &dropped.packet);
             }
         }

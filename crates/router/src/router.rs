@@ -222,7 +222,7 @@ impl<'a> Router<'a> {
             let now = self.now();
             let record = &mut self.report.record;
             record.at_host(side, Heading::Out, now, &packet.body);
-            record.sends(side, now, &packet);
+            record.count_sent(side, now, &packet);
             match side {
                 Side::Sender => {
                     self.path.send(packet, now, &mut |at, event, packet| {
@@ -251,7 +251,7 @@ impl<'a> Router<'a> {
             let pair = self.pair_of[departure.packet.flow.index()];
             self.device(pair, side).write(&departure.packet.body)?;
             if self.path.is_data(side, &departure.packet) {
-                self.report.record.took(now, &departure.packet);
+                self.report.record.count_delay(now, &departure.packet);
             }
             if side == Side::Sender {
                 self.report.record.note_return(now, &departure.packet);

@@ -170,7 +170,7 @@ impl<B> Path<B> {
     /// The elements that a flow passes in a direction: the row and its line, but only those forward
     /// links that `only` names, if it names any.
     #[must_use]
-    pub fn way(&self, direction: Direction, flow: usize, only: Option<&[String]>) -> Vec<usize> {
+    pub fn route(&self, direction: Direction, flow: usize, only: Option<&[String]>) -> Vec<usize> {
         let named = |link: usize, names: &[String]| names.contains(&self.names[link]);
         let forward = |id: usize| self.forward.links.iter().position(|&link| link == id);
         let mut way = self.row(direction);

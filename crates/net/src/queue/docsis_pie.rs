@@ -209,7 +209,7 @@ impl<T> DocsisPie<T> {
     }
 
     /// Returns `true` if the packet is dropped early (`drop_early`).
-    fn strikes(&mut self, size: u32) -> bool {
+    fn drops_early(&mut self, size: u32) -> bool {
         if !self.burst_left.is_zero() {
             return false;
         }
@@ -318,7 +318,7 @@ impl<T> QueueDiscipline<T> for DocsisPie<T> {
         if self.waiting.bytes() + self.ahead.bytes + packet.bytes() > self.params.buffer {
             self.accumulated = 0.0;
             verdicts.drop(packet, now, DropReason::Overflow);
-        } else if self.strikes(packet.size) {
+        } else if self.drops_early(packet.size) {
             verdicts.drop(packet, now, DropReason::Early);
         } else {
             self.waiting.push(packet, now);
@@ -394,7 +394,7 @@ mod tests {
     fn a_probability_of_zero_forgets_what_added_up_even_while_inactive() {
         let mut queue = fill_queue(&DocsisPieParams::default(), 1);
         queue.accumulated = 8.4;
-        assert!(!queue.strikes(1_000));
+        assert!(!queue.drops_early(1_000));
         assert_eq!((queue.accumulated, queue.state), (0.0, State::Inactive));
     }
 

@@ -228,7 +228,7 @@ impl<B> DualPi2<B> {
 
     /// The decision on a packet by the coupled probability (`must_drop`).
     /// `frames` are the bytes that wait.
-    fn wish(&mut self, l4s: bool, capable: bool, frames: u64) -> BaseDecision {
+    fn decide(&mut self, l4s: bool, capable: bool, frames: u64) -> BaseDecision {
         if frames < 2 * u64::from(FRAME) {
             return BaseDecision::Nothing;
         }
@@ -278,13 +278,13 @@ impl<B> DualPi2<B> {
     ) -> Option<Packet<B>> {
         let Candidate { packet, l4s, step, weight } = candidate;
         let change = weight * frame_bytes(&packet).cast_signed();
-        let wish = if self.params.drop_enqueue {
+        let decision = if self.params.drop_enqueue {
             BaseDecision::Nothing
         } else {
-            self.wish(l4s, packet.ecn.is_capable(), self.frames())
+            self.decide(l4s, packet.ecn.is_capable(), self.frames())
         };
-        let mut packet = fulfil(wish, packet, now, verdicts)?;
-        if step && wish != BaseDecision::Mark {
+        let mut packet = apply(decision, packet, now, verdicts)?;
+        if step && decision != BaseDecision::Mark {
             let _ = verdicts.mark(&mut packet);
         }
         self.credit += change;
@@ -302,17 +302,17 @@ struct Candidate<B> {
 }
 
 /// Carries out a decision; returns the packet unless it was dropped.
-fn fulfil<B>(
-    wish: BaseDecision,
+fn apply<B>(
+    decision: BaseDecision,
     mut packet: Packet<B>,
     now: Time,
     verdicts: &mut Verdicts<B>,
 ) -> Option<Packet<B>> {
-    if wish == BaseDecision::Drop {
+    if decision == BaseDecision::Drop {
         verdicts.drop(packet, now, DropReason::Early);
         return None;
     }
-    if wish == BaseDecision::Mark {
+    if decision == BaseDecision::Mark {
         let _ = verdicts.mark(&mut packet);
     }
     Some(packet)
@@ -324,12 +324,12 @@ impl<B> QueueDiscipline<B> for DualPi2<B> {
             return verdicts.drop(packet, now, DropReason::Overflow);
         }
         let l4s = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);
-        let wish = if self.params.drop_enqueue {
-            self.wish(l4s, packet.ecn.is_capable(), self.frames())
+        let decision = if self.params.drop_enqueue {
+            self.decide(l4s, packet.ecn.is_capable(), self.frames())
         } else {
             BaseDecision::Nothing
         };
-        let Some(packet) = fulfil(wish, packet, now, verdicts) else { return };
+        let Some(packet) = apply(decision, packet, now, verdicts) else { return };
         if l4s {
             self.may_step.push_back(self.l4s.len() as u64 >= self.params.min_qlen_step);
             self.l4s.push(packet, now);

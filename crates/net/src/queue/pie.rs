@@ -180,7 +180,7 @@ impl<B> Pie<B> {
     }
 
     /// Returns `true` if PIE drops or marks the packet (`pie_drop_early`).
-    fn strikes(&mut self, packet: &Packet<B>) -> bool {
+    fn drops_early(&mut self, packet: &Packet<B>) -> bool {
         let low = self.qdelay < self.target / 2 && self.prob < MAX_PROB / 5;
         let backlog = self.waiting.frame_bytes() + self.ahead.frame_bytes;
         if self.burst_left > 0 || low || backlog < 2 * u64::from(FRAME) {
@@ -232,7 +232,7 @@ impl<B> Pie<B> {
         verdicts: &mut Verdicts<B>,
         most_marked: i64,
     ) -> bool {
-        if self.strikes(&packet) {
+        if self.drops_early(&packet) {
             let mark = self.params.ecn && self.prob <= most_marked;
             if !mark || !verdicts.mark(&mut packet) {
                 self.accu_prob = 0;
@@ -420,13 +420,17 @@ mod tests {
     #[test]
     fn short_delays_small_backlogs_and_bursts_are_spared() {
         let params = PieParams::default();
-        let strikes = |pie: Pie<u32>| !gaps(pie).is_empty();
-        assert!(!strikes(holding(9, 0.19, 7, &params)) && strikes(holding(9, 0.19, 8, &params)));
-        assert!(strikes(holding(9, 0.21, 7, &params)), "not at probabilities above 20 %");
-        assert!(!strikes(holding(1, 0.5, 20, &params)) && strikes(holding(2, 0.5, 20, &params)));
+        let drops_early = |pie: Pie<u32>| !gaps(pie).is_empty();
+        assert!(
+            !drops_early(holding(9, 0.19, 7, &params)) && drops_early(holding(9, 0.19, 8, &params))
+        );
+        assert!(drops_early(holding(9, 0.21, 7, &params)), "not at probabilities above 20 %");
+        assert!(
+            !drops_early(holding(1, 0.5, 20, &params)) && drops_early(holding(2, 0.5, 20, &params))
+        );
         let mut burst = holding(9, 0.5, 20, &params);
         burst.burst_left = 1;
-        assert!(!strikes(burst));
+        assert!(!drops_early(burst));
     }
 
     /// At 10 %, 8 packets are safe, each of the next is hit at random, and the accumulated

@@ -47,7 +47,7 @@ macro_rules! disciplines {
         /// # Errors
         /// The fault; the key `limit` is the capacity.
         pub fn fits(info: &Info, choice: &Choice, limit: Limit) -> Result<(), Fault> {
-            room_fits(info, limit)?;
+            check_limit(info, limit)?;
             $(if info.name == <$params as NamedDiscipline>::INFO.name {
                 return <$params>::fits(&choice.parameters, limit);
             })*
@@ -87,7 +87,7 @@ disciplines! {
 }
 boxed!(Tbf);
 
-fn room_fits(info: &Info, limit: Limit) -> Result<(), Fault> {
+fn check_limit(info: &Info, limit: Limit) -> Result<(), Fault> {
     let fault = |found: u64, unit, need: &str| {
         Err(Fault::new("limit", format!("{found} {unit}"), format!("{need} for {}", info.name)))
     };

@@ -182,7 +182,8 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let end = self.now;
         self.catch_up_links(end);
         self.sampler.finish(end, &mut self.network, &self.accounts, &mut self.observer);
-        self.accounts.assert_conserved(self.network.packets_made(), self.network.packets_held());
+        self.accounts
+            .assert_conserved(self.network.packets_created(), self.network.packets_inside());
     }
 
     /// Brings all links up to `now`, so that their state can be read.

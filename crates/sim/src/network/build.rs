@@ -43,7 +43,7 @@ impl Network {
         network.add_hosts(hosts);
         let jitters = network.add_jitters(scenario);
         for (index, flow) in scenario.flows.iter().enumerate() {
-            let way = |direction| path.way(direction, index, flow.links.as_deref());
+            let way = |direction| path.route(direction, index, flow.links.as_deref());
             let (ahead, back) = (way(Direction::Forward), way(Direction::Backward));
             back.iter().for_each(|&id| network.backward[id] = true);
             let (data, acks) = if flow.reverse { (back, ahead) } else { (ahead, back) };

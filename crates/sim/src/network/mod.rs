@@ -81,7 +81,7 @@ impl Network {
     /// Returns `true` if the path loses a data packet that leaves this link, the last of its route.
     #[inline]
     pub(crate) fn loses(&mut self, link: usize) -> bool {
-        self.lossy && !self.backward[link] && self.loss.strikes()
+        self.lossy && !self.backward[link] && self.loss.loses_next()
     }
 
     /// Returns `true` if packets that reach this host return past the bottleneck: the host is on
@@ -156,12 +156,12 @@ impl Network {
     }
 
     /// Packets inside all elements.
-    pub(crate) fn packets_held(&self) -> u64 {
-        self.nodes.iter().map(|node| node.packets_held() as u64).sum()
+    pub(crate) fn packets_inside(&self) -> u64 {
+        self.nodes.iter().map(|node| node.packets_inside() as u64).sum()
     }
 
     /// Packets that elements have made.
-    pub(crate) fn packets_made(&self) -> u64 {
-        self.nodes.iter().map(Node::packets_made).sum()
+    pub(crate) fn packets_created(&self) -> u64 {
+        self.nodes.iter().map(Node::packets_created).sum()
     }
 }

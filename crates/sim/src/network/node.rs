@@ -192,7 +192,7 @@ impl Node {
     }
 
     /// Packets inside.
-    pub(crate) fn packets_held(&self) -> usize {
+    pub(crate) fn packets_inside(&self) -> usize {
         match self {
             Self::Link(link) => link.packet_count(),
             Self::Pipe(pipe) => pipe.packet_count(),
@@ -206,7 +206,7 @@ impl Node {
     }
 
     /// Packets that it has made.
-    pub(crate) fn packets_made(&self) -> u64 {
+    pub(crate) fn packets_created(&self) -> u64 {
         match self {
             Self::Impairment(element) => element.copies(),
             _ => 0,

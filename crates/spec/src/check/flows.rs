@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
         self.times(flow, place);
         self.size(flow, place);
-        self.way(flow, place);
+        self.check_route(flow, place);
     }
 
     /// Accurate ECN is part of kernels since 7.0.
