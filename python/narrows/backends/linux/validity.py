@@ -12,18 +12,18 @@ import polars as pl
 from narrows.spec.scenario import Scenario
 
 MOST_WAITING = 0.25
-"""The largest valid part of their runnable time that hosts' programs waited for a processor.
+"""The largest valid share of their runnable time that hosts' programs waited for a processor.
 
 On two otherwise idle cores they waited for 3 to 15 % of it at up to 500 Mbit/s, and beside a busy
 loop on each core for 34 to 76 % (`tools/measure_validity.py`).
 """
 MOST_DRY = 0.02
-"""The largest valid part of its samples in which an endless flow had nothing to send."""
+"""The largest valid share of samples in which an endless flow had nothing to send."""
 _WAITS = ("ran_ns", "waited_ns", "turns")
 
 
 def read_hosts(places: Sequence[Path], flows: pl.DataFrame, scenario: Scenario) -> dict[str, Any]:
-    """How long the hosts ran and waited, in ns, and how often sockets ran dry.
+    """Returns how long the hosts ran and waited, in ns, and how often sockets ran dry.
 
     The traffic tool of each pair of hosts wrote into one of `places`. `flows` are its samples. Only
     the time from the warm-up on counts.
@@ -42,12 +42,12 @@ def read_waits(places: Iterable[Path]) -> list[dict[str, Any]]:
 
 
 def sum_waits(waits: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How long all programs ran and waited, in ns, and how often they got a processor."""
+    """Sums how long all programs ran and waited, in ns, and how often they got a processor."""
     return {key: sum(each["hosts"][key] for each in waits) for key in _WAITS}
 
 
 def dry_parts(flows: pl.DataFrame, scenario: Scenario) -> dict[str, float]:
-    """For each flow without an end, the part of its samples in which its socket had run dry.
+    """Returns the share of samples in which the socket of each endless flow had run dry.
 
     A socket has run dry if the application limited the flow (`app_limited` of TCP_INFO, which Linux
     also sets for a full send buffer) and neither the receiver's window nor the send buffer did.
@@ -69,7 +69,7 @@ def dry_parts(flows: pl.DataFrame, scenario: Scenario) -> dict[str, float]:
 
 
 def reasons(hosts: Mapping[str, Any]) -> Iterator[str]:
-    """The reasons why a run with such hosts can't be trusted."""
+    """Yields the reasons why a run with such hosts can't be trusted."""
     waited, ran = hosts["waited_ns"], hosts["ran_ns"]
     if waited > MOST_WAITING * (waited + ran):
         yield (
