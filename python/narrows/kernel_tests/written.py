@@ -1,4 +1,4 @@
-"""The verdicts as text, TAP and JUnit."""
+"""Prints verdicts as text, TAP and JUnit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from narrows.kernel_tests.verdict import PASSED, UNSUPPORTED, ScriptVerdict
 
 
 def lines(run: ScriptRun) -> Iterator[str]:
-    """A line for each script that didn't pass, then their number."""
+    """Yields a line for each script that didn't pass, then their number."""
     for verdict in run.verdicts:
         if not verdict.is_pass:
             yield f"{verdict.verdict}: {verdict.place} ({verdict.mode}): {verdict.message}"
@@ -23,7 +23,7 @@ def lines(run: ScriptRun) -> Iterator[str]:
 
 
 def tap(run: ScriptRun) -> Iterator[str]:
-    """The Test Anything Protocol, version 13, with a diagnosis behind each failure."""
+    """Yields the Test Anything Protocol, version 13, with a diagnosis after each failure."""
     yield "TAP version 13"
     yield f"1..{len(run.verdicts)}"
     for number, verdict in enumerate(run.verdicts, 1):
@@ -36,7 +36,7 @@ def tap(run: ScriptRun) -> Iterator[str]:
 
 
 def junit(run: ScriptRun) -> str:
-    """The XML of JUnit, which services of continuous integration read."""
+    """Returns the XML of JUnit, which services of continuous integration read."""
     suite = ET.Element(
         "testsuite",
         name=f"packetdrill on {run.name}",
@@ -68,5 +68,5 @@ def _one_line(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without the characters that XML can't contain."""
+    """Returns the text without the characters that XML can't contain."""
     return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")
