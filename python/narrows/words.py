@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def printable(text: str) -> str:
@@ -23,6 +23,12 @@ def _escape(char: str) -> str:
 def count_of(number: int, thing: str) -> str:
     """Returns the number with its noun, whose plural needs only an s: "1 run", "2,000 runs"."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def join_words(words: Iterable[str]) -> str:
+    """Joins words as in "a, b and c"."""
+    *rest, last = words
+    return f"{', '.join(rest)} and {last}" if rest else last
 
 
 def label_in_percent(label: str) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from narrows.analyze.run import analyze, read_captures
+from narrows.analyze import analyze
+from narrows.analyze.run import read_captures
 from narrows.errors import InputError
 
 SENDER, RECEIVER = b"\x0a\0\0\1", b"\x0a\0\0\2"

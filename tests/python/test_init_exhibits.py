@@ -52,7 +52,8 @@ def test_a_copy_is_run_and_judged(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.split() == ["fig9/study.toml"]
     assert "Code judges its claims" in Path("fig9/study.toml").read_text()
     assert run_cli("reproduce", "./fig9") == 0
-    assert Path("narrows-results/fig9.study/site/fig9-linux-4.17-sim.svg").is_file()
+    picture = Path("narrows-results/fig9.study/site/fig9-linux-4.17-sim.svg").read_text()
+    assert "Figure 9, with run.duration=3s, run.warmup=1s and path.rtt=50ms" in picture
     assert run_cli("init", "ietf98/initial-window", "--json") == 0
     study = tomllib.loads(Path("initial-window/study.toml").read_text())
     assert study["paper"].startswith("BBR Congestion Control: An Update")

@@ -10,7 +10,14 @@ import polars as pl
 import pytest
 from specimens import GOOD, scenario_of
 
-from narrows.backends.linux.validity import MOST_DRY, dry_parts, read_hosts, reasons
+from narrows.backends.linux.validity import (
+    MOST_DRY,
+    WAKING_NS,
+    dry_parts,
+    most_waiting_ns,
+    read_hosts,
+    reasons,
+)
 
 SAMPLES = 100
 STEP_NS = 20_000_000
@@ -49,13 +56,22 @@ def test_flows_with_a_size_end_and_are_not_judged() -> None:
 
 
 def test_starved_hosts_are_reported() -> None:
-    assert list(reasons(hosts())) == []
-    assert len(list(reasons(hosts(waited_ns=101)))) == 1  # a quarter is allowed, not more
-    (starved,) = reasons(hosts(ran_ns=100_000_000, waited_ns=900_000_000))
-    assert starved.startswith("senders and receivers waited 900 ms for a processor and ran 100 ms")
-    (dry,) = reasons(hosts(dry={"a": MOST_DRY, "b": 0.5}))
+    path = scenario_of(GOOD, ["path.rtt=30ms"])
+    assert list(reasons(hosts(turns=1000, waited_ns=1000 * 300_000), path)) == []
+    (starved,) = reasons(hosts(turns=1000, waited_ns=1000 * 301_000), path)
+    assert starved == (
+        "senders and receivers waited 301 us for a processor each time; "
+        "300 us is the most, 1% of the shortest round trip"
+    )
+    (dry,) = reasons(hosts(dry={"a": MOST_DRY, "b": 0.5}), path)
     assert dry.startswith('the socket of flow "b" had run dry in 50.0% of its samples')
-    assert list(reasons(hosts(ran_ns=0, waited_ns=0))) == []
+    assert list(reasons(hosts(turns=0, waited_ns=0), path)) == []
+
+
+def test_the_shortest_round_trip_counts() -> None:
+    two = f'{GOOD}\n[[flows]]\ncca = "reno"\nrtt = "9ms"\n'
+    assert most_waiting_ns(scenario_of(two, ["path.rtt=30ms"])) == 90_000
+    assert most_waiting_ns(scenario_of(GOOD, ["path.rtt=1900us"])) == WAKING_NS
 
 
 def test_the_files_of_a_run_are_read(tmp_path: Path) -> None:

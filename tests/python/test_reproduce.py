@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace as Namespace
@@ -17,6 +19,7 @@ from narrows import reproduce
 from narrows.backends import get_backend
 from narrows.errors import InputError
 from narrows.metrics.bounds import decide
+from narrows.metrics.intervals import share_interval
 from narrows.plan import plan
 from narrows.report import Check
 from narrows.reproduce import gather, judging, ledger, make, site
@@ -220,6 +223,29 @@ def test_trials_that_are_the_same_run_are_one_observation(monkeypatch):
     assert "Equal values count as one trial" in made.rule
     assert apart.passed is False
     assert judging.judge_bounds("x", "y", "It holds.", "How.", cells).passed is True
+
+
+def test_the_interval_of_a_share_is_exact():
+    """Values from the tables of Clopper and Pearson (1934)."""
+    assert share_interval(0, 10) == pytest.approx((0, 0.3085), abs=1e-4)
+    assert share_interval(5, 10) == pytest.approx((0.1871, 0.8129), abs=1e-4)
+    assert share_interval(3, 3) == pytest.approx((0.2924, 1), abs=1e-4)
+
+
+def test_equal_answers_of_few_trials_decide_no_share(monkeypatch):
+    usual = replace(RULE, low=50.0, high=math.inf, stated=None)
+    monkeypatch.setattr(judging, "rule", lambda *_: usual)
+    few = judging.judge_share("x", "y", "It happens.", "How.", [True] * 5)
+    assert few.passed is None
+    assert few.measured == "5 of 5 trials (35 to 100 %); 3 more trials would decide it"
+    assert judging.judge_share("x", "y", "It happens.", "How.", [True] * 8).passed is True
+    assert judging.judge_share("x", "y", "It happens.", "How.", [False] * 8).passed is False
+    split = judging.judge_share("x", "y", "It happens.", "How.", [True, False] * 4)
+    assert split.measured.endswith("; more trials wouldn't decide it")
+    with judging.same_runs(True):
+        alike = judging.judge_share("x", "y", "It happens.", "How.", [True] * 8)
+    assert alike.passed is None
+    assert judging.judge_share("x", "y", "It happens.", "How.", []).measured == "nothing"
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,14 @@ def test_a_study_without_claims_says_its_values_and_that_nothing_is_judged(tmp_p
     assert "It has no claims, so nothing is judged" in page
 
 
+def test_a_grid_is_small_only_if_something_is_left_out(tmp_path, capsys) -> None:
+    assert run_cli("reproduce", paper(tmp_path), "--quick") == 0
+    assert ", a smaller grid)" in capsys.readouterr().out
+    plain = STUDY.replace('[quick]\n"path.loss" = [0.0]\n', "")
+    assert run_cli("reproduce", paper(tmp_path, plain, name="plain"), "--quick") == 0
+    assert "smaller grid" not in capsys.readouterr().out
+
+
 def test_its_controls_and_testbeds_are_judged(tmp_path, capsys) -> None:
     folder = paper(tmp_path)
     assert run_cli("reproduce", folder, "--mutations", "--testbeds", "--seeds", "2") == 0

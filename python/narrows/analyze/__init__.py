@@ -6,6 +6,6 @@ specification that describes the capture as closely as possible.
 
 from __future__ import annotations
 
-from narrows.analyze.run import Analysis, Datagrams, analyze, describe
+from narrows.analyze.make import Analysis, Datagrams, analyze, describe
 
 __all__ = ["Analysis", "Datagrams", "analyze", "describe"]

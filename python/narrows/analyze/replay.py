@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from narrows.analyze.run import Analysis
+from narrows.analyze.make import Analysis
 from narrows.backends import get_backend
 from narrows.metrics import summarise
 from narrows.plan import plan

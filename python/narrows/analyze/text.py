@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from narrows.analyze.run import Analysis, Datagrams
+from narrows.analyze.make import Analysis, Datagrams
 from narrows.report.accounts import conclusion, control_lines, path_lines, socket_lines
 from narrows.spec.measured import capacity_known
 from narrows.words import count_of

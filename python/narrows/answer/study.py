@@ -18,6 +18,7 @@ from narrows.plan import Cell, Grid, grid
 from narrows.spec import Override, SpecificationText, Study, load_study
 from narrows.spec.suggest import one_of, quote
 from narrows.spec.values import exact_value, full_place, measure
+from narrows.words import join_words
 
 Case: TypeAlias = tuple[tuple[str, object], ...]
 """The values of the other axes by place."""
@@ -133,7 +134,7 @@ def _check_axis(study: Study, place: str) -> None:
         remedy = f"a place with several values (--set {place}=LOW,HIGH makes a range)"
         raise InputError.at(OPTION, f"{place}, which has no list of values", remedy)
     if len(group) > 1:
-        others = " and ".join(one for one in group if one != place)
+        others = join_words(one for one in group if one != place)
         raise InputError.at(OPTION, f"{place}, zipped with {others}", "a place that isn't zipped")
 
 

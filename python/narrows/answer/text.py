@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from narrows.answer.best import Ranking
 from narrows.answer.bound import Bracket
@@ -11,7 +11,7 @@ from narrows.answer.question import AskedCondition, EqualQuestion, metrics_in
 from narrows.answer.study import AskedStudy, Case
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, interval
-from narrows.words import count_of
+from narrows.words import count_of, join_words
 
 _OTHER_SIDE = {"smallest": "below", "from": "below", "largest": "above", "up to": "above"}
 
@@ -112,8 +112,12 @@ def _ranges(study: AskedStudy, found: Bracket) -> Iterator[str]:
         yield from _far_end(study, found, first, last)
     others = [pair for pair in found.ranges if pair not in own]
     if others:
-        words = " and ".join(f"{_value(study, a)} to {_value(study, b)}" for a, b in others)
+        words = _ranges_text(study, others)
         yield f"; not in one range: it also holds from {words}"
+
+
+def _ranges_text(study: AskedStudy, ranges: Iterable[tuple[Point, Point]]) -> str:
+    return join_words(f"{_value(study, a)} to {_value(study, b)}" for a, b in ranges)
 
 
 def _far_end(study: AskedStudy, found: Bracket, first: Point, last: Point) -> Iterator[str]:
@@ -139,7 +143,7 @@ def _points_between(found: Bracket, first: Point, last: Point) -> tuple[Point, .
 def _why_none(study: AskedStudy, found: Bracket) -> str:
     """Says where each condition holds by itself, or that none does."""
     if found.ranges:
-        words = " and ".join(f"{_value(study, a)} to {_value(study, b)}" for a, b in found.ranges)
+        words = _ranges_text(study, found.ranges)
         return f" up to the end of the range: it holds from {words} only"
     open_ = [
         p for p in found.points if p.all_hold(found.question.conditions) is PointState.UNDECIDED

@@ -92,9 +92,10 @@ def analyze(
     """Analyse captures: causes, losses, delays, controls."""
     from narrows.analyze import Datagrams, describe
     from narrows.analyze.folders import captures_in
-    from narrows.analyze.text import datagram_lines, lines
 
     made = describe(captures_in(files), packets=packets, out=out, force=force, command=sys.argv)
+    from narrows.analyze.text import datagram_lines, lines
+
     if isinstance(made, Datagrams):
         if replayed:
             raise InputError.at("--replay", "no TCP data to simulate", "a capture with TCP data")

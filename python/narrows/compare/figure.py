@@ -15,6 +15,7 @@ from narrows.figures.runs.timeline import window_of
 from narrows.metrics import windows
 from narrows.spec.scenario import Scenario
 from narrows.store import Tables
+from narrows.words import join_words
 
 QUEUE = Look("queue", "solid")
 
@@ -39,7 +40,7 @@ def overlay(
     panels = [_goodput(shown, members, window_s) for members in classes]
     panels += [_queue(scenario, shown), _loss(shown, window_s), _rtt(shown, everything)]
     return Figure(
-        f"{scenario['name']}: {' and '.join(order)}",
+        f"{scenario['name']}: {join_words(order)}",
         frames.conditions(scenario, groups),
         tuple(panels),
         "Goodput of each class of flows, queue, loss and smoothed RTT over time, "

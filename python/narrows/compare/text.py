@@ -9,7 +9,7 @@ from narrows.compare.quantities import Quantity
 from narrows.compare.vary import BUFFER, DELAY
 from narrows.metrics import intervals as statistics
 from narrows.metrics.equivalence import MOST_TRIALS, EquivalenceVerdict
-from narrows.words import align, count_of
+from narrows.words import align, count_of, join_words
 
 
 def spread(quantity: Quantity, values: Sequence[float]) -> str:
@@ -86,7 +86,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
 
 def nothing(comparison: Comparison) -> str:
     """Explains in a sentence why nothing could be compared."""
-    names = " and ".join(comparison.empty)
+    names = join_words(comparison.empty)
     return f"Nothing could be compared: no trial on {names} was valid."
 
 

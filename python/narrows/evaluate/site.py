@@ -24,7 +24,7 @@ from narrows.plan import Plan, Trial
 from narrows.report.page import environment
 from narrows.spec.reading import read_file
 from narrows.store.atomic import write_text
-from narrows.words import count_of
+from narrows.words import count_of, join_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def failures(judged: Iterable[AttemptResult], beside: Iterable[AttemptResult] = 
     for one, result in _with_verdict(judged, CheckVerdict.NOT_MET):
         sentence = f"{_value_and_bounds(one, result)}. {result.because}"
         if also := others.get((one.attempt.situation.name, result.outcome.check.name)):
-            sentence += f" {' and '.join(also)} {'fails' if len(also) == 1 else 'fail'} this, too."
+            sentence += f" {join_words(also)} {'fails' if len(also) == 1 else 'fail'} this, too."
         sentences.append(sentence)
     return sentences
 

@@ -7,12 +7,14 @@ the same three verdicts.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
-from narrows.metrics.equivalence import LEAST_TRIALS, Difference
-from narrows.metrics.intervals import LEVEL, deviation, half_width, mean
+from narrows.metrics.equivalence import LEAST_TRIALS, MOST_TRIALS, Difference
+from narrows.metrics.intervals import LEVEL, deviation, half_width, mean, share_interval
 
 
 class CheckVerdict(StrEnum):
@@ -76,3 +78,35 @@ def decide(
     room = min(abs(middle - low), abs(middle - high))
     spread = Difference(0.0, reach, len(known), deviation(known), 1, level)
     return Decision(None, spread.more_trials(room))
+
+
+def decide_share(
+    successes: int, trials: int, low: float, high: float, level: float = LEVEL
+) -> Decision:
+    """Compares the exact interval of the share of trials that succeed with limits from 0 to 1.
+
+    It passes, fails or is undecided as a mean is. Where a mean of equal values has no spread, and
+    so looks certain after three trials, three successes only show that the share is above 0.29.
+    """
+    if not trials:
+        return Decision(None, LEAST_TRIALS)
+    passed = _place(successes, trials, low, high, level)
+    if passed is not None:
+        return Decision(passed)
+    is_decided = partial(_is_decided, successes / trials, low, high, level)
+    if not is_decided(MOST_TRIALS):
+        return Decision(None, None)
+    wanted = bisect_left(range(MOST_TRIALS), True, lo=trials + 1, key=is_decided)
+    return Decision(None, wanted - trials)
+
+
+def _is_decided(share: float, low: float, high: float, level: float, trials: int) -> bool:
+    return _place(round(share * trials), trials, low, high, level) is not None
+
+
+def _place(successes: int, trials: int, low: float, high: float, level: float) -> bool | None:
+    """True if the interval of the share lies within the limits, False if it lies outside."""
+    least, most = share_interval(successes, trials, level)
+    if low <= least and most <= high:
+        return True
+    return False if most < low or least > high else None

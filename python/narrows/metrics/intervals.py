@@ -1,10 +1,10 @@
-"""Means of few values and their 95 % intervals, after Student and Welch."""
+"""Means and shares of few trials and their intervals: Student, Welch, Clopper and Pearson."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -61,6 +61,41 @@ def interval(values: Sequence[float], digits: int = 3, unit: str = "", level: fl
         return f"{middle:.{digits}g}{unit}"
     reach = half_width(known, level)
     return f"{middle:.{digits}g} ± {reach if reach > _ROUNDING * abs(middle) else 0:.2g}{unit}"
+
+
+def share_interval(successes: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
+    """The interval of a probability from independent trials, after Clopper and Pearson.
+
+    It is exact: a share of 0 or 1 has a width, too. `trials` is 1 or more.
+    """
+    tail = (1 - level) / 2
+    low = _probability(lambda p: 1 - _at_most(successes - 1, trials, p) < tail)
+    high = _probability(lambda p: _at_most(successes, trials, p) > tail)
+    return (low if successes else 0.0, high if successes < trials else 1.0)
+
+
+def _probability(is_below: Callable[[float], bool]) -> float:
+    """The probability below which `is_below` is true, by bisection."""
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_below(middle) else (low, middle)
+    return low
+
+
+def _at_most(successes: int, trials: int, p: float) -> float:
+    """The probability of no more `successes`, each of probability `p` between 0 and 1."""
+    ways = math.lgamma(trials + 1)
+    return math.fsum(
+        math.exp(
+            ways
+            - math.lgamma(k + 1)
+            - math.lgamma(trials - k + 1)
+            + k * math.log(p)
+            + (trials - k) * math.log1p(-p)
+        )
+        for k in range(successes + 1)
+    )
 
 
 def explain_zero(lines: Iterable[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from narrows.metrics.catalogue import find, scale_of
 OF_APPLICATIONS = (
     ("freezes", ("delay_p95_ms", "freezes", "media_mbps")),
     ("stalls", ("stalls", "stalled_s", "startup_s")),
-    ("completion_p50_s", ("completion_p50_s", "completion_p99_s")),
+    ("completion_p50_s", ("completion_p50_s", "completion_p95_s", "completion_p99_s")),
 )
 """The leading metrics of a class that has the metric on the left: a call, a video, transfers.
 

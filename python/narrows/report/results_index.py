@@ -20,7 +20,7 @@ from narrows.report.page import environment
 from narrows.store import RESULTS, is_store, open_result, open_store, states
 from narrows.store.atomic import write_text
 from narrows.version import __version__
-from narrows.words import count_of
+from narrows.words import count_of, join_words
 
 INDEX = "index.html"
 _MARK = b'<meta name="generator" content="narrows">'
@@ -157,7 +157,7 @@ def _others(place: Path, path: Path) -> Iterator[Item]:
 
 def _caption(document: dict[str, Any]) -> str:
     if "places" in document:
-        places = " and ".join(document["places"].values())
+        places = join_words(document["places"].values())
         return f"{document['title']} ({places})"
     return f"{document.get('name', '')}: {document.get('verdict', '')}"
 

@@ -30,6 +30,7 @@ from narrows.spec import SpecificationText
 from narrows.spec.reading import read_written
 from narrows.spec.suggest import one_of, quote
 from narrows.store.atomic import writing
+from narrows.words import join_words
 
 MOST_CLASSES = 4
 """With more classes of flows, their shares aren't measured."""
@@ -57,6 +58,9 @@ def write(identifier: str, sets: Sequence[str], out: Path, *, force: bool = Fals
     study = study_of(exhibit, dict(map(_assignment, sets)))
     if sets:
         _check_values(exhibit, study)
+        plain = study.get("conditions", study["source"])
+        # The figure shows it.
+        study = {**study, "conditions": f"{plain}, with {join_words(sets)}"}
     own = library().measures(exhibit.document)
     file = out / exhibit.identifier.partition("/")[2] / STUDY
     if file.exists() and not force:

@@ -168,6 +168,14 @@ class Exhibit:
             return study_code.method(self.document, self.code)
         return import_module("narrows.reproduce.study.method").study(self.identifier, self.profile)
 
+    def scope(self, profile: str, *, quick: bool) -> Scope:
+        """The scope of a run; it is `quick` only if the study's small grid leaves something out."""
+        if not quick:
+            return Scope(profile)
+        method, small = self.method(), Scope(profile, quick=True)
+        whole = Scope(profile)
+        return small if list(method.cases(small)) != list(method.cases(whole)) else whole
+
 
 @dataclass(frozen=True, slots=True)
 class Document:

@@ -23,6 +23,7 @@ from narrows.reproduce.gather import Work, missing, work
 from narrows.reproduce.library import DATA, OURS, library
 from narrows.reproduce.records import OUT, read_list, write_list
 from narrows.reproduce.settle import LOOKS, Settled, SettledFigure, is_open, settle, verdict
+from narrows.words import join_words
 
 RECORD = "judgements.json"
 AS_WRITTEN = ""
@@ -115,7 +116,7 @@ def _works(
 ) -> Iterator[tuple[str, Work, bool]]:
     backend = get_backend("sim")
     for exhibit in select(wanted):
-        scope = Scope(profile or exhibit.profile, quick)
+        scope = exhibit.scope(profile or exhibit.profile, quick=quick)
         if not exhibit.claims or missing(exhibit, scope, backend):
             continue
         yield AS_WRITTEN, work(exhibit, scope, backend), False
@@ -147,7 +148,7 @@ def left_out(wanted: str, *, quick: bool = False) -> Iterator[str]:
     for exhibit in select(wanted):
         needed = missing(exhibit, Scope(exhibit.profile, quick), get_backend("sim"))
         if needed:
-            yield f"not run here: {exhibit.identifier}, which needs {' and '.join(needed)}"
+            yield f"not run here: {exhibit.identifier}, which needs {join_words(needed)}"
 
 
 def read(out: Path) -> list[Judgement]:

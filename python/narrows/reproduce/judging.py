@@ -11,8 +11,8 @@ from typing import TypeVar
 import polars as pl
 
 from narrows.metrics import intervals
-from narrows.metrics.bounds import Decision, combine, decide
-from narrows.metrics.intervals import half_width, mean
+from narrows.metrics.bounds import Decision, combine, decide, decide_share
+from narrows.metrics.intervals import half_width, mean, share_interval
 from narrows.report import Check
 from narrows.reproduce.exhibit import Data, Finding
 from narrows.reproduce.rules import Rule, rule
@@ -90,6 +90,32 @@ def judge_bounds(
         f"{told or 'nothing'}{more}{_expected_text(named, shown)}",
         combine(decision.passed for decision in decisions),
         {name: _number(values) for name, values in named.items()},
+        held_to.stated,
+    )
+
+
+def judge_share(claim: str, check: str, statement: str, how: str, met: Sequence[bool]) -> Check:
+    """Judges in how many trials something happens, by a rule in % of the trials.
+
+    The interval is exact (Clopper and Pearson), since equal answers leave a mean without spread.
+    """
+    held_to = rule(claim, check)
+    alike = _same_runs.get() and len(set(met)) == 1
+    known = list(met[:1] if alike else met)
+    level, count = _level.get(), sum(known)
+    decision = decide_share(count, len(known), held_to.low / 100, held_to.high / 100, level)
+    told = "nothing"
+    if known:
+        low, high = share_interval(count, len(known), level)
+        told = f"{count} of {len(known)} trials ({100 * low:.0f} to {100 * high:.0f} %)"
+    shown = {"": [float(one) for one in known]}
+    return Check(
+        statement,
+        f"{how} {held_to.words}{f' {EQUAL}' if _same_runs.get() else ''}",
+        held_to.says,
+        f"{told}{_expected_text(shown, {'': decision})}",
+        decision.passed,
+        {"": (100 * count / len(known) if known else None, None)},
         held_to.stated,
     )
 

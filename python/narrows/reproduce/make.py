@@ -95,7 +95,9 @@ def reproduce(
         ledger.entry(
             item.exhibit,
             finding,
-            ledger.Way(engine.name, ran, item.scope.profile, quick, trials, most, CONFIDENCE),
+            ledger.Way(
+                engine.name, ran, item.scope.profile, item.scope.quick, trials, most, CONFIDENCE
+            ),
         )
         for item in made
         for finding in item.findings
@@ -112,7 +114,7 @@ def _plan(
     works, refused = [], []
     for exhibit in chosen:
         for name in _profiles(exhibit, backend, profile):
-            scope = Scope(name, quick)
+            scope = exhibit.scope(name, quick=quick)
             try:
                 works.append(work(exhibit, scope, backend))
             except SpecError as error:

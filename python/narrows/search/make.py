@@ -22,14 +22,14 @@ from narrows.search.hunt import hunt
 from narrows.search.log import Log
 from narrows.search.minimise import FINAL, findings
 from narrows.search.objectives import Objective, Row, find
-from narrows.search.space import Point, departures, join_words, sentence, specification
+from narrows.search.space import Point, departures, sentence, specification
 from narrows.search.trying import PointResults, PointRunner
 from narrows.spec.registry import title
 from narrows.spec.suggest import one_of, quote
 from narrows.store import RESULTS
 from narrows.store.atomic import write_text, writing
 from narrows.version import __version__
-from narrows.words import count_of
+from narrows.words import count_of, join_words
 
 OUT = Path(RESULTS) / "search"
 SEARCH = "search.json"

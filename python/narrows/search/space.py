@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from narrows.words import join_words
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -101,11 +103,6 @@ def sentence(space: tuple[Dimension, ...], point: Point) -> str:
     """The conditions that aren't plain, in words."""
     found = [one.told.format(point[one.name]) for one in space if point[one.name] != one.plain]
     return join_words(found) if found else "default conditions"
-
-
-def join_words(words: Sequence[str]) -> str:
-    """Words joined as in "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def specification(

@@ -88,7 +88,7 @@ def _chunks(path: Place, table: str) -> Iterator[pl.DataFrame]:
 
 
 def _read_all_runs(store: Store, table: str) -> Iterator[pl.DataFrame]:
-    """Yields a table that is read for all runs at once; columns of classes are sorted by class."""
+    """Yields a table that is read for all runs at once; classes are in the order of `_classes`."""
     import polars as pl
 
     known = store.rows(table)
@@ -108,7 +108,9 @@ def _read_all_runs(store: Store, table: str) -> Iterator[pl.DataFrame]:
         (classes if "." in name else plain).append(name)
     first = _union(runs.schema for runs in studies)
     last = [name for name in ("packets", "invalid") if name in plain and table == "summary"]
-    order = [name for name in plain if name not in (*last, "run")] + _by_class(classes) + last
+    places = {group: place for place, group in enumerate(_classes(store, whole))}
+    classes.sort(key=lambda name: places.get(name.rpartition(".")[0], len(places)))
+    order = [name for name in plain if name not in (*last, "run")] + classes + last
     kinds = {**first, **{name: known.schema[name] for name in order}}
     empty = [name for name in order if "." in name and not any(_has(part, name) for part in whole)]
     for name in empty:
@@ -122,9 +124,16 @@ def _has(part: pl.DataFrame, name: str) -> bool:
     return flows in part.columns and part[flows].null_count() < part.height
 
 
-def _by_class(columns: Iterable[str]) -> list[str]:
-    """Returns columns such as `bbr.share` grouped by class, with the classes sorted by name."""
-    return sorted(columns, key=lambda name: name.rpartition(".")[0])
+def _classes(store: Store, studies: Iterable[pl.DataFrame]) -> list[str]:
+    """Returns the classes of the first run's specification, then those that later runs add."""
+    found: dict[str, None] = {}
+    for runs in studies:
+        counts = (column for column in runs if column.name.endswith(".flows"))
+        begins = {int(rows[0]) for one in counts if len(rows := one.is_not_null().arg_true())}
+        for row in sorted(begins):
+            flows = store.table(runs["run"][row], "flows")
+            found |= dict.fromkeys([] if flows is None else flows["class"].to_list())
+    return list(found)
 
 
 def _series(store: Store, table: str) -> Iterator[_Part]:

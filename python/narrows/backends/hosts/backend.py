@@ -36,8 +36,8 @@ from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.tables import read_flows
 from narrows.backends.linux.validity import (
     MOST_DRY,
-    MOST_WAITING,
     dry_parts,
+    most_waiting_ns,
     read_waits,
     sum_waits,
 )
@@ -215,7 +215,7 @@ class Hosts:
             )
         invalid = [
             *router.pop("invalid", []),
-            *host_reasons(waits),
+            *host_reasons(waits, scenario),
             *clock_reasons(measured),
             *drop_reasons(measured),
         ]
@@ -239,7 +239,7 @@ class Hosts:
                     "clocks": clock_conditions(measured),
                     "interface_drops": dict(measured.dropped),
                     "hosts": waits,
-                    "host_limits": {"waiting": MOST_WAITING, "dry": MOST_DRY},
+                    "host_limits": {"waiting_ns": most_waiting_ns(scenario), "dry": MOST_DRY},
                     **({"without": dict(self._out)} if self._out else {}),
                     **router,
                 },

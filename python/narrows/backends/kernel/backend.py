@@ -47,7 +47,7 @@ from narrows.backends.linux.refusals import (
 )
 from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tools import router_tool, traffic_tool
-from narrows.backends.linux.validity import MOST_DRY, MOST_WAITING, read_hosts, reasons
+from narrows.backends.linux.validity import MOST_DRY, most_waiting_ns, read_hosts, reasons
 from narrows.backends.protocol import (
     Capabilities,
     CaptureRequest,
@@ -171,7 +171,7 @@ class Kernel:
             packets=int(flows.filter(flows["time_s"] == end_s)["wire_bytes"].sum()) // PACKET_BYTES,
             cpu_s=cpu_s,
             wall_s=time.perf_counter() - began,
-            invalid="; ".join([*told.pop("invalid"), *reasons(hosts)]) or None,
+            invalid="; ".join([*told.pop("invalid"), *reasons(hosts, scenario)]) or None,
             conditions=self._conditions(
                 {**told, **_controls(own), **describe_programs(scenario), "hosts": hosts},
                 scenario,
@@ -193,7 +193,7 @@ class Kernel:
             "sender": self._senders.describe(scenario["flows"]),
             "offloads": _OFFLOADS[scenario["host"]["gso"]],
             "lateness_limits_ns": LATENESS_LIMITS_NS,
-            "host_limits": {"waiting": MOST_WAITING, "dry": MOST_DRY},
+            "host_limits": {"waiting_ns": most_waiting_ns(scenario), "dry": MOST_DRY},
             **({"missed_by_captures": missed} if missed else {}),
             **told,
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -60,9 +61,15 @@ class BuiltKernel:
         return self.path / ARCHIVE
 
     @property
+    def version(self) -> tuple[int, int]:
+        """The first two numbers of the release."""
+        major, minor, *_ = re.findall(r"\d+", self.release)
+        return int(major), int(minor)
+
+    @property
     def profile(self) -> str:
         """The profile of the simulator that has the same TCP, such as "linux-6.12"."""
-        return "linux-" + ".".join(self.release.split(".")[:2])
+        return "linux-{}.{}".format(*self.version)
 
     @property
     def has_usual_options(self) -> bool:

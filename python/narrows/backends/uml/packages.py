@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 from narrows.errors import InputError, Problem
+from narrows.words import join_words
 
 SOURCES = Path("/usr/src")
 """The directory where Debian's source packages install their archives."""
@@ -50,4 +51,4 @@ def check_machine(package: str | None) -> None:
         return
     other = ", or --source TREE for another tree," if absent else ""
     remedy = f"a machine with them (Debian: apt install {' '.join(wanted)}){other}"
-    raise InputError([Problem("kernel build", " and ".join(lacking), remedy)])
+    raise InputError([Problem("kernel build", join_words(lacking), remedy)])

@@ -25,7 +25,7 @@ from narrows.figures.sweeps.panels import share_axes
 from narrows.metrics.catalogue import find, in_percent, scale_of
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
-from narrows.words import count_of, label_in_percent
+from narrows.words import count_of, join_words, label_in_percent
 
 MOST_PANELS = 120
 """The most panels of a figure, which may span several images."""
@@ -106,7 +106,7 @@ def figure(
     rest = [place for place in free if not any(go_together(frame, place, other) for other in used)]
     groups = list(frame.group_by(rest, maintain_order=True)) if rest else [((), frame)]
     if len(groups) > MOST_PANELS:
-        found = f"{len(groups)} panels, for every {' and '.join(rest)}"
+        found = f"{len(groups)} panels, for every {join_words(rest)}"
         raise InputError.at("--where", found, f"at most {MOST_PANELS}; --where {rest[0]}=VALUE")
     panels = share_axes([panel(rows, _title(rest, key)) for key, rows in groups])
     ends = _ends(panels, view)
