@@ -35,7 +35,7 @@ pub struct Scenario {
     pub host: Host,
     /// The duration, and what to keep.
     pub run: Run,
-    /// The changes in the course of the run, in order.
+    /// The changes during the run, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
 }
