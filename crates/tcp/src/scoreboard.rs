@@ -53,7 +53,7 @@ impl Marks {
         self.0 & (OTHERS | Self::SACKED.0) == Self::SACKED.0
     }
 
-    /// Returns `true` if the packet is lost and not yet retransmitted.
+    /// Returns `true` if the packet is lost and not in flight again.
     pub(crate) fn waits_for_retransmission(self) -> bool {
         self.0 & (Self::LOST.0 | Self::RETRANS.0) == Self::LOST.0
     }

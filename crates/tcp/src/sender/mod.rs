@@ -237,7 +237,8 @@ impl Sender {
         }
     }
 
-    /// Returns `true` if data remained unacknowledged for longer; nothing more leaves then.
+    /// Returns `true` once data remained unacknowledged for longer than the user timeout; nothing
+    /// more leaves then.
     #[must_use]
     pub fn has_given_up(&self) -> bool {
         self.connection().is_some_and(|connection| connection.user_timeout.has_expired())
