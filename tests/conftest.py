@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 sys.path.insert(0, str(Path(__file__).parent / "python"))
 import required
 
-from narrows.store.signals import ENDING
+from narrows.signals import ENDING
 
 pytest_plugins = ["playing"]
 """The fixtures `server` and `page` of the playground."""

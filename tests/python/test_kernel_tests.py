@@ -115,6 +115,15 @@ def test_text_has_a_line_for_each_failure() -> None:
     assert not RUN.is_pass
 
 
+def test_the_place_in_a_message_is_told_once() -> None:
+    typo = verdict("typo", "mistake", '9:31: found "sackok"; sackOK is needed', 9)
+    run = ScriptRun("linux-9.9-tests", "Linux 9.9.1", (typo,))
+    assert list(lines(run)) == [
+        'mistake: typo.pkt:9:31 (ipv4): found "sackok"; sackOK is needed',
+        "0 of 1 passed, 1 mistake, 1 script on Linux 9.9.1",
+    ]
+
+
 def test_tap_skips_what_is_unsupported() -> None:
     assert list(tap(RUN)) == [
         "TAP version 13",

@@ -13,7 +13,7 @@ from functools import partial
 from types import FrameType
 
 from narrows.cli.status import interrupted_by
-from narrows.store.signals import ENDING
+from narrows.signals import ENDING
 
 
 def leave_with(status: int) -> None:

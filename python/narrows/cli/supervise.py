@@ -18,7 +18,7 @@ from contextlib import suppress
 
 from narrows import user_code
 from narrows.cli.status import BAD_INPUT, interrupted_by
-from narrows.store.signals import ENDING
+from narrows.signals import ENDING
 from narrows.words import printable
 
 _GRACE_S = 0.1

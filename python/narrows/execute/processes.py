@@ -27,7 +27,7 @@ from narrows.execute.memory import free_memory
 from narrows.execute.portable_job import PortableJob
 from narrows.execute.watcher import TICK_S
 from narrows.execute.worker import Event, ProgressReport, Setup
-from narrows.store.signals import ENDING
+from narrows.signals import ENDING
 
 # Measured on one core of a virtual machine.
 RUN_S, _OWN_S = 0.004, 5e-7

@@ -24,8 +24,8 @@ from narrows.execute.job import Job
 from narrows.execute.portable_job import PortableJob
 from narrows.execute.steps import JobSteps
 from narrows.execute.watcher import TICK_S
+from narrows.signals import ENDING
 from narrows.store import open_store
-from narrows.store.signals import ENDING
 
 BUSY = "busy"
 """The event that another command's process is doing a job."""

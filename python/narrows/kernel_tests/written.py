@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from narrows.kernel_tests.make import ScriptRun
 from narrows.kernel_tests.verdict import PASSED, UNSUPPORTED, ScriptVerdict
+from narrows.words import count_of
+
+_PLACE = re.compile(r"(\d+:\d+): ")
 
 
 def lines(run: ScriptRun) -> Iterator[str]:
     """Yields a line for each script that didn't pass, then their number."""
     for verdict in run.verdicts:
         if not verdict.is_pass:
-            yield f"{verdict.verdict}: {verdict.place} ({verdict.mode}): {verdict.message}"
+            place, why = _place_and_reason(verdict)
+            yield f"{verdict.verdict}: {place} ({verdict.mode}): {why}"
     counts = Counter(verdict.verdict for verdict in run.verdicts)
     others = [f"{count} {word}" for word, count in sorted(counts.items()) if word != PASSED]
     scripts = len({verdict.script for verdict in run.verdicts})
-    where = f"{scripts} scripts on {run.where}"
+    where = f"{count_of(scripts, 'script')} on {run.where}"
     yield ", ".join([f"{counts[PASSED]} of {len(run.verdicts)} passed", *others, where])
 
 
@@ -60,7 +65,15 @@ def _is_failure(verdict: ScriptVerdict) -> bool:
 
 
 def _diagnosis(verdict: ScriptVerdict) -> str:
-    return f"{verdict.place}: {verdict.message}"
+    return ": ".join(_place_and_reason(verdict))
+
+
+def _place_and_reason(verdict: ScriptVerdict) -> tuple[str, str]:
+    """Where and why a script didn't pass; a message that begins with a place has the exact one."""
+    exact = _PLACE.match(verdict.message)
+    if exact is None:
+        return verdict.place, verdict.message
+    return f"{verdict.script.name}:{exact[1]}", verdict.message[exact.end() :]
 
 
 def _one_line(text: str) -> str:

@@ -39,7 +39,6 @@ from narrows.store.records import (
     digest,
 )
 from narrows.store.runs import Store
-from narrows.store.signals import defer_signals
 from narrows.store.slug import slug
 from narrows.store.write import RESULTS, Draft, default_directory, new_result
 
@@ -61,7 +60,6 @@ __all__ = [
     "create_store",
     "damage",
     "default_directory",
-    "defer_signals",
     "digest",
     "find_result",
     "is_store",

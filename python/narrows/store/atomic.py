@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from narrows.errors import StoreError
+from narrows.signals import defer_signals
 from narrows.store.owned import REPLACED, hidden_path, lock, owned_file
-from narrows.store.signals import defer_signals
 
 _AT_ONCE = 16
 """The number of files flushed at once."""

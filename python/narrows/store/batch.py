@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from narrows.signals import defer_signals
 from narrows.store.parts import FinishedRun
 from narrows.store.runs import Store
-from narrows.store.signals import defer_signals
 
 MOMENT_S = 2.0
 """The longest time that a run waits for others."""

@@ -27,7 +27,7 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-from narrows.store.signals import defer_signals
+from narrows.signals import defer_signals
 
 PARTIAL, REPLACED = "partial", "replaced"
 """The suffixes of a file being written, and of a directory that a finished one is replacing."""

@@ -22,8 +22,8 @@ from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import fine_interval
 from narrows.backends.protocol import Progress
 from narrows.errors import InputError
+from narrows.signals import defer_signals
 from narrows.spec.scenario import Scenario
-from narrows.store.signals import defer_signals
 
 CONFIG = "configuration.json"
 OUT = "out"

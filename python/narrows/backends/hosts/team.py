@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from narrows.backends.hosts.inventory import HostEntry
 from narrows.backends.hosts.session import LEASE_S, HostError, Session
-from narrows.store.signals import defer_signals
+from narrows.signals import defer_signals
 
 T = TypeVar("T")
 U = TypeVar("U")
