@@ -177,9 +177,9 @@ def beyond(data: Data) -> Check:
         "panaderia/fig10-fair-point",
         "beyond",
         "Beyond it CUBIC gets more and more.",
-        "CUBIC's mean throughput at 8 BDP less another.",
+        "CUBIC's mean throughput at 8 BDP, less BBR's there and its own at 4 BDP.",
         {
-            "less BBR's": differences(cubic[8.0], bbr[8.0]),
-            "less its own at 4 BDP": differences(cubic[8.0], cubic[4.0]),
+            "more than BBR at 8 BDP": differences(cubic[8.0], bbr[8.0]),
+            "more at 8 than at 4 BDP": differences(cubic[8.0], cubic[4.0]),
         },
     )

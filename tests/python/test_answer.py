@@ -146,19 +146,25 @@ def test_metrics_that_never_are_equal_are_reported_with_where_they_come_closest(
 def test_noise_gets_more_trials_only_near_the_bound() -> None:
     run = Synthetic(lambda v: {"utilization": 0.1 * v}, noise=0.02)
     found = bracket_of("smallest path.buffer with utilization >= 0.3", run)
-    assert run.trials[0.1] == run.trials[10.0] == 3
-    assert max(run.trials.values()) > 3
+    assert max(run.trials[0.1], run.trials[10.0]) == 6
+    assert max(run.trials.values()) > 6
     assert 2.8 < value_of(found) < 3.6
+
+
+def test_all_looks_at_all_values_err_as_one_interval_would() -> None:
+    """With 3, 6, 12 and 20 trials, at about ten values."""
+    assert Limits(3, 20).level == pytest.approx(1 - 0.05 / 40)
+    assert Limits(5, 5).level == pytest.approx(1 - 0.05 / 10)
 
 
 def test_values_that_trials_cannot_decide_are_reported() -> None:
     run = Synthetic(lambda v: {"utilization": 0.5 + 0.1 * (v > 1) - 0.1 * (v < 0.5)}, noise=0.05)
-    found = bracket_of("smallest path.buffer with utilization >= 0.5", run, Limits(3, 6))
+    found = bracket_of("smallest path.buffer with utilization >= 0.5", run, Limits(3, 12))
     assert not found.is_decided
     assert found.beyond is not None
     assert float(found.beyond.value) < 0.52 < 0.95 < value_of(found)
-    assert max(run.trials.values()) == 6
-    assert "undecided after 6 trials at" in sentence(
+    assert max(run.trials.values()) == 12
+    assert "undecided after 12 trials at" in sentence(
         study_of("smallest path.buffer with utilization >= 0.5"), (), found
     )
 

@@ -25,6 +25,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starters.write(starters.find("fair"), tmp_path)
     (tmp_path / "law").mkdir()
     (tmp_path / "law/study.toml").write_text(PAPER)
+    (tmp_path / "a.pcapng").write_bytes(b"\n\r\r\n")
+    (tmp_path / "whole.json").write_text('{"start": {}, "end": {}}')
     (tmp_path / "broken.json").write_text('{"a": 1,\n no\n')
 
 
@@ -45,6 +47,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("import none.json", "none.json: found no such file;"),
         ("import broken.json", "iperf3, flent, csv, mahimahi or ss (no JSON from line 2 on)"),
         ("import fair.toml", "or ss (its lines are no table)"),
+        ("import a.pcapng", "`narrows analyze`, which reads captures, would be right"),
+        ("analyze whole.json", "`narrows import` for what iperf3 writes would be right"),
+        ("evaluate mine.py", 'found "mine.py"; "mine:NAME", with the name of its class, would'),
     ],
 )  # fmt: skip
 def test_a_mistake_is_led_on(

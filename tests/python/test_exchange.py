@@ -313,6 +313,8 @@ def test_a_comparison_says_that_the_capacity_is_unknown(tmp_path: Path) -> None:
         ).made
         told = [line for line in lines(made) if "shows the bottleneck's capacity" in line]
         assert len(told) == (0 if given else 1)
+        used = [row for row in made.rows if row.cell.quantity == "utilization"]
+        assert len(used) == (1 if given else 0)
 
 
 @pytest.mark.parametrize("first", ["measured", "simulated"])

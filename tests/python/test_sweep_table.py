@@ -188,7 +188,7 @@ SIZED = STUDY.replace('cca = "cubic"', 'cca = ["cubic", "bbr"]\nsize = "20kb"')
 def test_classes_that_are_never_together_have_one_metric(tmp_path: Path, capsys: Capture) -> None:
     run(tmp_path, SIZED)
     (head,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Rate ("))
-    assert "Control of flow 1  Completion p50 (s)  Completion p99 (s)" in head
+    assert "Control of flow 1  Completion p50 (s)  Completion p95 (s)" in head
     store = open_store(tmp_path / "out")
     [(stem, record)] = store.studies().items()
     found = overview(store, stem, record, {})
@@ -204,7 +204,7 @@ def test_such_classes_are_named_beside_others(tmp_path: Path) -> None:
     store = open_store(tmp_path / "out")
     [(stem, record)] = store.studies().items()
     labels = overview(store, stem, record, {}).metrics
-    assert labels["BBR or CUBIC.completion_p50_s"] == "Completion p50 (s), BBR or CUBIC"
+    assert labels["CUBIC or BBR.completion_p50_s"] == "Completion p50 (s), CUBIC or BBR"
     assert labels["other.share"] == "Share (%), other"
 
 

@@ -79,6 +79,8 @@ def _read(
         place, _, found = said.partition(": found ")
         if not Path(place).exists():
             found = "no such file"
+        if Path(place).suffix == ".json":
+            remedy = "a capture or a qlog, or `narrows import` for what iperf3 writes"
         raise InputError.at(place, found or "files that can't be analysed", remedy) from None
     import polars as pl
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from narrows.answer.judge import Limits, Point, Replies, Request, Value, point
 from narrows.answer.question import BestQuestion
-from narrows.metrics.intervals import deviation, difference_half_width
+from narrows.metrics.intervals import deviation, difference_half_width, mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def rank(
     while wanted:
         replies = yield wanted
         for (value, _), rows in zip(wanted, replies, strict=True):
-            known[value] = point(value, rows, [question.metric])
+            known[value] = point(value, rows, [question.metric], limits.level)
         ranked = _rank(question, known)
         beside = _tied_with_best(question.metric, ranked)
         open_ = [*ranked[:1], *beside] if beside else []
@@ -63,12 +62,12 @@ def _rank(question: BestQuestion, known: dict[Value, Point]) -> tuple[Point, ...
 
 def _tied_with_best(metric: str, ranked: Sequence[Point]) -> tuple[Point, ...]:
     """The points whose difference from the best has an interval that includes zero."""
-    return tuple(one for one in ranked[1:] if _alike(ranked[0].values[metric], one.values[metric]))
+    return tuple(one for one in ranked[1:] if _alike(ranked[0], one, metric))
 
 
-def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
-    difference = abs(math.fsum(one) / len(one) - math.fsum(other) / len(other))
-    return difference <= difference_half_width(one, other)
+def _alike(best: Point, other: Point, metric: str) -> bool:
+    one, two = best.values[metric], other.values[metric]
+    return abs(mean(one) - mean(two)) <= difference_half_width(one, two, best.level)
 
 
 def _varies(one: Point, metric: str) -> bool:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from narrows.answer.question import AskedCondition, metrics_in
 from narrows.metrics.catalogue import find
-from narrows.metrics.intervals import half_width, mean
+from narrows.metrics.intervals import LEVEL, half_width, mean
 
 Row: TypeAlias = Mapping[str, float | None]
 """The metrics of a run."""
@@ -20,8 +20,10 @@ Request: TypeAlias = tuple[Value, int]
 """The first trials of a value, as many as the number says."""
 Replies: TypeAlias = Sequence[Sequence[Row]]
 """For each request a row for each of its trials."""
-_GROWTH = 1.5
+_GROWTH = 2
 """How much the number of trials grows while something is undecided."""
+_VALUES = 10
+"""About as many values does a search look at."""
 
 
 class PointState(StrEnum):
@@ -41,16 +43,32 @@ class Limits:
 
     def more(self, count: int) -> int:
         """The next number of trials."""
-        return min(self.most, max(count + 1, math.ceil(count * _GROWTH)))
+        return min(self.most, count * _GROWTH)
+
+    @property
+    def level(self) -> float:
+        """The confidence of each look at each value, so that all together keep `LEVEL`.
+
+        Each has an equal part of the errors (Bonferroni). Otherwise a search would end where luck
+        decides it.
+        """
+        looks, count = 1, self.least
+        while count < self.most:
+            looks, count = looks + 1, self.more(count)
+        return 1 - (1 - LEVEL) / (looks * _VALUES)
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The results of a value's runs: the values of each metric, or difference, that has any."""
+    """The results of a value's runs: the values of each metric, or difference, that has any.
+
+    Intervals of their means have the confidence `level`.
+    """
 
     value: Value
     trials: int
     values: Mapping[str, tuple[float, ...]]
+    level: float = LEVEL
 
     def mean(self, metric: str) -> float | None:
         """The mean of a metric; None if no run has a value."""
@@ -58,11 +76,11 @@ class Point:
         return mean(known) if known else None
 
     def interval(self, metric: str) -> tuple[float, float] | None:
-        """The ends of the 95 % interval of the mean, within the possible values of the metric."""
+        """The ends of the interval of the mean, within the possible values of the metric."""
         known = self.values.get(metric, ())
         if not known:
             return None
-        middle, reach = mean(known), half_width(known)
+        middle, reach = mean(known), half_width(known, self.level)
         low, high = _possible(metric)
         return max(middle - reach, low), min(middle + reach, high)
 
@@ -92,13 +110,13 @@ def _possible(quantity: str) -> tuple[float, float]:
     return 0.0, 1.0 if metric.part else math.inf
 
 
-def point(value: Value, rows: Sequence[Row], quantities: Sequence[str]) -> Point:
+def point(value: Value, rows: Sequence[Row], quantities: Sequence[str], level: float) -> Point:
     """The runs of a value as a point, with differences and the metrics in them."""
     names = dict.fromkeys(name for one in quantities for name in (one, *metrics_in(one)))
     known = {
         name: tuple(v for row in rows if (v := _read(row, name)) is not None) for name in names
     }
-    return Point(value, len(rows), known)
+    return Point(value, len(rows), known, level)
 
 
 def _read(row: Row, quantity: str) -> float | None:
@@ -128,7 +146,7 @@ class Knowledge:
         while wanted:
             replies = yield wanted
             for (value, _), rows in zip(wanted, replies, strict=True):
-                self.points[value] = point(value, rows, quantities)
+                self.points[value] = point(value, rows, quantities, self.limits.level)
             wanted = [
                 (value, self.limits.more(count))
                 for value, count in wanted

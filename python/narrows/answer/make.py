@@ -96,7 +96,9 @@ class AnswerSet:
             "value": self._value(point),
             "trials": point.trials,
             "mean": means,
-            "half_width": {n: _finite(half_width(v)) for n, v in point.values.items() if v},
+            "half_width": {
+                n: _finite(half_width(v, point.level)) for n, v in point.values.items() if v
+            },
         }
 
 

@@ -207,5 +207,5 @@ def mean_words(point: Point, metric: str) -> str:
         return "has no value"
     found = find(metric)
     unit = f" {found.unit}" if found is not None and found.unit else ""
-    digits = 3 if half_width(known) > 1e-4 * abs(sum(known) / len(known)) else 4
-    return interval(known, digits, unit)
+    digits = 3 if half_width(known, point.level) > 1e-4 * abs(sum(known) / len(known)) else 4
+    return interval(known, digits, unit, point.level)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from narrows._native import MAX_TRIALS as LIMIT
 from narrows.backends import Backend, get_backend
-from narrows.backends.observed import MeasurementBackend
 from narrows.compare.judge import Comparison
 from narrows.compare.trials import Engine, Trials
 from narrows.compare.vary import chanceless
@@ -96,11 +95,7 @@ def compare_participants(
         measured=made.measured,
         left_out=made.left_out,
         cpu_s=made.cpu_s,
-        unknown_capacity=[
-            engine.label
-            for engine in engines
-            if isinstance(engine.backend, MeasurementBackend) and not engine.backend.capacity_known
-        ],
+        unknown_capacity=[engine.label for engine in engines if not engine.shows_capacity],
     )
     made.more(2, most)
     comparison.seeded = not chanceless(comparison.chance)

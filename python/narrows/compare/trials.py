@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.backends import Backend
+from narrows.backends.observed import MeasurementBackend
 from narrows.compare.judge import LeftOut
-from narrows.compare.quantities import Measured, measure
+from narrows.compare.quantities import ComparedQuantity, Measured, measure
 from narrows.compare.vary import vary
 from narrows.execute import Job, Pool, State, StoreCache, Watcher
 from narrows.plan import Cell, Plan, Trial, trial_of
@@ -32,6 +33,11 @@ class Engine:
     label: str
     backend: Backend
     plan: Plan
+
+    @property
+    def shows_capacity(self) -> bool:
+        """False for a measurement in which nothing shows the bottleneck's capacity."""
+        return not isinstance(self.backend, MeasurementBackend) or self.backend.capacity_known
 
 
 class Trials:
@@ -79,7 +85,10 @@ class Trials:
         self.cpu_s[engine.label] += stored.info.cpu_s
         if stored.info.invalid is None:
             self._drawn.setdefault(engine.label, job.trial)
-            return measure(stored.scenario, stored.tables, stored.info, engine.plan.groups)
+            found = measure(stored.scenario, stored.tables, stored.info, engine.plan.groups)
+            if not engine.shows_capacity:
+                found.pop(ComparedQuantity("utilization"), None)
+            return found
         trial = job.trial
         out = LeftOut(engine.label, trial.number, trial.seed, stored.info.invalid)
         self.left_out.append(out)

@@ -178,9 +178,9 @@ def _outcome(one: AttemptResult, shown: int) -> CheckOutcome | None:
 
 
 def _cell(one: AttemptResult, shown: int) -> str:
-    """Returns a verdict on all checks, with the mean of one of them."""
+    """Returns the verdict on all checks, with the mean of one check if its verdict is the same."""
     outcome = _outcome(one, shown)
-    if outcome is None or not outcome.values:
+    if outcome is None or not outcome.values or one.results[shown].verdict != one.verdict:
         return str(one.verdict)
     return f"{one.verdict} {outcome.scale * mean(outcome.values):.4g}"
 

@@ -104,11 +104,15 @@ def _read(path: Path, form: str | None) -> tuple[FileMeasurements, str]:
         return check(_READERS[kind](source, _title(path))), kind
     except _NONSENSE as error:
         words = f"no {wanted} ({_reason(error)})"
-        raise InputError.at(str(path), words, "a file as that program writes it") from None
+        remedy = "a file as that program writes it"
+        if _CAPTURE.search(path.name):
+            remedy = "`narrows analyze`, which reads captures,"
+        raise InputError.at(str(path), words, remedy) from None
     except OSError as error:
         raise InputError.at(str(path), reason(error), "a file that can be read") from None
 
 
+_CAPTURE = re.compile(r"\.(pcap|pcapng|cap|s?qlog)(\.gz)?\d*$")
 _NONSENSE = (
     *(KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
     *(EOFError, zlib.error, gzip.BadGzipFile, pl.exceptions.PolarsError),

@@ -108,8 +108,10 @@ def explain_zero(lines: Iterable[str]) -> Iterator[str]:
         yield "(± 0: every trial gave the same value.)"
 
 
-def difference_half_width(first: Sequence[float], second: Sequence[float]) -> float:
-    """Returns half of the 95 % interval of the difference of two means, after Welch.
+def difference_half_width(
+    first: Sequence[float], second: Sequence[float], level: float = LEVEL
+) -> float:
+    """Returns half of the interval of the difference of two means, by default 95 %, after Welch.
 
     Their variances may differ. Infinite if either side is a single value.
     """
@@ -121,4 +123,4 @@ def difference_half_width(first: Sequence[float], second: Sequence[float]) -> fl
     if not weight:
         return 0.0
     # Rounded, so that equal sizes share one integral.
-    return student(round(max(variance**2 / weight, 1.0), 2)) * math.sqrt(variance)
+    return student(round(max(variance**2 / weight, 1.0), 2), level) * math.sqrt(variance)

@@ -51,6 +51,10 @@ pub(super) fn name(
     if name == NO_CONTROL {
         return Ok(name.into());
     }
+    if let Some(module) = name.strip_suffix(".py") {
+        let remedy = format!("\"{module}:NAME\", with the name of its class,");
+        return Err(Wrong::value(quote(name), remedy));
+    }
     let known = || CONTROLS.iter().map(|entry| entry.info.name);
     if known().any(|known| known == name) || inputs.knows(name) {
         return Ok(name.into());
