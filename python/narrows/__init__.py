@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from narrows.version import __version__ as __version__
 
-TYPE_CHECKING = False  # as in typing, which would load much before anything can be interrupted
+TYPE_CHECKING = False  # as in `typing`, which is slow to load
 if TYPE_CHECKING:
     from narrows import metrics as metrics
     from narrows.api import distributions as distributions
@@ -60,7 +60,7 @@ _HOMES = {
 """The public names by the module that defines them, or the package of which they are modules."""
 __all__ = sorted(["__version__", *(name for names in _HOMES.values() for name in names)])
 
-if not TYPE_CHECKING:  # to a type checker a name that isn't above is a mistake
+if not TYPE_CHECKING:  # type checkers should report a name that isn't above
 
     def __getattr__(name: str) -> object:
         """Imports a public name when it is first used."""
@@ -75,5 +75,5 @@ if not TYPE_CHECKING:  # to a type checker a name that isn't above is a mistake
 
 
 def __dir__() -> list[str]:
-    """The public names, for completion."""
+    """Returns the public names, for completion."""
     return __all__

@@ -1,4 +1,4 @@
-"""Where narrows keeps what it has compiled for this machine."""
+"""The cache of what narrows has compiled for this machine."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from pathlib import Path
 from narrows.errors import InputError
 
 _OTHERS = 0o022
-"""Rights of others to write."""
+"""The write permissions of others."""
 
 
 def cache_directory(place: str = "--backend") -> Path:
-    """`~/.cache/narrows`, or below XDG_CACHE_HOME; raises InputError at `place` without either."""
+    """Returns `~/.cache/narrows`, or a folder of XDG_CACHE_HOME.
+
+    Raises InputError without either.
+    """
     base = os.environ.get("XDG_CACHE_HOME", "")
     root = base if base.startswith("/") else os.path.expanduser("~/.cache")  # noqa: PTH111
     if not root.startswith("/"):
@@ -22,9 +25,10 @@ def cache_directory(place: str = "--backend") -> Path:
 
 
 def private_directory(folder: Path, place: str = "--backend") -> Path:
-    """A folder of the cache, made if it is missing, in which nobody else can write.
+    """Returns a folder of the cache, made if it is missing, in which nobody else can write.
 
-    What is in it is loaded and executed. Raises InputError at `place` for somebody else's.
+    Its contents are loaded and executed. Raises InputError at `place` if the folder is somebody
+    else's.
     """
     for part in (folder.parent, folder):
         part.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -38,7 +42,7 @@ def private_directory(folder: Path, place: str = "--backend") -> Path:
 
 
 def is_private(file: Path) -> bool:
-    """Whether a file is there that is ours and that nobody else can write."""
+    """Returns True if a file exists that is ours and that nobody else can write."""
     if not file.is_file():
         return False
     mode = file.stat()

@@ -26,7 +26,7 @@ Tables: TypeAlias = Mapping[str, "Columns | ArrowTable | pl.DataFrame"]
 
 @cache
 def schema(table: str) -> Mapping[str, pl.DataType]:
-    """The columns of a table by name, in their order; raises KeyError for an unknown table."""
+    """Returns the columns of a table by name, in order; raises KeyError for an unknown table."""
     import polars as pl
 
     types = {
@@ -41,14 +41,14 @@ def schema(table: str) -> Mapping[str, pl.DataType]:
 
 
 def empty(table: str) -> pl.DataFrame:
-    """The table without rows."""
+    """Returns the table without rows."""
     import polars as pl
 
     return pl.DataFrame(schema=dict(schema(table)))
 
 
 def compute_table(table: str, rows: pl.DataFrame, known: Mapping[str, pl.Expr]) -> pl.DataFrame:
-    """The table with each column computed by its expression over `rows`; null where there is none.
+    """Computes each column of the table by its expression over `rows`; null without an expression.
 
     Raises ValueError for a column that the table doesn't have.
     """
@@ -66,9 +66,9 @@ def compute_table(table: str, rows: pl.DataFrame, known: Mapping[str, pl.Expr]) 
 class Columns:
     """Columns of equal length by name, each an array that is read on use, usually only once.
 
-    Numbers with nulls are floats, NaN where they are null; texts are objects, None where they are.
-    Metrics and the figures of runs compute on this, whether the table comes from the native module
-    or is a frame: polars is for studies, and a run does without.
+    Numbers with nulls become floats with NaN in place of nulls; texts become objects with None.
+    Metrics and the figures of runs compute on these columns, whether the table comes from the
+    native module or is a frame: only studies need polars, a run does without.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Columns:
         rows: NDArray[np.intp] | None = None,
         parts: Callable[[], Iterator[Columns]] | None = None,
     ) -> None:
-        """A table with `parts` is in a file: a column is read whenever it is asked for."""
+        """Makes a table, which is in a file if it has `parts`: then each use reads the column."""
         self.names = tuple(names)
         self._read, self._rows, self._parts = read, rows, parts
         self._length = length if rows is None else len(rows)
@@ -87,7 +87,7 @@ class Columns:
 
     @classmethod
     def of(cls, values: Mapping[str, NDArray[Any]]) -> Columns:
-        """A table of arrays."""
+        """Returns a table of arrays."""
         return cls(list(values), values.__getitem__, len(next(iter(values.values()))))
 
     def __len__(self) -> int:
@@ -110,23 +110,26 @@ class Columns:
         return self[name].astype(np.float64, copy=False)
 
     def texts(self, name: str) -> list[str]:
-        """A column of texts; empty ones for nulls."""
+        """Returns a column of texts, with an empty text for each null."""
         return [text or "" for text in self[name].tolist()]
 
     def take(self, rows: NDArray[np.intp]) -> Columns:
-        """Some of the rows, in the order of their numbers."""
+        """Returns some of the rows, in the order of `rows`."""
         return Columns(self.names, self.__getitem__, self._length, rows)
 
     def where(self, mask: NDArray[np.bool_]) -> Columns:
-        """The rows for which `mask` is true."""
+        """Returns the rows for which `mask` is true."""
         return self.take(np.flatnonzero(mask))
 
     def parts(self) -> Iterator[Columns]:
-        """The rows in their order: some at a time if they are in a file, else all at once."""
+        """Yields the rows in order: part by part if they are in a file, else all at once."""
         return iter((self,)) if self._parts is None else self._parts()
 
     def having(self, name: str, values: Iterable[Any]) -> Columns:
-        """The rows with one of these values in a column; of a file, only they get into memory."""
+        """Returns the rows with one of these values in a column.
+
+        Only they are loaded from a file.
+        """
         wanted = list(values)
         if self._parts is None:
             return self.where(_among(self[name], wanted))
@@ -141,7 +144,7 @@ class Columns:
         return Columns(self.names, read, sum(len(rows) for _, rows in found))
 
     def by(self, name: str) -> dict[int, NDArray[np.intp]]:
-        """The rows of every flow or link, ascending in time, by its number."""
+        """Returns the rows of every flow or link by its number, ascending in time."""
         keys = self[name]
         order = np.lexsort((self["time_s"], keys))
         borders = np.flatnonzero(np.diff(keys[order])) + 1
@@ -149,16 +152,16 @@ class Columns:
         return {int(keys[rows[0]]): rows for rows in spans}
 
     def sort_by(self, *names: str) -> Columns:
-        """The rows by these columns, ascending; equal ones keep their order."""
+        """Returns the rows sorted by these columns, ascending; equal ones keep their order."""
         return self.take(np.lexsort([self[name] for name in reversed(names)]))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Every row by the names of the columns, in values of Python."""
+        """Yields every row by the names of the columns, as Python values."""
         lists = [self[name].tolist() for name in self.names]
         return (dict(zip(self.names, row, strict=True)) for row in zip(*lists, strict=True))
 
     def frame(self) -> pl.DataFrame:
-        """The table for polars; unknown numbers are null."""
+        """Returns the table for polars; unknown numbers are null."""
         import polars as pl
 
         series = [
@@ -171,7 +174,7 @@ class Columns:
 
 
 def columns(table: Table) -> Columns:
-    """A table as plain columns."""
+    """Returns a table as plain columns."""
     if isinstance(table, Columns):
         return table
     if isinstance(table, ArrowTable):
@@ -192,7 +195,10 @@ def _native_columns(table: ArrowTable) -> Columns:
 
 
 def _among(values: NDArray[Any], wanted: Sequence[Any]) -> NDArray[np.bool_]:
-    """Where a value is one of the wanted ones. NumPy would sort texts, among which are nulls."""
+    """Returns where a value is one of the wanted ones.
+
+    NumPy would sort texts, which may include nulls.
+    """
     if values.dtype.kind != "O":
         return np.isin(values, wanted)
     found: NDArray[np.bool_] = np.zeros(len(values), dtype=np.bool_)
@@ -217,13 +223,13 @@ def _from_native(table: ArrowTable, name: str, group: int | None = None) -> NDAr
 
 
 def total(values: NDArray[Any]) -> float:
-    """The sum of numbers, always added in the same order, so that it is the same on any processor.
+    """Returns the sum of numbers, always added in the same order: it is the same on any processor.
 
-    Blocks of 128 numbers, in which each 16th is added to the 16th after it, are added in pairs.
+    Each block of 128 numbers is added up in 16 interleaved sums, and the sums of blocks in pairs.
     """
     return _native.total(np.ascontiguousarray(values, dtype=np.float64))
 
 
 def mean(values: NDArray[Any]) -> float | None:
-    """The mean of numbers; None without any."""
+    """Returns the mean of numbers; None without any."""
     return total(values) / len(values) if len(values) else None

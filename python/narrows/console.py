@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from narrows.store import Result
 
 LONG_S = 60.0
-"""An estimated duration from which on it is printed before a run."""
+"""A longer estimated duration is printed before a run."""
 SHOW_AFTER_S = 1.0
-"""A run shorter than this shows no progress bar."""
+"""A shorter run shows no progress bar."""
 UNKNOWN = "-"
 """The cell of a value that isn't known."""
 MOST_ROWS = 12
 """More flows than this are summarised by congestion control."""
 PLAIN_WIDTH = 100
-"""Columns where the output is no terminal."""
+"""The width in columns where the output is no terminal."""
 
 Entry = Mapping[str, Any]
 
@@ -41,7 +41,7 @@ class ProgressBar:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` tells the time in s."""
+        """Makes the bar; `clock` returns the time in s."""
         self._clock, self._began = clock, clock()
         self._bar: Progress | None = None
         self._terminal = sys.stderr.isatty()
@@ -59,7 +59,7 @@ class ProgressBar:
         if not self._terminal:
             self._tell(state.step)
             return
-        if state.part < self._part / 2:  # further runs begin, whose time left is another
+        if state.part < self._part / 2:  # further runs begin: start the estimate anew
             self._began = self._clock()
         self._part = state.part
         elapsed = self._clock() - self._began
@@ -112,12 +112,12 @@ class StepBar:
 
 
 _GUESSED = 0.15
-"""Below this part of the whole the time left isn't estimated: unpacking says little about
+"""Below this fraction of the whole the remaining time isn't estimated: unpacking says little about
 compiling."""
 
 
 def step_line(step: str, fraction: float, elapsed_s: float) -> str:
-    """A line for a step of a long task, `elapsed_s` seconds after its beginning."""
+    """Returns a line for a step of a long task, `elapsed_s` seconds after its beginning."""
     if not _GUESSED <= fraction < 1.0:
         return step
     left = clock(elapsed_s * (1 - fraction) / fraction)
@@ -157,7 +157,7 @@ def print_summary(result: Result, notes: Iterable[str] = ()) -> None:
 
 
 def delay_lines(runs: Sequence[Entry], given_rtt_ms: float | None = None) -> Iterator[str]:
-    """A sentence on the delays of a measurement, if it shows both round trips and a queue."""
+    """Yields a sentence on a measurement's delays, if it shows both round trips and a queue."""
     lowest = [flow["rtt_ms"]["min"] for flow in runs[0]["flows"]]
     known = [ms for ms in lowest if ms is not None]
     if known and runs[0]["bottleneck"]["queue_ms"]["mean"] is not None:
@@ -181,7 +181,10 @@ def note_cached(result: Result) -> None:
 
 
 def note_cost(job: Experiment) -> None:
-    """Says on standard error that a run will take long, and what of it does, before it begins."""
+    """Warns on standard error that a run will take long, and what takes most of the time.
+
+    It does so before the run begins.
+    """
     from narrows.execute.cost import slowest
     from narrows.runner import expected_s
 
@@ -240,7 +243,7 @@ def _flow_table(runs: Sequence[Entry]) -> Table:
 
 
 def _completion_table(runs: Sequence[Entry]) -> Table:
-    """Completion times of each class, and by size; means over the runs."""
+    """Returns completion times of each class, and by size; means over the runs."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -256,7 +259,7 @@ def _completion_table(runs: Sequence[Entry]) -> Table:
 
 
 def completion_rows(runs: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
-    """A row for each class with completed transfers, and one below for each range of sizes."""
+    """Yields a row for each class with completed transfers, and rows for ranges of sizes."""
     from narrows.metrics.completions import SIZES
 
     found = [entry for run in runs for entry in run.get("completions", ())]
@@ -289,7 +292,7 @@ _OF_APPLICATIONS = (
 
 
 def application_lines(runs: Sequence[Entry]) -> Iterator[str]:
-    """A line for each video and each call, with means over the runs."""
+    """Yields a line for each video and each call, with means over the runs."""
     from narrows.metrics.catalogue import WORKLOAD
 
     titles = {metric.name: metric for metric in WORKLOAD}
@@ -307,9 +310,9 @@ def application_lines(runs: Sequence[Entry]) -> Iterator[str]:
 
 
 def flow_rows(runs: Sequence[Entry]) -> list[tuple[str, str, list[str]]]:
-    """A row for every flow: name, control and formatted cells, means over `runs`.
+    """Returns a row for every flow: name, control and formatted cells, means over `runs`.
 
-    A chain is one flow, with the means of its instances. If there were more than `MOST_ROWS`, all
+    A chain is one flow, with the means of its instances. With more than `MOST_ROWS` flows, all
     flows of a control share a row.
     """
     flows = [flow for run in runs for flow in _chains_as_one(run["flows"])]
@@ -323,7 +326,7 @@ def flow_rows(runs: Sequence[Entry]) -> list[tuple[str, str, list[str]]]:
 
 
 def _chains_as_one(flows: Sequence[Entry]) -> Iterator[Entry]:
-    """The flows of a run; the instances of a chain are combined."""
+    """Yields the flows of a run; the instances of a chain are combined."""
     by_name: dict[str, list[Entry]] = {}
     for flow in flows:
         by_name.setdefault(flow["name"], []).append(flow)
@@ -347,7 +350,7 @@ def _name_label(group: Sequence[Entry], runs: int) -> str:
 
 
 def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[str]]:
-    """Shares and retransmissions are summed within a run; the others are means over flows."""
+    """Sums shares and retransmissions within a run; the other values are means over flows."""
     cells = [
         _cell(_mean(flow["goodput_mbps"] for flow in group), "{:.2f}"),
         _cell(_sum(flow["share"] for flow in group), "{:.1f}", 100 / runs),
@@ -360,14 +363,14 @@ def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[
 
 
 def _completion_time(flow: Entry) -> float | None:
-    """The completion time; for a flow with a workload the mean of its transfers."""
+    """Returns the completion time; for a flow with a workload the mean of its transfers."""
     seen = flow.get("workload")
     found: float | None = flow["fct_s"] if seen is None else seen["completion_s"]["mean"]
     return found
 
 
 def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
-    """A line for every link, and one for losses elsewhere."""
+    """Yields a line for every link, and one for losses elsewhere."""
     rtt_ms = runs[0]["scenario"]["path"]["rtt_ns"] / 1e6
     yield _link_line("bottleneck", [run["bottleneck"] for run in runs], rtt_ms)
     for number, link in enumerate(runs[0].get("links", ())):
@@ -378,7 +381,7 @@ def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
 
 
 def _loss_line(losses: Sequence[Entry]) -> str:
-    """How much of the data was lost on the whole path, and where; what is unknown is left out."""
+    """Says how much data was lost on the whole path, and where; unknown values are left out."""
     rate = _mean(loss["loss_rate"] for loss in losses)
     known = ((place, _mean(loss[place] for loss in losses)) for place in ("queues", "elsewhere"))
     words = {"queues": "packets in queues", "elsewhere": "elsewhere"}
@@ -388,7 +391,7 @@ def _loss_line(losses: Sequence[Entry]) -> str:
 
 
 def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
-    """A link in words; `rtt_ms` is the path's delay: a BDP, where the rate is constant."""
+    """Describes a link; `rtt_ms` is the path's delay: a BDP, where the rate is constant."""
 
     def mean(key: str, form: str, scale: float = 1.0) -> Iterator[str]:
         found = _mean(link[key] for link in links)
@@ -430,7 +433,7 @@ def _cell(value: float | None, form: str, scale: float = 1.0) -> str:
 
 
 def print_list(rows: Iterable[tuple[str, str]]) -> None:
-    """Names and what they mean, in two columns."""
+    """Prints names and what they mean, in two columns."""
     for line in align(list(rows), left=2):
         print(line)
 

@@ -1,4 +1,4 @@
-"""The first thing to try: a published figure, computed and judged in seconds, on one screen."""
+"""The first command to try: a published figure, computed and judged in seconds, on one screen."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ SHOWN = (
     ("panaderia/fig9-rtprop", 2),
     ("panaderia/fig9-loss", 0),
 )
-"""The claims, and which check of each, that tell the story; the page has all."""
+"""The claims that tell the story, and a check of each; the page has all."""
 WIDE = 50.0
-"""Half an interval as wide as this leaves nearly every percentage possible."""
+"""An interval with half of this width leaves nearly every percentage possible."""
 COLUMNS, COLUMN_S = 60, 1.0
-"""The sparklines show this many columns, each the mean of this many seconds."""
+"""The number of columns of the sparklines, and the seconds over which each is a mean."""
 TICK_COLUMNS = 20
 LEVELS = "▁▂▃▄▅▆▇█"
 MARKS = {True: "✓", False: "✗", None: "?"}
@@ -37,7 +37,7 @@ EXPLAINED = (
     (False, "✗ isn't an error: the paper gives a number that narrows doesn't find."),
     (None, "? is undecided: the interval of so few runs is on both sides of a bound."),
 )
-"""The marks that aren't plain, if some check has them."""
+"""The marks that need an explanation, if some check has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def compute(out: str | Path | None = None, watcher: Watcher | None = None) -> De
 
 
 def lines(demo: Demo) -> Iterator[str]:
-    """One screen: what is seen, the cycle, the verdicts, where the page is."""
+    """Yields one screen: the observation, the cycle, the verdicts, and the path of the page."""
     checks = _checks(demo.reproduction)
     turn = "they take turns every 20 s" if checks[0].passed else "no regular cycle was found"
     yield f"Two BBR and two CUBIC flows share a link of 80 Mbit/s: {turn}."
@@ -100,7 +100,7 @@ def _checks(done: Reproduction) -> list[Check]:
 
 
 def _verdict_line(check: Check) -> str:
-    """The mark of a verdict, what was checked, what was measured."""
+    """Returns the mark of a verdict, what was checked, and what was measured."""
     measured = check.measured.partition(" (")[0].partition(";")[0]
     wide = re.fullmatch(r"(\S+) ± (\S+) %", measured)
     if wide is not None and float(wide[2]) >= WIDE:
@@ -115,7 +115,7 @@ def _time_taken(done: Reproduction) -> str:
 
 
 def _chart(share: Floats, start_s: float) -> Iterator[str]:
-    """The shares of both kinds as sparklines from 0 to 100 %, above an axis of time."""
+    """Yields the shares of both kinds as sparklines from 0 to 100 %, above an axis of time."""
     for name, part in (("BBR", share), ("CUBIC", 1 - share)):
         yield f"{name:5} {sparkline(part.tolist())}  {part.min():.0%} to {part.max():.0%}"
     ticks = (
@@ -125,6 +125,6 @@ def _chart(share: Floats, start_s: float) -> Iterator[str]:
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """Values between 0 and 1 as blocks of eight heights."""
+    """Returns values between 0 and 1 as blocks of eight heights."""
     top = len(LEVELS) - 1
     return "".join(LEVELS[min(max(round(value * top), 0), top)] for value in values)

@@ -11,9 +11,9 @@ from typing import Self
 class Problem:
     """One problem of an input.
 
-    `place` is a dotted path such as `flows[1].cca`, a line of a file or an option; `file` the file
-    that contains it, if any; `found` what is there; `remedy` what would be right; `line` and
-    `column` the position in the file, both counted from 1.
+    `place` is a dotted path such as `flows[1].cca`, a line of a file or an option; `file` is the
+    file that contains it, if any; `found` is the value there; `remedy` is what would be right;
+    `line` and `column` are the position in the file, counted from 1.
     """
 
     place: str
@@ -28,7 +28,7 @@ class Problem:
         return f"{where}: found {self.found}; {self.remedy} would be right"
 
     def _origin(self) -> str:
-        """The file, with the line if it is known; for a text without a file, the line."""
+        """Returns the file, with the line if it is known; for a text without a file, the line."""
         if self.line is None:
             return self.file or ""
         if self.file is None:
@@ -48,12 +48,12 @@ class InputError(NarrowsError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[Self], tuple[tuple[Problem, ...]]]:
-        """As which it reaches another process: by its problems."""
+        """Returns the form in which the error is sent to another process: its problems."""
         return type(self), (self.problems,)
 
     @classmethod
     def at(cls, place: str, found: str, remedy: str, file: str | None = None) -> Self:
-        """The error with a single problem."""
+        """Returns the error with a single problem."""
         return cls([Problem(place, found, remedy, file)])
 
     @property
@@ -81,9 +81,10 @@ class StoreError(InputError):
 
 
 class EngineError(NarrowsError):
-    """An invariant of the engine is broken: a mistake in narrows (exit status 70).
+    """An invariant of the engine is broken: a bug in narrows (exit status 70).
 
-    `words` are the engine's own; `reproducer` is a specification that repeats it, if there is one.
+    `words` are the engine's message; `reproducer` is a specification that repeats the run, if there
+    is one.
     """
 
     SAYS = "the simulator broke off"
@@ -97,7 +98,7 @@ class EngineError(NarrowsError):
         )
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str | None]]:
-        """As which it reaches another process."""
+        """Returns the form in which the error is sent to another process."""
         return type(self), (self.words, self.reproducer)
 
 

@@ -58,7 +58,7 @@ def open_regular(path: Path, *, follow: bool = True) -> BufferedReader:
 
 
 def reason(error: OSError) -> str:
-    """The fault of a file, in words that follow "found"."""
+    """Returns the fault of a file, in words that follow "found"."""
     if isinstance(error, FileNotFoundError):
         return "no such file"
     return error.strerror or str(error)

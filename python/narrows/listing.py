@@ -19,10 +19,10 @@ _NESTED = ("figures", "metrics")
 
 
 def listing(kind: str, backend: str = "sim", names: Sequence[str] = ()) -> list[Row]:
-    """The rows for a kind, such as "ccas" or "paths", on `backend`; only those of `names`.
+    """Returns the rows for a kind, such as "ccas" or "paths", on `backend`; only those of `names`.
 
-    A name stands for the entry that has it, or for all whose name contains it. Raises InputError
-    for one that no entry has.
+    A name means the entry that has it, or all entries whose name contains it. Raises InputError for
+    a name without entries.
     """
     rows = list(_LISTINGS[kind]())
     if backend != "sim" and kind in ("ccas", "queues", "profiles"):
@@ -32,14 +32,14 @@ def listing(kind: str, backend: str = "sim", names: Sequence[str] = ()) -> list[
 
 
 def overview(kind: str, rows: Sequence[Row]) -> Sequence[Row]:
-    """The rows that `listing` has for a kind, without the parameters of its entries."""
+    """Returns the rows that `listing` has for a kind, without the parameters of its entries."""
     return rows if kind in _NESTED else [entry[0] for entry in _entries(rows)]
 
 
 def find(name: str, backend: str = "sim") -> dict[str, list[Row]]:
-    """The rows of every kind that has an entry of this name, or else with the name in theirs.
+    """Returns the rows of every kind with an entry of this name, or else with the name in theirs.
 
-    Raises InputError, with the nearest kind or name, for one that nothing has.
+    Raises InputError, with the nearest kind or name, if there is none.
     """
     kinds = [kind for kind in _LISTINGS if kind != "backends"]
     known = {kind: _names(kind, listing(kind, backend)) for kind in kinds}
@@ -54,7 +54,7 @@ def find(name: str, backend: str = "sim") -> dict[str, list[Row]]:
 
 
 def _names(kind: str, rows: Sequence[Row]) -> list[str]:
-    """The names of the entries of a kind."""
+    """Returns the names of the entries of a kind."""
     entries = _entries(rows)
     if kind not in _NESTED:
         return [entry[0][0] for entry in entries]
@@ -62,7 +62,7 @@ def _names(kind: str, rows: Sequence[Row]) -> list[str]:
 
 
 def count(kind: str) -> int | None:
-    """The number of entries of a kind; None for a kind that isn't in the registries."""
+    """Returns the number of entries of a kind; None for a kind that isn't in the registries."""
     if kind == "backends":
         return len(NAMES)
     if kind not in _LISTINGS:
@@ -71,7 +71,7 @@ def count(kind: str) -> int | None:
 
 
 def _select_rows(rows: Sequence[Row], kind: str, name: str) -> Iterator[Row]:
-    """The entries called `name`, or with it in theirs, and the heads of nested ones."""
+    """Yields the entries called `name`, or with it in theirs, and the heads of nested ones."""
     known = [own.strip() for own, _ in rows]
     wanted = {name} if name in known else {own for own in known if name in own}
     if not wanted:
@@ -87,14 +87,14 @@ def _select_rows(rows: Sequence[Row], kind: str, name: str) -> Iterator[Row]:
 
 
 def _entries(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    """Each row with the indented ones below it."""
+    """Yields each row with the indented rows below it."""
     heads = [at for at, (name, _) in enumerate(rows) if not name.startswith(" ")]
     for start, end in zip(heads, [*heads[1:], len(rows)], strict=True):
         yield rows[start:end]
 
 
 def nest(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """The rows as objects; indented rows are put into the one before, by name."""
+    """Returns the rows as objects; indented rows are put into the one before, by name."""
     found: list[dict[str, Any]] = []
     for name, meaning in rows:
         if name.startswith("  ") and found:
@@ -105,7 +105,10 @@ def nest(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def _backends() -> Iterator[Row]:
-    """Each back end with its engine, then each feature with its back ends and the refusals."""
+    """Yields each back end with its engine, then each feature with its back ends.
+
+    A feature also has the reasons for refusals.
+    """
     from narrows.backends.features import table
 
     found = table()
@@ -120,7 +123,7 @@ def _backends() -> Iterator[Row]:
 
 
 def as_json(kind: str, backend: str = "sim", names: Sequence[str] = ()) -> object:
-    """A list for programs: back ends as a table, others as objects."""
+    """Returns a list for programs: back ends as a table, others as objects."""
     if kind == "backends" and not names:
         from narrows.backends.features import table
 

@@ -1,4 +1,4 @@
-"""The sizes of full packets, by which packets, payload and bytes on the wire are converted."""
+"""The sizes of full packets, which convert between packets, payload and bytes on the wire."""
 
 from __future__ import annotations
 

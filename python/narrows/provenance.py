@@ -1,6 +1,6 @@
 """The origin of a result: the sources, the pinned versions, the packages and the machine.
 
-A wheel holds what was known when it was built; in a checkout the repository is asked.
+A wheel contains the facts of its build; in a checkout the repository is asked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROOT = Path(__file__).parents[2]
 
 @cache
 def provenance() -> dict[str, Any]:
-    """The commit, the digests of locks, the versions of packages, and the machine.
+    """Returns the commit, the digests of locks, the versions of packages, and the machine.
 
     The engine's version and digest aren't here: each result and run has them.
     """
@@ -39,7 +39,7 @@ def provenance() -> dict[str, Any]:
 
 
 def _version(name: str) -> str | None:
-    """The version of a package; None if it isn't installed, as it may be for an extra."""
+    """Returns the version of a package; None if it isn't installed, as an extra may not be."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -47,7 +47,10 @@ def _version(name: str) -> str | None:
 
 
 def sources(root: Path) -> dict[str, Any]:
-    """The commit of the sources in `root`, with "-dirty" if they were changed, and their locks."""
+    """Returns the commit of the sources in `root`, and the locks.
+
+    The commit ends with "-dirty" if the sources were changed.
+    """
     locks = {name: root / name for name in LOCKS if (root / name).is_file()}
     return {
         "commit": _commit(root) if (root / ".git").exists() else None,
@@ -65,7 +68,7 @@ def _commit(root: Path) -> str | None:
 
 
 def _processor() -> str | None:
-    """The processor's name, where Linux tells it."""
+    """Returns the processor's name, where Linux shows it."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from narrows.store.read import StoredTrial
 
 MAX_SNAPLEN = 262_144
-"""As tcpdump's."""
+"""The limit of tcpdump, too."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def prepare(
 
 
 def unmet(experiment: Experiment, result: Result) -> list[CombinationOutcome]:
-    """The checks of the specification that a result doesn't meet, or that are undecided."""
+    """Returns the checks of the specification that a result doesn't meet, or that are undecided."""
     if not experiment.loaded.spec.checks:
         return []
     from narrows.metrics.checks import RunMeasurements, judge_all
@@ -111,7 +111,7 @@ def unmet(experiment: Experiment, result: Result) -> list[CombinationOutcome]:
 
 
 def _case(experiment: Experiment) -> Combination:
-    """The specification as the only combination."""
+    """Returns the specification as the only combination."""
     from narrows.metrics.checks import Combination
     from narrows.metrics.tables import columns_of
 
@@ -135,9 +135,9 @@ def execute(
     """Runs every trial of `experiment`, on all cores, into the results directory.
 
     The directory appears complete or not at all, whatever interrupts the run. A result without the
-    `captures` is run again. `begins` is called before, unless the result is there already. Raises
-    InputError if it can't be written, or if the engine refuses the scenario or can't make the
-    captures.
+    `captures` is run again. `begins` is called before the first trial, unless the result is there
+    already. Raises InputError if the directory can't be written, or if the engine refuses the
+    scenario or can't make the captures.
     """
     _check_captures(experiment, captures)
     final = Path(out) if out is not None else default_directory(experiment.plan)
@@ -158,7 +158,7 @@ def execute(
 
 
 def expected_s(experiment: Experiment) -> float:
-    """How long the simulator will take for all trials here, about."""
+    """Estimates how long the simulator will take for all trials here."""
     trials = experiment.plan.trials
     workers = min(width(experiment.backend, None), len(trials))
     return sum(load_of(trial.scenario) for trial in trials) / LOAD_PER_CPU_S / workers
@@ -183,14 +183,14 @@ def _check_captures(experiment: Experiment, captures: CaptureOptions) -> None:
 
 
 def _report(result: Result) -> None:
-    """The page and the pictures of a result, into its directory."""
+    """Writes the page and the pictures of a result into its directory."""
     from narrows.report import write_report
 
     write_report(result.path)
 
 
 class _DraftCache(Cache):
-    """Trials go into a draft; only their summaries stay in memory."""
+    """Writes trials into a draft; only their summaries stay in memory."""
 
     def __init__(self, draft: Draft, text: str) -> None:
         self._draft, self._text = draft, text
@@ -202,14 +202,14 @@ class _DraftCache(Cache):
         return [self._summaries[number] for number in sorted(self._summaries)]
 
     def make(self, job: Job, progress: Progress) -> FinishedJob:
-        """Runs a trial, with the captures that are asked for."""
+        """Runs a trial, with the requested captures."""
         if not self._draft.captures:
             return make(job, progress)
         directory = self._draft.captures_directory(job.trial)
         return make(job, progress, CaptureRequest(self._draft.captures, directory))
 
     def fail(self, job: Job, error: Exception) -> str:
-        """Ends the whole run; writes a specification that repeats a mistake of the engine."""
+        """Ends the whole run; writes a specification that repeats a bug of the engine."""
         if isinstance(error, EngineError):
             file = write_reproducer(self._draft.final, self._text, job.trial, {}, error.words)
             raise EngineError(error.words, None if file is None else str(file)) from None

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, `timeout` and batch systems, and a closed terminal."""
+"""The signals of Ctrl-C, of `timeout` and batch systems, and of a closed terminal."""
 
 
 @contextmanager

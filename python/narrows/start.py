@@ -1,6 +1,6 @@
 """The command's first step, after which signals end it quietly, even while libraries load.
 
-Before that only modules are imported that Python has already loaded. Nothing has started yet that
+Before it, only modules are imported that Python has already loaded, and nothing has started that
 would need cleaning up.
 """
 
@@ -10,7 +10,7 @@ import _signal  # type: ignore[import-not-found]  # `signal` would load other mo
 import os
 import sys
 
-TYPE_CHECKING = False  # as in typing, which would load others, too
+TYPE_CHECKING = False  # as in `typing`, which would load other modules, too
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -28,9 +28,9 @@ def main() -> int:
 
 
 def _open_what_is_closed() -> None:
-    """Gives a process whose standard input or outputs are closed empty ones.
+    """Replaces closed standard input or outputs by empty ones.
 
-    Otherwise the first file that it opens would take their place.
+    Otherwise the first file that the process opens would take their place.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

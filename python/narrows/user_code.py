@@ -1,4 +1,4 @@
-"""Code of users that commands run: where it is always allowed, and which is about to run."""
+"""User code that commands run: where it is always allowed, and which code is about to run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _known: dict[str, None] = {}
 
 
 def configuration() -> Path | None:
-    """The file that lists what is always allowed: one path per line, `~` is the home directory.
+    """Returns the file of what is always allowed: a path per line, `~` is the home directory.
 
     None for a user without a home directory.
     """
@@ -21,7 +21,7 @@ def configuration() -> Path | None:
 
 
 def announce_to(listener: Callable[[str], object]) -> None:
-    """Has `listener` called with the name of each control before its code runs first."""
+    """Makes `listener` be called with the name of each control before its code first runs."""
     _listeners.append(listener)
 
 
@@ -34,5 +34,5 @@ def announce(control: str) -> None:
 
 
 def names() -> list[str]:
-    """The controls whose code has run in this process, in the order of their beginning."""
+    """Returns the controls whose code has run in this process, in the order of their beginning."""
     return list(_known)

@@ -3,4 +3,4 @@
 __version__ = "0.1.0"
 
 PUBLISHED = False
-"""True once this version is on the package index, so that pages may promise `pip install`."""
+"""True once this version is on the package index, so that pages may recommend `pip install`."""

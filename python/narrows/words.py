@@ -21,7 +21,7 @@ def _escape(char: str) -> str:
 
 
 def count_of(number: int, thing: str) -> str:
-    """The number with its noun, whose plural needs only an s: "1 run", "2,000 runs"."""
+    """Returns the number with its noun, whose plural needs only an s: "1 run", "2,000 runs"."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
@@ -32,13 +32,13 @@ def join_words(words: Iterable[str]) -> str:
 
 
 def label_in_percent(label: str) -> str:
-    """The label of a metric that is shown in per cent: "Share (%), BBR" for "Share, BBR"."""
+    """Returns the label of a metric in per cent: "Share (%), BBR" for "Share, BBR"."""
     title, comma, group = label.partition(",")
     return f"{title} (%){comma}{group}"
 
 
 def align(rows: Sequence[Sequence[str]], left: int = 1, *, words: bool = False) -> list[str]:
-    """Formats rows as lines: the first `left` columns are left-aligned, the others right-aligned.
+    """Returns rows as lines: the first `left` columns are left-aligned, the others right-aligned.
 
     With `words` the last column has words and is left-aligned, too.
     """

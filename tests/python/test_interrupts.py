@@ -88,13 +88,13 @@ def test_ctrl_c_does_not_change_the_status_of_what_is_done() -> None:
 def test_ctrl_c_where_python_cannot_raise_it_comes_again() -> None:
     """A callback of a weak reference, as imports have some: what it raises is only printed."""
 
-    class Held:
+    class BlockedRun:
         def __del__(self) -> None:
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.01)  # the signal arrives here
 
     def work(_arguments: object) -> int:
-        Held()
+        BlockedRun()
         threading.Event().wait(60)
         return 0
 

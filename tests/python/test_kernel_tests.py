@@ -115,7 +115,7 @@ def test_text_has_a_line_for_each_failure() -> None:
     assert not RUN.is_pass
 
 
-def test_the_place_in_a_message_is_told_once() -> None:
+def test_the_place_in_a_message_is_reported_once() -> None:
     typo = verdict("typo", "mistake", '9:31: found "sackok"; sackOK is needed', 9)
     run = ScriptRun("linux-9.9-tests", "Linux 9.9.1", (typo,))
     assert list(lines(run)) == [

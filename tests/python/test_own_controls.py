@@ -162,17 +162,17 @@ def test_a_control_with_every_method_hears_of_each_lost_packet_and_of_its_start(
 
 
 def test_a_pacing_rate_spaces_packets():
-    class Paced(Recorder):
+    class PacedRecorder(Recorder):
         told: list = []  # noqa: RUF012
 
         def control(self):
             return 1000, 4e6
 
-    output = native(Paced)
+    output = native(PacedRecorder)
     seconds = 2 - 0.5
     assert output.packets == pytest.approx(4e6 * seconds / 8 / 1448, rel=0.4)
-    assert Paced.told[-1].lost_total == 0
-    assert Paced.told[-1].delivery_rate_bps == pytest.approx(4e6, rel=0.03)
+    assert PacedRecorder.told[-1].lost_total == 0
+    assert PacedRecorder.told[-1].delivery_rate_bps == pytest.approx(4e6, rel=0.03)
 
 
 def test_a_control_of_its_own_recovery_keeps_its_window():

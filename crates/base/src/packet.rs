@@ -46,7 +46,7 @@ impl Ecn {
         }
     }
 
-    /// Whether a queue may mark this packet instead of dropping it.
+    /// Returns `true` if a queue may mark this packet instead of dropping it.
     #[must_use]
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)

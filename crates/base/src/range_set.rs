@@ -25,7 +25,7 @@ impl<T, const MOST: usize> Default for RangeSet<T, MOST> {
 }
 
 impl<T, const MOST: usize> RangeSet<T, MOST> {
-    /// Whether it holds nothing.
+    /// Returns `true` if the set is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.ranges.is_empty()
@@ -44,7 +44,7 @@ impl<T: Copy + Ord, const MOST: usize> RangeSet<T, MOST> {
         self.ranges.last().map(|&(_, end)| end)
     }
 
-    /// Whether it holds the number.
+    /// Returns `true` if the set contains the number.
     #[must_use]
     pub fn contains(&self, seq: T) -> bool {
         // Most numbers asked for are new, and above all ranges.

@@ -111,7 +111,7 @@ impl Duration {
         self.0 as f64 / NANOS_PER_SEC as f64
     }
 
-    /// Whether the span is empty.
+    /// Returns `true` if the span is empty.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0

@@ -6,7 +6,7 @@ use narrows_base::{Duration, Rate, Time};
 
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
-use crate::extreme::{Side, SlidingExtreme};
+use crate::extreme::{Extreme, SlidingExtreme};
 use crate::samples::{AckSample, Congestion, CongestionEvent, UndoEvent};
 
 /// The registry's entry.
@@ -101,9 +101,9 @@ impl Copa {
             resolution: config.options.number("resolution"),
             inverse_delta: 1.0 / delta,
             competes: false,
-            lowest: SlidingExtreme::new(Side::Lowest),
-            standing: SlidingExtreme::new(Side::Lowest),
-            highest: SlidingExtreme::new(Side::Highest),
+            lowest: SlidingExtreme::new(Extreme::Lowest),
+            standing: SlidingExtreme::new(Extreme::Lowest),
+            highest: SlidingExtreme::new(Extreme::Highest),
             standing_rtt: None,
             queueing: Duration::ZERO,
             emptied: Time::ZERO,
@@ -129,7 +129,7 @@ impl Copa {
         }
     }
 
-    /// Whether the queueing delay is below a tenth of its recent swing (section 2.2).
+    /// Returns `true` if the queueing delay is below a tenth of its recent swing (section 2.2).
     ///
     /// The queue of Copa flows touches zero once in five round trips and swings by 2.5/delta
     /// packets of each, so a tenth is half of a packet. ACKs for two packets each don't
@@ -164,7 +164,7 @@ impl Copa {
         }
     }
 
-    /// Whether the window is below the target rate's.
+    /// Returns `true` if the window is below the target rate's.
     #[expect(clippy::cast_precision_loss, reason = "delays and counts are far below 2^53")]
     fn is_below_target(&self, standing: Duration) -> bool {
         // cwnd / standing <= 1 / (delta x queueing)

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use narrows_base::registry::{OldNumbers, Parameter, ParameterDefault, Values};
+use narrows_base::registry::{FormerNumbers, Parameter, ParameterDefault, Values};
 use narrows_base::{Duration, Time};
 
 /// The unit of the base's memory, in ns.
@@ -17,7 +17,7 @@ pub(crate) const BASE_HISTORY: Parameter = Parameter::duration(
 .at_least(MINUTE)
 .at_most(1_000 * MINUTE)
 .in_steps_of(MINUTE)
-.formerly("base_history", OldNumbers::Unit("min"));
+.formerly("base_history", FormerNumbers::Unit("min"));
 /// The option for how many samples the current delay is the minimum of.
 pub(crate) const CURRENT_FILTER: Parameter = Parameter::whole(
     "current_filter",

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use narrows_base::{Duration, Time};
 
-/// Which extreme.
+/// Which extreme is kept: the lowest or the highest sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum Extreme {
     Lowest,
     Highest,
 }
@@ -14,20 +14,20 @@ pub(crate) enum Side {
 /// A sliding extreme of durations, which drops samples that a later one exceeds.
 #[derive(Clone, Debug)]
 pub(crate) struct SlidingExtreme {
-    side: Side,
+    side: Extreme,
     samples: VecDeque<(Time, Duration)>,
 }
 
 impl SlidingExtreme {
-    pub(crate) const fn new(side: Side) -> Self {
+    pub(crate) const fn new(side: Extreme) -> Self {
         Self { side, samples: VecDeque::new() }
     }
 
     /// Takes a sample and forgets those older than `window`; returns the extreme.
     pub(crate) fn update(&mut self, now: Time, window: Duration, value: Duration) -> Duration {
         let outdone = |old: Duration| match self.side {
-            Side::Lowest => old >= value,
-            Side::Highest => old <= value,
+            Extreme::Lowest => old >= value,
+            Extreme::Highest => old <= value,
         };
         while self.samples.back().is_some_and(|&(_, old)| outdone(old)) {
             self.samples.pop_back();
@@ -54,7 +54,7 @@ mod tests {
             };
             [(0, 5), (2, 9), (4, 7), (11, 8), (13, 8), (30, 6)].map(&mut take)
         };
-        assert_eq!(feed(Side::Lowest), [5, 5, 5, 7, 7, 6]);
-        assert_eq!(feed(Side::Highest), [5, 9, 9, 9, 8, 6]);
+        assert_eq!(feed(Extreme::Lowest), [5, 5, 5, 7, 7, 6]);
+        assert_eq!(feed(Extreme::Highest), [5, 9, 9, 9, 8, 6]);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) static FIXED: Entry = Entry {
             ),
         ],
     },
-    build: |config| Box::new(Fixed::new(&config)),
+    build: |config| Box::new(FixedWindow::new(&config)),
 };
 
 /// A window or a pacing rate from outside.
@@ -43,7 +43,7 @@ pub struct Setting {
 
 /// A given window and rate.
 #[derive(Clone, Debug)]
-struct Fixed {
+struct FixedWindow {
     mss: u32,
     window: u32,
     pacing_rate: Option<Rate>,
@@ -53,12 +53,12 @@ struct Fixed {
 /// Gives a window or a rate to a control if it is `fixed`; others take none.
 pub fn set_fixed(control: &mut dyn CongestionControl, setting: Setting) {
     let control: &mut dyn Any = control;
-    if let Some(fixed) = control.downcast_mut::<Fixed>() {
+    if let Some(fixed) = control.downcast_mut::<FixedWindow>() {
         fixed.set(setting);
     }
 }
 
-impl Fixed {
+impl FixedWindow {
     fn new(config: &CcConfig) -> Self {
         Self {
             mss: config.mss,
@@ -81,7 +81,7 @@ impl Fixed {
     }
 }
 
-impl CongestionControl for Fixed {
+impl CongestionControl for FixedWindow {
     fn needs(&self) -> Needs {
         Needs { deliveries: false, ..Needs::OWN_RECOVERY }
     }

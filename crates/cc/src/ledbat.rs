@@ -9,14 +9,14 @@ use crate::control::{CongestionControl, Control};
 use crate::delays::{BASE_HISTORY, CURRENT_FILTER, Delays};
 use crate::samples::{AckSample, CongestionEvent, DeliveredSample, UndoEvent, Unused};
 use crate::window::LossWindow;
-use narrows_base::registry::{Info, OldNumbers, Parameter, ParameterDefault, Role, Values};
+use narrows_base::registry::{FormerNumbers, Info, Parameter, ParameterDefault, Role, Values};
 
 /// The option `target`: the queueing delay to keep, `ms` by default.
 pub(crate) const fn target(ms: u64, what: &'static str) -> Parameter {
     Parameter::duration("target", ParameterDefault::ms(ms), what)
         .at_least(1_000_000)
         .at_most(1_000_000_000)
-        .formerly("target_ms", OldNumbers::Unit("ms"))
+        .formerly("target_ms", FormerNumbers::Unit("ms"))
 }
 
 /// Returns the value of the option `target` in us.

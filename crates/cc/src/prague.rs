@@ -9,7 +9,7 @@
 //! halves the window whatever else its ACK acknowledges.
 
 use crate::progress::{Mark, Progress};
-use narrows_base::registry::{EcnNeed, Info, OldNumbers, Parameter, ParameterDefault, Role};
+use narrows_base::registry::{EcnNeed, FormerNumbers, Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Duration, Rate, Time};
 
 use crate::config::{CcConfig, Entry};
@@ -42,7 +42,7 @@ pub(crate) static PRAGUE: Entry = Entry {
             .at_least(1_000_000)
             .at_most(100_000_000)
             .in_steps_of(1_000)
-            .formerly("rtt_target_ms", OldNumbers::Unit("ms")),
+            .formerly("rtt_target_ms", FormerNumbers::Unit("ms")),
             Parameter::flag(
                 "alpha_on_init",
                 false,
@@ -115,14 +115,14 @@ struct Prague {
     in_loss: bool,
     rate_mode: bool,
     loss: (u32, u64),
-    latest: Latest,
+    latest: AckCounters,
     told_ce: u64,
     state: RecoveryState,
 }
 
 /// Counters at the latest ACK.
 #[derive(Clone, Copy, Debug, Default)]
-struct Latest {
+struct AckCounters {
     progress: Progress,
     delivered: u64,
     delivered_ce: u64,
@@ -156,7 +156,7 @@ impl Prague {
             in_loss: false,
             rate_mode: false,
             loss: (0, 0),
-            latest: Latest::default(),
+            latest: AckCounters::default(),
             told_ce: 0,
             state: RecoveryState::Open,
         };
@@ -168,7 +168,7 @@ impl Prague {
         self.cwnd < self.ssthresh
     }
 
-    /// Whether it behaves as if its RTT were the target (`prague_is_rtt_indep`).
+    /// Returns `true` if the control grows as if its RTT were the target (`prague_is_rtt_indep`).
     fn is_rtt_independent(&self) -> bool {
         !self.in_slow_start() && self.rounds >= self.transition
     }
@@ -401,7 +401,7 @@ impl CongestionControl for Prague {
     }
 
     fn on_delivered(&mut self, sample: &DeliveredSample) {
-        self.latest = Latest {
+        self.latest = AckCounters {
             progress: sample.progress,
             delivered: sample.delivered,
             delivered_ce: sample.delivered_ce,

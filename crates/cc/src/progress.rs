@@ -51,14 +51,15 @@ impl Progress {
         Mark(self.acked)
     }
 
-    /// Whether everything sent before the mark is acknowledged (`!before(snd_una, mark)`).
+    /// Returns `true` if everything sent before the mark is acknowledged (`!before(snd_una,
+    /// mark)`).
     #[must_use]
     pub const fn has_reached(self, mark: Mark) -> bool {
         self.acked >= mark.0
     }
 
-    /// Whether something sent after the mark is acknowledged, too
-    /// (`after(snd_una, mark)`).
+    /// Returns `true` if something sent after the mark is acknowledged, too (`after(snd_una,
+    /// mark)`).
     #[must_use]
     pub const fn has_passed(self, mark: Mark) -> bool {
         self.acked > mark.0

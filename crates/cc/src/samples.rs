@@ -24,7 +24,7 @@ impl RecoveryState {
     /// The names of all states, in their order.
     pub const NAMES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 
-    /// Whether PRR governs the window (Linux `tcp_in_cwnd_reduction`).
+    /// Returns `true` if PRR governs the window (Linux `tcp_in_cwnd_reduction`).
     #[must_use]
     pub const fn is_reducing(self) -> bool {
         matches!(self, Self::Cwr | Self::Recovery)
@@ -226,7 +226,7 @@ impl Congestion {
         }
     }
 
-    /// Whether a reduction begins, which a timeout that only repeats one doesn't.
+    /// Returns `true` if a reduction begins; a timeout that only repeats one doesn't count.
     #[must_use]
     pub const fn is_first(self) -> bool {
         !matches!(self, Self::Timeout { reduce: false })

@@ -27,7 +27,7 @@ impl LossWindow {
         Self { cwnd, ssthresh: INFINITE_SSTHRESH, credit: 0, prior_cwnd: 0, prior_ssthresh: None }
     }
 
-    /// Whether the window is below its threshold (`tcp_in_slow_start`).
+    /// Returns `true` if the window is below its threshold (`tcp_in_slow_start`).
     pub(crate) const fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
@@ -81,8 +81,8 @@ impl LossWindow {
         (left > 0).then_some(left)
     }
 
-    /// Whether an ACK belongs to congestion avoidance: if the window limits the flow, slow start
-    /// uses whole ACKs as long as it lasts.
+    /// Returns `true` if the ACK belongs to congestion avoidance. If the window limits the flow,
+    /// slow start uses whole ACKs as long as it lasts.
     pub(crate) fn is_past_slow_start(&mut self, sample: &AckSample) -> bool {
         if sample.cwnd_limited && self.in_slow_start() {
             self.slow_start(sample.acked);
@@ -126,7 +126,7 @@ impl LossWindow {
         self.ssthresh.max((cwnd >> 1) + (cwnd >> 2))
     }
 
-    /// Whether an undo would restore the window, which it doesn't if congestion was certain.
+    /// Returns `true` if an undo would restore the window. It doesn't if congestion was certain.
     pub(crate) const fn can_undo(&self) -> bool {
         self.prior_ssthresh.is_some()
     }

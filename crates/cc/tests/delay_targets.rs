@@ -73,7 +73,7 @@ fn copa_competes_where_the_queue_never_empties() {
     assert_eq!((never.state(), internal(never.as_ref(), "delta")), ("default", 0.5));
 }
 
-/// Whether a control competes that sees a queue swing from `trough_us` to 6 ms and back.
+/// Returns `true` if a control competes that sees a queue swing from `trough_us` to 6 ms and back.
 fn competes_at(trough_us: u64, resolution: &str) -> bool {
     let mut control = control("copa", &[("resolution", resolution)]);
     let rtt = |now: Time, queue_us| AckSample {

@@ -57,9 +57,9 @@ pub struct RawConnection {
 /// A control, to which only its library has the type.
 pub type State = *mut c_void;
 /// Tells a control something and gets its output; false if it panicked.
-pub type Tell<T> = unsafe extern "C" fn(State, *const T, *mut Control) -> bool;
+pub type EventFn<T> = unsafe extern "C" fn(State, *const T, *mut Control) -> bool;
 /// Takes the name and value of an internal, for the first argument of the inspection.
-pub type Visit = unsafe extern "C" fn(*mut c_void, Text, f64);
+pub type VisitFn = unsafe extern "C" fn(*mut c_void, Text, f64);
 
 /// The functions of a control. The version comes first in all versions.
 #[repr(C)]
@@ -78,17 +78,17 @@ pub struct FunctionTable {
     /// Makes a control; null if it panicked.
     pub new: unsafe extern "C" fn(*const RawConnection, *mut Control) -> State,
     pub drop: unsafe extern "C" fn(State),
-    pub on_delivered: Tell<DeliveredSample>,
-    pub on_ack: Tell<AckSample>,
-    pub on_congestion: Tell<CongestionEvent>,
-    pub on_undo: Tell<UndoEvent>,
-    pub on_start: Tell<StartEvent>,
-    pub on_lost: Tell<LostPacket>,
-    pub on_threshold: Tell<u32>,
-    pub on_unused: Tell<Unused>,
+    pub on_delivered: EventFn<DeliveredSample>,
+    pub on_ack: EventFn<AckSample>,
+    pub on_congestion: EventFn<CongestionEvent>,
+    pub on_undo: EventFn<UndoEvent>,
+    pub on_start: EventFn<StartEvent>,
+    pub on_lost: EventFn<LostPacket>,
+    pub on_threshold: EventFn<u32>,
+    pub on_unused: EventFn<Unused>,
     pub requests_cwr: unsafe extern "C" fn(State, *mut bool) -> bool,
     pub min_tso_segs: unsafe extern "C" fn(State, u64, *mut u32) -> bool,
-    pub inspect: unsafe extern "C" fn(State, Visit, *mut c_void) -> bool,
+    pub inspect: unsafe extern "C" fn(State, VisitFn, *mut c_void) -> bool,
     pub state: unsafe extern "C" fn(State, *mut Text) -> bool,
 }
 
@@ -248,7 +248,7 @@ unsafe extern "C" fn min_tso_segs<C: CongestionControl>(
 
 unsafe extern "C" fn inspect<C: CongestionControl>(
     state: State,
-    visit: Visit,
+    visit: VisitFn,
     visitor: *mut c_void,
 ) -> bool {
     // SAFETY: the caller passes what `new` returned, and a function with its first argument.

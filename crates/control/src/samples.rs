@@ -77,7 +77,7 @@ pub enum RecoveryState {
 }
 
 impl RecoveryState {
-    /// Whether PRR governs the window (Linux `tcp_in_cwnd_reduction`).
+    /// Returns `true` if PRR governs the window (Linux `tcp_in_cwnd_reduction`).
     #[must_use]
     pub const fn is_reducing(self) -> bool {
         matches!(self, Self::Cwr | Self::Recovery)

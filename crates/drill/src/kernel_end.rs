@@ -13,7 +13,7 @@ use narrows_packetdrill::{
     Transmission, Variables,
 };
 
-use crate::calls::{Context, Prepared, Returned, prepare};
+use crate::calls::{CallReturn, Context, PreparedCall, prepare};
 use crate::job::Network;
 use crate::sys::{self, Alarm, Fd, Tun, monotonic_ns, realtime_ns};
 use crate::tcp_info;
@@ -83,7 +83,7 @@ pub struct KernelEnd {
 
 /// The event that ends a wait before its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Wanted {
+enum WakeOn {
     Nothing,
     Packet,
     Call,
@@ -92,9 +92,9 @@ enum Wanted {
 /// A call that has started.
 struct Running {
     name: String,
-    result: Receiver<(Returned, i64)>,
+    result: Receiver<(CallReturn, i64)>,
     /// The result, once it is there.
-    returned: Option<(Returned, i64)>,
+    returned: Option<(CallReturn, i64)>,
 }
 
 /// The connection under test.
@@ -206,11 +206,11 @@ impl KernelEnd {
     }
 
     /// Lets time pass until `at`, or until what is waited for is there.
-    fn pass(&mut self, at: i64, wanted: Wanted) -> Result<(), EndError> {
+    fn pass(&mut self, at: i64, wanted: WakeOn) -> Result<(), EndError> {
         self.drain().map_err(broken)?;
         self.alarm.set(self.zero + at).map_err(broken)?;
-        while self.now() < at && (wanted != Wanted::Packet || self.sent.is_empty()) {
-            let call = if wanted == Wanted::Call { self.returned } else { NO_FD };
+        while self.now() < at && (wanted != WakeOn::Packet || self.sent.is_empty()) {
+            let call = if wanted == WakeOn::Call { self.returned } else { NO_FD };
             let ready = sys::wait([self.tun.fd(), self.alarm.fd(), call]).map_err(broken)?;
             self.drain().map_err(broken)?;
             if ready[2] {
@@ -221,7 +221,7 @@ impl KernelEnd {
         Ok(())
     }
 
-    fn start_prepared(&mut self, name: &str, run: Prepared) -> Result<(), EndError> {
+    fn start_prepared(&mut self, name: &str, run: PreparedCall) -> Result<(), EndError> {
         let (to, result) = channel();
         let returned = self.returned;
         let work = move || {
@@ -247,15 +247,15 @@ impl KernelEnd {
         self.running = Some(running);
     }
 
-    fn note(&mut self, name: &str, returned: &Returned) {
+    fn note(&mut self, name: &str, returned: &CallReturn) {
         if let Some(script) = returned.closed {
             self.context.fds.remove(&script);
         }
-        for &(script, live) in &returned.made {
+        for &(script, live) in &returned.opened {
             self.context.fds.insert(script, live);
         }
         if matches!(name, "socket" | "accept")
-            && let Some(&(_, live)) = returned.made.first()
+            && let Some(&(_, live)) = returned.opened.first()
         {
             self.under_test = Some(live);
         }
@@ -267,7 +267,7 @@ impl TestedEnd for KernelEnd {
         let tick = sys::coarse_tick_ns();
         self.zero = self.start.edge(monotonic_ns(), tick) + OFFSET_NS;
         self.context.realtime_zero_ns = self.zero + realtime_ns() - monotonic_ns();
-        self.pass(0, Wanted::Nothing)
+        self.pass(0, WakeOn::Nothing)
     }
 
     fn now(&self) -> i64 {
@@ -275,7 +275,7 @@ impl TestedEnd for KernelEnd {
     }
 
     fn wait_until(&mut self, at: i64) -> Result<(), EndError> {
-        self.pass(at, Wanted::Nothing)
+        self.pass(at, WakeOn::Nothing)
     }
 
     fn begin_connection(&mut self, passive: bool) {
@@ -309,7 +309,7 @@ impl TestedEnd for KernelEnd {
 
     fn next_packet(&mut self, deadline: i64) -> Result<Option<Transmission>, EndError> {
         if self.sent.is_empty() {
-            self.pass(deadline, Wanted::Packet)?;
+            self.pass(deadline, WakeOn::Packet)?;
         }
         Ok(self.sent.pop_front())
     }
@@ -326,11 +326,11 @@ impl TestedEnd for KernelEnd {
         let prepared = prepare(call, &self.context)?;
         self.start_prepared(&call.name, prepared)?;
         let turn = self.now() + TURN_NS;
-        self.pass(turn, Wanted::Nothing)
+        self.pass(turn, WakeOn::Nothing)
     }
 
     fn finish_call(&mut self, deadline: i64) -> Result<Option<CallCompletion>, EndError> {
-        self.pass(deadline, Wanted::Call)?;
+        self.pass(deadline, WakeOn::Call)?;
         self.settle();
         let Some(Running { returned: Some((returned, at)), .. }) = self.running.take() else {
             return Ok(None);

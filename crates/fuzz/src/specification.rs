@@ -18,7 +18,7 @@ pub fn specification(data: &[u8]) {
     check_problems(source(text, changes).and_then(|source| {
         check_problems(study(&source));
         let read = source.read(&around())?;
-        again(&source, &read);
+        rewrite(&source, &read);
         Ok(())
     }));
 }
@@ -45,7 +45,7 @@ fn source(text: &str, changes: &str) -> Result<Source, Problems> {
 }
 
 /// Writes a specification and reads it again.
-fn again(source: &Source, read: &Specification) {
+fn rewrite(source: &Source, read: &Specification) {
     let text = source.to_toml();
     let document =
         Node::from_toml(&text).unwrap_or_else(|problems| panic!("{problems:?} of\n{text}"));

@@ -4,7 +4,7 @@ use narrows_base::{Duration, Time};
 use narrows_spec::law::Law;
 use narrows_spec::scenario::{Media, MediaControl};
 
-use crate::control::{Fate, Report, Seen};
+use crate::control::{Fate, FeedbackPacket, Report};
 
 pub(crate) fn ms(at: u64) -> Time {
     Time::from_nanos(at * 1_000_000)
@@ -14,11 +14,11 @@ pub(crate) fn ms(at: u64) -> Time {
 pub(crate) fn report(now: u64, arrived: &[u64], queued: u64, lost: usize) -> Report {
     let one = |&at: &u64| {
         let (sent, at) = (ms(at - 50 - queued), ms(at));
-        Seen { size: 1_000, sent, fate: Fate::Arrived { at, marked: false } }
+        FeedbackPacket { size: 1_000, sent, fate: Fate::Arrived { at, marked: false } }
     };
     let last = *arrived.last().expect("one");
-    let gone = Seen { size: 1_000, sent: ms(last - 50 - queued), fate: Fate::Lost };
-    let mut seen: Vec<Seen> = arrived.iter().map(one).collect();
+    let gone = FeedbackPacket { size: 1_000, sent: ms(last - 50 - queued), fate: Fate::Lost };
+    let mut seen: Vec<FeedbackPacket> = arrived.iter().map(one).collect();
     seen.extend(vec![gone; lost]);
     let rtt = Duration::from_millis(100);
     Report {

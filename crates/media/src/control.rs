@@ -9,7 +9,7 @@ use crate::number::real;
 
 /// A packet in feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct FeedbackPacket {
     /// Payload of UDP.
     pub(crate) size: u64,
     pub(crate) sent: Time,
@@ -29,7 +29,7 @@ pub(crate) struct Report {
     /// When the receiver sent it.
     pub(crate) at: Time,
     /// Packets of which something is known for the first time, in the order of their numbers.
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<FeedbackPacket>,
     /// The packet with the highest number of all that arrived: when it was sent and arrived.
     pub(crate) highest: (Time, Time),
     /// Bytes by which the highest number that arrived has grown.
@@ -75,7 +75,7 @@ pub(crate) trait Control: Send {
         None
     }
 
-    /// Whether a packet that was overtaken is only lost a while later.
+    /// Returns `true` if an overtaken packet only counts as lost after a while.
     fn allows_reordering(&self) -> bool {
         false
     }

@@ -27,12 +27,12 @@ use nada::Nada;
 use receiver::Receiver;
 use scream::Scream;
 use screen::Screen;
+pub use sender::MediaSchedule;
 use sender::Sender;
-pub use sender::When;
 
 /// Both ends of a flow of media. A frame is complete when the receiver shows it.
 #[must_use]
-pub fn ends(media: &Media, when: When, draws: Draws) -> Ends {
+pub fn ends(media: &Media, when: MediaSchedule, draws: Draws) -> Ends {
     let screen = Arc::new(Mutex::new(Screen::new(media.jitter_buffer_ns)));
     let control: Box<dyn Control> = match media.control {
         MediaControl::Nada => Box::new(Nada::new(media, when.start)),

@@ -44,7 +44,7 @@ const FILTER: usize = 15;
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
 /// A packet of the observation window.
-struct Observed {
+struct ObservedPacket {
     at: Time,
     bytes: u64,
     lost: bool,
@@ -139,7 +139,7 @@ pub(crate) struct Nada {
     base: Base,
     /// The last queuing delays, for the minimum filter.
     recent: VecDeque<f64>,
-    window: VecDeque<Observed>,
+    window: VecDeque<ObservedPacket>,
     losses: Losses,
     loss: f64,
     marks: f64,
@@ -182,7 +182,13 @@ impl Nada {
                 Fate::Lost => self.losses.on_loss(seen.sent, report.rtt),
             }
             let lost = seen.fate == Fate::Lost;
-            self.window.push_back(Observed { at, bytes: seen.size, lost, marked: marks, queue_ms });
+            self.window.push_back(ObservedPacket {
+                at,
+                bytes: seen.size,
+                lost,
+                marked: marks,
+                queue_ms,
+            });
         }
         while self.recent.len() > FILTER {
             self.recent.pop_front();
@@ -196,7 +202,7 @@ impl Nada {
     /// Updates the smoothed shares of lost and of marked packets in the window (equation 10).
     fn ratios(&mut self) {
         let total = real(self.window.len().max(1) as u64);
-        let part = |of: fn(&Observed) -> bool| {
+        let part = |of: fn(&ObservedPacket) -> bool| {
             real(self.window.iter().filter(|one| of(one)).count() as u64) / total
         };
         let (lost, marked) = (part(|one| one.lost), part(|one| one.marked));
@@ -253,7 +259,7 @@ impl Control for Nada {
         self.observe(report);
         self.ratios();
         let signal = self.signal();
-        let free = |one: &Observed| !one.lost && one.queue_ms < QEPS;
+        let free = |one: &ObservedPacket| !one.lost && one.queue_ms < QEPS;
         self.ramps_up = self.window.iter().all(free);
         if self.ramps_up {
             self.ramp_up(report.rtt.as_secs_f64() * 1e3);

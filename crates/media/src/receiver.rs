@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use narrows_base::{Duration, Ecn, Time};
 use narrows_spec::scenario::Media;
 
-use crate::screen::{SharedScreen, look};
+use crate::screen::{SharedScreen, lock_screen};
 use crate::wire::{Feedback, Packet, short, whole};
 use narrows_tcp::ends::{End, Outgoing, ReceivingEnd};
 
@@ -92,15 +92,15 @@ impl Receiver {
             let Some((&number, _)) = next.or_else(key) else { return };
             let frame = self.frames.remove(&number).expect("it was found");
             self.frames.retain(|&other, _| other > number);
-            let mut screen = look(&self.screen);
+            let mut screen = lock_screen(&self.screen);
             screen.lose(number - self.next);
             screen.show(number, frame.captured, frame.bytes, now);
             self.next = number + 1;
         }
     }
 
-    /// Whether a frame is missing of which later packets arrived, and no key frame is arriving: one
-    /// of which packets are missing is no help once later frames arrive.
+    /// Returns `true` if a frame is incomplete although later packets arrived, and no key frame is
+    /// on its way. A frame that lacks packets is no help once later frames arrive.
     fn wants_key(&self) -> bool {
         let mut waits = self.frames.range(self.next + 1..).rev();
         waits.next().is_some_and(|(_, latest)| !latest.key)
@@ -183,7 +183,7 @@ mod tests {
         }
 
         fn shown_frames(&self) -> Vec<u32> {
-            let mut screen = look(&self.receiver.screen);
+            let mut screen = lock_screen(&self.receiver.screen);
             std::iter::from_fn(|| screen.take(ms(100_000))).map(|shown| shown.frame).collect()
         }
 
@@ -211,7 +211,7 @@ mod tests {
         bench.frame(6, true, &[], 300);
         bench.frame(7, false, &[], 340);
         assert_eq!(bench.shown_frames(), [6, 7]);
-        assert_eq!(look(&bench.receiver.screen).lost_frames(), 5);
+        assert_eq!(lock_screen(&bench.receiver.screen).lost_frames(), 5);
     }
 
     #[test]

@@ -17,13 +17,13 @@ const LONGER: Duration = Duration::from_millis(150);
 pub(crate) type SharedScreen = Arc<Mutex<Screen>>;
 
 /// The screen for a moment.
-pub(crate) fn look(screen: &SharedScreen) -> MutexGuard<'_, Screen> {
+pub(crate) fn lock_screen(screen: &SharedScreen) -> MutexGuard<'_, Screen> {
     screen.lock().expect("a host that panicked ended the run")
 }
 
 /// A frame that was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct ShownFrame {
     pub(crate) frame: u32,
     pub(crate) captured: Time,
     pub(crate) at: Time,
@@ -46,7 +46,7 @@ pub(crate) struct Screen {
     frozen: Duration,
     lost: u64,
     /// Frames that the recorder hasn't taken.
-    shown: VecDeque<Shown>,
+    shown: VecDeque<ShownFrame>,
 }
 
 impl Screen {
@@ -73,7 +73,7 @@ impl Screen {
         if let Some(last) = self.last.replace(at) {
             self.measure_gap(at.saturating_since(last));
         }
-        self.shown.push_back(Shown { frame, captured, at, bytes });
+        self.shown.push_back(ShownFrame { frame, captured, at, bytes });
     }
 
     /// So much time was between two frames.
@@ -98,7 +98,7 @@ impl Screen {
     }
 
     /// Takes the next frame that was shown up to `now`.
-    pub(crate) fn take(&mut self, now: Time) -> Option<Shown> {
+    pub(crate) fn take(&mut self, now: Time) -> Option<ShownFrame> {
         let due = self.shown.front().is_some_and(|frame| frame.at <= now);
         if due { self.shown.pop_front() } else { None }
     }
@@ -148,7 +148,7 @@ mod tests {
         screen.show(1, ms(40), 10, ms(150)); // late: at once
         screen.show(2, ms(80), 10, ms(151)); // its time was 150 ms
         assert_eq!(screen.take(ms(69)), None);
-        let at = |frame: Option<Shown>| frame.map(|shown| (shown.frame, shown.at));
+        let at = |frame: Option<ShownFrame>| frame.map(|shown| (shown.frame, shown.at));
         assert_eq!(at(screen.take(ms(70))), Some((0, ms(70))));
         assert_eq!(at(screen.take(ms(200))), Some((1, ms(150))));
         assert_eq!(at(screen.take(ms(200))), Some((2, ms(151))));

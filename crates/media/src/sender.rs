@@ -9,10 +9,10 @@ use narrows_spec::scenario::Media;
 use narrows_tcp::ends::{End, EndCompletion, Outgoing, SendingEnd};
 use narrows_tcp::{SenderStats, SenderView};
 
-use crate::control::{Control, Fate, Report, Seen};
+use crate::control::{Control, Fate, FeedbackPacket, Report};
 use crate::encoder::Encoder;
 use crate::number::real;
-use crate::screen::{SharedScreen, Shown, look};
+use crate::screen::{SharedScreen, ShownFrame, lock_screen};
 use crate::wire::{Feedback, HEADER, Packet, short, whole};
 
 /// Frames older than this are discarded with all that waits, and a key frame follows (RFC 8298
@@ -28,7 +28,7 @@ const REMEMBERED: Duration = Duration::from_secs(2);
 
 /// When a flow of media starts and stops, and its packets' codepoint.
 #[derive(Clone, Copy, Debug)]
-pub struct When {
+pub struct MediaSchedule {
     /// The first frame is captured then.
     pub start: Time,
     /// No frame is captured from then on.
@@ -38,7 +38,7 @@ pub struct When {
 }
 
 /// A packet that was sent.
-struct Sent {
+struct SentPacket {
     at: Time,
     size: u64,
     /// Bytes up to its end.
@@ -62,7 +62,7 @@ struct RoundTrips {
 #[derive(Default)]
 struct Flight {
     /// From the first whose fate is open.
-    sent: VecDeque<Sent>,
+    sent: VecDeque<SentPacket>,
     /// The number of the first of them.
     first: u64,
     /// Bytes sent, and those up to the highest packet that arrived.
@@ -87,7 +87,14 @@ impl Flight {
     fn send(&mut self, size: u64, at: Time) {
         self.bytes += size;
         let end = self.bytes;
-        self.sent.push_back(Sent { at, size, end, arrived: false, lost: None, overtaken: None });
+        self.sent.push_back(SentPacket {
+            at,
+            size,
+            end,
+            arrived: false,
+            lost: None,
+            overtaken: None,
+        });
         self.stats.sent += 1;
     }
 
@@ -96,7 +103,7 @@ impl Flight {
     }
 
     /// Takes the arrivals of a report; returns the packets that were unknown to have arrived.
-    fn take_arrivals(&mut self, feedback: &Feedback, now: Time) -> Vec<(u64, Seen)> {
+    fn take_arrivals(&mut self, feedback: &Feedback, now: Time) -> Vec<(u64, FeedbackPacket)> {
         let begin = whole(feedback.begin, self.number());
         let mut seen = Vec::new();
         for (number, arrival) in (begin..).zip(&feedback.arrivals) {
@@ -117,13 +124,13 @@ impl Flight {
                 continue;
             }
             let fate = Fate::Arrived { at, marked: ecn == Ecn::Ce };
-            seen.push((number, Seen { size: packet.size, sent: packet.at, fate }));
+            seen.push((number, FeedbackPacket { size: packet.size, sent: packet.at, fate }));
         }
         seen
     }
 
     /// Declares packets lost that were overtaken, and adds them in order.
-    fn lose(&mut self, seen: &mut Vec<(u64, Seen)>, waits: bool, now: Time) {
+    fn lose(&mut self, seen: &mut Vec<(u64, FeedbackPacket)>, waits: bool, now: Time) {
         let Some((highest, ..)) = self.highest else { return };
         let window = if waits { self.reordering } else { Duration::ZERO };
         for (number, packet) in (self.first..highest).zip(&mut self.sent) {
@@ -133,11 +140,14 @@ impl Flight {
             if *packet.overtaken.get_or_insert(now) + window <= now {
                 packet.lost = Some(now);
                 self.stats.lost += 1;
-                seen.push((number, Seen { size: packet.size, sent: packet.at, fate: Fate::Lost }));
+                seen.push((
+                    number,
+                    FeedbackPacket { size: packet.size, sent: packet.at, fate: Fate::Lost },
+                ));
             }
         }
         seen.sort_by_key(|&(number, _)| number);
-        let over = |packet: &Sent| {
+        let over = |packet: &SentPacket| {
             packet.arrived || packet.lost.is_some_and(|lost| lost + REMEMBERED < now)
         };
         while self.sent.front().is_some_and(over) {
@@ -148,7 +158,7 @@ impl Flight {
 }
 
 /// A packet that waits.
-struct Waiting {
+struct WaitingPacket {
     packet: Packet,
     len: u64,
 }
@@ -158,7 +168,7 @@ pub(crate) struct Sender {
     control: Box<dyn Control>,
     encoder: Encoder,
     screen: SharedScreen,
-    when: When,
+    when: MediaSchedule,
     /// Frames in a second.
     fps: u64,
     packet_bytes: u64,
@@ -167,7 +177,7 @@ pub(crate) struct Sender {
     key_wanted: bool,
     /// When the last key frame was encoded.
     key_at: Option<Time>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingPacket>,
     queued: u64,
     discarded: u64,
     /// When the next packet may leave.
@@ -184,7 +194,7 @@ pub(crate) struct Sender {
 impl Sender {
     pub(crate) fn new(
         media: &Media,
-        when: When,
+        when: MediaSchedule,
         control: Box<dyn Control>,
         draws: Draws,
         screen: SharedScreen,
@@ -219,7 +229,7 @@ impl Sender {
     }
 
     fn capture(&mut self, now: Time) {
-        let stale = |first: &Waiting| first.packet.captured + STALE < now;
+        let stale = |first: &WaitingPacket| first.packet.captured + STALE < now;
         if self.waiting.front().is_some_and(stale) {
             self.discarded += self.waiting.len() as u64;
             self.waiting.clear();
@@ -241,7 +251,7 @@ impl Sender {
             let (number, key) = (self.frames, frame.key);
             let packet = Packet { seq: 0, frame: number, index, count, key, captured: now };
             self.queued += len;
-            self.waiting.push_back(Waiting { packet, len });
+            self.waiting.push_back(WaitingPacket { packet, len });
         }
         self.frames += 1;
     }
@@ -263,7 +273,7 @@ impl Sender {
 
     fn send(&mut self, now: Time) -> Option<Outgoing> {
         let silent = self.silent_from().is_some_and(|at| at <= now);
-        let Waiting { packet, len } = self.waiting.pop_front()?;
+        let WaitingPacket { packet, len } = self.waiting.pop_front()?;
         let pace = match self.control.pacing_bps(self.queued) {
             Some(_) if silent && self.control.window().is_some() => Some(LEAST_PACE_BPS),
             pace => pace,
@@ -352,7 +362,7 @@ impl SendingEnd for Sender {
     }
 
     fn take_completed(&mut self) -> Option<EndCompletion> {
-        let Shown { frame, captured, at, bytes } = look(&self.screen).take(self.now)?;
+        let ShownFrame { frame, captured, at, bytes } = lock_screen(&self.screen).take(self.now)?;
         Some(EndCompletion::Part { number: frame, start: captured, end: at, bytes })
     }
 
@@ -388,7 +398,7 @@ impl SendingEnd for Sender {
         visit("target_mbps", self.control.media_bps(self.queued) / 1e6);
         visit("waiting_bytes", real(self.queued));
         visit("discarded_packets", real(self.discarded));
-        look(&self.screen).inspect(visit);
+        lock_screen(&self.screen).inspect(visit);
     }
 }
 

@@ -69,7 +69,7 @@ impl Statistic {
 
 /// The exact values of a distribution whose buckets round, as far as the back end knows them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Exact {
+pub struct ExactValues {
     /// The mean.
     pub mean: Option<f64>,
     /// The least value.
@@ -84,7 +84,7 @@ pub struct Distribution {
     values: Vec<f64>,
     weights: Vec<f64>,
     total: f64,
-    exact: Exact,
+    exact: ExactValues,
 }
 
 impl Distribution {
@@ -94,7 +94,7 @@ impl Distribution {
         let heavy = values.iter().zip(weights).filter(|&(_, &weight)| weight > 0.0);
         let (values, weights): (Vec<f64>, Vec<f64>) = heavy.unzip();
         let total = total(&weights);
-        Self { values, weights, total, exact: Exact::default() }
+        Self { values, weights, total, exact: ExactValues::default() }
     }
 
     /// Takes values in any order.
@@ -107,7 +107,7 @@ impl Distribution {
 
     /// Sets the exact values.
     #[must_use]
-    pub fn with_exact(self, exact: Exact) -> Self {
+    pub fn with_exact(self, exact: ExactValues) -> Self {
         Self { exact, ..self }
     }
 
@@ -115,7 +115,7 @@ impl Distribution {
     /// value has weight.
     #[must_use]
     pub fn statistic(&self, statistic: Statistic) -> Option<f64> {
-        let Exact { mean, min, max } = self.exact;
+        let ExactValues { mean, min, max } = self.exact;
         let (exact, value) = match statistic {
             Statistic::Min => (min, self.values.first().copied()),
             Statistic::Max => (max, self.values.last().copied()),
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn exact_values_come_first_and_bound_the_others() {
-        let exact = Exact { mean: Some(27.0), min: Some(21.0), max: Some(38.0) };
+        let exact = ExactValues { mean: Some(27.0), min: Some(21.0), max: Some(38.0) };
         let found = Distribution::of(vec![(20.0, 3.0), (40.0, 1.0)]).with_exact(exact);
         let names = ["mean", "min", "max", "p5", "p95"];
         let found = names.map(|name| found.statistic(Statistic::parse(name).unwrap()));

@@ -29,15 +29,15 @@ pub(crate) fn average(values: impl IntoIterator<Item = Option<f64>>) -> Option<f
     (!known.is_empty()).then(|| sum / known.len() as f64)
 }
 
-/// A finished flow, alone or in a chain, or a transfer of a workload.
+/// The lifetime of a finished flow, alone or in a chain, or a transfer of a workload.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Life {
+pub(crate) struct FlowLifetime {
     start_s: f64,
     end_s: f64,
     bytes: f64,
 }
 
-impl Life {
+impl FlowLifetime {
     pub(crate) const fn completion_s(&self) -> f64 {
         self.end_s - self.start_s
     }
@@ -52,7 +52,7 @@ pub(crate) struct FlowNumbers {
     pub(crate) rtt_mean_ms: Option<f64>,
     pub(crate) rtt_p95_ms: Option<f64>,
     /// Transfers that count: those of a workload that began after the warm-up, and all others.
-    pub(crate) completed: Vec<Life>,
+    pub(crate) completed: Vec<FlowLifetime>,
 }
 
 /// The numbers of every flow, in their order.
@@ -104,8 +104,8 @@ fn active(flow: &Value, received: Option<f64>, (warmup_s, end_s): (f64, f64)) ->
 }
 
 /// The mean goodput of a chain's flows, of which the last may be unfinished.
-fn chain(flow: &Value, lives: &[Life], received: Option<f64>, end_s: f64) -> Option<f64> {
-    let of_life = |life: &Life| mbps(life.bytes, life.completion_s());
+fn chain(flow: &Value, lives: &[FlowLifetime], received: Option<f64>, end_s: f64) -> Option<f64> {
+    let of_life = |life: &FlowLifetime| mbps(life.bytes, life.completion_s());
     let left = received.map(|received| lives.iter().fold(received, |left, life| left - life.bytes));
     let unfinished = left.filter(|&left| left > 0.0).map(|left| {
         let gap_s = flow["repeat_gap_ns"].as_f64().unwrap_or_default() / 1e9;
@@ -116,13 +116,13 @@ fn chain(flow: &Value, lives: &[Life], received: Option<f64>, end_s: f64) -> Opt
 }
 
 /// The finished flows and transfers by flow, each by its start.
-fn lives(tables: &[Table]) -> BTreeMap<u32, Vec<Life>> {
+fn lives(tables: &[Table]) -> BTreeMap<u32, Vec<FlowLifetime>> {
     let table = Columns::of(tables, "completions");
     let flows = table.numbers("flow");
     let [starts, ends, sizes] = ["start_s", "end_s", "size_bytes"].map(|name| table.floats(name));
-    let mut found: BTreeMap<u32, Vec<Life>> = BTreeMap::new();
+    let mut found: BTreeMap<u32, Vec<FlowLifetime>> = BTreeMap::new();
     for row in table.rows() {
-        let life = Life { start_s: starts[row], end_s: ends[row], bytes: sizes[row] };
+        let life = FlowLifetime { start_s: starts[row], end_s: ends[row], bytes: sizes[row] };
         found.entry(flows[row]).or_default().push(life);
     }
     for its in found.values_mut() {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::counters::growth;
 use crate::distributions::Statistic;
-use crate::offered::{Offer, Steps, offers, two_way_ns};
+use crate::offered::{OfferedCapacity, Steps, offers, two_way_ns};
 use crate::tables::{Columns, Distributions};
 
 /// Bytes of the largest packet.
@@ -60,7 +60,7 @@ impl Bottleneck {
 ///
 /// A packet counts when it has left, so the packet on the wire at the warm-up's end may push the
 /// count above what was offered; so may a burst.
-fn utilization(offer: &Offer, forwarded: f64, warmup_s: f64, end_s: f64) -> Option<f64> {
+fn utilization(offer: &OfferedCapacity, forwarded: f64, warmup_s: f64, end_s: f64) -> Option<f64> {
     let capacity = (offer.until(end_s * 1e9) - offer.until(warmup_s * 1e9)).max(0.0);
     let ahead = LARGEST + offer.burst_bytes + capacity * offer.margin;
     if capacity < forwarded && forwarded <= capacity + ahead {
@@ -70,7 +70,7 @@ fn utilization(offer: &Offer, forwarded: f64, warmup_s: f64, end_s: f64) -> Opti
 }
 
 /// The mean rate times the mean two-way delay of a span, in bytes; `None` if nothing is offered.
-fn mean_bdp(offer: &Offer, delay: &Steps, (begin_ns, end_ns): (f64, f64)) -> Option<f64> {
+fn mean_bdp(offer: &OfferedCapacity, delay: &Steps, (begin_ns, end_ns): (f64, f64)) -> Option<f64> {
     let span_ns = (end_ns - begin_ns).max(1.0);
     let bytes_per_ns = (offer.until(end_ns) - offer.until(begin_ns)) / span_ns;
     let rtt_ns = (delay.integral(end_ns) - delay.integral(begin_ns)) / span_ns;

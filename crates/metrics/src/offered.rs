@@ -82,7 +82,7 @@ enum Capacity {
 
 /// The capacity of a link.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct OfferedCapacity {
     capacity: Capacity,
     /// Bytes that may leave at once, ahead of the rate.
     pub burst_bytes: f64,
@@ -90,7 +90,7 @@ pub struct Offer {
     pub margin: f64,
 }
 
-impl Offer {
+impl OfferedCapacity {
     /// A rate in bit/s.
     #[must_use]
     pub fn rate(rates: Steps, burst_bytes: f64, margin: f64) -> Self {
@@ -132,7 +132,7 @@ impl Offer {
 
 /// The capacity of each link of a scenario, by the links' numbers in the tables.
 #[must_use]
-pub fn offers(scenario: &Value) -> Vec<Offer> {
+pub fn offers(scenario: &Value) -> Vec<OfferedCapacity> {
     links(scenario).into_iter().map(|(name, link)| offer(scenario, name, link)).collect()
 }
 
@@ -158,12 +158,12 @@ fn changes<'a>(scenario: &'a Value, key: &'a str) -> impl Iterator<Item = (&'a V
     })
 }
 
-fn offer(scenario: &Value, name: &str, link: &Value) -> Offer {
+fn offer(scenario: &Value, name: &str, link: &Value) -> OfferedCapacity {
     let service = &link["service"];
     let kind = service["kind"].as_str().unwrap_or("constant");
     if kind == "trace" {
         let times = service["opportunities_ms"].as_array().map_or(&[][..], Vec::as_slice);
-        return Offer::trace(&times.iter().map(number).collect::<Vec<_>>());
+        return OfferedCapacity::trace(&times.iter().map(number).collect::<Vec<_>>());
     }
     let pairs = service["rates"].as_array().filter(|_| kind == "steps");
     let steps = pairs.into_iter().flatten();
@@ -177,15 +177,15 @@ fn offer(scenario: &Value, name: &str, link: &Value) -> Offer {
     match kind {
         "cellular" => {
             let burst = rate / 8.0 / NS * number(&service["slot_ns"]);
-            Offer::rate(Steps::new(rate, steps), burst, 0.0)
+            OfferedCapacity::rate(Steps::new(rate, steps), burst, 0.0)
         }
         "wifi" => {
             let gso = scenario["host"]["gso"].as_bool().unwrap_or_default();
             let batch = Batch::of(service);
             let (rate, margin) = batch.rate_and_margin(rate, gso);
-            Offer::rate(Steps::new(rate, steps), batch.bytes, margin)
+            OfferedCapacity::rate(Steps::new(rate, steps), batch.bytes, margin)
         }
-        _ => Offer::rate(Steps::new(rate, steps), burst, 0.0),
+        _ => OfferedCapacity::rate(Steps::new(rate, steps), burst, 0.0),
     }
 }
 
@@ -236,14 +236,15 @@ mod tests {
 
     #[test]
     fn a_rate_in_steps_offers_its_integral() {
-        let offer = Offer::rate(Steps::new(8e9, [(2, 16e9), (5, 0.0), (6, 8e9)]), 0.0, 0.0);
+        let offer =
+            OfferedCapacity::rate(Steps::new(8e9, [(2, 16e9), (5, 0.0), (6, 8e9)]), 0.0, 0.0);
         let found = [0.0, 1.0, 2.0, 4.0, 5.5, 7.0].map(|at| offer.until(at));
         assert_eq!(found, [0.0, 1.0, 2.0, 6.0, 8.0, 9.0]);
     }
 
     #[test]
     fn a_trace_repeats() {
-        let offer = Offer::trace(&[1.0, 1.0, 4.0]);
+        let offer = OfferedCapacity::trace(&[1.0, 1.0, 4.0]);
         let found = [0.5, 1.0, 3.9, 4.0, 5.0].map(|at| offer.until(at * 1e6) / PACKET_BYTES);
         assert_eq!(found, [0.0, 2.0, 2.0, 3.0, 5.0]);
     }

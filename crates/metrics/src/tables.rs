@@ -7,7 +7,7 @@ use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use narrows_record::Table;
 
-use crate::distributions::{Distribution, Exact, Statistic};
+use crate::distributions::{Distribution, ExactValues, Statistic};
 
 /// The columns of a table.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ impl<'a> Distributions<'a> {
             let kind = format!("{what}_{name}_{unit}");
             Some(self.0.get(&(kind.as_str(), ident))?.first()?.0)
         };
-        let exact = Exact { mean: exact("mean"), min: exact("min"), max: exact("max") };
+        let exact = ExactValues { mean: exact("mean"), min: exact("min"), max: exact("max") };
         Distribution::of(rows).with_exact(exact).statistic(statistic)
     }
 }

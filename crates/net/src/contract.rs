@@ -25,12 +25,12 @@ const MOST_ARRIVALS: usize = 2_000;
 pub fn hold_queue(data: &[u8]) {
     let mut bytes = data.iter().copied();
     let mut next = move || bytes.next();
-    let (Some(kind), Some(service), Some(room)) = (next(), next(), next()) else { return };
+    let (Some(kind), Some(service), Some(capacity)) = (next(), next(), next()) else { return };
     let info = QUEUES[usize::from(kind) % QUEUES.len()];
     let Some(service) = config::info(SERVICES, BEHIND[usize::from(service) % BEHIND.len()]) else {
         return;
     };
-    let limit = limit(info, room);
+    let limit = limit(info, capacity);
     let mut choice = Choice::with_defaults(info, RATE);
     for parameter in info.parameters {
         let value = next().and_then(|byte| parameter.draw(byte));
@@ -49,10 +49,10 @@ pub fn hold_queue(data: &[u8]) {
     punctual.check(arrivals.len());
 }
 
-fn limit(info: &Info, room: u8) -> Limit {
+fn limit(info: &Info, capacity: u8) -> Limit {
     match info.limit_unit() {
-        Some(LimitUnit::Bytes(_)) => Limit::Bytes(Bytes::new(u64::from(room) * 4_000)),
-        _ => Limit::Packets(u64::from(room)),
+        Some(LimitUnit::Bytes(_)) => Limit::Bytes(Bytes::new(u64::from(capacity) * 4_000)),
+        _ => Limit::Packets(u64::from(capacity)),
     }
 }
 
@@ -80,12 +80,12 @@ struct Outcome {
     /// Sorted by time, since a late caller finds out late.
     dropped: Vec<(Time, usize)>,
     queue: Option<QueueState>,
-    held: usize,
+    in_flight: usize,
 }
 
 impl Outcome {
     fn check(&self, arrived: usize) {
-        let all = self.departed.len() + self.dropped.len() + self.held;
+        let all = self.departed.len() + self.dropped.len() + self.in_flight;
         assert_eq!(
             all,
             arrived,
@@ -126,7 +126,7 @@ fn run(parts: LinkChoice<'_>, arrivals: &[(Time, Packet<usize>)], punctual: bool
     let mut dropped: Vec<_> =
         std::iter::from_fn(|| link.take_dropped()).map(|d| (d.at, d.packet.body)).collect();
     dropped.sort_unstable();
-    Outcome { departed, dropped, queue: link.queue(), held: link.packet_count() }
+    Outcome { departed, dropped, queue: link.queue(), in_flight: link.packet_count() }
 }
 
 #[cfg(test)]
@@ -178,7 +178,8 @@ mod tests {
     #[should_panic(expected = "a packet left twice")]
     fn a_packet_that_leaves_twice_is_found() {
         let twice = (Time::ZERO, 0, Ecn::NotEct);
-        let outcome = Outcome { departed: vec![twice; 2], dropped: vec![], queue: None, held: 0 };
+        let outcome =
+            Outcome { departed: vec![twice; 2], dropped: vec![], queue: None, in_flight: 0 };
         outcome.check(2);
     }
 }

@@ -30,7 +30,7 @@ pub enum DropReason {
 
 /// A packet that an element dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dropped<B> {
+pub struct DroppedPacket<B> {
     /// The packet.
     pub packet: Packet<B>,
     /// When it was dropped, however late the element was polled.
@@ -66,7 +66,7 @@ pub trait Element<B> {
 
     /// The next packet of those dropped so far, in the order of their drops.
     /// They are kept until they are taken.
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+    fn take_dropped(&mut self) -> Option<DroppedPacket<B>> {
         None
     }
 }

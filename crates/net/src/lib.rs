@@ -56,14 +56,14 @@ mod ring;
 mod schedule;
 mod service;
 
-pub use element::{Departure, DropReason, Dropped, Element};
+pub use element::{Departure, DropReason, DroppedPacket, Element};
 pub use impairment::{
     Duplication, Fate, Filter, GilbertElliott, GilbertElliottParams, Jitter, Merge, Netem,
     NetemParams, Outage, OutageMode, Overtaking, Policer, PolicerParams, RandomLoss, Route, Rule,
     Thinning, ThinningParams,
 };
 pub use line::{ChangingLine, CopyLine, Line};
-pub use link::{AnyServed, Link, QueueState, Served};
+pub use link::{AnyServedLink, Link, QueueState, ServedLink};
 pub use pipe::Pipe;
 pub use port::{Counters, Port};
 pub use queue::{

@@ -3,9 +3,9 @@
 use narrows_base::{Bytes, Dscp, Histogram, Packet, Rate, Time};
 
 use crate::depth::Depth;
-use crate::element::{Departure, Dropped, Element};
+use crate::element::{Departure, DroppedPacket, Element};
 use crate::port::Port;
-use crate::port::{Counters, Due};
+use crate::port::{Counters, NextAction};
 use crate::queue::{DropTail, Queue, QueueDiscipline as _};
 use crate::service::constant::ConstantRate;
 use crate::service::{RateProcess, Service, Transmitter};
@@ -25,16 +25,16 @@ pub struct QueueState {
 ///
 /// Whatever the service, the link catches up in the same way, at the instants that the
 /// service and the queue dictate.
-pub struct Served<B, S> {
+pub struct ServedLink<B, S> {
     port: Port<B>,
     service: S,
 }
 
 /// A link that sends one packet after the other.
-pub type Link<B> = Served<B, Transmitter>;
+pub type Link<B> = ServedLink<B, Transmitter>;
 
 /// A link with any other service.
-pub type AnyServed<B> = Served<B, Box<dyn Service<B> + Send>>;
+pub type AnyServedLink<B> = ServedLink<B, Box<dyn Service<B> + Send>>;
 
 impl<B> Link<B> {
     /// An idle link that sends one packet after the other at this rate.
@@ -68,7 +68,7 @@ impl<B> Link<B> {
     }
 }
 
-impl<B, S: Service<B>> Served<B, S> {
+impl<B, S: Service<B>> ServedLink<B, S> {
     /// An idle link.
     #[must_use]
     pub fn with(queue: impl Into<Queue<B>>, service: S) -> Self {
@@ -93,12 +93,12 @@ impl<B, S: Service<B>> Served<B, S> {
 
     /// Not inlined: nothing is due at most arrivals of packets.
     #[inline(never)]
-    fn settle(&mut self, first: Due, now: Time) {
+    fn settle(&mut self, first: NextAction, now: Time) {
         let mut next = Some(first);
         while let Some(due) = next {
             match due {
-                Due::Queue(at) => self.run_timer(at),
-                Due::Service(at) => self.service.act(at, &mut self.port),
+                NextAction::Queue(at) => self.run_timer(at),
+                NextAction::Service(at) => self.service.act(at, &mut self.port),
             }
             next = self.port.due(self.service.next(), now);
         }
@@ -162,7 +162,7 @@ impl<B, S: Service<B>> Served<B, S> {
         self.port.next_departure()
     }
 
-    /// Whether there is a drop that hasn't been taken yet.
+    /// Returns `true` if a dropped packet hasn't been taken yet.
     #[inline]
     #[must_use]
     pub fn has_dropped(&self) -> bool {
@@ -170,7 +170,7 @@ impl<B, S: Service<B>> Served<B, S> {
     }
 }
 
-impl<B, S: Service<B>> Element<B> for Served<B, S> {
+impl<B, S: Service<B>> Element<B> for ServedLink<B, S> {
     #[inline(always)]
     fn receive(&mut self, packet: Packet<B>, now: Time) {
         self.port.count_arrival(now);
@@ -196,7 +196,7 @@ impl<B, S: Service<B>> Element<B> for Served<B, S> {
     }
 
     #[inline]
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+    fn take_dropped(&mut self) -> Option<DroppedPacket<B>> {
         self.port.verdicts.take_dropped()
     }
 }

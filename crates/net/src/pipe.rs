@@ -3,7 +3,7 @@
 use narrows_base::{Bytes, Duration, Histogram, Packet, Time};
 
 use crate::depth::{Backlog, Depth};
-use crate::element::{Departure, DropReason, Dropped, Element};
+use crate::element::{Departure, DropReason, DroppedPacket, Element};
 use crate::line::CopyLine;
 use crate::link::{Link, QueueState};
 use crate::port::{Counters, Port};
@@ -141,7 +141,7 @@ impl<B: Copy> Pipe<B> {
         self.exits.get(others).map(|exit| &exit.packet)
     }
 
-    /// Whether the head, which leaves the line next, was returned by [`Self::note_sent`].
+    /// Returns `true` if the head, which leaves the line next, was returned by [`Self::note_sent`].
     #[inline]
     #[must_use]
     pub const fn is_head_noted(&self) -> bool {
@@ -217,7 +217,7 @@ impl<B: Copy> Pipe<B> {
         }
     }
 
-    /// Whether there is a drop that hasn't been taken yet.
+    /// Returns `true` if a dropped packet hasn't been taken yet.
     #[inline]
     #[must_use]
     pub fn has_dropped(&self) -> bool {
@@ -280,7 +280,7 @@ impl<B: Copy> Element<B> for Pipe<B> {
     }
 
     #[inline]
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+    fn take_dropped(&mut self) -> Option<DroppedPacket<B>> {
         self.verdicts.take_dropped()
     }
 }

@@ -39,7 +39,7 @@ pub struct Port<B> {
 
 /// The next action of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Due {
+pub(crate) enum NextAction {
     /// The queue acts on its own deadline.
     Queue(Time),
     /// The service begins or ends a transmission.
@@ -80,12 +80,12 @@ impl<B> Port<B> {
     /// The first action due at or before `now`, if the link serves at `service`. At one instant the
     /// service goes first: it makes room.
     #[inline]
-    pub(crate) fn due(&self, service: Option<Time>, now: Time) -> Option<Due> {
+    pub(crate) fn due(&self, service: Option<Time>, now: Time) -> Option<NextAction> {
         match self.queue.next_deadline() {
             Some(at) if at <= now && service.is_none_or(|service| at < service) => {
-                Some(Due::Queue(at))
+                Some(NextAction::Queue(at))
             }
-            _ => service.filter(|&at| at <= now).map(Due::Service),
+            _ => service.filter(|&at| at <= now).map(NextAction::Service),
         }
     }
 
@@ -158,7 +158,7 @@ impl<B> Port<B> {
         &self.depth
     }
 
-    /// Whether no packet waits in the queue.
+    /// Returns `true` if the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()

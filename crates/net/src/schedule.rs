@@ -12,7 +12,7 @@ use crate::element::Departure;
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule<B> {
     entries: BinaryHeap<Entry<B>>,
-    made: u64,
+    next_number: u64,
     /// The latest arrival.
     reached: Time,
 }
@@ -52,7 +52,7 @@ impl<B> Eq for Entry<B> {}
 
 impl<B> Schedule<B> {
     pub(crate) const fn new() -> Self {
-        Self { entries: BinaryHeap::new(), made: 0, reached: Time::ZERO }
+        Self { entries: BinaryHeap::new(), next_number: 0, reached: Time::ZERO }
     }
 
     /// Puts in a packet that arrived at `now` and leaves at `at`.
@@ -62,8 +62,8 @@ impl<B> Schedule<B> {
     pub(crate) fn push(&mut self, now: Time, at: Time, packet: Packet<B>) {
         assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
         self.reached = now;
-        self.made += 1;
-        self.entries.push(Entry { number: self.made, departure: Departure { at, packet } });
+        self.next_number += 1;
+        self.entries.push(Entry { number: self.next_number, departure: Departure { at, packet } });
     }
 
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<Departure<B>> {

@@ -17,7 +17,7 @@ pub(crate) struct Arrivals {
 
 /// A packet with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Numbered {
+pub(crate) struct NumberedPacket {
     pub(crate) seq: Seq,
     pub(crate) len: u32,
 }
@@ -40,13 +40,13 @@ impl Arrivals {
     ///
     /// # Errors
     /// If the packets are numbered otherwise already.
-    pub(crate) fn number(&mut self, start: u32, end: u32) -> Result<Vec<Numbered>, EndError> {
+    pub(crate) fn number(&mut self, start: u32, end: u32) -> Result<Vec<NumberedPacket>, EndError> {
         self.extend_to(start);
         self.extend_to(end);
         let first = self.find(start)?;
         let last = self.find(end)?;
         Ok((first..last)
-            .map(|seq| Numbered { seq, len: self.start(seq + 1) - self.start(seq) })
+            .map(|seq| NumberedPacket { seq, len: self.start(seq + 1) - self.start(seq) })
             .collect())
     }
 
@@ -79,9 +79,9 @@ mod tests {
     #[test]
     fn a_gap_is_packets_of_the_usual_size() {
         let mut arrivals = Arrivals::new(1_000);
-        let seqs = |found: Vec<Numbered>| found.iter().map(|one| one.seq).collect::<Vec<_>>();
+        let seqs = |found: Vec<NumberedPacket>| found.iter().map(|one| one.seq).collect::<Vec<_>>();
         assert_eq!(seqs(arrivals.number(2_000, 3_500).expect("new")), [2, 3]);
-        assert_eq!(arrivals.number(1_000, 2_000), Ok(vec![Numbered { seq: 1, len: 1_000 }]));
+        assert_eq!(arrivals.number(1_000, 2_000), Ok(vec![NumberedPacket { seq: 1, len: 1_000 }]));
         assert_eq!(arrivals.start(4), 3_500);
         assert!(matches!(arrivals.number(0, 500), Err(EndError::Unsupported(_))));
     }

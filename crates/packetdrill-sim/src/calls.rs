@@ -18,12 +18,12 @@ impl SimulatedEnd {
         let outcome = match call.name.as_str() {
             "socket" => {
                 self.sockets.insert(call.result.value.unwrap_or(0), Socket::default());
-                gave(call.result.value.unwrap_or(0))
+                success(call.result.value.unwrap_or(0))
             }
-            "bind" => gave(0),
+            "bind" => success(0),
             "listen" => {
                 self.socket(call)?.role = Role::Listening;
-                gave(0)
+                success(0)
             }
             "accept" | "accept4" => return self.accept(call),
             "connect" => return self.connect(call),
@@ -78,7 +78,7 @@ impl SimulatedEnd {
         let role = Role::Connected;
         let options = crate::socket::SocketOptions { nonblocking: false, ..options };
         self.sockets.insert(number, Socket { options, role });
-        Ok(Some(gave(number)))
+        Ok(Some(success(number)))
     }
 
     fn connect(&mut self, call: &Call) -> Result<Option<CallOutcome>, EndError> {
@@ -96,7 +96,7 @@ impl SimulatedEnd {
             Some(State::SynSent) if options.nonblocking => Some(refusal("EINPROGRESS")),
             Some(State::SynSent) => None,
             Some(State::Closed) | None => Some(refusal("ECONNREFUSED")),
-            Some(_) => Some(gave(0)),
+            Some(_) => Some(success(0)),
         })
     }
 
@@ -124,7 +124,7 @@ impl SimulatedEnd {
             connection.flush(now);
         }
         self.collect();
-        Ok(Some(gave(len.cast_signed())))
+        Ok(Some(success(len.cast_signed())))
     }
 
     fn write(&mut self, call: &Call, len: i64) -> Result<CallOutcome, EndError> {
@@ -145,7 +145,11 @@ impl SimulatedEnd {
         connection.flush(now);
         let left = if nonblocking { connection.withdraw_unwritten(now) } else { 0 };
         self.collect();
-        Ok(if left == bytes && bytes > 0 { refusal("EAGAIN") } else { gave(len - i64::from(left)) })
+        Ok(if left == bytes && bytes > 0 {
+            refusal("EAGAIN")
+        } else {
+            success(len - i64::from(left))
+        })
     }
 
     fn shutdown(&mut self, call: &Call) -> Result<CallOutcome, EndError> {
@@ -166,7 +170,7 @@ impl SimulatedEnd {
             connection.shut_down(now);
         }
         self.collect();
-        Ok(gave(0))
+        Ok(success(0))
     }
 
     fn close(&mut self, call: &Call) -> Result<CallOutcome, EndError> {
@@ -180,17 +184,17 @@ impl SimulatedEnd {
             connection.close(now);
             self.collect();
         }
-        Ok(gave(0))
+        Ok(success(0))
     }
 
     fn control(&mut self, call: &Call) -> Result<CallOutcome, EndError> {
         let nonblocking = call.arguments.get(2).is_some_and(|flags| mentions(flags, "O_NONBLOCK"));
         let socket = self.socket(call)?;
         match word(call.arguments.get(1)) {
-            Some("F_GETFL") => Ok(gave(READ_WRITE)),
+            Some("F_GETFL") => Ok(success(READ_WRITE)),
             Some("F_SETFL") => {
                 socket.options.nonblocking = nonblocking;
-                Ok(gave(0))
+                Ok(success(0))
             }
             _ => Err(EndError::Unsupported("fcntl with other than F_GETFL and F_SETFL".to_owned())),
         }
@@ -204,7 +208,7 @@ impl SimulatedEnd {
         let unread = self.connection(call)?.unread().cast_signed();
         let expected = integer(call.arguments.get(2), "a value")?;
         let difference = (unread != expected).then(|| format!("{unread} unread bytes"));
-        Ok(CallOutcome { difference, ..gave(0) })
+        Ok(CallOutcome { difference, ..success(0) })
     }
 
     /// Waits until one socket may be read or written.
@@ -227,7 +231,7 @@ impl SimulatedEnd {
                 difference = Some(format!("{name} {}", if is_ready { "set" } else { "not set" }));
             }
         }
-        Ok(ready.then(|| CallOutcome { difference, ..gave(1) }))
+        Ok(ready.then(|| CallOutcome { difference, ..success(1) }))
     }
 
     /// The time as the simulator counts.
@@ -236,7 +240,7 @@ impl SimulatedEnd {
     }
 }
 
-/// Whether a value is a constant, or several with it among them.
+/// Returns `true` if the argument is this constant, or an expression of several with it among them.
 fn mentions(argument: &Argument, name: &str) -> bool {
     match &argument.value {
         CallValue::Word(word) => word == name,
@@ -287,7 +291,7 @@ pub(crate) fn integer(argument: Option<&Argument>, what: &str) -> Result<i64, En
 }
 
 /// A successful call.
-pub(crate) fn gave(value: i64) -> CallOutcome {
+pub(crate) fn success(value: i64) -> CallOutcome {
     CallOutcome { value, ..CallOutcome::default() }
 }
 

@@ -177,8 +177,8 @@ impl Connection {
         Time::earlier(sender, self.receiver.next_deadline())
     }
 
-    /// Whether the sender's packets are those of the connection: one of a passive end waits until
-    /// the handshake ends.
+    /// Returns `true` if the sender's packets are those of the connection. The sender of a passive
+    /// end waits until the handshake ends.
     fn sends(&self) -> bool {
         self.state != State::SynReceived
     }

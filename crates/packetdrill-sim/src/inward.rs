@@ -5,7 +5,7 @@ use narrows_packetdrill::{EndError, SackBlock, Tcp, TcpFlags, TcpOption};
 use narrows_tcp::{AccEcnOption, Ace, Ack, Data, Kind, Seq, Span, ThirdPacket};
 
 use crate::accurate;
-use crate::arrivals::Numbered;
+use crate::arrivals::NumberedPacket;
 use crate::connection::{Connection, ISN};
 use crate::handshake::{self, Terms, segment};
 use crate::headers::SynOptions;
@@ -283,7 +283,7 @@ impl Connection {
         let psh = tcp.flags.has(TcpFlags::PSH);
         let cwr = tcp.flags.has(TcpFlags::CWR) && !self.terms.ecn.counts();
         let ts_echo = stamps(tcp).map_or(0, |stamp| stamp.1);
-        let data = |(place, Numbered { seq, len }): (usize, Numbered)| Data {
+        let data = |(place, NumberedPacket { seq, len }): (usize, NumberedPacket)| Data {
             seq,
             count: 1,
             len: u16::try_from(len).expect("a packet"),

@@ -31,7 +31,7 @@ pub(crate) struct Kernel {
     pub(crate) notsent_lowat: Option<u64>,
     /// Whether the device's egress queue is `fq`.
     pub(crate) fq: bool,
-    /// Whether that queue holds no packet, so that none leaves.
+    /// Whether the egress queue has no room for any packet, so that none leaves.
     pub(crate) refuses: bool,
     pub(crate) counters: Counters,
 }

@@ -2,7 +2,7 @@
 
 use narrows_packetdrill::{Call, CallOutcome, CallValue, EndError};
 
-use crate::calls::{gave, integer, word};
+use crate::calls::{integer, success, word};
 use crate::end::SimulatedEnd;
 
 /// Options that change nothing that a script sees.
@@ -55,7 +55,7 @@ impl SimulatedEnd {
             }
             connection.options = options;
         }
-        Ok(gave(0))
+        Ok(success(0))
     }
 
     pub(crate) fn get_option(&mut self, call: &Call) -> Result<CallOutcome, EndError> {
@@ -75,6 +75,6 @@ impl SimulatedEnd {
         let expected = integer(call.arguments.get(3), "a value").ok();
         let differs = expected.is_some_and(|expected| expected.cast_unsigned() != value);
         let difference = differs.then(|| format!("{name} = {value}"));
-        Ok(CallOutcome { difference, ..gave(0) })
+        Ok(CallOutcome { difference, ..success(0) })
     }
 }

@@ -16,12 +16,12 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// Whether this end may still send data.
+    /// Returns `true` if this end may still send data.
     pub(crate) fn may_send(self) -> bool {
         matches!(self, Self::Established | Self::CloseWait)
     }
 
-    /// Whether the handshake is over and the connection isn't.
+    /// Returns `true` between the end of the handshake and the end of the connection.
     pub(crate) fn is_synchronized(self) -> bool {
         !matches!(self, Self::SynSent | Self::SynReceived | Self::Closed)
     }

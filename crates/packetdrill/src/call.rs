@@ -13,7 +13,7 @@ pub struct Call {
     pub arguments: Vec<Argument>,
     /// The expected result.
     pub result: CallResult,
-    /// EventTime a call that blocks returns, in ns; relative if its start is.
+    /// When a call that blocks returns, in ns; relative if its start is.
     pub returns_ns: Option<i64>,
 }
 

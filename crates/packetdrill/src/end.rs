@@ -83,7 +83,7 @@ pub enum EndError {
 /// A packet that left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transmission {
-    /// EventTime.
+    /// When it left, in ns since the start.
     pub at: i64,
     /// The packet; all its fields are set.
     pub packet: IpPacket,
@@ -105,7 +105,7 @@ pub struct CallOutcome {
 /// The end of a call that could block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallCompletion {
-    /// EventTime it returned.
+    /// When the call returned, in ns.
     pub at: i64,
     /// Its result.
     pub outcome: CallOutcome,

@@ -56,7 +56,7 @@ impl EcnCheck {
         }
     }
 
-    /// Whether a byte is as expected.
+    /// Returns `true` if the byte is as expected.
     #[must_use]
     pub fn accepts(self, tos: u8) -> bool {
         match self {
@@ -122,7 +122,7 @@ impl TcpFlags {
         Self(self.0 & !other.0)
     }
 
-    /// Whether all of `other` are set.
+    /// Returns `true` if all flags of `other` are set.
     #[must_use]
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0

@@ -81,7 +81,7 @@ impl IpMode {
 pub struct ScriptEvent {
     /// Where it is in the script.
     pub at: ScriptPosition,
-    /// EventTime.
+    /// When it happens, or must happen.
     pub when: EventTime,
     /// The action.
     pub action: Action,

@@ -12,7 +12,7 @@ const CLOCK: u32 = 77_000;
 
 /// An end that sends these packets at these times, in ms, whatever it receives.
 #[derive(Default)]
-struct Listed {
+struct ScriptedEnd {
     now: i64,
     sends: Vec<(i64, Tcp)>,
     received: Vec<Tcp>,
@@ -21,7 +21,7 @@ struct Listed {
     returns: Option<i64>,
 }
 
-impl TestedEnd for Listed {
+impl TestedEnd for ScriptedEnd {
     fn start(&mut self) -> Result<(), EndError> {
         Ok(())
     }
@@ -100,13 +100,13 @@ fn segment(flags: TcpFlags, seq: u32, len: u32, ack: u32) -> Tcp {
     Tcp { source: 80, destination: 81, flags, seq, len, ack, window, urgent: 0, options }
 }
 
-fn play(text: &str, end: &mut Listed) -> ScriptReport {
+fn play(text: &str, end: &mut ScriptedEnd) -> ScriptReport {
     run(&parse(text), Settings::default(), end)
 }
 
 /// Why a script fails against an end with these packets.
 fn failure(text: &str, sends: Vec<(i64, Tcp)>) -> String {
-    let report = play(text, &mut Listed { sends, ..Listed::default() });
+    let report = play(text, &mut ScriptedEnd { sends, ..ScriptedEnd::default() });
     report.failure.unwrap_or_else(|| panic!("{text} passed")).message
 }
 
@@ -120,7 +120,7 @@ const OPEN: &str =
 #[test]
 fn numbers_count_from_the_syn_whatever_it_has() {
     let data = segment(TcpFlags::ACK.with(TcpFlags::PSH), 1, 1000, 901);
-    let mut end = Listed { sends: vec![(0, syn_ack()), (10, data)], ..Listed::default() };
+    let mut end = ScriptedEnd { sends: vec![(0, syn_ack()), (10, data)], ..ScriptedEnd::default() };
     let text = format!(
         "{OPEN}+.01 < . 1:1(0) ack 1 win 9\n+0 > P. 1:1001(1000) ack 1\n\
          +0 < . 1:1(0) ack 1001 win 9 <nop,nop,sack 5:6>"
@@ -147,7 +147,7 @@ fn timestamps_are_mapped_and_checked_only_with_a_tick() {
          +.01 > . 1:1(0) ack 1 <nop,nop,TS val 110 ecr 5>\n\
          +0 < . 1:1(0) ack 1 win 9 <nop,nop,TS val 9 ecr 110>"
     );
-    let mut end = Listed { sends: sends(), ..Listed::default() };
+    let mut end = ScriptedEnd { sends: sends(), ..ScriptedEnd::default() };
     assert_eq!(play(&rest, &mut end).failure, None);
     let echoed = end.received.last().and_then(|tcp| tcp.options.clone()).expect("options");
     assert_eq!(echoed[2], TcpOption::Timestamp { val: 9, ecr: CLOCK + 30 });
@@ -165,7 +165,7 @@ fn several_packets_may_make_up_one() {
         vec![(0, syn_ack()), (0, segment(ack, 1, 1000, 901)), (0, last)]
     };
     let text = format!("{OPEN}+0 > P. 1:1501(1500) ack 1");
-    let mut end = Listed { sends: parts(), ..Listed::default() };
+    let mut end = ScriptedEnd { sends: parts(), ..ScriptedEnd::default() };
     assert_eq!(play(&text, &mut end).failure, None);
     let strict = failure(&format!("--strict_segments\n{text}"), parts());
     assert!(strict.starts_with("1000 bytes, not 1500"), "{strict}");
@@ -206,7 +206,7 @@ fn times_have_a_tolerance_that_grows_with_the_wait() {
         ("+.2~+.3", 330, false),
         ("*", 5000, true),
     ] {
-        let mut end = Listed { sends: late(ms), ..Listed::default() };
+        let mut end = ScriptedEnd { sends: late(ms), ..ScriptedEnd::default() };
         let report = play(&text(time), &mut end);
         assert_eq!(report.failure.is_none(), passes, "{time} {ms}: {report:?}");
     }
@@ -220,10 +220,10 @@ fn calls_are_compared_by_result_error_and_time() {
     let wrong = failure("0 fail() = -1 EAGAIN (again)", Vec::new());
     assert_eq!(wrong, "fail gave -1 EPIPE, not EAGAIN");
     let text = |returns: &str| format!("0 `x`\n+.1...{returns} read() = 7\n+.2 close() = 0");
-    assert_eq!(play(&text("0.150"), &mut Listed::default()).failure, None);
+    assert_eq!(play(&text("0.150"), &mut ScriptedEnd::default()).failure, None);
     let late = failure(&text("0.120"), Vec::new());
     assert!(late.starts_with("return of the call at 0.150000 s, not at 0.120000 s"), "{late}");
-    let report = play("0 unknown() = 0", &mut Listed::default());
+    let report = play("0 unknown() = 0", &mut ScriptedEnd::default());
     assert!(report.failure.expect("a failure").unsupported);
 }
 
@@ -231,18 +231,18 @@ fn calls_are_compared_by_result_error_and_time() {
 fn code_keeps_its_names_and_says_what_it_found() {
     let text =
         "0 %{ wanted = 9 }%\n+0 %{ wanted += 1; print(wanted); assert tcpi_snd_cwnd == wanted }%";
-    assert_eq!(play(text, &mut Listed::default()).printed, ["10"]);
+    assert_eq!(play(text, &mut ScriptedEnd::default()).printed, ["10"]);
     let message = failure("0 %{ assert tcpi_snd_cwnd == 12 }%", Vec::new());
     assert!(message.contains("with tcpi_snd_cwnd = 10"), "{message}");
 }
 
 #[test]
 fn last_command_runs_whatever_happened() {
-    let mut end = Listed::default();
+    let mut end = ScriptedEnd::default();
     let report = play("`first`\n0 write(5) = 6\n`last`", &mut end);
     assert!(report.failure.is_some());
     assert_eq!(end.commands, ["first", "last"]);
-    let mut end = Listed::default();
+    let mut end = ScriptedEnd::default();
     let report = play("`false`\n0 write(5) = 5\n`last`", &mut end);
     assert_eq!((report.events, end.commands.len()), (0, 2));
     assert_eq!(report.failure.expect("a failure").message, "status 1");
@@ -251,7 +251,7 @@ fn last_command_runs_whatever_happened() {
 #[test]
 fn packets_to_the_end_in_a_row_keep_their_distance() {
     // The first is late by 3 ms; the second counts from when the first was due.
-    let mut end = Listed { now: 3_000_000, ..Listed::default() };
+    let mut end = ScriptedEnd { now: 3_000_000, ..ScriptedEnd::default() };
     let text = "0 < S 0:0(0) win 1\n+.01 < . 1:1(0) win 1";
     assert_eq!(play(text, &mut end).failure, None);
     assert_eq!(end.now, 10_000_000);

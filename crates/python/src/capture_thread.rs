@@ -24,7 +24,7 @@ enum Event {
 
 /// Passes everything on to a tap on another thread, in the same order. Dropping it waits for the thread.
 #[derive(Debug)]
-pub struct OnThread<T> {
+pub struct ThreadedTap<T> {
     wants_packets: bool,
     wants_senders: bool,
     batch: Vec<Event>,
@@ -32,7 +32,7 @@ pub struct OnThread<T> {
     thread: Option<(SyncSender<Vec<Event>>, JoinHandle<T>)>,
 }
 
-impl<T: Tap<Packet<Segment>, SenderView> + Send + 'static> OnThread<T> {
+impl<T: Tap<Packet<Segment>, SenderView> + Send + 'static> ThreadedTap<T> {
     /// The tap on a thread that waits for events.
     pub fn new(tap: T) -> Self {
         let (wants_packets, wants_senders) = (tap.wants_packets(), tap.wants_senders());
@@ -66,7 +66,7 @@ impl<T: Tap<Packet<Segment>, SenderView> + Send + 'static> OnThread<T> {
     }
 }
 
-impl<T> Drop for OnThread<T> {
+impl<T> Drop for ThreadedTap<T> {
     fn drop(&mut self) {
         if let Some((batches, thread)) = self.thread.take() {
             drop(batches);
@@ -90,7 +90,7 @@ fn feed_tap<T: Tap<Packet<Segment>, SenderView>>(mut tap: T, batches: &Receiver<
 }
 
 impl<T: Tap<Packet<Segment>, SenderView> + Send + 'static> Tap<Packet<Segment>, SenderView>
-    for OnThread<T>
+    for ThreadedTap<T>
 {
     fn wants_packets(&self) -> bool {
         self.wants_packets

@@ -13,9 +13,9 @@ use pyo3::types::PyBytes;
 
 use crate::long_table::unreadable;
 
-/// The name of a column's type, its values, a byte for each row that is 1 where the value is null
-/// (if any is), and the texts that the values of a column of texts are numbers of.
-pub type Plain<'py> =
+/// The name of a column's type; its values; if any is null, a byte for each row that is 1 where the
+/// value is null; and in a column of texts, the texts to which the values are indices.
+pub type ColumnParts<'py> =
     (&'static str, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>, Option<Vec<String>>);
 
 /// The name of a type in columns declared by narrows; none for another type.
@@ -37,11 +37,11 @@ pub fn plain<'py>(
     data: &DataType,
     rows: usize,
     arrays: impl Iterator<Item = Result<ArrayRef, ParquetError>> + Send,
-) -> PyResult<Plain<'py>> {
+) -> PyResult<ColumnParts<'py>> {
     let kind = type_name(data)
         .ok_or_else(|| PyValueError::new_err(format!("a column of the type {data}")))?;
     let gathered = py.detach(|| {
-        let mut gathered = Gathered::new(kind, rows);
+        let mut gathered = ColumnBuffer::new(kind, rows);
         for array in arrays {
             gathered.add(&*array?);
         }
@@ -54,7 +54,7 @@ pub fn plain<'py>(
 }
 
 /// The values of a column's arrays one after the other.
-struct Gathered {
+struct ColumnBuffer {
     kind: &'static str,
     values: Vec<u8>,
     /// Empty until there is a null.
@@ -65,7 +65,7 @@ struct Gathered {
     known: BTreeMap<String, u32>,
 }
 
-impl Gathered {
+impl ColumnBuffer {
     fn new(kind: &'static str, rows: usize) -> Self {
         let width = match kind {
             "flag" => 1,

@@ -25,14 +25,14 @@ pub const ROWS: usize = 1 << 16;
 /// A table in a file.
 #[derive(Debug)]
 pub struct LongTable {
-    file: Shared,
+    file: SharedFile,
     metadata: ArrowReaderMetadata,
 }
 
 impl LongTable {
     /// The table in a Parquet file. Its texts become views, as in tables in memory.
     pub fn open(file: File) -> Result<Self> {
-        let file = Shared(Arc::new(file));
+        let file = SharedFile(Arc::new(file));
         let plain = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
         let fields = plain.schema().fields().iter();
         let viewed = fields.map(|field| match field.data_type() {
@@ -103,7 +103,7 @@ impl LongTable {
         &self,
         columns: ProjectionMask,
         rows: usize,
-    ) -> ParquetRecordBatchReaderBuilder<Shared> {
+    ) -> ParquetRecordBatchReaderBuilder<SharedFile> {
         let (file, metadata) = (self.file.clone(), self.metadata.clone());
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
         reader.with_projection(columns).with_batch_size(rows.max(1))
@@ -118,19 +118,19 @@ pub fn unreadable(error: ParquetError) -> PyErr {
 
 /// A file that several threads read, each at its own place.
 #[derive(Clone, Debug)]
-struct Shared(Arc<File>);
+struct SharedFile(Arc<File>);
 
-impl Length for Shared {
+impl Length for SharedFile {
     fn len(&self) -> u64 {
         self.0.metadata().map_or(0, |file| file.len())
     }
 }
 
-impl ChunkReader for Shared {
-    type T = BufReader<Onwards>;
+impl ChunkReader for SharedFile {
+    type T = BufReader<OffsetReader>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::new(Onwards { file: Arc::clone(&self.0), offset: start }))
+        Ok(BufReader::new(OffsetReader { file: Arc::clone(&self.0), offset: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -142,12 +142,12 @@ impl ChunkReader for Shared {
 
 /// Reads a file from an offset on.
 #[derive(Debug)]
-pub struct Onwards {
+pub struct OffsetReader {
     file: Arc<File>,
     offset: u64,
 }
 
-impl Read for Onwards {
+impl Read for OffsetReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(buffer, self.offset)?;
         self.offset += read as u64;

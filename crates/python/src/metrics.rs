@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use narrows_metrics::counters;
-use narrows_metrics::distributions::{self, Distribution, Exact, Statistic};
+use narrows_metrics::distributions::{self, Distribution, ExactValues, Statistic};
 use narrows_metrics::{classes, fairness};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -66,7 +66,7 @@ pub fn weighted_statistics(
 ) -> PyResult<Vec<Option<f64>>> {
     let (mean, min, max) = exact;
     let found = Distribution::ascending(&values.to_vec(py)?, &weights.to_vec(py)?)
-        .with_exact(Exact { mean, min, max });
+        .with_exact(ExactValues { mean, min, max });
     let statistic = |name: &String| {
         let unknown =
             || PyValueError::new_err(format!("found {name:?}; min, mean, max or p95 is right"));

@@ -48,7 +48,7 @@ pub fn writer<W: Write + Send>(
 }
 
 /// A table in a file.
-pub enum Stored {
+pub enum StoredTable {
     /// It is in memory now.
     Short(RecordBatch),
     /// It is read where it is needed.
@@ -56,7 +56,7 @@ pub enum Stored {
 }
 
 /// The table in a Parquet file; refuses compressions other than Snappy.
-pub fn read(file: File) -> Result<Stored, ParquetError> {
+pub fn read(file: File) -> Result<StoredTable, ParquetError> {
     let table = LongTable::open(file)?;
     let groups = table.metadata().row_groups();
     let chunks = groups.iter().flat_map(RowGroupMetaData::columns);
@@ -69,7 +69,7 @@ pub fn read(file: File) -> Result<Stored, ParquetError> {
     let rows = table.rows();
     // The file's own sizes are those of its encodings, which may be a hundredth of this.
     if rows.saturating_mul(table.schema().fields().len() * WIDTH) > LARGE {
-        return Ok(Stored::Long(table));
+        return Ok(StoredTable::Long(table));
     }
     let mut batches = table.read(rows)?;
     let batch = batches.next().transpose()?;
@@ -77,5 +77,5 @@ pub fn read(file: File) -> Result<Stored, ParquetError> {
     if batch.num_rows() != rows {
         return Err(ParquetError::General(format!("{} of {rows} rows", batch.num_rows())));
     }
-    Ok(Stored::Short(batch))
+    Ok(StoredTable::Short(batch))
 }

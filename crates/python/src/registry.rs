@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use narrows_base::Bytes;
 use narrows_base::registry::{
-    Bounds, EcnNeed, Info, LimitUnit, OldNumbers, Parameter, ParameterDefault, Role, Unit,
+    Bounds, EcnNeed, FormerNumbers, Info, LimitUnit, Parameter, ParameterDefault, Role, Unit,
 };
 use narrows_cc::CONTROLS;
 use narrows_net::{RedParams, config};
@@ -133,12 +133,12 @@ fn parameter<'py>(py: Python<'py>, info: &Parameter) -> PyResult<Bound<'py, PyDi
 }
 
 /// The meaning of the numbers of a former spelling: words and their numbers, or a unit.
-fn numbers(numbers: OldNumbers) -> (Option<BTreeMap<&'static str, u8>>, Option<&'static str>) {
+fn numbers(numbers: FormerNumbers) -> (Option<BTreeMap<&'static str, u8>>, Option<&'static str>) {
     match numbers {
-        OldNumbers::Words(words) => {
+        FormerNumbers::Words(words) => {
             (Some(words.iter().map(|(number, word)| (*word, *number)).collect()), None)
         }
-        OldNumbers::Unit(unit) => (None, Some(unit)),
+        FormerNumbers::Unit(unit) => (None, Some(unit)),
     }
 }
 

@@ -20,8 +20,8 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::de::DeserializeOwned;
 
 use crate::capture::{CaptureRequest, RunCaptures, finish};
-use crate::capture_thread::OnThread;
-use crate::control::{self, CallWatch, Calls, Trouble};
+use crate::capture_thread::ThreadedTap;
+use crate::control::{self, CallWatch, Calls, FirstError};
 use crate::panics::locate_panic;
 use crate::spill::Spill;
 use crate::stacks::StackLogs;
@@ -108,31 +108,31 @@ pub fn run(
 ) -> PyResult<RunOutput> {
     let scenario: Scenario = parse(scenario_json)?;
     let request = captures_json.map(request).transpose()?;
-    let trouble = Arc::new(Trouble::default());
+    let first_error = Arc::new(FirstError::default());
     let (calls, classes) = (Arc::new(Calls::default()), controls.unwrap_or_default());
     let limit = Duration::from_secs_f64(warn_after_s.clamp(0.0, 1e6));
     let _watch = (!classes.is_empty()).then(|| CallWatch::new(&calls, limit));
     let logs = StackLogs::new(&scenario, request.as_ref());
-    let controls = logs.with_stacks(control::controls(classes, &trouble, &calls));
-    let spill = spill.map(|directory| Spill::new(directory, Arc::clone(&trouble)));
-    let reporter = Reporter::new(progress, trouble);
-    let parts = Parts { scenario: &scenario, controls: &controls, spill: spill.as_ref() };
-    let Simulated { recorder, digest, outcome, cpu_s, mut captures } =
+    let controls = logs.with_stacks(control::controls(classes, &first_error, &calls));
+    let spill = spill.map(|directory| Spill::new(directory, Arc::clone(&first_error)));
+    let reporter = Reporter::new(progress, first_error);
+    let parts = RunInputs { scenario: &scenario, controls: &controls, spill: spill.as_ref() };
+    let FinishedRun { recorder, digest, outcome, cpu_s, mut captures } =
         py.detach(|| locate_panic(|| simulate(&parts, request.as_ref(), reporter)))?;
     captures.extend(logs.finish()?);
-    let recorded = Recorded { recorder, digest, spill };
+    let recorded = RunRecords { recorder, digest, spill };
     RunOutput::of(py, &scenario, recorded, &outcome, cpu_s, captures)
 }
 
 /// The records of a run.
-pub(crate) struct Recorded {
+pub(crate) struct RunRecords {
     recorder: Recorder,
     digest: Digest,
     /// Has the long tables.
     spill: Option<Spill>,
 }
 
-impl From<Recorder> for Recorded {
+impl From<Recorder> for RunRecords {
     fn from(recorder: Recorder) -> Self {
         Self { digest: recorder.digest(), recorder, spill: None }
     }
@@ -143,12 +143,12 @@ impl RunOutput {
     pub(crate) fn of(
         py: Python<'_>,
         scenario: &Scenario,
-        recorded: Recorded,
+        recorded: RunRecords,
         outcome: &Outcome,
         cpu_s: f64,
         captures: Vec<(String, u64)>,
     ) -> PyResult<Self> {
-        let Recorded { recorder, digest, spill } = recorded;
+        let RunRecords { recorder, digest, spill } = recorded;
         let tables = PyDict::new(py);
         for table in recorder.into_tables() {
             let long = spill.as_ref().and_then(|spill| spill.table(table.name));
@@ -186,14 +186,14 @@ fn request(json: &str) -> PyResult<CaptureRequest> {
 }
 
 /// The inputs of a run.
-struct Parts<'a> {
+struct RunInputs<'a> {
     scenario: &'a Scenario,
     controls: &'a Controls,
     spill: Option<&'a Spill>,
 }
 
 /// A finished run.
-struct Simulated {
+struct FinishedRun {
     recorder: Recorder,
     digest: Digest,
     outcome: Outcome,
@@ -202,17 +202,17 @@ struct Simulated {
 }
 
 fn simulate(
-    parts: &Parts<'_>,
+    parts: &RunInputs<'_>,
     request: Option<&CaptureRequest>,
     mut reporter: Reporter,
-) -> PyResult<Simulated> {
-    let &Parts { scenario, controls, spill } = parts;
+) -> PyResult<FinishedRun> {
+    let &RunInputs { scenario, controls, spill } = parts;
     let mut recorder = Recorder::new(scenario.run.record, Time::from_nanos(scenario.run.warmup_ns));
     if let Some(spill) = spill {
         recorder = spill.under(recorder);
     }
     let taps = request.map(|request| request.begin(scenario)).transpose()?;
-    let mut taps = taps.map(OnThread::new);
+    let mut taps = taps.map(ThreadedTap::new);
     let begin = seconds(ClockId::ThreadCPUTime);
     let mut report = |at, packets| reporter.report(at, packets);
     let outcome = match &mut taps {
@@ -223,16 +223,16 @@ fn simulate(
     if let Some(spill) = spill {
         spill.finish(&mut recorder);
     }
-    if let Some(error) = reporter.error.or_else(|| reporter.trouble.take()) {
+    if let Some(error) = reporter.error.or_else(|| reporter.first_error.take()) {
         return Err(error);
     }
     let outcome = outcome.map_err(engine_error)?;
     let digest = recorder.digest();
-    if let Some(error) = reporter.trouble.take() {
+    if let Some(error) = reporter.first_error.take() {
         return Err(error);
     }
-    let captures = taps.map(OnThread::finish).map_or(Ok(Vec::new()), finish_captures)?;
-    Ok(Simulated { recorder, digest, outcome, cpu_s, captures })
+    let captures = taps.map(ThreadedTap::finish).map_or(Ok(Vec::new()), finish_captures)?;
+    Ok(FinishedRun { recorder, digest, outcome, cpu_s, captures })
 }
 
 fn finish_captures(taps: RunCaptures) -> io::Result<Vec<(String, u64)>> {
@@ -245,19 +245,19 @@ struct Reporter {
     /// When to report again, in seconds of the monotonic clock.
     next: f64,
     /// Errors of controls.
-    trouble: Arc<Trouble>,
+    first_error: Arc<FirstError>,
     /// Why the run must stop.
     error: Option<PyErr>,
 }
 
 impl Reporter {
-    fn new(progress: Option<Py<PyAny>>, trouble: Arc<Trouble>) -> Self {
+    fn new(progress: Option<Py<PyAny>>, first_error: Arc<FirstError>) -> Self {
         let next = seconds(ClockId::Monotonic) + PROGRESS_INTERVAL;
-        Self { progress, next, trouble, error: None }
+        Self { progress, next, first_error, error: None }
     }
 
     fn report(&mut self, at: Time, packets: u64) -> ControlFlow<()> {
-        if self.trouble.is_any() {
+        if self.first_error.is_any() {
             return ControlFlow::Break(());
         }
         let now = seconds(ClockId::Monotonic);

@@ -12,7 +12,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::control::{self, Calls, Trouble};
+use crate::control::{self, Calls, FirstError};
 use crate::panics::locate_panic;
 use crate::run::{RunOutput, engine_error, parse};
 use crate::stacks::StackLogs;
@@ -25,7 +25,7 @@ const BETWEEN_SIGNALS: Duration = Duration::from_millis(250);
 pub struct Simulation {
     /// None once it is finished.
     run: Mutex<Option<Run<Recorder>>>,
-    trouble: Arc<Trouble>,
+    first_error: Arc<FirstError>,
 }
 
 #[pymethods]
@@ -35,10 +35,10 @@ impl Simulation {
     #[pyo3(signature = (scenario_json, controls=None))]
     fn new(scenario_json: &str, controls: Option<BTreeMap<String, Py<PyAny>>>) -> PyResult<Self> {
         let scenario: Scenario = parse(scenario_json)?;
-        let (trouble, calls) = (Arc::new(Trouble::default()), Arc::new(Calls::default()));
-        let controls = control::controls(controls.unwrap_or_default(), &trouble, &calls);
+        let (first_error, calls) = (Arc::new(FirstError::default()), Arc::new(Calls::default()));
+        let controls = control::controls(controls.unwrap_or_default(), &first_error, &calls);
         let controls = StackLogs::default().with_stacks(controls);
-        Self::of(scenario, controls, trouble)
+        Self::of(scenario, controls, first_error)
     }
 
     /// Runs until `at_ns`, but not beyond the end of the run. Raises `ControlError` if a control
@@ -50,7 +50,7 @@ impl Simulation {
             let step = at.min(run.now() + BETWEEN_SIGNALS);
             let before = run.now();
             py.detach(|| locate_panic(|| run.run_until(step)));
-            if let Some(error) = self.trouble.take() {
+            if let Some(error) = self.first_error.take() {
                 return Err(error);
             }
             py.check_signals()?;
@@ -66,7 +66,7 @@ impl Simulation {
         self.with(|run| Ok(run.now().as_nanos()))
     }
 
-    /// Whether the run has come to its end.
+    /// Returns whether the run has ended.
     #[getter]
     fn is_over(&self) -> PyResult<bool> {
         self.with(|run| Ok(run.is_over()))
@@ -114,7 +114,7 @@ impl Simulation {
         let mut guard = self.lock()?;
         let run = current_run(&mut guard)?;
         py.detach(|| locate_panic(|| add(run, flow))).map_err(engine_error)?;
-        self.trouble.take().map_or(Ok(()), Err)
+        self.first_error.take().map_or(Ok(()), Err)
     }
 
     /// A copy that goes on by itself. The run is repeated until now.
@@ -122,9 +122,9 @@ impl Simulation {
         let mut guard = self.lock()?;
         let run = current_run(&mut guard)?;
         let fork = py.detach(|| locate_panic(|| fork(run)));
-        let trouble = Arc::clone(&self.trouble);
-        trouble.take().map_or(Ok(()), Err)?;
-        Ok(Self { run: Mutex::new(Some(fork)), trouble })
+        let first_error = Arc::clone(&self.first_error);
+        first_error.take().map_or(Ok(()), Err)?;
+        Ok(Self { run: Mutex::new(Some(fork)), first_error })
     }
 
     /// Ends the run now. Nothing else can be done with it then.
@@ -138,10 +138,10 @@ impl Simulation {
 }
 
 impl Simulation {
-    fn of(scenario: Scenario, controls: Controls, trouble: Arc<Trouble>) -> PyResult<Self> {
+    fn of(scenario: Scenario, controls: Controls, first_error: Arc<FirstError>) -> PyResult<Self> {
         let recorder = recorder(&scenario);
         let run = Run::new(scenario, controls, recorder).map_err(engine_error)?;
-        Ok(Self { run: Mutex::new(Some(run)), trouble })
+        Ok(Self { run: Mutex::new(Some(run)), first_error })
     }
 
     /// The run, unless another thread is at it: waiting for it would hold up the interpreter.

@@ -82,7 +82,7 @@ impl SpecSource {
     ) -> PyResult<SpecOutput> {
         let inputs = PythonInputs::new(file, control, also, directory);
         let read = self.source.read(&inputs);
-        inputs.raise_kept(py)?;
+        inputs.reraise(py)?;
         read.map(SpecOutput).map_err(spec_error)
     }
 
@@ -196,7 +196,7 @@ impl StudyOutput {
     ) -> PyResult<SpecOutput> {
         let inputs = PythonInputs::new(file, control, also, directory);
         let read = self.study.specification(&self.points[point], &inputs);
-        inputs.raise_kept(py)?;
+        inputs.reraise(py)?;
         read.map(SpecOutput).map_err(spec_error)
     }
 }

@@ -16,7 +16,7 @@ use parquet::errors::ParquetError;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
-use crate::control::Trouble;
+use crate::control::FirstError;
 use crate::long_table::LongTable;
 use crate::parquet_file::writer;
 
@@ -36,7 +36,7 @@ pub struct Spill(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     directory: PathBuf,
-    trouble: Arc<Trouble>,
+    first_error: Arc<FirstError>,
     state: Mutex<State>,
 }
 
@@ -46,14 +46,14 @@ enum State {
     Idle,
     Writing(SyncSender<Chunk>, JoinHandle<Result<Files, ParquetError>>),
     Written(BTreeMap<&'static str, Arc<LongTable>>),
-    /// Told as trouble.
+    /// Reported as the first error.
     Failed,
 }
 
 impl Spill {
-    /// Files in `directory`, as soon as there are long tables; `trouble` gets what fails.
-    pub fn new(directory: PathBuf, trouble: Arc<Trouble>) -> Self {
-        Self(Arc::new(Inner { directory, trouble, state: Mutex::new(State::Idle) }))
+    /// Files in `directory`, as soon as there are long tables; `first_error` gets what fails.
+    pub fn new(directory: PathBuf, first_error: Arc<FirstError>) -> Self {
+        Self(Arc::new(Inner { directory, first_error, state: Mutex::new(State::Idle) }))
     }
 
     /// A recorder that puts its long tables here.
@@ -89,7 +89,7 @@ impl Spill {
     }
 
     fn note_failure(&self, error: ParquetError) {
-        self.0.trouble.note(os_error(error, &self.0.directory));
+        self.0.first_error.note(os_error(error, &self.0.directory));
     }
 }
 

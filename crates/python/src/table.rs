@@ -14,9 +14,9 @@ use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
-use crate::column::{Plain, plain, type_name};
+use crate::column::{ColumnParts, plain, type_name};
 use crate::long_table::{LongTable, ROWS, unreadable};
-use crate::parquet_file::{Stored, parquet, read};
+use crate::parquet_file::{StoredTable, parquet, read};
 
 /// The name that the Arrow PyCapsule interface gives to a stream.
 const STREAM: &CStr = c"arrow_array_stream";
@@ -103,7 +103,7 @@ impl ArrowTable {
         py: Python<'py>,
         name: &str,
         group: Option<usize>,
-    ) -> PyResult<Plain<'py>> {
+    ) -> PyResult<ColumnParts<'py>> {
         let schema = self.schema();
         let (index, field) =
             schema.column_with_name(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
@@ -173,8 +173,8 @@ fn bad(error: ParquetError) -> PyErr {
 pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<ArrowTable> {
     let file = File::open(path)?;
     Ok(match py.detach(|| read(file)).map_err(bad)? {
-        Stored::Short(batch) => batch.into(),
-        Stored::Long(table) => Arc::new(table).into(),
+        StoredTable::Short(batch) => batch.into(),
+        StoredTable::Long(table) => Arc::new(table).into(),
     })
 }
 

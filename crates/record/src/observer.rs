@@ -9,7 +9,7 @@ use crate::event::{Event, EventKind, RttSample};
 /// A run is generic over its observer: if [`Observer::wants`] is constant, unwanted events cost
 /// nothing.
 pub trait Observer {
-    /// Whether events of this kind are wanted. The answer never changes.
+    /// Returns `true` if the observer wants events of this kind. The answer never changes.
     fn wants(&self, kind: EventKind) -> bool;
 
     /// Takes a wanted event.

@@ -143,7 +143,7 @@ impl Recorder {
         }
     }
 
-    /// Whether rows of a kind were spilled.
+    /// Returns `true` if rows of a kind were spilled.
     fn has_spilled(&self, kind: EventKind) -> bool {
         match kind {
             EventKind::Flow => self.flows.has_spilled(),

@@ -51,7 +51,7 @@ impl<T> Rows<T> {
         self.rows.len() >= self.most && at.as_nanos() < EXACT
     }
 
-    /// Whether rows were spilled.
+    /// Returns `true` if rows were spilled.
     pub(crate) fn has_spilled(&self) -> bool {
         self.has_spilled
     }

@@ -63,7 +63,7 @@ impl RouterCaptures {
     }
 
     /// A packet of the sender arrives at the link.
-    pub(crate) fn arrives(&mut self, at: Time, packet: &[u8]) {
+    pub(crate) fn note_arrival(&mut self, at: Time, packet: &[u8]) {
         self.before.packet(at, Heading::In, packet, self.snaplen);
     }
 

@@ -193,7 +193,7 @@ impl Coupling<'_> {
         self.record.at_host(passage.side, Heading::Out, at, &passage.packet);
         let packet = self.ports[guest].classify(passage.packet.into(), passage.side);
         let record = &mut self.record;
-        record.sends(passage.side, at, &packet);
+        record.count_sent(passage.side, at, &packet);
         let mut witness = |at, event, packet: &_| record.packet(at, event, packet);
         match passage.side {
             Side::Sender => self.path.send(packet, at, &mut witness),
@@ -244,7 +244,7 @@ impl Coupling<'_> {
     fn collect(&mut self, last: Time) {
         while let Some((side, departure)) = self.path.arrive(last) {
             if self.path.is_data(side, &departure.packet) {
-                self.record.took(departure.at, &departure.packet);
+                self.record.count_delay(departure.at, &departure.packet);
             }
             if self.config.pcap.is_some() {
                 self.reaching.push_back((departure.at, side, departure.packet.clone()));

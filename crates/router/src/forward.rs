@@ -11,7 +11,7 @@ use crate::captures::RouterCaptures;
 use crate::config::{Crossing, ForwardConfig};
 use crate::host::HostNamespace;
 use crate::record::PathRecorder;
-use crate::router::{Clock, Pair, Report, Router, RouterProgress};
+use crate::router::{Clock, HostPair, Report, Router, RouterProgress};
 use crate::sys;
 
 /// How long packets are carried after the end, in ns: until the hosts have closed their
@@ -35,7 +35,7 @@ pub fn forward(config: &ForwardConfig) -> Result<()> {
         HostNamespace::behind(&config.sender_device)?,
         HostNamespace::behind(&config.receiver_device)?,
     );
-    let pairs = [Pair { sender, receiver, flows }];
+    let pairs = [HostPair { sender, receiver, flows }];
     let interval = narrows_base::Duration::from_nanos(config.sample_ns);
     let router =
         Router::new(&pairs, &crossing, Clock::starting_at(config.zero_ns)?, interval, record);
@@ -70,7 +70,12 @@ fn await_end(config: &ForwardConfig) -> Result<()> {
     Ok(())
 }
 
-fn describe(config: &ForwardConfig, report: &Report, pair: &Pair, real_time: bool) -> Result<()> {
+fn describe(
+    config: &ForwardConfig,
+    report: &Report,
+    pair: &HostPair,
+    real_time: bool,
+) -> Result<()> {
     let (lateness, taking) = (report.lateness.summary(), report.taking.summary());
     let limits = &config.lateness_limits_ns;
     let (sender, receiver) = (pair.sender.device_drops()?, pair.receiver.device_drops()?);

@@ -37,7 +37,7 @@ const UDP: u8 = 17;
 /// Bytes of a UDP header (RFC 768).
 const UDP_HEADER: usize = 8;
 
-/// Whether an IPv4 packet carries payload of TCP or UDP.
+/// Returns `true` if an IPv4 packet carries payload of TCP or UDP.
 pub(crate) fn has_data(frame: &[u8]) -> bool {
     payload(frame) > 0
 }
@@ -52,17 +52,17 @@ pub(crate) fn payload(frame: &[u8]) -> usize {
     headers().map_or(0, |headers| frame.len().saturating_sub(headers))
 }
 
-/// Whether a packet is a pure acknowledgement.
+/// Returns `true` if a packet is a pure acknowledgement.
 pub(crate) fn is_ack(packet: &Packet<ForwardedPacket>) -> bool {
     const ACK_PSH_ECE: [u8; 4] = [0x10, 0x18, 0x50, 0x58];
     let flags = tcp_header(&packet.body).and_then(|tcp| tcp.get(13));
     flags.is_some_and(|flags| ACK_PSH_ECE.contains(flags)) && !has_data(&packet.body)
 }
 
-/// Whether the newer acknowledgement contains all the information of the older one: it belongs to
-/// the same connection, acknowledges no less, and the older one has neither SACK blocks (its header
-/// is as short as with timestamps alone) nor an echo that the newer one lacks.
-pub(crate) fn says_all(
+/// Returns `true` if the newer acknowledgement contains all the information of the older one: it
+/// belongs to the same connection, acknowledges no less, and the older one has neither SACK blocks
+/// (its header is as short as with timestamps alone) nor an echo that the newer one lacks.
+pub(crate) fn supersedes(
     older: &Packet<ForwardedPacket>,
     newer: &mut Packet<ForwardedPacket>,
 ) -> bool {
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_may_stand_for_an_older_one() {
         let says = |old: &Packet<ForwardedPacket>, mut new: Packet<ForwardedPacket>| {
-            says_all(old, &mut new)
+            supersedes(old, &mut new)
         };
         let plain = ack(10, 8, 0x10);
         assert!(is_ack(&plain));

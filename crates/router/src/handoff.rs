@@ -20,7 +20,7 @@ pub(crate) struct Handoff {
     full: Sender<Vec<u8>>,
     empty: Receiver<Vec<u8>>,
     /// The number of portions, including the one being filled.
-    made: usize,
+    portions: usize,
     thread: JoinHandle<Result<()>>,
 }
 
@@ -32,10 +32,10 @@ impl Handoff {
     pub(crate) fn new(out: impl Write + Send + 'static) -> Result<Self> {
         let ((full, to_write), (written, empty)) = (channel(), channel());
         let thread = thread::Builder::new().spawn(move || write_out(out, &to_write, &written))?;
-        Ok(Self { portion: Vec::with_capacity(PORTION), full, empty, made: 1, thread })
+        Ok(Self { portion: Vec::with_capacity(PORTION), full, empty, portions: 1, thread })
     }
 
-    /// Whether `bytes`, less than a portion, can be written now.
+    /// Returns `true` if `bytes`, less than a portion, can be written now.
     pub(crate) fn has_room(&mut self, bytes: usize) -> bool {
         if self.portion.len() + bytes <= PORTION {
             return true;
@@ -48,8 +48,8 @@ impl Handoff {
     }
 
     fn another(&mut self) -> Option<Vec<u8>> {
-        (self.made < MOST).then(|| {
-            self.made += 1;
+        (self.portions < MOST).then(|| {
+            self.portions += 1;
             Vec::with_capacity(PORTION)
         })
     }

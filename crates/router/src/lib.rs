@@ -47,5 +47,5 @@ pub use host::{HostNamespace, prepare_process};
 pub use lateness::{Lateness, LatenessSummary};
 pub use path::{PathEvent, RouterPath, Side};
 pub use record::PathRecorder;
-pub use router::{Clock, Pair, Report, Router, RouterProgress};
+pub use router::{Clock, HostPair, Report, Router, RouterProgress};
 pub use sys::{die_with_parent, dies_with_us, normal_scheduling, real_time_scheduling};

@@ -16,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use narrows_router::{
-    Clock, CoupleConfig, ForwardConfig, HostNamespace, HostsConfig, Pair, PathRecorder, Report,
+    Clock, CoupleConfig, ForwardConfig, HostNamespace, HostPair, HostsConfig, PathRecorder, Report,
     Router, RouterCaptures, RouterConfig, RouterProgress, couple, die_with_parent, forward,
     normal_scheduling, pass, prepare_process, read_config, real_time_scheduling,
 };
@@ -35,16 +35,16 @@ const GLANCE: Duration = Duration::from_millis(5);
 const GLANCES: u32 = 20;
 
 /// The process, ready to make hosts, and its permissions.
-struct Rights {
+struct Privileges {
     real_time: bool,
     user_namespace: bool,
 }
 
-fn prepare() -> Result<Rights> {
+fn prepare() -> Result<Privileges> {
     // This comes before the user namespace, which doesn't allow it; threads inherit it.
     let real_time = real_time_scheduling().is_ok();
     let user_namespace = prepare_process()?;
-    Ok(Rights { real_time, user_namespace })
+    Ok(Privileges { real_time, user_namespace })
 }
 
 /// The addresses of a pair's sending and receiving host.
@@ -52,14 +52,14 @@ const fn addresses(pair: u8) -> (Ipv4Addr, Ipv4Addr) {
     (Ipv4Addr::new(10, 77, pair, 1), Ipv4Addr::new(10, 77, pair, 2))
 }
 
-fn make_pair(number: usize, config: &HostsConfig) -> Result<Pair> {
+fn make_pair(number: usize, config: &HostsConfig) -> Result<HostPair> {
     let number = u8::try_from(number).map_err(|_| Error::other("too many hosts"))?;
     let (sender, receiver) = addresses(number);
     let offloads = config.scenario.host.gso;
     let (sender, receiver) =
         (HostNamespace::new(sender, offloads)?, HostNamespace::new(receiver, offloads)?);
     sender.run(&config.commands)?;
-    Ok(Pair { sender, receiver, flows: config.flows.clone() })
+    Ok(HostPair { sender, receiver, flows: config.flows.clone() })
 }
 
 /// Fails unless a run is possible here, with a queue discipline at the sender if one is named.
@@ -111,7 +111,12 @@ fn run(config: &RouterConfig) -> Result<()> {
 }
 
 /// The configuration of the traffic program beyond its own part.
-fn traffic_config(config: &RouterConfig, number: u8, pair: &Pair, clock: Clock) -> Result<Value> {
+fn traffic_config(
+    config: &RouterConfig,
+    number: u8,
+    pair: &HostPair,
+    clock: Clock,
+) -> Result<Value> {
     let namespace = HostNamespace::namespace_for_children;
     let (hosts, (sender, receiver)) = (&config.hosts[usize::from(number)], addresses(number));
     Ok(json!({
@@ -142,7 +147,7 @@ impl Drop for Programs {
     }
 }
 
-fn start_all(config: &RouterConfig, pairs: &[Pair], clock: Clock) -> Result<Programs> {
+fn start_all(config: &RouterConfig, pairs: &[HostPair], clock: Clock) -> Result<Programs> {
     let mut programs = Programs(Vec::new());
     for (number, pair) in (0_u8..).zip(pairs) {
         programs.0.push(start_traffic(config, number, pair, clock)?);
@@ -150,7 +155,12 @@ fn start_all(config: &RouterConfig, pairs: &[Pair], clock: Clock) -> Result<Prog
     Ok(programs)
 }
 
-fn start_traffic(config: &RouterConfig, number: u8, pair: &Pair, clock: Clock) -> Result<Child> {
+fn start_traffic(
+    config: &RouterConfig,
+    number: u8,
+    pair: &HostPair,
+    clock: Clock,
+) -> Result<Child> {
     let mut traffic = traffic_config(config, number, pair, clock)?;
     let hosts = &config.hosts[usize::from(number)];
     for (key, value) in &hosts.traffic {
@@ -204,13 +214,13 @@ fn report(progress: &RouterProgress) -> Result<()> {
 
 fn describe(
     config: &RouterConfig,
-    rights: &Rights,
+    rights: &Privileges,
     report: &Report,
-    pairs: &[Pair],
+    pairs: &[HostPair],
 ) -> Result<Value> {
     let (lateness, taking) = (report.lateness.summary(), report.taking.summary());
     let limits = &config.lateness_limits_ns;
-    let dropped = |host: fn(&Pair) -> &HostNamespace| -> Result<u64> {
+    let dropped = |host: fn(&HostPair) -> &HostNamespace| -> Result<u64> {
         pairs.iter().map(|pair| host(pair).device_drops()).sum()
     };
     let drops = (dropped(|pair| &pair.sender)?, dropped(|pair| &pair.receiver)?);

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use narrows_base::{Duration, Ecn, Packet, Time};
-use narrows_net::config::Acks;
+use narrows_net::config::AckHooks;
 use narrows_net::path::{self, Conditions, Direction, PathElement};
 use narrows_net::{Departure, Element as _, QueueState};
 
 use crate::config::Crossing;
-use crate::frame::{ForwardedPacket, has_data, is_ack, mark, says_all, tcp_ports};
+use crate::frame::{ForwardedPacket, has_data, is_ack, mark, supersedes, tcp_ports};
 
 /// The element that is the first link.
 const FIRST_LINK: usize = 0;
@@ -38,7 +38,7 @@ pub enum PathEvent {
 }
 
 /// Notified at `at` (the model's time) about a packet.
-pub type Witness<'a> = &'a mut dyn FnMut(Time, PathEvent, &Packet<ForwardedPacket>);
+pub type PathObserver<'a> = &'a mut dyn FnMut(Time, PathEvent, &Packet<ForwardedPacket>);
 
 /// A path with packets in flight.
 ///
@@ -49,20 +49,20 @@ pub struct RouterPath {
     path: path::Path<ForwardedPacket>,
     /// The elements that packets of a direction may pass, in their order, and each flow's own
     /// route.
-    ahead: Ways,
-    back: Ways,
+    ahead: Routes,
+    back: Routes,
     /// All lines, and the hosts at their ends.
     lines: Vec<(Side, usize)>,
     /// The shortest of all lines.
     shortest: Duration,
     /// The direction of each flow's data.
-    data_ways: Vec<Direction>,
+    data_directions: Vec<Direction>,
     /// The sender's port of each flow's data, if packets of other ports aren't data of the flow.
     data_ports: Vec<Option<u16>>,
 }
 
 /// The routes of a direction, as numbers of elements.
-struct Ways {
+struct Routes {
     row: Vec<usize>,
     /// The elements of each flow's route, with its line at the end.
     flows: Vec<Vec<usize>>,
@@ -70,11 +70,11 @@ struct Ways {
     last_links: Vec<Option<usize>>,
 }
 
-impl Ways {
+impl Routes {
     fn new(path: &path::Path<ForwardedPacket>, way: Direction, crossing: &Crossing) -> Self {
         let only = |flow: usize| crossing.links.get(flow).and_then(|links| links.as_deref());
         let flows: Vec<_> =
-            (0..crossing.rtts_ns.len()).map(|flow| path.way(way, flow, only(flow))).collect();
+            (0..crossing.rtts_ns.len()).map(|flow| path.route(way, flow, only(flow))).collect();
         let is_link = |&&id: &&usize| path.elements[id].is_link();
         let last = |own: &Vec<usize>| own.iter().rfind(is_link).copied();
         Self { row: path.row(way), last_links: flows.iter().map(last).collect(), flows }
@@ -103,19 +103,19 @@ impl RouterPath {
             seed: crossing.seed,
             end: Time::from_nanos(crossing.end_ns),
             round_trips: &round_trips,
-            acks: Acks { is_ack, merge: says_all },
+            acks: AckHooks { is_ack, merge: supersedes },
             dscps: path::dscps(
                 crossing.dscps.iter().copied().zip(crossing.reverse.iter().copied()),
             ),
         };
         let path = path::Path::new(&crossing.path, &around);
         let [ahead, back] =
-            [Direction::Forward, Direction::Backward].map(|way| Ways::new(&path, way, crossing));
+            [Direction::Forward, Direction::Backward].map(|way| Routes::new(&path, way, crossing));
         let lines = lines(&path, crossing.rtts_ns.len());
         let data_ports = crossing.data_ports.clone();
         let way = |&reverse: &bool| if reverse { Direction::Backward } else { Direction::Forward };
-        let data_ways = crossing.reverse.iter().map(way).collect();
-        Self { path, ahead, back, lines, shortest, data_ways, data_ports }
+        let data_directions = crossing.reverse.iter().map(way).collect();
+        Self { path, ahead, back, lines, shortest, data_directions, data_ports }
     }
 
     /// The bottleneck's queue.
@@ -130,12 +130,12 @@ impl RouterPath {
     }
 
     /// Takes a packet of the sender.
-    pub fn send(&mut self, packet: Packet<ForwardedPacket>, now: Time, witness: Witness<'_>) {
+    pub fn send(&mut self, packet: Packet<ForwardedPacket>, now: Time, witness: PathObserver<'_>) {
         self.enter(Direction::Forward, packet, now, witness);
     }
 
     /// Takes a packet of the receiver.
-    pub fn reply(&mut self, packet: Packet<ForwardedPacket>, now: Time, witness: Witness<'_>) {
+    pub fn reply(&mut self, packet: Packet<ForwardedPacket>, now: Time, witness: PathObserver<'_>) {
         self.enter(Direction::Backward, packet, now, witness);
     }
 
@@ -144,7 +144,7 @@ impl RouterPath {
         way: Direction,
         mut packet: Packet<ForwardedPacket>,
         now: Time,
-        witness: Witness<'_>,
+        witness: PathObserver<'_>,
     ) {
         packet.body.sent = now;
         self.catch_up(now, witness);
@@ -152,10 +152,10 @@ impl RouterPath {
     }
 
     /// Settles everything until `now`.
-    pub fn catch_up(&mut self, now: Time, witness: Witness<'_>) {
+    pub fn catch_up(&mut self, now: Time, witness: PathObserver<'_>) {
         for way in [Direction::Forward, Direction::Backward] {
-            for place in 0..self.ways(way).row.len() {
-                let id = self.ways(way).row[place];
+            for place in 0..self.routes(way).row.len() {
+                let id = self.routes(way).row[place];
                 while let Some(departure) = self.path.elements[id].poll(now) {
                     self.leave(way, id, departure, witness);
                 }
@@ -168,7 +168,7 @@ impl RouterPath {
     pub fn poll(
         &mut self,
         now: Time,
-        witness: Witness<'_>,
+        witness: PathObserver<'_>,
     ) -> Option<(Side, Departure<ForwardedPacket>)> {
         self.catch_up(now, witness);
         self.arrive(now)
@@ -198,7 +198,7 @@ impl RouterPath {
         self.path.elements.iter().filter_map(deadline).min()
     }
 
-    const fn ways(&self, way: Direction) -> &Ways {
+    const fn routes(&self, way: Direction) -> &Routes {
         match way {
             Direction::Forward => &self.ahead,
             Direction::Backward => &self.back,
@@ -211,10 +211,10 @@ impl RouterPath {
         way: Direction,
         behind: Option<usize>,
         departure: Departure<ForwardedPacket>,
-        witness: Witness<'_>,
+        witness: PathObserver<'_>,
     ) {
         let Departure { at, packet } = departure;
-        let id = self.ways(way).behind(packet.flow.index(), behind);
+        let id = self.routes(way).behind(packet.flow.index(), behind);
         let element = &self.path.elements[id];
         let is_impairment = !element.is_link() && !element.is_line();
         if is_impairment && self.is_conversation(way, &packet) {
@@ -233,7 +233,7 @@ impl RouterPath {
         way: Direction,
         id: usize,
         mut departure: Departure<ForwardedPacket>,
-        witness: Witness<'_>,
+        witness: PathObserver<'_>,
     ) {
         let (at, packet) = (departure.at, &mut departure.packet);
         if self.path.elements[id].is_link() && packet.ecn == Ecn::Ce {
@@ -242,45 +242,45 @@ impl RouterPath {
         if id == FIRST_LINK {
             witness(at, PathEvent::Forwarded, packet);
         }
-        let last = self.ways(way).last_links[packet.flow.index()] == Some(id);
-        if last && way == self.data_way(packet) {
+        let last = self.routes(way).last_links[packet.flow.index()] == Some(id);
+        if last && way == self.data_direction(packet) {
             witness(at, PathEvent::Crossed, packet);
         }
         if last && way == Direction::Forward {
             let spared = !has_data(&packet.body) || self.is_conversation(way, packet);
-            if !spared && self.path.loss.strikes() {
+            if !spared && self.path.loss.loses_next() {
                 return witness(at, PathEvent::Lost, packet);
             }
         }
         self.put(way, Some(id), departure, witness);
     }
 
-    /// Whether a packet that reaches a host is data of its flow.
+    /// Returns `true` if the packet that reaches a host is data of its flow.
     pub(crate) fn is_data(&self, host: Side, packet: &Packet<ForwardedPacket>) -> bool {
-        let way = self.data_way(packet);
+        let way = self.data_direction(packet);
         let right = (host == Side::Receiver) == (way == Direction::Forward);
         right && has_data(&packet.body) && !self.is_conversation(way, packet)
     }
 
-    fn data_way(&self, packet: &Packet<ForwardedPacket>) -> Direction {
-        self.data_ways.get(packet.flow.index()).copied().unwrap_or(Direction::Forward)
+    fn data_direction(&self, packet: &Packet<ForwardedPacket>) -> Direction {
+        self.data_directions.get(packet.flow.index()).copied().unwrap_or(Direction::Forward)
     }
 
-    /// Whether a packet belongs to the programs' control connection.
+    /// Returns `true` if the packet belongs to the programs' control connection.
     fn is_conversation(&self, way: Direction, packet: &Packet<ForwardedPacket>) -> bool {
         let Some(&Some(data)) = self.data_ports.get(packet.flow.index()) else { return false };
-        let to_receiver = way == self.data_way(packet);
+        let to_receiver = way == self.data_direction(packet);
         let sender = tcp_ports(&packet.body)
             .map(|(source, destination)| if to_receiver { source } else { destination });
         sender.is_some_and(|port| port != data)
     }
 
-    fn tell_drops(&mut self, way: Direction, id: usize, witness: Witness<'_>) {
+    fn tell_drops(&mut self, way: Direction, id: usize, witness: PathObserver<'_>) {
         let element = &mut self.path.elements[id];
         let event = if element.is_link() { PathEvent::Dropped } else { PathEvent::Lost };
         while let Some(dropped) = element.take_dropped() {
-            let data_way = self.data_ways.get(dropped.packet.flow.index());
-            if data_way.is_none_or(|&data| data == way) {
+            let data_direction = self.data_directions.get(dropped.packet.flow.index());
+            if data_direction.is_none_or(|&data| data == way) {
                 witness(dropped.at, event, &dropped.packet);
             }
         }

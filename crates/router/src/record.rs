@@ -101,14 +101,14 @@ impl PathRecorder {
             log.push((at, event, packet.flow.0, packet.size));
         }
         match (&mut self.captures, event) {
-            (Some(captures), PathEvent::Arrived) => captures.arrives(at, &packet.body),
+            (Some(captures), PathEvent::Arrived) => captures.note_arrival(at, &packet.body),
             (Some(captures), PathEvent::Forwarded) => captures.departs(at, &packet.body),
             _ => {}
         }
     }
 
     /// Counts a packet with data that leaves the sending host, and notes any packet of a program.
-    pub(crate) fn sends(&mut self, side: Side, at: Time, packet: &Packet<ForwardedPacket>) {
+    pub(crate) fn count_sent(&mut self, side: Side, at: Time, packet: &Packet<ForwardedPacket>) {
         let flow = packet.flow.index();
         if side == Side::Sender {
             self.flows[flow].sent += u64::from(has_data(&packet.body));
@@ -129,7 +129,7 @@ impl PathRecorder {
     }
 
     /// Counts the one-way delay (RFC 7679) of a packet with data that reaches its host.
-    pub(crate) fn took(&mut self, at: Time, packet: &Packet<ForwardedPacket>) {
+    pub(crate) fn count_delay(&mut self, at: Time, packet: &Packet<ForwardedPacket>) {
         if self.counted.contains(&at) {
             let ns = at.saturating_since(packet.body.sent).as_nanos();
             *self.delays[packet.flow.index()].entry((ns + 500) / 1000).or_default() += 1;

@@ -51,7 +51,7 @@ pub struct Report {
 }
 
 /// A sending and a receiving host, with the numbers of the flows between them.
-pub struct Pair {
+pub struct HostPair {
     /// The sending host.
     pub sender: HostNamespace,
     /// The receiving host.
@@ -62,7 +62,7 @@ pub struct Pair {
 
 /// Pairs of hosts, the path between them, and the records.
 pub struct Router<'a> {
-    pairs: &'a [Pair],
+    pairs: &'a [HostPair],
     /// The flows of each pair, by their ports.
     ports: Vec<Ports>,
     /// The pair of each flow.
@@ -125,7 +125,7 @@ impl<'a> Router<'a> {
     /// If the path is impossible or the interval empty.
     #[must_use]
     pub fn new(
-        pairs: &'a [Pair],
+        pairs: &'a [HostPair],
         crossing: &Crossing,
         clock: Clock,
         sample_every: Duration,
@@ -222,7 +222,7 @@ impl<'a> Router<'a> {
             let now = self.now();
             let record = &mut self.report.record;
             record.at_host(side, Heading::Out, now, &packet.body);
-            record.sends(side, now, &packet);
+            record.count_sent(side, now, &packet);
             match side {
                 Side::Sender => {
                     self.path.send(packet, now, &mut |at, event, packet| {
@@ -251,7 +251,7 @@ impl<'a> Router<'a> {
             let pair = self.pair_of[departure.packet.flow.index()];
             self.device(pair, side).write(&departure.packet.body)?;
             if self.path.is_data(side, &departure.packet) {
-                self.report.record.took(now, &departure.packet);
+                self.report.record.count_delay(now, &departure.packet);
             }
             if side == Side::Sender {
                 self.report.record.note_return(now, &departure.packet);

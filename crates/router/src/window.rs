@@ -19,9 +19,9 @@ pub(crate) struct Passage {
     pub(crate) packet: Vec<u8>,
 }
 
-/// A guest's data at the end of a window.
+/// The packets that a guest released in a window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sent {
+pub(crate) struct GuestWindow {
     /// The largest delay of a packet that the guest released, in ns.
     pub(crate) latest_ns: u64,
     /// The packets, in the order in which they were sent.
@@ -57,16 +57,16 @@ pub(crate) fn encode(latest_ns: u64, passages: &[Passage]) -> Vec<u8> {
 ///
 /// # Errors
 /// If it can't be read, or isn't such a file.
-pub(crate) fn read(file: &Path) -> Result<Sent> {
+pub(crate) fn read(file: &Path) -> Result<GuestWindow> {
     match fs::read(file) {
         Ok(bytes) => decode(&bytes)
             .ok_or_else(|| Error::other(format!("{}: no packets of a window", file.display()))),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Sent::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(GuestWindow::default()),
         Err(error) => Err(error),
     }
 }
 
-fn decode(bytes: &[u8]) -> Option<Sent> {
+fn decode(bytes: &[u8]) -> Option<GuestWindow> {
     let (latest, mut rest) = bytes.split_at_checked(8)?;
     let mut packets = Vec::new();
     while !rest.is_empty() {
@@ -82,7 +82,7 @@ fn decode(bytes: &[u8]) -> Option<Sent> {
         packets.push(Passage { at, side, packet: packet.to_vec() });
         rest = behind;
     }
-    Some(Sent { latest_ns: u64::from_le_bytes(latest.try_into().ok()?), packets })
+    Some(GuestWindow { latest_ns: u64::from_le_bytes(latest.try_into().ok()?), packets })
 }
 
 #[cfg(test)]
@@ -94,8 +94,8 @@ mod tests {
         let passage = |at, side, size| Passage { at, side, packet: vec![7; size] };
         let packets = vec![passage(5, Side::Sender, 40), passage(u64::MAX, Side::Receiver, 1500)];
         let bytes = encode(12, &packets);
-        assert_eq!(decode(&bytes), Some(Sent { latest_ns: 12, packets }));
-        assert_eq!(decode(&encode(0, &[])), Some(Sent::default()));
+        assert_eq!(decode(&bytes), Some(GuestWindow { latest_ns: 12, packets }));
+        assert_eq!(decode(&encode(0, &[])), Some(GuestWindow::default()));
         for cut in [0, 7, 9, bytes.len() - 1] {
             assert_eq!(decode(&bytes[..cut]), None, "cut to {cut} bytes");
         }

@@ -3,7 +3,7 @@
 use narrows_base::{Ecn, FlowId, Packet, Rate, Time};
 use narrows_net::Limit;
 use narrows_net::config::{self, Choice, Value};
-use narrows_net::path::{Direction, Impairment, LinkConfig, PathConfig, Spot};
+use narrows_net::path::{Direction, Impairment, ImpairmentPlace, LinkConfig, PathConfig};
 use narrows_router::{Crossing, ForwardedPacket, PathEvent, RouterPath, Side};
 
 const MS: u64 = 1_000_000;
@@ -134,7 +134,12 @@ fn a_queue_that_cannot_be_is_named() {
     );
 }
 
-fn impairment(direction: Direction, at: Spot, kind: &str, values: &[(&str, Value)]) -> Impairment {
+fn impairment(
+    direction: Direction,
+    at: ImpairmentPlace,
+    kind: &str,
+    values: &[(&str, Value)],
+) -> Impairment {
     let info = config::info(config::IMPAIRMENTS, kind).expect("a known impairment");
     let element = values
         .iter()
@@ -148,9 +153,9 @@ fn impairments_stand_on_both_ways() {
     let later = [("delay_ns", Value::Whole(5 * MS))];
     let mut path = path(PathConfig {
         impairments: vec![
-            impairment(Direction::Forward, Spot::Behind, "duplicate", &always),
-            impairment(Direction::Forward, Spot::Before, "netem", &later),
-            impairment(Direction::Backward, Spot::Behind, "netem", &later),
+            impairment(Direction::Forward, ImpairmentPlace::Behind, "duplicate", &always),
+            impairment(Direction::Forward, ImpairmentPlace::Before, "netem", &later),
+            impairment(Direction::Backward, ImpairmentPlace::Behind, "netem", &later),
         ],
         ..config()
     });
@@ -191,8 +196,11 @@ fn neither_random_loss_nor_impairments_befall_what_programs_say_to_each_other() 
     for (loss, impaired) in
         [(1.0, [].as_slice()), (0.0, [Direction::Forward, Direction::Backward].as_slice())]
     {
-        let impairment =
-            |&direction| Impairment { direction, at: Spot::Before, element: lossy.clone() };
+        let impairment = |&direction| Impairment {
+            direction,
+            at: ImpairmentPlace::Before,
+            element: lossy.clone(),
+        };
         let impairments = impaired.iter().map(impairment).collect();
         let buffer = Limit::Packets(10);
         let mut path = path(PathConfig { loss, impairments, buffer, ..config() });

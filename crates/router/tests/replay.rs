@@ -14,7 +14,8 @@ use narrows_net::config::{self, Choice, Value};
 use narrows_net::path::PathConfig;
 use narrows_net::{Element, Link, Queue, RateProcess};
 use narrows_router::{
-    Clock, Crossing, HostNamespace, Pair, PathEvent, PathRecorder, Report, Router, RouterProgress,
+    Clock, Crossing, HostNamespace, HostPair, PathEvent, PathRecorder, Report, Router,
+    RouterProgress,
 };
 
 type Row = (Time, PathEvent, u32, u32);
@@ -56,10 +57,10 @@ fn droptail(loss: f64) -> Crossing {
 
 /// Both hosts, or why there are none. A thread of a test can't take a user namespace, so this
 /// needs the capabilities.
-fn hosts() -> Option<Pair> {
+fn hosts() -> Option<HostPair> {
     let both = HostNamespace::new(SENDER, false)
         .and_then(|sender| Ok((sender, HostNamespace::new(RECEIVER, false)?)))
-        .map(|(sender, receiver)| Pair { sender, receiver, flows: vec![0, 1] });
+        .map(|(sender, receiver)| HostPair { sender, receiver, flows: vec![0, 1] });
     both.map_err(|e| eprintln!("skipped: no network namespaces or TUN here: {e}")).ok()
 }
 

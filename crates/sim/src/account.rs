@@ -21,7 +21,7 @@ pub(crate) struct Accounts {
     /// Packets that hosts sent.
     pub(crate) entered: u64,
     /// Packets that reached a host.
-    pub(crate) left: u64,
+    pub(crate) delivered: u64,
     dropped: u64,
     losses: Losses,
 }
@@ -39,7 +39,7 @@ impl Accounts {
     pub(crate) fn new(flows: usize, elements: usize) -> Self {
         let flows = vec![FlowAccount::default(); flows];
         let losses = Losses { elements: vec![0; elements], path: 0 };
-        Self { flows, entered: 0, left: 0, dropped: 0, losses }
+        Self { flows, entered: 0, delivered: 0, dropped: 0, losses }
     }
 
     #[inline]
@@ -88,9 +88,9 @@ impl Accounts {
     pub(crate) fn assert_conserved(&self, made: u64, held: u64) {
         assert_eq!(
             self.entered + made,
-            self.left + self.dropped + held,
+            self.delivered + self.dropped + held,
             "packets sent + copies ({made}) = arrived ({}) + dropped ({}) + in the network ({held})",
-            self.left,
+            self.delivered,
             self.dropped,
         );
     }

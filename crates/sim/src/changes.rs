@@ -9,7 +9,7 @@ use narrows_spec::scenario::{Change, Scenario};
 
 /// One effect of a change.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Act {
+pub(crate) enum Effect {
     /// The rate of the link with this number in the tables.
     Rate(usize, Rate),
     /// The two-way delay of flows without their own.
@@ -28,7 +28,7 @@ pub(crate) enum Act {
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     /// The time of each change, and its effects.
-    planned: Vec<(Time, Vec<Act>)>,
+    planned: Vec<(Time, Vec<Effect>)>,
     next: usize,
 }
 
@@ -55,7 +55,7 @@ impl Changes {
 
     /// Inserts a setting of a flow that is due at `now`, after the changes already made.
     pub(crate) fn insert_setting(&mut self, now: Time, flow: usize, setting: Setting) {
-        self.planned.insert(self.next, (now, vec![Act::Set([flow].into(), setting)]));
+        self.planned.insert(self.next, (now, vec![Effect::Set([flow].into(), setting)]));
     }
 
     /// The time of the next change.
@@ -64,7 +64,7 @@ impl Changes {
     }
 
     /// Takes the acts of the next change if it is due at `now`; none otherwise.
-    pub(crate) fn take_due(&mut self, now: Time) -> Vec<Act> {
+    pub(crate) fn take_due(&mut self, now: Time) -> Vec<Effect> {
         let Some((_, acts)) = self.planned.get_mut(self.next).filter(|change| change.0 <= now)
         else {
             return Vec::new();
@@ -74,7 +74,7 @@ impl Changes {
     }
 }
 
-fn acts(change: &Change, scenario: &Scenario) -> Vec<Act> {
+fn acts(change: &Change, scenario: &Scenario) -> Vec<Effect> {
     let names = Names::of(&scenario.flows);
     let called = || {
         let named = change.flow.as_deref().and_then(|name| names.flow_numbers(name));
@@ -86,12 +86,12 @@ fn acts(change: &Change, scenario: &Scenario) -> Vec<Act> {
     };
     let rate = change.rate_bps.map(|bps| {
         let link = scenario.path.link_number(change.link.as_deref());
-        Act::Rate(link.expect("the scenario was checked"), Rate::from_bps(bps))
+        Effect::Rate(link.expect("the scenario was checked"), Rate::from_bps(bps))
     });
-    let round_trip = change.rtt_ns.map(|ns| Act::RoundTrip(Duration::from_nanos(ns)));
-    let loss = change.loss.map(Act::Loss);
-    let set = (setting != Setting::default()).then(|| Act::Set(called(), setting));
-    let stop = change.stop.then(|| Act::Stop(called()));
-    let end = change.end.then_some(Act::End);
+    let round_trip = change.rtt_ns.map(|ns| Effect::RoundTrip(Duration::from_nanos(ns)));
+    let loss = change.loss.map(Effect::Loss);
+    let set = (setting != Setting::default()).then(|| Effect::Set(called(), setting));
+    let stop = change.stop.then(|| Effect::Stop(called()));
+    let end = change.end.then_some(Effect::End);
     [rate, round_trip, loss, set, stop, end].into_iter().flatten().collect()
 }

@@ -11,10 +11,10 @@ use narrows_tcp::ends::Ends;
 use crate::stacks::{Connecting, MakeEnds};
 
 /// Makes a control for one connection.
-pub type Make = dyn Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
+pub type ControlFn = dyn Fn(CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
 
 /// Makes a control for one connection of the flow with this name.
-type MakeFor = dyn Fn(&str, CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
+type FlowControlFn = dyn Fn(&str, CcConfig) -> Box<dyn CongestionControl> + Send + Sync;
 
 /// The controls of a run by name, registered and own ones, and the stacks of other projects.
 ///
@@ -22,7 +22,7 @@ type MakeFor = dyn Fn(&str, CcConfig) -> Box<dyn CongestionControl> + Send + Syn
 /// [`CcConfig::options`].
 #[derive(Clone, Default)]
 pub struct Controls {
-    own: BTreeMap<String, Arc<MakeFor>>,
+    own: BTreeMap<String, Arc<FlowControlFn>>,
     stacks: BTreeMap<String, Arc<MakeEnds>>,
 }
 
@@ -67,13 +67,13 @@ impl Controls {
         self.stacks.get(name).map(|make| &**make)
     }
 
-    /// Whether there is an own control called `name`.
+    /// Returns `true` if an own control is called `name`.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.own.contains_key(name)
     }
 
     /// The maker of an own control called `name` for the connections of a flow.
-    fn own_maker(&self, name: &str, flow: &str) -> Option<Arc<Make>> {
+    fn own_maker(&self, name: &str, flow: &str) -> Option<Arc<ControlFn>> {
         let (make, flow) = (Arc::clone(self.own.get(name)?), flow.to_owned());
         Some(Arc::new(move |config| make(&flow, config)))
     }
@@ -82,7 +82,7 @@ impl Controls {
 /// Makes the controls of a flow's connections; with their options.
 #[derive(Clone)]
 pub(crate) struct Maker {
-    pub(crate) make: Arc<Make>,
+    pub(crate) make: Arc<ControlFn>,
     pub(crate) options: Arc<Values>,
 }
 

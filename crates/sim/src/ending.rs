@@ -19,7 +19,7 @@ pub(crate) enum StopWhen {
 #[derive(Debug)]
 struct Group {
     /// The number that aren't done.
-    left: usize,
+    unfinished: usize,
     companions: Vec<usize>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Ending {
     /// Whether each flow keeps the run going.
     awaited: Vec<bool>,
     /// The number of such flows.
-    left: usize,
+    unfinished: usize,
     groups: Vec<Group>,
     /// The groups that each flow belongs to, until it is done.
     memberships: Vec<Vec<usize>>,
@@ -55,27 +55,27 @@ impl Ending {
             let Some(others) = host.while_flows() else { continue };
             let group = *known.entry(others).or_insert_with(|| {
                 others.iter().for_each(|&other| memberships[other].push(groups.len()));
-                groups.push(Group { left: others.len(), companions: Vec::new() });
+                groups.push(Group { unfinished: others.len(), companions: Vec::new() });
                 groups.len() - 1
             });
             groups[group].companions.push(flow);
         }
-        let left = awaited.iter().filter(|&&awaited| awaited).count();
+        let unfinished = awaited.iter().filter(|&&awaited| awaited).count();
         let stops = *when != StopWhen::Never;
-        Self { stops, awaited, left, groups, memberships, is_over: false }
+        Self { stops, awaited, unfinished, groups, memberships, is_over: false }
     }
 
     /// Notes that a flow is completely done. Gives the flows that end with it.
     pub(crate) fn is_done(&mut self, flow: usize) -> Vec<usize> {
         if std::mem::take(&mut self.awaited[flow]) {
-            self.left -= 1;
+            self.unfinished -= 1;
         }
-        self.is_over |= self.stops && self.left == 0;
+        self.is_over |= self.stops && self.unfinished == 0;
         let mut companions = Vec::new();
         for group in std::mem::take(&mut self.memberships[flow]) {
             let group = &mut self.groups[group];
-            group.left -= 1;
-            if group.left == 0 {
+            group.unfinished -= 1;
+            if group.unfinished == 0 {
                 companions.append(&mut group.companions);
             }
         }
@@ -87,7 +87,7 @@ impl Ending {
         self.is_over = true;
     }
 
-    /// Whether the run is over.
+    /// Returns `true` if the run is over.
     #[inline]
     pub(crate) const fn is_over(&self) -> bool {
         self.is_over

@@ -129,7 +129,7 @@ impl Environments {
         self.runs.len()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no environments.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.runs.is_empty()

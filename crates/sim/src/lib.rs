@@ -58,7 +58,7 @@ use narrows_spec::Problems;
 use narrows_spec::scenario::Scenario;
 
 use changes::Changes;
-pub use controls::{Controls, Make};
+pub use controls::{ControlFn, Controls};
 use engine::Engine;
 pub use environments::{Environments, View};
 use network::Network;

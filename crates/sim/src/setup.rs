@@ -2,7 +2,7 @@
 
 use narrows_base::{Duration, FlowId, Stream, Time};
 use narrows_cc::CcConfig;
-use narrows_media::When;
+use narrows_media::MediaSchedule;
 use narrows_spec::Names;
 use narrows_spec::law::Draws;
 use narrows_spec::scenario::{Flow, Level, Scenario, SocketBuffers, Workload};
@@ -133,7 +133,7 @@ fn receiver_config(
     }
 }
 
-/// Whether the path may copy packets.
+/// Returns `true` if the path may duplicate packets.
 fn copies(scenario: &Scenario) -> bool {
     scenario.path.impairments.iter().any(|one| one.element.kind == "duplicate")
 }
@@ -141,7 +141,8 @@ fn copies(scenario: &Scenario) -> bool {
 /// The ends of a flow with a transport other than TCP.
 fn other_ends(scenario: &Scenario, flow: &Flow, controls: &Controls, plan: &Plan) -> Option<Ends> {
     if let Some(Workload::Media(media)) = &flow.workload {
-        let when = When { start: plan.start, stop: plan.stop, ecn: flow.ecn.of_new_data() };
+        let when =
+            MediaSchedule { start: plan.start, stop: plan.stop, ecn: flow.ecn.of_new_data() };
         let draws = Draws { seed: scenario.seed, flow: &flow.name };
         return Some(narrows_media::ends(media, when, draws));
     }

@@ -101,7 +101,7 @@ impl<O: Observer> Simulation<O> {
         self.engine.now()
     }
 
-    /// Whether the run has come to its end.
+    /// Returns `true` if the run has come to its end.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.engine.is_over() || self.now() >= self.end()

@@ -8,7 +8,7 @@ use crate::common::{Log, MILLI, SECOND, bdp, run, run_watched, scenario};
 use narrows_base::registry::{Bounds, Choice, LimitUnit, Parameter, Unit, Value, info};
 use narrows_base::{Bytes, Rate, Stream};
 use narrows_net::config::{IMPAIRMENTS, QUEUES, SERVICES};
-use narrows_spec::scenario::{Direction, Impairment, Limit, LinkConfig, Scenario, Spot};
+use narrows_spec::scenario::{Direction, Impairment, ImpairmentPlace, Limit, LinkConfig, Scenario};
 
 const MBPS: u64 = 10;
 const RTT_MS: u64 = 20;
@@ -34,7 +34,7 @@ fn impairment(kind: &str, direction: Direction, values: &[(&str, Value)]) -> Imp
     let entry = info(IMPAIRMENTS, kind).expect("a known impairment");
     let element = Choice::with_defaults(entry, Rate::from_bps(1));
     let element = values.iter().fold(element, |e, (key, value)| e.set(key, value.clone()));
-    Impairment { direction, at: Spot::Behind, element }
+    Impairment { direction, at: ImpairmentPlace::Behind, element }
 }
 
 /// Mean backlog of a link in packets.
@@ -305,7 +305,7 @@ fn complete_service(kind: &str, rate: Rate) -> Choice {
 fn random_impairment(random: &mut Stream) -> Impairment {
     let kind = IMPAIRMENTS[random.below(IMPAIRMENTS.len() as u64) as usize].name;
     let direction = [Direction::Forward, Direction::Backward][random.below(2) as usize];
-    let at = [Spot::Before, Spot::Behind][random.below(2) as usize];
+    let at = [ImpairmentPlace::Before, ImpairmentPlace::Behind][random.below(2) as usize];
     Impairment { at, ..complete_impairment(kind, direction) }
 }
 

@@ -10,7 +10,7 @@ use narrows_net::config::{Choice, IMPAIRMENTS, QUEUES};
 use narrows_record::{NullObserver, Recorder, Tap};
 use narrows_sim::stacks::Connecting;
 use narrows_sim::{Controls, Simulation, run_with};
-use narrows_spec::scenario::{Direction, EcnMode, Impairment, Limit, Scenario, Spot};
+use narrows_spec::scenario::{Direction, EcnMode, Impairment, ImpairmentPlace, Limit, Scenario};
 use narrows_tcp::ends::{End, EndCompletion, Ends, Outgoing, ReceivingEnd, SendingEnd};
 use narrows_tcp::{Segment, SenderStats, SenderView};
 
@@ -175,7 +175,7 @@ fn impairment(kind: &str, direction: Direction) -> Impairment {
     let entry = info(IMPAIRMENTS, kind).expect("a known impairment");
     let element = Choice::with_defaults(entry, Rate::from_bps(1));
     let element = element.set("probability", Value::Number(0.05));
-    Impairment { direction, at: Spot::Behind, element }
+    Impairment { direction, at: ImpairmentPlace::Behind, element }
 }
 
 fn record(case: &Scenario) -> Recorder {

@@ -12,13 +12,13 @@ use crate::read::Values;
 use crate::scenario::{
     Change, EcnMode, Flow, Host, Limit, LinkConfig, PathConfig, Program, Run, Scenario,
 };
-use crate::units::{Counted, Size, bdp_bytes};
+use crate::units::{Size, SizeUnit, bdp_bytes};
 
 /// Placeholder for a missing buffer, so that the rest can be checked.
 const STAND_IN: Limit = Limit::Bytes(Bytes::new(1_000_000));
 
 /// A scenario, and the spelling of its parts.
-pub(crate) struct Built {
+pub(crate) struct BuiltScenario {
     pub(crate) scenario: Scenario,
     /// The class of each flow.
     pub(crate) groups: Vec<String>,
@@ -33,14 +33,14 @@ pub(crate) struct Built {
 }
 
 /// A link of the path: its values and its place.
-struct Written<'a> {
+struct LinkSpec<'a> {
     values: &'a Values,
     place: Place,
     rtt_ns: u64,
 }
 
 /// The scenario of the first run.
-pub(crate) fn build(values: &Values) -> Built {
+pub(crate) fn build(values: &Values) -> BuiltScenario {
     let (path, host, run) = (values.table("path"), values.table("host"), values.table("run"));
     let entries = values.tables("flows");
     let mut builder = Builder::default();
@@ -55,7 +55,7 @@ pub(crate) fn build(values: &Values) -> Built {
         run: of_run(&run),
         changes: values.tables("changes").iter().map(of_change).collect(),
     };
-    Built {
+    BuiltScenario {
         scenario,
         groups: flows.iter().map(|flow| flow.1.clone()).collect(),
         problems: builder.problems,
@@ -77,18 +77,18 @@ struct Builder {
 impl Builder {
     fn path(&mut self, path: &Values) -> PathConfig {
         let (rtt_ns, place) = (path.whole("rtt"), Place::default().key("path"));
-        let first = self.link(&Written { values: path, place: place.clone(), rtt_ns });
+        let first = self.link(&LinkSpec { values: path, place: place.clone(), rtt_ns });
         let links = path.tables("links");
         let links = links.iter().enumerate().map(|(index, values)| {
             let place = place.key("links").index(index);
             LinkConfig {
                 name: values.text("name"),
-                ..self.link(&Written { values, place, rtt_ns })
+                ..self.link(&LinkSpec { values, place, rtt_ns })
             }
         });
         let links = links.collect();
         let reverse = path.some_table("reverse").map(|values| {
-            let written = Written { values: &values, place: place.key("reverse"), rtt_ns };
+            let written = LinkSpec { values: &values, place: place.key("reverse"), rtt_ns };
             LinkConfig { name: "reverse".into(), ..self.link(&written) }
         });
         PathConfig {
@@ -104,7 +104,7 @@ impl Builder {
         }
     }
 
-    fn link(&mut self, written: &Written<'_>) -> LinkConfig {
+    fn link(&mut self, written: &LinkSpec<'_>) -> LinkConfig {
         let rate_bps = written.values.whole("rate");
         LinkConfig {
             name: String::new(),
@@ -116,7 +116,7 @@ impl Builder {
     }
 
     /// The buffer of a queue, which may be given only once.
-    fn buffer_limit(&mut self, written: &Written<'_>, rate_bps: u64) -> Limit {
+    fn buffer_limit(&mut self, written: &LinkSpec<'_>, rate_bps: u64) -> Limit {
         let queue = written.values.element("queue");
         let buffer = written.values.some_room("buffer");
         let place = written.place.key("buffer");
@@ -132,22 +132,22 @@ impl Builder {
             wrong("both a buffer and a limit", "one of the two");
         }
         let size = queue.limit.clone().or(buffer);
-        let room = queue.limit_as(size.as_ref(), &bdp_bytes(rate_bps, written.rtt_ns));
-        let room = room.unwrap_or_else(|| {
+        let limit = queue.limit_as(size.as_ref(), &bdp_bytes(rate_bps, written.rtt_ns));
+        let limit = limit.unwrap_or_else(|| {
             wrong("nothing", "a size such as \"1.75bdp\", \"250kb\" or \"100pkt\"");
             STAND_IN
         });
         self.rooms.insert(place, (at, size));
-        room
+        limit
     }
 }
 
-impl Built {
+impl BuiltScenario {
     /// The place in the specification from which a place of the scenario comes, and what was found
     /// there.
     pub(crate) fn in_document(&self, place: &Place, found: String) -> (Place, String) {
         if let Some((at, size)) = self.rooms.get(place) {
-            let relative = size.as_ref().filter(|size| size.counted == Counted::Bdp);
+            let relative = size.as_ref().filter(|size| size.unit == SizeUnit::Bdp);
             let shown =
                 relative.map(|size| format!("\"{}\" ({})", size.spell(), found.trim_matches('"')));
             return (at.clone(), shown.unwrap_or(found));

@@ -27,7 +27,7 @@ pub trait Inputs {
         Err(("a program".into(), "a back end with a real kernel".into()))
     }
 
-    /// Whether the back end knows a control of this name that the simulator doesn't.
+    /// Returns `true` if the back end has a control of this name that the simulator lacks.
     fn knows(&self, _control: &str) -> bool {
         false
     }
@@ -45,7 +45,7 @@ pub struct Module {
 /// The problem of an own control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlFault {
-    /// Whether its options are wrong, not the control.
+    /// Whether the options of the control are wrong, not its code.
     pub of_options: bool,
     /// The value found.
     pub found: String,

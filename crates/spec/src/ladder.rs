@@ -25,10 +25,10 @@ impl Ladder {
     /// # Panics
     /// Without bitrates.
     #[must_use]
-    pub fn new(mut bitrates: Vec<u64>, room: Duration) -> Self {
+    pub fn new(mut bitrates: Vec<u64>, capacity: Duration) -> Self {
         assert!(!bitrates.is_empty(), "a video has a bitrate");
         bitrates.sort_unstable();
-        let part = |(over, under)| Duration::from_nanos(room.as_nanos() / under * over);
+        let part = |(over, under)| Duration::from_nanos(capacity.as_nanos() / under * over);
         Self { bitrates, current: 0, lower: part(LOWER), upper: part(UPPER) }
     }
 
@@ -38,7 +38,7 @@ impl Ladder {
         self.bitrates[self.current]
     }
 
-    /// Whether there is more than one bitrate.
+    /// Returns `true` if there is more than one bitrate.
     pub(crate) fn is_choice(&self) -> bool {
         self.bitrates.len() > 1
     }

@@ -43,7 +43,7 @@ pub use names::Names;
 pub use place::{Place, Step};
 pub use problem::{Position, Problem, ProblemKind, Problems};
 pub use read::{Preset, is_own, presets};
-pub use result_check::{Condition, ResultCheck, Taken, Until};
+pub use result_check::{Condition, ResultCheck, SeriesNumber, Until};
 pub use schema::schema;
 pub use specification::{Source, Specification};
 pub use study::{Axis, Design, DesignPoint, Study};

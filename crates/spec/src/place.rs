@@ -49,7 +49,7 @@ impl Place {
         Self([self.0.as_slice(), &inner.0].concat())
     }
 
-    /// Whether one of the two contains the other.
+    /// Returns `true` if one of the two places contains the other.
     #[must_use]
     pub fn touches(&self, other: &Self) -> bool {
         self.0.starts_with(&other.0) || other.0.starts_with(&self.0)

@@ -15,7 +15,7 @@ pub struct Player {
     /// The level needed before it plays, initially and after it ran dry.
     start: Duration,
     /// The capacity of the buffer.
-    room: Duration,
+    capacity: Duration,
     /// The level at `as_of`.
     level: Duration,
     as_of: Time,
@@ -38,12 +38,17 @@ enum State {
 impl Player {
     /// A player whose buffer is empty.
     #[must_use]
-    pub fn new(bitrates_bps: Vec<u64>, chunk: Duration, start: Duration, room: Duration) -> Self {
+    pub fn new(
+        bitrates_bps: Vec<u64>,
+        chunk: Duration,
+        start: Duration,
+        capacity: Duration,
+    ) -> Self {
         Self {
-            ladder: Ladder::new(bitrates_bps, room),
+            ladder: Ladder::new(bitrates_bps, capacity),
             chunk,
             start,
-            room,
+            capacity,
             level: Duration::ZERO,
             as_of: Time::ZERO,
             state: State::Starting,
@@ -57,8 +62,8 @@ impl Player {
     /// Makes a player from lengths in ns.
     #[must_use]
     pub fn of(bitrates_bps: Vec<u64>, chunk_ns: u64, start_ns: u64, room_ns: u64) -> Self {
-        let [chunk, start, room] = [chunk_ns, start_ns, room_ns].map(Duration::from_nanos);
-        Self::new(bitrates_bps, chunk, start, room)
+        let [chunk, start, capacity] = [chunk_ns, start_ns, room_ns].map(Duration::from_nanos);
+        Self::new(bitrates_bps, chunk, start, capacity)
     }
 
     /// When play was pressed.
@@ -99,7 +104,7 @@ impl Player {
             }
             self.state = State::Playing;
         }
-        now + (self.level + self.chunk).saturating_sub(self.room)
+        now + (self.level + self.chunk).saturating_sub(self.capacity)
     }
 
     /// Shows the level of the buffer, number and duration of stalls, and startup delay.
@@ -157,8 +162,8 @@ mod tests {
 
     /// Chunks of 2 s at 8 Mbit/s; it plays from 4 s on and holds 6 s.
     fn player() -> Player {
-        let [chunk, start, room] = [2, 4, 6].map(Duration::from_secs);
-        let mut player = Player::new(vec![8_000_000], chunk, start, room);
+        let [chunk, start, capacity] = [2, 4, 6].map(Duration::from_secs);
+        let mut player = Player::new(vec![8_000_000], chunk, start, capacity);
         player.start(at(1_000));
         player
     }
@@ -168,7 +173,7 @@ mod tests {
         let mut player = player();
         assert_eq!(player.request(at(1_000)), 2_000_000);
         assert_eq!(player.take_chunk(at(1_500)), at(1_500));
-        assert_eq!(player.take_chunk(at(2_000)), at(2_000), "4 s buffered, room for 2 s");
+        assert_eq!(player.take_chunk(at(2_000)), at(2_000), "4 s buffered, capacity for 2 s");
         assert_eq!(value(&player, at(2_000), "startup_s"), 1.0);
         assert_eq!(player.take_chunk(at(2_500)), at(4_000), "5.5 s buffered: 1.5 s must be played");
         assert_eq!(value(&player, at(4_000), "playout_buffer_s"), 4.0);
@@ -176,8 +181,8 @@ mod tests {
 
     #[test]
     fn its_chunks_grow_with_the_level() {
-        let [chunk, start, room] = [2, 2, 20].map(Duration::from_secs);
-        let mut player = Player::new(vec![1_000_000, 8_000_000], chunk, start, room);
+        let [chunk, start, capacity] = [2, 2, 20].map(Duration::from_secs);
+        let mut player = Player::new(vec![1_000_000, 8_000_000], chunk, start, capacity);
         player.start(at(0));
         let sizes: Vec<u64> = (0..10_u64)
             .map(|_| {

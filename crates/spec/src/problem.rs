@@ -113,7 +113,7 @@ impl std::error::Error for Problems {}
 
 /// The problem of a value whose place the caller knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub(crate) struct ValueProblem {
     pub(crate) kind: ProblemKind,
     /// The path from the value to the problem in it.
     pub(crate) within: Place,
@@ -121,7 +121,7 @@ pub(crate) struct Wrong {
     pub(crate) remedy: String,
 }
 
-impl Wrong {
+impl ValueProblem {
     pub(crate) fn value(found: impl Into<String>, remedy: impl Into<String>) -> Self {
         let (found, remedy) = (found.into(), remedy.into());
         Self { kind: ProblemKind::Value, within: Place::default(), found, remedy }

@@ -29,7 +29,7 @@ pub static PLACEHOLDERS: &[Placeholder] = &[
     Placeholder { name: "here", what: "the directory of the specification" },
 ];
 
-/// Whether a text is a day, as year-month-day, at which a guest's clock can start.
+/// Returns `true` if the text is a date (year-month-day) at which a guest's clock can start.
 #[must_use]
 pub fn is_date(text: &str) -> bool {
     let number = |part: &str, digits: usize| {

@@ -13,7 +13,7 @@ pub struct ResultCheck {
     /// A column of the table `summary`, if it isn't about a series.
     pub metric: Option<String>,
     /// The number taken from a series.
-    pub taken: Option<Taken>,
+    pub taken: Option<SeriesNumber>,
     /// The mean may not be lower.
     pub at_least: Option<f64>,
     /// The mean may not be higher.
@@ -24,7 +24,7 @@ pub struct ResultCheck {
 
 /// A number that is taken from a series within a period.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Taken {
+pub struct SeriesNumber {
     /// The series, and what may be asked about it.
     pub condition: Condition,
     /// The way it is taken: a word of [`TAKES_OF_NUMBERS`] or [`TAKES_OF_CONDITIONS`].
@@ -78,7 +78,7 @@ pub struct Until {
 }
 
 /// A relation between keys that doesn't hold: the key, if it is one, what was found, a remedy.
-type Wrong = (&'static str, String, String);
+type BrokenRelation = (&'static str, String, String);
 
 /// Keys that say more about a series.
 const OF_SERIES: &[&str] = &[
@@ -102,7 +102,7 @@ impl ResultCheck {
     pub(crate) fn new(values: &Values, place: &Place, samples: bool) -> (Self, Option<Problem>) {
         let check = Self {
             metric: values.some_text("metric"),
-            taken: values.some_text("series").map(|series| Taken::new(values, series)),
+            taken: values.some_text("series").map(|series| SeriesNumber::new(values, series)),
             at_least: values.some_number("at_least"),
             at_most: values.some_number("at_most"),
             wheres: values.wheres("where"),
@@ -114,7 +114,7 @@ impl ResultCheck {
         (check, problem)
     }
 
-    fn wrong(&self, values: &Values, samples: bool) -> Option<Wrong> {
+    fn wrong(&self, values: &Values, samples: bool) -> Option<BrokenRelation> {
         let subject = match (&self.metric, &self.taken) {
             (None, None) => Some(("", "no metric".into(), "`metric` or `series`".into())),
             (Some(_), Some(_)) => {
@@ -135,7 +135,7 @@ impl ResultCheck {
     }
 }
 
-fn bounds(low: Option<f64>, high: Option<f64>) -> Option<Wrong> {
+fn bounds(low: Option<f64>, high: Option<f64>) -> Option<BrokenRelation> {
     match (low, high) {
         (None, None) => Some(("", "no bound".into(), "`at_least`, `at_most` or both".into())),
         (Some(low), Some(high)) if low > high => {
@@ -147,7 +147,7 @@ fn bounds(low: Option<f64>, high: Option<f64>) -> Option<Wrong> {
     }
 }
 
-impl Taken {
+impl SeriesNumber {
     fn new(values: &Values, series: String) -> Self {
         let table = |key| values.some_table(key).map(|inner| Condition::new(&inner));
         Self {
@@ -165,7 +165,7 @@ impl Taken {
         }
     }
 
-    fn wrong(&self) -> Option<Wrong> {
+    fn wrong(&self) -> Option<BrokenRelation> {
         let asks = self.condition.asks();
         let words = |known: &[&str]| format!("one of {}", known.join(", "));
         if self.take.is_empty() {
@@ -207,12 +207,12 @@ impl Condition {
         Self { series, is, above, below: values.some_number("below"), nth: 1 }
     }
 
-    /// Whether it asks anything about the series.
+    /// Returns `true` if the condition asks anything about the series.
     fn asks(&self) -> bool {
         self.is.is_some() || self.above.is_some() || self.below.is_some()
     }
 
-    fn wrong(&self, key: &'static str) -> Option<Wrong> {
+    fn wrong(&self, key: &'static str) -> Option<BrokenRelation> {
         if self
             .series
             .rsplit_once('.')

@@ -13,7 +13,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::law::Law;
 pub use narrows_base::Level;
 pub use narrows_net::Limit;
-pub use narrows_net::path::{Direction, FIRST_LINK, Impairment, LinkConfig, PathConfig, Spot};
+pub use narrows_net::path::{
+    Direction, FIRST_LINK, Impairment, ImpairmentPlace, LinkConfig, PathConfig,
+};
 pub use narrows_tcp::EcnMode;
 
 /// Everything that determines the outcome of one run.
@@ -33,7 +35,7 @@ pub struct Scenario {
     pub host: Host,
     /// The duration, and what to keep.
     pub run: Run,
-    /// The changes in the course of the run, in order.
+    /// The changes during the run, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
 }
@@ -106,13 +108,13 @@ impl Flow {
         self.notsent_lowat_bytes.or(pauses.then_some(LOWAT_OF_PAUSING))
     }
 
-    /// Whether programs make its packets, instead of a sender with data.
+    /// Returns `true` if programs make the flow's packets, not a sender with data.
     #[must_use]
     pub const fn has_programs(&self) -> bool {
         !self.server.is_empty() || !self.client.is_empty()
     }
 
-    /// Whether it has more than one connection: a chain, or arrivals.
+    /// Returns `true` if the flow has more than one connection: a chain, or open-loop arrivals.
     #[must_use]
     pub fn has_several_connections(&self) -> bool {
         self.repeat_gap_ns.is_some()
@@ -338,13 +340,13 @@ pub enum MediaControl {
 }
 
 impl Workload {
-    /// Whether it sends datagrams, without a connection and its control.
+    /// Returns `true` for a workload of datagrams, without a connection and its control.
     #[must_use]
     pub const fn is_of_datagrams(&self) -> bool {
         matches!(self, Self::Udp { .. } | Self::Ping { .. } | Self::Media(_))
     }
 
-    /// Whether its application goes on writing to a connection after a pause.
+    /// Returns `true` if the application goes on writing to a connection after a pause.
     fn pauses(&self) -> bool {
         !self.is_of_datagrams() && !matches!(self, Self::Arrivals { .. })
     }

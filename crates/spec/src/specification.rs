@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::build::{Built, build};
+use crate::build::{BuiltScenario, build};
 use crate::canonical::canonical_json;
 use crate::check::check;
 use crate::document::{Assignment, Node, override_all};
@@ -133,7 +133,7 @@ impl Specification {
         })
     }
 
-    /// Whether it has a flow with an own control.
+    /// Returns `true` if a flow has this own control.
     fn owns(&self, cca: &str) -> bool {
         self.modules.contains_key(cca)
     }
@@ -142,14 +142,14 @@ impl Specification {
     #[must_use]
     pub fn canonical(&self, trial: u64) -> String {
         #[derive(Serialize)]
-        struct Whole<'a> {
+        struct CanonicalForm<'a> {
             #[serde(skip_serializing_if = "BTreeMap::is_empty")]
             controls: &'a BTreeMap<String, Module>,
             #[serde(flatten)]
             scenario: &'a Scenario,
         }
         let scenario = &Scenario { seed: self.seed(trial), ..self.scenario.clone() };
-        canonical_json(&Whole { controls: &self.modules, scenario })
+        canonical_json(&CanonicalForm { controls: &self.modules, scenario })
     }
 
     /// The seed of the trial with this number, from 1 on.
@@ -231,7 +231,7 @@ fn modules(values: &Values, inputs: &dyn Inputs) -> (BTreeMap<String, Module>, V
     (found, problems)
 }
 
-impl Built {
+impl BuiltScenario {
     /// A problem of the scenario as one of its specification.
     fn as_written(&self, problem: Problem) -> Problem {
         let (place, found) = self.in_document(&problem.place, problem.found);

@@ -36,7 +36,8 @@ fn push(text: &mut String, c: char) {
     }
 }
 
-/// Whether a character is printable: not a control, separator (except a space) or unassigned one.
+/// Returns `true` if the character is printable: no control, no separator except a space, and
+/// assigned.
 #[must_use]
 pub fn is_printable(c: char) -> bool {
     // After another character, so that combining ones are treated as such.

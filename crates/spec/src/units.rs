@@ -9,7 +9,7 @@ use narrows_base::registry::nearest;
 use num_traits::Zero;
 
 use crate::exact::{self, Exact};
-use crate::problem::Wrong;
+use crate::problem::ValueProblem;
 use crate::text::quote;
 
 /// Bits per second.
@@ -37,7 +37,7 @@ const LONGEST: usize = 64;
 
 /// The unit of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counted {
+pub enum SizeUnit {
     /// Bytes.
     Bytes,
     /// Packets of any size.
@@ -51,7 +51,7 @@ pub enum Counted {
 pub struct Size {
     pub(crate) amount: Exact,
     /// The unit of the amount.
-    pub counted: Counted,
+    pub unit: SizeUnit,
 }
 
 /// The number nearest to a part in per cent, such as "0.3%"; `None` for any other text.
@@ -78,20 +78,20 @@ impl Size {
     #[must_use]
     pub fn spell(&self) -> String {
         let decimal = exact::decimal(&self.amount);
-        match self.counted {
-            Counted::Bytes => spell(&self.amount, &SIZE_UNITS[..DECIMAL_BYTES], "b"),
-            Counted::Packets => format!("{decimal}pkt"),
-            Counted::Bdp => format!("{decimal}bdp"),
+        match self.unit {
+            SizeUnit::Bytes => spell(&self.amount, &SIZE_UNITS[..DECIMAL_BYTES], "b"),
+            SizeUnit::Packets => format!("{decimal}pkt"),
+            SizeUnit::Bdp => format!("{decimal}bdp"),
         }
     }
 
     /// Whole bytes, halves rounded up, on a path whose product is `bdp` bytes; packets have
     /// no fixed number of them.
     pub(crate) fn in_bytes(&self, bdp: &Exact) -> Option<u64> {
-        let exact = match self.counted {
-            Counted::Bytes => self.amount.clone(),
-            Counted::Bdp => &self.amount * bdp,
-            Counted::Packets => return None,
+        let exact = match self.unit {
+            SizeUnit::Bytes => self.amount.clone(),
+            SizeUnit::Bdp => &self.amount * bdp,
+            SizeUnit::Packets => return None,
         };
         Some(exact::floor(&(exact + exact::ratio(1, 2))))
     }
@@ -115,32 +115,32 @@ pub(crate) fn bdp_bytes(rate_bps: u64, rtt_ns: u64) -> Exact {
 }
 
 /// Bits per second; the largest u64 if there are more.
-pub(crate) fn parse_rate(text: &str) -> Result<u64, Wrong> {
+pub(crate) fn parse_rate(text: &str) -> Result<u64, ValueProblem> {
     whole(text, RATE_UNITS, "80mbit", "bit/s")
 }
 
 /// Nanoseconds; the largest u64 if there are more.
-pub(crate) fn parse_duration(text: &str) -> Result<u64, Wrong> {
+pub(crate) fn parse_duration(text: &str) -> Result<u64, ValueProblem> {
     whole(text, DURATION_UNITS, "25ms", "ns")
 }
 
 /// Bytes, packets or bandwidth-delay products.
-pub(crate) fn parse_size(text: &str) -> Result<Size, Wrong> {
+pub(crate) fn parse_size(text: &str) -> Result<Size, ValueProblem> {
     let (amount, (unit, scale)) = split(text, SIZE_UNITS, "250kb")?;
     let amount = amount * exact::whole(scale);
-    let (counted, what) = match unit {
-        "bdp" => return Ok(Size { amount, counted: Counted::Bdp }),
-        "pkt" => (Counted::Packets, "packets"),
-        _ => (Counted::Bytes, "bytes"),
+    let (unit, what) = match unit {
+        "bdp" => return Ok(Size { amount, unit: SizeUnit::Bdp }),
+        "pkt" => (SizeUnit::Packets, "packets"),
+        _ => (SizeUnit::Bytes, "bytes"),
     };
     if !amount.is_integer() {
-        return Err(Wrong::value(quote(text), format!("a whole number of {what}")));
+        return Err(ValueProblem::value(quote(text), format!("a whole number of {what}")));
     }
-    Ok(Size { amount, counted })
+    Ok(Size { amount, unit })
 }
 
 /// A rate, a duration or a size: no unit belongs to two of them.
-pub(crate) fn parse_quantity(text: &str) -> Result<Quantity, Wrong> {
+pub(crate) fn parse_quantity(text: &str) -> Result<Quantity, ValueProblem> {
     if let Ok(rate) = parse_rate(text) {
         return Ok(Quantity::Rate(rate));
     }
@@ -179,10 +179,10 @@ fn whole(
     units: &[(&'static str, u64)],
     example: &str,
     base: &str,
-) -> Result<u64, Wrong> {
+) -> Result<u64, ValueProblem> {
     let (amount, (_, scale)) = split(text, units, example)?;
     exact::to_u64(&(amount * exact::whole(scale)))
-        .ok_or_else(|| Wrong::value(quote(text), format!("a whole number of {base}")))
+        .ok_or_else(|| ValueProblem::value(quote(text), format!("a whole number of {base}")))
 }
 
 /// The number and the unit of `text`, which must be one of `units`.
@@ -190,17 +190,17 @@ fn split(
     text: &str,
     units: &[(&'static str, u64)],
     example: &str,
-) -> Result<(Exact, (&'static str, u64)), Wrong> {
+) -> Result<(Exact, (&'static str, u64)), ValueProblem> {
     let names = || units.iter().map(|unit| unit.0);
     let list = names().collect::<Vec<_>>().join(", ");
     let wanted = format!("a number with one of the units {list}, such as \"{example}\",");
     let short = text.chars().nth(LONGEST).is_none();
     if short && text.trim().starts_with('-') {
         let found = format!("a negative value, {}", quote(text));
-        return Err(Wrong::value(found, format!("a positive one, such as \"{example}\",")));
+        return Err(ValueProblem::value(found, format!("a positive one, such as \"{example}\",")));
     }
     let Some((number, unit)) = Some(text.trim()).filter(|_| short).and_then(parts) else {
-        return Err(Wrong::value(quote(text), wanted));
+        return Err(ValueProblem::value(quote(text), wanted));
     };
     if let Some(known) = units.iter().find(|known| known.0 == unit) {
         return Ok((exact::parse_decimal(number).expect("it is a number"), *known));
@@ -208,7 +208,7 @@ fn split(
     let found = format!("the unit {} in {}", quote(unit), quote(text));
     let close = per_second(unit, units).or_else(|| similar(unit, units));
     let close = close.map(|close| format!("\"{number}{close}\""));
-    Err(Wrong::value(found, close.unwrap_or(wanted)))
+    Err(ValueProblem::value(found, close.unwrap_or(wanted)))
 }
 
 /// The unit that "Mbps" and the like mean; none for bytes per second ("MBps").

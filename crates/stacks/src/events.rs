@@ -52,7 +52,7 @@ impl ConnectionEvents {
 
 /// Counters that a connection reports.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Figures {
+pub(crate) struct ConnectionCounters {
     /// Packets sent.
     pub(crate) sent: u64,
     /// Packets that it considers lost.

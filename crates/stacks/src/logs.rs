@@ -9,14 +9,14 @@ use crate::keys::Keys;
 /// Takes the qlog of a connection.
 pub type QlogWriter = Box<dyn Write + Send + Sync>;
 /// Opens the qlog of a flow, by its name.
-type Open = dyn Fn(&str) -> QlogWriter + Send + Sync;
+type OpenQlog = dyn Fn(&str) -> QlogWriter + Send + Sync;
 
 /// Where the logs of a run go.
 #[derive(Clone, Default)]
 pub struct Logs {
     /// The secrets of its connections.
     pub keys: Keys,
-    qlog: Option<Arc<Open>>,
+    qlog: Option<Arc<OpenQlog>>,
 }
 
 impl fmt::Debug for Logs {

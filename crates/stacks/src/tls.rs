@@ -54,7 +54,7 @@ impl Identity {
         let key = provider::sign::any_eddsa_type(&private).expect("a key in PKCS #8");
         let certified = CertifiedKey::new(vec![CertificateDer::from(self.public())], key);
         let resolver = AlwaysResolvesServerRawPublicKeys::new(Arc::new(certified));
-        ServerConfig::builder_with_details(seeded_provider(), Arc::new(NoTime))
+        ServerConfig::builder_with_details(seeded_provider(), Arc::new(ConstantTime))
             .with_protocol_versions(&[&rustls::version::TLS13])
             .expect("the provider has TLS 1.3")
             .with_no_client_auth()
@@ -64,13 +64,14 @@ impl Identity {
     /// A client that trusts this key alone, and tells its secrets to `keys`.
     pub(crate) fn client(&self, keys: &Keys) -> ClientConfig {
         let algorithms = seeded_provider().signature_verification_algorithms;
-        let verifier = OnlyThis { public: self.public(), algorithms };
-        let mut config = ClientConfig::builder_with_details(seeded_provider(), Arc::new(NoTime))
-            .with_protocol_versions(&[&rustls::version::TLS13])
-            .expect("the provider has TLS 1.3")
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier))
-            .with_no_client_auth();
+        let verifier = PinnedKey { public: self.public(), algorithms };
+        let mut config =
+            ClientConfig::builder_with_details(seeded_provider(), Arc::new(ConstantTime))
+                .with_protocol_versions(&[&rustls::version::TLS13])
+                .expect("the provider has TLS 1.3")
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(verifier))
+                .with_no_client_auth();
         config.key_log = Arc::new(keys.clone());
         config
     }
@@ -78,22 +79,26 @@ impl Identity {
 
 /// The provider of ring with seeded draws.
 fn seeded_provider() -> Arc<CryptoProvider> {
-    let kx_groups = vec![&Seeded as &dyn SupportedKxGroup];
-    Arc::new(CryptoProvider { kx_groups, secure_random: &Seeded, ..provider::default_provider() })
+    let kx_groups = vec![&SeededRandom as &dyn SupportedKxGroup];
+    Arc::new(CryptoProvider {
+        kx_groups,
+        secure_random: &SeededRandom,
+        ..provider::default_provider()
+    })
 }
 
 /// Draws from the stream of the end that is at work.
 #[derive(Debug)]
-struct Seeded;
+struct SeededRandom;
 
-impl SecureRandom for Seeded {
+impl SecureRandom for SeededRandom {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
         draws::fill(bytes);
         Ok(())
     }
 }
 
-impl SupportedKxGroup for Seeded {
+impl SupportedKxGroup for SeededRandom {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
         let secret = StaticSecret::from(draws::bytes());
         let public = PublicKey::from(&secret);
@@ -138,27 +143,27 @@ impl ActiveKeyExchange for Exchange {
 
 /// Always the same instant.
 #[derive(Debug)]
-struct NoTime;
+struct ConstantTime;
 
-impl TimeProvider for NoTime {
+impl TimeProvider for ConstantTime {
     fn current_time(&self) -> Option<UnixTime> {
         Some(UnixTime::since_unix_epoch(std::time::Duration::ZERO))
     }
 }
 
 /// Trusts one key, and checks that the server has it.
-struct OnlyThis {
+struct PinnedKey {
     public: Vec<u8>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl fmt::Debug for OnlyThis {
+impl fmt::Debug for PinnedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OnlyThis").finish_non_exhaustive()
     }
 }
 
-impl ServerCertVerifier for OnlyThis {
+impl ServerCertVerifier for PinnedKey {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,

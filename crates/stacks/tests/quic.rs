@@ -94,9 +94,9 @@ fn every_control_fills_the_link() {
 
 /// Keeps a qlog.
 #[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Written {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().expect("no run panicked").write(bytes)
     }
@@ -142,7 +142,7 @@ fn bbr_beside_the_kernels_cubic_repeats_itself_byte_by_byte() {
     for (stack, cca) in STACKS {
         let case = beside(stack, cca);
         let run = || {
-            let (mut tap, written) = (Bytes::default(), Written::default());
+            let (mut tap, written) = (Bytes::default(), SharedBuffer::default());
             let mine = written.clone();
             let logs = Logs::default().with_qlog(move |_| Box::new(mine.clone()));
             let digest = digest(&case, &mut tap, &logs);

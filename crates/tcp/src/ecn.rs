@@ -51,12 +51,12 @@ impl EcnMode {
         }
     }
 
-    /// Whether the receiver echoes marks by the ECE flag.
+    /// Returns `true` if the receiver echoes marks in the ECE flag.
     pub(crate) const fn echoes(self) -> bool {
         matches!(self, Self::Classic | Self::Dctcp)
     }
 
-    /// Whether headers count marks (RFC 9768).
+    /// Returns `true` if headers count marks (RFC 9768).
     #[must_use]
     pub const fn counts(self) -> bool {
         matches!(self, Self::Accurate | Self::L4s)

@@ -69,7 +69,8 @@ impl Ending {
         self.ssthresh >= INFINITE_SSTHRESH
     }
 
-    /// Whether a later slow start or a repair was in progress, which makes the window meaningless.
+    /// Returns `true` if a later slow start or a repair was in progress, which makes the window
+    /// meaningless.
     fn is_unfinished(self) -> bool {
         !self.is_in_first_slow_start() && (self.cwnd < self.ssthresh || !self.open)
     }

@@ -54,7 +54,7 @@ impl Pacer {
         Self { enforced, queues, rate: None, clock: Time::ZERO, charge, lateness, rtt_bonus }
     }
 
-    /// Whether departures are delayed.
+    /// Returns `true` if departures are delayed.
     pub(crate) fn is_enforced(&self) -> bool {
         self.enforced
     }
@@ -74,7 +74,7 @@ impl Pacer {
         self.clock
     }
 
-    /// Whether bursts wait in the host's queue.
+    /// Returns `true` if bursts wait in the host's queue.
     pub(crate) fn queues(&self) -> bool {
         self.queues
     }

@@ -4,7 +4,7 @@
 use narrows_base::Duration;
 use narrows_cc::RateSample;
 
-use crate::scoreboard::{Marks, Sent};
+use crate::scoreboard::{Marks, SentPacket};
 use crate::segment::Seq;
 
 /// The flow's delivery accounts.
@@ -92,7 +92,7 @@ impl RateSampler {
     }
 
     /// Takes the snapshot for a packet that leaves (`tcp_rate_skb_sent`).
-    pub(crate) fn on_sent(&mut self, sent: &mut Sent, sent_us: u64, packets_out: u32) {
+    pub(crate) fn on_sent(&mut self, sent: &mut SentPacket, sent_us: u64, packets_out: u32) {
         if packets_out == 0 {
             self.first_sent_us = sent_us;
             self.delivered_us = sent_us;
@@ -110,7 +110,7 @@ impl RateSampler {
 
     /// Takes a delivered packet into the draft: the one sent last counts
     /// (`tcp_rate_skb_delivered`). `sent.delivered_us == 0` means it was used before.
-    pub(crate) fn delivered_packet(&mut self, draft: &mut Draft, seq: Seq, sent: &Sent) {
+    pub(crate) fn delivered_packet(&mut self, draft: &mut Draft, seq: Seq, sent: &SentPacket) {
         if sent.delivered_us == 0 {
             return;
         }
@@ -167,7 +167,7 @@ mod tests {
         let mut board = Scoreboard::new(false, false);
         let mut sampler = RateSampler::new(990_000);
         let seq = board.next();
-        board.push(Sent::new(1448), 1, 1448);
+        board.push(SentPacket::new(1448), 1, 1448);
         sampler.on_sent(board.get_mut(seq), 1_000_000, 0);
         let mut draft = Draft::default();
         sampler.count(1);

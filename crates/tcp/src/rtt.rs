@@ -137,7 +137,7 @@ impl RttEstimator {
         self.jiffies.to_micros(self.rto_ticks())
     }
 
-    /// Whether there was no answer since a timeout.
+    /// Returns `true` if nothing was acknowledged since the last timeout.
     pub(crate) fn is_backed_off(&self) -> bool {
         self.backoff > 0
     }

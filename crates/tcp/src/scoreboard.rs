@@ -32,27 +32,28 @@ impl Marks {
         self.0 & mark.0 != 0
     }
 
-    /// Whether the scoreboard counts the packet as SACKed, lost or retransmitted.
+    /// Returns `true` if the scoreboard counts the packet as SACKed, lost or retransmitted.
     fn is_counted(self) -> bool {
         self.has(Self(Self::SACKED.0 | Self::LOST.0 | Self::RETRANS.0))
     }
 
-    /// Whether the packet was sent once, isn't known to be lost or to have arrived, and is in the
-    /// order of transmission.
+    /// Returns `true` if the packet was sent once, isn't known to be lost or to have arrived, and
+    /// is in the order of transmission.
     fn is_plain(self) -> bool {
         const OTHERS: u8 =
             Marks::SACKED.0 | Marks::LOST.0 | Marks::RETRANS.0 | Marks::EVER_RETRANS.0;
         self.0 & (OTHERS | Self::IN_ORDER.0) == Self::IN_ORDER.0
     }
 
-    /// Whether the packet was sent once and SACKed, so that it isn't in the order of transmission.
+    /// Returns `true` if the packet was sent once and SACKed, so that it isn't in the order of
+    /// transmission.
     fn is_only_sacked(self) -> bool {
         const OTHERS: u8 =
             Marks::LOST.0 | Marks::RETRANS.0 | Marks::EVER_RETRANS.0 | Marks::IN_ORDER.0;
         self.0 & (OTHERS | Self::SACKED.0) == Self::SACKED.0
     }
 
-    /// Whether the packet is lost and not in flight again.
+    /// Returns `true` if the packet is lost and not in flight again.
     pub(crate) fn waits_for_retransmission(self) -> bool {
         self.0 & (Self::LOST.0 | Self::RETRANS.0) == Self::LOST.0
     }
@@ -68,7 +69,7 @@ impl Marks {
 
 /// A packet that is out, with the state of the flow when it was last sent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentPacket {
     /// When it leaves or left, in us (the departure time, `skb_mstamp`).
     pub(crate) sent_us: u64,
     /// Snapshots for the rate sample (tcp_rate.c).
@@ -81,7 +82,7 @@ pub(crate) struct Sent {
     pub(crate) marks: Marks,
 }
 
-impl Sent {
+impl SentPacket {
     /// A packet with `len` bytes of payload that hasn't left yet.
     pub(crate) const fn new(len: u16) -> Self {
         Self {
@@ -97,7 +98,7 @@ impl Sent {
     }
 }
 
-const EMPTY: Sent = Sent::new(0);
+const EMPTY: SentPacket = SentPacket::new(0);
 
 /// Packets that left one after the other, each once, and are acknowledged together.
 #[derive(Clone, Copy, Debug)]
@@ -109,13 +110,13 @@ pub(crate) struct Run {
     /// When the first left, in us.
     pub(crate) first_us: u64,
     /// The last of them.
-    pub(crate) last: Sent,
+    pub(crate) last: SentPacket,
 }
 
 /// All packets from `una` to `next`, their marks and their order of transmission.
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
-    ring: Vec<Sent>,
+    ring: Vec<SentPacket>,
     mask: u32,
     /// Lowest packet not yet acknowledged cumulatively.
     una: Seq,
@@ -232,19 +233,19 @@ impl Scoreboard {
     }
 
     #[inline]
-    pub(crate) fn get(&self, seq: Seq) -> &Sent {
+    pub(crate) fn get(&self, seq: Seq) -> &SentPacket {
         &self.ring[(seq & self.mask) as usize]
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, seq: Seq) -> &mut Sent {
+    pub(crate) fn get_mut(&mut self, seq: Seq) -> &mut SentPacket {
         &mut self.ring[(seq & self.mask) as usize]
     }
 
     /// Adds the packets of a burst, which leaves after all others. All are like `sent`, except that
     /// the last has `last_len` bytes.
     #[inline]
-    pub(crate) fn push(&mut self, mut sent: Sent, packets: u32, last_len: u16) {
+    pub(crate) fn push(&mut self, mut sent: SentPacket, packets: u32, last_len: u16) {
         while (self.packets_out() + packets) as usize > self.ring.len() {
             self.grow();
         }
@@ -276,7 +277,7 @@ impl Scoreboard {
     }
 
     /// Removes the lowest packet, which is acknowledged, and returns it.
-    pub(crate) fn pop(&mut self) -> Sent {
+    pub(crate) fn pop(&mut self) -> SentPacket {
         let sent = *self.get(self.una);
         if sent.marks.has(Marks::IN_ORDER) {
             self.join(sent.prev, sent.next);
@@ -295,7 +296,7 @@ impl Scoreboard {
     #[inline(always)] // it has one caller, and runs for every ACK
     pub(crate) fn pop_run(&mut self, end: Seq) -> Option<Run> {
         let first = self.una;
-        let Sent { prev: before, sent_us: first_us, .. } = *self.get(first);
+        let SentPacket { prev: before, sent_us: first_us, .. } = *self.get(first);
         let (mut seq, mut prev, mut bytes, mut heads) = (first, before, 0, 0);
         while seq < end {
             let sent = self.get(seq);
@@ -371,7 +372,7 @@ impl Scoreboard {
     /// Marks a packet SACKed: it is no longer lost or in flight again (`tcp_sacktag_one`), and won't be
     /// sampled again. Returns it as it was.
     #[inline(always)] // it has one caller, and where packets are lost, most others come by
-    pub(crate) fn mark_sacked(&mut self, seq: Seq) -> Sent {
+    pub(crate) fn mark_sacked(&mut self, seq: Seq) -> SentPacket {
         let sent = self.get_mut(seq);
         let before = *sent;
         sent.delivered_us = 0;
@@ -422,7 +423,7 @@ impl Scoreboard {
         if let Some(unreported) = &mut self.unreported_lost {
             unreported.push(seq);
         }
-        let Sent { delivered_us, marks, .. } = *self.get(seq);
+        let SentPacket { delivered_us, marks, .. } = *self.get(seq);
         // A packet that lost its SACK mark isn't reported (`bbr_skb_marked_lost`).
         if delivered_us > 0
             && let Some(flights) = &mut self.flights

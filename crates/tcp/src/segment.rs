@@ -301,7 +301,7 @@ impl SackBlocks {
         (is_alike && self.len > 0 && !self.dsack && !before.dsack).then_some((*now, *then))
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no blocks.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -393,7 +393,7 @@ impl Segment {
         u64::from(matches!(self.kind, Kind::Datagram(_) | Kind::Opaque(_)))
     }
 
-    /// Whether it carries payload.
+    /// Returns `true` if the segment carries payload.
     #[inline]
     #[must_use]
     pub const fn is_data(&self) -> bool {

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use narrows_base::Dscp;
 
 use crate::info::{self, TcpInfo};
-use crate::stage::Watched;
+use crate::stage::EpollRegistration;
 use crate::sys;
 
 /// A low-water mark as the socket option takes it.
@@ -38,19 +38,24 @@ impl ConnectOptions<'_> {
     ///
     /// # Errors
     /// If the kernel lacks the congestion control or refuses the connection.
-    pub fn open(&self, watched: Watched<'_>, events: i32) -> Result<OwnedFd> {
-        self.connect(watched, events, true)
+    pub fn open(&self, registration: EpollRegistration<'_>, events: i32) -> Result<OwnedFd> {
+        self.connect(registration, events, true)
     }
 
     /// Connects a socket that is watched for room to write.
     ///
     /// # Errors
     /// As `open`.
-    pub fn open_for_bulk(&self, watched: Watched<'_>) -> Result<OwnedFd> {
-        self.connect(watched, libc::EPOLLOUT, false)
+    pub fn open_for_bulk(&self, registration: EpollRegistration<'_>) -> Result<OwnedFd> {
+        self.connect(registration, libc::EPOLLOUT, false)
     }
 
-    fn connect(&self, watched: Watched<'_>, events: i32, tells: bool) -> Result<OwnedFd> {
+    fn connect(
+        &self,
+        registration: EpollRegistration<'_>,
+        events: i32,
+        tells: bool,
+    ) -> Result<OwnedFd> {
         let fd = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
         let raw = fd.as_raw_fd();
         // Before connect: the pacing that BBR asks for would stay with the socket.
@@ -74,7 +79,7 @@ impl ConnectOptions<'_> {
             // The last packet of an answer leaves at once.
             sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32.to_ne_bytes())?;
         }
-        sys::watch(watched.epoll.as_raw_fd(), raw, events, watched.token, false)?;
+        sys::watch(registration.epoll.as_raw_fd(), raw, events, registration.token, false)?;
         self.set_ecn(0)?;
         sys::connect(raw, self.to)?;
         self.set_ecn(1)?;

@@ -10,10 +10,10 @@ use crate::diag::{SocketState, Sockets};
 use crate::iperf::{Iperf, Iperf3Server};
 use crate::open_loop::OpenLoopArrivals;
 use crate::programs::{ClientTimes, Programs};
-use crate::receiver::{Arrived, FlowReceiver};
+use crate::receiver::{ArrivedData, FlowReceiver};
 use crate::sender::{FinishedTransfer, FlowSender, Sample};
 use crate::session::Session;
-use crate::stage::{Stage, Watched};
+use crate::stage::{EpollRegistration, Stage};
 
 /// A running flow or chain of flows.
 pub struct RunningFlow<'a> {
@@ -105,7 +105,7 @@ impl<'a> RunningFlow<'a> {
         Self { flow, ends }
     }
 
-    /// Whether an end of the flow is on this host.
+    /// Returns `true` if an end of the flow is on this host.
     #[must_use]
     pub const fn is_here(&self) -> bool {
         !matches!(self.ends, FlowPrograms::Elsewhere(None))
@@ -122,7 +122,7 @@ impl<'a> RunningFlow<'a> {
         }
     }
 
-    /// Whether nothing more will happen.
+    /// Returns `true` if nothing more will happen.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.stage() == Stage::Done
@@ -147,17 +147,17 @@ impl<'a> RunningFlow<'a> {
     ///
     /// # Errors
     /// If the kernel lacks the congestion control, or the connection or its program fails.
-    pub fn act(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
+    pub fn act(&mut self, now: u64, registration: EpollRegistration<'_>) -> Result<()> {
         let is_due = self.deadline().is_some_and(|at| at <= now);
         let starts = matches!(self.stage(), Stage::Waiting(_));
         match &mut self.ends {
-            FlowPrograms::Own(sender, _) if is_due && starts => sender.start(now, watched),
-            FlowPrograms::Own(sender, _) if is_due => sender.stop(watched),
+            FlowPrograms::Own(sender, _) if is_due && starts => sender.start(now, registration),
+            FlowPrograms::Own(sender, _) if is_due => sender.stop(registration),
             FlowPrograms::Own(..) | FlowPrograms::Elsewhere(_) | FlowPrograms::Iperf3Server(_) => {
                 Ok(())
             }
-            FlowPrograms::Session(session, _) => session.act(now, watched),
-            FlowPrograms::OpenLoopArrivals(arrivals, _) => arrivals.act(now, watched),
+            FlowPrograms::Session(session, _) => session.act(now, registration),
+            FlowPrograms::OpenLoopArrivals(arrivals, _) => arrivals.act(now, registration),
             FlowPrograms::Iperf(iperf) => {
                 if is_due {
                     if starts { iperf.start() } else { iperf.stop() }?;
@@ -166,7 +166,7 @@ impl<'a> RunningFlow<'a> {
             }
             FlowPrograms::Programs(programs) => {
                 if is_due {
-                    programs.act(now, watched)?;
+                    programs.act(now, registration)?;
                 }
                 programs.notice_end(now)
             }
@@ -203,12 +203,14 @@ impl<'a> RunningFlow<'a> {
         &mut self,
         now: u64,
         events: i32,
-        watched: Watched<'_>,
+        registration: EpollRegistration<'_>,
     ) -> Result<Option<FinishedTransfer>> {
         match &mut self.ends {
-            FlowPrograms::Own(sender, _) => sender.ready(now, events, watched),
-            FlowPrograms::Session(session, _) => session.ready(now, events, watched),
-            FlowPrograms::OpenLoopArrivals(arrivals, _) => arrivals.ready(now, events, watched),
+            FlowPrograms::Own(sender, _) => sender.ready(now, events, registration),
+            FlowPrograms::Session(session, _) => session.ready(now, events, registration),
+            FlowPrograms::OpenLoopArrivals(arrivals, _) => {
+                arrivals.ready(now, events, registration)
+            }
             FlowPrograms::Programs(programs) => programs.notice_end(now).map(|()| None),
             FlowPrograms::Iperf(_) | FlowPrograms::Iperf3Server(_) | FlowPrograms::Elsewhere(_) => {
                 Ok(None)
@@ -224,7 +226,7 @@ impl<'a> RunningFlow<'a> {
     }
 
     /// Its state now; that of another program's flow is in `connections`.
-    pub fn sample(&mut self, connections: &Connections) -> (Sample, Arrived) {
+    pub fn sample(&mut self, connections: &Connections) -> (Sample, ArrivedData) {
         match &mut self.ends {
             FlowPrograms::Own(sender, receiver) => (sender.sample(), arrivals(receiver.as_ref())),
             FlowPrograms::Session(session, receiver) => {
@@ -244,7 +246,7 @@ impl<'a> RunningFlow<'a> {
                 (Sample::default(), served.sample(found.get(&served.ports())))
             }
             // Only the router knows what they send.
-            FlowPrograms::Programs(_) => (Sample::default(), Arrived::default()),
+            FlowPrograms::Programs(_) => (Sample::default(), ArrivedData::default()),
         }
     }
 
@@ -280,6 +282,6 @@ impl<'a> RunningFlow<'a> {
 }
 
 /// The data that have arrived; nothing is known of a receiver on another host.
-fn arrivals(receiver: Option<&FlowReceiver>) -> Arrived {
+fn arrivals(receiver: Option<&FlowReceiver>) -> ArrivedData {
     receiver.map(FlowReceiver::arrivals).unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use narrows_spec::scenario::Flow;
 
 use crate::config::Iperf3;
 use crate::diag::SocketState;
-use crate::receiver::Arrived;
+use crate::receiver::ArrivedData;
 use crate::sender::{Sample, Totals};
 use crate::stage::Stage;
 use crate::sys;
@@ -44,7 +44,7 @@ pub struct Iperf<'a> {
     output: PathBuf,
     phase: Phase,
     totals: Totals,
-    arrived: Arrived,
+    arrived: ArrivedData,
 }
 
 /// A server of iperf3, which ends at the latest when this is dropped, and the data that it got.
@@ -52,7 +52,7 @@ pub struct Iperf3Server {
     server: Child,
     port: u16,
     data_port: u16,
-    arrived: Arrived,
+    arrived: ArrivedData,
 }
 
 /// Starts a server for one client on `port` of the current namespace.
@@ -64,7 +64,7 @@ pub fn serve(iperf3: &Iperf3, port: u16, directory: &Path) -> Result<Iperf3Serve
     command.args(["-s", "-4", "-1", "-p", &port.to_string()]);
     let server = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let data_port = iperf3.data_port;
-    let mut served = Iperf3Server { server, port, data_port, arrived: Arrived::default() };
+    let mut served = Iperf3Server { server, port, data_port, arrived: ArrivedData::default() };
     for _ in 0..START {
         if listens(port)? {
             return Ok(served);
@@ -91,7 +91,7 @@ impl Iperf3Server {
     }
 
     /// The data that have arrived, from its socket if there is one.
-    pub fn sample(&mut self, socket: Option<&SocketState>) -> Arrived {
+    pub fn sample(&mut self, socket: Option<&SocketState>) -> ArrivedData {
         self.arrived.update(socket);
         self.arrived
     }
@@ -105,7 +105,7 @@ impl Drop for Iperf3Server {
     }
 }
 
-impl Arrived {
+impl ArrivedData {
     /// Takes the state of the receiving socket; without one, there is no hole at which TCP_INFO
     /// would stop.
     fn update(&mut self, socket: Option<&SocketState>) {
@@ -126,7 +126,8 @@ fn command(program: &Path, directory: &Path) -> Command {
     command
 }
 
-/// Whether the current namespace has a listener there (proc_pid_net_tcp(5)).
+/// Returns whether a TCP socket of the current namespace listens on this port
+/// (proc_pid_net_tcp(5)).
 fn listens(port: u16) -> Result<bool> {
     const LISTEN: &str = "0A";
     let table = std::fs::read_to_string("/proc/thread-self/net/tcp")?;
@@ -154,7 +155,7 @@ impl<'a> Iperf<'a> {
             end_ns: flow.stop_ns.unwrap_or(duration_ns).min(duration_ns),
             output: directory.join(format!("iperf3-{index}.json")),
             totals: Totals::default(),
-            arrived: Arrived::default(),
+            arrived: ArrivedData::default(),
             flow,
             iperf3,
             to,
@@ -193,7 +194,7 @@ impl<'a> Iperf<'a> {
         }
     }
 
-    /// Whether the running client ended properly.
+    /// Returns whether the client has ended properly; `None` if it still runs or never ran.
     fn has_ended(&mut self) -> Result<Option<bool>> {
         let asked = matches!(self.phase, Phase::Stopping(_));
         let (Phase::Running(client) | Phase::Stopping(client)) = &mut self.phase else {
@@ -259,7 +260,7 @@ impl<'a> Iperf<'a> {
         &mut self,
         ours: Option<&SocketState>,
         theirs: Option<&SocketState>,
-    ) -> (Sample, Arrived) {
+    ) -> (Sample, ArrivedData) {
         if let Some((info, _)) = ours {
             self.totals = Totals::of(info);
         }

@@ -11,7 +11,7 @@ use narrows_spec::scenario::{Flow, Workload};
 use crate::connection::{self, ConnectOptions};
 use crate::info::TcpInfo;
 use crate::sender::{FinishedTransfer, Sample, Totals};
-use crate::stage::{Stage, Watched};
+use crate::stage::{EpollRegistration, Stage};
 use crate::sys;
 
 /// Connections that arrive one after another, whether the ones before are done or not.
@@ -21,14 +21,14 @@ pub struct OpenLoopArrivals<'a> {
     gap: Draw,
     size: Draw,
     next_arrival: Option<u64>,
-    open: BTreeMap<u32, Open>,
+    open: BTreeMap<u32, OpenConnection>,
     /// The number of the next connection.
     number: u32,
     /// Counters of the connections that are done.
     past: Totals,
 }
 
-struct Open {
+struct OpenConnection {
     fd: OwnedFd,
     start_ns: u64,
     size_bytes: u64,
@@ -80,12 +80,12 @@ impl<'a> OpenLoopArrivals<'a> {
     ///
     /// # Errors
     /// If the kernel lacks the congestion control or refuses a connection.
-    pub fn act(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
+    pub fn act(&mut self, now: u64, registration: EpollRegistration<'_>) -> Result<()> {
         while let Some(at) = self.next_arrival.filter(|&at| at <= now) {
             let size_bytes = self.size.next().max(1);
-            let fd = self.connection.open_for_bulk(watched.of(self.number))?;
+            let fd = self.connection.open_for_bulk(registration.of(self.number))?;
             let left = Some(size_bytes);
-            self.open.insert(self.number, Open { fd, start_ns: now, size_bytes, left });
+            self.open.insert(self.number, OpenConnection { fd, start_ns: now, size_bytes, left });
             self.number = self.number.checked_add(1).ok_or_else(|| Error::other("too many"))?;
             let next = at + self.gap.next();
             self.next_arrival = self.before_stop(next);
@@ -101,18 +101,18 @@ impl<'a> OpenLoopArrivals<'a> {
         &mut self,
         now: u64,
         events: i32,
-        watched: Watched<'_>,
+        registration: EpollRegistration<'_>,
     ) -> Result<Option<FinishedTransfer>> {
-        let Some(open) = self.open.get_mut(&watched.instance()) else { return Ok(None) };
+        let Some(open) = self.open.get_mut(&registration.instance()) else { return Ok(None) };
         if open.left == Some(0) {
             let over = events & (libc::EPOLLRDHUP | libc::EPOLLHUP) != 0;
-            return Ok(if over { self.complete(now, watched.instance()) } else { None });
+            return Ok(if over { self.complete(now, registration.instance()) } else { None });
         }
         connection::write_all(&open.fd, &mut open.left)?;
         if open.left == Some(0) {
             sys::shutdown_write(open.fd.as_raw_fd())?;
-            let (epoll, fd) = (watched.epoll.as_raw_fd(), open.fd.as_raw_fd());
-            sys::watch(epoll, fd, libc::EPOLLRDHUP, watched.token, true)?;
+            let (epoll, fd) = (registration.epoll.as_raw_fd(), open.fd.as_raw_fd());
+            sys::watch(epoll, fd, libc::EPOLLRDHUP, registration.token, true)?;
         }
         Ok(None)
     }

@@ -5,7 +5,7 @@ use std::io::Result;
 use std::path::Path;
 
 use crate::queue::QueueCounters;
-use crate::receiver::Arrived;
+use crate::receiver::ArrivedData;
 use crate::sender::{FinishedTransfer, Sample};
 
 const FLOWS: &str = "time_ns,flow,instance,ca_state,cwnd,ssthresh,unacked,sacked,lost,retrans,\
@@ -39,7 +39,7 @@ impl Default for Output {
 
 impl Output {
     /// A row of `flows.csv`; the fields of the connection are empty where there is none.
-    pub fn flow(&mut self, at: u64, flow: usize, sample: &Sample, arrived: Arrived) {
+    pub fn flow(&mut self, at: u64, flow: usize, sample: &Sample, arrived: ArrivedData) {
         let out = &mut self.flows;
         _ = write!(out, "{at},{flow},{},", sample.instance);
         match &sample.info {
@@ -102,7 +102,7 @@ mod tests {
         let mut output = Output::default();
         let totals = Totals { sent: 7, ..Totals::default() };
         for info in [None, Some((TcpInfo { snd_mss: 1448, ..TcpInfo::default() }, [1; 5]))] {
-            output.flow(5, 1, &Sample { instance: 2, info, totals }, Arrived::default());
+            output.flow(5, 1, &Sample { instance: 2, info, totals }, ArrivedData::default());
         }
         let rows: Vec<Vec<&str>> = output.flows.lines().map(|l| l.split(',').collect()).collect();
         assert_eq!(rows.len(), 3);

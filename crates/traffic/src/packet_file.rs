@@ -59,7 +59,7 @@ impl PacketFile {
     }
 }
 
-/// Whether an IPv4 packet carries TCP from or to one of these ports.
+/// Returns `true` if an IPv4 packet carries TCP from or to one of these ports.
 fn has_port(packet: &[u8], ports: &Range<u16>) -> bool {
     const TCP: u8 = 6;
     let header = packet.first().map_or(0, |first| usize::from(first & 15) * 4);

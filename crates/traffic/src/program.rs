@@ -42,7 +42,7 @@ pub struct Start {
 }
 
 /// A running program.
-pub struct Running {
+pub struct RunningProgram {
     start: Start,
     process: Child,
 }
@@ -106,7 +106,7 @@ impl Start {
     ///
     /// # Errors
     /// If it can't be started.
-    pub fn begin(self) -> Result<Running> {
+    pub fn begin(self) -> Result<RunningProgram> {
         fs::create_dir_all(&self.directory)?;
         let mut command = self.command()?;
         command
@@ -121,7 +121,7 @@ impl Start {
         command.env("SSLKEYLOGFILE", self.directory.join("keys.log"));
         sys::dies_with_us(&mut command);
         let process = command.spawn().map_err(|e| self.wrong(&format!("can't start: {e}")))?;
-        Ok(Running { start: self, process })
+        Ok(RunningProgram { start: self, process })
     }
 
     /// The program, by itself or with its system calls charged.
@@ -143,7 +143,7 @@ impl Start {
     }
 }
 
-impl Running {
+impl RunningProgram {
     /// Its process.
     #[must_use]
     pub fn id(&self) -> u32 {
@@ -225,7 +225,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         // It may have ended; processes that it started may not.
         _ = sys::signal_group(self.process.id(), libc::SIGKILL);
@@ -233,8 +233,8 @@ impl Drop for Running {
     }
 }
 
-/// Whether the current namespace has a TCP socket that listens or a UDP socket, on this port if one
-/// is given (proc_pid_net_tcp(5)).
+/// Returns `true` if the current namespace has a TCP socket that listens or a UDP socket, on this
+/// port if one is given (proc_pid_net_tcp(5)).
 fn is_bound(port: Option<u16>) -> bool {
     let tables = [("tcp", "0A"), ("tcp6", "0A"), ("udp", "07"), ("udp6", "07")];
     tables.iter().any(|(table, state)| {

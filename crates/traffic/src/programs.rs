@@ -6,14 +6,14 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use narrows_spec::scenario::Flow;
 use serde::Serialize;
 
-use crate::program::{Running, Start};
-use crate::stage::{Stage, Watched};
+use crate::program::{RunningProgram, Start};
+use crate::stage::{EpollRegistration, Stage};
 use crate::sys;
 
 enum Phase {
     Waiting(Start),
-    Running(Running),
-    Stopping(Running),
+    Running(RunningProgram),
+    Stopping(RunningProgram),
     Done,
 }
 
@@ -21,7 +21,7 @@ enum Phase {
 pub struct Programs<'a> {
     flow: &'a Flow,
     client: Phase,
-    server: Running,
+    server: RunningProgram,
     /// The descriptor by which epoll notices the client's end, as long as it is open.
     watched: Option<OwnedFd>,
     times: ClientTimes,
@@ -39,7 +39,7 @@ pub struct ClientTimes {
 impl<'a> Programs<'a> {
     /// A flow whose server runs, and whose client waits for the flow's start.
     #[must_use]
-    pub fn new(flow: &'a Flow, client: Start, server: Running) -> Self {
+    pub fn new(flow: &'a Flow, client: Start, server: RunningProgram) -> Self {
         Self {
             flow,
             client: Phase::Waiting(client),
@@ -79,13 +79,13 @@ impl<'a> Programs<'a> {
     ///
     /// # Errors
     /// If it can't be started.
-    pub fn act(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
+    pub fn act(&mut self, now: u64, registration: EpollRegistration<'_>) -> Result<()> {
         match std::mem::replace(&mut self.client, Phase::Done) {
             Phase::Waiting(start) => {
                 let client = start.begin()?;
                 let end = client.descriptor()?;
-                let epoll = watched.epoll.as_raw_fd();
-                sys::watch(epoll, end.as_raw_fd(), libc::EPOLLIN, watched.token, false)?;
+                let epoll = registration.epoll.as_raw_fd();
+                sys::watch(epoll, end.as_raw_fd(), libc::EPOLLIN, registration.token, false)?;
                 (self.client, self.watched) = (Phase::Running(client), Some(end));
                 self.times.start_ns = Some(now);
             }

@@ -16,7 +16,7 @@ const BUFFER_PER_WINDOW: u64 = 4;
 
 /// The data that have arrived at the receiver of a flow.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Arrived {
+pub struct ArrivedData {
     /// Data segments over the whole chain, including duplicates.
     pub segments: u64,
     /// Data segments of the open connection, including duplicates.
@@ -28,7 +28,7 @@ pub struct Arrived {
 }
 
 #[derive(Default)]
-struct Shared {
+struct ReceiverState {
     /// The open connections, by their numbers.
     open: BTreeMap<u32, OwnedFd>,
     /// Segments and bytes of the connections before.
@@ -36,7 +36,7 @@ struct Shared {
 }
 
 /// The receiving end of one flow or chain.
-pub struct FlowReceiver(Arc<Mutex<Shared>>);
+pub struct FlowReceiver(Arc<Mutex<ReceiverState>>);
 
 /// Data segments and payload bytes in order.
 fn read_arrivals(fd: &OwnedFd) -> (u64, u64) {
@@ -63,7 +63,7 @@ impl FlowReceiver {
             keep_buffer(listener.as_raw_fd(), window)?;
             clamp(listener.as_raw_fd(), window)?;
         }
-        let shared = Arc::new(Mutex::new(Shared::default()));
+        let shared = Arc::new(Mutex::new(ReceiverState::default()));
         let theirs = Arc::clone(&shared);
         let several = matches!(flow.workload, Some(Workload::Arrivals { .. }));
         thread::Builder::new().spawn(move || serve(&listener, window, several, &theirs))?;
@@ -72,14 +72,14 @@ impl FlowReceiver {
 
     /// The data that have arrived until now.
     #[must_use]
-    pub fn arrivals(&self) -> Arrived {
+    pub fn arrivals(&self) -> ArrivedData {
         let shared = lock(&self.0);
         let sum = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
         let (open_segments, open_bytes) = shared.open.values().map(read_arrivals).fold((0, 0), sum);
         let (segments, bytes) = shared.closed;
         // Segments say how much is beyond holes, but only of a single connection.
         let alone = shared.open.len() == 1;
-        Arrived {
+        ArrivedData {
             segments: segments + open_segments,
             open_segments: if alone { open_segments } else { 0 },
             bytes: bytes + open_bytes,
@@ -103,7 +103,7 @@ fn clamp(fd: RawFd, window: u64) -> Result<()> {
 
 /// Clamps a connection after its first packet: when the kernel learns how large packets are, it
 /// forgets the clamp (`tcp_measure_rcv_mss` of 6.12).
-fn clamp_again(fd: RawFd, window: u64) {
+fn reapply_clamp(fd: RawFd, window: u64) {
     // Both fail only on a connection that is gone, which the next read notices.
     let _ = sys::discard(fd, 1).and_then(|_| clamp(fd, window));
 }
@@ -113,7 +113,12 @@ fn option_bytes(value: u64) -> [u8; 4] {
 }
 
 /// Serves connections for ever, one after another or `several` at once.
-fn serve(listener: &OwnedFd, window: Option<u64>, several: bool, shared: &Arc<Mutex<Shared>>) {
+fn serve(
+    listener: &OwnedFd,
+    window: Option<u64>,
+    several: bool,
+    shared: &Arc<Mutex<ReceiverState>>,
+) {
     const STACK: usize = 64 << 10;
     for number in 0.. {
         let Ok(connection) = sys::accept(listener.as_raw_fd()) else { break };
@@ -133,10 +138,10 @@ fn serve(listener: &OwnedFd, window: Option<u64>, several: bool, shared: &Arc<Mu
 
 /// Takes all of a connection. The lock isn't held while data is read: nobody else ever closes the
 /// descriptor, and here that takes the lock.
-fn receive(fd: RawFd, number: u32, window: Option<u64>, shared: &Mutex<Shared>) {
+fn receive(fd: RawFd, number: u32, window: Option<u64>, shared: &Mutex<ReceiverState>) {
     const MOST: usize = 1 << 30;
     if let Some(window) = window {
-        clamp_again(fd, window);
+        reapply_clamp(fd, window);
     }
     while matches!(sys::discard(fd, MOST), Ok(n) if n > 0) {}
     let mut shared = lock(shared);
@@ -148,6 +153,6 @@ fn receive(fd: RawFd, number: u32, window: Option<u64>, shared: &Mutex<Shared>) 
     }
 }
 
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+fn lock(shared: &Mutex<ReceiverState>) -> MutexGuard<'_, ReceiverState> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -21,13 +21,13 @@ use crate::iperf::{self, Iperf, Iperf3Server};
 use crate::open_loop::OpenLoopArrivals;
 use crate::output::Output;
 use crate::packet_file::PacketFile;
-use crate::program::{Running, Start};
+use crate::program::{RunningProgram, Start};
 use crate::programs::Programs;
 use crate::queue::QueueReader;
 use crate::receiver::FlowReceiver;
 use crate::sender::FlowSender;
 use crate::session::Session;
-use crate::stage::Watched;
+use crate::stage::EpollRegistration;
 use crate::stop::StopFiles;
 use crate::sys;
 use crate::waits::WaitTimes;
@@ -181,7 +181,7 @@ struct Receivers {
     /// Ours, by their flows.
     ends: BTreeMap<usize, FlowReceiver>,
     /// Servers of flows whose packets programs make.
-    programs: BTreeMap<usize, Running>,
+    programs: BTreeMap<usize, RunningProgram>,
     /// Servers of iperf3.
     servers: Vec<Iperf3Server>,
 }
@@ -208,7 +208,11 @@ impl Receivers {
 }
 
 /// A flow whose server runs.
-fn of_programs(config: &TrafficConfig, index: usize, server: Running) -> Result<RunningFlow<'_>> {
+fn of_programs(
+    config: &TrafficConfig,
+    index: usize,
+    server: RunningProgram,
+) -> Result<RunningFlow<'_>> {
     let flow = &config.scenario.flows[index];
     let client = Start::new(config, index, Program::Client)?;
     let programs = Programs::new(flow, client, server);
@@ -340,19 +344,19 @@ impl<'a> TrafficRun<'a> {
     pub fn until_done(&mut self) -> Result<()> {
         sys::sleep_until(self.zero)?;
         let mut next_sample = 0;
-        let mut is_heard = false;
+        let mut is_stopped = false;
         loop {
             let now = self.now();
             // All that are due, or writing to a fast receiver would put them off until after the end.
             while next_sample <= now.min(self.config.scenario.run.duration_ns) {
                 self.sample(next_sample)?;
                 next_sample = self.sample_after(next_sample);
-                is_heard = self.stop.as_ref().is_some_and(StopFiles::is_heard);
+                is_stopped = self.stop.as_ref().is_some_and(StopFiles::has_ended);
             }
             for i in 0..self.flows.len() {
                 self.act(i, now)?;
             }
-            if now >= self.config.scenario.run.duration_ns || is_heard || self.should_stop(now)? {
+            if now >= self.config.scenario.run.duration_ns || is_stopped || self.should_stop(now)? {
                 return self.last_sample(now, next_sample);
             }
             let wake =
@@ -367,16 +371,16 @@ impl<'a> TrafficRun<'a> {
     /// Lets a flow start or stop, at the host that connects.
     fn act(&mut self, i: usize, now: u64) -> Result<()> {
         let flow = &mut self.flows[i];
-        let watched = Watched { epoll: &self.epoll, token: i as u64 };
+        let registration = EpollRegistration { epoll: &self.epoll, token: i as u64 };
         let at_receiver = flow.flow.reverse || flow.flow.sender == Some(Program::Server);
         let other = self.config.namespaces.as_ref().filter(|_| at_receiver);
         match other {
             Some(namespaces) if flow.deadline().is_some_and(|at| at <= now) => {
                 sys::enter_namespace(&namespaces.receiver)?;
-                flow.act(now, watched)?;
+                flow.act(now, registration)?;
                 sys::enter_namespace(&namespaces.sender)
             }
-            _ => flow.act(now, watched),
+            _ => flow.act(now, registration),
         }
     }
 
@@ -438,10 +442,10 @@ impl<'a> TrafficRun<'a> {
     }
 
     fn event(&mut self, token: u64, events: i32) -> Result<()> {
-        let i = usize::try_from(Watched::flow(token)).map_err(Error::other)?;
+        let i = usize::try_from(EpollRegistration::flow(token)).map_err(Error::other)?;
         let now = self.now();
-        let watched = Watched { epoll: &self.epoll, token };
-        if let Some(completion) = self.flows[i].ready(now, events, watched)? {
+        let registration = EpollRegistration { epoll: &self.epoll, token };
+        if let Some(completion) = self.flows[i].ready(now, events, registration)? {
             self.output.completion(i, &completion);
         }
         // Also when another flow ended, since a chain may have waited for it.
@@ -457,13 +461,13 @@ impl<'a> TrafficRun<'a> {
         name.is_none_or(|name| !self.is_done(name))
     }
 
-    /// Whether the flow of that name, or all of an entry with a count, are done.
+    /// Returns `true` if the flow of that name, or all flows of an entry with a count, are done.
     fn is_done(&self, name: &str) -> bool {
         let flows = self.names.flow_numbers(name);
         flows.is_some_and(|flows| flows.iter().all(|&flow| self.flows[flow].is_done()))
     }
 
-    /// Whether the run ends before its time. One of several hosts only notes that for its own flows.
+    /// Returns whether the run ends early. Each of several hosts notes that for its own flows only.
     fn should_stop(&mut self, now: u64) -> Result<bool> {
         let met = self.meets_stop_when();
         match &mut self.stop {

@@ -7,7 +7,7 @@ use narrows_spec::scenario::Flow;
 
 use crate::connection::{self, ConnectOptions};
 use crate::info::TcpInfo;
-use crate::stage::{Stage, Watched};
+use crate::stage::{EpollRegistration, Stage};
 use crate::sys;
 
 /// The phase of a flow.
@@ -122,8 +122,8 @@ impl<'a> FlowSender<'a> {
     ///
     /// # Errors
     /// If the kernel lacks the congestion control or refuses the connection.
-    pub fn start(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
-        let fd = self.connection.open_for_bulk(watched)?;
+    pub fn start(&mut self, now: u64, registration: EpollRegistration<'_>) -> Result<()> {
+        let fd = self.connection.open_for_bulk(registration)?;
         self.started_ns = now;
         self.left = self.flow.size_bytes;
         self.phase = Phase::Sending(fd);
@@ -138,13 +138,13 @@ impl<'a> FlowSender<'a> {
         &mut self,
         now: u64,
         events: i32,
-        watched: Watched<'_>,
+        registration: EpollRegistration<'_>,
     ) -> Result<Option<FinishedTransfer>> {
         match &self.phase {
             Phase::Sending(fd) => {
                 connection::write_all(fd, &mut self.left)?;
                 if self.left == Some(0) {
-                    self.stop(watched)?;
+                    self.stop(registration)?;
                 }
                 Ok(None)
             }
@@ -159,11 +159,11 @@ impl<'a> FlowSender<'a> {
     ///
     /// # Errors
     /// If the connection is broken.
-    pub fn stop(&mut self, watched: Watched<'_>) -> Result<()> {
+    pub fn stop(&mut self, registration: EpollRegistration<'_>) -> Result<()> {
         if let Phase::Sending(fd) = std::mem::replace(&mut self.phase, Phase::Done) {
             sys::shutdown_write(fd.as_raw_fd())?;
-            let epoll = watched.epoll.as_raw_fd();
-            sys::watch(epoll, fd.as_raw_fd(), libc::EPOLLRDHUP, watched.token, true)?;
+            let epoll = registration.epoll.as_raw_fd();
+            sys::watch(epoll, fd.as_raw_fd(), libc::EPOLLRDHUP, registration.token, true)?;
             self.phase = Phase::Draining(fd);
         }
         Ok(())

@@ -10,7 +10,7 @@ use narrows_spec::scenario::{Flow, Workload};
 
 use crate::connection::{self, ConnectOptions};
 use crate::sender::{FinishedTransfer, Sample, Totals};
-use crate::stage::{Stage, Watched};
+use crate::stage::{EpollRegistration, Stage};
 use crate::sys;
 
 /// The application of a session, which does what that of the simulator does.
@@ -118,27 +118,27 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// If the kernel lacks the congestion control, or the connection fails.
-    pub fn act(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
+    pub fn act(&mut self, now: u64, registration: EpollRegistration<'_>) -> Result<()> {
         if self.start.is_some_and(|at| at <= now) {
             self.start = None;
-            self.connection = Some(self.opening.open(watched, 0)?);
+            self.connection = Some(self.opening.open(registration, 0)?);
             if let App::Video(player) = &mut self.app {
                 player.start(time(now));
             }
             self.next_action = Some(now);
         }
         if !self.stopped && self.flow.stop_ns.is_some_and(|at| at <= now) {
-            return self.stop(watched);
+            return self.stop(registration);
         }
         if self.next_action.is_some_and(|at| at <= now) {
             self.next_action = None;
-            self.write(now, watched)?;
+            self.write(now, registration)?;
         }
         Ok(())
     }
 
     /// The application's next action.
-    fn write(&mut self, now: u64, watched: Watched<'_>) -> Result<()> {
+    fn write(&mut self, now: u64, registration: EpollRegistration<'_>) -> Result<()> {
         let size = match &mut self.app {
             App::OnOff { on, first, off, sending } => {
                 *sending = !*sending;
@@ -159,14 +159,20 @@ impl<'a> Session<'a> {
             let retransmitted = self.totals().retransmitted;
             self.transfer = Some(Transfer { start_ns: now, size_bytes, retransmitted });
         }
-        self.await_room(watched)
+        self.await_room(registration)
     }
 
     /// Asks to be called when the socket takes more, if there is more.
-    fn await_room(&self, watched: Watched<'_>) -> Result<()> {
+    fn await_room(&self, registration: EpollRegistration<'_>) -> Result<()> {
         let Some(open) = &self.connection else { return Ok(()) };
         let events = if self.left == Some(0) { 0 } else { libc::EPOLLOUT };
-        sys::watch(watched.epoll.as_raw_fd(), open.as_raw_fd(), events, watched.token, true)
+        sys::watch(
+            registration.epoll.as_raw_fd(),
+            open.as_raw_fd(),
+            events,
+            registration.token,
+            true,
+        )
     }
 
     /// Writes what the socket takes, or notices that all of a transfer has been acknowledged.
@@ -177,7 +183,7 @@ impl<'a> Session<'a> {
         &mut self,
         now: u64,
         events: i32,
-        watched: Watched<'_>,
+        registration: EpollRegistration<'_>,
     ) -> Result<Option<FinishedTransfer>> {
         let Some(open) = &self.connection else { return Ok(None) };
         if self.stopped && events & libc::EPOLLHUP != 0 {
@@ -191,7 +197,7 @@ impl<'a> Session<'a> {
         if events & libc::EPOLLOUT != 0 && !self.stopped {
             connection::write_all(open, &mut self.left)?;
             if self.left == Some(0) {
-                self.await_room(watched)?;
+                self.await_room(registration)?;
             }
         }
         self.take_completion(now)
@@ -218,11 +224,11 @@ impl<'a> Session<'a> {
         Ok(Some(completion))
     }
 
-    fn stop(&mut self, watched: Watched<'_>) -> Result<()> {
+    fn stop(&mut self, registration: EpollRegistration<'_>) -> Result<()> {
         self.stopped = true;
         (self.next_action, self.transfer, self.left) = (None, None, Some(0));
         let Some(open) = &self.connection else { return Ok(()) };
-        self.await_room(watched)?;
+        self.await_room(registration)?;
         sys::shutdown_write(open.as_raw_fd())
     }
 

@@ -17,14 +17,14 @@ pub enum Stage {
 
 /// How epoll watches a flow's connection.
 #[derive(Clone, Copy)]
-pub struct Watched<'a> {
+pub struct EpollRegistration<'a> {
     /// The epoll instance.
     pub epoll: &'a OwnedFd,
     /// The connection's token in it.
     pub token: u64,
 }
 
-impl Watched<'_> {
+impl EpollRegistration<'_> {
     /// One of several connections that a flow has at a time.
     #[must_use]
     pub fn of(self, instance: u32) -> Self {

@@ -33,9 +33,9 @@ impl StopFiles {
         std::fs::write(&self.noted_in, format!("{now}\n"))
     }
 
-    /// Whether the run has ended.
+    /// Returns `true` if the run has ended.
     #[must_use]
-    pub fn is_heard(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         self.heard_by.exists()
     }
 }

@@ -340,7 +340,7 @@ pub fn missed_packets(fd: RawFd) -> Result<u64> {
 }
 
 /// One captured packet.
-pub struct Captured {
+pub struct CapturedPacket {
     /// CLOCK_REALTIME of the capture, ns.
     pub at_ns: u64,
     /// Whether this host sent it.
@@ -353,7 +353,7 @@ pub struct Captured {
 ///
 /// # Errors
 /// Errors of `recvmsg(2)`.
-pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<Captured> {
+pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<CapturedPacket> {
     let mut control = [0_u64; 16];
     let mut io = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     // SAFETY: plain data.
@@ -368,7 +368,7 @@ pub fn capture(fd: RawFd, buffer: &mut [u8]) -> Result<Captured> {
     let len = check_len(unsafe { libc::recvmsg(fd, &raw mut msg, 0) })?;
     // A header of 16 bytes (length, level, type), then the timespec.
     let at_ns = control[2] * 1_000_000_000 + control[3];
-    Ok(Captured { at_ns, outgoing: from.sll_pkttype == libc::PACKET_OUTGOING, len })
+    Ok(CapturedPacket { at_ns, outgoing: from.sll_pkttype == libc::PACKET_OUTGOING, len })
 }
 
 /// Has a system call in which a thread waits fail with `Interrupted`.

@@ -15,20 +15,20 @@ thread_local! {
 /// Where to capture, by the name of the command's file.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum At {
+pub(crate) enum CapturePoint {
     Sender,
     BeforeQueue,
     AfterQueue,
     Receiver,
 }
 
-impl From<At> for Point {
-    fn from(at: At) -> Self {
+impl From<CapturePoint> for Point {
+    fn from(at: CapturePoint) -> Self {
         match at {
-            At::Sender => Self::Sender,
-            At::BeforeQueue => Self::BeforeQueue,
-            At::AfterQueue => Self::AfterQueue,
-            At::Receiver => Self::Receiver,
+            CapturePoint::Sender => Self::Sender,
+            CapturePoint::BeforeQueue => Self::BeforeQueue,
+            CapturePoint::AfterQueue => Self::AfterQueue,
+            CapturePoint::Receiver => Self::Receiver,
         }
     }
 }
@@ -50,7 +50,7 @@ impl Write for File {
 }
 
 /// Begins the capture.
-pub(crate) fn begin(at: At, scenario: &Scenario) -> Captures<File> {
+pub(crate) fn begin(at: CapturePoint, scenario: &Scenario) -> Captures<File> {
     let flows: Vec<FlowInfo> = scenario.flows.iter().map(flow_info).collect();
     let options = CaptureOptions {
         snaplen: None,

@@ -25,10 +25,10 @@ mod capture;
 mod edit;
 mod exports;
 mod javascript_control;
+mod packet_range;
 mod page;
 mod request;
 mod run;
-mod stretch;
 mod tables;
 
 pub use request::answer;

@@ -4,10 +4,10 @@ use narrows_spec::{Node, Problems};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::capture::At;
+use crate::capture::CapturePoint;
 use crate::edit::{Edit, apply};
-use crate::run::{Wanted, run};
-use crate::stretch::Stretch;
+use crate::packet_range::PacketRange;
+use crate::run::{OutputSelection, run};
 
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
@@ -30,10 +30,10 @@ enum Request {
         tables: Vec<String>,
         /// The time span whose packets are also wanted; the run ends with it.
         #[serde(default)]
-        packets: Option<Stretch>,
+        packets: Option<PacketRange>,
         /// The point whose capture is also wanted.
         #[serde(default)]
-        capture: Option<At>,
+        capture: Option<CapturePoint>,
     },
 }
 
@@ -61,7 +61,7 @@ fn handle(request: Request) -> Result<Value, Problems> {
             })
         }
         Request::Run { text, own, tables, packets, capture } => {
-            run(&text, own.as_deref(), &Wanted { tables, packets, capture })
+            run(&text, own.as_deref(), &OutputSelection { tables, packets, capture })
         }
     }
 }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_a_stretch_before_another_flow_starts_and_the_path_changes() {
+    fn packets_of_a_range_before_another_flow_starts_and_the_path_changes() {
         let text = "[path]\nrate = \"1mbit\"\nrtt = \"20ms\"\nbuffer = \"1bdp\"\n\
                     [[flows]]\ncca = \"reno\"\n[[flows]]\ncca = \"reno\"\nstart = \"2s\"\n\
                     [[changes]]\nat = \"50s\"\nrate = \"2mbit\"\n\

@@ -12,27 +12,31 @@ use narrows_sim::{Controls, run_with};
 use narrows_spec::{ControlFault, Files, Inputs, Module, Node, Problems, Source};
 use serde_json::{Map, Value, json};
 
-use crate::capture::{self, At};
-use crate::stretch::{Stretch, Within};
+use crate::capture::{self, CapturePoint};
+use crate::packet_range::{PacketRange, Within};
 use crate::{javascript_control, page, tables};
 
 /// The parts of a run to return.
-pub(crate) struct Wanted {
+pub(crate) struct OutputSelection {
     /// The names of tables.
     pub(crate) tables: Vec<String>,
     /// The span whose packets are wanted; the run ends with it.
-    pub(crate) packets: Option<Stretch>,
+    pub(crate) packets: Option<PacketRange>,
     /// The point of a capture.
-    pub(crate) capture: Option<At>,
+    pub(crate) capture: Option<CapturePoint>,
 }
 
 /// The run and its records.
-pub(crate) fn run(text: &str, own: Option<&str>, wanted: &Wanted) -> Result<Value, Problems> {
+pub(crate) fn run(
+    text: &str,
+    own: Option<&str>,
+    wanted: &OutputSelection,
+) -> Result<Value, Problems> {
     let document = Node::from_toml(text)?;
     let source = Source::new(&document, Vec::new(), "scenario", None)?;
     let mut read = source.read(&Page { own })?;
-    if let Some(stretch) = &wanted.packets {
-        stretch.shorten(&mut read.scenario);
+    if let Some(range) = &wanted.packets {
+        range.shorten(&mut read.scenario);
     }
     let scenario = &read.scenario;
     let [warmup, ends] = [scenario.run.warmup_ns, scenario.run.duration_ns].map(Time::from_nanos);
@@ -43,7 +47,7 @@ pub(crate) fn run(text: &str, own: Option<&str>, wanted: &Wanted) -> Result<Valu
         page::progress(at.as_secs_f64() / ends.as_secs_f64());
         ControlFlow::Continue(())
     };
-    let mut observer = Within { observer: &mut recorder, stretch: wanted.packets };
+    let mut observer = Within { observer: &mut recorder, range: wanted.packets };
     let mut tap = wanted.capture.map(|at| capture::begin(at, scenario));
     let outcome = match &mut tap {
         None => run_with(scenario, &controls, &mut observer, &mut NullTap, &mut on_progress),

@@ -1,4 +1,4 @@
-"""Classes made of what Rust declares: the elements, and the tables of a specification.
+"""Makes classes from the declarations in Rust: elements, and the tables of a specification.
 
 Editors and type checkers read the stubs beside the modules (queues.pyi and others), which `make
 reference` writes from the same fields.
@@ -33,7 +33,7 @@ TABLE_TYPES = {
     "command": "Sequence[str]",
     "where": "Mapping[str, object]",
 }
-"""The type in which each kind of value is written; any other is a text with a unit, or a word."""
+"""The Python type of each kind of value; any other kind is a text with a unit, or a word."""
 ELEMENT_TYPES = {
     "packets": "Values[str | int]",
     "bytes": "Values[str | int]",
@@ -49,7 +49,7 @@ ELEMENT_TYPES = {
     "size or distribution": "Values[str | Distribution | Mapping[str, object]]",
     "pairs": "Sequence[tuple[str, float]]",
 }
-"""The type in which each unit is written; any other is a text."""
+"""The Python type of each unit; any other unit is written as a text."""
 EXAMPLES = {
     "duration": 'a duration such as "25ms"',
     "rate": 'a rate such as "80mbit"',
@@ -88,18 +88,18 @@ class Field:
 
     @property
     def name(self) -> str:
-        """The key, or with an underscore if it is a word of Python."""
+        """The key, followed by an underscore if it is a Python keyword."""
         return f"{self.key}_" if keyword.iskeyword(self.key) else self.key
 
     @property
     def annotation(self) -> str:
-        """The type, with None if it can be left out."""
+        """The type, with None if the field can be left out."""
         return self.type if self.required else f"{self.type} | None"
 
 
 @dataclass(frozen=True)
 class ClassDeclaration:
-    """A class that is made of a declaration; `kind` is that of an element."""
+    """The declaration of a class; `kind` is set for an element."""
 
     name: str
     base: type[Table]
@@ -114,12 +114,12 @@ class ClassDeclaration:
 
     @property
     def summary(self) -> list[str]:
-        """The lines that say what it is, with an empty one between paragraphs."""
+        """The description as wrapped lines, with an empty line between paragraphs."""
         parts = [textwrap.wrap(part, 90) for part in self.what.split("\n\n")]
         return [line for part in parts for line in ("", *part)][1:]
 
     def make(self, module: str) -> type[Table]:
-        """The class; its docstring lists the fields, for `help`."""
+        """Makes the class, whose docstring lists the fields for `help`."""
         listed = [
             textwrap.fill(f"{one.name}: {one.meaning}", 90, initial_indent=" " * 4,
                           subsequent_indent=" " * 8)
@@ -142,17 +142,17 @@ class ClassDeclaration:
 
 
 def classes_of(module: str) -> dict[str, type[Table]]:
-    """The classes of a module by name, such as those of "narrows.api.queues"."""
+    """Returns the classes of a module, such as "narrows.api.queues", by name."""
     return {one.name: one.make(module) for one in declared_in(module.rpartition(".")[2])}
 
 
 def declared_in(name: str) -> Iterator[ClassDeclaration]:
-    """The classes of the tables of a specification, or of a registry of elements."""
+    """Yields the classes for the tables of a specification, or for a registry of elements."""
     return _tables() if name == "tables" else _elements(name, BASES[name])
 
 
 def _elements(kind: str, base: type[Table]) -> Iterator[ClassDeclaration]:
-    """The classes of a registry: each after those of the tables that it holds."""
+    """Yields the classes of a registry, each after the classes of the tables that it holds."""
     for entry in registry.elements(kind).values():
         name = class_name(entry["name"])
         for parameter in entry["parameters"]:
@@ -167,13 +167,13 @@ def _elements(kind: str, base: type[Table]) -> Iterator[ClassDeclaration]:
 
 
 def _tables() -> Iterator[ClassDeclaration]:
-    """The classes of a specification's sections, each once and after its parts."""
+    """Yields the class of each section of a specification, once and after its parts."""
     made = {section["title"]: section for section in _in_order(json.loads(_native.sections())[0])}
     return (_table(section) for section in made.values())
 
 
 def _in_order(section: Entry) -> Iterator[Entry]:
-    """The sections that a section is made of, before it."""
+    """Yields the sections within a section, then the section itself."""
     for key in section["keys"]:
         if key["section"]:
             yield from _in_order(key["section"])
@@ -195,7 +195,7 @@ def _table(section: Entry) -> ClassDeclaration:
 
 
 def _type(key: Entry) -> str:
-    """The type of a written value."""
+    """Returns the Python type of a key's value."""
     if key["section"]:
         title = str(key["section"]["title"])
         return f"Sequence[{title}]" if key["kind"] == "tables" else title
@@ -205,19 +205,19 @@ def _type(key: Entry) -> str:
 
 
 def _words(key: Entry) -> str:
-    """A field's meaning, and its possible values."""
+    """Describes a field: its meaning and its possible values."""
     silent = key["section"] or key["kind"] == "options"
     takes = "" if silent else f"Takes {key['expects'].rstrip(',')}."
     return " ".join(part for part in (key["what"], takes) if part)
 
 
 def class_name(name: str) -> str:
-    """The class of an entry: `FqCodel` for "fq_codel"."""
+    """Returns the class name of an entry: `FqCodel` for "fq_codel"."""
     return "".join(part.capitalize() for part in name.split("_"))
 
 
 def _inner_name(name: str, parameter: Entry) -> str:
-    """The class of the tables of a parameter: `HtbClass` for `classes` of `Htb`."""
+    """Returns the class name for the tables of a parameter: `HtbClass` for `classes` of `Htb`."""
     return f"{name}{parameter['name'].removesuffix('es').capitalize()}"
 
 
@@ -232,7 +232,7 @@ def _field(parameter: Entry, owner: str) -> Field:
 
 
 def _meaning(parameter: Entry) -> str:
-    """The meaning of a parameter, its values and its default."""
+    """Describes a parameter: its meaning, its possible values and its default."""
     takes = f"Takes {_takes(parameter)}"
     silent = parameter["required"] or parameter["shown"] == "none"
     default = "" if silent else f"; {parameter['shown']} by default"

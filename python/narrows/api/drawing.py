@@ -16,7 +16,7 @@ DPI = 110
 
 
 class Drawing(Canvas):
-    """A figure of matplotlib that Jupyter shows without pyplot."""
+    """A matplotlib figure that Jupyter shows without pyplot."""
 
     def _repr_png_(self) -> bytes:
         stream = BytesIO()
@@ -26,7 +26,7 @@ class Drawing(Canvas):
 
 
 def drawing(described: Figure) -> Drawing:
-    """A described figure as a figure of matplotlib."""
+    """Draws a described figure with matplotlib."""
     with style():
         made = draw(described, Drawing)
     if not isinstance(made, Drawing):

@@ -15,30 +15,33 @@ class Element(Table):
 
 
 class Service(Element):
-    """How a link serves its queue; `nw.services` has them."""
+    """The way a link serves its queue; all are in `nw.services`."""
 
 
 class Workload(Element):
-    """The behaviour of a flow's application; `nw.workloads` has them."""
+    """The behaviour of a flow's application; all are in `nw.workloads`."""
 
 
 class Distribution(Element):
-    """A distribution of sizes or durations; `nw.distributions` has them."""
+    """A distribution of sizes or durations; all are in `nw.distributions`."""
 
 
 @dataclass(kw_only=True, repr=False)
 class Queue(Element):
-    """A queue discipline; `nw.queues` has them."""
+    """A queue discipline; all are in `nw.queues`."""
 
     limit: Values[str | int] | None = None
-    """Its room; by default `buffer` of its link. Takes a size such as "250kb" or "100pkt"."""
+    """The queue's limit; by default the `buffer` of its link.
+
+    Takes a size such as "250kb" or "100pkt".
+    """
 
 
 @dataclass(kw_only=True, repr=False)
 class Impairment(Element):
-    """Something that loses, delays or changes packets of the path; `nw.impairments` has them."""
+    """Something that loses, delays or changes packets of the path; all are in `nw.impairments`."""
 
     direction: Values[Literal["forward", "backward"]] | None = None
-    """The direction of the packets that it affects; by default "forward", that of the data."""
+    """The direction of the affected packets; by default "forward", the direction of the data."""
     at: Values[Literal["behind", "before"]] | None = None
-    """Its place, behind the links (the default) or before them."""
+    """The place of the impairment: behind the links (the default) or before them."""

@@ -22,7 +22,7 @@ def block(
     frame: pl.DataFrame | None = None,
     charts: Figure | None = None,
 ) -> str:
-    """A title, some lines, a small chart of each panel, and the first rows of a table."""
+    """Renders a title, some lines, a small chart of each panel, and the first rows of a table."""
     parts = [f"<p><b>{escape(title)}</b></p>", *(f"<p>{escape(line)}</p>" for line in lines)]
     if charts is not None:
         from narrows.figures.spark import sparks
@@ -32,7 +32,7 @@ def block(
 
 
 def table(frame: pl.DataFrame) -> str:
-    """The first rows of a table."""
+    """Renders the first rows of a table."""
     rows = [
         _row([heading(name) for name in frame.columns], "th"),
         *(_row(row, "td") for row in frame.head(MOST_ROWS).rows()),
@@ -43,7 +43,7 @@ def table(frame: pl.DataFrame) -> str:
 
 
 def heading(column: str) -> str:
-    """A column with its unit, such as "goodput (Mbit/s) of CUBIC"."""
+    """Returns the heading of a column with its unit, such as "goodput (Mbit/s) of CUBIC"."""
     from narrows.figures.looks import words
     from narrows.metrics.catalogue import find
 

@@ -25,17 +25,17 @@ _SHOWN = ("name", "class", "goodput_mbps", "share", "retransmits", "rtt_mean_ms"
 
 
 class _Tables:
-    """Something with tables; their names are those of `narrows export`."""
+    """The base of results, whose tables are named as in `narrows export`."""
 
     def _place(self) -> Place:
         raise NotImplementedError
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table over all runs: "summary", "flows", "runs", "flow_samples" and so on.
+        """Returns a table over all runs: "summary", "flows", "runs", "flow_samples" and so on.
 
-        polars frames turn into others with `.to_pandas()` and `.to_arrow()`,
-        which need `pip install pandas pyarrow`, and by the Arrow C stream interface.
-        Raises InputError for a table that no run has.
+        A polars frame is converted by `.to_pandas()` and `.to_arrow()`, which need `pip install
+        pandas pyarrow`, and by the Arrow C stream interface. Raises InputError for a table that no
+        run has.
         """
         from narrows.sweeps.export import frame
 
@@ -56,12 +56,12 @@ class _Tables:
 class RunResult(Result, _Tables):
     """The results directory that `narrows.run` returns.
 
-    `path` is the directory, `summary` the numbers of its `runs`, `trials`
-    the runs with their scenarios and tables.
+    `path` is the directory, `summary` has the numbers of its `runs`, and `trials` the runs with
+    their scenarios and tables.
     """
 
     unmet: list[str] = field(default_factory=list)
-    """The checks that aren't met or are undecided, in words; none if it was only opened."""
+    """The checks that aren't met or are undecided, in words; empty for an opened result."""
 
     def __repr__(self) -> str:
         count = len(self.manifest["trials"])
@@ -71,7 +71,7 @@ class RunResult(Result, _Tables):
 
     @property
     def page(self) -> Path:
-        """Its page, to be opened in a browser."""
+        """The page of the result, to be opened in a browser."""
         return self.path / "report.html"
 
     def pages(self) -> list[Path]:
@@ -80,21 +80,21 @@ class RunResult(Result, _Tables):
 
     @property
     def failures(self) -> dict[str, str]:
-        """Empty: a run that fails gives no result. Sweeps have theirs."""
+        """Always empty, since a run that fails gives no result; see `SweepResult.failures`."""
         return {}
 
     def _place(self) -> Place:
         return self.path
 
     def plot(self, name: str = "timeline", trial: int = 1) -> Drawing:
-        """A matplotlib figure of one trial; `narrows list figures` lists the figures of a run.
+        """Draws a figure of one trial; `narrows list figures` lists the figures of a run.
 
         Raises InputError for another name or trial.
         """
         return _drawing(self._figure_of(name, trial))
 
     def explore(self, name: str = "timeline", trial: int = 1) -> Interactive:
-        """The same figure, zoomable in a notebook."""
+        """Returns the same figure, zoomable in a notebook."""
         from narrows.api.page import Interactive
 
         return Interactive(self._figure_of(name, trial))
@@ -129,7 +129,7 @@ class RunResult(Result, _Tables):
 
 @dataclass(frozen=True)
 class SweepResult(_Tables):
-    """The store of runs that `narrows.sweep` returns, with the sweep's outcome if there was one."""
+    """The store of runs that `narrows.sweep` returns, with the outcome of a sweep that just ran."""
 
     place: Place
     outcome: SweepOutcome | None = None
@@ -144,19 +144,19 @@ class SweepResult(_Tables):
 
     @property
     def path(self) -> Place:
-        """Its directory or URL."""
+        """The store's directory or URL."""
         return self.place
 
     @property
     def name(self) -> str:
-        """The name of the study that ran last; of an opened store, of its studies."""
+        """The name of the study that ran last, or the names of an opened store's studies."""
         if self.outcome is not None:
             return self.outcome.job.name
         return ", ".join(state.name for state in states(open_store(self.place)))
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The data of `narrows run --json`; of an opened store, the state of its studies."""
+        """The data of `narrows run --json`, or the state of an opened store's studies."""
         if self.outcome is not None:
             return self.outcome.document()
         known = states(open_store(self.place))
@@ -166,7 +166,7 @@ class SweepResult(_Tables):
     def page(self) -> Path:
         """The page of the study that ran last, to be opened in a browser.
 
-        Raises InputError for a store in object storage, which has none.
+        Raises InputError for a store in object storage, which has no pages.
         """
         from narrows.sweeps.page import write_pages
 
@@ -177,7 +177,7 @@ class SweepResult(_Tables):
         return made[-1]
 
     def pages(self) -> list[Path]:
-        """The pages of its studies, written anew; none for a store in object storage."""
+        """The rewritten pages of the store's studies; empty for a store in object storage."""
         from narrows.sweeps.page import write_pages
 
         return write_pages(self.place)
@@ -195,7 +195,7 @@ class SweepResult(_Tables):
         ylim: str | None = None,
         xscale: str | None = None,
     ) -> Drawing:
-        """A figure of the sweep, or of one of its runs: a name of `narrows list figures`.
+        """Draws a figure of the sweep or of one run; `name` is one of `narrows list figures`.
 
         `x`, `y` and `by` are axes such as "path.buffer", `metric` a column,
         `where` conditions such as "path.rate=40mbit,80mbit", `ylim` "auto" or
@@ -231,7 +231,7 @@ class SweepResult(_Tables):
         ylim: str | None = None,
         xscale: str | None = None,
     ) -> Interactive:
-        """The same figure, zoomable in a notebook."""
+        """Returns the same figure, zoomable in a notebook."""
         from narrows.api.page import Interactive
         from narrows.sweeps.figure import describe
 
@@ -252,12 +252,12 @@ class SweepResult(_Tables):
 
     @property
     def unmet(self) -> list[str]:
-        """The checks that aren't met or are undecided, in words; none if it was only opened."""
+        """The checks that aren't met or are undecided, in words; empty for an opened store."""
         return [str(one) for one in self.outcome.unmet] if self.outcome else []
 
     @property
     def failures(self) -> dict[str, str]:
-        """Why runs failed, by the hash of the run."""
+        """The reasons why runs failed, by the hash of the run."""
         found = open_store(self.place).failures()
         return {key: str(record["error"]) for key, record in found.items()}
 
@@ -277,7 +277,7 @@ class SweepResult(_Tables):
 
 
 def open_result(path: str | Path) -> RunResult | SweepResult:
-    """The results of an earlier run or sweep in a directory or at a URL; raises InputError."""
+    """Opens the results of an earlier run or sweep at a path or URL; raises InputError."""
     if is_store(path):
         return SweepResult(location(path))
     return of_run(open_directory(Path(path)))
@@ -290,5 +290,5 @@ def _drawing(figure: Figure) -> Drawing:
 
 
 def of_run(result: Result, unmet: Iterable[object] = ()) -> RunResult:
-    """A result of the store, with the methods of the Python interface."""
+    """Returns a result of the store with the methods of the Python interface."""
     return RunResult(result.path, result.manifest, [str(one) for one in unmet])

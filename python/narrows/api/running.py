@@ -1,4 +1,4 @@
-"""Running from Python."""
+"""Runs scenarios and studies from Python."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from narrows.store import Place
 
 Source = Scenario | Mapping[str, Any] | str | Path
-"""A scenario, the document of one as a mapping, or the path of a specification."""
+"""A scenario, its document as a mapping, or the path of a specification."""
 
 
 def run(
@@ -32,11 +32,11 @@ def run(
 ) -> RunResult:
     """Runs every trial of a scenario and returns its results.
 
-    `overrides` are texts such as "path.buffer=4bdp". The results go to the
-    directory `out`, or below `narrows-results`; the same experiment isn't run
-    again unless `force` is given. `watcher` gets the progress. A file may name
-    controls in Python whose code is in `allow_code`, files or directories. Raises
-    InputError for bad input, with its place and what would be right.
+    `overrides` are texts such as "path.buffer=4bdp". The results go to the directory `out`, or
+    below `narrows-results`; the same experiment isn't run again unless `force` is given. `watcher`
+    is called with the progress. A specification file may only name Python controls that are in one
+    of the files and directories of `allow_code`. Raises InputError for bad input, with its place
+    and a remedy.
     """
     from narrows.runner import execute, prepare, unmet
 
@@ -58,14 +58,13 @@ def sweep(
     watcher: Watcher | None = None,
     allow_code: Iterable[str | Path] = (),
 ) -> SweepResult:
-    """Runs every combination of a study that isn't stored yet, and returns all results.
+    """Runs the combinations of a study that aren't stored yet, and returns all results.
 
-    A list or a `Range` in place of a value is an axis. The runs go to the store
-    `out`, a directory or a URL; `filters` such as "path.buffer=1bdp,2bdp" choose
-    combinations; `jobs` run at once (as many as there are cores), or on the Dask
-    cluster at the address `cluster`. Runs that fail are in `failures` of the
-    result and don't stop the others. `allow_code` is as for `run`. Raises InputError
-    for bad input.
+    A list or a `Range` in place of a value is an axis. The runs go to the store `out`, a directory
+    or a URL; `filters` such as "path.buffer=1bdp,2bdp" choose combinations. `jobs` is the number of
+    parallel runs, by default the number of cores; `cluster` is the address of a Dask cluster to use
+    instead. Runs that fail are in `failures` of the result and don't stop the others. `allow_code`
+    is as for `run`. Raises InputError for bad input.
     """
     from narrows.sweeps import execute, prepare
 
@@ -83,13 +82,13 @@ def sweep(
 
 
 def _permission(source: Source, places: Iterable[str | Path]) -> AbstractContextManager[None]:
-    """Controls that a program names in its own scenario are allowed; those in a file aren't."""
+    """Allows the controls that a program names in its own scenario, but not those of a file."""
     written = isinstance(source, Scenario | Mapping)
     return allowing([EVERYTHING] if written else places)
 
 
 def _name_overrides(overrides: Iterable[str | Override]) -> list[Override]:
-    """Overrides whose errors name the argument of the call, not an option of the command."""
+    """Returns overrides whose errors name the argument of the call, not a command-line option."""
     return [o if isinstance(o, Override) else Override(o, "overrides") for o in overrides]
 
 

@@ -1,4 +1,4 @@
-"""A run in steps: read it, change it, fork it, and repeat it from what was recorded."""
+"""A run in steps, which can be read, changed, forked, and repeated from its record."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class Simulation:
             self._native: Native = _native.Simulation(*parts(made))
 
     def run_until(self, time: str | float) -> None:
-        """Runs until `time`, "12.5s" or seconds, that instant included.
+        """Runs up to and including `time`, which is a text such as "12.5s" or a number of seconds.
 
-        It stops early if the run ends. Raises InputError for a time in the past.
+        Stops early if the run ends. Raises InputError for a time in the past.
         """
         at = _nanoseconds(time)
         if at < self._native.now_ns:
@@ -77,23 +77,23 @@ class Simulation:
             self._native.run_until(at)
 
     def run_for(self, span: str | float) -> None:
-        """Runs for `span`, "40ms" or seconds."""
+        """Runs for `span`, which is a text such as "40ms" or a number of seconds."""
         with translate_errors(_native):
             self._native.run_until(self._native.now_ns + _nanoseconds(span))
 
     @property
     def now_s(self) -> float:
-        """The instant up to which everything has happened, in seconds."""
+        """The current time in seconds; everything up to it has happened."""
         return self._native.now_ns / 1e9
 
     @property
     def is_over(self) -> bool:
-        """Whether the run has ended."""
+        """True once the run has ended."""
         return self._native.is_over
 
     @property
     def flows(self) -> dict[str, dict[str, Any]]:
-        """The state of each flow by its name: the columns of the table `flow_samples`."""
+        """The state of each flow by name, with the columns of the table `flow_samples`."""
         return {name: self._native.flow(at) for at, name in enumerate(self._flow_names())}
 
     @property
@@ -103,7 +103,7 @@ class Simulation:
 
     @property
     def queues(self) -> dict[str, dict[str, int]]:
-        """The state of each link's queue by its name: the columns of `queue_samples`."""
+        """The state of each link's queue by name, with the columns of `queue_samples`."""
         path = self._scenario["path"]
         others = [*path["links"], *([path["reverse"]] if path["reverse"] else [])]
         names = ["bottleneck", *(link["name"] for link in others)]
@@ -123,8 +123,8 @@ class Simulation:
     ) -> None:
         """Makes a change now; the arguments are the keys of `[[changes]]` in a specification.
 
-        `end` isn't among them: `finish` ends a run. Raises SpecError if the
-        change can't be made; then nothing changes.
+        There is no argument `end`: `finish` ends a run. Raises SpecError, and changes nothing, if
+        the change can't be made.
         """
         made = Change(
             at=self._now(),
@@ -147,14 +147,14 @@ class Simulation:
         self._document, self._scenario = document, {**scenario}
 
     def stop(self, flow: str) -> None:
-        """Stops a flow, or the flows of an entry, now: their application writes nothing more."""
+        """Stops a flow, or the flows of an entry, now: their application stops writing."""
         self.change(flow=flow, stop=True)
 
     def add(self, flow: Flow | Mapping[str, Any]) -> None:
         """Adds a flow that starts now.
 
-        The flow becomes part of the run, so the run is repeated from its beginning, which takes as
-        long as the run so far. Raises SpecError if the flow can't be added.
+        The run is repeated from its beginning with the new flow, which takes as long as the run so
+        far. Raises SpecError if the flow can't be added.
         """
         entry = {**(flow.as_table() if isinstance(flow, Flow) else flow), "start": self._now()}
         document = {**self._document, "flows": [*self._document["flows"], entry]}
@@ -165,9 +165,9 @@ class Simulation:
         self._document, self._scenario = document, {**scenario}
 
     def fork(self) -> Simulation:
-        """An independent copy of the run.
+        """Returns an independent copy of the run.
 
-        The run is repeated from its beginning, which takes as long as the run so far.
+        The copy repeats the run from its beginning, which takes as long as the run so far.
         """
         copy = object.__new__(Simulation)
         copy._file = self._file
@@ -180,8 +180,9 @@ class Simulation:
     def document(self) -> dict[str, Any]:
         """The specification of the run so far, with every change, as a mapping.
 
-        It ends the run now, with a change unless the run has ended. `narrows.run` takes it and
-        gives the same tables. Checks, which are about the whole run, are left out.
+        If the run hasn't ended, the last change ends it at the current time. Given to
+        `narrows.run`, the document produces the same tables. It leaves out the checks, since they
+        are about the whole run.
         """
         document = {key: value for key, value in self._document.items() if key != "check"}
         if self._native.is_over:
@@ -192,7 +193,7 @@ class Simulation:
 
     @property
     def toml(self) -> str:
-        """`document` as the text of a specification."""
+        """The `document` as TOML text."""
         return to_toml(self.document)
 
     def finish(self) -> Mapping[str, pl.DataFrame]:
@@ -207,13 +208,13 @@ class Simulation:
         return _native.format_duration(self._native.now_ns)
 
     def _read(self, document: Mapping[str, Any]) -> Spec:
-        """Reads a document as the specification was read; own controls are allowed already."""
+        """Reads a document like the original specification, with own controls already allowed."""
         with allowing([EVERYTHING]):
             return read_written(SpecificationText.document(document), (), self._file).spec()
 
 
 def _nanoseconds(time: str | float) -> int:
-    """A time or a span in ns; raises InputError if `time` is neither."""
+    """Converts a time or a span to ns; raises InputError for anything else."""
     if isinstance(time, str):
         found = _native.quantity(time)
         if found is None or found[0] != "duration":

@@ -61,8 +61,8 @@ class Path(Table):
     below 1, such as 0.01 or "1%".
     """
     impairments: Sequence[Values[Impairment | Mapping[str, object]]] | None = None
-    """Impairments of packets, in their order within a direction and a place. Takes a table,
-    such as { kind = "loss", probability = 0.01 }.
+    """Impairments of packets, in order within each direction and place. Takes a table, such as
+    { kind = "loss", probability = 0.01 }.
     """
     links: Sequence[Link] | None = None
     """More links behind the first, which is called "bottleneck"."""
@@ -76,8 +76,8 @@ class Flow(Table):
     cca: Values[str]
     """Takes a congestion control, such as "cubic"."""
     stack: Values[str] | None = None
-    """The transport stack of another project that its hosts have, with `cca` as that calls it;
-    by default the TCP of `profile`. Takes a stack, such as "quinn".
+    """The transport stack of another project on the flow's hosts, with `cca` in that stack's
+    words; by default the TCP of `profile`. Takes a stack, such as "quinn".
     """
     name: Values[str] | None = None
     """Takes a text of 1 to 80 printable characters."""
@@ -92,8 +92,8 @@ class Flow(Table):
     size: Values[str] | None = None
     """Payload bytes; endless if none. Takes a size in bytes, such as "30mb"."""
     workload: Values[Workload | Mapping[str, object]] | None = None
-    """The behaviour of an application that neither always sends nor has a size. Takes a table
-    with a kind, such as { kind = "poisson", rate = "5/s", size = "1mb" }.
+    """The behaviour of an application that neither sends all the time nor has a fixed size.
+    Takes a table with a kind, such as { kind = "poisson", rate = "5/s", size = "1mb" }.
     """
     deadline: Values[str] | None = None
     """How long a transfer may take: `late` counts those that took longer. It changes nothing
@@ -104,20 +104,20 @@ class Flow(Table):
     as "30mb".
     """
     notsent_lowat: Values[str] | None = None
-    """Unsent data from which on its application writes no more (`TCP_NOTSENT_LOWAT`); by
-    default what the send buffer takes, and for applications that pause 32 KiB. Takes a size
+    """The amount of unsent data at which the application stops writing (`TCP_NOTSENT_LOWAT`);
+    by default the send buffer's size, and 32 KiB for applications that pause. Takes a size
     in bytes, such as "30mb".
     """
     rtt: Values[str] | None = None
-    """Its own two-way delay instead of the path's. Takes a duration with its unit, such as
-    "25ms".
+    """The flow's own two-way delay, instead of the path's. Takes a duration with its unit,
+    such as "25ms".
     """
     reverse: Values[bool] | None = None
-    """Whether its data go over the reverse link and its ACKs over the others. Takes true or
+    """Whether the flow's data use the reverse link, and its ACKs the others. Takes true or
     false.
     """
     links: Sequence[Values[str]] | None = None
-    """The links that it crosses; all if none. Takes a list of names of links, such as
+    """The links that the flow crosses; by default all. Takes a list of names of links, such as
     ["bottleneck"].
     """
     repeat_gap: Values[str] | None = None
@@ -159,17 +159,17 @@ class Flow(Table):
     such as { tcp_slow_start_after_idle = 0 }.
     """
     server: Sequence[str] | None = None
-    """The program that serves on one of its own two hosts, for real kernels, instead of what
-    narrows sends. Takes a program and its arguments, such as ["iperf3", "-s", "-p",
-    "{port}"].
+    """The program that serves on one of the flow's own two hosts, in place of narrows'
+    traffic; for real kernels. Takes a program and its arguments, such as ["iperf3", "-s",
+    "-p", "{port}"].
     """
     client: Sequence[str] | None = None
     """The program that connects to it from the other host. Takes a program and its arguments,
     such as ["iperf3", "-s", "-p", "{port}"].
     """
     sender: Values[str] | None = None
-    """The program that sends the data, and so stands before the bottleneck; by default the
-    server. Takes a program of a flow, such as "server".
+    """The program that sends the data, and so is on the near side of the bottleneck; by
+    default the server. Takes a program of a flow, such as "server".
     """
     syscall_time: Values[str] | None = None
     """The time that each system call of these programs takes of their host's one processor;
@@ -191,8 +191,8 @@ class Host(Table):
     or false.
     """
     jitter: Values[str] | None = None
-    """Each packet of a sender waits up to this long, in order. Takes a duration with its unit,
-    such as "10s".
+    """Each packet of a sender waits up to this long, without reordering. Takes a duration with
+    its unit, such as "10s".
     """
     timer_lateness: Values[str] | None = None
     """How late the sender's pacing timers fire. Takes a duration with its unit, such as "10s"."""
@@ -222,12 +222,12 @@ class Run(Table):
     """How long, how often, and what to keep."""
 
     duration: Values[str] | None = None
-    """The end, by default after 30 s; with `stop_when` the latest one. Takes a duration with
-    its unit, such as "25ms".
+    """The end of the run, by default after 30 s; with `stop_when`, the latest possible end.
+    Takes a duration with its unit, such as "25ms".
     """
     warmup: Values[str] | None = None
-    """Left out of summaries, but not of the series. Takes a duration with its unit, such as
-    "10s".
+    """The time at the start that summaries leave out, but series don't. Takes a duration with
+    its unit, such as "10s".
     """
     trials: Values[int] | None = None
     """Takes a whole number from 1 to 10000."""
@@ -246,7 +246,7 @@ class Run(Table):
 
 @dataclass(kw_only=True, repr=False)
 class Change(Table):
-    """A change in the course of the run, after everything else of its instant."""
+    """A change during the run, which takes effect after all other events of its instant."""
 
     at: Values[str]
     """Takes a duration with its unit, such as "10s"."""
@@ -363,9 +363,9 @@ class Check(Table):
     at_most: Values[float] | None = None
     """The mean may not be higher. Takes a finite number."""
     where: Mapping[str, object] | None = None
-    """The expectation counts only where these places have these values: { "path.buffer" =
-    "1bdp" }; a list means any of its values. Takes a table of places with their values,
-    such as { "path.buffer" = "1bdp" }.
+    """The check applies only where these places have these values: { "path.buffer" = "1bdp" };
+    a list means any of its values. Takes a table of places with their values, such as {
+    "path.buffer" = "1bdp" }.
     """
 
 @dataclass(kw_only=True, repr=False)
@@ -383,7 +383,7 @@ class Scenario(Table):
     run: Run | None = None
     """How long, how often, and what to keep."""
     changes: Sequence[Change] | None = None
-    """The changes in the course of the run, in the order of their times."""
+    """Changes during the run, ordered by time."""
     check: Sequence[Check] | None = None
     """Bounds for results; unless all are met, `narrows run` ends with status 1."""
     sweep: Sweep | None = None

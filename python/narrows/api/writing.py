@@ -1,4 +1,4 @@
-"""Scenarios in Python: how they become the text of a specification."""
+"""Turns scenarios in Python into the text of a specification."""
 
 from __future__ import annotations
 
@@ -29,41 +29,41 @@ class Range:
     scale: Literal["linear", "log"] | None = None
 
     def as_table(self) -> dict[str, Any]:
-        """The range as a table of a specification."""
+        """Returns the range as a table of a specification."""
         parts = {"from": self.from_, "to": self.to, "count": self.count, "step": self.step}
         return {k: v for k, v in {**parts, "scale": self.scale}.items() if v is not None}
 
 
 Values: TypeAlias = T | Sequence[T] | Range
-"""One value, or in a sweep several."""
+"""One value, or several in a sweep."""
 
 
 class Table:
-    """A table of a specification; fields that aren't None are written."""
+    """A table of a specification; only fields that aren't None are written."""
 
     kind: ClassVar[str | None] = None
     """The kind of an element, which is written first."""
 
     def __repr__(self) -> str:
-        """The call; arguments that are None are omitted."""
+        """Returns the constructor call, without arguments that are None."""
         named = ((entry.name, getattr(self, entry.name)) for entry in fields(self))  # type: ignore[arg-type]
         given = ", ".join(f"{name}={value!r}" for name, value in named if value is not None)
         return f"{type(self).__name__}({given})"
 
     def as_table(self) -> dict[str, Any]:
-        """As a table of a specification, or a whole one."""
+        """Returns a table of a specification, or a whole specification."""
         named = {entry.name: getattr(self, entry.name) for entry in fields(self)}  # type: ignore[arg-type]
         head = {} if self.kind is None else {"kind": self.kind}
         return head | {k.rstrip("_"): _as_plain_value(v) for k, v in named.items() if v is not None}
 
     def toml(self) -> str:
-        """As the text of a specification."""
+        """Returns the text of a specification."""
         return to_toml(self.as_table())
 
 
 @dataclass(kw_only=True, repr=False)
 class Sweep(Table):
-    """The combinations of a sweep, if lists in place of values aren't enough."""
+    """The combinations of a sweep that lists in place of values can't express."""
 
     design: Literal["grid", "random", "lhs"] | None = None
     """Every combination (the default), or `budget` of them."""
@@ -72,13 +72,13 @@ class Sweep(Table):
     seed: int | None = None
     """Seed of the design, not of the runs."""
     zip: Sequence[Sequence[str]] | None = None
-    """Places that go together, value by value."""
+    """Places that vary together, value by value."""
     axes: Mapping[str, object] | None = None
-    """Axes that don't fit in their place: {"path.loss": [0, 0.01]}."""
+    """Axes that can't be written in place: {"path.loss": [0, 0.01]}."""
     cases: Sequence[Mapping[str, object]] | None = None
     """Named cases with their places: [{"name": "deep", "path": {"buffer": "8bdp"}}]."""
     until: Mapping[str, object] | None = None
-    """As many trials as needed: {"metric": "bbr.share", "within": 0.02, "max_trials": 30}."""
+    """Runs as many trials as needed: {"metric": "bbr.share", "within": 0.02, "max_trials": 30}."""
 
 
 def _as_plain_value(value: object) -> object:

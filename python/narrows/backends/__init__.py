@@ -1,4 +1,4 @@
-"""Back ends run scenarios: all follow one protocol and write the same tables."""
+"""Back ends, which run scenarios: all follow one protocol and write the same tables."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from narrows.spec.suggest import one_of
 class BackendInfo:
     """A back end: its name, its class in a submodule, and its option.
 
-    `option` says whether a text can or must follow the name and a colon, as in "uml:6.12". A `real`
-    one runs real hosts, and is a reference for the simulator; one of `observed` happened once. The
-    `module` has the back end's name unless it is given.
+    `option` says whether a text may or must follow the name and a colon, as in "uml:6.12". A `real`
+    back end runs real hosts, and is a reference for the simulator; an `observed` one returns a
+    measurement that happened once. `module` is the back end's name unless it is given.
     """
 
     name: str
@@ -34,7 +34,7 @@ class BackendInfo:
     module: str = ""
 
 
-# If several real ones are compared, the first here is the reference.
+# If several real back ends are compared, the first of them here is the reference.
 BACKENDS = {
     entry.name: entry
     for entry in (
@@ -51,7 +51,7 @@ BACKENDS = {
     )
 }
 NAMES = tuple(entry.name for entry in BACKENDS.values() if entry.option != "needed")
-"""The back ends of this version that run scenarios and need nothing that a person names."""
+"""The back ends of this version that run scenarios and need no inventory or directory."""
 
 __all__ = [
     "BACKENDS",
@@ -66,14 +66,14 @@ __all__ = [
 
 
 def get_backend(name: str) -> Backend:
-    """The back end of that name; raises InputError for one that this version lacks.
+    """Returns the back end of that name; raises InputError if this version lacks it.
 
-    A real one needs polars.
+    A real back end needs polars.
 
     "uml:NAME" is `uml` with the kernel of that name, "kernel:own" is `kernel` with our own sender
-    instead of iperf3; "hosts:NAME" has the hosts of that inventory; "capture:DIR" gives the results
-    of `narrows analyze` in that directory, and "import:DIR" those of `narrows import`. A back end
-    is loaded only when it is used.
+    instead of iperf3; "hosts:NAME" uses the hosts of that inventory; "capture:DIR" gives the
+    results of `narrows analyze` in that directory, and "import:DIR" those of `narrows import`. A
+    back end is loaded only when it is used.
     """
     plain, colon, option = name.partition(":")
     entry = BACKENDS.get(plain)

@@ -1,7 +1,7 @@
-"""The abilities of each back end, as one table: every refusal with its reason.
+"""The features of each back end as one table, with the reason for every refusal.
 
-A feature is an example that is passed to the back ends' own checks, so the table holds exactly the
-refusals that a run would get.
+Each feature comes with an example, which is passed to the back ends' own checks. So the table holds
+exactly the refusals that a run would get.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ duration = "2s"
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature of specifications, with lines of an example.
+    """A feature of specifications, with the lines of an example.
 
-    `cca` is the flow's control; `path`, `flow` and `run` are lines of these tables, `rest` whole
-    tables. `own` is the name of a control that a person wrote, `capture` an option of a run.
+    `cca` is the flow's control; `path`, `flow` and `run` are lines of these tables, and `rest` is
+    whole tables. `own` is the name of an own control, `capture` an option of a run.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Feature:
     capture: str = ""
 
     def scenario(self) -> Scenario:
-        """The example."""
+        """The scenario of the example."""
         text = _BASE.format(**vars(self))
         scenario = load(SpecificationText(text)).spec.scenario
         if self.own:
@@ -62,7 +62,7 @@ class Feature:
 
 
 def features() -> Iterator[Feature]:
-    """All of them."""
+    """Yields all features."""
     for name in registry.queues():
         yield Feature(f"queue {name}", "a queue discipline", path=f'queue = "{name}"')
     yield from _ELEMENTS
@@ -153,7 +153,7 @@ _OTHERS = (
 
 
 def table() -> dict[str, Any]:
-    """Which back end has which feature; a text is the reason for a refusal.
+    """Returns which back end has which feature; a text is the reason for a refusal.
 
     If a back end can't run on this machine at all, or its programs have yet to be built, `missing`
     says why.
@@ -180,7 +180,7 @@ def table() -> dict[str, Any]:
 
 
 def _answer(backend: Backend, feature: Feature) -> bool | str:
-    """True, or the reason."""
+    """Returns True, or the reason for a refusal."""
     if feature.capture:
         able = backend.capabilities().captures
         return feature.capture in able or f"no --{feature.capture} on this back end"

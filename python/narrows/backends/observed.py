@@ -1,7 +1,7 @@
-"""Measurements as back ends: they run nothing and return what was captured or imported.
+"""Back ends that run nothing and return a measurement, which was captured or imported.
 
 Beside the simulator in `narrows compare`, they show how well a specification describes a network
-on which something happened once.
+that was measured once.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from narrows.store import RunRecord, open_result
 from narrows.words import count_of
 
 UNSURE = "unsure"
-"""The control of a flow whose own isn't known."""
+"""The control of a flow whose real control isn't known."""
 
 
 class MeasurementBackend:
-    """The results directory `place` of a measurement."""
+    """A measurement in the results directory `place`."""
 
     name: ClassVar[str]
     command: ClassVar[str]
@@ -37,20 +37,20 @@ class MeasurementBackend:
         self.engine = f"{self.name} {self._trial.info.digest}"
 
     def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
-        """Its engine, equal for all scenarios."""
+        """Returns the measurement's engine, equal for all scenarios."""
         return self.engine
 
     @property
     def capacity_known(self) -> bool:
-        """False if nothing in the measurement shows the capacity, so that its path has a guess."""
+        """False if nothing in the measurement shows the capacity; its path then has a guess."""
         return capacity_known(self._trial.scenario)
 
     def capabilities(self) -> Capabilities:
-        """Everything that a specification can name, since nothing is run."""
+        """Returns everything that a specification can name, since nothing is run."""
         return Simulator().capabilities()
 
     def check(self, scenario: Scenario) -> None:
-        """Raises SpecError for a scenario with other flows: in number, or in a known control."""
+        """Raises SpecError for a scenario whose flows differ in number, or in a known control."""
         theirs = [str(flow["cca"]) for flow in self._trial.scenario["flows"]]
         ours = [str(flow["cca"]) for flow in scenario["flows"]]
         same = len(ours) == len(theirs) and all(
@@ -73,14 +73,14 @@ class MeasurementBackend:
 
 
 class CaptureBackend(MeasurementBackend):
-    """A capture with the results of `narrows analyze`."""
+    """The results of `narrows analyze` from a capture."""
 
     name = "capture"
     command = "narrows analyze"
 
 
 class ImportBackend(MeasurementBackend):
-    """A measurement of another program with the results of `narrows import`."""
+    """The results of `narrows import` from another program's measurement."""
 
     name = "import"
     command = "narrows import"

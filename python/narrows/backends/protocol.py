@@ -14,19 +14,19 @@ from narrows.store import CaptureOptions, RunRecord
 
 
 class Progress(Protocol):
-    """Gets the progress of a run; may raise to stop it."""
+    """Receives the progress of a run; may raise to stop it."""
 
     def __call__(self, sim_s: float, packets: int, /) -> None:
-        """Gets the simulated seconds and the packets out of the bottleneck so far."""
+        """Receives the simulated seconds and the packets out of the bottleneck so far."""
 
 
 @dataclass(frozen=True)
 class Capabilities:
     """The capabilities of a back end.
 
-    `parallel` says whether runs may share the machine, `real_time` whether a
-    simulated second takes a second, `captures` which options of
-    `CaptureOptions` it knows; with any, it is a `CapturingBackend`.
+    `parallel` says whether runs may share the machine, `real_time` whether a simulated second takes
+    a second, and `captures` which options of `CaptureOptions` are known. A back end that knows any
+    is a `CapturingBackend`.
     """
 
     ccas: tuple[str, ...]
@@ -42,19 +42,22 @@ class Backend(Protocol):
 
     name: str
     engine: str
-    """The version of the engine; a result is valid for it alone."""
+    """The version of the engine, to which the validity of results is limited."""
 
     selector: str
     """The name for which `get_backend` returns the same back end in another process."""
 
     def engine_of(self, scenario: Scenario) -> str:
-        """The version for which a result of `scenario` is valid, with the kernels it names."""
+        """Returns the version for which a result of `scenario` is valid.
+
+        It includes the kernels that the scenario names.
+        """
 
     def capabilities(self) -> Capabilities:
-        """The scenarios that it can run."""
+        """Returns the scenarios that the back end can run."""
 
     def check(self, scenario: Scenario) -> None:
-        """Raises SpecError for anything that is known to be refused, before anything runs."""
+        """Raises SpecError for everything known to be refused, before anything runs."""
 
     def run(self, scenario: Scenario, progress: Progress | None = None) -> RunRecord:
         """Runs `scenario` to its end.
@@ -67,8 +70,8 @@ class Backend(Protocol):
 class CaptureRequest:
     """The captures of a run, and the empty directory for the files.
 
-    Packets go to sender.pcapng, before-queue.pcapng, after-queue.pcapng and
-    receiver.pcapng, if the back end can see these points.
+    Packets go to sender.pcapng, before-queue.pcapng, after-queue.pcapng and receiver.pcapng, if the
+    back end can see these points.
     """
 
     options: CaptureOptions

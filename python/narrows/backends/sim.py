@@ -40,11 +40,11 @@ class Simulator:
         self._capabilities = self._own_capabilities()
 
     def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
-        """Its engine, equal for all scenarios."""
+        """Returns the engine, equal for all scenarios."""
         return self.engine
 
     def capabilities(self) -> Capabilities:
-        """Everything that the registries of the native module list."""
+        """Returns everything that the registries of the native module list."""
         return self._capabilities
 
     def _own_capabilities(self) -> Capabilities:
@@ -58,7 +58,10 @@ class Simulator:
         )
 
     def check(self, scenario: Scenario) -> None:
-        """Raises SpecError for what needs a kernel; the engine checks the rest when it starts."""
+        """Raises SpecError for features that need a kernel.
+
+        The engine checks the rest when it starts.
+        """
         refuse_programs(scenario, "which only a kernel runs")
         refuse_modules(scenario, "which only a kernel loads")
         _refuse_own_kernels(scenario)
@@ -97,7 +100,7 @@ class Simulator:
         progress: Progress | None,
         captures: CaptureRequest | None,
     ) -> RunOutput:
-        """Passes its part of the scenario and the classes of own controls to the engine."""
+        """Passes the engine its part of the scenario and the classes of own controls."""
         self.check(scenario)
         text, classes = parts(scenario)
         warn_after_s, spill = python_control.WARN_AFTER_S, _large_files()
@@ -107,7 +110,7 @@ class Simulator:
 
 
 def _large_files() -> str:
-    """The directory for large temporary files: /tmp is in memory on many systems."""
+    """Returns the directory for large temporary files, since /tmp is in memory on many systems."""
     chosen = os.environ.get("TMPDIR")
     return chosen or (_LARGE if os.access(_LARGE, os.W_OK) else tempfile.gettempdir())
 
@@ -116,7 +119,7 @@ _LARGE = "/var/tmp"  # noqa: S108
 
 
 def parts(scenario: Scenario) -> tuple[str, dict[str, Callable[..., object] | RustControl]]:
-    """The engine's part of a scenario as JSON, and its own controls by name."""
+    """Returns the engine's part of a scenario as JSON, and its own controls by name."""
     classes = {
         name: (rust_control if rust_control.is_rust(name) else python_control).load(
             name, python_control.Source(**source)
@@ -137,7 +140,7 @@ def translate_errors(native: ModuleType) -> Iterator[None]:
     except native.ScenarioError as error:
         raise _refusal(str(error), error.problems) from None
     except BaseException as error:
-        if type(error).__name__ == "PanicException":  # not an Exception, on purpose of pyo3
+        if type(error).__name__ == "PanicException":  # not derived from Exception
             raise EngineError(str(error)) from None
         raise
 
@@ -176,14 +179,17 @@ def _captures_json(request: CaptureRequest | None) -> str | None:
 
 @cache
 def _build() -> str:
-    """A digest of the native module, since two builds of a version may give different results."""
+    """Returns a digest of the native module.
+
+    Two builds of a version may give different results.
+    """
     from narrows import _native
 
     return blake2b(Path(str(_native.__file__)).read_bytes(), digest_size=6).hexdigest()
 
 
 def _refusal(message: str, problems: Sequence[tuple[str, str, str]]) -> SpecError:
-    """The engine's problems as located errors; a text that it can't read has none."""
+    """Turns the engine's problems into located errors; a text that it can't read has none."""
     if not problems:
         return SpecError.at("scenario", message, "a scenario that the engine takes")
     return SpecError([Problem(*problem) for problem in problems])

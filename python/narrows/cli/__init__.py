@@ -26,9 +26,9 @@ from narrows.errors import InputError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status.
 
-    Without `arguments` the process is ours and short-lived, so the garbage collector, which would
-    scan everything that was imported, runs rarely. That saves a third of the CPU time of a short
-    run.
+    Without `arguments` the process belongs to us and is short-lived, so the garbage collector,
+    which would scan everything that was imported, runs rarely. That saves a third of the CPU time
+    of a short run.
     """
     if arguments is None:
         gc.set_threshold(200_000, 20, 20)

@@ -113,7 +113,7 @@ def print_completion(shell: Shell | None) -> None:
 
 
 def asked_to_complete() -> bool:
-    """Whether a shell asks for completions instead of a command; if so, prepares for it."""
+    """Returns True if a shell asks for completions instead of a command, and prepares for it."""
     if COMPLETE not in os.environ:
         return False
     from typer._completion_classes import completion_init

@@ -27,14 +27,14 @@ SECTIONS = {
     ),
     "Look after results": ("verify", "store"),
 }
-"""The commands by task; each stands in one section."""
+"""The commands by task; each appears in one section."""
 
 WHOLE = 1000
 """Summaries aren't cut: longer ones take a second line."""
 
 
 class WholeGroup(TyperGroup):
-    """A group of commands whose help shows their summaries whole."""
+    """A group of commands whose help shows their summaries in full."""
 
     def sections(self) -> Mapping[str, Iterable[str]]:
         """The commands below each heading."""

@@ -1,4 +1,4 @@
-"""The signals that end a command while it runs, and the end of the process after them."""
+"""Handles the signals that end a command while it runs, and the end of the process after them."""
 
 from __future__ import annotations
 

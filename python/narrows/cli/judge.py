@@ -23,7 +23,7 @@ from narrows.cli.status import DONE, FAILED
 from narrows.errors import InputError
 
 STILL_TRUE = "still-true"
-"""Reproduces the table of the problems that versions of BBR still have."""
+"""The option value that reproduces the table of the problems that versions of BBR still have."""
 
 
 def add(app: typer.Typer) -> None:
@@ -90,7 +90,10 @@ def compare(
 
 
 def _read_measurement(label: str) -> str:
-    """The name of a back end; a file of a measurement is read first and named by its results."""
+    """Returns the name of a back end.
+
+    A file of a measurement is read first and named by its results.
+    """
     backend, _, file = label.partition(":")
     if backend not in ("capture", "import") or not Path(file).is_file():
         return label
@@ -225,7 +228,7 @@ def reproduce(
 
 
 def _list_claims(wanted: str | None, out: str | None, as_json: bool) -> None:
-    """Lists the claims that a name means, without one all of our documents, with their verdicts."""
+    """Lists the claims that a name means, with their verdicts; without a name ours."""
     from narrows.reproduce import judgements, ledger
     from narrows.reproduce.catalogue import ALL, claims_of
     from narrows.reproduce.own import open_to_read

@@ -76,7 +76,7 @@ AllowCode = Annotated[
 
 
 def source(spec: str) -> str:
-    """The path of a specification; "-" is the standard input."""
+    """Returns the path of a specification; "-" is the standard input."""
     return "/dev/stdin" if spec == "-" else spec
 
 
@@ -92,7 +92,10 @@ def permission(places: list[str] | None, sets: list[str] | None) -> AbstractCont
 
 
 def overrides(sets: Sequence[str], trials: str | None, seed: str | None) -> list[Override]:
-    """`--trials` and `--seed` are short for `--set`; raises InputError for both."""
+    """Returns overrides.
+
+    `--trials` and `--seed` are short for `--set`, and InputError is raised for both.
+    """
     from narrows.spec import Override, spell
 
     changes = [Override(text) for text in sets]

@@ -13,7 +13,7 @@ _documents: TextIO | None = None
 
 
 def reserve_output() -> None:
-    """Keeps the standard output for documents; what code of a user prints goes to the errors."""
+    """Keeps the standard output for documents; the output of user code goes to standard error."""
     global _documents
     _documents = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -37,7 +37,7 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def note(text: str) -> None:
-    """Adds what a person should know, on a terminal."""
+    """Prints a remark for people, on a terminal only."""
     if sys.stdout.isatty():
         print(f"note: {text}", file=sys.stderr)
 

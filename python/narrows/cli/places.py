@@ -70,7 +70,7 @@ def open_(
 
 
 def has_display() -> bool:
-    """Whether somebody sits before a terminal and could see a browser's window."""
+    """Returns True if a person sits at a terminal and could see a browser's window."""
     windows = sys.platform in ("darwin", "win32") or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
     )
@@ -78,7 +78,7 @@ def has_display() -> bool:
 
 
 def show_page(page: Path) -> None:
-    """Opens the browser; without one, the printed path has to do."""
+    """Opens the browser; if there is none, the printed path has to suffice."""
     import webbrowser
 
     try:
@@ -89,7 +89,7 @@ def show_page(page: Path) -> None:
 
 
 def as_path(folder: Path) -> str:
-    """A folder as a word that no id of a figure can be."""
+    """Returns a folder as a word that can't be the id of a figure."""
     return str(folder) if folder.is_absolute() or str(folder).startswith(".") else f"./{folder}"
 
 

@@ -251,7 +251,7 @@ def figure(
 
 
 def _first(spec: str, name: str) -> str:
-    """The commands that lead from a specification to a figure of its results."""
+    """Returns the commands that lead from a specification to a figure of its results."""
     from narrows.figures import CATALOGUE
     from narrows.spec import load_study
     from narrows.sweeps.prepare import default_directory

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from narrows.sweeps import SweepJob
 
 _OF_ONE_RUN = ("force", "pcap", "snaplen", "ipv6", "qlog", "qlog_draft", "png", "watched")
-"""Options that don't apply to a study, nor to a specification that is run as one."""
+"""Options that don't apply to a study, nor to a specification that is run as a study."""
 
 
 def add(app: typer.Typer) -> None:
@@ -143,7 +143,7 @@ def run(
 
 
 def _readable(spec: str) -> str | SpecificationText:
-    """The path of a specification, or its text if it can be read only once.
+    """Returns the path of a specification, or its text if it can be read only once.
 
     Raises InputError for the study of a paper, which another command runs.
     """
@@ -160,7 +160,7 @@ def _readable(spec: str) -> str | SpecificationText:
 
 
 def _is_of_paper(path: Path) -> bool:
-    """Whether a file, or the one in a folder, is what `narrows reproduce` reads."""
+    """Returns True if a file, or the file in a folder, is for `narrows reproduce`."""
     import tomllib
 
     from narrows.spec.reading import read_file
@@ -169,11 +169,11 @@ def _is_of_paper(path: Path) -> bool:
     try:
         return file.name == "study.toml" and "spec" in tomllib.loads(read_file(file))
     except (InputError, tomllib.TOMLDecodeError, RecursionError):
-        return False  # whoever reads it says why
+        return False  # its reader reports the problem
 
 
 def is_study(given: str | SpecificationText, changes: list[Override]) -> bool:
-    """Returns whether a specification has axes, cases, or a rule for enough trials."""
+    """Returns True if a specification has axes, cases, or a rule for enough trials."""
     from narrows.spec import load_study
 
     study = load_study(given, changes)
@@ -209,7 +209,7 @@ def _check(
 
 
 def _estimate(job: SweepJob, jobs: int | None, as_json: bool) -> int:
-    """Says how much there is to run; returns the exit status."""
+    """Prints how much there is to run; returns the exit status."""
     from narrows.sweeps import estimate
     from narrows.sweeps.text import estimate_lines
 
@@ -252,7 +252,7 @@ def _run(
     as_json: bool,
     captures: CaptureOptions,
 ) -> bool:
-    """Runs a checked specification and shows the results; returns whether all checks are met."""
+    """Runs a checked specification and shows the results; returns True if all checks are met."""
     from narrows.console import ProgressBar, note_cached, note_cost, print_summary
     from narrows.runner import execute, unmet
 

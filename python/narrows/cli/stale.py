@@ -1,4 +1,4 @@
-"""Notices in a checkout that the native module is older than its Rust sources."""
+"""Warns in a checkout that the native module is older than its Rust sources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BETWEEN = re.compile(r"(?<!\\) ")
 
 
 def note_stale_module() -> None:
-    """Says on standard error that a source has changed since the module was built."""
+    """Warns on standard error that a source has changed since the module was built."""
     changed = newer_source(PACKAGE, DEPENDENCIES)
     if changed is not None:
         remedy = "`make setup` builds it again"
@@ -21,7 +21,10 @@ def note_stale_module() -> None:
 
 
 def newer_source(package: Path, dependencies: Path) -> Path | None:
-    """A source that is newer than the module in `package`; None without a list of sources."""
+    """Returns a source that is newer than the module in `package`.
+
+    None without a list of sources.
+    """
     try:
         built_ns = max(file.stat().st_mtime_ns for file in package.glob("_native.*so"))
         listed = dependencies.read_text(encoding="utf-8").partition(": ")[2]
@@ -32,7 +35,7 @@ def newer_source(package: Path, dependencies: Path) -> Path | None:
 
 
 def _changed_ns(file: Path) -> int:
-    """When a file was changed; 0 for one that is gone."""
+    """Returns when a file was changed; 0 if it no longer exists."""
     try:
         return file.stat().st_mtime_ns
     except OSError:

@@ -78,9 +78,10 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
 
 @contextmanager
 def reading(*places: str) -> Iterator[None]:
-    """Turns what strange contents of results cause into an InputError that names the results.
+    """Turns errors from strange contents of results into an InputError that names the results.
 
-    They may be somebody else's or damaged, and hold anything: all shapes can't be checked first.
+    Results may be somebody else's or damaged, and hold anything: not every shape can be checked
+    first.
     """
     try:
         yield
@@ -98,7 +99,7 @@ def _is_of_polars(error: Exception) -> bool:
 
 
 def _refusal(error: OSError) -> str:
-    """The machine's error; without a file's name it concerns the standard output."""
+    """Describes the machine's error; without a file's name it concerns the standard output."""
     if error.filename is None:
         silence_output()
         return "standard output: found no space left; a place with free space would be right"
@@ -112,7 +113,7 @@ def _short(path: object) -> str:
 
 
 def interrupted_by(number: int) -> int:
-    """The status of a command that a signal has ended, as in a shell."""
+    """Returns the status of a command that a signal has ended, as in a shell."""
     return 128 + number
 
 
@@ -123,7 +124,7 @@ def _stop(interrupts: Sequence[int]) -> int:
 
 
 def _complain(problems: Iterable[str]) -> None:
-    with suppress(OSError):  # nobody can be told
+    with suppress(OSError):  # there is nobody to tell
         for problem in problems:
             print(f"narrows: error: {printable(problem)}", file=sys.stderr)
 
@@ -149,7 +150,10 @@ def _complain_of_usage(error: Exception) -> int:
 
 
 def _place_called(error: Exception) -> str | None:
-    """The place of a specification that an unknown option is called like, if `--set` is one."""
+    """Returns the place of a specification that an unknown option resembles.
+
+    None if there is no such place, or the option isn't one for `--set`.
+    """
     from narrows.spec.values import full_place
 
     name, context = getattr(error, "option_name", None), getattr(error, "ctx", None)

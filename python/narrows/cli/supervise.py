@@ -1,8 +1,8 @@
 """Watches a command that may run code of its user, and reports how that code ended it.
 
 Code can end a process without an error: by `os._exit(0)`, `std::process::exit(0)` or an endless
-recursion in Rust. The status would then say that all went well, or nothing would name the code. So
-such a command works in a child, which says so when it ends by itself.
+recursion in Rust. The status would then claim that all went well, or nothing would name the code.
+So such a command works in a child process, which reports it when it ends by itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from narrows.words import printable
 _GRACE_S = 0.1
 """Time in which a child notes a signal that was sent to the whole process group."""
 _ENDED = b"\0"
-"""The message of a child that ends by itself; names of controls come before, each on a line."""
+"""The message of a child that ends by itself, after the names of controls, each on a line."""
 _SENT_BY_KERNEL = 1
 """The lowest `si_code` of a signal that no process sent, such as a terminal's Ctrl-C."""
 _CONTROL = re.compile(r":(?!//)|\.rs")
@@ -37,7 +37,7 @@ _to_parent: int | None = None
 
 
 def supervise(arguments: Sequence[str]) -> bool:
-    """Lets a command that may run its user's code go on in a child; returns whether it does.
+    """Continues a command that may run its user's code in a child; returns True if it does.
 
     It returns in the child. The parent passes signals on and ends as the child does. Call it before
     any thread starts.
@@ -66,7 +66,7 @@ def note_end() -> None:
 
 
 def _may_run_code(arguments: Sequence[str]) -> bool:
-    """Whether a command line names code, or allows some that a specification names."""
+    """Returns True if a command line names code, or allows code that a specification names."""
     named = any(word.startswith("--allow-code") or _CONTROL.search(word) for word in arguments)
     file = user_code.configuration()
     return named or (file is not None and file.exists())
@@ -78,7 +78,7 @@ def _begin_child(parent: int, words: int, noted: int) -> None:
     os.set_blocking(noted, False)
     signal.set_wakeup_fd(noted, warn_on_full_buffer=False)
     user_code.announce_to(lambda control: _write(f"{printable(control)}\n".encode()))
-    with suppress(AttributeError, OSError):  # elsewhere than on Linux
+    with suppress(AttributeError, OSError):  # not on Linux
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(interrupted_by(signal.SIGKILL))
@@ -90,7 +90,7 @@ def _write(content: bytes) -> None:
 
 
 def _follow(child: int, words: int, noted: int) -> None:
-    """Passes signals on to the child until it ends, and ends this process as it ended."""
+    """Passes signals on to the child until it ends, then ends this process in the same way."""
     while True:
         info = signal.sigwaitinfo((*ENDING, signal.SIGCHLD))
         if info.si_signo == signal.SIGCHLD:
@@ -103,13 +103,13 @@ def _follow(child: int, words: int, noted: int) -> None:
 
 
 def _has_noted(noted: int, number: int) -> bool:
-    """Whether the child has had a signal, too, since it was sent to the process group."""
+    """Returns True if the child has also had a signal since it was sent to the process group."""
     ready, _, _ = select.select([noted], [], [], _GRACE_S)
     return bool(ready) and number in os.read(noted, 4096)
 
 
 def _content_of(words: int) -> bytes:
-    """The child's output; a process of its own may still hold the other end."""
+    """Returns the child's output; a process that it started may still hold the other end."""
     os.set_blocking(words, False)
     with suppress(BlockingIOError):
         return os.read(words, 65536)

@@ -109,12 +109,12 @@ def list_(
 
 
 def _first_with_more(rows: Sequence[tuple[str, str]]) -> str:
-    """The first name that has indented rows below it."""
+    """Returns the first name that has indented rows below it."""
     return next(above for (above, _), (name, _) in pairwise(rows) if name.startswith(" "))
 
 
 def _list_by_name(name: str, backend: str, as_json: bool) -> None:
-    """Prints the entries of a name, below their kinds if it stands in several."""
+    """Prints the entries of a name, below their kinds if it occurs in several."""
     from narrows.console import print_list
     from narrows.listing import find, nest
 

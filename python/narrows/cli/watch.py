@@ -15,14 +15,14 @@ TICK_S = 0.2
 
 
 def place_of(spec: str) -> str:
-    """Where a watched specification's results go: one place, whatever changes in it."""
+    """Returns the directory for the results of a watched specification, whatever changes in it."""
     return str(Path(RESULTS) / f"{slug(Path(spec).stem, 40, 'run')}.watch")
 
 
 def watch(spec: str, once: Callable[[], object]) -> None:
     """Calls `once` now and after every change of the file, until Ctrl-C; reports wrong input.
 
-    Raises InputError for what can't be watched.
+    Raises InputError for something that can't be watched.
     """
     file = Path(spec)
     if not file.is_file():
@@ -40,7 +40,7 @@ def watch(spec: str, once: Callable[[], object]) -> None:
 
 
 def _state(file: Path) -> tuple[int, int] | None:
-    """The identity of a file's version; an editor may remove the file for a moment."""
+    """Returns the identity of a file's version; an editor may remove the file for a moment."""
     try:
         found = file.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The first trials of several back ends, drawn over each other."""
+"""Draws the first trials of several back ends over each other."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def overlay(
     tables: Mapping[str, Tables],
     reference: str,
 ) -> Figure:
-    """Goodput of each class, queue, loss and smoothed RTT of all back ends in `tables`.
+    """Draws goodput of each class, queue, loss and smoothed RTT of all back ends in `tables`.
 
-    The reference is a broad grey line; the others, in colour, are drawn over it.
-    Runs with randomness needn't coincide, only resemble one another.
+    The reference is a broad grey line; the others, in colour, are drawn over it. Runs with
+    randomness needn't coincide, only resemble one another.
     """
     order = [reference, *(backend for backend in tables if backend != reference)]
     shown = {backend: tables[backend] for backend in order}
@@ -72,7 +72,7 @@ def _goodput(shown: Mapping[str, Tables], members: FlowClass, window_s: float) -
 def _arrivals(
     flow_samples: pl.DataFrame, members: FlowClass, window_s: float
 ) -> tuple[Floats, Floats]:
-    """Payload that arrived in each window in Mbit/s, as a step line with both ends."""
+    """Returns the payload that arrived in each window in Mbit/s, as a step line with both ends."""
     borders = windows.edges(_end_time(flow_samples), window_s)
     total = np.zeros(len(borders) - 1)
     for flow in members.flows:

@@ -21,12 +21,13 @@ OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)
 
 @dataclass(frozen=True)
 class CellComparison:
-    """One cell on the reference and on another back end.
+    """A cell (a quantity of a class) on the reference and on another back end.
 
-    `values` and `reference` hold one value for each trial; either may be shorter or empty where
-    nothing could be measured (no flow of the class was done, say). `paired` says that the trials
-    correspond one to one, because both back ends ran the same path; `observed` that the reference
-    is one observation. `runs` is the number of valid runs of the back end with fewer of them.
+    `values` and `reference` hold one value for each trial. Either may be shorter or empty if
+    nothing could be measured, for instance because no flow of the class was done. `paired` says
+    that the trials correspond one to one, because both back ends ran the same path; `observed` that
+    the reference is one observation. `runs` is the number of valid runs of the back end with fewer
+    of them.
     """
 
     cell: ComparedQuantity
@@ -39,7 +40,7 @@ class CellComparison:
 
     @cached_property
     def difference(self) -> Difference | None:
-        """This mean minus the reference's, with its interval; None where a side has no value."""
+        """This mean minus the reference's, with its interval; None if a side has no value."""
         if not self.values or not self.reference:
             return None
         if self.observed:
@@ -50,19 +51,19 @@ class CellComparison:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The ends of the interval of the difference; None where they aren't known."""
+        """The ends of the interval of the difference; None if they aren't known."""
         return None if self.difference is None else self.difference.interval
 
     @property
     def limit(self) -> float:
-        """How large the difference may be: what the quantity allows, regardless of the noise."""
+        """The largest difference that the quantity allows, regardless of the noise."""
         return self.cell.of.allowed(statistics.mean(self.reference)) if self.reference else 0.0
 
     @property
     def verdict(self) -> EquivalenceVerdict:
         """Agree if the whole interval is within the limit, differ if all of it is outside.
 
-        A quantity that one side measured in enough trials, and the other in none, differs.
+        A quantity also differs if one side measured it in enough trials and the other in none.
         """
         if self.difference is not None:
             return self.difference.verdict(self.limit)
@@ -92,7 +93,7 @@ class VerdictCounts:
 
     @classmethod
     def of(cls, rows: Iterable[CellComparison]) -> VerdictCounts:
-        """The counts of the rows' verdicts."""
+        """Counts the rows' verdicts."""
         verdicts = [row.verdict for row in rows]
         return cls(*(verdicts.count(verdict) for verdict in EquivalenceVerdict))
 
@@ -108,7 +109,7 @@ class VerdictCounts:
         )
 
     def __str__(self) -> str:
-        """In words."""
+        """Returns the counts in words."""
         return f"{self.agree} agree, {self.differ} differ, {self.undecided} undecided"
 
 
@@ -122,7 +123,7 @@ class LeftOut:
     reason: str
 
     def __str__(self) -> str:
-        """In a sentence."""
+        """Returns a sentence."""
         return f"Left out: {self.backend}, trial {self.trial}, seed {self.seed}: {self.reason}"
 
 
@@ -130,7 +131,7 @@ class LeftOut:
 class Comparison:
     """A scenario on several back ends.
 
-    `measured` holds for each back end the cells of every trial, none for the runs that are
+    `measured` holds for each back end the cells of every trial, except for the runs that are
     `left_out` because they are invalid; `engines` names the versions that computed them. `varied`
     says that the trials differ in buffer and delay, and `seeded` that their seeds make a
     difference. `conditions` describes the scenario in a line, and `cpu_s` is the processor time of
@@ -173,21 +174,24 @@ class Comparison:
 
     @property
     def chance(self) -> Sequence[Measured]:
-        """The trials that show whether seeds make a difference; an observation has one outcome."""
+        """The trials that show whether seeds make a difference.
+
+        An observation has only one outcome.
+        """
         repeatable = [name for name in self.backends if not _is_observed(name)]
         known = self.reference in repeatable or not repeatable
         return [run for run in self.measured[self.reference if known else repeatable[0]] if run]
 
     @property
     def trials(self) -> int:
-        """How many runs each back end had."""
+        """The number of runs of each back end."""
         return len(self.measured[self.reference])
 
     @property
     def cells(self) -> list[ComparedQuantity]:
         """Every cell that any trial measured: by quantity, then by class in the flows' order.
 
-        What an observation doesn't show is unknown there, and isn't compared.
+        Quantities that an observation doesn't show are unknown there, and aren't compared.
         """
         told = [self.reference] if self.is_single_observation else self.backends
         found = {cell for backend in told for run in self.measured[backend] for cell in run}
@@ -202,19 +206,19 @@ class Comparison:
 
     @property
     def is_paired(self) -> bool:
-        """Whether the trials correspond one to one.
+        """True if the trials correspond one to one.
 
-        They do where nothing but buffers and delays differs, which both back ends share, and where
-        both run the same impairments: real packets, too, cross the simulator's, whose draws follow
-        from the seed. Elsewhere each back end draws for itself, and Welch's interval is at most
-        too wide.
+        They do if only buffers and delays differ, which both back ends share, and if both run the
+        same impairments: real packets, too, cross the simulator's impairments, whose draws follow
+        from the seed. Otherwise each back end draws for itself, and Welch's interval is at most too
+        wide.
         """
         shared = bool(self.scenario["path"]["impairments"]) and not self.is_single_observation
         return (self.varied and not self.seeded) or shared
 
     @property
     def is_single_observation(self) -> bool:
-        """Whether the reference is one observation."""
+        """True if the reference is one observation."""
         return _is_observed(self.reference)
 
     def _row(self, cell: ComparedQuantity, backend: str) -> CellComparison:
@@ -244,7 +248,7 @@ class Comparison:
     def more_trials(self) -> int | None:
         """How many more trials would decide every cell that a feasible number decides.
 
-        Zero if all are decided; None if the undecided ones would all take too many.
+        Zero if all are decided; None if all undecided cells would need too many.
         """
         open_rows = [row for row in self.rows if row.verdict is EquivalenceVerdict.UNDECIDED]
         wanted = [more for row in open_rows if (more := row.more_trials) is not None]

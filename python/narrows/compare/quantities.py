@@ -31,7 +31,10 @@ class Quantity:
     allowed: Callable[[float], float]
 
     def show(self, value: float, sign: str = "") -> str:
-        """The number in the unit, without the unit's name; `sign` "+" always shows the sign."""
+        """Returns the number in the unit, without the unit's name.
+
+        `sign` "+" always shows the sign.
+        """
         return f"{value * self.scale:{sign}.{self.digits}f}"
 
 
@@ -98,7 +101,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         Quantity("utilization", "utilisation", "%", 100.0, 2, "3 %", lambda ref: 0.03 * abs(ref)),
     )
 }
-"""By name, in the order of the tables."""
+"""The quantities by name, in the order of the tables."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -118,15 +121,15 @@ Measured = dict[ComparedQuantity, float]
 
 
 def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[str]) -> Measured:
-    """Every cell of one run; `groups` names the class of each flow by id.
+    """Measures every cell of one run; `groups` names the class of each flow by id.
 
-    Endless flows are measured from the warm-up to the end, those with a size
-    over their whole life. A class has a completion time (the mean of all its finished flows) or a
-    goodput; one with a workload whose transfers end has both, and further statistics of its
-    completion times. Shares are given if no flow has a size, and for all classes but the last,
-    which has the rest. The RTT is the mean of TCP's own smoothed RTT over the samples, which every
-    back end knows; a kernel doesn't show its single RTT samples. The bottleneck's marks count if
-    some flow uses ECN.
+    Endless flows are measured from the warm-up to the end, flows with a size over their whole
+    lifetime. A class has a completion time (the mean of all its finished flows) or a goodput; a
+    class with a workload whose transfers end has both, and further statistics of its completion
+    times. Shares are given if no flow has a size, and for all classes but the last, whose share is
+    the rest. The RTT is the mean of TCP's own smoothed RTT over the samples, which every back end
+    knows; a kernel doesn't show its single RTT samples. The bottleneck's marks count if some flow
+    uses ECN.
     """
     run = _Run(scenario, tables, info, groups)
     found: Measured = {}
@@ -183,7 +186,7 @@ class _Run:
         }
 
     def _completions(self, group: str) -> dict[str, float | None]:
-        """Completion times of a workload whose transfers end."""
+        """Returns the completion times of a workload whose transfers end."""
         parts = self.summary.get("completions", ())
         found = next((part for part in parts if part["class"] == group), None)
         if found is None:
@@ -197,7 +200,7 @@ class _Run:
         }
 
     def mark_rate(self) -> float | None:
-        """The part of arriving packets that was marked; nothing if no flow can be marked."""
+        """Returns the share of arriving packets that were marked; None if no flow can be marked."""
         if all(flow["ecn"] == "off" for flow in self.scenario["flows"]):
             return None
         samples = self.tables["queue_samples"].filter(pl.col("link") == 0)
@@ -213,7 +216,10 @@ class _Run:
         return again / sent if sent else None
 
     def _rtt(self, flows: Sequence[int], start_s: float) -> float | None:
-        """A mean over flows of means over time; a chain has no RTT between two of its flows."""
+        """Returns a mean over flows of means over time.
+
+        A chain has no RTT between two of its flows.
+        """
         samples = self.tables["flow_samples"].filter(
             pl.col("flow").is_in(flows)
             & (pl.col("time_s") >= start_s)

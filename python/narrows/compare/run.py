@@ -23,7 +23,7 @@ from narrows.store.write import RESULTS
 TRIALS, MAX_TRIALS = 4, 12
 """The default minimum and maximum number of runs of each back end."""
 UNTIL_DECIDED = 200
-"""The ceiling of `--until-decided`."""
+"""The maximum of `--until-decided`."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Options:
         return max(MAX_TRIALS, self.trials) if self.max_trials is None else self.max_trials
 
     def find(self) -> Mapping[str, Backend]:
-        """The back ends by label; raises InputError if an option is out of its range."""
+        """Returns the back ends by label; raises InputError for an option out of range."""
         names = self.backends
         if len(set(names)) != len(names) or not 2 <= len(names) <= 3:
             found = f'"{",".join(names)}"'
@@ -74,10 +74,10 @@ def compare_participants(
 
     Each runs `trials` times (or as often as the specification says, if that is more), with
     consecutive seeds and slightly different buffers and delays. (An observation has one path; the
-    runs it is held against keep theirs, unless the seed makes no difference.) More runs follow
-    until every quantity is decided, `max_trials` is reached, or no feasible number of trials would
-    decide the rest. Runs, figure and page go into the directory `out`; existing runs aren't
-    repeated. Invalid runs are named and left out, and the next call repeats them.
+    runs compared with it keep theirs, unless the seed makes no difference.) More runs follow until
+    every quantity is decided, `max_trials` is reached, or no feasible number of trials would decide
+    the rest. Runs, figure and page go into the directory `out`; existing runs aren't repeated.
+    Invalid runs are named and left out, and the next call repeats them.
     """
     trials = max(options.trials, participants[0].spec.trials)
     most = max(options.most, trials)
@@ -125,7 +125,7 @@ def _engine(one: Participant, trials: int) -> Engine:
         remedy = f"a seed with room for {trials} trials after it"
         raise InputError.at("run.seed", str(seed), remedy)
     planned = plan(spec, backend.engine_of, backend.name, trials)
-    backend.check(planned.trials[0].scenario)  # before another one has begun
+    backend.check(planned.trials[0].scenario)  # before any back end has begun
     return Engine(one.label, backend, planned)
 
 

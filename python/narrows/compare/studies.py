@@ -1,4 +1,4 @@
-"""Comparisons of the combinations of a study."""
+"""Compares back ends on the combinations of a study."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from narrows.store.write import RESULTS
 
 @dataclass(frozen=True)
 class Comparisons:
-    """The comparisons of a study's combinations, which a plain specification has one of."""
+    """The comparisons of a study's combinations, of which a plain specification has one."""
 
     name: str
     made: tuple[Comparison, ...]
@@ -38,7 +38,7 @@ class Comparisons:
         return VerdictCounts.of(self.rows)
 
     def lines(self) -> Iterator[str]:
-        """The printed text: every table, the files, and the totals."""
+        """Yields the printed text: every table, the files, and the totals."""
         for comparison in self.made:
             yield from lines(comparison)
             yield from comparison.files.values()
@@ -47,7 +47,7 @@ class Comparisons:
             yield f"{len(self.rows)} cells: {self.counts}"
 
     def document(self) -> dict[str, Any]:
-        """The document of `--json`: one comparison, or all as `comparisons`."""
+        """Returns the document of `--json`: one comparison, or all as `comparisons`."""
         documents = [document(comparison) for comparison in self.made]
         if len(documents) == 1:
             return documents[0]
@@ -115,7 +115,7 @@ def _combinations(study: Study, options: Options, filters: Sequence[str]) -> lis
 
 
 def _specs(study: Study, wanted: set[int], controls: Sequence[str]) -> list[Spec]:
-    """The wanted combinations; raises SpecError with the problems of all, each once."""
+    """Returns the wanted combinations; raises SpecError with the problems of all, each once."""
     specs: list[Spec] = []
     problems: dict[Problem, None] = {}
     for number, (_, spec) in enumerate(study.specs(controls), 1):
@@ -131,7 +131,7 @@ def _specs(study: Study, wanted: set[int], controls: Sequence[str]) -> list[Spec
 
 
 def _name(spec: Spec, point: Mapping[str, object]) -> str:
-    """The name of a combination: its case's or the study's, and the values of its other axes."""
+    """Returns the name of a combination: its case's or the study's, with its other values."""
     values = [f"{place}={value}" for place, value in point.items() if place != "case"]
     return ", ".join([spec.name, *values])
 

@@ -61,7 +61,7 @@ def _sample(row: CellComparison, values: Sequence[float]) -> tuple[str | None, s
 
 
 def _difference(row: CellComparison) -> tuple[str | None, str | None, str | None]:
-    """The difference of the means, and the ends of its interval."""
+    """Returns the difference of the means, and the ends of its interval."""
     difference, show = row.difference, row.cell.of.show
     low, high = row.interval or (None, None)
     numbers = (None if difference is None else difference.mean, low, high)
@@ -70,7 +70,7 @@ def _difference(row: CellComparison) -> tuple[str | None, str | None, str | None
 
 
 def _made_by(made: Sequence[Comparison]) -> dict[str, Any]:
-    """The reference, the engines, the processor time, and the runs that were left out."""
+    """Returns the reference, the engines, the processor time, and the runs that were left out."""
     minutes: dict[str, float] = {}
     for comparison in made:
         for backend, cpu_s in comparison.cpu_s.items():

@@ -1,4 +1,4 @@
-"""A comparison as lines to print."""
+"""Prints a comparison as lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from narrows.words import align, count_of, join_words
 
 
 def spread(quantity: Quantity, values: Sequence[float]) -> str:
-    """The mean and, after a ±, the standard deviation."""
+    """Returns the mean and, after a ±, the standard deviation."""
     if not values:
         return "-"
     middle, around = statistics.mean(values), statistics.deviation(values)
@@ -21,23 +21,23 @@ def spread(quantity: Quantity, values: Sequence[float]) -> str:
 
 
 def interval(row: CellComparison) -> str:
-    """The 95 % interval of the difference."""
+    """Returns the 95 % interval of the difference."""
     ends = row.interval
     return "-" if ends is None else " to ".join(row.cell.of.show(end, "+") for end in ends)
 
 
 def difference(row: CellComparison) -> str:
-    """The difference of the means with its sign."""
+    """Returns the difference of the means with its sign."""
     return "-" if row.difference is None else row.cell.of.show(row.difference.mean, "+")
 
 
 def limit(row: CellComparison) -> str:
-    """The largest difference that counts as agreement."""
+    """Returns the largest difference that counts as agreement."""
     return row.cell.of.show(row.limit)
 
 
 def verdict(row: CellComparison) -> str:
-    """The verdict and, if it is undecided, how many more trials would decide."""
+    """Returns the verdict and, if it is undecided, how many more trials would decide."""
     if row.verdict is not EquivalenceVerdict.UNDECIDED:
         return str(row.verdict)
     more = row.more_trials
@@ -47,7 +47,7 @@ def verdict(row: CellComparison) -> str:
 
 
 def how_varied(comparison: Comparison) -> str:
-    """How the trials differ."""
+    """Describes how the trials differ."""
     count, first = comparison.trials, comparison.scenario["seed"]
     told = [count_of(count, "trial")]
     if comparison.seeded:
@@ -58,7 +58,7 @@ def how_varied(comparison: Comparison) -> str:
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
-    """The table, a line for each cell, and the verdict."""
+    """Yields the table, a line for each cell, and the verdict."""
     reference = comparison.reference
     yield f"{comparison.name}: {comparison.conditions}; {how_varied(comparison)}"
     yield ""
@@ -85,18 +85,18 @@ def lines(comparison: Comparison) -> Iterator[str]:
 
 
 def nothing(comparison: Comparison) -> str:
-    """A sentence on why nothing could be compared."""
+    """Explains in a sentence why nothing could be compared."""
     names = join_words(comparison.empty)
     return f"Nothing could be compared: no trial on {names} was valid."
 
 
 def summary(counts: VerdictCounts, reference: str) -> str:
-    """The verdict on all cells in a line."""
+    """Returns the verdict on all cells in a line."""
     return f"{counts.verdict}: {counts} with {reference}"
 
 
 def _remedy(comparison: Comparison) -> str | None:
-    """Advice on undecided cells."""
+    """Returns advice on undecided cells."""
     if not comparison.counts.undecided:
         return None
     more = comparison.more_trials

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RUNS = "runs"
 """The store of runs in the directory of a comparison."""
 UNREAD = ("packets", "internals")
-"""Tables that nothing here reads and that aren't kept."""
+"""Tables that nothing here reads, and that aren't kept."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,10 @@ class Trials:
         self.cpu_s: dict[str, float] = {engine.label: 0.0 for engine in engines}
 
     def vary(self) -> None:
-        """Lets the trials differ in buffer and delay from now on; the first stays as given."""
+        """Makes the trials differ in buffer and delay from now on.
+
+        The first trial doesn't change.
+        """
         self._varied = True
         for found in self.measured.values():
             del found[1:]
@@ -77,7 +80,7 @@ class Trials:
             self.measured[engine.label].append(self._measure_run(engine, job))
 
     def _measure_run(self, engine: Engine, job: Job) -> Measured:
-        """The cells of a run; if it is invalid, nothing, and a note."""
+        """Returns the cells of a run; if it is invalid, nothing, and a note."""
         stored = self._store.stored_run(job.trial)
         self.cpu_s[engine.label] += stored.info.cpu_s
         if stored.info.invalid is None:
@@ -92,13 +95,13 @@ class Trials:
         return {}
 
     def _forget_invalid(self, keys: Sequence[str]) -> None:
-        """Removes invalid runs of an earlier comparison: the machine may be less busy now."""
+        """Removes invalid runs of an earlier comparison, since the machine may be less busy now."""
         for key in self._store.keys().intersection(keys):
             if self._store.info(key).get("invalid") is not None:
                 self._store.discard(key)
 
     def tables_to_draw(self) -> dict[str, Mapping[str, pl.DataFrame]]:
-        """The tables of the first valid trial of each back end, for the figure."""
+        """Returns the tables of the first valid trial of each back end, for the figure."""
         first = {e.label: self._drawn.get(e.label, e.plan.trials[0]) for e in self._engines}
         return {label: self._store.stored_run(trial).tables for label, trial in first.items()}
 

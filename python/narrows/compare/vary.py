@@ -1,7 +1,7 @@
-"""Variation between the trials of a scenario, beyond their seeds.
+"""Varies the trials of a scenario beyond their seeds.
 
 Seeds alone are too little: a start-up that draws no random numbers is the same in every trial, and
-what follows from it would count as if it had been seen many times
+its consequences would count as if they had been observed many times
 (docs/decisions/021-trials-of-a-comparison-vary-the-path.md).
 """
 
@@ -24,14 +24,14 @@ SAME = 1e-6
 
 
 def chanceless(trials: Sequence[Measured]) -> bool:
-    """Whether the seeds made no difference.
+    """Returns True if the seeds made no difference.
 
     Without random loss, jitter or a control that draws random numbers a scenario has one result,
     which may depend on the exact size of the buffer. (BBR draws where its gain cycle begins, but a
     short flow ends before that.)
     """
     if len(trials) < 2:
-        return False  # the others were invalid, so there is randomness
+        return False  # the others were invalid, so the runs differ by chance
     first = trials[0]
     return all(
         run.keys() == first.keys()
@@ -41,7 +41,9 @@ def chanceless(trials: Sequence[Measured]) -> bool:
 
 
 def vary(scenario: Scenario, trial: int) -> Scenario:
-    """The scenario with the buffer and the delay of a trial; the first keeps the given ones.
+    """Returns the scenario with the buffer and the delay of a trial.
+
+    The first keeps the given ones.
 
     The others divide the ranges around them ever more finely, identically for every back end.
     """
@@ -60,18 +62,21 @@ def vary(scenario: Scenario, trial: int) -> Scenario:
 
 
 def _resize(buffer: Mapping[str, int], larger: float) -> dict[str, int]:
-    """A buffer as many times as large, and of a byte or packet at least."""
+    """Returns a buffer `larger` times as large, of at least one byte or packet."""
     return {unit: max(1, round(size * larger)) for unit, size in buffer.items()}
 
 
 def _stretch(flow: Flow, longer: float) -> Flow:
-    """A flow whose own delay, if it has one, is as many times as long."""
+    """Returns a flow whose own delay, if it has one, is `longer` times as long."""
     own = flow["rtt_ns"]
     return flow if own is None else {**flow, "rtt_ns": round(own * longer)}
 
 
 def _halton(number: int, base: int) -> float:
-    """The Halton sequence: digits in `base` mirrored at the point, evenly spread from 0 to 1."""
+    """Returns a term of the Halton sequence, which spreads evenly from 0 to 1.
+
+    It has the digits of `number` in `base`, mirrored at the point.
+    """
     part, place = 0.0, 1 / base
     while number:
         number, digit = divmod(number, base)

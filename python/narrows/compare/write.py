@@ -63,7 +63,10 @@ def _write(
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
-    """The document of `--json`: every value in base units (rates and shares from 0 to 1)."""
+    """Returns the document of `--json`, with every value in base units.
+
+    Rates and shares range from 0 to 1.
+    """
     return {
         "name": comparison.name,
         "scenario": dict(comparison.scenario),

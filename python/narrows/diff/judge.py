@@ -1,8 +1,8 @@
-"""Changes between two sides: every common metric, with the interval of the difference.
+"""Judges the changes between two sides: every common metric, with the interval of the difference.
 
-The trials of two runs are taken as independent samples (Welch); the common combinations of two
-sweeps are paired. A measurement, which happened once, stands beside the prediction interval of the
-other side's trials, which shows no change. One is reported only if the 95 % interval of the
+The trials of two runs are independent samples (Welch); the common combinations of two sweeps are
+paired. A measurement, which happened once, is compared with the prediction interval of the other
+side's trials, which can't show a change. A change is reported only if the 95 % interval of the
 difference doesn't contain zero.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")
 """Columns that describe the conditions, not the results."""
 _ROUNDING = 1e-12
-"""The relative difference that sums of floats can have due to their order."""
+"""Sums of floats can differ by this, relatively, because of their order."""
 PLACES = ("study", "cell", "trial", "seed", "run")
 """Columns that identify the run."""
 
@@ -80,7 +80,10 @@ class DiffRow:
 
 
 def judge(first: Side, second: Side) -> list[DiffRow]:
-    """Every metric with values on both sides; raises InputError if they have nothing in common."""
+    """Judges every metric with values on both sides.
+
+    Raises InputError if they have nothing in common.
+    """
     cells = _cells(first, second)
     columns = [(m.name, m.name, _capitalise(m.label)) for m in RUN if m.name not in CONDITIONS]
     applications = {m.name: m for its in APPLICATION.values() for m in its}.values()
@@ -101,11 +104,10 @@ def _capitalise(label: str) -> str:
 
 
 def headline(rows: Sequence[DiffRow]) -> list[DiffRow]:
-    """The rows to read first: of a class, then losses, drops, utilization and fairness.
+    """Returns the rows to read first: of a class, then losses, drops, utilization and fairness.
 
-    The class is the one whose goodput changed most, in proportion: its goodput, share, delay and
-    retransmits. Without a second class there is no share, and a single flow has no fairness to
-    speak of.
+    The class is the one whose goodput changed most, relatively: its goodput, share, delay and
+    retransmits. Without a second class there is no share, and a single flow has no fairness.
     """
     goodputs = [row for row in rows if row.metric.endswith(".goodput_mbps")]
     most = max(goodputs, key=_relative, default=None)
@@ -121,7 +123,7 @@ def _relative(row: DiffRow) -> float:
 
 
 def _trivial(row: DiffRow) -> bool:
-    """Whether a share or an index of fairness is that of a single class or flow."""
+    """Returns True if a share or an index of fairness is that of a single class or flow."""
     return row.first == row.second == 1 and row.metric.endswith(("share", "jain"))
 
 
@@ -130,7 +132,7 @@ _HEADLINE_OF_RUN = ("loss_rate", "drops", "utilization", "jain")
 
 
 def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
-    """The runs of both sides for each combination that both have."""
+    """Returns the runs of both sides for each combination that both have."""
     if not first.axes and not second.axes:
         return [(distinct(first.rows), distinct(second.rows))]
     axes = [axis for axis in first.axes if axis in second.axes]
@@ -146,10 +148,10 @@ def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]
 
 
 def distinct(rows: pl.DataFrame) -> pl.DataFrame:
-    """The trials, or only the first if all are the same run because nothing in it is random.
+    """Returns the trials, or only the first if all are the same run.
 
-    Identical trials say nothing about chance, and an interval without width would look like
-    certainty.
+    They are if nothing in it is random. Identical trials say nothing about chance, and an interval
+    of zero width would look like certainty.
     """
     measured = rows.select(name for name in rows.columns if name not in PLACES)
     return rows.head(1) if measured.n_unique() == 1 else rows
@@ -196,7 +198,7 @@ def _row(
 def _difference(
     first: Side, second: Side, ours: Sequence[float], theirs: Sequence[float]
 ) -> Difference:
-    """The second side's mean minus the first's."""
+    """Returns the second side's mean minus the first's."""
     if first.is_measurement == second.is_measurement:
         return equivalence.of_means(theirs, ours)
     if first.is_measurement:
@@ -206,15 +208,15 @@ def _difference(
 
 
 def _leave_undecided(apart: Difference) -> Difference:
-    """A distance from a measurement; its interval is unknown if it would show a change.
+    """Returns a distance from a measurement; its interval is unknown if it would show a change.
 
-    How a measurement varies isn't known, and simulated trials may be alike to the last digit.
+    How much a measurement varies isn't known, and simulated trials may agree to the last digit.
     """
     return apart if abs(apart.mean) <= apart.half_width else replace(apart, half_width=math.inf)
 
 
 def exact(apart: Difference, scale: float) -> Difference:
-    """The difference, or zero if it is only due to rounding."""
+    """Returns the difference, or zero if it is only due to rounding."""
     if abs(apart.mean) + apart.half_width <= _ROUNDING * scale:
         return replace(apart, mean=0.0, half_width=0.0)
     return apart

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PAGE, NUMBERS = "diff.html", "diff.json"
 MOST_FIGURES = 6
-"""A sweep gets figures of at most this many changed metrics."""
+"""The most changed metrics of which a sweep gets figures."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Diff:
 
     @property
     def page(self) -> Path:
-        """The path of its page."""
+        """The path of the page."""
         return self.directory / PAGE
 
     def document(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class Diff:
         return title(self.first, self.second, self.changes)
 
     def lines(self, *, whole: bool = False) -> Iterator[str]:
-        """The lines for a terminal: the headline rows, or the `whole` table."""
+        """Returns the lines for a terminal: the headline rows, or the `whole` table."""
         from narrows.diff.text import lines
 
         yield from lines((self.first, self.second), self.changes, self.rows, whole=whole)
@@ -111,7 +111,7 @@ TOLD = (Effect.BETTER, Effect.WORSE, Effect.CHANGED)
 
 
 def figures(made: Diff) -> list[Figure]:
-    """Both sides over each other: the first trials of two runs, or metrics of two sweeps."""
+    """Draws both sides over each other: the first trials of two runs, or metrics of two sweeps."""
     return _of_runs(made) if made.first.kind == RUN else list(_of_sweeps(made))
 
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 RUN, SWEEP = "run", "sweep"
 OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)
 MOST_IN_TITLE = 3
-"""More changes aren't listed in the title."""
+"""With more changes, the title only gives their number."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """The data of one side: `rows` has a row for each run.
+    """One side's results: `rows` has a row for each run.
 
-    `axes` are the varying axes of a sweep; `classes` the classes of flows, by the first flow of
+    `axes` are the varying axes of a sweep; `classes` are the classes of flows, by the first flow of
     each; `result` is given for a run.
     """
 
@@ -46,12 +46,15 @@ class Side:
 
     @property
     def is_measurement(self) -> bool:
-        """Whether it is a measurement, which happened once."""
+        """True for a measurement, which happened once."""
         return self.result is not None and self.result.manifest["backend"] in OBSERVED
 
 
 def read(place: Place, label: str) -> Side:
-    """The results at a place as a side called `label`; raises InputError if there are none."""
+    """Reads the results at a place as a side called `label`.
+
+    Raises InputError if there are none.
+    """
     return _sweep(place, label) if is_store(place) else _run(place, label)
 
 
@@ -87,7 +90,7 @@ def _sweep(place: Place, label: str) -> Side:
 
 
 def changes(first: Side, second: Side) -> list[tuple[str, str, str]]:
-    """Every place of the specification that differs, with both values, or the default's."""
+    """Returns every place of the specification that differs, with both values or defaults."""
     places = list(dict.fromkeys([*first.spec, *second.spec]))
     measured = first.is_measurement != second.is_measurement
     found = [p for p in places if p != "name" and not (measured and _UNMEASURED.fullmatch(p))]
@@ -103,11 +106,11 @@ def changes(first: Side, second: Side) -> list[tuple[str, str, str]]:
 
 
 _UNMEASURED = re.compile(r"run\.(trials|seed|sample_interval)|host\..*|flows\[\d+\]\.(name|stop)")
-"""Places that say how a run was made, which nobody measures; a measured flow just ends."""
+"""Places that say how a run was made, which no measurement has; a measured flow just ends."""
 
 
 def title(first: Side, second: Side, found: Sequence[tuple[str, str, str]]) -> str:
-    """A title for the difference, such as "Drop-tail → FQ-CoDel"; of many changes their number."""
+    """Returns a title such as "Drop-tail → FQ-CoDel"; with many changes, it gives their number."""
     told = [(place, one, two) for place, one, two in found if place != "engine"] or list(found)
     if not told:
         return f"{first.name}: the same specification twice"
@@ -139,7 +142,7 @@ def _strip_remark(value: str) -> str:
 
 
 def _spell_value(place: str, side: Side) -> str:
-    """The value at a place; if it is left out there, the default."""
+    """Returns the value at a place in words; if it is left out there, the default."""
     value = side.spec.get(place)
     if value is not None:
         return str(value)
@@ -148,7 +151,7 @@ def _spell_value(place: str, side: Side) -> str:
 
 
 def _default(place: str, spec: Mapping[str, object]) -> str | None:
-    """The value that a place has if it is left out; None if it isn't known."""
+    """Returns the default of a place; None if it isn't known."""
     owner, _, key = place.rpartition(".")
     if owner.endswith(".options"):
         entry = registry.ccas().get(str(spec.get(f"{owner.removesuffix('.options')}.cca")))
@@ -161,7 +164,7 @@ def _default(place: str, spec: Mapping[str, object]) -> str | None:
 
 
 def pair(first: Side, second: Side) -> list[tuple[str, str]]:
-    """The corresponding classes: those of the same name, then the others in their order.
+    """Returns the corresponding classes: those of the same name, then the others in order.
 
     A class whose control was changed has another name, but contains the same flows.
     """

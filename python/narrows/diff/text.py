@@ -1,4 +1,4 @@
-"""A diff as lines to print."""
+"""Prints a diff as lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def lines(
     *,
     whole: bool = False,
 ) -> Iterator[str]:
-    """Lines for the changes, the headline rows and other changes; with `whole`, every row."""
+    """Yields lines for the changes, the headline rows and other changes.
+
+    With `whole`, every row.
+    """
     yield title(*sides, changes)
     for side in sides:
         yield f"{side.label}: {side.place} ({side.engine})"
@@ -57,7 +60,7 @@ def lines(
 
 
 def table(rows: Sequence[DiffRow]) -> Iterator[str]:
-    """A line for each metric: both means, the difference with its interval, what it means."""
+    """Yields a line for each metric: both means, the difference with its interval, the verdict."""
     heads = ("metric", "A", "B", "difference", "95 % interval", "")
     yield from align([heads, *(_cells(row) for row in rows)], words=True)
 
@@ -74,10 +77,10 @@ def _cells(row: DiffRow) -> tuple[str, ...]:
 
 
 def number(value: float) -> str:
-    """A number with four significant digits."""
+    """Returns a number with four significant digits."""
     return f"{float(f'{value:.4g}'):,.12g}"
 
 
 def format_signed(value: float) -> str:
-    """A number with its sign and four significant digits."""
+    """Returns a number with its sign and four significant digits."""
     return f"{float(f'{value:.4g}'):+,.12g}"

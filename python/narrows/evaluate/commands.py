@@ -1,4 +1,4 @@
-"""The commands on an evaluation's pages that repeat the evaluation or a part of it."""
+"""The commands on an evaluation's pages, which repeat the evaluation or a part of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class EvaluateArguments:
         return shlex.join([*words, *self._runs()])
 
     def cell_command(self, one: Contestant, situation: Situation) -> str:
-        """The command that runs a control in one situation again."""
+        """Returns the command that runs a control in one situation again."""
         words = ["narrows", "evaluate", one.name, "--suite", self.suite, "--only", situation.name]
         stack = [] if one.stack is None else ["--stack", one.stack]
         return shlex.join([*words, "--beside", "", *stack, *self._runs()])

@@ -1,7 +1,7 @@
-"""Checks that aren't met, over time: the quantity of each, for every control, with its bounds.
+"""Shows failed checks over time: the quantity of each, for every control, with its bounds.
 
 Each control's line is the mean of its trials and its band their range, in windows. A quantity that
-is a word, such as a state, is drawn for the first trial of the controls that break it.
+is a word, such as a state, is drawn for the first trial of each control that fails the check.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from narrows.plan import Plan, Trial
 from narrows.spec import ResultCheck
 
 WINDOWS = 150
-"""The windows in which a run is drawn, unless the check's own are longer."""
+"""The number of windows in which a run is drawn, unless the check's own windows are longer."""
 _OVER: Mapping[str, Callable[[Floats], Floats]] = {
     "mean": lambda values: np.mean(values, axis=0),
     "min": lambda values: np.min(values, axis=0),
@@ -35,14 +35,14 @@ _OVER: Mapping[str, Callable[[Floats], Floats]] = {
 }
 _OF_CLASS = {"share": "share", "goodput_mbps": "goodput_mbps", "throughput_mbps": "throughput_mbps",
              "rtt_mean_ms": "rtt_ms", "rtt_p95_ms": "rtt_ms"}  # fmt: skip
-"""The series of a class by the metric that is taken from it."""
+"""The series of a class behind each metric."""
 _BOUNDED = ("mean", "min", "max", "first", "last", "p1", "p5", "p50", "p95", "p99")
-"""Numbers with the unit of their series, beside which a bound can be drawn."""
+"""Numbers in the unit of their series, so that their bound can be drawn beside it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """A series: of what, how the flows of a class become one, and its factor."""
+    """A series: its owner, how the flows of a class are combined, and its factor."""
 
     owner: str
     name: str
@@ -55,7 +55,7 @@ def over_time(
     judged: Sequence[AttemptResult],
     found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> Figure | None:
-    """A panel for each check with a series that a control does not meet; None without."""
+    """Draws a panel for each failed check with a series; None if there is none."""
     unmet = {
         number: result.outcome.check
         for one in judged
@@ -71,12 +71,12 @@ def over_time(
 
 
 def quantity(check: ResultCheck) -> str:
-    """The bounded quantity for people: "Queue mean (ms)"."""
+    """Returns the bounded quantity for people: "Queue mean (ms)"."""
     return check.brief if check.metric is None else label_of(check.metric)
 
 
 def colour_of(contestant: Contestant) -> str:
-    """The colour of a control; neutral for one of a user or of another project."""
+    """Returns the colour of a control; neutral for a user's control or one of another project."""
     return contestant.cca if contestant.cca in COLOURS and contestant.stack is None else "neutral"
 
 
@@ -121,7 +121,7 @@ def _ends(lines: Sequence[Line], guides: Sequence[Guide]) -> tuple[float, float]
 
 
 def _bounds(check: ResultCheck) -> Iterator[Guide]:
-    """The bounds of the quantity itself, or those that a condition sets."""
+    """Yields the bounds of the quantity itself, or those that a condition sets."""
     taken = check.taken
     ends: list[tuple[float | None, str]] = []
     if taken is not None and taken.condition.asks:
@@ -135,7 +135,7 @@ def _bounds(check: ResultCheck) -> Iterator[Guide]:
 
 
 def _lines(check: ResultCheck, run: RunSeries, states: list[str]) -> Iterator[Line]:
-    """The line of a run, if its quantity has a series; words are numbered in `states`."""
+    """Yields the line of a run, if its quantity has a series; words are numbered in `states`."""
     if check.metric == "jain":
         yield from _fairness(run)
         return
@@ -157,7 +157,7 @@ def _lines(check: ResultCheck, run: RunSeries, states: list[str]) -> Iterator[Li
 
 
 def _series_of(check: ResultCheck, run: RunSeries) -> _Series | None:
-    """The series behind a check; None for a metric that has none."""
+    """Returns the series behind a check; None for a metric without one."""
     if check.taken is not None:
         asked = check.taken.condition
         return _Series(asked.owner, asked.name, check.taken.over or "mean")
@@ -182,7 +182,7 @@ def _of_bottleneck(name: str, run: RunSeries) -> _Series | None:
 
 
 def _fairness(run: RunSeries) -> Iterator[Line]:
-    """Jain's index of the flows' goodputs in each window."""
+    """Yields Jain's index of the flows' goodputs in each window."""
     names = [str(flow["name"]) for flow in run.scenario["flows"]]
     series = [one for name in names for one in run.read(name, "goodput_mbps")]
     every = [_windows(one.time_s, one.values, run) for one in series]
@@ -193,7 +193,7 @@ def _fairness(run: RunSeries) -> Iterator[Line]:
 
 
 def _windows(times: Floats, values: Floats, run: RunSeries, least_s: float = 0.0) -> Line:
-    """The means over windows, as steps that begin with each."""
+    """Returns the means over windows, as steps from the start of each window."""
     end_s = run.scenario["run"]["duration_ns"] / 1e9
     window_s = max(end_s / WINDOWS, run.scenario["run"]["sample_interval_ns"] / 1e9, least_s)
     count = max(int(np.ceil(end_s / window_s - 1e-9)), 1)
@@ -208,7 +208,7 @@ def _windows(times: Floats, values: Floats, run: RunSeries, least_s: float = 0.0
 
 
 def _points(series: Sequence[Samples]) -> Line:
-    """Transfers by the times at which they began."""
+    """Returns transfers by the times at which they began."""
     times = np.concatenate([one.time_s for one in series])
     values = np.concatenate([one.values for one in series])
     order = np.argsort(times, kind="stable")
@@ -216,7 +216,7 @@ def _points(series: Sequence[Samples]) -> Line:
 
 
 def _states(series: Samples, states: list[str]) -> Line:
-    """A series of words as steps; `states` gets those that it didn't have."""
+    """Returns a series of words as steps; new words are added to `states`."""
     states += [word for word in dict.fromkeys(series.values.tolist()) if word not in states]
     at = np.array([float(states.index(word)) for word in series.values.tolist()])
     return Line("", series.time_s, at, "neutral", kind="step", width=1.4)

@@ -31,7 +31,7 @@ _MOST = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """A control under test on the index."""
+    """A control under test, as listed on the index."""
 
     control: str
     backend: str
@@ -78,7 +78,7 @@ def _controls(record: Mapping[str, Any], page: str) -> Iterator[IndexEntry]:
 
 
 def _record(folder: Path) -> dict[str, Any] | None:
-    """The record in a folder; None if there is none that can be read."""
+    """Reads the record in a folder; None if there is none that can be read."""
     try:
         record = json.loads(read_contained(folder / RECORD, _MOST))
         whole = isinstance(record["controls"], list) and all(

@@ -55,7 +55,7 @@ class Evaluation:
 
     @property
     def good(self) -> bool:
-        """Whether every control under test ran and met its expectations."""
+        """True if every control under test ran and met its expectations."""
         return not any(
             one.verdict == CheckVerdict.NOT_MET
             or (one.verdict == CheckVerdict.UNDECIDED and one.trouble)
@@ -65,11 +65,11 @@ class Evaluation:
 
     @property
     def page(self) -> Path:
-        """The overview."""
+        """The overview page."""
         return self.out / INDEX
 
     def document(self) -> dict[str, Any]:
-        """The evaluation as `--json` prints it and `evaluation.json` stores it."""
+        """Returns the evaluation as `--json` prints it and `evaluation.json` stores it."""
         return {
             "suite": self.suite.name,
             "backend": self.backend,
@@ -81,7 +81,7 @@ class Evaluation:
         }
 
     def lines(self) -> list[str]:
-        """The lines for a terminal: the suite, a row for each situation, counts, failures."""
+        """Returns the lines for a terminal: suite, situations, counts, failures."""
         verdicts = [*_counts(self), *explain_zero(_not_met(self)), *_failures(self)]
         return [self.suite.title, "", *_matrix(self), "", *verdicts, f"page: {self.page}"]
 
@@ -102,8 +102,8 @@ def evaluate(
 ) -> Evaluation:
     """Tests `controls` in the situations of a suite, `beside` others for comparison.
 
-    By default those are the suite's own, or else `BESIDE`. `only` selects situations.
-    A control is a name, or your own as a module and a class ("mine:Mine") or as a file ("mine.rs"),
+    By default the others are those of the suite, or else `BESIDE`. `only` selects situations. A
+    control is a name, or your own as a module and a class ("mine:Mine") or as a file ("mine.rs"),
     perhaps with options ("bbr3:rules=draft"); with `stack`, the controls under test are those of
     this transport stack of another project. Existing runs aren't repeated. `command` is the command
     line, for the pages. Raises InputError for a control, suite or directory that can't be used.
@@ -151,7 +151,7 @@ def _entry(one: AttemptResult) -> dict[str, Any]:
 
 
 def _matrix(made: Evaluation) -> list[str]:
-    """A row for each situation: every verdict with a mean, and what that is of."""
+    """Returns a row for each situation: every verdict, with the mean of one quantity."""
     rows = [["", *(one.title for one in made.contestants), ""]]
     for situation, row in by_situation(made.judged):
         shown = _telling(row)
@@ -162,7 +162,7 @@ def _matrix(made: Evaluation) -> list[str]:
 
 
 def _telling(row: Sequence[AttemptResult]) -> int:
-    """The number of the check to show: one that a control under test doesn't meet, if any."""
+    """Returns the number of the check to show: one that a control under test fails, if any."""
     tested = [one for one in row if one.attempt.contestant.tested]
     for verdict in (CheckVerdict.NOT_MET, CheckVerdict.UNDECIDED):
         for one in tested:
@@ -173,12 +173,12 @@ def _telling(row: Sequence[AttemptResult]) -> int:
 
 
 def _outcome(one: AttemptResult, shown: int) -> CheckOutcome | None:
-    """The outcome of the check with this number; None for a control that was refused."""
+    """Returns the outcome of the check with this number; None for a control that was refused."""
     return one.results[shown].outcome if shown < len(one.results) else None
 
 
 def _cell(one: AttemptResult, shown: int) -> str:
-    """A verdict on all checks, with the mean of one of them if that one has the same verdict."""
+    """Returns the verdict on all checks, with the mean of one check if its verdict is the same."""
     outcome = _outcome(one, shown)
     if outcome is None or not outcome.values or one.results[shown].verdict != one.verdict:
         return str(one.verdict)
@@ -186,7 +186,7 @@ def _cell(one: AttemptResult, shown: int) -> str:
 
 
 def _quantity(outcome: CheckOutcome) -> str:
-    """The quantity of a check, without the name of the class that all controls have."""
+    """Returns the quantity of a check, without the name of the class that all controls have."""
     return quantity(outcome.check).removesuffix(f", {SUBJECT}")
 
 
@@ -200,7 +200,7 @@ def _counts(made: Evaluation) -> list[str]:
 
 
 def _not_met(made: Evaluation) -> list[str]:
-    """A sentence for each check of a control under test that isn't met or is undecided."""
+    """Returns a sentence for each check of a control under test that isn't met or is undecided."""
     beside = [one for one in made.judged if not one.attempt.contestant.tested]
     lines = []
     for contestant in made.contestants:
@@ -212,7 +212,7 @@ def _not_met(made: Evaluation) -> list[str]:
 
 
 def _failures(made: Evaluation) -> Iterator[str]:
-    """A sentence for each situation whose runs failed, with the first error."""
+    """Yields a sentence for each situation whose runs failed, with the first error."""
     for one in made.judged:
         attempt = one.attempt
         if not (

@@ -21,35 +21,35 @@ from narrows.spec.registry import title
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A control: how it was asked for, and its name on the pages."""
+    """A control: its full name with options, and whether it is under test."""
 
     name: str
     """`cca`, or with options of the control `cca:option=value:...`."""
     title: str
     tested: bool
-    """Whether it is under test rather than for comparison."""
+    """Whether it is under test rather than run for comparison."""
     stack: str | None = None
     """The transport stack of another project that it belongs to."""
 
     @property
     def key(self) -> str:
-        """The name with its stack, which no other contestant has."""
+        """The name with its stack, which is unique among the contestants."""
         return self.name if self.stack is None else f"{self.stack}-{self.name}"
 
     @property
     def cca(self) -> str:
-        """Its name in a specification; an own control's has a colon."""
+        """The control's name in a specification; an own control's has a colon."""
         return cca_of(self.name)
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Its options, as `option=value`."""
+        """The control's options, as `option=value`."""
         return _split(self.name)[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A control in a situation: its runs, or why there can't be any."""
+    """A control in a situation: its runs, or the reason why there are none."""
 
     situation: Situation
     contestant: Contestant
@@ -58,7 +58,7 @@ class Attempt:
     refused: str = ""
 
     def jobs(self, backend: Backend) -> Iterator[Job]:
-        """Every run."""
+        """Yields every run."""
         if self.cell is not None:
             for trial in self.cell.plan.trials:
                 yield Job(self.cell, trial, backend)
@@ -67,9 +67,9 @@ class Attempt:
 def contestants(
     tested: Sequence[str], beside: Sequence[str], stack: str | None = None
 ) -> tuple[Contestant, ...]:
-    """The controls under test first, then those for comparison, each once.
+    """Returns the controls under test first, then those for comparison, each once.
 
-    With a `stack`, those under test are its own, and those for comparison Linux's.
+    With a `stack`, the controls under test are the stack's own, and those for comparison Linux's.
     """
     if not tested:
         raise InputError.at("CONTROL", "none", "one or more controls (`narrows list ccas`)")
@@ -82,7 +82,7 @@ def contestants(
 
 
 def cca_of(name: str) -> str:
-    """The control without its options."""
+    """Returns the control without its options."""
     return _split(name)[0]
 
 
@@ -93,7 +93,7 @@ def _split(name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _title(name: str) -> str:
-    """The class of an own control, or the usual spelling of the name; then the options."""
+    """Returns the class of an own control, or the usual spelling of the name; then the options."""
     cca, options = _split(name)
     plain = cca.partition(":")[2] if is_own(cca) else title(cca)
     return f"{plain} ({', '.join(options)})" if options else plain
@@ -102,10 +102,10 @@ def _title(name: str) -> str:
 def attempts(
     suite: Suite, entrants: Sequence[Contestant], backend: Backend, trials: int | None
 ) -> tuple[Attempt, ...]:
-    """Every control in every situation, row by row.
+    """Returns every control in every situation, row by row.
 
-    Own controls are also searched in the working directory. Raises SpecError
-    for a control that no situation takes.
+    Own controls are also searched in the working directory. Raises SpecError for a control that no
+    situation accepts.
     """
     pairs = [(one, other) for one in suite.situations for other in entrants]
     with modules_here():
@@ -144,7 +144,7 @@ def _attempt(
 def _runs(
     situation: Situation, contestant: Contestant, backend: Backend, trials: int | None
 ) -> tuple[tuple[ResultCheck, ...], Plan]:
-    """The checks and the runs; raises SpecError if the back end can't run them."""
+    """Returns the checks and the runs; raises SpecError if the back end can't run them."""
     changes = [
         Override(f"flows.{at}.{change}", "CONTROL")
         for at in situation.subjects

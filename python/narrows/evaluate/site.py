@@ -86,9 +86,9 @@ def write(
 
 
 def failures(judged: Iterable[AttemptResult], beside: Iterable[AttemptResult] = ()) -> list[str]:
-    """A sentence for each check that isn't met, made from its rule.
+    """Returns a sentence for each check that isn't met, made from its rule.
 
-    It names the controls in `beside` that don't meet the same check.
+    It names the controls in `beside` that don't meet the same check either.
     """
     others: dict[tuple[str, str], list[str]] = {}
     for one, result in _with_verdict(beside, CheckVerdict.NOT_MET):
@@ -104,7 +104,7 @@ def failures(judged: Iterable[AttemptResult], beside: Iterable[AttemptResult] = 
 
 
 def open_questions(judged: Iterable[AttemptResult]) -> list[str]:
-    """A sentence for each check that is undecided, with the reason and the remedy."""
+    """Returns a sentence for each undecided check, with the reason and the remedy."""
     return [
         f"{_value_and_bounds(one, result)}: undecided, since {_because(result.outcome)}."
         for one, result in _with_verdict(judged, CheckVerdict.UNDECIDED)
@@ -114,18 +114,18 @@ def open_questions(judged: Iterable[AttemptResult]) -> list[str]:
 def _with_verdict(
     judged: Iterable[AttemptResult], verdict: CheckVerdict
 ) -> Iterator[tuple[AttemptResult, CheckResult]]:
-    """The checks with this verdict, each with the attempt that it belongs to."""
+    """Yields the checks with this verdict, each with its attempt."""
     return ((one, result) for one in judged for result in one.results if result.verdict == verdict)
 
 
 def _value_and_bounds(one: AttemptResult, result: CheckResult) -> str:
-    """The measured value of a check, and what is expected."""
+    """Describes the measured value of a check and the expectation."""
     found, what = result.outcome, f"{one.attempt.situation.name}: {quantity(result.outcome.check)}"
     return f"{what} is {found.interval_text}, {found.bounds_text} expected"
 
 
 def _because(result: CheckOutcome) -> str:
-    """Why a check is undecided, and how many trials would decide it."""
+    """Says why a check is undecided, and how many trials would decide it."""
     if result.more is None:
         return "it is at the bound: more than a thousand trials would be needed"
     total = f"--trials {len(result.values) + result.more} would probably decide"
@@ -135,14 +135,14 @@ def _because(result: CheckOutcome) -> str:
 
 
 def situations_met(judged: Iterable[AttemptResult]) -> list[str]:
-    """The situations in which every check is met."""
+    """Returns the situations in which every check is met."""
     return [one.attempt.situation.name for one in judged if one.verdict == CheckVerdict.MET]
 
 
 def differences(
     contestants: Sequence[Contestant], judged: Mapping[str, Sequence[AttemptResult]]
 ) -> dict[str, list[str]]:
-    """For each control under test, where its verdicts differ from those of the ones beside."""
+    """Lists for each control under test where its verdicts differ from those for comparison."""
     told: dict[str, list[str]] = {one.title: [] for one in contestants}
     for tested in (one for one in contestants if one.tested):
         for beside in (one for one in contestants if not one.tested):
@@ -154,7 +154,7 @@ def differences(
 
 
 def _met_only_by_first(one: AttemptResult, other: AttemptResult) -> bool:
-    """Whether one is met where the other isn't."""
+    """Returns True if the first is met where the other isn't."""
     return one.verdict == CheckVerdict.MET and other.verdict == CheckVerdict.NOT_MET
 
 
@@ -174,7 +174,7 @@ def _draw(stem: Path, situation: Situation, judged: Sequence[AttemptResult]) -> 
     measured = [one for one in judged if one.results]
     if not measured:
         return False
-    from narrows.figures import static  # slow to load; wrong input is reported before
+    from narrows.figures import static  # slow to load, so wrong input is reported first
 
     panels = tuple(_panel(at, judged) for at in range(len(measured[0].results)))
     title = f"{situation.section} {situation.name}"
@@ -191,7 +191,10 @@ def _draw_failure(
     judged: Sequence[AttemptResult],
     found: Callable[[Plan, Trial], RunMeasurements | None],
 ) -> str:
-    """Draws what is not met over time; returns the picture in words, empty if there is none."""
+    """Draws the failed checks over time.
+
+    Returns a description, empty if there is nothing to draw.
+    """
     figure = over_time(f"{situation.section} {situation.name}", judged, found)
     if figure is None:
         return ""
@@ -211,7 +214,7 @@ def _draw_network(file: Path, judged: Sequence[AttemptResult]) -> str:
 
 
 def _panel(number: int, judged: Sequence[AttemptResult]) -> Panel:
-    """A check: the mean of each control with its interval, and the bounds."""
+    """Returns the panel of a check: the mean of each control with its interval, and the bounds."""
     lines, ticks, check, scale = [], [], None, 1
     for at, one in enumerate(judged):
         ticks.append((float(at), one.attempt.contestant.title))

@@ -74,14 +74,14 @@ class Suite:
 
 
 def suites() -> list[str]:
-    """The names of the built-in suites."""
+    """Returns the names of the built-in suites."""
     return sorted(path.parent.name for path in _OWN.glob(f"*/{_INDEX}"))
 
 
 def load_suite(
     wanted: str | Path, controls: Sequence[str] = (), above: tuple[Path, ...] = ()
 ) -> Suite:
-    """The suite with a name, or in a folder; raises InputError if something is wrong with it.
+    """Loads the suite with a name, or in a folder; raises InputError if something is wrong with it.
 
     `above` has the folders of the suites that select from it.
     """
@@ -106,7 +106,7 @@ def load_suite(
 
 
 def select(suite: Suite, names: Sequence[str]) -> Suite:
-    """The situations of these names; raises InputError for one that the suite hasn't."""
+    """Selects the situations of these names; raises InputError for a name that the suite lacks."""
     known = [one.name for one in suite.situations]
     for name in names:
         if name not in known:
@@ -118,7 +118,7 @@ def select(suite: Suite, names: Sequence[str]) -> Suite:
 
 
 def _choice(folder: Path, title: str, base: Suite, document: _Table) -> Suite:
-    """Some situations of another suite, in its order."""
+    """Selects some situations of another suite, in its order."""
     names, wanted = [one.name for one in base.situations], document.texts("only")
     for name in wanted:
         if name not in names:
@@ -142,7 +142,7 @@ def _build_suite(folder: Path, title: str, document: _Table, controls: Sequence[
 
 
 def _requirement(entry: _Table, names: Sequence[str]) -> Requirement:
-    """A requirement, checked against the situations; "*" means all."""
+    """Reads a requirement and checks it against the situations; "*" means all."""
     section, level, words = entry.text("section"), entry.text("level"), entry.text("words")
     reason, chosen = entry.some_text("reason"), entry.some_texts("situations")
     entry.finish()
@@ -165,7 +165,7 @@ def _parse(index: Path) -> dict[str, Any]:
 
 
 def _situation(folder: Path, entry: _Table, controls: Sequence[str]) -> Situation:
-    """An entry, checked against its specification."""
+    """Reads an entry and checks it against its specification."""
     file = entry.text("file")
     path = folder / file
     if not path.is_file():
@@ -193,40 +193,40 @@ def _subjects(text: str) -> tuple[int, ...]:
 
 
 class _Table:
-    """A table of a suite's index: every key is taken once, and remaining keys are errors."""
+    """A table of a suite's index: every key is read once, and remaining keys are errors."""
 
     def __init__(self, file: str, prefix: str, values: Mapping[str, Any]) -> None:
         self._file, self._prefix, self._values = file, prefix, dict(values)
         self._known: list[str] = []
 
     def wrong(self, key: str, found: str, remedy: str) -> InputError:
-        """The error of a key, such as `situation[2].asks`."""
+        """Returns the error of a key, such as `situation[2].asks`."""
         return InputError.at(f"{self._prefix}{key}", found, remedy, self._file)
 
     def text(self, key: str) -> str:
-        """A required text."""
+        """Reads a required text."""
         value = self._take(key)
         if not isinstance(value, str) or not value:
             raise self.wrong(key, _quote_value(value), "a text")
         return value
 
     def some_text(self, key: str) -> str | None:
-        """An optional text."""
+        """Reads an optional text."""
         return self.text(key) if key in self._values else None
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts."""
+        """Reads a list of texts."""
         value = self._take(key)
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             raise self.wrong(key, _quote_value(value), "a list of texts")
         return tuple(value)
 
     def some_texts(self, key: str) -> tuple[str, ...] | None:
-        """An optional list of texts."""
+        """Reads an optional list of texts."""
         return self.texts(key) if key in self._values else None
 
     def tables(self, key: str) -> Sequence[_Table]:
-        """The tables of an optional list."""
+        """Reads the tables of an optional list."""
         value = self._take(key)
         if value is None:
             return ()

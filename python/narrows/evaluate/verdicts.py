@@ -15,7 +15,7 @@ from narrows.plan import Plan, Trial
 from narrows.spec import ResultCheck
 
 REFUSED = "refused"
-"""The word for a control that can't run in a situation, or doesn't show what a check asks for."""
+"""The word for a control that can't run in a situation, or doesn't show the quantity of a check."""
 WORDS = (*CheckVerdict, REFUSED)
 
 
@@ -35,7 +35,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """A control in a situation with its verdict, one of `WORDS`, and those on all checks."""
+    """A control in a situation with its verdict, one of `WORDS`, and the outcome of all checks."""
 
     attempt: Attempt
     verdict: str
@@ -48,7 +48,7 @@ def judge(
 ) -> AttemptResult:
     """Judges the runs of an attempt by its checks.
 
-    `found` gives each run, or None if it failed: then the situation is undecided, with the number
+    `found` gives each run, or None if it failed. The situation is then undecided, with the number
     of failures.
     """
     if attempt.cell is None:
@@ -72,14 +72,14 @@ def judge(
 
 
 def of_contestant(judged: Iterable[AttemptResult], contestant: Contestant) -> list[AttemptResult]:
-    """The verdicts of a control, in the order of the suite."""
+    """Returns the verdicts of a control, in the order of the suite."""
     return [one for one in judged if one.attempt.contestant == contestant]
 
 
 def by_situation(
     judged: Iterable[AttemptResult],
 ) -> Iterator[tuple[Situation, list[AttemptResult]]]:
-    """Every situation, in the order of the suite, with the verdict of each control."""
+    """Yields every situation, in the order of the suite, with the verdict of each control."""
     for situation, row in groupby(judged, key=lambda one: one.attempt.situation):
         yield situation, list(row)
 
@@ -87,7 +87,7 @@ def by_situation(
 def _judge(
     check: ResultCheck, because: str, runs: Sequence[RunMeasurements], stack: str | None
 ) -> CheckResult:
-    """Judges a check; what another project's stack shows in no trial says nothing."""
+    """Judges a check; it is refused if another project's stack shows its quantity in no trial."""
     if stack is not None and (unseen := _unseen(check, runs)):
         why = f"{stack} doesn't show {unseen}"
         return CheckResult(CheckOutcome(check, (), None, 0, why), because, refused=True)
@@ -95,7 +95,7 @@ def _judge(
 
 
 def _unseen(check: ResultCheck, runs: Sequence[RunMeasurements]) -> str:
-    """The first series of a check that has no value in any run; empty if all have."""
+    """Returns the first series of a check that has no value in any run; empty if all have."""
     asked = () if check.taken is None else (one for _, one in check.taken.conditions())
     for one in asked:
         if not any(

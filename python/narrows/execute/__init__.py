@@ -1,7 +1,7 @@
 """Runs jobs on all cores or on a cluster, and stores each result as soon as it is there.
 
-`narrows run`, `compare`, `evaluate` and `reproduce` differ in what they run and where they
-store it; they share this way of running.
+`narrows run`, `compare`, `evaluate` and `reproduce` share this code. They differ in what they run
+and where they store it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where runs are kept, and which are already there."""
+"""The stores in which runs are kept, and which runs they already have."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _SMALL_PARTS = 4
 
 @dataclass(frozen=True)
 class SharedStore:
-    """A store of runs that other processes of this machine can use as we do."""
+    """A store of runs that other processes of this machine can share."""
 
     place: Path
     strict: bool
     without: tuple[str, ...]
     together: bool = True
-    """Whether runs reach the disk a moment after they are counted."""
+    """Whether runs reach the disk in groups, a moment after they are counted."""
 
 
 class Cache(ABC):
@@ -39,25 +39,28 @@ class Cache(ABC):
     """
 
     def present(self) -> Set[str]:
-        """The keys of the existing runs."""
+        """Returns the keys of the existing runs."""
         return set()
 
     def handle(self) -> SharedStore | None:
-        """The handle by which another process keeps runs in our place; None if only we can."""
+        """Returns the handle with which another process can store runs.
+
+        None if only this one can.
+        """
         return None
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
-        """Whether we own the run until the end of the block."""
+        """Yields whether we own the run until the end of the block."""
         del key
         return nullcontext(True)
 
     def has(self, key: str) -> bool:
-        """Whether a run exists by now."""
+        """Returns True if a run exists by now."""
         del key
         return False
 
     def failure_since(self, key: str, moment: float) -> str | None:
-        """Why a run failed, if a process did it after the given system time."""
+        """Returns why a run failed, if a process did it after the given system time."""
         del key, moment
         return None
 
@@ -75,7 +78,7 @@ class Cache(ABC):
         raise error
 
     def clean(self) -> None:  # noqa: B027 (most caches share nothing)
-        """Removes what a process that was lost has left."""
+        """Removes what a lost process has left behind."""
 
     def finish(self) -> None:  # noqa: B027 (most caches have nothing left to do)
         """Is called after the last run was kept."""
@@ -103,11 +106,11 @@ class StoreCache(Cache):
         self._batch: Batch | None = None
 
     def present(self) -> Set[str]:
-        """The keys of the stored runs."""
+        """Returns the keys of the stored runs."""
         return self._store.keys()
 
     def handle(self) -> SharedStore | None:
-        """The store, if it is a directory."""
+        """Returns the store, if it is a directory."""
         directory = self._store.directory
         if not self._together or directory is None:
             return None
@@ -115,22 +118,22 @@ class StoreCache(Cache):
 
     @contextmanager
     def claim(self, key: str) -> Iterator[bool]:
-        """A lock between processes; it is held until a kept run has its name."""
+        """Takes a lock between processes, which is held until a kept run has its name."""
         with ExitStack() as stack:
             yield stack.enter_context(self._store.claim(key))
             if self._batch is not None:
                 self._batch.call_when_done(key, stack.pop_all().close)
 
     def has(self, key: str) -> bool:
-        """Whether another process has stored the run meanwhile."""
+        """Returns True if another process has stored the run meanwhile."""
         return key in self._store
 
     def failure_since(self, key: str, moment: float) -> str | None:
-        """Why the run of another process failed."""
+        """Returns why the run of another process failed."""
         return None if self._strict else self._store.failure_since(key, moment)
 
     def keep(self, job: Job, made: FinishedJob) -> None:
-        """Stores a run, many in a part unless it has to be on the disk now."""
+        """Stores a run, in a part with others unless it has to be on the disk now."""
         result = replace(made.result, tables=drop_tables(made.result.tables, self._without))
         entry = FinishedRun(job.trial, result, made.tables, job.cell.values)
         if self._together:
@@ -170,5 +173,5 @@ class StoreCache(Cache):
 
 
 def words(error: BaseException) -> str:
-    """The last line of a foreign error's traceback."""
+    """Returns the last line of a foreign error's traceback."""
     return f"{type(error).__name__}: {error}"

@@ -1,9 +1,9 @@
-"""Jobs on the workers of a Dask cluster; results come back through the store.
+"""Runs jobs on the workers of a Dask cluster; results come back through the store.
 
 Every job is sent self-contained, with the back end, the engine and the scenario. A task is a list
-of jobs, which takes a worker a few seconds. The worker writes their runs as a part into the
-store, which it must reach under the same path or URL, and answers with a few numbers. If a worker
-dies, Dask gives its task to another one.
+of jobs, which takes a worker a few seconds. The worker writes their runs as a part into the store,
+which it must reach under the same path or URL, and answers with a few numbers. If a worker dies,
+Dask gives its task to another one.
 """
 
 from __future__ import annotations
@@ -41,13 +41,14 @@ LOCAL = "local"
 AHEAD = 3
 """Tasks sent in advance for every thread of the cluster."""
 TASK_S = 2.0
-"""The expected time that a task takes."""
+"""The time that a task should take."""
 MOST = 200
 """The most jobs of a task."""
 CONNECT_TIMEOUT = "distributed.comm.timeouts.connect"
-"""The key of Dask's configuration for how long a scheduler or its workers are waited for."""
+"""The key of Dask's configuration for the time limit of connecting to a scheduler or its
+workers."""
 _GRACE_S = 1.0
-"""Dask itself reports a scheduler that can't be reached within this time after its own limit."""
+"""Within this time after its own limit, Dask itself reports a scheduler that can't be reached."""
 _ENCRYPTED = ("tls://", "wss://")
 _CONFIGURED = ("ca-file", "client.cert", "client.key")
 """Keys that Dask's configuration must have below `distributed.comm.tls` for a secure connection."""
@@ -105,9 +106,9 @@ def work(place: Place, portable: Sequence[PortableJob]) -> dict[str, WorkerReply
 
 
 def next_task(waiting: deque[Job], threads: int, suspects: Collection[str] = ()) -> list[Job]:
-    """Takes the jobs of a task, so few that every thread gets its share of the last ones.
+    """Takes the jobs of a task, few enough that every thread gets a share of the last ones.
 
-    `suspects` are alone, and so are jobs with a user's code.
+    Each suspect gets a task of its own, and so does a job with a user's code.
     """
     share = max(len(waiting) // (AHEAD * threads), 1)
     task: list[Job] = []
@@ -126,8 +127,8 @@ class ClusterPool:
     """Sends jobs to a cluster as `narrows.execute.pool.Pool` gives them to threads.
 
     `address` is that of a Dask scheduler, or "local" for `workers` processes here. A scheduler that
-    doesn't answer within `wait_s`, by default what Dask's configuration says, is an error.
-    Runs wait for workers as long as it takes, as Dask's users expect; `tell` gets a sentence then.
+    doesn't answer within `wait_s`, by default the limit of Dask's configuration, is an error. Runs
+    wait for workers as long as it takes, as Dask's users expect; meanwhile `tell` gets a sentence.
     """
 
     def __init__(
@@ -187,7 +188,7 @@ class ClusterPool:
     def _take(self, future: Any, task: list[Job]) -> list[Job]:  # noqa: ANN401 (a future of Dask)
         """Counts the answers to a task; only a problem that concerns all jobs ends them all.
 
-        Returns the jobs to do once more: if a task of several ended its workers, the guilty one
+        Returns the jobs to do once more: if a task of several ended its workers, the guilty job
         isn't known.
         """
         error = future.exception()
@@ -215,7 +216,7 @@ class ClusterPool:
 
 
 class _Absence:
-    """Tells, once, that a scheduler has been without workers for some time."""
+    """Says, once, that a scheduler has been without workers for some time."""
 
     def __init__(self, address: str, wait_s: float, tell: Callable[[str], object]) -> None:
         self._address, self._wait_s, self._tell = address, wait_s, tell
@@ -236,7 +237,7 @@ class _Absence:
 
 
 def _take_answers(finished: SimpleQueue[str]) -> Iterator[str]:
-    """The answers in the queue, after at most a tick."""
+    """Yields the answers in the queue, after at most a tick."""
     try:
         yield finished.get(timeout=TICK_S)
         while True:
@@ -246,7 +247,7 @@ def _take_answers(finished: SimpleQueue[str]) -> Iterator[str]:
 
 
 def _waiting_time_s(given: float | None) -> float:
-    """How long to wait for a scheduler's answer, or until to say that it has no workers."""
+    """Returns how long to wait for a scheduler, and until it is said to have no workers."""
     import dask.config
     from dask.utils import parse_timedelta
 
@@ -255,7 +256,7 @@ def _waiting_time_s(given: float | None) -> float:
 
 @contextmanager
 def _client(address: str, workers: int | None, wait_s: float | None) -> Iterator[Client]:
-    """A client of the cluster at `address`; "local" starts one here that ends with it."""
+    """Yields a client of the cluster at `address`; "local" starts one here that ends with it."""
     try:
         import distributed  # noqa: F401 (the extra `cluster` has it)
     except ImportError:
@@ -270,7 +271,7 @@ def _client(address: str, workers: int | None, wait_s: float | None) -> Iterator
 
 
 def _connect_to(address: str, wait_s: float) -> Client:
-    """A client of the scheduler at `address`; raises InputError if none answers in time.
+    """Returns a client of the scheduler at `address`; raises InputError if none answers in time.
 
     Dask's own limit doesn't cover a peer that accepts connections and stays silent.
     """
@@ -301,7 +302,7 @@ def _connect_to(address: str, wait_s: float) -> Client:
 
 
 def _security(address: str) -> Security | None:
-    """The certificates of Dask's own configuration, for an encrypted address.
+    """Returns the certificates of Dask's own configuration, for an encrypted address.
 
     Raises InputError if some are missing or can't be read.
     """
@@ -324,7 +325,7 @@ def _security(address: str) -> Security | None:
 
 @contextmanager
 def _local(workers: int | None) -> Iterator[Client]:
-    """A cluster of processes here, which listens only on the loopback interface."""
+    """Yields a cluster of local processes, which listens only on the loopback interface."""
     import logging
 
     from distributed import Client, LocalCluster
@@ -342,7 +343,7 @@ def _local(workers: int | None) -> Iterator[Client]:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Processes started here ignore Ctrl-C, which a terminal sends to all processes of a command.
+    """Makes child processes ignore Ctrl-C, which a terminal sends to all processes of a command.
 
     They inherit the ignored signal. Their parent ends them in good order, without a traceback from
     each; it ignores Ctrl-C, too, while they start (a second or two). Only the main thread can

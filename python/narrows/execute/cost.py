@@ -1,4 +1,7 @@
-"""The expected cost of a run: its order in a sweep, and how long it will take."""
+"""Estimates the cost of a run.
+
+The cost decides the run's place in a sweep, and how long it will take is announced.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Flow, Scenario
 from narrows.spec.suggest import quote
 
-# What costs time besides packets of TCP, in such packets. Measured: 1,000 short runs in a thread,
+# Other costs than packets of TCP, in such packets. Measured: 1,000 short runs in a thread,
 # the start of ten thousand flows, instructions with a row for each millisecond, and the
 # repository's experiments with calls and with stacks of other projects.
 _RUN = 8_000
@@ -23,21 +26,22 @@ _FLOW = 100
 _ROW = 2
 """The samples of a flow at an instant."""
 _IN_FLIGHT = 2.0
-"""The packets in flight for each 1 / square root of the random loss."""
+"""The packets in flight, times the square root of the random loss."""
 _CALL, _STACK = 4.0, 10.0
-"""A packet of a video call; one of another stack."""
+"""A packet of a video call; a packet of another stack."""
 _DATAGRAM, _CONNECTION, _PERIOD = 0.12, 8.0, 0.08
 """A datagram, whether it is dropped or not; a connection that arrives, beside its payload; a period
 of an application that turns on and off."""
 
 LOAD_PER_CPU_S = 1.5e6
-"""A typical speed of the simulator, if no stored run shows this machine's."""
+"""A typical speed of the simulator, for as long as no stored run shows this machine's."""
 
 
 def load(scenario: Scenario) -> float:
-    """The cost of a run in packets: those that flows can send and links can carry, and the rest.
+    """Returns the cost of a run, in packets.
 
-    What flows can't send because a queue drops packets isn't known before.
+    It counts the packets that flows can send and links can carry, and other events. What flows
+    can't send because a queue drops packets isn't known in advance.
     """
     run, flows = scenario["run"], scenario["flows"]
     until_s = _end_s(scenario)
@@ -48,7 +52,10 @@ def load(scenario: Scenario) -> float:
 
 
 def _end_s(scenario: Scenario) -> float:
-    """When a run ends: with `stop_when` as if that flow, if it has a size, got half of the rate."""
+    """Returns when a run ends.
+
+    For `stop_when`, a flow with a size is assumed to get half of the rate.
+    """
     run = scenario["run"]
     duration_s = planned_end_ns(scenario) / 1e9
     for flow in scenario["flows"]:
@@ -65,7 +72,7 @@ def _rate_bps(scenario: Scenario, back: bool) -> float:
 
 
 def _direction_cost(scenario: Scenario, until_s: float, back: bool) -> float:
-    """The cost of the packets in a direction, at most those that keep its link busy."""
+    """Returns the cost of the packets in a direction, at most those that keep its link busy."""
     most = _rate_bps(scenario, back) / PACKET_BITS
     flows = [flow for flow in scenario["flows"] if flow.get("reverse", False) is back]
     sent = [
@@ -84,10 +91,10 @@ def _weight(flow: Flow) -> float:
 
 
 def _despite_loss(scenario: Scenario, flow: Flow) -> float:
-    """The packets that a flow gets through random loss in the longest run.
+    """Returns the packets that a flow gets through random loss in the longest run.
 
     Mathis et al. 1997: 1.22 packets in a round trip over the root of the loss; nearer to 2 for
-    CUBIC and others. BBR doesn't mind.
+    CUBIC and others. BBR doesn't react to loss.
     """
     path = scenario["path"]
     lossy = [one for one in path["impairments"] if one["kind"] == "loss"]
@@ -104,7 +111,7 @@ def _active_s(flow: Flow, until_s: float) -> float:
 
 
 def _packets_of_flow(flow: Flow, most: float, until_s: float) -> float:
-    """The packets that a flow sends, at most those that keep the link busy."""
+    """Returns the packets that a flow sends, at most those that keep the link busy."""
     active_s, work = _active_s(flow, until_s), flow["workload"]
     if flow["size_bytes"] is not None and flow["repeat_gap_ns"] is None:
         return float(min(flow["size_bytes"] / PAYLOAD_BYTES, most * active_s))
@@ -114,7 +121,7 @@ def _packets_of_flow(flow: Flow, most: float, until_s: float) -> float:
 
 
 def slowest(scenario: Scenario) -> str:
-    """The flow whose events take most of a run, if they aren't packets that fill the link.
+    """Names the flow whose events take most of a run, other than packets that fill the link.
 
     Empty if there is none.
     """
@@ -129,13 +136,13 @@ def slowest(scenario: Scenario) -> str:
 
 
 def _extra_events_cost(flow: Flow) -> float:
-    """The cost of these events in a second, which come beside packets that fill the link."""
+    """Returns the cost per second of a flow's events beside the packets that fill the link."""
     per_s, each, _ = _events(flow)
     return per_s * each
 
 
 def _events(flow: Flow) -> tuple[float, float, str]:
-    """The rate of an application's own events in a second, the cost of one, and their name."""
+    """Returns an application's own events per second, the cost of one, and their name."""
     work = flow["workload"] or {}
     kind = work.get("kind")
     if kind == "udp":
@@ -151,7 +158,7 @@ def _events(flow: Flow) -> tuple[float, float, str]:
 
 
 def _packet_rate(work: Mapping[str, Any], most: float) -> float:
-    """The packets that an application offers in a second."""
+    """Returns the packets that an application offers per second."""
     kind = work["kind"]
     if kind == "arrivals":
         return mean(work["size_bytes"]) / PAYLOAD_BYTES * 1e9 / max(mean(work["gap_ns"]), 1.0)

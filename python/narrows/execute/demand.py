@@ -1,4 +1,4 @@
-"""Estimates how much memory a run needs at most from its scenario before it starts."""
+"""Estimates from a scenario how much memory a run needs at most, before it starts."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Part:
 
 
 def demand(scenario: Scenario) -> list[Part]:
-    """The memory that a run needs, the largest part first."""
+    """Estimates the memory that a run needs, the largest part first."""
     parts = [
         _flows(scenario),
         _arrivals(scenario),
@@ -75,13 +75,13 @@ def _flows(scenario: Scenario) -> Part:
 
 
 def _buffer_packets(buffer: Mapping[str, int]) -> int:
-    """The packets that a buffer holds."""
+    """Returns the packets that a buffer holds."""
     [(unit, amount)] = buffer.items()
     return amount if unit == "packets" else amount // PACKET_BYTES
 
 
 def _packets_carried(scenario: Scenario) -> int:
-    """The packets that the bottleneck carries if it is always busy."""
+    """Returns the packets that the bottleneck carries if it is always busy."""
     bits = scenario["path"]["rate_bps"] * planned_end_ns(scenario) // NS
     return int(bits // PACKET_BITS)
 
@@ -94,7 +94,10 @@ def _arrivals(scenario: Scenario) -> Part:
 
 
 def _of_flow(flow: Flow, duration_ns: int) -> float:
-    """The connections that a flow opens at given times; others wait for the one before."""
+    """Returns the connections that a flow opens at given times.
+
+    Others wait for the previous one.
+    """
     workload = flow["workload"] or {}
     if workload.get("kind") != "arrivals":
         return 0.0
@@ -102,7 +105,7 @@ def _of_flow(flow: Flow, duration_ns: int) -> float:
 
 
 def _successive(scenario: Scenario) -> Part:
-    """The rows of transfers that follow one another: answers, chunks, the flows of a chain."""
+    """Estimates the rows of successive transfers: answers, chunks, the flows of a chain."""
     chains = sum(_in_turn(scenario, flow, 2) for flow in scenario["flows"] if _repeats(flow))
     answers = sum(_in_turn(scenario, flow, 1) for flow in scenario["flows"] if _answers(flow))
     need = round(chains * _ARRIVAL + answers * _ANSWER)
@@ -119,7 +122,10 @@ def _answers(flow: Flow) -> bool:
 
 
 def _in_turn(scenario: Scenario, flow: Flow, trips: int) -> float:
-    """The transfers of a flow, at most: each takes `trips` round trips, its bytes and its pause."""
+    """Returns the most transfers of a flow.
+
+    Each takes `trips` round trips, the time of its bytes, and its pause.
+    """
     path, workload = scenario["path"], flow["workload"] or {}
     rtt_ns = path["rtt_ns"] if flow["rtt_ns"] is None else flow["rtt_ns"]
     size = mean(workload["size_bytes"]) if workload else float(flow["size_bytes"] or 0)
@@ -129,7 +135,7 @@ def _in_turn(scenario: Scenario, flow: Flow, trips: int) -> float:
 
 
 def _packets_held(scenario: Scenario) -> Part:
-    """The packets that impairments hold, and the copies that they make."""
+    """Estimates the packets that impairments hold, and the copies that they make."""
     run_ns = planned_end_ns(scenario)
     impairments = scenario["path"].get("impairments", ())
     hold_ns = min(sum(map(_hold_ns, impairments)), run_ns)
@@ -143,7 +149,7 @@ def _packets_held(scenario: Scenario) -> Part:
 
 
 def _hold_ns(impairment: Mapping[str, Any]) -> float:
-    """How long an impairment holds a packet at most."""
+    """Returns how long an impairment holds a packet at most."""
     if impairment["kind"] == "outage":
         if impairment.get("mode") != "hold":
             return 0.0
@@ -160,7 +166,7 @@ def _probability(impairment: Mapping[str, Any]) -> float:
 
 
 def _datagrams_per_s(flow: Flow) -> float:
-    """The datagrams that a source without a control sends in a second."""
+    """Returns the datagrams that a source without a control sends per second."""
     workload = flow["workload"] or {}
     if workload.get("kind") != "udp":
         return 0.0
@@ -168,7 +174,7 @@ def _datagrams_per_s(flow: Flow) -> float:
 
 
 def mean(law: Mapping[str, Any]) -> float:
-    """The mean of a distribution, linear between its points."""
+    """Returns the mean of a distribution, linear between its points."""
     if "constant" in law:
         return float(law["constant"])
     lines = pairwise(law["points"])

@@ -53,7 +53,7 @@ class FinishedJob:
 
 
 def width(backend: Backend, jobs: int | None) -> int:
-    """How many runs of a back end are done at once: the machine's cores, at most `jobs`."""
+    """Returns how many runs of a back end are done in parallel: one per core, at most `jobs`."""
     if not backend.capabilities().parallel:
         return 1
     return jobs or len(os.sched_getaffinity(0))
@@ -64,8 +64,8 @@ def make(
 ) -> FinishedJob:
     """Runs a job and summarises it; raises what the back end and `progress` raise.
 
-    Raises SpecError for a run that needs more memory than there is, MemoryShortError for one that
-    takes more than was estimated until hardly any is left.
+    Raises SpecError for a run that needs more memory than there is, and MemoryShortError for one
+    that exceeded its estimate until hardly any memory was left.
     """
     from narrows.metrics import summarise
     from narrows.metrics.tables import summary_tables

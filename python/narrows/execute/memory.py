@@ -19,9 +19,10 @@ _TICK_S = 0.1
 _LEAST = 200_000_000
 """Free memory in bytes below which a run is ended."""
 _RECOVERY_S = 2.0
-"""The time after the end of a run in which no other is ended, since its memory is being freed."""
+"""The time after the end of a run in which no other run is ended, since memory is being freed."""
 _LITTLE = 0.01
-"""Share of the free memory below which a run is small: asking the system takes as long as it."""
+"""Share of the free memory below which a run is small: asking the system takes as long as the
+run."""
 CGROUPS = Path("/sys/fs/cgroup")
 """The directory with the limits of control groups."""
 _MEMINFO = Path("/proc/meminfo")
@@ -116,14 +117,17 @@ def _gb(count: int) -> str:
 
 
 def free_memory() -> int | None:
-    """The memory that this process may still take, in bytes; None if the system doesn't say."""
+    """Returns the memory that this process may still take, in bytes.
+
+    None if the system doesn't say.
+    """
     known = [_free_of_machine(), *_free_of_groups()]
     counts = [count for count in known if count is not None]
     return int(min(counts) * _SHARE) if counts else None
 
 
 def _free_of_machine() -> int | None:
-    """Linux's own estimate of the memory available without swapping, plus the free swap."""
+    """Returns Linux's own estimate of the memory available without swapping, plus the free swap."""
     try:
         lines = _MEMINFO.read_text(encoding="ascii").splitlines()
         fields = dict(line.split(":", 1) for line in lines)
@@ -133,7 +137,7 @@ def _free_of_machine() -> int | None:
 
 
 def _free_of_groups() -> Iterator[int | None]:
-    """The memory left by the limits of this process's control groups, up to the root."""
+    """Yields the memory left by the limits of this process's control groups, up to the root."""
     try:
         lines = OWN_GROUPS.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -158,7 +162,7 @@ def _free_of_groups() -> Iterator[int | None]:
 
 
 def _headroom(group: Path, limit: str, usage: str, cache: str) -> int | None:
-    """A group's limit minus its use; file pages that it could drop don't count as used."""
+    """Returns a group's limit minus its use; file pages that it could drop don't count as used."""
     try:
         most = int((group / limit).read_text(encoding="ascii"))
         used = int((group / usage).read_text(encoding="ascii"))

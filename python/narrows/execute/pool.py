@@ -41,7 +41,7 @@ class Pool:
     If jobs spend much of their time in Python, each thread hands them to its own process
     (`narrows.execute.processes`).
 
-    Up to `jobs` run at once, by default one for each core. Jobs of back ends that need the
+    Up to `jobs` run in parallel, by default one for each core. Jobs of back ends that need the
     machine for themselves come last, one at a time.
     """
 
@@ -70,7 +70,7 @@ class Pool:
         return self._tally.outcome()
 
     def _batches(self) -> Iterator[tuple[Sequence[Job], int]]:
-        """Jobs that may run side by side, and how many at once."""
+        """Yields jobs that may run side by side, and how many in parallel."""
         together: list[Job] = []
         alone: list[Job] = []
         for job in self._tally.waiting:
@@ -119,7 +119,7 @@ class Pool:
         try:
             work()
         except InterruptedRunError as error:
-            if not self._stop.is_set():  # a back end raised it by itself
+            if not self._stop.is_set():  # a back end raised it although nobody stopped it
                 self._give_up(error)
         except BaseException as error:
             self._give_up(error)
@@ -136,7 +136,7 @@ class Pool:
                 self._waiting.later(job)
 
     def _in_processes(self, shared: SharedStore, workers: int) -> None:
-        """Has a process do jobs as long as there are any; starts another if user code ends it.
+        """Lets a process do jobs as long as there are any; starts another if user code ends it.
 
         Jobs that such a process leaves are tried one at a time, to find the one that ended it.
         """
@@ -153,7 +153,7 @@ class Pool:
     def _in_a_process(
         self, setup: Setup, workers: int, jobs: dict[str, Job], most: int | None
     ) -> None:
-        """Has a process do `jobs`, then others, and counts them; `jobs` holds those not done."""
+        """Lets a process do `jobs`, then others, and counts them; `jobs` holds those not done."""
         with Peer(setup, self._stop) as peer:
             while jobs:
                 for name, key, more in peer.do(dict(jobs)):

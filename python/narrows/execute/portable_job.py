@@ -14,7 +14,7 @@ from narrows.plan import Cell, Trial
 
 @dataclass(frozen=True)
 class PortableJob:
-    """A job by the name and engine of its back end, its combination, and its trial."""
+    """A job given by the name and engine of its back end, its combination, and its trial."""
 
     backend: str
     engine: str
@@ -23,13 +23,13 @@ class PortableJob:
 
     @classmethod
     def of(cls, job: Job) -> PortableJob:
-        """A job without the other trials of its combination, which may be thousands."""
+        """Returns a job without the other trials of its combination, which may be thousands."""
         plan = replace(job.cell.plan, trials=(job.trial,))
         backend = job.backend
         return cls(backend.selector, backend.engine, replace(job.cell, plan=plan), job.trial)
 
     def job(self) -> Job:
-        """The job in this process; raises InputError if its engine differs."""
+        """Returns the job in this process; raises InputError if its engine differs."""
         backend = _backend(self.backend)
         if backend.engine != self.engine:
             found = f"an engine {backend.engine}, not {self.engine}"
@@ -40,5 +40,5 @@ class PortableJob:
 
 @cache
 def _backend(name: str) -> Backend:
-    """A back end, made once in each process."""
+    """Returns a back end, which is made once in each process."""
     return get_backend(name)

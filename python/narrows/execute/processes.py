@@ -68,34 +68,34 @@ class LostProcessError(NarrowsError):
 
     @property
     def is_own(self) -> bool:
-        """Whether code in the process may have ended it."""
+        """True if code in the process may have ended it."""
         return -self.status not in _OUTSIDE
 
 
 def has_own_code(job: Job) -> bool:
-    """Whether the process that does a job runs a user's code, which could end it."""
+    """Returns True if the process that does a job runs a user's code, which could end it."""
     return type(job.backend) is Simulator and "controls" in job.trial.scenario
 
 
 def loss_of(job: Job, lost: LostProcessError) -> SpecError:
-    """The error of a run whose control ended the process."""
+    """Returns the error of a run whose control ended the process."""
     controls = ", ".join(job.trial.scenario["controls"])
     remedy = "a control that returns, or raises an exception,"
     return SpecError.at(controls, f"code that ended its process {lost.how}", remedy)
 
 
 def can_move(jobs: Sequence[Job]) -> bool:
-    """Whether other processes can do the jobs."""
+    """Returns True if other processes can do the jobs."""
     return bool(sys.executable) and all(type(job.backend) is Simulator for job in jobs)
 
 
 def worth(jobs: Sequence[Job], workers: int) -> bool:
-    """Whether processes can do the jobs, and finish sooner than threads."""
+    """Returns True if processes can do the jobs, and finish sooner than threads."""
     if workers < 2 or not can_move(jobs):
         return False
     locked_s = sum(_locked_s(job) for job in jobs)
     whole_s = locked_s + sum(job.load for job in jobs) / PACKETS_PER_S
-    # Up to half as much, threads keep all cores busy.
+    # If the GIL is held for up to half of the time, threads keep all cores busy.
     return (
         locked_s > WORTH_S
         and locked_s * workers > whole_s / 2
@@ -104,12 +104,12 @@ def worth(jobs: Sequence[Job], workers: int) -> bool:
 
 
 def _locked_s(job: Job) -> float:
-    """The time for which a run holds the GIL."""
+    """Returns the time for which a run holds the GIL."""
     return RUN_S + (_OWN_S * job.load if "controls" in job.trial.scenario else 0.0)
 
 
 def most_that_fit(jobs: Sequence[Job], workers: int) -> int:
-    """How many processes, from 1 to `workers`, fit into memory with the largest runs.
+    """Returns how many processes, from 1 to `workers`, fit into memory with the largest runs.
 
     Threads wait for memory instead.
     """
@@ -138,7 +138,7 @@ class Peer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Closes the pipe, which tells the process to stop; kills it if it doesn't."""
+        """Closes the pipe, which makes the process stop; kills it if it doesn't."""
         self._connection.close()
         try:
             self._process.wait(_STOP_TIMEOUT_S)

@@ -21,8 +21,8 @@ def write_reproducer(
 ) -> Path | None:
     """Writes it beside the place of a result, and returns its path.
 
-    `text` is the specification or the study, `values` are those of the combination by place,
-    `words` the engine's. None if the specification can't repeat the run or the file can't be
+    `text` is the specification or the study, `values` are those of the combination by place, and
+    `words` are the engine's. None if the specification can't repeat the run or the file can't be
     written: nothing here may hide the error itself.
     """
     file = result.with_name(f"{result.name}-broken.toml")
@@ -38,7 +38,7 @@ def write_reproducer(
 
 
 def _single_run(text: str, trial: Trial, values: Mapping[str, object]) -> str | None:
-    """The specification of a single run, if it gives the same scenario."""
+    """Returns the specification of a single run, if it gives the same scenario."""
     changes = [Override(f"{place}={_inline(value)}") for place, value in values.items()]
     document = tomllib.loads(read_written(SpecificationText(text), changes, None).text)
     document.pop("sweep", None)
@@ -50,7 +50,7 @@ def _single_run(text: str, trial: Trial, values: Mapping[str, object]) -> str | 
 
 
 def _inline(value: object) -> str:
-    """A value as TOML on one line."""
+    """Returns a value as TOML on one line."""
     if isinstance(value, Mapping):
         entries = (f"{json.dumps(key)} = {_inline(one)}" for key, one in value.items())
         return "{" + ", ".join(entries) + "}"

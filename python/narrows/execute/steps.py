@@ -27,7 +27,7 @@ class JobCounter(Protocol):
 
 
 class JobSteps:
-    """The steps of a job, for as many threads as want them, until `stop` is set.
+    """The steps of a job, for any number of threads, until `stop` is set.
 
     `began_at` is the system time since which the failures of other processes count.
     """
@@ -39,9 +39,9 @@ class JobSteps:
         self._stop, self._began_at = stop, began_at
 
     def one(self, job: Job) -> bool:
-        """Does a job, unless it is done by now; False if another process is doing it.
+        """Does a job, unless it is already done; returns False if another process is doing it.
 
-        Raises InterruptedRunError when it has to stop, and what ends everything.
+        Raises InterruptedRunError when it has to stop, and any error that ends all jobs.
         """
         cache = self._cache
         with cache.claim(job.key) as ours:

@@ -21,7 +21,7 @@ def run_all(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> BatchOutcome:
-    """Runs what isn't in the store `out/runs` yet; raises StoreError if `out` is no place."""
+    """Runs the jobs that the store `out/runs` lacks; raises StoreError if `out` can't be one."""
     store = create_store(out / "runs")
     with writing(out):
         return Pool(wanted, StoreCache(store), jobs).run(watcher)

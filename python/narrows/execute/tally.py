@@ -45,7 +45,7 @@ class Tally:
         for job in jobs:
             wanted.setdefault(job.key, job)
         self.waiting = [job for key, job in wanted.items() if key not in present]
-        # The longest first, so that no core ends up with one while the others rest.
+        # The longest runs come first, so that none is left to a single core at the end.
         self.waiting.sort(key=lambda job: -job.load)
         self._lock, self._began = threading.Lock(), time.monotonic()
         self._total, self._work = len(wanted), sum(job.load for job in self.waiting)
@@ -85,7 +85,7 @@ class Tally:
         self._simulated_s += job.duration_s
 
     def state(self) -> State:
-        """The progress of all jobs together."""
+        """Returns the progress of all jobs together."""
         with self._lock:
             going = list(self._going.values())
             work = self._worked + sum(sim_s / j.duration_s * j.load for j, sim_s, _ in going)
@@ -100,7 +100,7 @@ class Tally:
             )
 
     def outcome(self) -> BatchOutcome:
-        """The outcome of all jobs."""
+        """Returns the outcome of all jobs."""
         failures = sorted(self._failures, key=lambda f: (f.cell.number, f.trial.number))
         wall_s = time.monotonic() - self._began
         return BatchOutcome(self._new, self._stored, tuple(failures), self._packets, wall_s)

@@ -23,7 +23,7 @@ class _PassThroughCache(Cache):
 def run_each(
     wanted: Iterable[Job], take: Callable[[Job, FinishedJob], None], jobs: int | None = None
 ) -> None:
-    """Runs jobs, `jobs` at once, and hands each to `take` as soon as it is done.
+    """Runs jobs, `jobs` in parallel, and hands each to `take` as soon as it is done.
 
     `take` is called from several threads. Raises the error of the first run that fails.
     """

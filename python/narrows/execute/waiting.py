@@ -24,19 +24,19 @@ class _Item:
     not_before: float = 0.0
 
     def delay_s(self) -> float:
-        """How long to wait with it."""
+        """How long to wait before the job may be taken."""
         return max(0.0, self.not_before - time.monotonic())
 
 
 class JobQueue:
-    """Jobs for several threads, until `stop` is set; then there are none left."""
+    """Jobs for several threads; empty once `stop` is set."""
 
     def __init__(self, stop: threading.Event) -> None:
         self._stop, self._lock = stop, threading.Lock()
         self._items: deque[_Item] = deque()
 
     def extend(self, jobs: Iterable[Job]) -> None:
-        """Adds jobs in their order."""
+        """Adds jobs in order."""
         with self._lock:
             self._items.extend(_Item(job) for job in jobs)
 
@@ -46,13 +46,13 @@ class JobQueue:
             self._items.append(_Item(job, time.monotonic() + LATER_S))
 
     def next(self) -> Job | None:
-        """The next job, when its time has come; None if there is none left."""
+        """Returns the next job, when its time has come; None if there is none left."""
         with self._lock:
             item = self._items.popleft() if self._items else None
         return self._due(item)
 
     def several(self, takers: int, most: int | None = None) -> dict[str, Job]:
-        """At `most` some jobs by key, a part of what is left for as many `takers`.
+        """Takes at `most` some jobs by key, a fair part of the rest for one of `takers`.
 
         None if none is left.
         """

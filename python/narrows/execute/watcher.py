@@ -13,8 +13,8 @@ TICK_S = 0.1
 class State:
     """The progress of some runs: `done` and `failed` of `total`.
 
-    `sim_s` of at most `total_s` simulated seconds have passed in all of them, and
-    `packets` have left their bottlenecks; `part` of the work is done, 0 to 1. If there are several
+    Of at most `total_s` simulated seconds, `sim_s` have passed in all runs together, and `packets`
+    have left their bottlenecks; `part` of the work is done, from 0 to 1. If there are several
     steps, `step` names the current one.
     """
 
@@ -29,14 +29,14 @@ class State:
 
 
 class Watcher(Protocol):
-    """Gets the progress about ten times a second; may raise to stop the runs."""
+    """Receives the progress about ten times a second; may raise to stop the runs."""
 
     def __call__(self, state: State, /) -> None:
-        """Takes the current state."""
+        """Receives the current state."""
 
 
 def progress_line(state: State, elapsed_s: float) -> str:
-    """A state in words, `elapsed_s` seconds after the beginning."""
+    """Describes a state in words, `elapsed_s` seconds after the beginning."""
     parts = [state.step] if state.step else []
     if state.total > 1:
         parts.append(f"{state.done} of {state.total} done")
@@ -51,7 +51,7 @@ def progress_line(state: State, elapsed_s: float) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A duration in a readable unit: 45 s, 12 min, 3.5 h."""
+    """Returns a duration in a readable unit: 45 s, 12 min, 3.5 h."""
     if seconds < 120:
         return f"{max(seconds, 1):.0f} s"
     if seconds < 7200:

@@ -1,4 +1,4 @@
-"""A process that performs short runs for the pool of another one: `narrows.execute.processes`.
+"""A process that does short runs for the pool of another one: `narrows.execute.processes`.
 
 It gets jobs through a pipe, does them as a thread of the pool would, and reports the progress of
 each. When the pipe ends, the process that started it has ended or wants it to stop.
@@ -30,7 +30,7 @@ from narrows.store import open_store
 BUSY = "busy"
 """The event that another command's process is doing a job."""
 _GRACE_S = 1.0
-"""Time for user code to stop; after that, the process ends with it."""
+"""Time for user code to stop; after that, the process ends anyway."""
 
 Event = tuple[str, str, tuple[Any, ...]]
 """A method of `narrows.execute.steps.Counts`, the key of its job, its other arguments."""
@@ -38,7 +38,7 @@ Event = tuple[str, str, tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Setup:
-    """The setup of all jobs: where runs are stored, and from when on failures count."""
+    """The setup of all jobs: where runs are stored, and since when failures count."""
 
     shared: SharedStore
     began_at: float
@@ -147,7 +147,7 @@ class _Worker:
         self._reporter.send_last()
 
     def _listen(self) -> None:
-        """Takes jobs from the pipe. Its end stops the work, and kills user code that goes on."""
+        """Takes jobs from the pipe. Its end stops the work, and kills user code that continues."""
         with suppress(EOFError, OSError):
             while (portable := self._connection.recv()) is not None:
                 self._incoming.put(portable)

@@ -21,9 +21,9 @@ class Environment(gymnasium.Env[Any, Any]):
     """An episode is a run of the simulator in which the agent sets the window of the first flow.
 
     `scenario` is "Bottleneck", "Mixed" or "Cellular", a specification as a mapping, or a function
-    from a generator of random numbers to one; the first flow's control must be `fixed`. `reward`
-    is a name of REWARDS or a function of a `Step`. A step lasts `step_ms`. The episode ends with
-    the run, as truncated. Raises InputError for what can't be run.
+    that makes a specification from a generator of random numbers; the first flow's control must be
+    `fixed`. `reward` is a name of REWARDS or a function of a `Step`. A step lasts `step_ms`. The
+    episode ends with the run, as truncated. Raises InputError for a scenario that can't be run.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - as the base class has it
@@ -52,7 +52,7 @@ class Environment(gymnasium.Env[Any, Any]):
     def step(
         self, action: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Takes an action, and lets the run go on for a step."""
+        """Takes an action, and lets the run continue for a step."""
         step = self._runs.step(np.asarray(action, np.float64).reshape(1))
         reward = float(self._reward(step)[0])
         return self._runs.observation()[0], reward, False, bool(step.over[0]), {}

@@ -1,4 +1,4 @@
-"""Rewards of the literature, by name."""
+"""Rewards from the literature, by name."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ REWARDS: Mapping[str, Reward] = {"power": power, "remy": remy, "vivace": vivace,
 
 
 def reward_of(reward: str | Reward) -> Reward:
-    """A reward of the literature by its name, or a function of the reader's.
+    """Returns a reward from the literature by its name, or the user's own function.
 
     Raises InputError for an unknown name.
     """

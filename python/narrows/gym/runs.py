@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROUND_TRIPS = 2
-"""Round trips from the start of the agent's flow to an episode's, so that it has received ACKs."""
+"""Round trips from the start of the agent's flow to an episode's start, so that ACKs have
+arrived."""
 
 
 class Runs:
@@ -90,6 +91,6 @@ class Runs:
 
 
 def spaces() -> tuple[Box, Box]:
-    """The spaces of an observation and of an action."""
+    """Returns the spaces of an observation and of an action."""
     most = largest().astype(np.float32)
     return Box(np.zeros_like(most), most), Box(-1.0, 1.0, (len(ACTIONS),))

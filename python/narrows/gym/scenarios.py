@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 Draw: TypeAlias = "Callable[[np.random.Generator], dict[str, Any]]"
-"""Draws the conditions of an episode: a scenario as the engine takes it."""
+"""Draws the conditions of an episode, as a scenario for the engine."""
 
 MBIT = 1_000_000
 BESIDE = ("cubic", "bbr", "reno")
@@ -28,7 +28,7 @@ BESIDE = ("cubic", "bbr", "reno")
 
 @cache
 def _base(flows: int, service: str) -> dict[str, Any]:
-    """A checked scenario whose numbers the episodes replace."""
+    """Returns a checked scenario whose numbers the episodes replace."""
     others = [{"cca": "cubic", "name": f"other-{n}", "start": "1s"} for n in range(flows)]
     document = {
         "name": "episode",
@@ -45,7 +45,10 @@ def _episode(
     flows: int = 0,
     service: str = "constant",
 ) -> dict[str, Any]:
-    """Rate in Mbit/s from a range, 20 to 100 ms of round trip, half to four BDP of buffer."""
+    """Draws the conditions of an episode.
+
+    The rate in Mbit/s is from a range, the round trip 20 to 100 ms, the buffer half to four BDP.
+    """
     scenario = copy.deepcopy(_base(flows, service))
     rate = round(_logarithmic(random, *rates) * MBIT)
     rtt = round(_logarithmic(random, 20.0, 100.0) * 1e6)
@@ -57,12 +60,15 @@ def _episode(
 
 
 def bottleneck(random: np.random.Generator) -> dict[str, Any]:
-    """Alone behind a drop-tail queue: 4 to 24 Mbit/s, 20 to 100 ms, half to four BDP, for 20 s."""
+    """A lone flow behind a drop-tail queue.
+
+    The rate is 4 to 24 Mbit/s, the delay 20 to 100 ms, the buffer half to four BDP, for 20 s.
+    """
     return _episode(random, (4.0, 24.0))
 
 
 def mix(random: np.random.Generator) -> dict[str, Any]:
-    """As `bottleneck` at 8 to 24 Mbit/s, with 1 to 3 flows of CUBIC, BBR or Reno from 1 s on."""
+    """Like `bottleneck` at 8 to 24 Mbit/s, with 1 to 3 flows of CUBIC, BBR or Reno from 1 s on."""
     flows = int(random.integers(1, 4))
     scenario = _episode(random, (8.0, 24.0), flows)
     for flow in scenario["flows"][1:]:
@@ -71,9 +77,9 @@ def mix(random: np.random.Generator) -> dict[str, Any]:
 
 
 def cellular(random: np.random.Generator) -> dict[str, Any]:
-    """Alone behind slots of a cellular network, whose grants grow with the backlog: 6 to 24 Mbit/s.
+    """A lone flow on a cellular network whose grants grow with the backlog: 6 to 24 Mbit/s.
 
-    At an empty queue the rate is 20 % to 80 % of that.
+    With an empty queue the rate is 20 % to 80 % of that.
     """
     scenario = _episode(random, (6.0, 24.0), service="cellular")
     least = scenario["path"]["rate_bps"] * random.uniform(0.2, 0.8)
@@ -86,10 +92,10 @@ SCENARIOS: Mapping[str, Draw] = {"Bottleneck": bottleneck, "Mixed": mix, "Cellul
 
 
 def draw_of(scenario: str | Mapping[str, Any] | Draw) -> Draw:
-    """The function that draws from a registered name, a specification or the user's own function.
+    """Returns the function for a registered name, a specification or the user's own function.
 
-    That function gets the environment's generator and returns a specification as a mapping. Raises
-    InputError if the first flow's control isn't `fixed`.
+    The user's function gets the environment's generator and returns a specification as a mapping.
+    Raises InputError if the first flow's control isn't `fixed`.
     """
     if isinstance(scenario, str):
         if scenario not in SCENARIOS:
@@ -110,10 +116,10 @@ def _check(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _logarithmic(random: np.random.Generator, least: float, most: float) -> float:
-    """A number between two, drawn uniformly on a logarithmic scale."""
+    """Draws a number between two, uniformly on a logarithmic scale."""
     return float(least * (most / least) ** random.random())
 
 
 def as_json(scenario: Mapping[str, Any]) -> str:
-    """A scenario as the native module takes it."""
+    """Returns a scenario as the native module takes it."""
     return json.dumps(scenario)

@@ -1,4 +1,4 @@
-"""Observations and actions of an agent, with units: the numbers of the engine as arrays."""
+"""An agent's observations and actions, with units: the engine's numbers as arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OBSERVATIONS = {
     "window": (MOST_WINDOW, "congestion window, in packets"),
     "in_flight": (MOST_WINDOW, "packets in flight"),
 }
-"""The numbers of an observation in their order: the largest possible value, and the meaning."""
+"""The numbers of an observation in order: the largest possible value, and the meaning."""
 
 ACTIONS = {"window_log2": "the factor by which the window changes, as its logarithm to base 2"}
 """The numbers of an action, each from -1 to 1."""
@@ -44,7 +44,7 @@ COLUMNS = (
     "in_flight",
     "pacing_mbps",
 )
-"""The numbers that the native module gives for each environment."""
+"""The numbers that the native module returns for each environment."""
 
 
 @dataclass(frozen=True)
@@ -52,28 +52,28 @@ class Step:
     """A step of several environments; each field has a number for each environment."""
 
     span_s: Numbers
-    """How long it lasted; 0 where a run was over before."""
+    """How long the step lasted; 0 if the run was already over."""
     throughput_mbps: Numbers
     sent_mbps: Numbers
     loss: Numbers
     rtt_ms: Numbers
     min_rtt_ms: Numbers
     rtt_before_ms: Numbers
-    """The round-trip time of the step before."""
+    """The round-trip time in the previous step."""
     window: Numbers
     in_flight: Numbers
     over: NDArray[np.bool_]
-    """Whether the run has come to its end."""
+    """Whether the run has ended."""
 
     def observation(self) -> NDArray[np.float32]:
-        """A row for each environment, with the columns of OBSERVATIONS."""
+        """Returns a row for each environment, with the columns of OBSERVATIONS."""
         columns: list[Numbers] = [getattr(self, name) for name in OBSERVATIONS]
         rows: Numbers = np.clip(np.stack(columns, axis=1), 0.0, largest())
         return rows.astype(np.float32)
 
 
 def largest() -> Numbers:
-    """The largest values of an observation."""
+    """Returns the largest values of an observation."""
     return np.array([most for most, _ in OBSERVATIONS.values()])
 
 
@@ -83,7 +83,7 @@ def numbers(raw: bytes) -> Numbers:
 
 
 def step_between(before: Numbers, after: Numbers) -> Step:
-    """The step from one state to the next."""
+    """Returns the step from one state to the next."""
     old = {name: before[:, at] for at, name in enumerate(COLUMNS)}
     new = {name: after[:, at] for at, name in enumerate(COLUMNS)}
     span = new["now_s"] - old["now_s"]
@@ -108,7 +108,7 @@ def _round_trip(state: dict[str, Numbers]) -> Numbers:
 
 
 def settings(windows: Numbers) -> bytes:
-    """Windows in packets as the native module takes them, without pacing rates."""
+    """Returns windows in packets as the native module takes them, without pacing rates."""
     rows = np.zeros((len(windows), 2))
     rows[:, 0] = np.round(windows)
     return rows.tobytes()

@@ -17,7 +17,7 @@ def keep_failures(run: ScriptRun, out: Path) -> list[Path]:
     A folder has the capture, the reason, and the page of `narrows analyze`, unless the packets are
     too few for one.
     """
-    # Takes longer to load than a script to play.
+    # Loading this takes longer than playing a script.
     from narrows.analyze import analyze
 
     kept = []

@@ -28,7 +28,7 @@ _SECCOMP = (6, 16)
 time.
 """
 _HOST = f"{GUEST_DIRECTORY}/host"
-"""Where the guest mounts the host's files once more, as its /tmp hides those of the host."""
+"""Where the guest mounts the host's files a second time, as its own /tmp hides the host's."""
 _INIT = """\
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp
 exec {drill} guest {here} {jobs} > {here}/{log} 2>&1
@@ -36,7 +36,7 @@ exec {drill} guest {here} {jobs} > {here}/{log} 2>&1
 
 
 def play(case: ScriptCase, kernel: BuiltKernel, drill: Path) -> list[ScriptVerdict]:
-    """Plays a script over each of its protocols in one guest, by the program `drill`."""
+    """Plays a script over each of its protocols in one guest, with the program `drill`."""
     with run_directory("uml") as directory:
         for mode in case.modes:
             text = json.dumps(_job(case, mode))

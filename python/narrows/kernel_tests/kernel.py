@@ -29,10 +29,10 @@ def build_kernel(
     force: bool = False,
     progress: BuildProgress = lambda _step, _fraction: None,
 ) -> BuiltKernel:
-    """Builds a kernel as `backends.uml.build` does, on demand with the options that scripts need.
+    """Builds a kernel as `backends.uml.build` does, if wanted with the options that scripts need.
 
-    The name of such a kernel ends with "-tests" by default. Raises InputError if there are options
-    of a file as well.
+    The name of such a kernel ends with "-tests" by default. Raises InputError if a file of options
+    is given as well.
     """
     if for_tests and config is not None:
         raise InputError.at("--config", f"{config} with --tests", "one of the two")
@@ -53,7 +53,7 @@ def build_kernel(
 
 
 def can_test(kernel: BuiltKernel) -> bool:
-    """Returns whether a kernel has the options that scripts need."""
+    """Returns True if a kernel has the options that scripts need."""
     try:
         options = (kernel.path / "config").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -62,7 +62,7 @@ def can_test(kernel: BuiltKernel) -> bool:
 
 
 def choose_kernel(name: str | None) -> BuiltKernel:
-    """The kernel of that name, or the one built last that can play scripts.
+    """Returns the kernel of that name, or the one built last that can play scripts.
 
     Raises InputError if it can't, or if there is none.
     """

@@ -1,4 +1,4 @@
-"""Plays many scripts, several at a time."""
+"""Plays many scripts, several in parallel."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ScriptRun:
 
     @property
     def is_pass(self) -> bool:
-        """Whether every script passed over each of its protocols."""
+        """True if every script passed over each of its protocols."""
         return all(verdict.is_pass for verdict in self.verdicts)
 
 
@@ -65,7 +65,7 @@ def play_all(
 ) -> ScriptRun:
     """Plays given scripts, and those of the kernel's `own` sources.
 
-    Raises InputError if there is nothing to play, or an unknown protocol among `modes`.
+    Raises InputError if there is nothing to play, or for an unknown protocol in `modes`.
     """
     for mode in modes:
         if mode not in MODES:

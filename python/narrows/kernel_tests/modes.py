@@ -1,4 +1,4 @@
-"""The protocols below TCP that a script runs over, with the addresses of both sides."""
+"""The protocols below TCP over which a script runs, with the addresses of both sides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ERRORS_V6 = {"CMSG_LEVEL_IP": "SOL_IPV6", "CMSG_TYPE_RECVERR": "IPV6_RECVERR"}
 _V4 = ("192.168.0.1", 16, "192.168.0.1", "192.0.2.1")
 _V6 = ("fd3d:0a0b:17d6::1", 48, "fd3d:0a0b:17d6:8888::1", "fd3d:fa7b:d17d::1")
 _MTU_V6 = 1520
-"""Fits the same segments as over IPv4."""
+"""The MTU that fits the same segments as over IPv4."""
 
 MODES = {
     mode.name: mode

@@ -19,7 +19,7 @@ from narrows.store.owned import owned_directory
 
 SUFFIX = ".pkt"
 FOLDER = "tools/testing/selftests/net/packetdrill"
-"""Where a kernel's sources have their scripts."""
+"""The directory of the scripts in a kernel's sources."""
 RUNNER = "ksft_runner.sh"
 """The kernel's own runner, beside its scripts."""
 _VERSION = re.compile(r"^--ip_version=(\S+)", re.MULTILINE)
@@ -27,10 +27,10 @@ _VERSION = re.compile(r"^--ip_version=(\S+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class ScriptCase:
-    """A script and the protocols that it runs over.
+    """A script and the protocols over which it runs.
 
-    `script` is where the file is, `name` what verdicts call it: the path within its kernel's tree,
-    or the one that was given. A selftest's own addresses give way to those of the kernel's runner
+    `script` is the file, and `name` its name in verdicts: the path within its kernel's tree, or the
+    given path. A selftest's own addresses are replaced by those of the kernel's runner
     (`fixed_addresses`).
     """
 
@@ -43,12 +43,12 @@ class ScriptCase:
 def find_scripts(
     paths: Sequence[Path], modes: Sequence[str] = ("ipv4",), *, tree: Path | None = None
 ) -> list[ScriptCase]:
-    """The scripts among files and below folders, over the protocols unless they name their own.
+    """Returns the scripts among files and below folders, over `modes` unless they name their own.
 
     A name that ends with v4 or v6 names one, as in google/packetdrill. Scripts of a `tree` have
     their names within it.
 
-    Raises InputError for a path that isn't there, and for a folder without scripts.
+    Raises InputError for a path that doesn't exist, and for a folder without scripts.
     """
     cases = []
     for path in paths:
@@ -78,7 +78,7 @@ def _case(script: Path, name: Path, modes: Sequence[str]) -> ScriptCase:
 
 
 def selftests(kernel: BuiltKernel) -> list[ScriptCase]:
-    """The scripts of a kernel's own sources; those of an archive are unpacked once, in the cache.
+    """Returns the scripts of a kernel's own sources; archives are unpacked once, in the cache.
 
     Raises InputError if the sources are gone or have none.
     """
@@ -95,7 +95,10 @@ def _all_in(tree: Path) -> list[ScriptCase]:
 
 
 def _unpack_once(archive: Path) -> Path:
-    """The folder of scripts alone: to read a whole archive takes longer than to play some."""
+    """Returns the folder of scripts alone.
+
+    Reading a whole archive takes longer than playing some scripts.
+    """
     if not archive.is_file() or not tarfile.is_tarfile(archive):
         raise InputError.at("--selftests", f"{archive}", "the kernel's sources, which are gone")
     state = archive.stat()

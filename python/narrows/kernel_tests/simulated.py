@@ -14,13 +14,13 @@ from narrows.kernel_tests.verdict import ScriptVerdict
 from narrows.spec.suggest import one_of
 
 _MODE = "ipv4"
-"""The simulator has no protocol below TCP; the script gets the words of this one."""
+"""The mode whose words the script gets, since the simulator has no protocol below TCP."""
 
 
 def play_simulated(profile: str, paths: Sequence[Path]) -> ScriptRun:
     """Plays scripts against the simulator's TCP of a profile.
 
-    Raises InputError for a profile that isn't known, and if there is nothing to play.
+    Raises InputError for an unknown profile, and if there is nothing to play.
     """
     profiles = _native.profiles()
     if profile not in profiles:

@@ -7,16 +7,17 @@ from pathlib import Path
 
 PASSED, FAILED, UNSUPPORTED, MISTAKE = "passed", "failed", "unsupported", "mistake"
 BROKEN = "broken"
-"""The guest ended before the script did."""
+"""The word for a guest that ended before its script did."""
 
 
 @dataclass(frozen=True)
 class ScriptVerdict:
     """The result of a script over one protocol.
 
-    `script` is its name (`ScriptCase.name`), `verdict` one of the words above; `line` and `column`
-    are where the event is that didn't pass, `message` why it didn't, `printed` the output of the
-    script's code, `events` the number of events that took place, `capture` the packets.
+    `script` is its name (`ScriptCase.name`), and `verdict` one of the words above. `line` and
+    `column` are the place of the event that failed, and `message` the reason. `printed` is the
+    output of the script's code, `events` the number of events that took place, and `capture` the
+    packets.
     """
 
     script: Path
@@ -31,17 +32,17 @@ class ScriptVerdict:
 
     @property
     def is_pass(self) -> bool:
-        """Whether all events took place as written."""
+        """True if all events took place as written."""
         return self.verdict == PASSED
 
     @property
     def place(self) -> str:
-        """Script, line and column, as compilers write them."""
+        """The script, line and column, as compilers write them."""
         at = "" if self.line is None else f":{self.line}:{self.column}"
         return f"{self.script.name}{at}"
 
     def document(self) -> dict[str, object]:
-        """For JSON."""
+        """Returns the verdict for JSON."""
         return {
             "script": str(self.script),
             "ip": self.mode,

@@ -1,4 +1,4 @@
-"""The verdicts as text, TAP and JUnit."""
+"""Prints verdicts as text, TAP and JUnit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLACE = re.compile(r"(\d+:\d+): ")
 
 
 def lines(run: ScriptRun) -> Iterator[str]:
-    """A line for each script that didn't pass, then their number."""
+    """Yields a line for each script that didn't pass, then their number."""
     for verdict in run.verdicts:
         if not verdict.is_pass:
             place, why = _place_and_reason(verdict)
@@ -28,7 +28,7 @@ def lines(run: ScriptRun) -> Iterator[str]:
 
 
 def tap(run: ScriptRun) -> Iterator[str]:
-    """The Test Anything Protocol, version 13, with a diagnosis behind each failure."""
+    """Yields the Test Anything Protocol, version 13, with a diagnosis after each failure."""
     yield "TAP version 13"
     yield f"1..{len(run.verdicts)}"
     for number, verdict in enumerate(run.verdicts, 1):
@@ -41,7 +41,7 @@ def tap(run: ScriptRun) -> Iterator[str]:
 
 
 def junit(run: ScriptRun) -> str:
-    """The XML of JUnit, which services of continuous integration read."""
+    """Returns the XML of JUnit, which services of continuous integration read."""
     suite = ET.Element(
         "testsuite",
         name=f"packetdrill on {run.name}",
@@ -81,5 +81,5 @@ def _one_line(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without the characters that XML can't contain."""
+    """Returns the text without the characters that XML can't contain."""
     return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")

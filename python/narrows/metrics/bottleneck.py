@@ -1,4 +1,4 @@
-"""Loss, utilisation and standing queue of the links."""
+"""Loss, utilization and standing queue of the links."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ QUEUE_STATISTICS = ("mean", "p5", "p50", "p95", "max")
 _FEWEST = 10
 """The fewest samples for statistics of a queue's delay."""
 _LARGEST = 65_536
-"""Bytes of the largest packet."""
+"""The IP bytes of the largest packet."""
 _COUNTERS = ("arrived_packets", "dropped_packets", "forwarded_packets", "forwarded_bytes")
 
 
 def queue_bdp(scenario: Scenario, distributions: Table, number: int = 0) -> dict[str, Any]:
-    """A link's backlog over time in bandwidth-delay products of its rate and the path.
+    """Returns a link's backlog over time, in bandwidth-delay products of its rate and the path.
 
-    Where the rate or the path's delay changes, their means from the warm-up to the end of the
-    planned run count.
+    Where the rate or the path's delay changes, their means from the warm-up to the planned end of
+    the run count.
     """
     start_ns, end_ns = float(scenario["run"]["warmup_ns"]), float(planned_end_ns(scenario))
     offer, delay = offers(scenario)[number], two_way_ns(scenario, {"rtt_ns": None})
@@ -43,7 +43,7 @@ def queue_bdp(scenario: Scenario, distributions: Table, number: int = 0) -> dict
 
 
 def queue_ms(scenario: Scenario, tables: Tables, end_s: float, number: int = 0) -> dict[str, Any]:
-    """How long a link takes to send its backlog, over time.
+    """Returns how long a link takes to send its backlog, over time.
 
     At a constant rate that is the backlog over the rate. Where the rate varies, it is computed at
     each sample, and unknown without samples.
@@ -63,19 +63,19 @@ def queue_ms(scenario: Scenario, tables: Tables, end_s: float, number: int = 0) 
 
 
 def bottleneck_summary(scenario: Scenario, tables: Tables, end_s: float) -> dict[str, Any]:
-    """The bottleneck from the warm-up to the end of the run at `end_s` seconds.
+    """Summarises the bottleneck from the warm-up to the end of the run at `end_s` seconds.
 
-    `loss_rate` is the part of arriving packets that the queue dropped; `utilization` the IP bits
-    forwarded as a part of those that the link offered; `drops` and `forwarded` count packets.
+    `loss_rate` is the share of arriving packets that the queue dropped, and `utilization` the share
+    of the link's capacity that was used, in IP bits; `drops` and `forwarded` count packets.
     """
     return _link_summary(scenario, tables, end_s, 0)
 
 
 def link_summaries(scenario: Scenario, tables: Tables, end_s: float) -> list[dict[str, Any]]:
-    """A summary like the bottleneck's for every link, with its `name`, in the order of numbers.
+    """Returns a summary like the bottleneck's for every link, with its `name`, in numerical order.
 
-    Queues are in bandwidth-delay products of the link's own rate. Empty if the
-    bottleneck is the only one.
+    Queues are in bandwidth-delay products of the link's own rate. Empty if the bottleneck is the
+    only link.
     """
     names = [name for name, _ in _links(scenario)]
     if len(names) == 1:
@@ -87,7 +87,7 @@ def link_summaries(scenario: Scenario, tables: Tables, end_s: float) -> list[dic
 
 
 def _links(scenario: Scenario) -> list[tuple[str, int]]:
-    """Names and rates in bit/s, by the links' numbers in the tables."""
+    """Returns the links' names and rates in bit/s, by their numbers in the tables."""
     path = scenario["path"]
     more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
     return [("bottleneck", path["rate_bps"]), *((link["name"], link["rate_bps"]) for link in more)]
@@ -116,19 +116,20 @@ def _link_summary(scenario: Scenario, tables: Tables, end_s: float, number: int)
 
 
 def _loss_rate(dropped: float | None, arrived: float | None) -> float | None:
-    """The part of arriving packets that was dropped.
+    """Returns the share of arriving packets that were dropped.
 
-    Packets that arrived before the warm-up's end may be dropped after it, so 1 is the maximum.
+    Packets that arrived before the warm-up's end may be dropped after it, so the share is limited
+    to 1.
     """
     part = _ratio(dropped, arrived)
     return None if part is None else min(part, 1.0)
 
 
 def _used_share(forwarded: float | None, capacity: float | None, ahead: float) -> float | None:
-    """The part of a capacity that was used.
+    """Returns the share of a capacity that was used.
 
     A packet counts when it has left, so the packet on the wire at the warm-up's end may push the
-    count above what was offered; so may a burst. `ahead` is the largest such excess.
+    count above the capacity, and so may a burst. `ahead` is the largest such excess.
     """
     if forwarded is None or capacity is None:
         return None

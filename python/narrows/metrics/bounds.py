@@ -1,7 +1,7 @@
-"""Judges checks: whether a mean lies within bounds, by its whole interval.
+"""Judges whether the mean of a metric lies within bounds, by its whole interval.
 
-Checks of a specification, situations of a suite and claims of a document are all judged
-here, and their verdicts have the same three words.
+Checks of a specification, situations of a suite and claims of a document are all judged here, with
+the same three verdicts.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class CheckVerdict(StrEnum):
 
     @classmethod
     def of(cls, passed: bool | None) -> CheckVerdict:
-        """The word for an answer; None if there is none."""
+        """Returns the verdict for an answer; None stands for undecided."""
         return {True: cls.MET, False: cls.NOT_MET, None: cls.UNDECIDED}[passed]
 
 
 def combine(answers: Iterable[bool | None]) -> bool | None:
-    """False if any is, else undecided if any is, else True; undecided for none at all."""
+    """Returns False if any answer is, else None if any is or there are none, else True."""
     known = list(answers)
     if False in known:
         return False
@@ -40,7 +40,10 @@ def combine(answers: Iterable[bool | None]) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a measurement lies within limits; if undecided, `more` trials would decide."""
+    """A decision whether a measurement lies within limits.
+
+    `more` trials would decide an undecided one.
+    """
 
     passed: bool | None
     more: int | None = 0
@@ -51,10 +54,10 @@ def decide(
 ) -> Decision:
     """Compares the interval of a mean, by default of 95 %, with limits; one may be infinite.
 
-    It passes if all of the interval lies within, and fails if all of it lies outside. Otherwise it
-    is undecided, as always with fewer than three values. `more` is None if more than a thousand
-    trials would be needed. `alone` says that a single run is asked about, not the mean over all
-    that could be: then its value decides.
+    The measurement passes if the whole interval lies within the limits, and fails if all of it lies
+    outside. Otherwise it is undecided, as always with fewer than three values. `more` is None if
+    more than a thousand trials would be needed. `alone` says that the question is about this single
+    run, not the mean over all possible ones: then its value decides.
     """
     known = [float(v) for v in values if not math.isnan(v)]
     if alone and len(known) == 1:

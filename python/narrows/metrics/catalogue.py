@@ -328,7 +328,7 @@ WORKLOAD: tuple[Metric, ...] = (
 
 
 def _over_flows(name: str) -> Metric:
-    """A metric of `WORKLOAD` for a class: totals are added, the others are means."""
+    """Returns a metric of `WORKLOAD` for a class: totals are added, other values averaged."""
 
     def values(rows: Sequence[Row]) -> list[Any]:
         return [row[name] for row in rows if row.get(name) is not None]
@@ -390,19 +390,19 @@ _ALL = {metric.name: metric for metric in (*WORKLOAD, *COMPLETION, *FLOW, *CLASS
 
 
 IN_PERCENT = ("utilization", "loss_rate", "path_loss_rate", "share", "late")
-"""Metrics that tables and figures show in per cent; `--json` and exports have them as parts."""
+"""Metrics that tables and figures show in per cent; `--json` and exports contain fractions."""
 
 
 def in_percent(column: str) -> bool:
-    """Whether tables and figures show a column of `summary` or `flows` in per cent."""
+    """Returns True if tables and figures show a column of `summary` or `flows` in per cent."""
     return column.rpartition(".")[2] in IN_PERCENT
 
 
 def scale_of(column: str) -> int:
-    """The number by which the values of a column are multiplied where people read them."""
+    """Returns the factor by which the values of a column are multiplied for people."""
     return 100 if in_percent(column) else 1
 
 
 def find(column: str) -> Metric | None:
-    """The metric of a column of `summary` or `flows`, such as "bbr.share"; None for others."""
+    """Returns the metric of a column of `summary` or `flows`, such as "bbr.share", or None."""
     return _ALL.get(column.rpartition(".")[2])

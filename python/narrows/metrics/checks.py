@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Combination:
-    """One combination: its number, its label, its values by place, its metrics, its flows."""
+    """A combination: its number, its label, its values by place, its metrics, its flows."""
 
     number: int
     label: str
@@ -32,11 +32,11 @@ class Combination:
     scenario: Scenario
     groups: Sequence[str]
     alone: bool = False
-    """Whether a single run is meant."""
+    """Whether the combination is a single run."""
 
     @property
     def owners(self) -> list[str]:
-        """Everything that has series."""
+        """The names of everything that has series."""
         from narrows.metrics.series import owners
 
         return owners(self.scenario, self.groups)
@@ -50,7 +50,7 @@ class RunMeasurements:
     series: Callable[[], RunSeries]
 
     def value(self, check: ResultCheck) -> Reading:
-        """The value that a check asks for, or why there is none."""
+        """Returns the value that a check asks for, or why there is none."""
         from narrows.metrics.taken import Reading, take
 
         if check.taken is not None:
@@ -61,14 +61,14 @@ class RunMeasurements:
 
 @dataclass(frozen=True, slots=True)
 class CheckOutcome:
-    """A check with the value of each trial; `more` trials would decide it if it is undecided."""
+    """The value of a check in each trial; `more` trials would decide an undecided check."""
 
     check: ResultCheck
     values: tuple[float, ...]
     passed: bool | None
     more: int | None = 0
     why: str = ""
-    """Why there is no value, if there is none."""
+    """The reason why there is no value, if there is none."""
 
     @property
     def verdict(self) -> CheckVerdict:
@@ -77,7 +77,7 @@ class CheckOutcome:
 
     @property
     def scale(self) -> int:
-        """The number by which its values are multiplied where people read them."""
+        """The factor by which the values are multiplied for people."""
         return scale_of(self.check.metric or "")
 
     @property
@@ -92,7 +92,10 @@ class CheckOutcome:
 
     @property
     def remedy(self) -> str:
-        """How many more trials would decide it, in words; empty if it is decided."""
+        """The number of further trials that would decide the check, in words.
+
+        Empty if it is decided.
+        """
         if self.passed is not None:
             return ""
         if self.more is None:
@@ -159,7 +162,7 @@ def _known_places(one: ResultCheck, place: str, cases: Sequence[Combination]) ->
 
 
 def _known_series(taken: SeriesNumber, place: str, cases: Sequence[Combination]) -> None:
-    """Every series must belong to something that a combination has; a link's columns are known."""
+    """Raises InputError for a series that no combination has, or an unknown column of a link."""
     owners = list(dict.fromkeys(name for case in cases for name in case.owners))
     for key, asked in taken.conditions():
         here = f"{place}.series" if key == "series" else f"{place}.{key}.series"
@@ -184,8 +187,8 @@ def judge(
 ) -> CheckOutcome:
     """Judges a check by the trials of a combination.
 
-    A check without a value in some trial, such as a time that never came, isn't met. `alone` says
-    that no more than this one run was meant: then its value decides.
+    A check isn't met if some trial has no value for it, such as the time of an event that never
+    happened. `alone` says that the question is about this single run only: then its value decides.
     """
     if not runs:
         return CheckOutcome(check, (), None, why="no run")
@@ -205,7 +208,7 @@ def judge_all(
     cases: Sequence[Combination],
     runs: Mapping[int, Sequence[RunMeasurements]],
 ) -> Iterator[CombinationOutcome]:
-    """Every check of every combination to which it applies; `runs` has their runs by number."""
+    """Yields every check of every combination to which it applies; `runs` are by number."""
     for case in cases:
         measured = runs.get(case.number, ())
         for check in checks:
@@ -214,7 +217,10 @@ def judge_all(
 
 
 def narrow(values: Sequence[float], within: float, relative: bool) -> bool:
-    """Whether half of the 95 % interval of the mean is at most `within` (of the mean)."""
+    """Returns True if half of the mean's 95 % interval is at most `within`.
+
+    If `relative`, `within` is a fraction of the mean.
+    """
     limit = within * abs(mean(values)) if relative else within
     return half_width(values) <= limit
 

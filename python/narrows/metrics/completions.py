@@ -1,13 +1,13 @@
-"""Completion times of a run, the transfers of each class of flows together.
+"""The completion times of a run, for the transfers of each class of flows together.
 
 A transfer is a flow with a size, a flow of a chain, or a unit of a workload: a flow that arrives,
 an answer, a chunk of video. For a workload only transfers that began after the warm-up count; for
 flows with a size all do.
 
-Slowdown is the completion time as a multiple of the minimum: the payload at the rate of the slowest
-link it crosses, in full packets, and two round trips, or one on an existing connection. It is given
-by size, since a mean over all transfers is dominated by the many short ones, and a mean over bytes
-by the few long ones.
+Slowdown is the completion time as a multiple of the minimum: the payload in full packets at the
+rate of the slowest link on the way, plus two round trips, or one on an existing connection. It is
+given by size, since many short transfers dominate the mean over all transfers, and a few long ones
+the mean over bytes.
 """
 
 from __future__ import annotations
@@ -31,12 +31,15 @@ SLOWDOWNS = ("mean", "p50", "p95", "p99")
 CONNECTED = ("requests", "video", "adaptive_video")
 """Workloads whose transfers follow one another on one connection."""
 ENDLESS = ("on_off", "udp", "ping")
-"""Workloads without transfers that end."""
+"""Workloads whose transfers never end."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizeRange:
-    """Transfers of more than `above` and at most `most` bytes of payload (all larger if None)."""
+    """Transfers of more than `above` and at most `most` bytes of payload.
+
+    None is no upper limit.
+    """
 
     name: str
     title: str
@@ -53,13 +56,13 @@ SIZES = (
 
 
 def can_complete(flow: Flow) -> bool:
-    """Whether a described flow has transfers that end."""
+    """Returns True if a described flow has transfers that end."""
     work = flow.get("workload")
     return flow["size_bytes"] is not None if work is None else work["kind"] not in ENDLESS
 
 
 def completing(scenario: Scenario, groups: Sequence[str]) -> list[str]:
-    """The classes with transfers that end, in the order of the flows."""
+    """Returns the classes with transfers that end, in the order of the flows."""
     flows = zip(scenario["flows"], groups, strict=True)
     return list(dict.fromkeys(group for flow, group in flows if can_complete(flow)))
 
@@ -67,12 +70,12 @@ def completing(scenario: Scenario, groups: Sequence[str]) -> list[str]:
 def transfers(
     scenario: Scenario, completions: Table, groups: Sequence[str] | None = None
 ) -> Columns:
-    """Every transfer that counts, by flow and start.
+    """Returns every transfer that counts, by flow and start.
 
     The columns are `flow`, `class`, `name`, `start_s`, `size_bytes`, `fct_s`, `slowdown`, and
-    `late`, which is 1 for those beyond their deadline, and NaN without one.
-    `completions` is the table of a run; `groups` names the class of every flow by id, by
-    default its control.
+    `late`, which is 1 for transfers that missed their deadline, and NaN without a deadline.
+    `completions` is the table of a run; `groups` names the class of every flow by id, by default
+    its control.
     """
     flows = scenario["flows"]
     named = list(groups) if groups is not None else [str(flow["cca"]) for flow in flows]
@@ -103,7 +106,10 @@ def transfers(
 
 
 def _least_times(scenario: Scenario, rows: Columns, constant_s: np.ndarray) -> np.ndarray:
-    """The least time of each transfer in s: `constant_s`, unless rates or delays change."""
+    """Returns the minimum time of each transfer in s.
+
+    It is `constant_s` unless rates or delays change.
+    """
     if not len(rows) or not (least := LeastTimes(scenario)).varies:
         return constant_s
     trips = [_trips(flow) for flow in scenario["flows"]]
@@ -118,13 +124,13 @@ def _least_times(scenario: Scenario, rows: Columns, constant_s: np.ndarray) -> n
 
 
 def _trips(flow: Mapping[str, Any]) -> float:
-    """The fewest round trips that a transfer of a flow takes."""
+    """Returns the fewest round trips of a flow's transfer."""
     kind = kind_of(flow)
     return 0.5 if kind == "media" else 1 if kind in CONNECTED else 2
 
 
 def _least(facts: FlowFacts) -> tuple[float, float]:
-    """The minimum time of a transfer in seconds: a fixed part, and the part per byte of payload."""
+    """Returns the minimum time of a transfer in s: a fixed part, and a part per payload byte."""
     byte_s = wire_ratio(facts.described) * 8 / facts.rate_bps
     return _trips(facts.described) * facts.two_way_ms / 1e3, byte_s
 
@@ -134,10 +140,10 @@ def completion_summaries(
     tables: Tables,
     groups: Sequence[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """An entry for every class with transfers that end; times are in seconds.
+    """Returns an entry for every class with transfers that end; times are in seconds.
 
     `unfinished` counts the transfers that weren't done at the end of the run, or is None if that
-    isn't known. Percentiles don't include them, so they look better than they are.
+    isn't known. Percentiles don't include them, and so look better than they are.
     """
     named = list(groups) if groups is not None else [str(f["cca"]) for f in scenario["flows"]]
     classes = completing(scenario, named)
@@ -160,9 +166,10 @@ def completion_summaries(
 def _late_share(
     scenario: Scenario, tables: Tables, groups: Sequence[str], name: str, rows: Columns
 ) -> float | None:
-    """The share of a class's transfers with a deadline that took longer; None without any.
+    """Returns the share of a class's transfers that missed their deadline; None without deadlines.
 
-    Unfinished transfers count once they have missed it. None, too, if the tables don't list them.
+    Unfinished transfers count once they have missed theirs. None, too, if the tables don't list
+    them.
     """
     known = rows["late"][~np.isnan(rows["late"])]
     beyond = 0
@@ -176,7 +183,7 @@ def _late_share(
 
 
 def _open_and_late(tables: Tables, ident: int, flow: Flow) -> int | None:
-    """The open transfers of a flow that are beyond its deadline; None if no table has them.
+    """Returns the open transfers of a flow that are past its deadline; None if no table has them.
 
     A frame of a call that isn't shown is lost, never late.
     """
@@ -211,9 +218,10 @@ def _by_size(rows: Columns) -> Iterator[dict[str, Any]]:
 
 
 def statistics(values: NDArray[Any], names: Sequence[str]) -> dict[str, float | None]:
-    """Named statistics of values in any order, None without any: "mean", "min", "max", "p95".
+    """Returns named statistics of values in any order: "mean", "min", "max", "p95".
 
-    A percentile is the smallest value that this share of the values doesn't exceed.
+    All are None without values. A percentile is the smallest value that this share of the values
+    doesn't exceed.
     """
     ordered, mean = np.sort(values), mean_of(values)
     return {name: mean if name == "mean" else _nearest_rank(ordered, name) for name in names}
@@ -234,7 +242,7 @@ def _open_transfers(
     groups: Sequence[str],
     name: str,
 ) -> int | None:
-    """Flows with a size that have no row, and the open transfers of workloads."""
+    """Counts flows with a size and no row, and the open transfers of workloads."""
     total = 0
     for ident, flow in enumerate(scenario["flows"]):
         if groups[ident] != name or not can_complete(flow):
@@ -247,7 +255,7 @@ def _open_transfers(
 
 
 def _open_of_flow(tables: Tables, ident: int, flow: Flow) -> int | None:
-    """The transfers of a flow that weren't done at the end; None if no table has them."""
+    """Counts the transfers of a flow that weren't done at the end; None if no table has them."""
     if flow.get("workload") is not None:
         return _last_internal(tables, ident, "open_transfers")
     ages = _ages_s(tables, ident, flow)
@@ -255,7 +263,7 @@ def _open_of_flow(tables: Tables, ident: int, flow: Flow) -> int | None:
 
 
 def _ages_s(tables: Tables, ident: int, flow: Flow) -> list[float] | None:
-    """The age at the end of the run of the open transfer of a flow without a workload, in a list.
+    """Returns the age of the open transfer of a flow without a workload at the end, in a list.
 
     The list is empty in a gap of a chain, and after a stop in one. None if no table has the age.
     """
@@ -278,7 +286,7 @@ def _ages_s(tables: Tables, ident: int, flow: Flow) -> list[float] | None:
 
 
 def _has_begun(tables: Tables, ident: int) -> bool:
-    """Whether a chain that may have ended has an open flow: it received more than finished ones."""
+    """Returns True if a chain that may have ended received data beyond its finished flows."""
     done = columns(tables["completions"])
     finished = float(done.where(done["flow"] == ident).floats("size_bytes").sum())
     received = columns(tables["flow_samples"]).having("flow", [ident]).floats("received_bytes")
@@ -286,7 +294,7 @@ def _has_begun(tables: Tables, ident: int) -> bool:
 
 
 def _last_internal(tables: Tables, ident: int, name: str) -> int | None:
-    """The last value of a flow's internal that counts something; None without any."""
+    """Returns the last value of a flow's internal that is a counter; None without values."""
     internals = tables.get("internals")
     if internals is None:
         return None

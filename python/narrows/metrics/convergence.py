@@ -1,7 +1,7 @@
-"""How long flows take to share fairly, and to keep doing so.
+"""How long flows take to reach a fair share, and to keep it.
 
-RFC 5166 counts the time to near-fair shares among the properties of a control
-(section 2.3, "Fairness and Convergence"); here it is measured on a complete run.
+RFC 5166 counts the time to near-fair shares among the properties of a control (section 2.3,
+"Fairness and Convergence"); here it is measured on a complete run.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def convergence_s(
 
 
 def _rarest(flow_samples: Table, flows: Sequence[int]) -> float:
-    """The longest time in s between two rows of a flow.
+    """Returns the longest time in s between two rows of a flow.
 
-    What a flow received in a window can't be told from rarer rows.
+    Rarer rows don't show what a flow received in a window.
     """
     longest = 0.0
     for part in columns(flow_samples).parts():
@@ -68,7 +68,7 @@ def _rarest(flow_samples: Table, flows: Sequence[int]) -> float:
 
 
 def of_run(scenario: Scenario, flow_samples: Table, end_s: float) -> float | None:
-    """The convergence time of a run's endless flows, from the start of the last one on.
+    """Returns the convergence time of a run's endless flows, from the start of the last one on.
 
     Flows in the reverse direction share another link, and don't count.
     """

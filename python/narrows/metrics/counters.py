@@ -21,7 +21,7 @@ CounterGrowth = dict[int, dict[str, int | None]]
 
 @dataclass(frozen=True)
 class _CounterState:
-    """The counters of a flow or link in its last row up to a time, with that row's time in s."""
+    """The counters of a flow or link in its last row up to a time, and that row's time in s."""
 
     time_s: float
     counters: Mapping[str, Any]
@@ -40,12 +40,12 @@ class Counters:
         self._table, self._key = columns(table), key
 
     def growth(self, names: Sequence[str], start_s: float, end_s: float) -> CounterGrowth:
-        """The growth of each counter in `names` from `start_s` to `end_s`, for every key.
+        """Returns the growth of each counter in `names` from `start_s` to `end_s`, for every key.
 
         A counter has its value in the last row up to each time (zero before the first, and at time
         0), so both ends should be sampled instants, as the warm-up and the end of a run are. Nulls,
-        which a back end doesn't know, stay nulls. Keys ascend; those without a row up to the end
-        are left out.
+        where a back end doesn't know a counter, stay nulls. Keys ascend; keys without a row up to
+        the end are left out.
         """
         early: dict[int, _CounterState] = {}
         late: dict[int, _CounterState] = {}
@@ -79,11 +79,11 @@ def _increment(late: _CounterState, early: _CounterState, name: str) -> int | No
 def growth(
     samples: pl.DataFrame, key: str, columns: Sequence[str], start_s: float, end_s: float
 ) -> pl.DataFrame:
-    """The growth of each counter in `columns` from `start_s` to `end_s`, for every `key`.
+    """Returns the growth of each counter in `columns` from `start_s` to `end_s`, for every `key`.
 
     A counter has its value in the last row up to each time (zero before the first), so both ends
-    should be sampled instants, as the warm-up and the end of a run are. Nulls stay nulls. Gives
-    `key` and the columns, ascending by key.
+    should be sampled instants, as the warm-up and the end of a run are. Nulls stay nulls. The
+    result has `key` and the columns, ascending by key.
     """
     import polars as pl
 
@@ -94,7 +94,10 @@ def growth(
 
 
 def total(grown: Iterable[dict[str, int | None]], name: str) -> int | None:
-    """The sum of a counter's growth over keys; None if there are none or one isn't known."""
+    """Returns the sum of a counter's growth over keys.
+
+    None if there are none or one isn't known.
+    """
     values = [one[name] for one in grown]
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None

@@ -24,10 +24,10 @@ _UNKNOWN: _Exact = (None, None, None)
 
 
 def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
-    """The `value` and `weight` rows of one distribution, ascending by value.
+    """Returns the `value` and `weight` rows of one distribution, ascending by value.
 
-    `table` is the `distributions` table; `kind` is "rtt_ms" or "one_way_ms" with a
-    flow's id, or "queue_bytes" with a link's.
+    `table` is the `distributions` table; `kind` is "rtt_ms" or "one_way_ms" with a flow's id, or
+    "queue_bytes" with a link's.
     """
     import polars as pl
 
@@ -36,7 +36,7 @@ def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
 
 
 def distributions(table: Table) -> dict[tuple[str, int], Columns]:
-    """Every distribution by its kind and id, ascending by value."""
+    """Returns every distribution by its kind and id, ascending by value."""
     found: dict[tuple[str, int], list[NDArray[np.intp]]] = {}
     rows = columns(table)
     kinds, idents = rows["kind"], rows["id"]
@@ -60,15 +60,15 @@ def _ascends(rows: Columns) -> bool:
 
 
 def weighted_mean(rows: Table) -> float | None:
-    """The mean of `value` weighted by `weight`; None without any weight."""
+    """Returns the mean of `value` weighted by `weight`; None without weights."""
     (mean,) = _statistics(columns(rows), ["mean"])
     return mean
 
 
 def weighted_quantile(rows: Table, share: float) -> float | None:
-    """The smallest value that at least `share` (0 to 1) of the weight doesn't exceed.
+    """Returns the smallest value that at least `share` (0 to 1) of the weight doesn't exceed.
 
-    `rows` ascend by value. None without any weight.
+    `rows` ascend by value. None without weights.
     """
     return _native.weighted_quantile(*_arrays(columns(rows)), share)
 
@@ -82,8 +82,8 @@ EXACT: Mapping[str, Mapping[str, str]] = {
         "max": "queue_max_bytes",
     },
 }
-"""The kinds of the rows with a distribution's exact mean, minimum and maximum, which its buckets
-round."""
+"""The kinds of the rows with the exact mean, minimum and maximum of a distribution with rounded
+buckets."""
 
 
 def exact_statistics(
@@ -92,10 +92,10 @@ def exact_statistics(
     names: Iterable[str],
     scale: float = 1.0,
 ) -> dict[str, Any]:
-    """The named statistics of one of the distributions from `distributions`.
+    """Returns the named statistics of one of the distributions from `distributions`.
 
-    Like `statistics`, but with the exact mean, minimum and maximum if the back end knows them, and
-    all others between these two.
+    Like `statistics`, but with the exact mean, minimum and maximum if the back end knows them; all
+    other statistics lie between the latter two.
     """
     rows = parts.get(of)
     if rows is None:

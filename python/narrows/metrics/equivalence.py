@@ -17,7 +17,7 @@ from enum import StrEnum
 from narrows.metrics import intervals
 
 LEAST_TRIALS = 3
-"""With fewer values on either side nothing is decided: two may coincide by chance."""
+"""Nothing is decided with fewer values on either side: two may coincide by chance."""
 MOST_TRIALS = 1000
 """Larger numbers of trials aren't computed."""
 
@@ -34,10 +34,10 @@ class EquivalenceVerdict(StrEnum):
 class Difference:
     """The difference of two means and half of its interval of `level`; both may be unknown.
 
-    `trials` is the number of values on the side that has fewer. `spread` is the standard deviation
-    of the difference of one trial, and `freedom` the degrees of freedom that each trial adds: they
-    predict the interval that more trials would give. More trials don't reduce `fixed_spread`, the
-    standard deviation of a single observation.
+    `trials` is the number of values on the side with fewer. `spread` is the standard deviation of
+    the difference of one trial, and `freedom` the degrees of freedom that each trial adds: they
+    predict the interval after more trials. More trials don't reduce `fixed_spread`, the standard
+    deviation of a single observation.
     """
 
     mean: float
@@ -56,7 +56,7 @@ class Difference:
         return self.mean - self.half_width, self.mean + self.half_width
 
     def verdict(self, limit: float) -> EquivalenceVerdict:
-        """The verdict for a largest allowed difference of `limit`."""
+        """Returns the verdict for a largest allowed difference of `limit`."""
         if self.trials < LEAST_TRIALS:
             return EquivalenceVerdict.UNDECIDED
         size = abs(self.mean)
@@ -69,7 +69,7 @@ class Difference:
         )
 
     def more_trials(self, limit: float) -> int | None:
-        """How many more trials would decide, if mean and spread stay as they are.
+        """Returns how many more trials would decide, if mean and spread stay as they are.
 
         Zero if it is decided; None if more than `MOST_TRIALS` in all would be needed.
         """
@@ -92,7 +92,10 @@ class Difference:
 
 
 def of_means(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """The difference of the means of two independent samples, after Welch; neither is empty."""
+    """Returns the difference of the means of two independent samples, after Welch.
+
+    Neither is empty.
+    """
     return Difference(
         mean=intervals.mean(first) - intervals.mean(second),
         half_width=intervals.difference_half_width(first, second),
@@ -103,9 +106,9 @@ def of_means(first: Sequence[float], second: Sequence[float]) -> Difference:
 
 
 def of_observation(first: Sequence[float], observed: float) -> Difference:
-    """The distance of one observation from the mean of a sample, with its prediction interval.
+    """Returns the distance of one observation from a sample's mean, with its prediction interval.
 
-    The observation is assumed to vary like the sample: its own variation can't be measured, since
+    The observation is assumed to vary like the sample. Its own variation can't be measured, since
     it happened once on a network that can't be run again.
     """
     spread = intervals.deviation(first)
@@ -121,7 +124,7 @@ def of_observation(first: Sequence[float], observed: float) -> Difference:
 
 
 def of_pairs(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """The mean difference of paired trials; neither side is empty."""
+    """Returns the mean difference of paired trials; neither side is empty."""
     differences = [a - b for a, b in zip(first, second, strict=True)]
     return Difference(
         mean=intervals.mean(differences),

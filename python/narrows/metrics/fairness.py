@@ -1,4 +1,4 @@
-"""How evenly flows share."""
+"""Measures of fairness between flows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from narrows import _native
 
 
 def shares(amounts: Iterable[float | None]) -> list[float | None]:
-    """Each amount as a part of their sum (0 to 1); None where it is unknown or all are zero."""
+    """Returns each amount as a share of their sum; None where it is unknown or all are zero."""
     return _native.shares(list(amounts))
 
 

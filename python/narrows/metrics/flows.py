@@ -39,7 +39,7 @@ _COUNTERS = ("received_bytes", "wire_bytes", "retransmitted")
 
 
 def completion_times(completions: pl.DataFrame) -> pl.DataFrame:
-    """The `completions` table with `fct_s` (seconds), by flow and start."""
+    """Returns the table `completions` with `fct_s` (seconds), by flow and start."""
     import polars as pl
 
     fct = (pl.col("end_s") - pl.col("start_s")).alias("fct_s")
@@ -47,10 +47,10 @@ def completion_times(completions: pl.DataFrame) -> pl.DataFrame:
 
 
 def slowdown(fct_s: float | None, size_bytes: float, rate_bps: float, rtt_s: float) -> float | None:
-    """A completion time as a multiple of the minimum; None for an unfinished flow.
+    """Returns a completion time as a multiple of the minimum; None for an unfinished flow.
 
-    The minimum is a round trip to connect, the payload in full packets at the bottleneck's
-    rate, and a round trip until the last acknowledgement.
+    The minimum is a round trip to connect, the payload in full packets at the bottleneck's rate,
+    and a round trip until the last acknowledgement.
     """
     if fct_s is None:
         return None
@@ -58,17 +58,17 @@ def slowdown(fct_s: float | None, size_bytes: float, rate_bps: float, rtt_s: flo
 
 
 def mbps(amount_bytes: float | None, span_s: float) -> float | None:
-    """Bytes in a span of seconds as 10^6 bit/s; None if either means nothing."""
+    """Converts bytes in a span of seconds to 10^6 bit/s; None if either is meaningless."""
     return None if amount_bytes is None or span_s <= 0 else amount_bytes * 8 / span_s / 1e6
 
 
 def flow_summaries(scenario: Scenario, tables: Tables, end_s: float) -> list[dict[str, Any]]:
-    """One entry for every flow, and for every flow of a chain, in the order of ids and starts.
+    """Summarises every flow, and every flow of a chain, in the order of ids and starts.
 
     `end_s` is the end of the run in seconds. The flows of a chain carry the chain's name and their
-    number in it (`instance`); `throughput_mbps` isn't known for each of them, and `rtt_ms` is that
-    of the whole chain. There is `one_way_ms`, too, where a router saw the flow's data. A flow that
-    isn't done has the `fct_s` None. A flow with a workload has one entry, with the summary of
+    number in it (`instance`); their own `throughput_mbps` isn't known, and their `rtt_ms` is that
+    of the whole chain. `one_way_ms` exists where a router saw the flow's data. `fct_s` is None for
+    an unfinished flow. A flow with a workload has one entry, with the summary of
     `narrows.metrics.workloads` as `workload`.
     """
     run = _Run(scenario, tables, end_s)
@@ -106,16 +106,16 @@ class _Run:
         self.total_bytes = sum(amount for amount in received if amount is not None)
 
     def lives(self, ident: int) -> list[dict[str, Any]]:
-        """The finished flows of an entry, by start."""
+        """Returns the finished flows of an entry, by start."""
         return self.finished.get(ident, [])
 
     def rtt(self, ident: int) -> dict[str, Any]:
-        """The statistics of a flow's RTTs, each of which counts once, and the mean over time."""
+        """Returns the statistics of a flow's RTTs, each counting once, and the mean over time."""
         of_each = exact_statistics(self.rtts, ("rtt_ms", ident), RTT_STATISTICS)
         return {**of_each, TIME_MEAN: self._rtt_over_time(ident)}
 
     def _rtt_over_time(self, ident: int) -> float | None:
-        """The mean of the latest RTT at the sample times.
+        """Returns the mean over time of the latest RTT.
 
         A flow that sends little has few RTTs, each of which holds for long.
         """
@@ -128,10 +128,10 @@ class _Run:
         return float(latest[known].mean()) if known.any() else None
 
     def delay(self, ident: int) -> dict[str, Any]:
-        """The queueing delays of a flow if its path's own delay changes; otherwise nothing.
+        """Returns the queueing delays of a flow if its path's own delay changes; otherwise nothing.
 
-        Half of the delay is that of the instant at which the packet left, and half that of its
-        acknowledgement's.
+        The path's delay is half of its value when the packet left plus half of its value when the
+        acknowledgement left.
         """
         own = two_way_ns(self.scenario, self.scenario["flows"][ident])
         if not own.varies:
@@ -148,19 +148,22 @@ class _Run:
         return {"delay_ms": statistics(beyond, RTT_STATISTICS)}
 
     def least_s(self, ident: int, start_s: float, size_bytes: float) -> dict[str, Any]:
-        """The least time of a transfer where the rates or the delay change; otherwise nothing."""
+        """Returns the minimum time of a transfer where the rates or the delay change.
+
+        Otherwise nothing.
+        """
         least = self.least.of(ident, start_s, size_bytes, 2.0)
         return {} if least is None else {"least_s": least}
 
     def one_way(self, ident: int) -> dict[str, Any]:
-        """The one-way delays of a flow's data, where the back end sees them."""
+        """Returns the one-way delays of a flow's data, where the back end sees them."""
         of = ("one_way_ms", ident)
         if of not in self.rtts:
             return {}
         return {"one_way_ms": exact_statistics(self.rtts, of, RTT_STATISTICS)}
 
     def single(self, ident: int, lives: list[dict[str, Any]]) -> dict[str, Any]:
-        """A flow that isn't a chain."""
+        """Summarises a flow that isn't a chain."""
         flow = self.scenario["flows"][ident]
         if lives:
             life, counters = lives[0], self.whole.get(ident, _NOTHING)
@@ -184,7 +187,7 @@ class _Run:
         }
 
     def with_workload(self, ident: int) -> dict[str, Any]:
-        """A flow with a workload counts as an endless one."""
+        """Summarises a flow with a workload as an endless flow."""
         flow = self.scenario["flows"][ident]
         lives, internals = columns(self.tables["completions"]), columns(self.tables["internals"])
         rows = lives.where(lives["flow"] == ident).sort_by("start_s")
@@ -193,12 +196,12 @@ class _Run:
         return {**self.single(ident, []), "workload": summary}
 
     def _active_s(self, flow: Flow) -> float:
-        """How long an endless flow was active in the counted part of the run."""
+        """Returns how long an endless flow was active in the counted part of the run."""
         stop_s = self.end_s if flow["stop_ns"] is None else flow["stop_ns"] / 1e9
         return float(min(self.end_s, stop_s) - max(self.warmup_s, flow["start_ns"] / 1e9))
 
     def chain(self, ident: int, lives: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The flows of a chain; the last may be unfinished."""
+        """Summarises the flows of a chain; the last may be unfinished."""
         flow, rtt = self.scenario["flows"][ident], self.rtt(ident)
         every = [*lives, *self._open_flow(ident, lives)]
         of_all = zip(every, self._shares(ident, every), strict=True)
@@ -223,7 +226,7 @@ class _Run:
         ]
 
     def _open_flow(self, ident: int, lives: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The flow that received the data after the last finished flow of a chain."""
+        """Summarises the flow that received the data after the last finished flow of a chain."""
         flow, counters = self.scenario["flows"][ident], self.whole.get(ident, _NOTHING)
         if counters["received_bytes"] is None:
             return []
@@ -247,10 +250,10 @@ class _Run:
         ]
 
     def _shares(self, ident: int, lives: Sequence[Mapping[str, Any]]) -> list[float | None]:
-        """The shares of a chain's flows, which add up to the chain's.
+        """Returns the shares of a chain's flows, which add up to the chain's.
 
-        They follow one another, so only one can be partly in the warm-up: it has what the chain
-        received from then on, without the sizes of those after it.
+        The flows follow one another, so only one can be partly in the warm-up. Its amount is what
+        the chain received since the warm-up, minus the sizes of the later flows.
         """
         received = self.counted.get(ident, _NOTHING)["received_bytes"]
         if received is None or not self.total_bytes:
@@ -269,7 +272,7 @@ _NOTHING: dict[str, Any] = dict.fromkeys(_COUNTERS, 0)
 
 
 def _lives(completions: Table) -> dict[int, list[dict[str, Any]]]:
-    """The finished flows by id, each ordered by start."""
+    """Returns the finished flows by id, each list ordered by start."""
     lists: dict[int, list[dict[str, Any]]] = {}
     for row in columns(completions).sort_by("flow", "start_s").rows():
         life = row | {"fct_s": row["end_s"] - row["start_s"]}

@@ -35,12 +35,12 @@ def harms(
     on: Sequence[str],
     better: Better | None = None,
 ) -> pl.DataFrame:
-    """The harm for every row of `beside` that has a partner in `alone`.
+    """Returns the harm for every row of `beside` that has a partner in `alone`.
 
     Both frames hold `metric` and the columns `on`, which match the rows, such as the path and the
-    seed. If there are several partners, their mean counts. Without `better` the metric's own
-    direction counts, and "more" if it has none. Gives `on`, `alone`, `beside` and `harm`, in the
-    order of `beside`.
+    seed. Several partners are averaged. By default `better` is the metric's own direction, or
+    "more" if it has none. The result has `on`, `alone`, `beside` and `harm`, in the order of
+    `beside`.
     """
     import polars as pl
 

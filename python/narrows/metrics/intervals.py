@@ -12,7 +12,7 @@ import numpy as np
 LEVEL = 0.95
 _STEPS = 20_001
 _ROUNDING = 1e-9
-"""Smaller half-widths, as a part of the mean, are due to rounding."""
+"""Smaller half-widths, relative to the mean, are due to rounding."""
 _NO_WIDTH = re.compile(r"± 0(?![.\d])")
 
 
@@ -32,12 +32,12 @@ def student(freedom: float, level: float = LEVEL) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """The arithmetic mean of at least one value."""
+    """Returns the arithmetic mean of at least one value."""
     return math.fsum(values) / len(values)
 
 
 def deviation(values: Sequence[float]) -> float:
-    """The sample standard deviation; zero for a single value."""
+    """Returns the sample standard deviation; zero for a single value."""
     if len(values) < 2:
         return 0.0
     middle = mean(values)
@@ -99,7 +99,7 @@ def _at_most(successes: int, trials: int, p: float) -> float:
 
 
 def explain_zero(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, and one more that explains "± 0" if they have it."""
+    """Yields the lines, and one more that explains "± 0" if it occurs in them."""
     found = False
     for line in lines:
         found = found or _NO_WIDTH.search(line) is not None
@@ -111,9 +111,9 @@ def explain_zero(lines: Iterable[str]) -> Iterator[str]:
 def difference_half_width(
     first: Sequence[float], second: Sequence[float], level: float = LEVEL
 ) -> float:
-    """Half of the interval of the difference of two means, by default of 95 %, by Welch.
+    """Returns half of the interval of the difference of two means, by default 95 %, after Welch.
 
-    Their variances may differ. Infinite if either is a single value.
+    Their variances may differ. Infinite if either side is a single value.
     """
     if len(first) < 2 or len(second) < 2:
         return math.inf

@@ -1,4 +1,4 @@
-"""The metrics that the table and the page of a study begin with."""
+"""The metrics that come first in the table and on the page of a study."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ OF_APPLICATIONS = (
 )
 """The leading metrics of a class that has the metric on the left: a call, a video, transfers.
 
-The first row that fits counts: the frames of calls and the chunks of videos are transfers, too.
+The first matching row counts, since the frames of calls and the chunks of videos are transfers,
+too.
 """
 FIRST = (
     "utilization", "loss_rate", "queue_mean_ms", "share",
     "jain", "goodput_mbps", "delay_p95_ms", "convergence_s",
 )  # fmt: skip
-"""The leading metrics of other studies; one that only flow classes have is shown for each class."""
+"""The leading metrics of other studies; a metric that only flow classes have is shown for each
+class."""
 MOST_COLUMNS = 8
 VARIES = 0.05
-"""The least difference of means that counts: absolute for shares, else relative to the largest."""
+"""The smallest difference of means that counts: absolute for shares, else relative to the
+largest."""
 
 
 def leading(metrics: Sequence[str]) -> list[str]:
@@ -54,10 +57,10 @@ def opening(
 ) -> str | None:
     """Returns the metric that the page opens on, if possible one with a value everywhere.
 
-    The first of these that exists: a metric with `expected` bounds; a metric of an application, if
-    it varies; the share of a class, if it varies, which most other sweeps are about; the metric of
-    the table whose means differ most. The differences of shares are absolute, those of other
-    metrics relative to the largest mean.
+    It is the first that exists of these: a metric with `expected` bounds; a metric of an
+    application, if it varies; the share of a class, if it varies, which most other sweeps are
+    about; the metric of the table whose means differ most. The differences of shares are absolute,
+    those of other metrics relative to the largest mean.
     """
     everywhere = [name for name in metrics if all(name in cell["values"] for cell in cells)]
     metrics = everywhere or metrics

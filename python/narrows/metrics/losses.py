@@ -1,4 +1,4 @@
-"""Loss of data packets on the whole path."""
+"""The loss of data packets on the whole path."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def loss_summary(scenario: Scenario, tables: Tables, info: RunInfo) -> dict[str, Any] | None:
-    """The data packets lost from the warm-up to the end of the run.
+    """Counts the data packets lost from the warm-up to the end of the run.
 
     None if packets can be lost only at the bottleneck, whose own summary suffices. `sent` counts
-    the data packets that senders sent; `dropped` those dropped or lost anywhere on the path, and
-    `loss_rate` is their part. `queues` were dropped by the queues of links, and `elsewhere` by
-    impairments, such as a policer, or by the path's own loss. All are None on back ends that don't
-    know the losses of each flow.
+    the data packets that senders sent, `dropped` those dropped or lost anywhere on the path, and
+    `loss_rate` is the share of the latter. `queues` counts the drops of the links' queues, and
+    `elsewhere` the losses by impairments, such as a policer, or by the path's own loss. All are
+    None on back ends that don't know the losses of each flow.
 
-    `places` has the losses of each impairment and of the path's own loss: place in the
-    specification, kind and `dropped`. Back ends that don't report them have None there, and
-    `queues` are then what the links dropped, SYNs among them, or None where data and
+    `places` lists the losses of each impairment and of the path's own loss: place in the
+    specification, kind and `dropped`. Back ends that don't report them have None there. Then
+    `queues` counts everything that the links dropped, including SYNs, or is None where data and
     acknowledgements share a queue. The summaries of the links have the drops of each queue.
     """
     path = scenario["path"]
@@ -66,7 +66,10 @@ def _places(path: Path, losses: Mapping[str, int]) -> list[dict[str, Any]]:
 
 
 def _queue_drops(scenario: Scenario, tables: Tables, warmup_s: float, end_s: float) -> int | None:
-    """Packets that links dropped; without reversed flows only forward links carry data."""
+    """Counts the packets that links dropped.
+
+    Without reversed flows only forward links carry data.
+    """
     if any(flow.get("reverse") for flow in scenario["flows"]):
         return None
     name, last = "dropped_packets", len(scenario["path"].get("links", ()))

@@ -1,4 +1,4 @@
-"""A metric is declared once, for the tables, the figures and the reference."""
+"""The declaration of a metric, which the tables, the figures and the reference share."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Reader: TypeAlias = Callable[[Any], Any]
 class Metric:
     """A number of a run, of a flow or of a class of flows.
 
-    `read` takes it from a `RunFacts`, a `FlowFacts` or the rows of a class; None is a value that
-    can't be known. `better` says which direction is good, if any. The axis of a `part` shows 0 to
-    1; a metric with a `centre` diverges from it. `measure` computes it from the tables of the run
-    if the summary lacks it.
+    `read` computes it from a `RunFacts`, a `FlowFacts` or the rows of a class; None stands for a
+    value that can't be known. `better` says which direction is good, if any. The axis of a `part`
+    shows 0 to 1; the colours of a metric with a `centre` diverge from it. `measure` computes it
+    from the tables of the run if the summary lacks it.
     """
 
     name: str
@@ -41,13 +41,16 @@ class Metric:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
     def of_class(self, read: Callable[[Sequence[Row]], Any], how: str) -> Metric:
-        """The same metric of a class, computed from the rows of its flows; `how` describes that."""
+        """Returns the same metric for a class.
+
+        `how` describes how the rows of its flows give it.
+        """
         return replace(self, read=read, meaning=f"{self.meaning}; {how}")
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """The data for a metric of a run: its summary and the rows of its flows."""
+    """The inputs of a metric of a run: its summary and the rows of its flows."""
 
     entry: Entry
     rows: Sequence[Row]
@@ -60,7 +63,7 @@ class RunFacts:
 
     @property
     def bdp_bytes(self) -> float:
-        """The rate times the two-way delay of the path."""
+        """The path's bandwidth-delay product in bytes."""
         return float(self.path["rate_bps"] * self.path["rtt_ns"] / 8e9)
 
     def goodputs(self) -> dict[str, float]:
@@ -70,7 +73,7 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class FlowFacts:
-    """The data for a metric of a flow: its entry in the summary, its description, the path."""
+    """The inputs of a metric of a flow: its entry in the summary, its description, the path."""
 
     entry: Entry
     described: Entry
@@ -93,18 +96,18 @@ class FlowFacts:
 
 
 def two_way_ms(path: Entry, flow: Entry) -> float:
-    """The two-way delay of a described flow without queueing: its own, or the path's."""
+    """Returns the two-way delay of a described flow without queueing: its own, or the path's."""
     own = flow["rtt_ns"]
     return float(path["rtt_ns"] if own is None else own) / 1e6
 
 
 def by_their_names(scenario: Entry) -> dict[str, Entry]:
-    """The flows of a scenario by name."""
+    """Returns the flows of a scenario by name."""
     return {flow["name"]: flow for flow in scenario["flows"]}
 
 
 def by_name(rows: Iterable[Row], key: str) -> dict[str, float | None]:
-    """A value of every flow; the mean for a chain."""
+    """Returns a value of every flow by name; the mean for a chain."""
     values: dict[str, list[float | None]] = {}
     for row in rows:
         values.setdefault(row["name"], []).append(row[key])
@@ -112,12 +115,12 @@ def by_name(rows: Iterable[Row], key: str) -> dict[str, float | None]:
 
 
 def total(values: Iterable[Any]) -> Any:  # noqa: ANN401 (whole numbers stay whole)
-    """The sum of the known values; None if there are none."""
+    """Returns the sum of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def average(values: Iterable[float | None]) -> float | None:
-    """The mean of the known values; None if there are none."""
+    """Returns the mean of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None

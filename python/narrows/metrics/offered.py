@@ -1,9 +1,9 @@
-"""The capacity of a link over time, and the two-way delay of a path, as the scenario gives them.
+"""The capacity of a link over time, and the two-way delay of a path, according to the scenario.
 
 A rate may follow `[[changes]]`, the service `steps` or the opportunities of a `trace`; the path's
-delay may follow `[[changes]]`. The services `tbf` and `htb` offer their own rate, and `wifi` what
-full batches carry if that is more than the link's rate; others offer the link's rate. Times are in
-ns, amounts in IP bytes; both may be arrays.
+delay may follow `[[changes]]`. The services `tbf` and `htb` offer their own rate, and `wifi` the
+rate of full batches if it exceeds the link's rate; others offer the link's rate. Times are in ns,
+amounts in IP bytes; both may be arrays.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Offer(Protocol):
     burst_bytes: float
     """Bytes that may leave at once, ahead of the rate."""
     margin: float
-    """The fraction by which more may pass, since random waits count by their mean."""
+    """The fraction by which the capacity may be exceeded, since only the mean of random waits
+    counts."""
 
     def bytes_until(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
         """The bytes offered from time 0 to a time."""
@@ -44,30 +45,33 @@ class Offer(Protocol):
 
 @dataclass(frozen=True)
 class StepFunction:
-    """A value that changes at given times: `values[i]` from `starts_ns[i]` on, the first at 0."""
+    """A value that changes at given times: `values[i]` from `starts_ns[i]` on.
+
+    The first start is 0.
+    """
 
     starts_ns: Numbers
     values: Numbers
 
     @classmethod
     def of(cls, first: float, changes: Mapping[int, float]) -> StepFunction:
-        """A value from time 0 on, and its later values by their times in ns."""
+        """Returns the function with a value from time 0 on, and later values by time in ns."""
         steps = dict(sorted(({0: first} | dict(changes)).items()))
         return cls(np.array(list(steps), float), np.array(list(steps.values()), float))
 
     @property
     def varies(self) -> bool:
-        """Whether it ever changes."""
+        """True if the value ever changes."""
         return len(self.values) > 1
 
     def at(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
-        """The value at a time; a change counts from its instant on."""
+        """Returns the value at a time; a change counts from its instant on."""
         row = np.searchsorted(self.starts_ns, time_ns, side="right") - 1
         found: Numbers = self.values[np.maximum(row, 0)]
         return found
 
     def integral(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)
-        """The value times ns, from time 0 to a time."""
+        """Returns the integral over ns from time 0 to a time."""
         before = np.concatenate([[0.0], np.cumsum(np.diff(self.starts_ns) * self.values[:-1])])
         row = np.maximum(np.searchsorted(self.starts_ns, time_ns, side="right") - 1, 0)
         found: Numbers = before[row] + (time_ns - self.starts_ns[row]) * self.values[row]
@@ -120,9 +124,9 @@ class TraceOffer:
 
 
 def offers(scenario: Scenario, *, fastest: bool = False) -> list[Offer]:
-    """The capacity of each link, by the links' numbers in the tables.
+    """Returns the capacity of each link, by the links' numbers in the tables.
 
-    `fastest` takes the rate within a batch of `wifi`, which nothing exceeds, not the link's.
+    `fastest` uses the rate within a batch of `wifi`, which nothing exceeds, instead of the link's.
     """
     path: Mapping[str, Any] = scenario["path"]
     more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
@@ -156,27 +160,27 @@ def _offer(scenario: Scenario, link: Mapping[str, Any], *, fastest: bool) -> Off
 
 
 def _batch_bytes(service: Mapping[str, Any]) -> float:
-    """IP bytes of a full batch of `wifi`."""
+    """Returns the IP bytes of a full batch of `wifi`."""
     packet_ns = (PACKET_BYTES + service["overhead_bytes"]) * 8 * _NS / service["phy_rate_bps"]
     fitting = min(service["max_packets_packets"], service["max_time_ns"] // packet_ns)
     return float(PACKET_BYTES * max(fitting, 1))
 
 
 def _batch_ns(service: Mapping[str, Any], ip_bytes: float) -> float:
-    """How long a batch of full packets takes on the medium, with the mean backoff."""
+    """Returns the time of a batch of full packets on the medium, with the mean backoff."""
     sent = ip_bytes + ip_bytes / PACKET_BYTES * service["overhead_bytes"]
     airtime = sent * 8 * _NS / service["phy_rate_bps"]
     return float(airtime + service["access_ns"] + service["contention_ns"] / 2)
 
 
 def wire_ratio(flow: Mapping[str, Any]) -> float:
-    """IP bytes for each byte of a flow's payload, in full packets: the least that it takes."""
+    """Returns the IP bytes per byte of a flow's payload, in full packets: the lowest ratio."""
     datagrams = flow["cca"] == "none"
     return PACKET_BYTES / (DATAGRAM_BYTES if datagrams else PAYLOAD_BYTES)
 
 
 def two_way_ns(scenario: Scenario, flow: Mapping[str, Any]) -> StepFunction:
-    """The two-way delay of a flow without queueing: its own, or the path's, which may change."""
+    """Returns a flow's two-way delay without queueing: its own, or the path's, which may change."""
     if flow["rtt_ns"] is not None:
         return StepFunction.of(float(flow["rtt_ns"]), {})
     changes = (change for change in scenario.get("changes", ()) if "rtt_ns" in change)
@@ -187,14 +191,14 @@ def two_way_ns(scenario: Scenario, flow: Mapping[str, Any]) -> StepFunction:
 
 
 def drain_ms(offer: Offer, time_s: Numbers, backlog_bytes: Numbers) -> Numbers:
-    """How long after each time a backlog has left the link, in ms."""
+    """Returns how long after each time a backlog has left the link, in ms."""
     now_ns = time_s * _NS
     found: Numbers = (offer.time_of(offer.bytes_until(now_ns) + backlog_bytes) - now_ns) / 1e6
     return np.where(backlog_bytes > 0, np.maximum(found, 0.0), 0.0)
 
 
 class LeastTimes:
-    """The least times of transfers where the path's delay or a link's speed isn't constant."""
+    """The minimum times of transfers where the path's delay or a link's speed isn't constant."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario, self._offers = scenario, offers(scenario, fastest=True)
@@ -208,11 +212,14 @@ class LeastTimes:
         ) or any("rtt_ns" in change for change in changes)
 
     def of(self, ident: int, start_s: float, size_bytes: float, trips: float) -> float | None:
-        """The least time in s of a transfer that starts at `start_s`; None where nothing changes.
+        """Returns the minimum time in s of a transfer that starts at `start_s`.
 
-        That are `trips` of the least two-way delay since its start, and the payload in full packets
-        over the link that takes longest for it. Payload leaves once the connection is there, a
-        round trip before the last acknowledgement's, and a link may let a burst pass at once.
+        None if nothing changes.
+
+        It consists of `trips` of the lowest two-way delay since the start, and of the payload in
+        full packets over the link that takes longest for it. Payload leaves once the connection is
+        established, a round trip before the last acknowledgement, and a link may let a burst pass
+        at once.
         """
         if not self.varies:
             return None

@@ -1,7 +1,7 @@
 """Time series of a run by name: of a class or a flow ("bbr.cwnd"), or of a link.
 
-A series is a column of `flow_samples` or `queue_samples`, one that is derived from their counters,
-or an internal of a congestion control. What is derived is declared here, for `[[check]]` and
+A series is a column of `flow_samples` or `queue_samples`, a series derived from their counters, or
+an internal of a congestion control. The derived series are declared here, for `[[check]]` and
 docs/reference/metrics.md.
 """
 
@@ -31,21 +31,21 @@ _KEYS = ("time_s", "flow", "link")
 
 @dataclass(frozen=True)
 class Samples:
-    """A series of one flow or link: numbers (NaN if unknown) or texts, by the time in s."""
+    """The series of a flow or link: numbers (NaN if unknown) or texts, by the time in s."""
 
     time_s: Numbers
     values: NDArray[Any]
 
     @property
     def has_values(self) -> bool:
-        """Whether any value is."""
+        """True if any value is known."""
         if self.values.dtype.kind != "f":
             return len(self.values) > 0
         return bool(np.isfinite(self.values).any())
 
     @property
     def has_content(self) -> bool:
-        """Whether any value is, and isn't an empty text."""
+        """True if any value is known and isn't an empty text."""
         return self.has_values and (self.values.dtype.kind == "f" or any(self.values))
 
 
@@ -58,7 +58,9 @@ class RunSeries:
     tables: Tables
 
     def read(self, owner: str, name: str) -> list[Samples]:
-        """The series of every flow of a class, or that of a flow or link; empty if there is none.
+        """Returns the series of every flow of a class, or of a flow or link.
+
+        Empty if there is none.
 
         For `completion_s` the times are those at which the transfers began.
         """
@@ -72,7 +74,7 @@ class RunSeries:
         return [found for flow in flows if (found := self._of_flow(flow, name)) is not None]
 
     def internals(self, owner: str) -> list[str]:
-        """The names of the internals that the control of a class tells."""
+        """Returns the names of the internals that the control of a class reports."""
         table = self.tables.get("internals")
         if table is None:
             return []
@@ -80,7 +82,7 @@ class RunSeries:
         return sorted(set(rows["name"].tolist()))
 
     def _share(self, flows: Sequence[int]) -> Samples:
-        """The share of each flow in the bytes of all, at the times of the first one."""
+        """Returns the share of each flow in the bytes of all, at the first flow's sample times."""
         table = columns(self.tables["flow_samples"])
         every = [_rows(table, "flow", flow) for flow in range(len(self.scenario["flows"]))]
         times = every[flows[0]].floats("time_s")
@@ -115,27 +117,27 @@ class DerivedSeries:
 
 
 def flows_of(scenario: Scenario, groups: Sequence[str], owner: str) -> list[int]:
-    """The numbers of the flows of a class, or of a flow; none if there is no such name."""
+    """Returns the numbers of the flows of a class, or of a flow; empty for an unknown name."""
     members = [number for number, group in enumerate(groups) if group == owner]
     names = [flow["name"] for flow in scenario["flows"]]
     return members or [number for number, name in enumerate(names) if name == owner]
 
 
 def links(scenario: Scenario) -> list[str]:
-    """The names of the links by their numbers."""
+    """Returns the names of the links by their numbers."""
     path = scenario["path"]
     more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
     return [BOTTLENECK, *(link["name"] for link in more)]
 
 
 def owners(scenario: Scenario, groups: Sequence[str]) -> list[str]:
-    """Everything that has series: classes, flows and links."""
+    """Returns everything that has series: classes, flows and links."""
     names = (flow["name"] for flow in scenario["flows"])
     return list(dict.fromkeys([*groups, *names, *links(scenario)]))
 
 
 def series_columns(table: str) -> list[str]:
-    """The columns of a table that are series."""
+    """Returns the columns of a table that are series."""
     found = {entry["name"]: entry["columns"] for entry in _native.tables()}
     return [column["name"] for column in found[table] if column["name"] not in _KEYS]
 
@@ -151,7 +153,10 @@ def _values(rows: Columns, name: str) -> NDArray[Any]:
 
 
 def _internal(table: Table | None, flow: int, name: str, times: Numbers) -> Samples | None:
-    """An internal at the instants of the flow's samples; NaN where the control doesn't tell it."""
+    """Returns an internal at the instants of the flow's samples.
+
+    NaN where the control reports none.
+    """
     if table is None:
         return None
     rows = _rows(columns(table).having("name", [name]), "flow", flow)
@@ -182,7 +187,7 @@ def _completions(table: Table | None, flows: Sequence[int]) -> Samples:
 
 
 def _increments(rows: Columns, name: str) -> Numbers:
-    """How much a counter grew since the sample before; NaN at the first."""
+    """Returns how much a counter grew since the previous sample; NaN at the first."""
     grown: Numbers = np.diff(rows.floats(name), prepend=np.nan)
     return grown
 
@@ -200,7 +205,7 @@ def _part(part: str, whole: str) -> Callable[[Columns, Scenario], Numbers]:
 
 
 def _ratio(part: Numbers, whole: Numbers) -> Numbers:
-    """The quotient; NaN where the divisor is zero."""
+    """Returns the quotient; NaN where the divisor is zero."""
     found: Numbers = np.full(len(part), np.nan)
     np.divide(part, whole, out=found, where=whole > 0)
     return found
@@ -217,7 +222,7 @@ def _queue_ms(rows: Columns, scenario: Scenario) -> Numbers:
 
 
 def _offer_of(rows: Columns, scenario: Scenario) -> Offer:
-    """The capacity of the link of these rows."""
+    """Returns the capacity of the link of these rows."""
     return offers(scenario)[int(rows["link"][0]) if len(rows) else 0]
 
 

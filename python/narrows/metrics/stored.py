@@ -1,4 +1,4 @@
-"""The finished runs of a store, as checks read them."""
+"""Reads the finished runs of a store for checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class StoreMeasurements:
         self._store = store
 
     def of(self, plan: Plan, trial: Trial) -> RunMeasurements | None:
-        """A run; None if it isn't there."""
+        """Returns a run; None if it isn't there."""
         row = self._summary.get(trial.hash)
         if row is None:
             return None

@@ -23,15 +23,17 @@ def summarise(
     info: RunInfo,
     groups: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """A run in numbers, from the warm-up on; None is a value that can't be known.
+    """Summarises a run in numbers, from the warm-up on.
 
-    `groups` names the class of every flow by id, by default its control.
-    `narrows.metrics.flows` explains `flows`, and `narrows.metrics.bottleneck` explains `bottleneck`
-    and `links`, which is present if there are several. `losses` (`narrows.metrics.losses`) is
-    present if packets can be lost elsewhere than at the bottleneck, `completions`
-    (`narrows.metrics.completions`) if flows or transfers can end. `perf` covers the whole run.
-    `invalid`, present only in invalid runs, gives the reason. Further metrics, such as
-    `convergence_s`, are declared in `narrows.metrics.catalogue`.
+    None stands for a value that can't be known.
+
+    `groups` names the class of every flow by id, by default its control. `narrows.metrics.flows`
+    explains `flows`, and `narrows.metrics.bottleneck` explains `bottleneck` and `links`, which is
+    present if there are several. `losses` (`narrows.metrics.losses`) is present if packets can be
+    lost elsewhere than at the bottleneck, `completions` (`narrows.metrics.completions`) if flows or
+    transfers can end. `perf` covers the whole run. `invalid`, present only in invalid runs, gives
+    the reason. Further metrics, such as `convergence_s`, are declared in
+    `narrows.metrics.catalogue`.
     """
     links = link_summaries(scenario, tables, info.end_s)
     losses = loss_summary(scenario, tables, info)

@@ -1,6 +1,6 @@
-"""A run's summary as tables: `summary` has one row, `flows` one for every flow.
+"""Turns a run's summary into tables: `summary` with one row, and `flows` with one for every flow.
 
-Both are made from the result of `narrows.metrics.summarise` by the declarations in
+Both are made from the result of `narrows.metrics.summarise` according to the declarations in
 `narrows.metrics.catalogue`. In `summary` the flows of a class (an entry's name, or else its
 control) are combined. The successive flows of a chain count as one flow with their mean goodput.
 """
@@ -37,10 +37,10 @@ def summary_columns(
     completing: Collection[str] = (),
     workloads: Sequence[str | None] = (),
 ) -> list[str]:
-    """The numbers in `summary` for a run with these classes of flows.
+    """Returns the numbers in `summary` for a run with these classes of flows.
 
-    `completing` are those with transfers that end (`narrows.metrics.completions`); `workloads` are
-    the kinds of the workloads of all flows.
+    `completing` are the classes with transfers that end (`narrows.metrics.completions`);
+    `workloads` are the kinds of the workloads of all flows.
     """
     kinds = set(zip(groups, workloads, strict=False))
     classes = [
@@ -56,20 +56,23 @@ def summary_columns(
 
 
 def columns_of(plan: Plan) -> list[str]:
-    """The numbers in `summary` for the runs of a plan."""
+    """Returns the numbers in `summary` for the runs of a plan."""
     scenario = plan.trials[0].scenario
     workloads = [(flow["workload"] or {}).get("kind") for flow in scenario["flows"]]
     return summary_columns(plan.groups, completing(scenario, plan.groups), workloads)
 
 
 def _application(kinds: Collection[str | None]) -> list[Metric]:
-    """The metrics of the applications of a class."""
+    """Returns the metrics of the applications of a class."""
     known = [metric for kind, its in APPLICATION.items() if kind in kinds for metric in its]
     return list({metric.name: metric for metric in known}.values())
 
 
 def summary_tables(entry: Entry, groups: Sequence[str]) -> NativeTables:
-    """The tables `summary` and `flows` of a run; `groups` holds the class of each flow by id."""
+    """Returns the tables `summary` and `flows` of a run.
+
+    `groups` has the class of each flow by id.
+    """
     classes = _classes(entry, groups)
     rows = _flows(entry, classes)
     return NativeTables(
@@ -78,7 +81,7 @@ def summary_tables(entry: Entry, groups: Sequence[str]) -> NativeTables:
 
 
 def summary_row(entry: Entry, groups: Sequence[str]) -> dict[str, Any]:
-    """The row of `summary`."""
+    """Returns the row of `summary`."""
     classes = _classes(entry, groups)
     return _summary(entry, classes, _flows(entry, classes))
 
@@ -89,7 +92,7 @@ def _classes(entry: Entry, groups: Sequence[str]) -> dict[str, str]:
 
 
 def _flows(entry: Entry, classes: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The rows of `flows`."""
+    """Returns the rows of `flows`."""
     described, path = by_their_names(entry["scenario"]), entry["scenario"]["path"]
     facts = [FlowFacts(flow, described[flow["name"]], path) for flow in entry["flows"]]
     return [_flow(flow, classes) for flow in facts]
@@ -98,7 +101,7 @@ def _flows(entry: Entry, classes: Mapping[str, str]) -> list[dict[str, Any]]:
 def _summary(
     entry: Entry, classes: Mapping[str, str], rows: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The run, then each class in the order of the flows."""
+    """Returns the run's numbers, then those of each class in the order of the flows."""
     facts = RunFacts(entry, rows)
     completions = {found["class"]: found for found in entry.get("completions", ())}
     row = {metric.name: metric.read(facts) for metric in RUN}
@@ -112,7 +115,7 @@ def _summary(
 
 
 def _completions(name: str, found: Entry | None) -> dict[str, Any]:
-    """Statistics of all transfers of a class; otherwise the two means are over its flows."""
+    """Returns statistics of all transfers of a class; empty if its transfers never end."""
     if found is None:
         return {}
     row = {f"{name}.{metric.name}": metric.read(found) for metric in COMPLETION}
@@ -121,7 +124,7 @@ def _completions(name: str, found: Entry | None) -> dict[str, Any]:
 
 
 def _flow(facts: FlowFacts, classes: Mapping[str, str]) -> dict[str, Any]:
-    """A row of `flows`."""
+    """Returns a row of `flows`."""
     flow = facts.entry
     place = {"name": flow["name"], "class": classes[flow["name"]]}
     row = {**place, "instance": flow.get("instance", 0), "cca": flow["cca"]}
@@ -130,7 +133,7 @@ def _flow(facts: FlowFacts, classes: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _workload(flow: Entry) -> dict[str, Any]:
-    """The application's metrics, if the flow has a workload."""
+    """Returns the application's metrics, if the flow has a workload."""
     if "workload" not in flow:
         return {}
     seen = flow["workload"]
@@ -139,7 +142,7 @@ def _workload(flow: Entry) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> _native.ArrowTable:
-    """A table whose types depend on the columns alone, never on the values."""
+    """Returns a table whose types depend on the columns alone, never on the values."""
     names = dict.fromkeys(name for row in rows for name in row)
     return _native.table([(name, _type(name), _column(name, rows)) for name in names])
 

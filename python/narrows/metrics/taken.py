@@ -1,6 +1,6 @@
-"""Takes a number from a time series within a period, as `[[check]]` asks for.
+"""Computes a number from a time series within a period, as `[[check]]` asks for.
 
-Series are the samples of a run: what happens between two samples isn't seen. Both ends of a period
+Series are the samples of a run: events between two samples aren't seen. Both ends of a period
 belong to it. At a sample where a value is unknown, no condition about it holds.
 """
 
@@ -34,22 +34,22 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Period:
-    """A period in s; `end_s` belongs to it."""
+    """A period in s, which includes `end_s`."""
 
     begin_s: float
     end_s: float
 
     def holds(self, time_s: Numbers) -> Flags:
-        """For each time, whether it lies within the period."""
+        """Returns for each time whether it lies within the period."""
         return (time_s >= self.begin_s - _SLACK_S) & (time_s <= self.end_s + _SLACK_S)
 
 
 class _NoValue(Exception):  # noqa: N818 (it is the answer, not an error)
-    """The reason why there is no number."""
+    """There is no number, for this reason."""
 
 
 def take(taken: SeriesNumber, run: RunSeries) -> Reading:
-    """The number that is taken from a run; the names must be among `series.owners`."""
+    """Returns the number of a run; its series must be among `series.owners`."""
     try:
         period = _period(taken, run)
         asked = taken.condition
@@ -61,7 +61,7 @@ def take(taken: SeriesNumber, run: RunSeries) -> Reading:
 
 
 def _require_series(run: RunSeries, asked: Condition) -> list[Samples]:
-    """The series of a condition; raises _NoValue if the run hasn't any."""
+    """Returns the series of a condition; raises _NoValue if the run hasn't any."""
     found = [one for one in run.read(asked.owner, asked.name) if one.has_values]
     if not found:
         told = ", ".join(run.internals(asked.owner))
@@ -93,7 +93,7 @@ def _rtt_s(run: RunSeries) -> float:
 def _when(
     condition: Condition, run: RunSeries, period: _Period, never: float | None = None
 ) -> float:
-    """When a condition begins to hold for the nth time; raises _NoValue without `never`."""
+    """Returns when a condition begins to hold for the nth time; raises _NoValue without `never`."""
     time_s, holds = _holds_for_any(condition, run)
     within = period.holds(time_s)
     times = time_s[within][_begins(holds[within])]
@@ -105,7 +105,7 @@ def _when(
 
 
 def _holds_for_any(condition: Condition, run: RunSeries) -> tuple[Numbers, Flags]:
-    """Where a condition holds for any flow of its class, at the times of the first one."""
+    """Returns where a condition holds for any flow of its class, at the times of the first flow."""
     found = _require_series(run, condition)
     time_s = found[0].time_s
     holds = [_as_of(one.time_s, _holds(condition, one.values), time_s) for one in found]
@@ -137,13 +137,13 @@ def _number(text: str) -> float:
 
 
 def _as_of(time_s: Numbers, holds: Flags, wanted: Numbers) -> Flags:
-    """The value of the latest sample at or before each time."""
+    """Returns the value of the latest sample at or before each time."""
     at = np.searchsorted(time_s, wanted + _SLACK_S, side="right") - 1
     return (at >= 0) & holds[np.maximum(at, 0)]
 
 
 def _begins(holds: Flags) -> Flags:
-    """The samples at which a condition begins to hold; the first sample counts."""
+    """Returns the samples at which a condition begins to hold; the first sample counts."""
     return holds & ~np.concatenate(([False], holds[:-1]))
 
 
@@ -166,7 +166,7 @@ def _of_one(taken: SeriesNumber, series: Samples, period: _Period, run: RunSerie
 
 
 def _window_means(series: Samples, period: _Period, window_s: float) -> Samples:
-    """Means over whole windows from the begin of the period on, at the begin of each."""
+    """Returns means over whole windows from the start of the period on, at the start of each."""
     if series.values.dtype.kind != "f":
         raise _NoValue("texts have no average")
     count = int((period.end_s - period.begin_s) / window_s + _SLACK_S)
@@ -198,7 +198,7 @@ def _of_condition(
 
 
 def _longest(holds: Flags, time_s: Numbers, period: _Period) -> float:
-    """The longest stretch of samples at which it holds, each up to the next one."""
+    """Returns the longest stretch of samples at which it holds, each lasting up to the next one."""
     ends = np.append(time_s[1:], min(period.end_s, time_s[-1] + 1e9))
     begins = np.flatnonzero(_begins(holds))
     lasts = np.flatnonzero(_begins(holds[::-1])[::-1])
@@ -211,7 +211,7 @@ def _percentile(share: float) -> Callable[[Numbers], Any]:
 
 
 def _growth(values: Numbers) -> float:
-    """The last value over the first."""
+    """Returns the last value divided by the first."""
     return float(values[-1] / values[0]) if values[0] else float("inf")
 
 

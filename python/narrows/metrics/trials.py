@@ -1,4 +1,4 @@
-"""The trials of a run together: the means of their metrics, and what the trials share."""
+"""Combines the trials of a run: the means of their metrics, and what the trials share."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ REMEDY = (
 
 
 def alike(digests: Iterable[Sequence[str]]) -> str:
-    """A sentence if the trials of conditions are the same run, by the digests of each condition.
+    """Returns a sentence about trials that are one and the same run, by each condition's digests.
 
-    Empty if none has equal trials.
+    Empty if no condition has only equal trials.
     """
     several = [each for each in digests if len(each) > 1]
     same = sum(len(set(each)) == 1 for each in several)
@@ -34,15 +34,15 @@ def alike(digests: Iterable[Sequence[str]]) -> str:
 def join_trials(runs: Sequence[Entry], groups: Sequence[str]) -> dict[str, Any]:
     """Returns the scenario once, the means over the valid trials, and the summary of each trial.
 
-    `groups` holds the class of each flow by id. The scenario is the first trial's; those of the
-    others differ in their seeds, which stand with each trial.
+    `groups` has the class of each flow by id. The scenario is the first trial's; the others differ
+    in their seeds, which are given with each trial.
     """
     shared = [{key: value for key, value in run.items() if key != "scenario"} for run in runs]
     return {"scenario": runs[0]["scenario"], "means": means(runs, groups), "runs": shared}
 
 
 def means(runs: Sequence[Entry], groups: Sequence[str]) -> dict[str, dict[str, float | None]]:
-    """The mean of each column of `summary` over the valid trials that have a value.
+    """Returns the mean of each column of `summary` over the valid trials that have a value.
 
     `half_width` is half of its 95 % interval by Student's t, None for a single value; `trials` is
     the number of values.

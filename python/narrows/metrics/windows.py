@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SHORTEST_REST = 0.25
-"""A last window shorter than this part of a full one is joined to the previous one."""
+"""A last window shorter than this fraction of a full one is joined to the previous one."""
 
 
 def edges(end_s: float, window_s: float) -> NDArray[np.float64]:
-    """The borders of windows of `window_s` seconds that cover 0 to `end_s`.
+    """Returns the borders of windows of `window_s` seconds that cover 0 to `end_s`.
 
-    The last window ends at `end_s` and may be shorter, or a little longer, than
-    the others. A run that ended at once has a whole window. Raises ValueError for a negative end,
-    and for windows that aren't above zero.
+    The last window ends at `end_s` and may be shorter, or a little longer, than the others. A run
+    that ended at once has a whole window. Raises ValueError for a negative end, and for windows
+    that aren't above zero.
     """
     if not (end_s >= 0 and window_s > 0):
         raise ValueError(f"windows of {window_s} s up to {end_s} s: found no time to cover")
@@ -41,7 +41,7 @@ def edges(end_s: float, window_s: float) -> NDArray[np.float64]:
 def increments(
     time_s: NDArray[np.float64], counter: NDArray[np.float64], borders: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """How much a cumulative counter grew in each window.
+    """Returns how much a cumulative counter grew in each window.
 
     Between two samples the counter is assumed to grow evenly. If the borders fall on samples, as
     with the usual intervals, nothing is estimated.
@@ -50,11 +50,10 @@ def increments(
 
 
 def increments_by_key(table: Table, key: str, name: str, borders: Floats) -> dict[int, Floats]:
-    """The increments of a counter of each flow or link, by its number.
+    """Returns the increments of a counter of each flow or link, by its number.
 
-    The order is that of their first samples. A
-    table in a file is read some rows at a time; those of each number must ascend in time from part
-    to part, as every run records them.
+    The order is that of their first samples. A table in a file is read some rows at a time; the
+    rows of each number must ascend in time, as every run records them.
     """
     found: dict[int, _AtBorders] = {}
     for part in columns(table).parts():
@@ -74,7 +73,7 @@ class _AtBorders:
         self._last: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
 
     def add(self, time_s: Floats, counter: Floats) -> None:
-        """Further samples, which settle the borders before the last of them."""
+        """Adds further samples, which settle the borders before the last of them."""
         time_s = np.concatenate([self._last[0], time_s])
         counter = np.concatenate([self._last[1], counter])
         until = int(np.searchsorted(self._borders, time_s[-1]))
@@ -85,19 +84,18 @@ class _AtBorders:
         self._last = (time_s[-1:], counter[-1:])
 
     def finish(self) -> Floats:
-        """The values, if no samples follow."""
+        """Returns the values, if no samples follow."""
         self._values[self._done :] = self._last[1][0]
         return self._values
 
 
 def throughput(flow_samples: Table, classes: Mapping[int, str], window_s: float = 0.5) -> Columns:
-    """Throughput of every class of flows in each window.
+    """Returns the throughput of every class of flows in each window.
 
-    Counts IP bytes that left the bottleneck (`wire_bytes`). `classes` maps the
-    id of a flow to the name of its class; other flows are left out. Gives
-    `start_s`, `end_s`, `class`, `throughput_mbps`, by class in the order of
-    `classes` and then by time. A class whose back end doesn't count wire bytes
-    gets NaN.
+    Counts IP bytes that left the bottleneck (`wire_bytes`). `classes` maps the id of a flow to the
+    name of its class; other flows are left out. The columns are `start_s`, `end_s`, `class` and
+    `throughput_mbps`, by class in the order of `classes` and then by time. A class whose back end
+    doesn't count wire bytes gets NaN.
     """
     samples = columns(flow_samples)
     borders = edges(_end(samples), window_s)
@@ -119,10 +117,10 @@ def throughput(flow_samples: Table, classes: Mapping[int, str], window_s: float 
 
 
 def queue_loss(queue_samples: Table, window_s: float = 0.5, link: int = 0) -> Columns:
-    """Loss at a link's queue in each window: packets dropped of packets arrived.
+    """Returns the loss at a link's queue in each window: packets dropped of packets arrived.
 
-    Gives `start_s`, `end_s`, `arrived`, `dropped`, `loss_rate` (0 to 1; NaN
-    where nothing arrived).
+    The columns are `start_s`, `end_s`, `arrived`, `dropped` and `loss_rate` (0 to 1; NaN where
+    nothing arrived).
     """
     samples = columns(queue_samples)
     borders = edges(_end(samples), window_s)

@@ -19,21 +19,20 @@ GROWING = ("freezes", "frozen_s", "lost_frames", "rate_changes")
 """Totals of a video call."""
 
 LEAST_STILL_S = 0.15
-"""The shortest time for which a picture counts as standing still, as for a freeze."""
+"""A picture that doesn't change for this long counts as standing still, as for a freeze."""
 
 
 def workload_summary(
     workload: Mapping[str, Any], lives: Columns, internals: Columns, warmup_s: float
 ) -> dict[str, Any]:
-    """A flow with a workload, from the warm-up on.
+    """Summarises a flow with a workload, from the warm-up on.
 
     `lives` are its rows of `completions`, by start; those that began after the warm-up count.
     `internals` are its rows of that table. Times are in seconds. For a video, `stalls` and
-    `stalled_s` are the interruptions after it began to play, `startup_s` is the time until it
-    began (None if it never did), and `between_stalls_s` the time played for each interruption.
-    For a call, completions are frames that were shown, so their times are the delays of frames;
-    `media_mbps` is what its encoder produced, and `still_s` for how long the picture stood still at
-    the end.
+    `stalled_s` are the interruptions after it began to play, `startup_s` is the time until it began
+    (None if it never did), and `between_stalls_s` the time played per interruption. For a call,
+    completions are frames that were shown, so their times are the delays of frames; `media_mbps` is
+    the output of its encoder, and `still_s` the time for which the picture stood still at the end.
     """
     counted = lives.where(lives["start_s"] >= warmup_s)
     summary = {
@@ -58,7 +57,7 @@ def workload_summary(
 
 
 def _still_s(lives: Columns, internals: Columns, since_s: float) -> float | None:
-    """From the last frame shown to the last one encoded, both at or after `since_s`."""
+    """Returns the time from the last frame shown to the last one encoded, both since `since_s`."""
     rows = _internal_since(internals, "encoded_bytes", since_s)
     encoded_s = rows["time_s"][1:][np.diff(rows["value"]) > 0]
     if not len(encoded_s):
@@ -69,7 +68,7 @@ def _still_s(lives: Columns, internals: Columns, since_s: float) -> float | None
 
 
 def _rate_mbps(internals: Columns, name: str, since_s: float) -> float | None:
-    """A total in bytes as a rate, from its first sample at or after `since_s` to the last."""
+    """Returns a total in bytes as a rate, from its first sample since `since_s` to the last."""
     rows = _internal_since(internals, name, since_s)
     if len(rows) < 2:
         return None
@@ -78,7 +77,7 @@ def _rate_mbps(internals: Columns, name: str, since_s: float) -> float | None:
 
 
 def _played_s(lives: Columns, internals: Columns, chunk_s: float, since_s: float) -> float | None:
-    """The time played: of chunks fetched since `since_s`, without the buffer's growth."""
+    """Returns the time played: of chunks fetched since `since_s`, without the buffer's growth."""
     rows = _internal_since(internals, BUFFER, since_s)
     if not len(rows):
         return None
@@ -90,7 +89,7 @@ def _played_s(lives: Columns, internals: Columns, chunk_s: float, since_s: float
 
 
 def _quality(chunks: Columns, chunk_s: float) -> dict[str, Any]:
-    """The bitrates of chunks in the order of their requests."""
+    """Returns the bitrates of chunks in the order of their requests."""
     sizes = chunks.sort_by("start_s")["size_bytes"]
     size = mean(sizes)
     return {
@@ -105,7 +104,7 @@ def _last_value(internals: Columns, name: str) -> float | None:
 
 
 def _growth(internals: Columns, name: str, since_s: float) -> float | None:
-    """The growth of a total since its last sample up to `since_s`, or from 0 without one."""
+    """Returns the growth of a total since its last sample up to `since_s`, or since 0."""
     rows = _internal_since(internals, name)
     if not len(rows):
         return None
@@ -114,6 +113,6 @@ def _growth(internals: Columns, name: str, since_s: float) -> float | None:
 
 
 def _internal_since(internals: Columns, name: str, since_s: float = -np.inf) -> Columns:
-    """The samples of an internal from `since_s` on, in the order of time."""
+    """Returns the samples of an internal from `since_s` on, in the order of time."""
     wanted = (internals["name"] == name) & (internals["time_s"] >= since_s)
     return internals.where(wanted).sort_by("time_s")

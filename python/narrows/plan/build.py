@@ -1,4 +1,4 @@
-"""A specification as runs: one scenario for every trial, each with its content hash."""
+"""Turns a specification into runs: one scenario for every trial, each with its content hash."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from narrows.spec import Scenario, Spec
 from narrows.words import count_of
 
 MOST_FLOWS = 1_000_000
-"""The most flows of all planned runs together: until the last run is done, each combination takes
-4 kB of memory and each of its flows 0.8 kB, and each of its runs 1 kB."""
+"""The most flows of all planned runs together. Until the last run is done, each combination takes 4
+kB of memory, each of its flows 0.8 kB, and each of its runs 1 kB."""
 
 
 EngineVersion = str | Callable[[Scenario], str]
@@ -24,9 +24,9 @@ EngineVersion = str | Callable[[Scenario], str]
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: its number from 1 on, its scenario, and the hash of what determines it.
+    """A run: its number from 1 on, its scenario, and the hash of everything that determines it.
 
-    That includes the classes of its flows, which its derived tables depend on.
+    That includes the classes of its flows, on which its derived tables depend.
     """
 
     number: int
@@ -35,7 +35,7 @@ class Trial:
 
     @property
     def seed(self) -> int:
-        """The seed of its random streams."""
+        """The seed of the run's random streams."""
         return self.scenario["seed"]
 
 
@@ -43,8 +43,8 @@ class Trial:
 class Plan:
     """All runs of an experiment.
 
-    `groups` holds the class of each flow by id; `hash` covers every trial, the
-    engine's version and the back end.
+    `groups` has the class of each flow by id; `hash` covers every trial, the engine's version and
+    the back end.
     """
 
     name: str
@@ -56,10 +56,10 @@ class Plan:
 def plan(
     spec: Spec, engine: EngineVersion, backend: str = "sim", trials: int | None = None
 ) -> Plan:
-    """The runs of `spec` on `backend`, whose engine has the version `engine`.
+    """Plans the runs of `spec` on `backend`, whose engine has the version `engine`.
 
-    There are `trials` of them, by default as many as the specification says. Raises SpecError
-    if they are too many.
+    There are `trials` of them, by default as many as the specification says. Raises SpecError if
+    there are too many.
     """
     runs: list[Trial] = []
     count = trials or spec.trials
@@ -76,7 +76,7 @@ def plan(
 
 
 def _sharing(scenario: Scenario, other: Mapping[str, Any]) -> Scenario:
-    """A scenario whose parts, where they are equal to another one's, are the same in memory."""
+    """Returns a scenario that shares the parts equal to another scenario's with it in memory."""
     parts = {
         sys.intern(name): known if (known := other.get(name)) == value else value
         for name, value in scenario.items()
@@ -87,6 +87,6 @@ def _sharing(scenario: Scenario, other: Mapping[str, Any]) -> Scenario:
 def trial_of(
     number: int, scenario: Scenario, engine: str, backend: str, groups: Iterable[str]
 ) -> Trial:
-    """A scenario as a trial, with the hash of everything that determines its results."""
+    """Returns a scenario as a trial, with the hash of everything that determines its results."""
     parts = [canonical_json(scenario), engine, backend, *groups]
     return Trial(number, scenario, content_hash(parts))

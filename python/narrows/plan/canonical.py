@@ -1,4 +1,4 @@
-"""The canonical text of a scenario, and a hash of it."""
+"""The canonical text of a scenario, and its hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study as runs: its combinations, each with the scenarios of its trials."""
+"""Turns a study into runs: its combinations, each with the scenarios of its trials."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MOST_PROBLEMS = 20
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination: its number from 1 on, its values by place, its trials."""
+    """A combination: its number from 1 on, its values by place, its trials."""
 
     number: int
     values: Mapping[str, object]
     plan: Plan
     least: int = 0
-    """The number of trials that always run, by default (0) all; others run only if needed."""
+    """The number of trials that always run (0 means all); others run only if needed."""
 
     def __post_init__(self) -> None:
         """Replaces zero by the number of all trials."""
@@ -54,9 +54,9 @@ class Grid:
 def grid(
     study: Study, engine: EngineVersion, backend: str = "sim", controls: Iterable[str] = ()
 ) -> Grid:
-    """The combinations of `study` on `backend`, whose engine has the version `engine`.
+    """Returns the combinations of `study` on `backend`, whose engine has the version `engine`.
 
-    `controls` are the back end's controls that the simulator doesn't have.
+    `controls` are the controls that the back end has and the simulator lacks.
 
     Raises SpecError with the problems of all combinations that can't run, each problem once.
     """

@@ -13,7 +13,7 @@ _EXAMPLE = "AXIS=VALUE, such as path.buffer=1bdp,"
 
 
 class Selection:
-    """`path.buffer=1bdp,2bdp`: one of these values; several filters must all be met.
+    """A filter such as `path.buffer=1bdp,2bdp`: one of these values; all filters must be met.
 
     Raises InputError if a filter names no axis or no value; `asked` is the name of the option.
     """
@@ -23,11 +23,11 @@ class Selection:
         self._wanted = [self._read(text) for text in texts]
 
     def takes(self, values: Mapping[str, object]) -> bool:
-        """Returns whether a combination meets every filter."""
+        """Returns True if a combination meets every filter."""
         return all(exact_value(values[place]) in wanted for place, wanted in self._wanted)
 
     def none(self) -> InputError:
-        """The error if no combination is left."""
+        """Returns the error for a selection without combinations."""
         remedy = "a filter that some combination meets"
         return InputError.at(self._asked, "no combination that meets all", remedy)
 

@@ -1,4 +1,4 @@
-"""Accounts of captured flows: what held each up, and how that shows, for terminal and page."""
+"""Explains for captured flows what held each up, and how that shows, for terminal and page."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ MOST_ACCOUNTS = 6
 POINTLESS = ("as neither", "as either", "as no control")
 """The ends of clues that say nothing about a control."""
 QUEUED_MS = 1.0
-"""A mean delay above the least that says that packets waited."""
+"""Packets waited if the mean delay is this far above the lowest one."""
 SMALL = 0.005
-"""Causes with a smaller part of the time aren't drawn."""
+"""Causes with a smaller share of the time aren't drawn."""
 
 Flow = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class CausePart:
-    """The part of a flow's time for which a cause held."""
+    """The share of a flow's time for which a cause held."""
 
     name: str
     colour: str
@@ -32,7 +32,7 @@ class CausePart:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The page's account of a flow: a sentence, the parts of its time, its numbers, evidence."""
+    """The page's account of a flow: a sentence, the shares of its time, its numbers, evidence."""
 
     name: str
     sentence: str
@@ -42,7 +42,7 @@ class Account:
 
 
 def accounts(flows: Sequence[Flow]) -> list[Account]:
-    """The accounts of the flows with the most data."""
+    """Returns the accounts of the flows with the most data."""
     largest = sorted(flows, key=lambda flow: -flow["received_bytes"])[:MOST_ACCOUNTS]
     return [_account(flow) for flow in largest]
 
@@ -82,9 +82,9 @@ def _numbers(flow: Flow) -> Iterator[tuple[str, str]]:
 
 
 def conclusion(flows: Sequence[Flow]) -> str | None:
-    """One sentence on what held up the flows of a capture; None where one flow says it itself.
+    """Returns a sentence on what held up the flows of a capture; None where a flow's own says it.
 
-    Flows that share a bottleneck are told by their controls, with what each got of all.
+    Flows that share a bottleneck are described by their controls and the share of each.
     """
     sent = [flow for flow in flows if flow["received_bytes"] and flow["causes"]["shares"]]
     if len(sent) < 2:
@@ -117,7 +117,7 @@ _HELD_UP = {
 
 
 def _queue_of(flows: Sequence[Flow]) -> str:
-    """The mean queue of flows that stood in one."""
+    """Describes the mean queue that flows waited in."""
     known = [flow["queueing_ms"] for flow in flows if flow["queueing_ms"] is not None]
     mean = sum(known) / len(known) if known else 0.0
     queued = flows[0]["causes"]["first"] in ("queue", "fair_share") and mean >= QUEUED_MS
@@ -125,7 +125,7 @@ def _queue_of(flows: Sequence[Flow]) -> str:
 
 
 def _shares(flows: Sequence[Flow], every: Sequence[Flow]) -> str:
-    """The parts of all data that each control got, if flows of several share a bottleneck."""
+    """Describes each control's share of all data, if several share a bottleneck."""
     got: dict[str, list[Flow]] = {}
     for flow in flows:
         got.setdefault(str(flow["control"]["control"]), []).append(flow)
@@ -145,7 +145,10 @@ def _control(found: str) -> str:
 
 
 def control_lines(flow: Flow) -> Iterator[str]:
-    """The verdict on a flow's control, and the clues; of a named one only those that point."""
+    """Yields the verdict on a flow's control, and the clues.
+
+    For a named control only relevant ones.
+    """
     control, clues = str(flow["control"]["control"]), flow["control"]["evidence"]
     if control == "hidden":
         yield f"control: doesn't show, because {'; '.join(clues)}"
@@ -161,7 +164,7 @@ def control_lines(flow: Flow) -> Iterator[str]:
 
 
 def path_lines(flow: Flow) -> Iterator[str]:
-    """Loss and delay of a flow's packets from each capture to the next."""
+    """Yields lines on the loss and delay of a flow's packets from each capture to the next."""
     stages = flow["stages"] or ([{"from": "", **flow["ends"]}] if flow["ends"] else [])
     for stage in stages:
         where = f"{stage['from']} to {stage['to']}" if stage["from"] else "between the captures"
@@ -174,7 +177,7 @@ def path_lines(flow: Flow) -> Iterator[str]:
 
 
 def _reverse_path_line(stage: Mapping[str, Any]) -> Iterator[str]:
-    """The fate of acknowledgements, and which direction delayed more."""
+    """Describes the fate of acknowledgements, and which direction delayed more."""
     back, forward = stage.get("reverse_path"), stage["delay_variation_ms"]["mean"]
     if back is None or back["delay_variation_ms"]["mean"] is None:
         return
@@ -187,7 +190,7 @@ def _reverse_path_line(stage: Mapping[str, Any]) -> Iterator[str]:
 
 
 def socket_lines(flow: Flow) -> Iterator[str]:
-    """The account of a log of `ss`."""
+    """Yields lines on a log of `ss`."""
     said = flow.get("ss")
     if said is None:
         return

@@ -8,11 +8,14 @@ from pathlib import Path
 
 
 def as_typed(words: Sequence[str]) -> str:
-    """A command line as somebody typed it, without the folder of the program; "" without words."""
+    """Returns a command line as it was typed, without the folder of the program.
+
+    "" without words.
+    """
     return shlex.join([Path(words[0]).name, *words[1:]]) if words else ""
 
 
 def both_ways(words: Sequence[str], here: str) -> str:
-    """The command that somebody typed, if it is known, and the one for the file beside the page."""
+    """Returns the typed command, if it is known, and the one for the file beside the page."""
     typed = as_typed(words)
     return f"{typed}\n{here}    # the same, from the file beside this page" if typed else here

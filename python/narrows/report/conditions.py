@@ -15,7 +15,7 @@ from narrows.words import count_of
 
 
 def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str]]:
-    """Labels and values: the path, a line for each class of flows, the hosts, the run."""
+    """Returns labels and values: the path, a line for each class of flows, the hosts, the run."""
     path, run = scenario["path"], scenario["run"]
     return [
         ("Rate", _rate(scenario)),
@@ -34,13 +34,13 @@ def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str
 
 
 def _delay(scenario: Scenario) -> str:
-    """The path's delay, unless a measurement doesn't show it."""
+    """Returns the path's delay, unless a measurement doesn't show it."""
     known = delay_known(scenario)
     return f"{scenario['path']['rtt_ns'] / 1e6:g} ms" if known else "unknown"
 
 
 def _bottleneck(scenario: Scenario) -> list[tuple[str, str]]:
-    """Its buffer and its queue discipline, unless a measurement doesn't show them."""
+    """Returns the buffer and the queue discipline, unless a measurement doesn't show them."""
     if not capacity_known(scenario):
         return []
     return [
@@ -51,7 +51,7 @@ def _bottleneck(scenario: Scenario) -> list[tuple[str, str]]:
 
 
 def _rate(scenario: Scenario) -> str:
-    """The bottleneck's rate, and what it offers on average if that varies."""
+    """Returns the bottleneck's rate, and its average if it varies."""
     if not capacity_known(scenario):
         return f"unknown, {frames.rate_mbps(scenario):.3g} Mbit/s at least"
     mean, rate = frames.offered_mbps(scenario), f"{frames.rate_mbps(scenario):g} Mbit/s"
@@ -67,7 +67,7 @@ def _buffer(scenario: Scenario) -> str:
 
 
 def _element(element: Mapping[str, Any]) -> str:
-    """A kind with its parameters, such as "codel (interval 100 ms, target 5 ms)"."""
+    """Returns a kind with its parameters, such as "codel (interval 100 ms, target 5 ms)"."""
     parameters = ", ".join(
         _parameter(key, value) for key, value in element.items() if key != "kind" and _short(value)
     )
@@ -79,7 +79,7 @@ def _short(value: object) -> bool:
 
 
 def _parameter(key: str, value: object) -> str:
-    """A parameter of a scenario in readable units."""
+    """Returns a parameter of a scenario in readable units."""
     scales = {"_ns": (1e6, "ms"), "_bps": (1e6, "Mbit/s"), "_bytes": (1, "bytes")}
     for ending, (scale, unit) in scales.items():
         if key.endswith(ending) and isinstance(value, int | float):
@@ -92,7 +92,7 @@ def _parameter(key: str, value: object) -> str:
 
 
 def _elements(path: Path) -> list[tuple[str, str]]:
-    """The elements of a path beyond a link of constant rate; most have none.
+    """Returns the elements of a path beyond a link of constant rate; most paths have none.
 
     Results of earlier versions lack them.
     """
@@ -109,7 +109,7 @@ def _elements(path: Path) -> list[tuple[str, str]]:
 
 
 def _flows(scenario: Scenario, members: FlowClass) -> str:
-    """The description of the flows of a class."""
+    """Describes the flows of a class."""
     flows = [scenario["flows"][flow] for flow in members.flows]
     count = f"{count_of(len(flows), 'flow')} of {control_or_traffic(flows[0])}"
     return ", ".join([count, *_words(scenario, flows)])
@@ -118,7 +118,7 @@ def _flows(scenario: Scenario, members: FlowClass) -> str:
 def _words(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
     first, path_ns = flows[0], scenario["path"]["rtt_ns"]
     rtts = {path_ns if flow["rtt_ns"] is None else flow["rtt_ns"] for flow in flows}
-    # Those of captures have more digits than anybody needs.
+    # Values from captures have more digits than anybody needs.
     yield f"{_span(sorted({float(f'{rtt / 1e6:.4g}') for rtt in rtts}))} ms"
     if first["reverse"]:
         yield "in the other direction"
@@ -145,7 +145,7 @@ def _words(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
 
 
 def _own_hosts(flow: Flow) -> Iterator[str]:
-    """The properties of its own hosts that differ from the others'."""
+    """Yields the properties of a flow's own hosts that differ from the others'."""
     yield from (str(flow[key]) for key in ("kernel", "profile") if key in flow)
     if "fq" in flow:
         yield "fq" if flow["fq"] else "no fq"
@@ -160,7 +160,7 @@ def _span(values: Sequence[float]) -> str:
 
 
 def _hosts(host: Host) -> str:
-    """The kernel, and every property that isn't the default."""
+    """Describes the hosts: the kernel, and every property that isn't the default."""
     said = [str(host["profile"]), f"socket buffers {host['socket_buffers']}"]
     said += [key for key in ("fq", "gso", "metrics_save") if host.get(key)]
     values: Mapping[str, Any] = host

@@ -1,4 +1,4 @@
-"""Readable numbers: as texts in tables, and the key figures at the top of a page."""
+"""Readable numbers: texts for tables, and the key figures at the top of a page."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class SummarisedRun(Protocol):
 
     @property
     def scenario(self) -> Scenario:
-        """Its scenario."""
+        """The run's scenario."""
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """Its numbers."""
+        """The run's numbers."""
 
 
 def number(value: float | int | None, digits: int = 3) -> str:
-    """A number for a table: `digits` significant digits, a dash for none."""
+    """Formats a number for a table: `digits` significant digits, a dash for None."""
     if value is None or value != value:
         return "\N{EN DASH}"
     if isinstance(value, int) or abs(value) >= 10**digits:
@@ -32,12 +32,12 @@ def number(value: float | int | None, digits: int = 3) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A fraction in percent with its sign, with a dash for none."""
+    """Formats a fraction in per cent, a dash for None."""
     return "\N{EN DASH}" if value is None else f"{number(100 * value)} %"
 
 
 def cards(runs: Sequence[SummarisedRun], groups: Sequence[str]) -> list[tuple[str, str]]:
-    """The key figures: means over the runs.
+    """Returns the key figures: means over the runs.
 
     Shares are given if there are several classes, completion times if transfers end.
     """
@@ -88,6 +88,6 @@ def _completions(runs: Sequence[SummarisedRun]) -> list[tuple[str, str]]:
 
 
 def mean(values: Sequence[float | None]) -> float | None:
-    """The mean of the known values; None if there are none."""
+    """Returns the mean of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None

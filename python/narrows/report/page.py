@@ -61,10 +61,10 @@ class Run:
 class Check:
     """A statement checked against the data of a run.
 
-    `rule` says in words how the number is measured and what passes; it is shown beside the verdict,
+    `rule` says in words how the number is measured and what passes. It is shown beside the verdict,
     so that the verdict can be checked. `passed` is None if the run's data can't decide. `values`
-    has each number behind it by name: the mean and half of its interval, None where there is none.
-    `stated` is the number that it is compared with, if it is one.
+    has each number behind the verdict by name: the mean and half of its interval, None where there
+    is none. `stated` is the number with which the measured one is compared, if there is one.
     """
 
     statement: str
@@ -85,10 +85,9 @@ class Check:
 class PageContents:
     """The contents of a page.
 
-    `spec` is the TOML as run; `command` repeats it; `groups` names the class
-    of every flow by id; `links` are addresses of files relative to the page;
-    `show` is the time span, in seconds, that the figures show first. If
-    the runs kept no samples, the study isn't `drawable`.
+    `spec` is the TOML of the run; `command` repeats it; `groups` names the class of every flow by
+    id; `links` are addresses of files relative to the page; `show` is the time span, in seconds,
+    that the figures show first. If the runs kept no samples, the study isn't `drawable`.
     """
 
     title: str
@@ -107,11 +106,11 @@ class PageContents:
     """A sentence, if all trials are the same run."""
     show: tuple[float, float] | None = None
     script: str = ""
-    """Address of the chart library, relative to the page; without one it is embedded."""
+    """The address of the chart library, relative to the page; if empty, the library is embedded."""
 
 
 def render(study: PageContents) -> str:
-    """The page as HTML."""
+    """Renders the page as HTML."""
     drawn = [*_all_trials(study), *_each_trial(study)] if study.drawable else []
     return (
         environment()
@@ -134,7 +133,7 @@ def render(study: PageContents) -> str:
 
 
 def plotly_js(figures: Iterable[Figure] = ()) -> str:
-    """The plotly.js script for these figures: the basic bundle if that is enough."""
+    """Returns the plotly.js script for these figures: the basic bundle if that is enough."""
     marks = (mark for figure in figures for panel in figure.panels for mark in panel.marks)
     return _script(
         "cartesian" if any(isinstance(mark, BoxPlot | Heat) for mark in marks) else "basic"
@@ -143,7 +142,7 @@ def plotly_js(figures: Iterable[Figure] = ()) -> str:
 
 @cache
 def _script(bundle: str) -> str:
-    """A bundle of plotly.js that narrows includes: `vendor/README.md` says what is in each."""
+    """Returns a bundle of plotly.js; `vendor/README.md` says what is in each."""
     script = Path(__file__).parent / "vendor" / f"plotly-{bundle}.min.js"
     return script.read_text(encoding="utf-8").replace("</script", "<\\/script")
 
@@ -151,7 +150,7 @@ def _script(bundle: str) -> str:
 class _Page(jinja2.Template):
     """A template that lets only its own scripts run, by a nonce that no content can guess.
 
-    It is a digest of the page, so that the same page has the same bytes.
+    The nonce is a digest of the page, so that the same page has the same bytes.
     """
 
     def render(self, *args: Any, **values: Any) -> str:  # noqa: ANN401 (as the base class has it)
@@ -163,9 +162,9 @@ class _Page(jinja2.Template):
 
 
 class _TemplateCache(jinja2.FileSystemBytecodeCache):
-    """Compiled templates, which take as long as everything else in a small page.
+    """Caches compiled templates, which take as long as everything else in a small page.
 
-    A template's source is compared with the one compiled, and Python's version.
+    A compiled template is used only for the same source and version of Python.
     """
 
     def dump_bytecode(self, bucket: Bucket) -> None:
@@ -175,7 +174,10 @@ class _TemplateCache(jinja2.FileSystemBytecodeCache):
 
 
 def _template_cache() -> _TemplateCache | None:
-    """The cache of compiled templates; None without a directory that nobody else can write."""
+    """Returns the cache of compiled templates.
+
+    None without a directory that nobody else can write.
+    """
     try:
         return _TemplateCache(str(private_directory(cache_directory() / "templates")))
     except (InputError, OSError):
@@ -184,7 +186,10 @@ def _template_cache() -> _TemplateCache | None:
 
 @cache
 def environment(*packages: str) -> jinja2.Environment:
-    """The template environment: templates here and in other `packages`, with their functions."""
+    """Returns the template environment.
+
+    It finds templates here and in other `packages`, with their functions.
+    """
     homes = ("narrows.report", *packages)
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(home) for home in homes]),
@@ -211,7 +216,7 @@ def with_code(text: str) -> Markup:
 
 
 def _all_trials(study: PageContents) -> Iterator[dict[str, Any]]:
-    """The timeline of all valid trials together, if there are several."""
+    """Yields the timeline of all valid trials together, if there are several."""
     if (figure := joint_timeline(study.runs, study.groups)) is not None:
         caption = f"{_caption('timeline')}. {JOINT}"
         drawing = _drawing(figure, study, caption)
@@ -219,7 +224,7 @@ def _all_trials(study: PageContents) -> Iterator[dict[str, Any]]:
 
 
 def joint_timeline(runs: Sequence[Run], groups: Sequence[str]) -> Figure | None:
-    """The timeline of all valid trials as means and ranges; None for fewer than two."""
+    """Returns the timeline of all valid trials as means and ranges; None for fewer than two."""
     valid = [run for run in runs if "invalid" not in run.summary]
     if len(valid) < 2:
         return None
@@ -249,6 +254,6 @@ def _drawing(figure: Figure, study: PageContents, caption: str) -> dict[str, Any
 
 
 def _caption(name: str) -> str:
-    """The summary of a figure in the catalogue, with a capital and without a full stop."""
+    """Returns the summary of a figure in the catalogue, with a capital and without a full stop."""
     summary = figures.CATALOGUE[name].summary
     return summary[0].upper() + summary[1:]

@@ -25,7 +25,7 @@ from narrows.words import count_of, join_words
 INDEX = "index.html"
 _MARK = b'<meta name="generator" content="narrows">'
 _MOST = 1 << 26
-"""Bytes that are read of a page or of a small document."""
+"""The most bytes that are read of a page or of a small document."""
 _PAGES = {"diff": "diff.html", "comparison": "compare.html", "published figures": INDEX}
 _NUMBERS = {"diff": "diff.json", "comparison": "compare.json"}
 
@@ -52,7 +52,7 @@ class Item:
 
 
 def items(directory: str | Path = RESULTS) -> list[Item]:
-    """Everything in a directory of results, the latest first, or the results that it is itself.
+    """Returns everything in a directory of results, latest first, or the results that it is itself.
 
     Raises InputError if there is no such directory.
     """
@@ -85,7 +85,7 @@ def write_index(directory: str | Path = RESULTS) -> Path:
 
 
 def _is_ours(page: Path) -> bool:
-    """Whether narrows made a page, by the mark in the head of its template."""
+    """Returns True if narrows made a page, by the mark in the head of its template."""
     try:
         return _MARK in read_contained(page, _MOST)
     except OSError:
@@ -93,12 +93,12 @@ def _is_ours(page: Path) -> bool:
 
 
 def _is_result(place: Path) -> bool:
-    """Whether a directory is a run's or a sweep's, not one that holds several."""
+    """Returns True for the directory of a run or a sweep, as opposed to one of several results."""
     return is_store(place) or (place / "manifest.json").is_file()
 
 
 def page_of(place: str | Path) -> Path | None:
-    """The page of a single result or sweep; None if it has none yet."""
+    """Returns the page of a single result or sweep; None if it has none yet."""
     path = Path(place)
     names = ["report.html", *_PAGES.values()]
     if is_store(path):

@@ -18,7 +18,7 @@ def save_page(figure: Figure, stem: Path) -> Path:
 
 
 def page(figure: Figure) -> str:
-    """A described figure as HTML."""
+    """Renders a described figure as HTML."""
     template = environment().get_template("figure.html.jinja")
     return template.render(
         figure=figure, plots=interactive.plots(figure), plotly=plotly_js([figure])

@@ -20,9 +20,9 @@ from narrows.store.atomic import write_text
 PAGE = "report.html"
 PICTURE = "figure"
 GRAPH = "sequence"
-"""For captures: the time-sequence graph."""
+"""The time-sequence graph, for captures."""
 FINDINGS = "capture.json"
-"""For captures: everything that was found."""
+"""All findings, for captures."""
 VERDICTS = "checks.json"
 """The parts of the page that don't come from the data, kept so that the page can be rebuilt."""
 
@@ -73,7 +73,7 @@ def write_report(
 
 
 def has_samples(result: Result) -> bool:
-    """Whether the runs kept the samples from which figures are drawn."""
+    """Returns True if the runs kept the samples from which figures are drawn."""
     return all(trial.scenario["run"]["record"] != "summary" for trial in result.trials)
 
 
@@ -110,7 +110,7 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> PageC
 
 
 def _accounts(result: Result) -> list[Account]:
-    """The accounts of captured flows; those of older versions lack parts."""
+    """Returns the accounts of captured flows; those of older versions lack parts."""
     file = result.trials[0].path / FINDINGS
     try:
         return accounts(json.loads(file.read_text(encoding="utf-8"))["flows"])
@@ -119,7 +119,7 @@ def _accounts(result: Result) -> list[Account]:
 
 
 def _alike(result: Result) -> str:
-    """A sentence, if all trials of a result are the same run."""
+    """Returns a sentence, if all trials of a result are the same run."""
     return alike([[trial.info.digest for trial in result.trials]])
 
 
@@ -132,14 +132,14 @@ def _runs(result: Result) -> list[Run]:
 
 
 def _command(words: Sequence[str], backend: str) -> str:
-    """The command that was typed, and one that repeats the result from the specification here."""
+    """Returns the typed command, and one that repeats the result from the specification here."""
     if backend == "capture":
         return as_typed(words) or "narrows analyze FILE"
     return both_ways(words, f"narrows run spec.toml --backend {backend}")
 
 
 def _links(result: Result, pictures: Sequence[str]) -> list[str]:
-    """Everything beside the page, as addresses relative to it."""
+    """Returns everything beside the page, as addresses relative to it."""
     tables = [
         f"{trial.path.name}/{name}.parquet" for trial in result.trials for name in trial.columns
     ]

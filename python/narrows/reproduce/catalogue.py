@@ -13,9 +13,9 @@ from narrows.reproduce.library import STUDY, documents, library, per_library
 from narrows.spec.suggest import nearest
 
 CLAIM_ALONE = "claim:"
-"""Before the name of a claim that a figure has, too: "claim:mixed/fig4" is one of two claims."""
+"""The prefix for a claim whose name a figure has, too: "claim:mixed/fig4" is one of two claims."""
 ALL = "all"
-"""Means every figure and claim."""
+"""The name of all figures and claims together."""
 REMEDY = (
     "a figure (`narrows list figures`), a claim (`narrows reproduce --list`), a document ({}) "
     'or "all"'
@@ -23,7 +23,7 @@ REMEDY = (
 
 
 def exhibits() -> dict[str, Exhibit]:
-    """All figures by id, document by document."""
+    """Returns all figures by id, document by document."""
     listed = [exhibit for document in documents() for exhibit in _of_document(document)]
     return {exhibit.identifier: exhibit for exhibit in listed}
 
@@ -33,7 +33,7 @@ def _of_document(document: str) -> list[Exhibit]:
 
 
 def select(wanted: str) -> list[Exhibit]:
-    """The figures that a name means: a figure, a claim, a document, or "all".
+    """Returns the figures that a name means: a figure, a claim, a document, or "all".
 
     Raises InputError for a name that means none.
     """
@@ -53,7 +53,7 @@ def select(wanted: str) -> list[Exhibit]:
 
 
 def claims_of(wanted: str) -> set[str]:
-    """The claims that a name means; "all" includes those that no figure decides."""
+    """Returns the claims that a name means; "all" includes those that no figure decides."""
     if wanted == ALL:
         return set(claims())
     if wanted in documents():
@@ -64,9 +64,9 @@ def claims_of(wanted: str) -> set[str]:
 
 
 def claims_asked_for(exhibit: Exhibit, wanted: str) -> tuple[str, ...]:
-    """The claims of a figure that a name means: one if it names a claim, else all.
+    """Returns the claims of a figure that a name means: one if it names a claim, else all.
 
-    A figure that is called like one of its claims is meant with all of them.
+    The name of both a figure and one of its claims means the figure with all its claims.
     """
     claim = _claim(wanted)
     if wanted != exhibit.identifier and claim in exhibit.claims:
@@ -85,11 +85,11 @@ def _claim(wanted: str) -> str:
 
 @per_library
 def lessons() -> dict[str, str]:
-    """The lesson of each figure, by its id."""
+    """Returns the lesson of each figure, by its id."""
     return {name: text for doc in documents() for name, text in study_files.lessons(doc).items()}
 
 
 def listing() -> Iterator[tuple[str, str]]:
-    """The names and titles of all figures."""
+    """Yields the names and titles of all figures."""
     for exhibit in exhibits().values():
         yield exhibit.identifier, f"{exhibit.title}: {exhibit.source}"

@@ -1,8 +1,8 @@
 """Changes of a figure's conditions: negative controls, rivals, other testbeds, other seeds.
 
-Each is run and judged in the same way (`judgements`). Those that must make a claim fail are data: a
-rule under which a claim always passes says nothing, so every claim names changes after which it
-can't be true, such as Reno in BBR's place, and its checks must notice.
+Each is run and judged in the same way (`judgements`). The changes that must make a claim fail are
+data. A rule under which a claim always passes proves nothing, so every claim names changes that
+make it false, such as Reno in BBR's place, and its checks must notice them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Spec = dict[str, Any]
 
 
 SEEDS_APART = 1000
-"""Between the first seeds of two sets; no condition has as many trials."""
+"""The distance between the first seeds of two sets; no condition has as many trials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ConditionChange:
     edit: Callable[[Spec], None] | None = None
 
     def of(self, case: Case) -> Case:
-        """The case with the change; the same case if the change doesn't concern it."""
+        """Returns the case with the change; the same case if the change doesn't concern it."""
         if any(case.key.get(key) != value for key, value in self.where.items()):
             return case
         spec = copy.deepcopy(dict(case.spec))
@@ -80,7 +80,7 @@ def put(spec: Spec, place: str, value: Any) -> None:  # noqa: ANN401 (a value of
 
 
 def _tables(spec: Spec, table: str, path: list[str]) -> Iterator[Spec]:
-    """The tables that a place refers to: one, or those of some flows."""
+    """Yields the tables that a place refers to: one, or those of some flows."""
     if table != "flows":
         yield _below(spec, [table, *path[:-1]])
         return
@@ -90,7 +90,7 @@ def _tables(spec: Spec, table: str, path: list[str]) -> Iterator[Spec]:
 
 
 def _below(table: Spec, names: list[str]) -> Spec:
-    """The table below another by the names on the way; a missing one is made."""
+    """Returns the table below another by the names on the way; a missing one is made."""
     for name in names:
         table = table.setdefault(name, {})
     return table
@@ -98,19 +98,22 @@ def _below(table: Spec, names: list[str]) -> Spec:
 
 @per_library
 def changes() -> dict[str, ConditionChange]:
-    """All changes by name: those that every study can name, and those written below claims."""
+    """Returns all changes by name.
+
+    These are the changes that every study can name, and those written below claims.
+    """
     return shared_changes() | {own["name"]: ConditionChange(**own) for own in control_tables()}
 
 
 @cache
 def shared_changes() -> dict[str, ConditionChange]:
-    """The changes of negative controls and rivals that every study can name."""
+    """Returns the changes of negative controls and rivals that every study can name."""
     entries = tomllib.loads((DATA / "changes.toml").read_text(encoding="utf-8"))
     return {name: ConditionChange(name, **entry) for name, entry in entries.items()}
 
 
 def seeds(number: int) -> ConditionChange:
-    """Another set of seeds, disjoint from those of every other number; 0 has the first ones."""
+    """Returns a set of seeds, disjoint from that of every other number; 0 has the first seeds."""
 
     def edit(spec: Spec) -> None:
         spec["run"]["seed"] = spec["run"].get("seed", 1) + number * SEEDS_APART
@@ -121,12 +124,12 @@ def seeds(number: int) -> ConditionChange:
 
 
 def touches(change: ConditionChange, cases: Sequence[Case]) -> bool:
-    """Whether a change alters any of the conditions."""
+    """Returns True if a change alters any of the conditions."""
     return any(change.of(case).spec != case.spec for case in cases)
 
 
 def merges(change: ConditionChange, cases: Sequence[Case]) -> bool:
-    """Whether a change makes conditions equal that differ without it.
+    """Returns True if a change makes conditions equal that differ without it.
 
     A comparison of the two then compares a condition with itself.
     """
@@ -134,7 +137,7 @@ def merges(change: ConditionChange, cases: Sequence[Case]) -> bool:
 
 
 def _distinct(cases: Sequence[Case]) -> int:
-    """The number of different specifications, whatever their flows are called."""
+    """Counts the different specifications, regardless of their flows' names."""
     return len({json.dumps(_nameless(case.spec), sort_keys=True) for case in cases})
 
 

@@ -25,11 +25,11 @@ UNCHECKED = ("reported", "deployment")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement: `where` it is in its document, its `setup`, and what it lets one `expect`.
+    """A statement: `where` it is in its document, its `setup`, and what one can `expect` from it.
 
-    `kind` is one of `KINDS`; `fails_under` names changed conditions under which it can't
-    hold; `quote` gives a number in the document's own words. `about` is what it speaks of: a
-    control, or the path, or the laboratory.
+    `kind` is one of `KINDS`; `fails_under` names changed conditions under which the claim can't
+    hold; `quote` gives a number in the document's own words. `about` is its subject: a control, the
+    path, or the laboratory.
     """
 
     identifier: str
@@ -43,7 +43,7 @@ class Claim:
 
     @property
     def rivals(self) -> tuple[str, ...]:
-        """The controls with which in BBR's place it can't hold."""
+        """The controls that make the claim fail in BBR's place."""
         return tuple(rival for rival, name in RIVALS.items() if name in self.fails_under)
 
     @property
@@ -54,7 +54,7 @@ class Claim:
 
 @per_library
 def claims() -> dict[str, Claim]:
-    """All statements by id, in the order of the documents."""
+    """Returns all statements by id, in the order of the documents."""
     found = [_claim(entry) for document in documents() for entry in claim_tables(document)]
     return {claim.identifier: claim for claim in found}
 

@@ -17,7 +17,7 @@ def dumbbell(
     host: Mapping[str, Any] | None = None,
     **run: Any,  # noqa: ANN401 (keys of the table `run`)
 ) -> Table:
-    """A specification as a document.
+    """Returns a specification as a document.
 
     Equal specifications are run once, so `name` belongs to a paper.
     """
@@ -31,5 +31,5 @@ def dumbbell(
 
 
 def mix(**ccas: int) -> list[Table]:
-    """Endless flows, with their number by control."""
+    """Returns endless flows, given their number by control."""
     return [{"cca": cca, "count": count} for cca, count in ccas.items() if count]

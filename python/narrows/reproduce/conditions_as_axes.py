@@ -1,4 +1,4 @@
-"""Finds the axes of conditions that a program made: what differs, and by which part of the keys."""
+"""Finds the axes of conditions made by a program: what differs, and by which part of the keys."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Values = dict[str, Any]
 
 
 def axes_of(cases: Sequence[Case]) -> tuple[dict[str, Any], dict[str, dict[str, Values]]]:
-    """The first condition, and axes of which every combination is one of them.
+    """Returns the first condition, and axes whose every combination is one of the conditions.
 
-    They are the parts of the conditions' keys if each place depends on one of these alone, and
-    otherwise one axis with a label for each condition.
+    The axes are the parts of the conditions' keys if each place depends on a single part; otherwise
+    one axis has a label for each condition.
     """
     places = varied_places([case.spec for case in cases])
     spec = {key: value for key, value in cases[0].spec.items() if key != "name"}
@@ -29,9 +29,9 @@ def axes_of(cases: Sequence[Case]) -> tuple[dict[str, Any], dict[str, dict[str, 
 
 
 def varied_places(specs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The places at which specifications differ.
+    """Returns the places at which specifications differ.
 
-    It is a whole table where a key isn't in each of them, or their flows aren't the same in number.
+    A place is a whole table where a key is missing in some, or their flows differ in number.
     """
     found = []
     for table in TABLES:
@@ -59,7 +59,7 @@ def _varied_flows(several: Sequence[Sequence[Mapping[str, Any]]]) -> Iterator[st
 
 
 def look_up(spec: Mapping[str, Any], place: str) -> Any:  # noqa: ANN401 (any value)
-    """The value at a place; `MISSING` if there is none."""
+    """Returns the value at a place; `MISSING` if there is none."""
     table, *path = place.split(".")
     found: Any = spec.get(table, MISSING)
     if table == "flows" and path:
@@ -84,7 +84,10 @@ def _label(values: Any) -> str:  # noqa: ANN401 (an iterable of labels)
 
 
 def _by_part(cases: Sequence[Case], places: Sequence[str]) -> dict[str, dict[str, Values]] | None:
-    """An axis for each part of the keys that differs; None if they don't explain the places."""
+    """Returns an axis for each part of the keys that differs.
+
+    None if they don't explain the places.
+    """
     parts = [name for name in cases[0].key if _differ(case.key.get(name) for case in cases)]
     owner = {}
     for place in places:
@@ -109,7 +112,7 @@ def _by_part(cases: Sequence[Case], places: Sequence[str]) -> dict[str, dict[str
 
 
 def _explains(part: str, place: str, cases: Sequence[Case]) -> bool:
-    """Whether the value at a place follows from one part of the key."""
+    """Returns True if the value at a place follows from one part of the key."""
     seen: dict[Any, Any] = {}
     for case in cases:
         found = look_up(case.spec, place)

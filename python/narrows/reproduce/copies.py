@@ -1,7 +1,7 @@
-"""Our exhibits as studies to start from: `narrows init panaderia/fig10` writes one.
+"""Copies our exhibits as studies to start from: `narrows init panaderia/fig10` writes one.
 
-A study that is a file is copied. Of an exhibit that is a module, the conditions become axes, and
-metrics take the place of its own measurements; its claims stay behind, as code judges them.
+A study that is a file is copied. For an exhibit that is a module, the conditions become axes, and
+metrics replace its own measurements. Its claims are left out, since code judges them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from narrows.words import join_words
 MOST_CLASSES = 4
 """With more classes of flows, their shares aren't measured."""
 SHARE = "share of "
-"""Before the name of a class, the measure of its share."""
+"""The prefix of the measure of a class's share."""
 METRICS = {
     "utilization": ("Utilisation (%)", 100, " %"),
     "queue_mean_bdp": ("Mean queue (BDP)", 1, " BDP"),
@@ -44,7 +44,7 @@ METRICS = {
 def write(identifier: str, sets: Sequence[str], out: Path, *, force: bool = False) -> Path:
     """Writes an exhibit as a folder with a study, with values set by place; returns the file.
 
-    A study that takes functions of the document's measures has them beside it.
+    A study that uses the document's own measures is accompanied by them.
 
     Raises InputError for an unknown exhibit, one that can't be written as a study, a place that it
     varies, or a file that exists unless `force` is set.
@@ -72,7 +72,7 @@ def write(identifier: str, sets: Sequence[str], out: Path, *, force: bool = Fals
 
 
 def left_behind(identifier: str) -> str:
-    """A sentence on the claims that a copy lacks; empty if it has all."""
+    """Returns a sentence on the claims that a copy lacks; empty if it has all."""
     exhibit = exhibits()[identifier]
     if not exhibit.code or not exhibit.claims:
         return ""
@@ -102,7 +102,7 @@ def _comment(exhibit: Exhibit) -> str:
 
 
 def study_of(exhibit: Exhibit, values: Table) -> Table:
-    """An exhibit as a study of its own paper."""
+    """Returns an exhibit as a study of its own paper."""
     document, _, figure = exhibit.identifier.partition("/")
     head = {"name": figure, "paper": DOCUMENTS[document], "profile": exhibit.profile}
     if not exhibit.code:
@@ -142,7 +142,7 @@ def _from_cases(exhibit: Exhibit, values: Table) -> dict[str, Any]:
 
 
 def _cases(exhibit: Exhibit) -> list[Case]:
-    """The conditions of an exhibit; raises InputError if they can't be those of a study."""
+    """Returns the conditions of an exhibit; raises InputError if they can't be those of a study."""
     made = exhibit.method().cases(Scope(exhibit.profile))
     cases = [replace(case, spec=copy.deepcopy(dict(case.spec))) for case in made if not case.aside]
     others = {key for case in cases for key in case.spec} - {"name", "path", "flows", "host", "run"}
@@ -165,7 +165,7 @@ def _refuse(exhibit: Exhibit, found: str) -> NoReturn:
 
 
 def _measures(cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
-    """Metrics of the bottleneck, and the share of each class but the last one."""
+    """Returns metrics of the bottleneck, and the share of each class but the last one."""
     found: dict[str, dict[str, Any]] = {}
     flows = [flow for case in cases for flow in case.spec["flows"]]
     classes = list(dict.fromkeys(str(flow.get("name", flow["cca"])) for flow in flows))
@@ -182,7 +182,10 @@ def _measures(cases: Sequence[Case]) -> dict[str, dict[str, Any]]:
 
 
 def _ends(measure: str, cases: Sequence[Case]) -> dict[str, Any]:
-    """The end of the axis of a share or utilization, and the fair share if it is constant."""
+    """Returns the end of the axis of a share or utilization.
+
+    The fair share is included if it is constant.
+    """
     if measure == "utilization":
         return {"y_to": 100}
     if not measure.startswith(SHARE):
@@ -193,7 +196,7 @@ def _ends(measure: str, cases: Sequence[Case]) -> dict[str, Any]:
 
 
 def _fair(flows: Sequence[Table], name: str) -> float:
-    """The share of a class in per cent if every flow has the same."""
+    """Returns the share of a class in per cent if all flows get the same."""
     counts = [(str(flow.get("name", flow["cca"])), int(flow.get("count", 1))) for flow in flows]
     own = sum(count for group, count in counts if group == name)
     return round(100 * own / sum(count for _, count in counts), 1)

@@ -1,4 +1,4 @@
-"""Judges claims elsewhere than as written, as a command asks, and reports it in lines."""
+"""Judges claims under the changed conditions that a command asks for, and reports the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from narrows.reproduce.judgements import Judgement, judge, left_out
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Under which changes: negative controls, testbeds, rivals, this many sets of seeds."""
+    """The requested changes: negative controls, testbeds, rivals, and a number of sets of seeds."""
 
     controls: bool = False
     testbeds: bool = False
@@ -25,11 +25,11 @@ class Elsewhere:
 
     @property
     def requests_any(self) -> bool:
-        """Whether it asks for anything."""
+        """True if anything is requested."""
         return self.controls or self.testbeds or self.rivals or self.seeds is not None
 
     def of(self, exhibit: Exhibit) -> list[ConditionChange]:
-        """The changes of a figure, each once."""
+        """Returns the changes of a figure, each once."""
         found = negative.named_changes(exhibit) if self.controls else []
         found += rivals.of(exhibit) if self.rivals else []
         found += testbeds.of(exhibit) if self.testbeds else []
@@ -39,7 +39,7 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The lines to print, and whether every negative control that was asked for was noticed."""
+    """The lines to print, and whether every requested negative control was noticed."""
 
     lines: Sequence[str]
     good: bool
@@ -55,7 +55,7 @@ def judge_elsewhere(
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Report:
-    """Judges the claims that `wanted` means; raises what `judgements.judge` does."""
+    """Judges the claims that `wanted` means; raises the errors of `judgements.judge`."""
     judged = judge(
         wanted, elsewhere.of, quick=quick, profile=profile, out=out, jobs=jobs, watcher=watcher
     )

@@ -37,7 +37,7 @@ Key: TypeAlias = Mapping[str, str | int | float]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The options of a figure: which kernel's TCP, and whether a smaller grid is enough."""
+    """The options of a figure: which kernel's TCP, and whether a smaller grid suffices."""
 
     profile: str
     quick: bool = False
@@ -47,9 +47,9 @@ class Scope:
 class Case:
     """One condition of a figure.
 
-    `key` names it: these become columns of every frame. `spec` is the specification as in TOML. A
-    case that belongs to a certain `backend` runs there, whichever was asked for, and is left out
-    where that one isn't set up. One that only shows a reason (`aside`) is left out where the back
+    `key` names it: its entries become columns of every frame. `spec` is the specification as in
+    TOML. A case with its own `backend` runs there, whichever was asked for, and is left out where
+    that back end isn't set up. A case that only shows a reason (`aside`) is left out where the back
     end can't run it.
     """
 
@@ -61,7 +61,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """All that was measured: frames by name, with the columns of `key` and `trial`."""
+    """All measurements: frames by name, with the columns of `key` and `trial`."""
 
     frames: Frames
     scope: Scope
@@ -70,11 +70,11 @@ class Data:
         return self.frames[name]
 
     def rows(self, frame: str, **where: str | float) -> pl.DataFrame:
-        """The rows of a frame whose columns have these values: one cell, all trials."""
+        """Returns the rows of a frame whose columns have these values: one cell, all trials."""
         return self.frames[frame].filter(**where)
 
     def values(self, value: str, frame: str = "outcome", **where: str | float) -> list[float]:
-        """A column of one cell by trial, without the trials that have no value there."""
+        """Returns a column of one cell by trial, without the trials that have no value there."""
         return [float(each) for each in self.rows(frame, **where)[value].drop_nulls().to_list()]
 
 
@@ -82,9 +82,9 @@ class Data:
 class Finding:
     """The checks on one claim.
 
-    `reason` is a check of its own: where the claim isn't met, and the data show the reason, it says
-    why this setup must differ. `notes` stand beside the checks and decide nothing. `explains` are
-    the statements of the checks that the reason is about, if it isn't about all of them.
+    `reason` is a check of its own: if the claim isn't met, and the data show the reason, it says
+    why this setup must differ. `notes` are shown beside the checks and decide nothing. `explains`
+    are the statements of the checks that the reason is about, if it isn't about all of them.
     """
 
     claim: str
@@ -97,7 +97,7 @@ class Finding:
     def verdict(self) -> str:
         """One of `narrows.reproduce.ledger.VERDICTS`.
 
-        A claim is confirmed only if every check passed. One that leaves its answer open has no
+        A claim is confirmed only if every check passed. A claim that leaves its answer open has no
         checks, and is reported.
         """
         if not self.checks:
@@ -115,7 +115,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure as an image: the part of the document it corresponds to, a caption, the figure."""
+    """A figure as an image: the corresponding part of the document, a caption, and the figure."""
 
     name: str
     caption: str
@@ -126,16 +126,16 @@ class Method(Protocol):
     """The functions of a figure."""
 
     def cases(self, scope: Scope, /) -> Iterable[Case]:
-        """The conditions."""
+        """Returns the conditions."""
 
     def measure(self, trial: StoredTrial, /) -> dict[str, pl.DataFrame]:
-        """The frames of one run."""
+        """Returns the frames of one run."""
 
     def draw(self, data: Data, /) -> list[Picture]:
-        """The pictures."""
+        """Returns the pictures."""
 
     def judge(self, data: Data, /) -> list[Finding]:
-        """The verdicts."""
+        """Returns the verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +143,9 @@ class Exhibit:
     """A figure of a document: its title, the claims that it decides, and how it is made.
 
     `profile` is the kernel of the document; where the answer depends on the version, the figure is
-    also made under the profiles in `also`. `code` is the file with its functions, beside its
-    study; empty if its data are all there is. `choices` says what the document leaves open and
-    what was chosen.
+    also made under the profiles in `also`. `code` is the file with its functions, beside its study;
+    empty if the study is data only. `choices` says what the document leaves open and what was
+    chosen.
     """
 
     identifier: str
@@ -163,7 +163,7 @@ class Exhibit:
         return self.identifier.partition("/")[0]
 
     def method(self) -> Any:  # noqa: ANN401 (a module that follows `Method`)
-        """The functions of its code, or of the study; this loads polars."""
+        """The functions of its code, or of the study; reading it loads polars."""
         if self.code:
             return study_code.method(self.document, self.code)
         return import_module("narrows.reproduce.study.method").study(self.identifier, self.profile)
@@ -181,7 +181,7 @@ class Exhibit:
 class Document:
     """A document of several figures: its key, its name, its kernel.
 
-    `choices` says what it leaves open everywhere.
+    `choices` says what the document leaves open everywhere.
     """
 
     key: str
@@ -191,12 +191,12 @@ class Document:
 
     @classmethod
     def from_table(cls, key: str, table: Table) -> Self:
-        """The document that a file describes."""
+        """Returns the document that a file describes."""
         called = table.get("called", table["paper"])
         return cls(key, called, table.get("profile", PROFILE), table.get("choices", ""))
 
     def studies(self) -> list[Exhibit]:
-        """The figures of this document."""
+        """Returns the figures of this document."""
         return [self._exhibit(name, study) for name, study in studies(self.key).items()]
 
     def _exhibit(self, name: str, study: Table) -> Exhibit:

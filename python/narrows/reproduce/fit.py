@@ -1,8 +1,8 @@
-"""Which testbeds remain possible when all numbers of a document are asked at once.
+"""Finds the testbeds that remain possible when all numbers of a document are compared at once.
 
-Choosing the testbed on which most claims hold would fit it to what it is then used to judge. So all
-are reported, with the number of possibilities tried (the freedom of the fit) beside the number of
-published numbers that it has to meet.
+To choose the testbed on which most claims hold would fit it to the claims that it then judges. So
+all are reported, with the number of possibilities tried (the freedom of the fit) beside the number
+of published numbers that the testbed has to meet.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Fit:
 
     @property
     def possible(self) -> bool:
-        """Whether no number speaks against it."""
+        """True if no number speaks against the testbed."""
         return not self.missed
 
 
 def fits(document: str, judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> list[Fit]:
-    """Every testbed of a document on which each of its figures with numbers was judged.
+    """Returns every testbed of a document on which each of its figures with numbers was judged.
 
     Testbeds that are the same for all of these figures count once.
     """
@@ -64,12 +64,12 @@ def _fit(testbed: str, judged: Sequence[Judgement]) -> Fit:
 
 
 def _numbers(one: Judgement) -> list[Check]:
-    """The checks of numbers that the document states."""
+    """Returns the checks of numbers that the document states."""
     return [check for check in one.as_checks if check.stated is not None]
 
 
 def describe(document: str, found: Sequence[Fit]) -> Iterator[str]:
-    """The fits as lines of Markdown."""
+    """Yields the fits as lines of Markdown."""
     if len(found) < 2:
         return
     numbers = found[0].met + found[0].undecided + len(found[0].missed)

@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 
 
 class Variation(Protocol):
-    """Other conditions: a negative control, or another possible testbed."""
+    """Changed conditions: a negative control, or another possible testbed."""
 
     @property
     def name(self) -> str:
-        """Its name, which is part of file names."""
+        """The name of the variation, which is part of file names."""
 
     def of(self, case: Case, /) -> Case:
-        """The case under these conditions."""
+        """Returns the case under these conditions."""
 
 
 @dataclass(frozen=True)
 class FigureCondition:
-    """A case with its runs and where they run; `called` is the control that each flow stands for.
+    """A case with its runs and their back end; `called` is the control that each flow represents.
 
-    That is its own, but for a negative control, in which another takes its place.
+    That is its own control, except under a negative control, where another takes its place.
     """
 
     key: Key
@@ -57,12 +57,12 @@ class FigureCondition:
     called: tuple[str, ...]
 
     def jobs(self) -> Iterator[Job]:
-        """Its runs."""
+        """Yields the runs of the condition."""
         for trial in self.cell.plan.trials:
             yield Job(self.cell, trial, self.engine)
 
     def stored_trials(self, store: Store) -> Iterator[StoredTrial]:
-        """The stored runs, with flows named by the control that they stand for.
+        """Yields the stored runs, with flows named by the control that they represent.
 
         Raises NarrowsError for a run that failed.
         """
@@ -94,7 +94,7 @@ class Work:
         return f"{self.exhibit.identifier.replace('/', '-')}-{self.scope.profile}{quick}{mutated}"
 
     def jobs(self) -> Iterator[Job]:
-        """Every run."""
+        """Yields every run."""
         for condition in self.cells:
             yield from condition.jobs()
 
@@ -102,16 +102,17 @@ class Work:
 def work(
     exhibit: Exhibit, scope: Scope, backend: Backend, variation: Variation | None = None
 ) -> Work:
-    """The runs of a figure; raises SpecError for a case that can't run on the back end.
+    """Returns the runs of a figure; raises SpecError for a case that can't run on the back end.
 
-    With a `variation` its conditions are changed, and its flows called what they stand for.
+    With a `variation` its conditions are changed, and its flows named after the control they
+    represent.
     """
     cells = tuple(conditions(exhibit.method().cases(scope), backend, variation))
     return Work(exhibit, scope, backend.name, cells, variation.name if variation else "")
 
 
 def missing(exhibit: Exhibit, scope: Scope, backend: Backend) -> list[str]:
-    """The back ends of its cases that aren't set up."""
+    """Returns the back ends of its cases that aren't set up."""
     cases = exhibit.method().cases(scope)
     return sorted({case.backend for case in cases if _engine(case, backend) is None})
 
@@ -119,7 +120,7 @@ def missing(exhibit: Exhibit, scope: Scope, backend: Backend) -> list[str]:
 def conditions(
     cases: Iterable[Case], backend: Backend, variation: Variation | None = None
 ) -> Iterator[FigureCondition]:
-    """The runs of each case, without those of back ends that aren't set up."""
+    """Yields the runs of each case, without cases whose back end isn't set up."""
     for number, case in enumerate(cases, start=1):
         engine = _engine(case, backend)
         if engine is None:
@@ -137,7 +138,7 @@ def conditions(
 
 
 def _control_names(runs: Plan, meant: Plan) -> tuple[str, ...]:
-    """The control that each flow stands for: its own where there are more or fewer than meant."""
+    """Returns the control that each flow represents: its own if the number of flows changed."""
     own, others = (
         tuple(flow["cca"] for flow in made.trials[0].scenario["flows"]) for made in (runs, meant)
     )
@@ -151,7 +152,7 @@ def _plan(case: Case, engine: Backend) -> Plan:
 
 
 def _engine(case: Case, backend: Backend) -> Backend | None:
-    """The back end of a case; None if it isn't set up here."""
+    """Returns the back end of a case; None if it isn't set up here."""
     if case.backend in ("", backend.name):
         return backend
     try:
@@ -161,7 +162,7 @@ def _engine(case: Case, backend: Backend) -> Backend | None:
 
 
 def _possible(spec: Mapping[str, Any], backend: Backend) -> dict[str, Any]:
-    """A specification without simulated noise of hosts, since real hosts have their own."""
+    """Returns a specification without simulated noise of hosts, since real hosts have their own."""
     if backend.name == "sim":
         return dict(spec)
     host = {key: value for key, value in spec.get("host", {}).items() if key not in MODELLED}
@@ -180,7 +181,7 @@ def gather(
 
 
 def measurements(item: Work, out: Path) -> Data:
-    """The measurements of a figure's runs, from `out/data` if they are there."""
+    """Returns the measurements of a figure's runs, from `out/data` if they are there."""
     folder, key = out / "data" / f"{item.name}-{item.backend}", _key(item)
     frames = read_frames(folder, key)
     if frames is None:
@@ -190,7 +191,7 @@ def measurements(item: Work, out: Path) -> Data:
 
 
 def _key(item: Work) -> str:
-    """A hash of the runs, their names here, and the code that measures them."""
+    """Hashes the runs, their names here, and the code that measures them."""
     names = [json.dumps(dict(condition.key), sort_keys=True) for condition in item.cells]
     hashes = [job.key for job in item.jobs()]
     method = item.exhibit.method()

@@ -1,7 +1,7 @@
-"""Claims judged under changed conditions, each kept with its checks.
+"""Judges claims under changed conditions, and keeps each with its checks.
 
-This is the one way in which a claim is judged on other testbeds, with rivals in BBR's place, with
-other seeds and under its negative controls.
+Claims on other testbeds, with rivals in BBR's place, with other seeds and under their negative
+controls are all judged here.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from narrows.words import join_words
 
 RECORD = "judgements.json"
 AS_WRITTEN = ""
-"""The name of no change at all."""
+"""The name for no change at all."""
 Changes = Callable[[Exhibit], Iterable[ConditionChange]]
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A claim under a change: its verdict by the checks alone, and these without their rules.
+    """A claim under a change: its verdict by the checks alone, and the checks without their rules.
 
     `merged` says that the change makes conditions of the figure equal that differ without it;
-    `looks`, how often trials could be added until the verdict was settled.
+    `looks` is how often trials could be added until the verdict was settled.
     """
 
     claim: str
@@ -60,7 +60,7 @@ class Judgement:
 
 
 def without_reason(finding: Finding) -> str:
-    """A verdict by the checks alone, without the reason."""
+    """Returns a verdict by the checks alone, without the reason."""
     return replace(finding, reason=None).verdict
 
 
@@ -79,8 +79,7 @@ def judge(
 
     They run in the simulator, by default with the documents' kernels, with trials added in up to
     `looks` looks until the verdicts are settled, and are kept in `out`. Figures that `left_out`
-    names aren't run.
-    Raises InputError for an unknown name or a directory that can't be used.
+    names aren't run. Raises InputError for an unknown name or a directory that can't be used.
     """
     place = Path(out) if out is not None else OUT
     most = LOOKS[quick] if looks is None else looks
@@ -103,10 +102,10 @@ def judge(
 
 
 def notices(finding: Finding, met: Collection[tuple[str, str]]) -> bool:
-    """True if more trials can't change what the checks that are `met` as written say to a change.
+    """Returns True if more trials can't change the reaction of the checks to a change.
 
-    `met` has claims with their statements. One of them fails, or each is decided; a check that
-    fails anyway says nothing.
+    `met` has the checks that are met as written: claims with their statements. Either one of them
+    fails, or each is decided; a check that fails anyway says nothing.
     """
     own = [check for check in finding.checks if (finding.claim, check.statement) in met]
     return any(check.passed is False for check in own) or not any(map(is_open, own))
@@ -145,7 +144,7 @@ def _judge(
 
 
 def left_out(wanted: str, *, quick: bool = False) -> Iterator[str]:
-    """A line for each figure that needs a back end that isn't set up here."""
+    """Yields a line for each figure that needs a back end that isn't set up here."""
     for exhibit in select(wanted):
         needed = missing(exhibit, Scope(exhibit.profile, quick), get_backend("sim"))
         if needed:
@@ -153,7 +152,7 @@ def left_out(wanted: str, *, quick: bool = False) -> Iterator[str]:
 
 
 def read(out: Path) -> list[Judgement]:
-    """The kept judgements; none if nothing was judged there."""
+    """Returns the kept judgements; none if nothing was judged there."""
 
     def read(fields: dict[str, Any]) -> Judgement:
         return Judgement(**{**fields, "checks": tuple(fields["checks"])})
@@ -162,12 +161,12 @@ def read(out: Path) -> list[Judgement]:
 
 
 def read_recorded() -> list[Judgement]:
-    """The judgements that are shipped with the package; none for an own paper."""
+    """Returns the judgements that are shipped with the package; none for an own paper."""
     return read(DATA) if library() is OURS else []
 
 
 def read_known(out: Path) -> list[Judgement]:
-    """The judgements made here, and the recorded ones that they don't replace."""
+    """Returns the judgements made here, and the recorded ones that they don't replace."""
     kept = {one.key: one for one in (*read_recorded(), *read(out))}
     return sort(kept.values())
 
@@ -178,13 +177,13 @@ def _write(out: Path, new: Sequence[Judgement]) -> None:
 
 
 def sort(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """In the order of the claims."""
+    """Sorts judgements in the order of the claims."""
     order = {identifier: place for place, identifier in enumerate(claims())}
     return sorted(judgements, key=lambda one: (order[one.claim], one.key))
 
 
 def on_one_grid(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Without those of a small grid where the same was judged on the whole one."""
+    """Drops judgements of a small grid where the same was judged on the whole one."""
     known = list(judgements)
     whole = {one.key[:3] for one in known if not one.quick}
     return [one for one in known if not one.quick or one.key[:3] not in whole]

@@ -1,4 +1,4 @@
-"""Verdicts from measurements: compares means over trials, with their intervals, with rules."""
+"""Turns measurements into verdicts: compares means over trials, with their intervals, to rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_TOLD = 6
 SAME = 1e-6
 """Values with a smaller relative difference count as the same."""
 CONFIDENCE = 0.99
-"""A check that is decided is decided rightly in this part of all repetitions."""
+"""A decided check is right in this share of all repetitions."""
 EQUAL = "Equal values count as one trial, as all trials of a condition were the same run here."
 _same_runs: ContextVar[bool] = ContextVar("same_runs", default=False)
 _level: ContextVar[float] = ContextVar("level", default=CONFIDENCE)
@@ -33,10 +33,10 @@ _level: ContextVar[float] = ContextVar("level", default=CONFIDENCE)
 
 @contextmanager
 def one_of_looks(looks: int) -> Iterator[None]:
-    """Narrows what decides where trials are added until a check is decided.
+    """Sets the confidence of each look, where trials are added until a check is decided.
 
-    Each of the `looks` at the growing data has an equal part of the errors that `CONFIDENCE` allows
-    (Bonferroni), so that all of them together keep it.
+    Each of the `looks` at the growing data gets an equal share of the errors that `CONFIDENCE`
+    allows (Bonferroni), so that all of them together keep it.
     """
     token = _level.set(1 - (1 - CONFIDENCE) / looks)
     try:
@@ -46,16 +46,16 @@ def one_of_looks(looks: int) -> Iterator[None]:
 
 
 def interval(values: Sequence[float], digits: int = 3, unit: str = "") -> str:
-    """The mean and half of the interval that decides, such as "10.3 ± 0.2 %"."""
+    """Returns the mean and half of the interval that decides, such as "10.3 ± 0.2 %"."""
     return intervals.interval(values, digits, unit, _level.get())
 
 
 @contextmanager
 def same_runs(some: bool) -> Iterator[None]:
-    """Says of what is judged whether all trials of `some` condition were the same run.
+    """Notes whether all trials of `some` condition being judged were the same run.
 
     Where hosts draw no random numbers, as in virtual time, trials repeat one run. Their interval
-    has no width and says nothing of other paths: they are one observation.
+    has no width and says nothing about other paths: they are one observation.
     """
     token = _same_runs.set(some)
     try:
@@ -72,7 +72,7 @@ def judge_bounds(
     samples: Samples | Mapping[str, Samples],
     more: str = "",
 ) -> Check:
-    """Judges a measurement by the rule of a check; with several by name, each of them.
+    """Judges a measurement by the rule of a check; several by name are all judged.
 
     `how` says how it was measured; `more` is added after the measurement.
     """
@@ -121,14 +121,14 @@ def judge_share(claim: str, check: str, statement: str, how: str, met: Sequence[
 
 
 def _number(values: Samples) -> tuple[float | None, float | None]:
-    """The mean of the known values and half of its interval; None where there is none."""
+    """Returns the mean of the known values and half of its interval; None where there is none."""
     known = [float(value) for value in values if math.isfinite(value)]
     reach = half_width(known, _level.get())
     return (mean(known) if known else None, reach if math.isfinite(reach) else None)
 
 
 def _observations(values: Samples) -> Samples:
-    """The values; one of them if all are equal and trials were the same run."""
+    """Returns the values; only one if all are equal and trials were the same run."""
     if not _same_runs.get() or len(values) < 2:
         return values
     first = values[0]
@@ -138,7 +138,7 @@ def _observations(values: Samples) -> Samples:
 def _all_measured_text(
     held_to: Rule, named: Mapping[str, Samples], decisions: Mapping[str, Decision]
 ) -> str:
-    """Every measurement in words; for many, their range and those outside the limits."""
+    """Returns every measurement in words; for many, their range and those outside the limits."""
     if len(named) <= MOST_TOLD:
         return "; ".join(_measured_text(held_to, name, values) for name, values in named.items())
     means = sorted(mean(values) for values in named.values() if len(values))
@@ -164,7 +164,7 @@ def _measured_text(held_to: Rule, name: str, values: Samples) -> str:
 
 
 def _expected_text(named: Mapping[str, Samples], decisions: Mapping[str, Decision]) -> str:
-    """How many more trials would decide the undecided checks of which something was measured."""
+    """Says how many more trials would decide the undecided checks with measurements."""
     measured = [decisions[name] for name, values in named.items() if len(values)]
     open_ = [decision.more for decision in measured if decision.passed is None]
     if not open_:
@@ -179,24 +179,24 @@ def _expected_text(named: Mapping[str, Samples], decisions: Mapping[str, Decisio
 
 
 def make_note(statement: str, how: str, measured: str) -> Check:
-    """A measurement that decides nothing."""
+    """Returns a measurement that decides nothing."""
     return Check(statement, f"{how} Decides nothing.", "not said", measured, None)
 
 
 def per_trial(data: Data, value: Callable[[Data], T], by: str = "trial") -> list[T]:
-    """A measurement in each trial by itself, or for each value of another column."""
+    """Returns a measurement in each trial by itself, or for each value of another column."""
     numbers = sorted({n for frame in data.frames.values() for n in frame[by].unique().to_list()})
     return [value(rows_where(data, by, number)) for number in numbers]
 
 
 def rows_where(data: Data, column: str, wanted: object) -> Data:
-    """The rows of every frame with one value of a column."""
+    """Returns the rows of every frame with one value of a column."""
     frames = {name: rows.filter(pl.col(column) == wanted) for name, rows in data.frames.items()}
     return Data(frames, data.scope)
 
 
 def ratios(over: Samples, under: Samples) -> list[float]:
-    """The ratios trial by trial; 1 for zero over zero, as neither is more."""
+    """Returns the ratios trial by trial; 1 for zero over zero, as neither is larger."""
     return [_ratio(a, b) for a, b in zip(over, under, strict=False)]
 
 
@@ -207,14 +207,14 @@ def _ratio(over: float, under: float) -> float:
 
 
 def differences(first: Samples, second: Samples) -> list[float]:
-    """The differences trial by trial."""
+    """Returns the differences trial by trial."""
     return [a - b for a, b in zip(first, second, strict=False)]
 
 
 def version(
     finding: Finding, document: Finding, profile: str, simulated: Finding | None = None
 ) -> Check:
-    """Checks by the document's kernel that a claim fails because of the kernel's version.
+    """Checks by the document's kernel whether a claim fails because of the kernel's version.
 
     `document` is the finding of the same claim under `profile`, the document's kernel. For a
     finding of a real kernel, both are the simulator's: `simulated` is that of the same version.
@@ -238,7 +238,7 @@ def _failed_checks(finding: Finding) -> set[str]:
 
 
 def crossing(x: Sequence[float], first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The smallest x at which two lines through the points cross, after `first` was above `second`.
+    """Returns the smallest x at which `first`, until then above `second`, crosses it.
 
     The lines are straight between the points. None if they don't cross.
     """

@@ -1,7 +1,7 @@
 """The ledger: the verdict on each claim, by back end and version of Linux.
 
-One file in the output of `narrows reproduce`. A new finding replaces the one that was made in the
-same way; one of a smaller grid (`--quick`) never replaces one of the whole grid.
+It is one file in the output of `narrows reproduce`. A new finding replaces the one that was made in
+the same way; one of a smaller grid (`--quick`) never replaces one of the whole grid.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ can."""
 
 
 VARIED = ", on varied paths"
-"""Added to the engine of a finding whose trials had paths of their own."""
+"""Added to the engine of a finding whose trials had their own paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class Way:
     looks: int = 1
     """How often trials could be added until every check was decided."""
     confidence: float = 0.95
-    """The part of all repetitions in which a decided check is decided rightly."""
+    """The share of all repetitions in which a decided check is decided rightly."""
 
     def __str__(self) -> str:
-        """In words: the back end, if it isn't the simulator, the kernel, what is unusual."""
+        """Describes the way: back end unless it is the simulator, kernel, and peculiarities."""
         backend = "" if self.backend == "sim" else f"{self.backend}, "
         unusual = (
             f"{', smaller grid' if self.quick else ''}{VARIED if self.has_varied_paths else ''}"
@@ -66,7 +66,7 @@ class Way:
 
     @property
     def has_varied_paths(self) -> bool:
-        """Whether each trial had its own buffer and delay."""
+        """True if each trial had its own buffer and delay."""
         return self.engine.endswith(VARIED)
 
 
@@ -89,7 +89,7 @@ class LedgerEntry:
 
 
 def entry(exhibit: Exhibit, finding: Finding, way: Way) -> LedgerEntry:
-    """A finding as an entry."""
+    """Returns a finding as an entry."""
     reason = asdict(finding.reason) if finding.reason and finding.verdict == "differs" else None
     return LedgerEntry(
         finding.claim,
@@ -103,7 +103,7 @@ def entry(exhibit: Exhibit, finding: Finding, way: Way) -> LedgerEntry:
 
 
 def finding(entry: LedgerEntry) -> Finding:
-    """The finding of an entry."""
+    """Returns the finding of an entry."""
     from narrows.report import Check
 
     checks, notes = ([Check(**one) for one in some] for some in (entry.checks, entry.notes))
@@ -112,17 +112,17 @@ def finding(entry: LedgerEntry) -> Finding:
 
 
 def read(out: Path) -> list[LedgerEntry]:
-    """All entries in the directory; none if nothing was reproduced there."""
+    """Returns all entries in the directory; none if nothing was reproduced there."""
     return read_list(out / LEDGER, "entries", _entry)
 
 
 def read_recorded() -> list[LedgerEntry]:
-    """The entries shipped with the package, when it was made; none of an own paper."""
+    """Returns the entries recorded when the package was made; none for an own paper."""
     return read(DATA) if library() is OURS else []
 
 
 def read_known(out: Path) -> tuple[list[LedgerEntry], list[LedgerEntry]]:
-    """The entries found here, and the recorded ones that they don't replace."""
+    """Returns the entries found here, and the recorded ones that they don't replace."""
     here = read(out)
     keys = {item.key for item in here}
     return here, [item for item in read_recorded() if item.key not in keys]
@@ -174,18 +174,18 @@ class ClaimVerdicts:
 
     @property
     def headline(self) -> str:
-        """The verdict, with the number of checks met where not all are, or what it depends on."""
+        """The verdict, with the number of checks met unless all are, or with what it depends on."""
         return self.verdict + (self.more(self.decisive) if self.decisive else "")
 
     def standing(self, entry: LedgerEntry) -> Standing:
-        """The verdict of a finding beside the judgements under its kernel."""
+        """Returns the verdict of a finding beside the judgements under its kernel."""
         if entry.way.quick or entry.way.backend != "sim":
             return Standing(entry.verdict)
         profile = entry.way.profile
         return standing(self.claim.identifier, entry.verdict, profile, self.judgements)
 
     def more(self, entry: LedgerEntry) -> str:
-        """The words in parentheses after a verdict, if it needs them."""
+        """Returns the words in parentheses after a verdict, if it needs them."""
         told = self.standing(entry)
         if told.more or told.verdict not in ("partly", "differs", "refuted"):
             return f" ({told.more})" if told.more else ""
@@ -196,7 +196,7 @@ class ClaimVerdicts:
 def lines(
     entries: Sequence[LedgerEntry], profiles: dict[str, str], judgements: Sequence[Judgement] = ()
 ) -> list[ClaimVerdicts]:
-    """A line for each claim; `profiles` names the kernel of each claim's document."""
+    """Returns a line for each claim; `profiles` names the kernel of each claim's document."""
     found = []
     for identifier, claim in claims().items():
         mine = [item for item in entries if item.claim == identifier]
@@ -210,24 +210,27 @@ def lines(
 
 
 def counts(found: Sequence[ClaimVerdicts]) -> dict[str, int]:
-    """The number of claims with each verdict that occurs."""
+    """Counts the claims with each verdict that occurs."""
     told = {verdict: sum(line.verdict == verdict for line in found) for verdict in VERDICTS}
     return {verdict: count for verdict, count in told.items() if count}
 
 
 def counts_by_kind(found: Sequence[ClaimVerdicts]) -> dict[str, dict[str, int]]:
-    """The number of claims with each verdict by kind of claim, in the order of `KINDS`."""
+    """Counts the claims with each verdict by kind of claim, in the order of `KINDS`."""
     told = {kind: counts([line for line in found if line.claim.kind == kind]) for kind in KINDS}
     return {kind: count for kind, count in told.items() if count}
 
 
 def in_words(told: dict[str, int]) -> str:
-    """Such as "3 confirmed, 1 refuted"."""
+    """Returns the counts as in "3 confirmed, 1 refuted"."""
     return ", ".join(f"{count} {verdict}" for verdict, count in told.items())
 
 
 def document(found: Sequence[ClaimVerdicts], here: Sequence[LedgerEntry] = ()) -> dict[str, Any]:
-    """The document of `narrows reproduce --json`; findings say whether they were made `here`."""
+    """Returns the document of `narrows reproduce --json`.
+
+    Findings say whether they were made `here`.
+    """
     return {
         "counts": counts_by_kind(found),
         "claims": [

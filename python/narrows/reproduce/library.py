@@ -41,7 +41,7 @@ OUR_DOCUMENTS = ("panaderia", "mixed", "ietf98", "cs244")
 
 
 def read_table(path: Path) -> dict[str, Any]:
-    """The tables of a file; raises InputError for one that isn't TOML."""
+    """Returns the tables of a file; raises InputError for one that isn't TOML."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
@@ -54,7 +54,10 @@ def read_table(path: Path) -> dict[str, Any]:
 
 
 def _studies() -> Path:
-    """The folder of our documents: in an installed package, or at the top of the repository."""
+    """Returns the folder of our documents.
+
+    It is in an installed package, or at the top of the repository.
+    """
     installed = HERE.parent / "studies"
     return installed if installed.is_dir() else HERE.parents[2] / "studies"
 
@@ -66,7 +69,8 @@ STUDIES = _studies()
 class Library:
     """Documents by key, and the folder of each one's files.
 
-    `home` is the file that describes an own paper, study.toml or document.toml; ours has none.
+    `home` is the file that describes an own paper, study.toml or document.toml; None for our own
+    documents.
     """
 
     documents: Mapping[str, str]
@@ -79,12 +83,12 @@ class Library:
         return None if self.home is None else str(self.home)
 
     def measures(self, document: str) -> Path | None:
-        """The file of a document's own measures, if it has one."""
+        """Returns the file of a document's own measures, if it has one."""
         file = self.folders[document] / MEASURES
         return file if file.is_file() else None
 
     def files(self, document: str) -> dict[str, Path]:
-        """The files of a document's studies by id; those that it lists come first."""
+        """Returns the files of a document's studies by id; those that it lists come first."""
         folder = self.folders[document]
         if (folder / STUDY).is_file():
             return {document: folder / STUDY}
@@ -95,7 +99,7 @@ class Library:
         return {f"{document}/{path.stem}": path for path in paths}
 
     def description(self, document: str) -> Table:
-        """The keys that describe a document: those of its document.toml, or of its only study."""
+        """Returns the keys that describe a document, from its document.toml or its only study."""
         folder = self.folders[document]
         if (folder / DOCUMENT).is_file():
             return read_table(folder / DOCUMENT)
@@ -106,18 +110,18 @@ class Library:
 DOCUMENTS = {key: read_table(STUDIES / key / DOCUMENT)["paper"] for key in OUR_DOCUMENTS}
 """The titles of our documents by the first part of an id."""
 STILL_TRUE = "still_true"
-"""The folder of the problems that every version of BBR is tested for."""
+"""The folder of the problems for which every version of BBR is tested."""
 OURS = Library(DOCUMENTS, {key: STUDIES / key for key in (*DOCUMENTS, STILL_TRUE)})
 _current: ContextVar[Library] = ContextVar("library", default=OURS)
 
 
 def library() -> Library:
-    """The library that the command works on."""
+    """Returns the library that the command works on."""
     return _current.get()
 
 
 def documents() -> Mapping[str, str]:
-    """The titles of its documents by key."""
+    """Returns the titles of its documents by key."""
     return library().documents
 
 

@@ -58,7 +58,7 @@ class Reproduction:
 
     @property
     def none_refuted(self) -> bool:
-        """Whether no claim was refuted."""
+        """True if no claim was refuted."""
         return all(finding.verdict != "refuted" for item in self.made for finding in item.findings)
 
 
@@ -113,7 +113,7 @@ def reproduce(
         for item in made
         for finding in item.findings
     ]
-    place.mkdir(parents=True, exist_ok=True)  # nothing has run if all were refused
+    place.mkdir(parents=True, exist_ok=True)  # it doesn't exist if all figures were refused
     known = ledger.write(place, entries)
     pages, index = write_site(place, known, [item.stored for item in made], engine.name)
     return Reproduction(made, refused, gathered, pages, index)
@@ -181,7 +181,7 @@ def with_versions(
     """Compares failures under another kernel with the findings under the document's kernel.
 
     The latter are the simulator's in `made`, or else in `kept`. Failures on a `real` kernel are
-    compared by the simulator's findings under both versions.
+    compared through the simulator's findings under both versions.
     """
     found = simulator_entries(kept)
     if not real:
@@ -199,7 +199,7 @@ Simulated = Mapping[tuple[str, Scope], Finding]
 
 
 def simulator_entries(kept: Sequence[ledger.LedgerEntry]) -> dict[tuple[str, Scope], Finding]:
-    """The simulator's findings among the entries of a ledger."""
+    """Returns the simulator's findings among the entries of a ledger."""
     return {
         (entry.claim, Scope(entry.way.profile, entry.way.quick)): ledger.finding(entry)
         for entry in kept

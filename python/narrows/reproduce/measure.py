@@ -22,7 +22,7 @@ class Period:
 
 
 def period(values: Floats, step_s: float, shortest_s: float, longest_s: float) -> Period | None:
-    """The period of an evenly sampled series by its autocorrelation.
+    """Returns the period of an evenly sampled series by its autocorrelation.
 
     It is the first lag between the limits at which the autocorrelation has a peak of at least 90 %
     of its highest peak there; later peaks are multiples. The position of the peak is refined by a
@@ -46,21 +46,24 @@ def period(values: Floats, step_s: float, shortest_s: float, longest_s: float) -
 
 
 def _correlation(centred: Floats, lag: int) -> float:
-    """Pearson's correlation of a series around zero with itself `lag` steps later."""
+    """Returns Pearson's correlation of a series around zero with itself `lag` steps later."""
     early, late = centred[:-lag], centred[lag:]
     norm = float(np.sqrt((early @ early) * (late @ late)))
     return float(early @ late) / norm if norm else 0.0
 
 
 def smooth(values: Floats, width: int) -> Floats:
-    """The mean over `width` neighbours around each value; fewer at the ends."""
+    """Returns the mean over `width` neighbours around each value; fewer at the ends."""
     kernel = np.ones(width)
     sums: Floats = np.convolve(values, kernel, "same")
     return sums / np.convolve(np.ones(len(values)), kernel, "same")
 
 
 def stretches(times: Floats, holds: Sequence[bool]) -> list[Stretch]:
-    """The times in which a condition held: from a sample at which it holds to one at which not."""
+    """Returns the spans in which a condition held.
+
+    Each lasts from a sample at which it holds to one at which it doesn't.
+    """
     flags = np.asarray(holds, dtype=bool)
     turns = np.flatnonzero(np.diff(flags.astype(np.int8), prepend=0, append=0))
     starts, ends = turns[::2], np.minimum(turns[1::2], len(flags) - 1)
@@ -68,7 +71,7 @@ def stretches(times: Floats, holds: Sequence[bool]) -> list[Stretch]:
 
 
 def within(times: Floats, spans: Sequence[Stretch]) -> np.ndarray:
-    """For every time, whether it lies inside one of the spans, excluding their ends."""
+    """Returns for every time whether it lies inside one of the spans, excluding their ends."""
     inside = np.zeros(len(times), dtype=bool)
     for start, end in spans:
         inside |= (times >= start) & (times < end)

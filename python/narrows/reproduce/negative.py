@@ -19,7 +19,7 @@ itself and so would fail under any rule."""
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A claim under a change: what its checks say to it, and the one that says it."""
+    """A claim under a change: the reaction of its checks, and the check that decides it."""
 
     claim: str
     change: str
@@ -30,18 +30,18 @@ class Control:
 
     @property
     def is_noticed(self) -> bool:
-        """Whether its checks noticed the change."""
+        """True if the checks noticed the change."""
         return self.answer == NOTICED
 
 
 def named_changes(exhibit: Exhibit) -> list[ConditionChange]:
-    """The negative controls that the claims of a figure name."""
+    """Returns the negative controls that the claims of a figure name."""
     names = [name for claim in exhibit.claims for name in claims()[claim].fails_under]
     return [changes()[name] for name in dict.fromkeys(names)]
 
 
 def controls(judgements: Iterable[Judgement]) -> list[Control]:
-    """Every control that a claim names and that was judged."""
+    """Returns every control that a claim names and that was judged."""
     known = {one.key: one for one in judgements}
     return [
         control(one, known.get((one.claim, AS_WRITTEN, *one.key[2:])))
@@ -51,7 +51,7 @@ def controls(judgements: Iterable[Judgement]) -> list[Control]:
 
 
 def control(under: Judgement, before: Judgement | None) -> Control:
-    """The difference that a change makes to a judgement."""
+    """Returns the difference that a change makes to a judgement."""
     met = {check.statement for check in before.as_checks if check.passed} if before else set()
     failed = [check for check in under.as_checks if check.passed is False]
     own = [check for check in failed if not (under.merged and _trivial(check))]
@@ -69,13 +69,13 @@ def _place(under: Judgement) -> tuple[str, str, bool]:
 
 
 def _trivial(check: Check) -> bool:
-    """Whether every number is exactly the ratio or the difference of equal runs."""
+    """Returns True if every number is exactly the ratio or the difference of equal runs."""
     numbers = list(check.values.values())
     return bool(numbers) and all(mean in (0.0, 1.0) and not reach for mean, reach in numbers)
 
 
 def describe(made: Sequence[Control]) -> Iterator[str]:
-    """The lines to print: each control, and how many went unnoticed."""
+    """Yields the lines to print: each control, and how many went unnoticed."""
     words = {NOTICED: "noticed", MISSED: "NOT NOTICED"}
     for one in made:
         told = words.get(one.answer, one.answer)

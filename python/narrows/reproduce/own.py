@@ -1,4 +1,4 @@
-"""Papers of anyone: a folder with a study becomes the library that a command works on."""
+"""Own papers: a folder with a study becomes the library that a command works on."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def open_library(wanted: str, out: str | Path | None) -> Iterator[OpenLibrary]:
     """Works on the library that `wanted` means while the block runs.
 
     It is ours, or the paper of a path: a folder, its study.toml, or one of several studies; with
-    ":CLAIM" after it, that claim alone. Raises InputError for a study that isn't right, or an `out`
-    that belongs to another library.
+    ":CLAIM" after it, only that claim. Raises InputError for an incorrect study, or an `out` that
+    belongs to another library.
     """
     if not is_path(wanted):
         place = Path(out) if out is not None else OUT
@@ -62,7 +62,10 @@ def open_library(wanted: str, out: str | Path | None) -> Iterator[OpenLibrary]:
 
 @contextmanager
 def open_to_read(wanted: str, out: str | Path | None) -> Iterator[OpenLibrary]:
-    """As `open_library`, but results of another library may be there, and none of its code runs."""
+    """Works on a library like `open_library`, but only to read.
+
+    Results of another library may be there, and none of the library's code runs.
+    """
     if not is_path(wanted):
         yield OpenLibrary(wanted, Path(out) if out is not None else OUT)
         return
@@ -74,19 +77,19 @@ def open_to_read(wanted: str, out: str | Path | None) -> Iterator[OpenLibrary]:
 
 
 def _place(chosen: Library, out: str | Path | None) -> Path:
-    """Where results of an own paper go."""
+    """Returns where results of an own paper go."""
     (name,) = chosen.documents
     return Path(out) if out is not None else Path(RESULTS) / f"{name}.study"
 
 
 def is_path(wanted: str) -> bool:
-    """Whether a word means a folder or a file of studies, rather than an id of ours."""
+    """Returns True if a word means a folder or a file of studies, rather than an id of ours."""
     path, _ = _parts(wanted)
     return path.suffix == ".toml" or wanted.startswith((".", "/", "~"))
 
 
 def _parts(wanted: str) -> tuple[Path, str]:
-    """The path, and the claim after its last colon."""
+    """Splits off the claim after the last colon of a path."""
     path, colon, claim = wanted.rpartition(":")
     if not colon or "/" in claim or wanted.endswith(".toml"):
         path, claim = wanted, ""
@@ -94,7 +97,7 @@ def _parts(wanted: str) -> tuple[Path, str]:
 
 
 def _description(path: Path) -> Path:
-    """The file that describes the paper of a path."""
+    """Returns the file that describes the paper of a path."""
     folder = path if path.is_dir() else path.parent
     known = [folder / name for name in (STUDY, DOCUMENT) if (folder / name).is_file()]
     if not known or not path.exists():
@@ -122,7 +125,7 @@ def _library(file: Path) -> Library:
 
 
 def _name(path: Path, claim: str) -> str:
-    """The id that a path and a claim mean within the library."""
+    """Returns the id that a path and a claim mean within the library."""
     (document,) = documents()
     if claim:
         return f"{document}/{claim}"
@@ -132,7 +135,7 @@ def _name(path: Path, claim: str) -> str:
 
 
 def _check_place(out: Path) -> None:
-    """Raises InputError if a place has findings of another library, which writing would lose."""
+    """Raises InputError if writing would lose findings of another library."""
     others = {entry.claim.partition("/")[0] for entry in read(out)} - set(documents())
     if others:
         found = f"{out}, which has findings of {', '.join(sorted(others))}"

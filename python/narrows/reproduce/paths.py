@@ -1,4 +1,4 @@
-"""The trials of a figure: more or fewer, on paths of their own, and whether they are the same run.
+"""The trials of a figure: their number, their paths, and whether they are the same run.
 
 Where hosts draw no random numbers, as in virtual time and without jitter in the simulator, trials
 with other seeds are one run (docs/decisions/025-equal-runs-are-one-trial.md).
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from narrows.reproduce.exhibit import Frames
 
 MOST_TRIALS = 64
-"""More aren't added to a condition."""
+"""No more trials than these are added to a condition."""
 
 
 def with_at_most(trials: int | None, item: Work) -> Work:
-    """The same figure with the first `trials` of each condition; all of them if it is None."""
+    """Returns the same figure with the first `trials` of each condition; all of them for None."""
     return replace(item, cells=tuple(_with_at_most(trials, cell) for cell in item.cells))
 
 
@@ -42,15 +42,15 @@ def _with_trials(condition: FigureCondition, trials: tuple[Trial, ...]) -> Figur
 
 
 def with_factor(factor: int, item: Work) -> Work:
-    """The same figure with `factor` times the trials of each condition, but at most `MOST_TRIALS`.
+    """Returns the same figure with `factor` times the trials, at most `MOST_TRIALS` per condition.
 
-    A condition that asks for more than these keeps its own number.
+    A condition that asks for more keeps its own number.
     """
     return replace(item, cells=tuple(_with_factor(factor, cell) for cell in item.cells))
 
 
 def _with_factor(factor: int, condition: FigureCondition) -> FigureCondition:
-    """The condition with more trials, which differ from the first in their seeds alone."""
+    """Returns the condition with more trials, which differ from the first in their seeds alone."""
     engine, plan = condition.engine, condition.cell.plan
     trials, groups = plan.trials, plan.groups
     count = max(len(trials), min(factor * len(trials), MOST_TRIALS))
@@ -63,12 +63,15 @@ def _with_factor(factor: int, condition: FigureCondition) -> FigureCondition:
 
 
 def on_varied_paths(item: Work) -> Work:
-    """The same figure with its own buffer and delay in every trial but the first (decision 021)."""
+    """Returns the figure with its own buffer and delay in every trial but the first.
+
+    See decision 021.
+    """
     return replace(item, cells=tuple(condition_on_varied_paths(cell) for cell in item.cells))
 
 
 def condition_on_varied_paths(condition: FigureCondition) -> FigureCondition:
-    """The same condition with its own buffer and delay in every trial but the first."""
+    """Returns the same condition with its own buffer and delay in every trial but the first."""
     engine, plan = condition.engine, condition.cell.plan
     scenarios = [vary(trial.scenario, trial.number) for trial in plan.trials]
     trials = tuple(
@@ -79,22 +82,22 @@ def condition_on_varied_paths(condition: FigureCondition) -> FigureCondition:
 
 
 def judge_figure(item: Work, data: Data) -> tuple[Finding, ...]:
-    """The findings of a figure; trials that are the same run count as one."""
+    """Returns the findings of a figure; trials that are the same run count as one."""
     with same_runs(bool(repeated_conditions(item, data))):
         return tuple(item.exhibit.method().judge(data))
 
 
 def repeated_conditions(item: Work, data: Data) -> list[Key]:
-    """The conditions of which every trial was the same run, as far as measured.
+    """Returns the conditions in which every trial was the same run, as far as measured.
 
-    Trials on paths of their own never are, though they may lose the same number of packets.
+    Trials on their own paths never are, though they may lose the same number of packets.
     """
     alike = [c for c in item.cells if _share_a_path(c)]
     return [c.key for c in alike if _one_run(c.key, len(c.cell.plan.trials), data.frames)]
 
 
 def _share_a_path(condition: FigureCondition) -> bool:
-    """Whether there are several trials, and only their seeds differ."""
+    """Returns True if there are several trials, and only their seeds differ."""
     first, *others = ({**t.scenario, "seed": 0} for t in condition.cell.plan.trials)
     return bool(others) and all(other == first for other in others)
 
@@ -106,7 +109,7 @@ def _one_run(key: Key, trials: int, frames: Frames) -> bool:
 
 
 def _alike(frame: pl.DataFrame, trials: int) -> bool:
-    """Whether all trials have rows and these are the same, numbers up to rounding."""
+    """Returns True if all trials have rows and these are the same, numbers up to rounding."""
     parts = [part.drop("trial") for part in frame.partition_by("trial")]
     same = all(part.height == parts[0].height and _equal(part, parts[0]) for part in parts)
     return len(parts) == trials and same

@@ -1,4 +1,4 @@
-"""Shared parts of the figures of proposals: a change of BBR beside plain BBR.
+"""Shared parts of the figures of proposals, which compare a change of BBR with plain BBR.
 
 In every run the BBR flows are called "tested", whichever variant they are.
 """
@@ -23,7 +23,7 @@ PLAIN = "plain"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A BBR: its label in figures, its colour, and its options."""
+    """A version of BBR: its label in figures, its colour, and its options."""
 
     label: str
     colour: str
@@ -31,7 +31,7 @@ class Variant:
     cca: str = "bbr"
 
     def flows(self, count: int, **others: int) -> list[dict[str, Any]]:
-        """`count` flows of it, beside others, whose numbers are given by control."""
+        """Returns `count` flows of the variant, beside others in numbers given by control."""
         own = {
             "name": TESTED,
             "cca": self.cca,
@@ -52,9 +52,9 @@ def cells(
     buffers: Sequence[float],
     make: Make,
 ) -> Iterator[Case]:
-    """Every variant, plain BBR among them, in every mix and buffer.
+    """Yields every variant, plain BBR among them, in every mix and buffer.
 
-    A mix names the number of BBR flows as `bbr`, and of others by control.
+    A mix gives the number of BBR flows as `bbr`, and of others by control.
     """
     for name, variant in variants.items():
         for mix, counts in mixes.items():
@@ -65,7 +65,7 @@ def cells(
 
 
 def outcome(trial: StoredTrial) -> pl.DataFrame:
-    """One row: loss, utilisation and share in percent, queue in BDP, delay of BBR in ms."""
+    """Returns one row: loss, utilization and share in per cent, queue in BDP, BBR's delay in ms."""
     return run_frames.summary(trial).select(
         (pl.col("loss_rate") * 100).alias("loss"),
         (pl.col("utilization") * 100).alias("utilization"),
@@ -87,7 +87,7 @@ def panel(
     guides: tuple[Guide, ...] = (),
     top: float | None = None,
 ) -> Panel:
-    """A value over the buffer, a line for each variant with the range of its trials."""
+    """Returns a value over the buffer, a line for each variant with the range of its trials."""
     lines = []
     for name, variant in variants.items():
         rows = data["outcome"].filter((pl.col("variant") == name) & (pl.col("mix") == mix))
@@ -100,14 +100,14 @@ def panel(
 def against_plain(
     data: Data, value: str, variant: str, mix: str, buffers: Sequence[float]
 ) -> dict[str, list[float]]:
-    """A value with the variant over that with plain BBR, in every buffer and trial."""
+    """Returns a value with the variant over that with plain BBR, in every buffer and trial."""
     return {f"{room:g} BDP": ratios(*_pair(data, value, variant, mix, room)) for room in buffers}
 
 
 def more_than_plain(
     data: Data, value: str, variant: str, mix: str, buffers: Sequence[float]
 ) -> dict[str, list[float]]:
-    """A value with the variant less that with plain BBR, in every buffer and trial."""
+    """Returns a value with the variant minus that with plain BBR, in every buffer and trial."""
     return {
         f"{room:g} BDP": differences(*_pair(data, value, variant, mix, room)) for room in buffers
     }
@@ -116,7 +116,7 @@ def more_than_plain(
 def off_half(
     data: Data, variant: str, mix: str, buffers: Sequence[float]
 ) -> dict[str, list[float]]:
-    """How far BBR's share is from one half, over how far plain BBR's is."""
+    """Returns the distance of BBR's share from one half, relative to plain BBR's distance."""
     pairs = {room: _pair(data, "share", variant, mix, room) for room in buffers}
     return {
         f"{room:g} BDP": ratios([abs(v - 50) for v in new], [abs(v - 50) for v in old])
@@ -127,7 +127,7 @@ def off_half(
 def _pair(
     data: Data, value: str, variant: str, mix: str, room: float
 ) -> tuple[list[float], list[float]]:
-    """The values with the variant and with plain BBR."""
+    """Returns the values with the variant and with plain BBR."""
     new, old = (
         data.values(value, variant=name, mix=mix, buffer_bdp=room) for name in (variant, PLAIN)
     )
@@ -137,7 +137,7 @@ def _pair(
 def as_measured(
     data: Data, value: str, unit: str, variant: str, mix: str, buffers: Sequence[float]
 ) -> str:
-    """The values of a variant and of plain BBR, in words."""
+    """Returns the values of a variant and of plain BBR, in words."""
     words = []
     for buffer in buffers:
         new, old = _pair(data, value, variant, mix, buffer)

@@ -20,7 +20,10 @@ OUT = Path(RESULTS) / "reproduce"
 
 
 def read_list(file: Path, key: str, made: Callable[[dict[str, Any]], T]) -> list[T]:
-    """The entries of a file under `key`, `made` of their fields; none if it has no such list."""
+    """Reads the entries of a file under `key`, `made` of their fields.
+
+    None if it has no such list.
+    """
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
         return [made(fields) for fields in stored[key]]

@@ -1,6 +1,6 @@
 """Rivals: every claim about BBR with another control in BBR's place.
 
-A claim that holds for Reno and Vegas as well says nothing about BBR.
+A claim that also holds for Reno and Vegas says nothing about BBR.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHOWN = {NOTICED: "fails", ANYWAY: "fails anyway", ITSELF: ITSELF}
 
 
 def of(exhibit: Exhibit) -> list[ConditionChange]:
-    """The rivals of a figure: all, if it has a claim about BBR and a flow of it."""
+    """Returns the rivals of a figure: all, if it has a claim about BBR and a flow of it."""
     if not any(map(_concerns, exhibit.claims)):
         return []
     cases = list(exhibit.method().cases(Scope(exhibit.profile, quick=True)))
@@ -25,7 +25,7 @@ def of(exhibit: Exhibit) -> list[ConditionChange]:
 
 
 def _concerns(claim: str) -> bool:
-    """Whether a rival says anything of a claim: it states something about BBR.
+    """Returns True if a rival is relevant to a claim: it states something about BBR.
 
     A proposal compares BBR with itself.
     """
@@ -34,7 +34,7 @@ def _concerns(claim: str) -> bool:
 
 
 def answers(claim: str, judgements: Iterable[Judgement]) -> dict[str, str]:
-    """The outcome of a claim with each rival that was judged."""
+    """Returns the outcome of a claim with each rival that was judged."""
     known = {one.change: one for one in judgements if one.claim == claim}
     before = known.get(AS_WRITTEN)
     return {
@@ -50,9 +50,9 @@ def _describe_rival(under: Judgement, before: Judgement | None) -> str:
 
 
 def is_specific(claim: str, judgements: Iterable[Judgement]) -> bool | None:
-    """Whether a rival that the claim names makes it fail.
+    """Returns True if a rival that the claim names makes it fail.
 
-    None if none of those that were judged does and others weren't.
+    None if no judged rival does and others weren't judged.
     """
     found = answers(claim, judgements)
     if not _concerns(claim) or not found:
@@ -63,12 +63,12 @@ def is_specific(claim: str, judgements: Iterable[Judgement]) -> bool | None:
 
 
 def must_fail_with(claim: str) -> tuple[str, ...]:
-    """The rivals with which a claim must fail; none if rivals say nothing of it."""
+    """Returns the rivals with which a claim must fail; none if rivals are irrelevant to it."""
     return claims()[claim].rivals if _concerns(claim) else ()
 
 
 def not_run(claim: str, judgements: Iterable[Judgement]) -> list[str]:
-    """The rivals with which a claim must fail and that weren't judged."""
+    """Returns the rivals with which a claim must fail and that weren't judged."""
     return _absent(claim, answers(claim, judgements))
 
 
@@ -77,13 +77,13 @@ def _absent(claim: str, found: Mapping[str, str]) -> list[str]:
 
 
 def also(claim: str, judgements: Iterable[Judgement]) -> list[str]:
-    """The rivals with which a claim is confirmed as well."""
+    """Returns the rivals with which a claim is confirmed as well."""
     found = answers(claim, judgements) if _concerns(claim) else {}
     return [rival for rival, answer in found.items() if answer == "confirmed"]
 
 
 def describe(judged: Sequence[Judgement]) -> Iterator[str]:
-    """The matrix as lines of Markdown."""
+    """Yields the matrix as lines of Markdown."""
     yield f"| Claim | as written | {' | '.join(RIVALS)} | must fail with | specific |"
     yield "|---" * (len(RIVALS) + 4) + "|"
     by_claim: dict[str, list[Judgement]] = {}

@@ -1,9 +1,8 @@
 """The rules by which claims are judged, as data: limits, where they come from, their history.
 
 A rule belongs to one check of one claim. Its limits come from the document: the precision of a
-number that it states, what can be read off a figure or, where it gives only words, what we chose
-for them; `basis` says which. A changed rule keeps its old form, the reason, and whether a result
-had been seen by then.
+number that it states, a reading of a figure or, where it gives only words, our choice; `basis` says
+which. A changed rule keeps its old form, the reason, and whether a result had been seen by then.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class RuleChange:
     results: str
 
     def __str__(self) -> str:
-        """In a sentence."""
+        """Describes the change in a sentence."""
         seen = f"{self.results} the first result" if self.results != SEEN[2] else "results or not"
         if not self.was:
             return f"First made {self.since} ({self.why})."
@@ -38,7 +37,7 @@ class RuleChange:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The limits of a check, in `unit`; `says` is what the document states, `stated` its number."""
+    """The limits of a check, in `unit`; `says` is the document's statement, `stated` its number."""
 
     claim: str
     check: str
@@ -61,7 +60,7 @@ class Rule:
 
     @property
     def words(self) -> str:
-        """When it is met and when not, the source of the bounds, and their changes."""
+        """Says when the rule is met and when not, the source of the bounds, and their changes."""
         changes = " ".join(str(change) for change in self.history)
         return (
             f"Met if the whole 99 % interval lies within {self.bounds}, not met if it lies "
@@ -71,7 +70,7 @@ class Rule:
 
 @per_library
 def rules() -> dict[tuple[str, str], Rule]:
-    """Every rule by claim and check, in the order of the files."""
+    """Returns every rule by claim and check, in the order of the files."""
     found = {}
     for document in documents():
         for claim, check, entry in rule_tables(document):
@@ -80,7 +79,7 @@ def rules() -> dict[tuple[str, str], Rule]:
 
 
 def rule(claim: str, check: str) -> Rule:
-    """The rule of one check; raises KeyError if there is none."""
+    """Returns the rule of one check; raises KeyError if there is none."""
     return rules()[claim, check]
 
 

@@ -18,12 +18,12 @@ LATEST_RTT = pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms")
 
 
 def classes(trial: StoredTrial) -> dict[int, str]:
-    """The control of every flow by id; the controls are the classes of most figures."""
+    """Returns the control of every flow by id; the controls are the classes of most figures."""
     return {flow: str(entry["cca"]) for flow, entry in enumerate(trial.scenario["flows"])}
 
 
 def warmup_s(trial: StoredTrial) -> float:
-    """The end of the warm-up."""
+    """Returns the end of the warm-up."""
     return float(trial.scenario["run"]["warmup_ns"]) / 1e9
 
 
@@ -34,10 +34,9 @@ def throughput(
     kinds: Mapping[int, str] | None = None,
     whole: bool = False,
 ) -> pl.DataFrame:
-    """Throughput by class and window from the warm-up on, or of the `whole` run.
+    """Returns throughput by class and window from the warm-up on, or of the `whole` run.
 
-    Columns `start_s`, `end_s`, `class`, `throughput_mbps` and `percent` of the
-    bottleneck's rate.
+    Columns `start_s`, `end_s`, `class`, `throughput_mbps` and `percent` of the bottleneck's rate.
     """
     rates = windows.throughput(
         trial.tables["flow_samples"], kinds if kinds is not None else classes(trial), window_s
@@ -54,13 +53,13 @@ def by_flow(trial: StoredTrial, window_s: float = 0.5) -> pl.DataFrame:
 
 
 def loss(trial: StoredTrial, window_s: float = 0.5, *, whole: bool = False) -> pl.DataFrame:
-    """Arrivals and drops at the bottleneck by window: `arrived`, `dropped`, `loss_rate`."""
+    """Returns arrivals and drops at the bottleneck by window: `arrived`, `dropped`, `loss_rate`."""
     found = windows.queue_loss(trial.tables["queue_samples"], window_s).frame()
     return found if whole else found.filter(pl.col("start_s") >= warmup_s(trial) - 1e-9)
 
 
 def queue(trial: StoredTrial, *, whole: bool = False) -> pl.DataFrame:
-    """The bottleneck's queue at every sample: `time_s`, `queue_bdp`."""
+    """Returns the bottleneck's queue at every sample: `time_s`, `queue_bdp`."""
     bdp = frames.bdp_bytes(trial.scenario)
     rows = trial.tables["queue_samples"].filter(pl.col("link") == 0).sort("time_s")
     rows = rows.select("time_s", (pl.col("backlog_bytes") / bdp).alias("queue_bdp"))
@@ -68,7 +67,7 @@ def queue(trial: StoredTrial, *, whole: bool = False) -> pl.DataFrame:
 
 
 def samples(trial: StoredTrial, columns: Sequence[str], *, whole: bool = False) -> pl.DataFrame:
-    """Columns of `flow_samples` with `time_s`, `flow`, `name` and `cca`."""
+    """Returns columns of `flow_samples` with `time_s`, `flow`, `name` and `cca`."""
     flows = trial.scenario["flows"]
     names = pl.DataFrame(
         {
@@ -83,7 +82,7 @@ def samples(trial: StoredTrial, columns: Sequence[str], *, whole: bool = False) 
 
 
 def internal(trial: StoredTrial, title: str, *, whole: bool = False) -> pl.DataFrame:
-    """One named internal of the controls: `time_s`, `flow`, `value`."""
+    """Returns one named internal of the controls: `time_s`, `flow`, `value`."""
     rows = frames.internal(trial.tables, title).frame().select("time_s", "flow", "value")
     return rows if whole else rows.filter(pl.col("time_s") >= warmup_s(trial) - 1e-9)
 
@@ -105,5 +104,5 @@ def completions(trial: StoredTrial) -> pl.DataFrame:
 
 
 def summary(trial: StoredTrial) -> pl.DataFrame:
-    """The run's one row of the table `summary`: the bottleneck, and each class together."""
+    """Returns the run's one row of the table `summary`: the bottleneck, and each class together."""
     return trial.tables["summary"]

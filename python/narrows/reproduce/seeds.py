@@ -1,4 +1,4 @@
-"""Disjoint sets of seeds: how many verdicts change when nothing else does."""
+"""Disjoint sets of seeds: how many verdicts change when only the seeds do."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ MOST = 100
 
 
 def sets(count: int) -> list[ConditionChange]:
-    """Sets of seeds beside the first one, which is that of the figures; `count` in all."""
+    """Returns sets of seeds beside the first one, which the figures use; `count` in all."""
     return [seeds(number) for number in range(1, count)]
 
 
 def is_set(change: str) -> bool:
-    """Whether a change is another set of seeds and nothing else."""
+    """Returns True if a change is another set of seeds and nothing else."""
     return change in {one.name for one in sets(MOST)}
 
 
 def verdicts(judged: Iterable[Judgement]) -> dict[str, list[str]]:
-    """The verdicts on each claim by set of seeds, for claims with more than one set."""
+    """Returns the verdicts on each claim by set of seeds, for claims with more than one set."""
     names = [AS_WRITTEN, *(one.name for one in sets(MOST))]
     found: dict[str, dict[str, str]] = {}
     for one in judged:
@@ -37,12 +37,12 @@ def verdicts(judged: Iterable[Judgement]) -> dict[str, list[str]]:
 
 
 def changed_verdicts(found: dict[str, list[str]]) -> dict[str, list[str]]:
-    """The verdicts that aren't the same for all seeds."""
+    """Returns the verdicts that aren't the same for all seeds."""
     return {claim: verdicts for claim, verdicts in found.items() if len(set(verdicts)) > 1}
 
 
 def describe(judged: Sequence[Judgement]) -> Iterator[str]:
-    """The claims whose verdict changes, the others, and how many change, as lines of Markdown."""
+    """Yields lines of Markdown: claims whose verdict changes, the others, and the count."""
     found = verdicts(judged)
     unlike = changed_verdicts(found)
     if unlike:

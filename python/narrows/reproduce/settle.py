@@ -1,9 +1,9 @@
 """Judges figures, adding trials until their checks are decided or a limit is reached.
 
-Each look at the growing data uses its part of the allowed errors (`judging.one_of_looks`). A check
+Each look at the growing data uses its share of the allowed errors (`judging.one_of_looks`). A check
 that the last look leaves open is undecided. In the simulator a condition whose trials are all the
-same run gets its further trials on paths of their own, because more of the same would decide
-nothing (docs/decisions/025-equal-runs-are-one-trial.md).
+same run gets its further trials on their own paths, because more of the same would decide nothing
+(docs/decisions/025-equal-runs-are-one-trial.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LOOKS = {False: 5, True: 3}
 """The number of looks at a whole and at a small grid (`quick`); each has twice the trials."""
 
 Settled = Callable[[Finding], bool]
-"""Returns whether more trials of a finding's figure are needless."""
+"""Returns True if more trials of a finding's figure are unnecessary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,17 @@ class SettledFigure:
 
 
 def every_check(finding: Finding) -> bool:
-    """True if no check is undecided that more trials could decide."""
+    """Returns True if no check is undecided that more trials could decide."""
     return not any(is_open(check) for check in finding.checks)
 
 
 def verdict(finding: Finding) -> bool:
-    """True if more trials can't change the verdict: a check failed, or each is decided."""
+    """Returns True if more trials can't change the verdict: a check failed, or each is decided."""
     return any(check.passed is False for check in finding.checks) or every_check(finding)
 
 
 def is_open(check: Check) -> bool:
-    """True if a check is undecided, and more trials could decide it."""
+    """Returns True if a check is undecided, and more trials could decide it."""
     return check.passed is None and any(mean is not None for mean, _ in check.values.values())
 
 
@@ -90,7 +90,7 @@ def _judge(item: Work, out: Path, looks: int) -> SettledFigure:
 
 
 def _same(outcome: SettledFigure) -> frozenset[int]:
-    """The places of the simulated conditions of which all trials were the same run."""
+    """Returns the places of the simulated conditions whose trials were all the same run."""
     keys = repeated_conditions(outcome.work, outcome.data)
     cells = enumerate(outcome.work.cells)
     return frozenset(n for n, cell in cells if cell.engine.name == "sim" and cell.key in keys)
@@ -106,7 +106,7 @@ def _with_more_trials(item: Work, factor: int, varied: frozenset[int]) -> Work:
 
 
 def _sum(before: BatchOutcome, now: BatchOutcome, first: bool) -> BatchOutcome:
-    """Both; of later looks what is stored was counted before."""
+    """Adds two outcomes; runs that the first one stored don't count again."""
     stored = before.stored + (now.stored if first else 0)
     failures = before.failures + now.failures
     packets, wall = before.packets + now.packets, before.wall_s + now.wall_s

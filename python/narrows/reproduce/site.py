@@ -48,7 +48,7 @@ class StoredFigure:
 
     @property
     def key(self) -> tuple[str, str, str, bool]:
-        """The key under which newer ones replace these."""
+        """The key under which newer files replace these."""
         return (self.figure, self.backend, self.profile, self.quick)
 
 
@@ -94,7 +94,7 @@ def write_figure_files(
 
 
 def _runs(item: Work) -> str:
-    """The number of runs, their seeds, the engine and the platform."""
+    """Describes the number of runs, their seeds, the engine and the platform."""
     plans = [condition.cell.plan for condition in item.cells]
     seeds = sorted({trial.seed for plan in plans for trial in plan.trials})
     engines = sorted({condition.engine.engine for condition in item.cells})
@@ -166,7 +166,7 @@ def _page(
 
 
 def page_name(identifier: str) -> str:
-    """The file of a figure's page."""
+    """Returns the file of a figure's page."""
     return f"{identifier.replace('/', '-')}.html"
 
 
@@ -190,7 +190,7 @@ def _command(figure: str, backend: str) -> str:
 
 
 def _words(figure: str) -> str:
-    """The words by which a command means a figure: its id, or the path of an own paper."""
+    """Returns the words by which a command means a figure: its id, or the path of an own paper."""
     home = library().home
     if home is None:
         return figure
@@ -204,14 +204,14 @@ def _words(figure: str) -> str:
 
 
 def _options(ways: Sequence[ledger.Way]) -> str:
-    """The options with which findings were made."""
+    """Returns the options with which findings were made."""
     varied = " --vary-paths" if any(way.has_varied_paths for way in ways) else ""
     limits = {way.trials for way in ways if way.trials is not None}
     return varied + "".join(f" --trials {limit}" for limit in sorted(limits)[-1:])
 
 
 def _note(way: StoredFigure) -> str:
-    """How a version differs from the document's figure, if it does."""
+    """Says how a version differs from the document's figure, if it does."""
     if not way.quick:
         return ""
     command = _command(way.figure, way.backend)
@@ -229,12 +229,12 @@ def _same(item: ledger.LedgerEntry, way: StoredFigure) -> bool:
 
 
 def own_profiles() -> dict[str, str]:
-    """The kernel of each claim's document."""
+    """Returns the kernel of each claim's document."""
     return {claim: e.profile for e in exhibits().values() for claim in e.claims}
 
 
 def _thumbs(plates: Sequence[StoredFigure]) -> dict[str, str]:
-    """The first picture of every figure, one of a whole grid if there is one."""
+    """Returns the first picture of every figure, of a whole grid if there is one."""
     ordered = sorted(plates, key=lambda p: (not p.quick, p.backend == "sim"))
     return {one.figure: one.plates[0][0] for one in ordered if one.plates}
 
@@ -275,7 +275,7 @@ def _is_of(line: ledger.ClaimVerdicts, document: str) -> bool:
 
 
 def _row(line: ledger.ClaimVerdicts, thumbs: dict[str, str]) -> ClaimRow:
-    """A claim that ran here, with a link to the page of its figure."""
+    """Returns a claim that ran here, with a link to the page of its figure."""
     first = line.entries[0]
     row = replace(_plain_row(line), page=page_name(first.figure), thumb=thumbs.get(first.figure))
     if line.verdict != "not run":

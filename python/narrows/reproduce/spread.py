@@ -9,7 +9,7 @@ from narrows.figures.model import Dash, Line
 
 
 def over(rows: pl.DataFrame, by: str, value: str) -> pl.DataFrame:
-    """Mean, minimum and maximum `value` for each `by`, ascending: `by`, `mean`, `low`, `high`."""
+    """Returns the columns `by`, `mean`, `low` and `high` of `value`, ascending by `by`."""
     column = pl.col(value)
     grouped = rows.group_by(by)
     return grouped.agg(mean=column.mean(), low=column.min(), high=column.max()).sort(by)
@@ -25,6 +25,6 @@ def line(
     scale: float = 1.0,
     dash: Dash = "solid",
 ) -> Line:
-    """The result of `over`, with the range as error bars; `scale` is that of the x axis."""
+    """Draws the result of `over`, with the range as error bars; `scale` is that of the x axis."""
     x, y, low, high = (frames.column(found, name) for name in (by, middle, "low", "high"))
     return Line(label, scale * x, y, colour, low, high, marker="o", dash=dash)

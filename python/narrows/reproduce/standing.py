@@ -1,4 +1,4 @@
-"""The verdict on a claim by all that was asked of it: testbeds and rivals beside its figure."""
+"""The verdict on a claim from all of its judgements: testbeds and rivals beside its figure."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Standing:
 
 
 def standing(claim: str, verdict: str, profile: str, judged: Sequence[Judgement]) -> Standing:
-    """The verdict on a claim under a profile, after its `verdict` on the chosen testbed.
+    """Returns the verdict on a claim under a profile, after its `verdict` on the chosen testbed.
 
-    It depends on the testbed unless it is the same on each; and if no rival that the claim names
-    makes it fail, what is confirmed isn't specific to BBR. A rival that is named and wasn't run is
-    told. Only whole grids count.
+    It depends on the testbed unless it is the same on each. If no rival that the claim names makes
+    it fail, a confirmed claim isn't specific to BBR. Named rivals without a run are reported. Only
+    whole grids count.
     """
     mine = [
         one for one in judged if one.claim == claim and one.profile == profile and not one.quick
@@ -41,7 +41,7 @@ def standing(claim: str, verdict: str, profile: str, judged: Sequence[Judgement]
 
 
 def _with_rivals(claim: str, judged: Sequence[Judgement]) -> Iterator[str]:
-    """The rivals with which it is confirmed, too, and those that it names without a run."""
+    """Yields the rivals with which it is confirmed, too, and those that it names without a run."""
     if others := also(claim, judged):
         yield f"also with {_names(others)}"
     absent = not_run(claim, judged)

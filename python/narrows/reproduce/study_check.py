@@ -1,4 +1,4 @@
-"""Checks the studies of a library: every key, and that they speak of their own parts."""
+"""Checks the studies of a library: every key, and that they refer to their own parts."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ NEEDED: Mapping[str, Sequence[str]] = {
 CODED: Mapping[str, str] = {"study": "study with code", "check": "rule"}
 """The kinds of tables in a study whose conditions, measurements and checks are code."""
 Problems = Iterator[tuple[str, str, str]]
-"""Problems: each with its place, the value found, and the right one."""
+"""Problems, each with its place, the value found, and the right one."""
 
 
 def check(*, run_code: bool = True) -> None:
@@ -111,9 +111,9 @@ def _check_code(document: str, study: Table) -> None:
 
 
 def wrong(study: Table) -> Problems:
-    """The problems of a study: first those of its form, and only without them the others.
+    """Yields the problems of a study: first those of its form, and only without them the others.
 
-    The content of one with `code` is its author's affair.
+    The content of a study with `code` is its author's affair.
     """
     problems = list(_form(study))
     yield from problems or (_content(study) if "code" not in study else _code(study["code"]))
@@ -135,7 +135,7 @@ def _form(study: Table) -> Problems:
 
 
 def _tables(study: Table) -> Iterator[tuple[str, str, Any]]:
-    """Every table below a study with its place and its kind."""
+    """Yields every table of a study with its place and its kind."""
     for place, one in _each(study, "figure", ""):
         yield place, "figure", one
     for name, one in _mapping(study.get("testbeds")).items():
@@ -150,7 +150,7 @@ def _tables(study: Table) -> Iterator[tuple[str, str, Any]]:
 
 
 def _each(table: Any, key: str, before: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    """The entries of a list of tables with their places; none if it isn't one."""
+    """Yields the entries of a list of tables with their places; none if it isn't one."""
     listed = _mapping(table).get(key, ())
     for number, one in enumerate(listed if isinstance(listed, list) else ()):
         yield f"{before}{key}[{number}]", one
@@ -161,7 +161,7 @@ def _mapping(found: Any) -> Mapping[str, Any]:  # noqa: ANN401 (any value of TOM
 
 
 def _keys(kind: str, table: Table, before: str) -> Problems:
-    """Unknown keys, values of another type, and missing keys."""
+    """Yields unknown keys, values of another type, and missing keys."""
     known = KEYS[kind]
     for key, value in table.items():
         if key not in known:
@@ -279,7 +279,7 @@ def _bounds(place: str, check: Table) -> Problems:
 
 
 def _question(place: str, one: Table, axes: Table, measures: Table, key: str) -> Problems:
-    """The measure and the conditions that a check, a note or a figure names."""
+    """Yields problems of the measure and the conditions that a check, a note or a figure names."""
     if one["measure"] not in measures:
         yield f"{place}.{key}", quote(one["measure"]), one_of(one["measure"], measures)
     for table in ("where", "ratio", "difference"):
@@ -299,7 +299,7 @@ def _question(place: str, one: Table, axes: Table, measures: Table, key: str) ->
 
 
 def _twice(study: Table) -> Problems:
-    """Names that a study gives twice."""
+    """Yields names that a study gives twice."""
     claims = [(f"{place}.id", claim["id"]) for place, claim in _each(study, "claim", "")]
     yield from _duplicates(claims)
     controls = [

@@ -56,7 +56,7 @@ def load(document: str, file: str) -> ModuleType:
 
 @per_library
 def _package(document: str) -> ModuleType:
-    """The package of a document's files, which drops that of another library."""
+    """Returns the package of a document's files, which replaces that of another library."""
     name = f"{PACKAGES}.{document}"
     for old in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
         del sys.modules[old]
@@ -67,7 +67,7 @@ def _package(document: str) -> ModuleType:
 
 
 def sources(module: ModuleType) -> list[str]:
-    """The text of a module and of those of ours that it takes functions from."""
+    """Returns the text of a module and of those of ours whose functions it uses."""
     modules = {module.__name__: module}
     for value in vars(module).values():
         taken = inspect.getmodule(value)
@@ -77,7 +77,7 @@ def sources(module: ModuleType) -> list[str]:
 
 
 def method(document: str, file: str) -> Any:  # noqa: ANN401 (follows `exhibit.Method`)
-    """The four functions of a figure; raises InputError for code that has them not."""
+    """Returns the four functions of a figure; raises InputError for code that lacks one."""
     module = load(document, file)
     return module if library() is OURS else _OwnMethod(module, library().folders[document] / file)
 
@@ -103,12 +103,12 @@ class _OwnMethod:
         return call
 
     def sources(self) -> list[str]:
-        """The texts that decide what is measured."""
+        """Returns the texts that decide what is measured."""
         return sources(self._module)
 
 
 class _FreshLoader(SourceFileLoader):
-    """Compiles a file each time, as an edit within a second may leave its size as it was."""
+    """Compiles a file each time, since an edit within a second may not change its size."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = self.get_filename(fullname)
@@ -117,7 +117,7 @@ class _FreshLoader(SourceFileLoader):
 
 
 def read(file: Path) -> str:
-    """The text of a file; raises InputError if it can't be read."""
+    """Returns the text of a file; raises InputError if it can't be read."""
     try:
         return read_limited(file, MAX_BYTES).decode("utf-8")
     except (OSError, ValueError) as error:

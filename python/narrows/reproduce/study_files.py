@@ -66,7 +66,7 @@ BELOW = ("check", "note", "control")
 
 @per_library
 def studies(document: str) -> dict[str, Table]:
-    """The studies of a document by id, in the order of their names."""
+    """Returns the studies of a document by id, in the order of their names."""
     return {name: fill_in(read_study(path)) for name, path in library().files(document).items()}
 
 
@@ -87,14 +87,14 @@ def read_study(path: Path) -> dict[str, Any]:
 
 
 def _over(shared: Any, own: Any) -> Any:  # noqa: ANN401 (values of TOML)
-    """A study's own values over the shared ones, table by table."""
+    """Merges a study's own values over the shared ones, table by table."""
     if isinstance(shared, dict) and isinstance(own, dict):
         return {key: _over(shared.get(key), own.get(key)) for key in {**shared, **own}}
     return shared if own is None else own
 
 
 def fill_in(study: dict[str, Any]) -> Table:
-    """A study with what its claims may leave out: names, the place, and what a check quotes."""
+    """Fills in what a study's claims may leave out: names, the place, a check's quotation."""
     for claim in study.get("claim", ()):
         claim.setdefault("where", study.get("source", ""))
         claim.setdefault("expect", claim.get("quote", study["title"]))
@@ -107,12 +107,12 @@ def fill_in(study: dict[str, Any]) -> Table:
 
 
 def takes_functions(study: Table) -> bool:
-    """Whether some measure of a study is a function of measures.py."""
+    """Returns True if some measure of a study is a function of measures.py."""
     return any("python" in measure for measure in study.get("measures", {}).values())
 
 
 def claim_tables(document: str) -> Iterator[Table]:
-    """The claims of a document's studies with whole ids, then those that no study decides."""
+    """Yields the claims of a document's studies with whole ids, then its other claims."""
     for table in (*studies(document).values(), library().description(document)):
         for claim in table.get("claim", ()):
             entry = {key: value for key, value in claim.items() if key not in BELOW}
@@ -122,7 +122,7 @@ def claim_tables(document: str) -> Iterator[Table]:
 
 
 def rule_tables(document: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The rules of a document's studies: the claim, the check, and the rule."""
+    """Yields the rules of a document's studies: the claim, the check, and the rule."""
     for study in studies(document).values():
         for claim in study.get("claim", ()):
             for check in claim.get("check", ()):
@@ -131,12 +131,12 @@ def rule_tables(document: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def lessons(document: str) -> dict[str, str]:
-    """The lesson of each study's figure, by its id."""
+    """Returns the lesson of each study's figure, by its id."""
     return {name: study.get("lesson", "") for name, study in studies(document).items()}
 
 
 def control_tables() -> Iterator[dict[str, Any]]:
-    """The negative controls that are written below claims, as in data/changes.toml, with `name`."""
+    """Yields the negative controls written below claims, as in data/changes.toml, with `name`."""
     for document in documents():
         for study in studies(document).values():
             for claim in study.get("claim", ()):

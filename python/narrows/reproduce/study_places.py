@@ -12,7 +12,7 @@ TABLES = ("path", "flows", "host", "run")
 
 
 def labels_of(study: Table) -> dict[str, list[Any]]:
-    """The labels of each axis."""
+    """Returns the labels of each axis."""
     return {name: list(labels) for name, labels in study["axes"].items() if _is_axis(labels)}
 
 
@@ -21,14 +21,14 @@ def _is_axis(labels: object) -> bool:
 
 
 def flow_names(study: Table) -> list[str]:
-    """The names of its flows."""
+    """Returns the names of its flows."""
     flows = study["spec"].get("flows", ())
     named = flows if isinstance(flows, list) else ()
     return [one["name"] for one in named if isinstance(one, Mapping) and "name" in one]
 
 
 def wrong_places(study: Table) -> Iterator[tuple[str, str, str]]:
-    """Axes that have no labels, and places that aren't there."""
+    """Yields axes without labels, and places that don't exist."""
     for name, labels in study["axes"].items():
         if not _is_axis(labels):
             yield f"axes.{name}", repr(labels), "labels with what each sets, or a list of values"
@@ -41,7 +41,7 @@ def wrong_places(study: Table) -> Iterator[tuple[str, str, str]]:
 
 
 def _set(study: Table) -> Iterator[tuple[str, Any]]:
-    """Every table of values by place, and where it is."""
+    """Yields every table of values by place, and where it is."""
     for name, labels in study["axes"].items():
         if isinstance(labels, list):
             yield f"axes.{name}", {name: labels}
@@ -56,7 +56,7 @@ def _set(study: Table) -> Iterator[tuple[str, Any]]:
 
 
 def _wrong(at: str, place: str, flows: list[str]) -> Iterator[tuple[str, str, str]]:
-    """The problem of a place such as path.buffer or flows.large.cca, if it has one."""
+    """Yields the problem of a place such as path.buffer or flows.large.cca, if it has one."""
     table, *path = place.split(".")
     if table not in TABLES:
         yield at, f'the place "{place}"', f"a place in {', '.join(TABLES)}, such as path.buffer,"

@@ -1,6 +1,6 @@
 """The parts of possible testbeds: properties that documents leave open, and changes for them.
 
-`testbeds.py` beside the studies of a document lists its own; what several share is here.
+`testbeds.py` beside the studies of a document lists the document's own; what several share is here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class TestbedAxis:
-    """A property that a document leaves open: why, and what is possible beside what was chosen.
+    """A property that a document leaves open: why, and the possibilities beside the chosen one.
 
     It concerns the figures in `figures`, or all. Axes that are `crossed` are varied together.
     """
@@ -41,12 +41,12 @@ class TestbedAxis:
     crossed: bool = False
 
     def concerns(self, exhibit: Exhibit) -> bool:
-        """Whether it is open for a figure."""
+        """Returns True if it is open for a figure."""
         return not self.figures or exhibit.identifier in self.figures
 
 
 def timers(lateness: str) -> Edit:
-    """Pacing timers as late as that, unless fq paces."""
+    """Returns the change that makes pacing timers this late, unless fq paces."""
 
     def edit(spec: Spec) -> None:
         if not spec["host"].get("fq"):
@@ -56,7 +56,7 @@ def timers(lateness: str) -> Edit:
 
 
 def kind_ahead(first: str) -> Edit:
-    """One kind of flows ahead of the others."""
+    """Returns the change that starts one kind of flows before the others."""
 
     def edit(spec: Spec) -> None:
         kinds = {flow["cca"] for flow in spec["flows"]}
@@ -69,7 +69,7 @@ def kind_ahead(first: str) -> Edit:
 
 
 def later(spec: Spec) -> None:
-    """Every flow later, so that windows of time lie otherwise on what they do."""
+    """Starts every flow later, which shifts their behaviour relative to windows of time."""
     for flow in spec["flows"]:
         flow["start"] = f"{seconds(flow.get('start', '0s')) + LATER_S:g}s"
 
@@ -95,12 +95,12 @@ def shape(spec: Spec, **service: Any) -> bool:  # noqa: ANN401 (parameters of a 
 
 
 def number(text: str) -> float:
-    """The number of values such as "40mbit", "45ms", "0.5bdp"."""
+    """Returns the number of values such as "40mbit", "45ms", "0.5bdp"."""
     return float(text.rstrip("abcdefghijklmnopqrstuvwxyz"))
 
 
 def seconds(text: str) -> float:
-    """The seconds of values such as "5s" or "250ms"."""
+    """Returns the seconds of values such as "5s" or "250ms"."""
     return number(text) / (1000 if text.endswith("ms") else 1)
 
 

@@ -2,9 +2,9 @@
 
 A document may leave open how late pacing timers are, how many flows a figure has, who starts first
 or the use of offload. Each possibility is a testbed, on which all claims of the document are
-judged. A claim is confirmed or refuted only if it is on all of them; otherwise it depends on these.
-A testbed that makes one claim true explains nothing if others fail there, so each is also compared
-with all numbers of the document (`narrows.reproduce.fit`).
+judged. A claim is confirmed or refuted only if it is so on all of them; otherwise it depends on the
+testbed. A testbed that makes one claim true explains nothing if others fail there, so each is also
+compared with all numbers of the document (`narrows.reproduce.fit`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from narrows.reproduce.study_files import studies
 from narrows.reproduce.testbed_axes import Edit, Level, Spec, TestbedAxis
 
 DESCRIBED = "as chosen"
-"""The testbed that the figures are made with."""
+"""The testbed with which the figures are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Testbed:
         return ", ".join(level.name for _, level in self.levels)
 
     def for_exhibit(self, exhibit: Exhibit) -> Testbed:
-        """This testbed without the levels that don't concern a figure."""
+        """Returns this testbed without the levels that don't concern a figure."""
         return Testbed(tuple(pair for pair in self.levels if pair[0].concerns(exhibit)))
 
     @property
@@ -55,7 +55,7 @@ class Testbed:
 
 @per_library
 def axes(document: str) -> tuple[TestbedAxis, ...]:
-    """The open properties of a document, then those that its study files name."""
+    """Returns the open properties of a document, then those that its study files name."""
     own = [
         TestbedAxis(level["why"], (Level(name, _setting(level["set"])),), (figure,))
         for figure, study in studies(document).items()
@@ -65,7 +65,10 @@ def axes(document: str) -> tuple[TestbedAxis, ...]:
 
 
 def _general(document: str) -> tuple[TestbedAxis, ...]:
-    """The open properties of one of our documents: `AXES` of the file beside its studies."""
+    """Returns the open properties of one of our documents.
+
+    They are `AXES` of the file beside its studies.
+    """
     if library() is not OURS:
         return ()
     found: tuple[TestbedAxis, ...] = load(document, "testbeds.py").AXES
@@ -81,7 +84,7 @@ def _setting(values: Mapping[str, Any]) -> Edit:
 
 
 def testbeds(document: str) -> list[Testbed]:
-    """The chosen testbed, then all combinations of crossed axes, then each other level alone."""
+    """Returns the chosen testbed, combinations of crossed axes, then each other level alone."""
     crossed = [axis for axis in axes(document) if axis.crossed]
     options = [[None, *((axis, level) for level in axis.levels)] for axis in crossed]
     made = [Testbed(tuple(pair for pair in pairs if pair)) for pairs in product(*options)]
@@ -90,16 +93,17 @@ def testbeds(document: str) -> list[Testbed]:
 
 
 def of(exhibit: Exhibit) -> list[ConditionChange]:
-    """The changes that make the other possible testbeds of a figure."""
+    """Returns the changes that make the other possible testbeds of a figure."""
     own = [testbed.for_exhibit(exhibit) for testbed in testbeds(exhibit.document)]
     named = {testbed.name: testbed.change for testbed in own if testbed.levels}
     return list(named.values())
 
 
 def verdict_over(verdicts: Mapping[str, str]) -> str:
-    """The verdict on a claim by its verdicts on every testbed.
+    """Returns the verdict on a claim by its verdicts on every testbed.
 
-    The common verdict if all are the same; undecided if none is decided; otherwise it depends.
+    It is the common verdict if all are the same; undecided if none is decided; otherwise it
+    depends.
     """
     kinds = set(verdicts.values())
     if len(kinds) == 1:
@@ -108,7 +112,7 @@ def verdict_over(verdicts: Mapping[str, str]) -> str:
 
 
 def on_testbeds(claim: str, judged: Sequence[Judgement]) -> dict[str, str]:
-    """The verdict on a claim on each testbed on which it was judged."""
+    """Returns the verdict on a claim on each testbed on which it was judged."""
     names = {AS_WRITTEN: DESCRIBED} | {
         testbed.name: testbed.name for testbed in testbeds(claims()[claim].document)[1:]
     }
@@ -117,7 +121,7 @@ def on_testbeds(claim: str, judged: Sequence[Judgement]) -> dict[str, str]:
 
 
 def dependence(verdicts: Mapping[str, str]) -> str:
-    """Says what a claim depends on: the verdict as chosen, and the testbeds with another one."""
+    """Says what a claim depends on: the chosen testbed's verdict, and the testbeds with another."""
     chosen = verdicts.get(DESCRIBED, "not run")
     parts = [f"{chosen} as chosen"]
     for kind in dict.fromkeys(verdicts.values()):
@@ -138,7 +142,7 @@ class Matrix:
 
 
 def matrices(judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> Iterator[Matrix]:
-    """A matrix for every document that was judged on more than the chosen testbed."""
+    """Yields a matrix for every document that was judged on more than the chosen testbed."""
     figures = {claim: exhibit for exhibit in exhibits for claim in exhibit.claims}
     for document in documents():
         mine = [one for one in judged if claims()[one.claim].document == document]
@@ -162,7 +166,7 @@ def matrices(judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> Iterat
 
 
 def _different(columns: Mapping[str, Sequence[str]]) -> list[str]:
-    """The names of the columns that differ from every earlier one."""
+    """Returns the names of the columns that differ from every earlier one."""
     first: dict[tuple[str, ...], str] = {}
     for name, column in columns.items():
         first.setdefault(tuple(column), name)
@@ -170,7 +174,7 @@ def _different(columns: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def describe(matrix: Matrix) -> Iterator[str]:
-    """A matrix as lines of Markdown, with the verdict over all testbeds."""
+    """Yields a matrix as lines of Markdown, with the verdict over all testbeds."""
     yield f"| Claim | on all | {' | '.join(matrix.testbeds)} |"
     yield "|---" * (len(matrix.testbeds) + 2) + "|"
     for claim in matrix.claims:

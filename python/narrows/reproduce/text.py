@@ -1,4 +1,4 @@
-"""Reproductions and the ledger in words, for the terminal."""
+"""Prints reproductions and the ledger in words, for the terminal."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from narrows.reproduce.make import ReproducedFigure, Reproduction
 
 WIDTH = 100
-"""Columns of the terminal that sentences may take; paths aren't broken."""
+"""The columns of the terminal that sentences may take; paths aren't broken."""
 
 
 def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator[str]:
-    """Every claim with a line for each check, then the page.
+    """Yields every claim with a line for each check, then the page.
 
     With `verbose` the rule of every check with its history, and the pictures.
     """
@@ -56,7 +56,7 @@ def _figure_lines(item: ReproducedFigure, *, verbose: bool) -> Iterator[str]:
 
 
 def _value_lines(item: ReproducedFigure) -> Iterator[str]:
-    """The measures of a study without claims, with the way to add one."""
+    """Yields the measures of a study without claims, with the way to add one."""
     axes, *rows = item.exhibit.method().values(item.data)
     for line in align([axes, *rows]):
         yield f"  {line}"
@@ -68,7 +68,7 @@ def _value_lines(item: ReproducedFigure) -> Iterator[str]:
 
 
 def finding_lines(finding: Finding) -> Iterator[str]:
-    """A claim with every check, its rule with the history, and the notes."""
+    """Yields a claim with every check, its rule with the history, and the notes."""
     yield f"  {finding.verdict}: {finding.claim}"
     reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
     for check in [*finding.checks, *reasons]:
@@ -80,7 +80,7 @@ def finding_lines(finding: Finding) -> Iterator[str]:
 
 
 def _short_finding_lines(finding: Finding) -> Iterator[str]:
-    """A claim with a line for each check, and the reason for a difference if one is known."""
+    """Yields a claim with a line for each check, and the reason for a difference if known."""
     yield f"  {finding.verdict}: {finding.claim}"
     for check in finding.checks:
         yield from _wrap(_in_brief(check), 4)
@@ -91,7 +91,10 @@ def _short_finding_lines(finding: Finding) -> Iterator[str]:
 
 
 def _in_brief(check: Check) -> str:
-    """The verdict, the statement and what was measured; unless it is confirmed, what was stated."""
+    """Returns the verdict, the statement and the measurement.
+
+    The stated value is added unless the check is confirmed.
+    """
     told = f"{check.verdict}: {check.statement.removesuffix('.')}: {check.measured}"
     return told if check.passed else f"{told}; expected {check.expected}"
 
@@ -107,7 +110,7 @@ def _note_lines(note: Check) -> Iterator[str]:
 
 
 def _wrap(text: str, indent: int = 0) -> list[str]:
-    """The lines of a paragraph; those after the first are indented by two more."""
+    """Returns the lines of a paragraph; those after the first are indented by two more."""
     return textwrap.wrap(
         text,
         WIDTH,
@@ -119,7 +122,7 @@ def _wrap(text: str, indent: int = 0) -> list[str]:
 
 
 def ledger_lines(found: Sequence[ClaimVerdicts], here: Sequence[LedgerEntry] = ()) -> Iterator[str]:
-    """Every claim by document: the verdict, the claim, what was measured, and whether `here`."""
+    """Yields every claim by document: verdict, claim, measurement, and whether made `here`."""
     for document, title in documents().items():
         its = [line for line in found if line.claim.document == document]
         if its:
@@ -136,7 +139,7 @@ def ledger_lines(found: Sequence[ClaimVerdicts], here: Sequence[LedgerEntry] = (
 
 
 def _origin(found: Sequence[ClaimVerdicts], here: Sequence[LedgerEntry]) -> str:
-    """Where the findings come from."""
+    """Says where the findings come from."""
     decisive = [line.decisive for line in found if line.decisive]
     mine = sum(entry in here for entry in decisive)
     return (

@@ -1,4 +1,4 @@
-"""Studies as TOML text: a section for each table, a line for each value."""
+"""Writes studies as TOML text: a section for each table, a line for each value."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 SECTIONS = ("axes", "measures", "testbeds")
-"""Tables of which each entry has a section."""
+"""Tables in which each entry gets a section."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def study_text(study: Mapping[str, Any]) -> str:
-    """The text of a study."""
+    """Returns the text of a study."""
     plain = {key: value for key, value in study.items() if not _is_section(value)}
     lines = list(_entries(plain))
     for key, value in study.items():
@@ -31,7 +31,7 @@ def _is_section(value: object) -> bool:
 
 
 def _section(name: str, table: Mapping[str, Any]) -> Iterator[str]:
-    """A table; of those in `SECTIONS`, a section for each table in it."""
+    """Yields a table; for those in `SECTIONS`, a section for each table in it."""
     deep = name in SECTIONS
     below = {key: value for key, value in table.items() if deep and isinstance(value, Mapping)}
     rest = {key: value for key, value in table.items() if key not in below}
@@ -46,7 +46,7 @@ def _section(name: str, table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _listed_table(name: str, table: Mapping[str, Any]) -> Iterator[str]:
-    """An entry of a list of tables, with the lists below it."""
+    """Yields an entry of a list of tables, with the lists below it."""
     below = {key: value for key, value in table.items() if key in ("check", "note", "control")}
     yield f"[[{name}]]"
     yield from _entries({key: value for key, value in table.items() if key not in below})
@@ -58,7 +58,7 @@ def _listed_table(name: str, table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _entries(table: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each value; for each table of a list, too."""
+    """Yields a line for each value, and for each table of a list."""
     for key, value in table.items():
         if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
             yield f"{_key(key)} = ["

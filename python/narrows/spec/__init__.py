@@ -1,4 +1,4 @@
-"""Specifications: this package finds them; the native module (crates/spec) checks them."""
+"""Specifications, which this package finds and the native module (crates/spec) checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a specification: bounds that its results have to keep."""
+"""Checks of a specification: bounds that its results have to meet."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on the samples of a series; without any key but `series` it is a series only."""
+    """A condition on the samples of a series; `series` alone only names the series."""
 
     series: str
     """A class, flow or link and a column or internal, such as "bbr.max_bw_mbps"."""
     is_: tuple[str, ...] | None = None
-    """It has one of these values."""
+    """The sample has one of these values."""
     above: float | None = None
-    """It is higher."""
+    """The sample is higher than this."""
     below: float | None = None
-    """It is lower."""
+    """The sample is lower than this."""
     nth: int = 1
-    """Which time it happens."""
+    """Which occurrence counts, from 1 on."""
 
     @property
     def asks(self) -> bool:
-        """Whether it asks anything about the series."""
+        """True if the condition is about samples, and doesn't only name a series."""
         return not (self.is_ is None and self.above is None and self.below is None)
 
     @property
     def owner(self) -> str:
-        """The class, flow or link."""
+        """The class, flow or link that has the series."""
         return self.series.rpartition(".")[0]
 
     @property
     def name(self) -> str:
-        """The column or internal."""
+        """The column or internal of the series."""
         return self.series.rpartition(".")[2]
 
     def __str__(self) -> str:
@@ -47,19 +47,19 @@ class Condition:
 
 @dataclass(frozen=True)
 class SeriesNumber:
-    """A number that is taken from a series within a period.
+    """A number computed from a series over a period.
 
     The period lasts from `from_s`, or the warm-up, to `to_s`, or the end of the run.
     """
 
     condition: Condition
-    """The series, and what is asked about it."""
+    """The series, with a condition on its samples."""
     take: str
-    """How the number is taken, such as "max", or of a condition "times"."""
+    """How the number is computed, such as "max", or "times" for a condition."""
     over: str | None = None
-    """How the values of a class's flows become one; by default their mean."""
+    """How the values of a class's flows are combined; by default their mean."""
     window_s: float | None = None
-    """The series is averaged over windows of this length first."""
+    """The series is first averaged over windows of this length."""
     from_s: float | None = None
     to_s: float | None = None
     after: Condition | None = None
@@ -71,13 +71,13 @@ class SeriesNumber:
     lasting_rtts: float | None = None
     """The period lasts at most this many two-way delays of the path."""
     holding: Condition | None = None
-    """Samples at which this doesn't hold are left out."""
+    """Samples that don't meet this condition are left out."""
 
     def __str__(self) -> str:
         return " ".join([*self._words(), *self._period()])
 
     def conditions(self) -> Iterator[tuple[str, Condition]]:
-        """Every condition with its key in a specification."""
+        """Yields every condition with its key in a specification."""
         yield "series", self.condition
         named = (("after", self.after), ("until", self.until), ("while", self.holding))
         yield from ((key, one) for key, one in named if one is not None)
@@ -116,9 +116,9 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class ResultCheck:
-    """A bound on a metric or a series, within which the mean over all trials has to lie.
+    """A bound on a metric or a series, which the mean over all trials has to meet.
 
-    A specification with checks guards a change: `narrows run` ends with status 1 unless all of them
+    A specification with checks guards a change: `narrows run` ends with status 1 unless all checks
     are met.
     """
 
@@ -129,13 +129,14 @@ class ResultCheck:
     at_most: float | None
     """The mean may not be higher."""
     where: Mapping[str, Any]
-    """Only where these places have these values: { "path.buffer" = "1bdp" }; a list means any."""
+    """The check applies only where these places have these values; a list means any of its values.
+    """
     taken: SeriesNumber | None = None
-    """The number taken from a series, if it isn't about a metric."""
+    """The number computed from a series, if the check isn't about a metric."""
 
     @property
     def name(self) -> str:
-        """The metric, or what is taken from a series, in words."""
+        """The metric, or the number computed from a series, in words."""
         return self.metric if self.metric is not None else str(self.taken)
 
     @property
@@ -147,17 +148,17 @@ class ResultCheck:
 
     @property
     def bounds_text(self) -> str:
-        """In words, such as "at least 0.4, at most 0.6"."""
+        """The bounds in words, such as "at least 0.4, at most 0.6"."""
         return self.words_of_bounds()
 
     def words_of_bounds(self, scale: float = 1) -> str:
-        """The bounds in words, in a unit of which the metric's has `scale`."""
+        """Returns the bounds in words, multiplied by `scale` to match a displayed unit."""
         ends = (("at least", self.at_least), ("at most", self.at_most))
         return ", ".join(f"{word} {scale * value:g}" for word, value in ends if value is not None)
 
 
 def read_check(entry: Mapping[str, Any]) -> ResultCheck:
-    """The check that the native module has read."""
+    """Builds the check that the native module has read."""
     fields = dict(entry)
     taken = fields.pop("taken")
     return ResultCheck(**fields, taken=None if taken is None else _read_taken(taken))

@@ -1,8 +1,8 @@
-"""Groups flows into classes: those of an entry with a name, or identical ones.
+"""Groups flows into classes: the flows of a named entry, or flows that are alike.
 
-Entries without a name are a class by their control, such as "cubic". Where flows of a control
-differ in more, the class names the difference with as few words as possible: "cubic-20ms" and
-"cubic-80ms". The rules are in crates/metrics/src/classes.rs.
+Flows of entries without a name form a class called after their control, such as "cubic". Where
+flows of one control differ in more, the class names the difference in as few words as possible:
+"cubic-20ms" and "cubic-80ms". The rules are in crates/metrics/src/classes.rs.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from narrows import _native
 from narrows.spec.scenario import Scenario
 
 OWN_HOST = tuple(_native.OWN_HOST)
-"""Keys of a flow that describe hosts of its own."""
+"""Keys of a flow that describe its own hosts."""
 MOST = _native.MAX_CLASSES
-"""A property that would give a control more classes than this is ignored."""
+"""A property is ignored if it would split a control into more classes than this."""
 
 
 def classes(scenario: Scenario, groups: Sequence[str]) -> tuple[str, ...]:
-    """The class of each flow by id; `groups` has the names of its entries, or else its control."""
+    """Returns the class of each flow by id.
+
+    `groups` has the name of each flow's entry, or else its control.
+    """
     described = {"flows": scenario["flows"], "path": {"rtt_ns": scenario["path"]["rtt_ns"]}}
     return tuple(_native.flow_classes(json.dumps(described), list(groups)))

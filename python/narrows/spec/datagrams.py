@@ -1,4 +1,4 @@
-"""The traffic of flows: kinds of applications, and names for those without a connection."""
+"""Names the traffic of flows by their application, for flows without a connection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class MediaControl:
-    """A control of video calls: its usual spelling, what it does, and its source, if any."""
+    """A control of video calls: its usual spelling, its effect, and its source, if any."""
 
     title: str
     summary: str
@@ -34,12 +34,12 @@ _SENT = {"udp": "UDP", "ping": "probes"}
 
 
 def kind_of(flow: Mapping[str, Any]) -> str:
-    """The kind of a flow's workload; empty if it has none."""
+    """Returns the kind of a flow's workload; empty if it has none."""
     return str((flow.get("workload") or {}).get("kind", ""))
 
 
 def traffic(flow: Mapping[str, Any]) -> str | None:
-    """The traffic of a flow of datagrams, such as "call, NADA"; None if it has a connection."""
+    """Describes a flow of datagrams, such as "call, NADA"; None for one with a connection."""
     kind = kind_of(flow)
     if kind == "media":
         return f"call, {MEDIA_CONTROLS[flow['workload']['control']].title}"

@@ -1,4 +1,4 @@
-"""The external inputs of a specification, for the native module: files and own controls."""
+"""The inputs of a specification from outside, for the native module: files and own controls."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Inputs = tuple[
 
 
 def inputs(file: str | None, controls: Iterable[str] = (), folders: Iterable[Path] = ()) -> Inputs:
-    """The inputs of the specification in `file`, or of a text in the working directory.
+    """Returns the inputs of the specification in `file`, or of a text in the working directory.
 
-    `controls` are those that a back end knows beyond the simulator's, and take no options; programs
-    of own controls are also searched in `folders`.
+    `controls` are the controls that a back end has and the simulator lacks; they take no options.
+    Programs of own controls are also searched in `folders`.
     """
     near = Path(file).parent if file else Path()
     known: dict[str, python_control.Source] = {}
@@ -44,9 +44,10 @@ def inputs(file: str | None, controls: Iterable[str] = (), folders: Iterable[Pat
 
 
 def _directory(file: str | None) -> str:
-    """The directory of a specification whose programs may run.
+    """Returns the directory of a specification whose programs may run.
 
-    A ValueError says that nobody has allowed it; the caller wrote a text that isn't a file.
+    Raises ValueError if the user hasn't allowed the programs of the file. The caller wrote a text
+    that isn't a file, so its programs need no permission.
     """
     if file is not None:
         try:
@@ -73,7 +74,7 @@ def _control(
     near: Sequence[Path],
     known: dict[str, python_control.Source],
 ) -> tuple[str, str]:
-    """The file and text of an own control's module; raises ValueError with the problem."""
+    """Returns the file and text of an own control's module; raises ValueError with the problem."""
     try:
         if kernel_program.is_program(cca) or kernel_program.is_module(cca):
             program = kernel_program.allow(cca, near, options)
@@ -93,7 +94,7 @@ def _control(
 
 
 def _fitting(source: python_control.Source, wrong: tuple[str, str] | None) -> tuple[str, str]:
-    """The file and text, unless something is `wrong` with the options."""
+    """Returns the file and text, unless something is `wrong` with the options."""
     if wrong is not None:
         raise ValueError([("options", *wrong)])
     return source.file, source.text

@@ -1,10 +1,9 @@
-"""Own controls for kernels: in eBPF, `cca = "mine.bpf.c"`, or as a module, `cca = "mine.c"`.
+"""Own controls for kernels: eBPF programs (`cca = "mine.bpf.c"`) and modules (`cca = "mine.c"`).
 
-A program in eBPF may also be compiled: `cca = "mine.bpf.o"`.
-The file is searched next to the specification. Its content becomes part of the scenario, as with
-controls in Python. Only a real kernel runs it, as a `struct tcp_congestion_ops`, and only if the
-user has allowed it: see `narrows.spec.permission`. This machine's kernel takes programs in eBPF,
-those of the back end uml take modules.
+An eBPF program may also be compiled: `cca = "mine.bpf.o"`. The file is searched next to the
+specification. Its content becomes part of the scenario, as with controls in Python. Only a real
+kernel runs it, as a `struct tcp_congestion_ops`, and only if the user has allowed it: see
+`narrows.spec.permission`. The back end `kernel` takes eBPF programs, the back end `uml` modules.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import quote
 
 SOURCE, COMPILED, MODULE = ".bpf.c", ".o", ".c"
-"""Suffixes of programs, as C source and compiled by clang, and of modules' C source."""
+"""Suffixes of eBPF programs as C source, compiled by clang, and of modules as C source."""
 
 
 def is_program(cca: str) -> bool:
-    """Whether the name is that of an eBPF program."""
+    """Returns True for the name of an eBPF program."""
     return any(len(cca) > len(end) and cca.endswith(end) for end in (SOURCE, COMPILED))
 
 
 def is_module(cca: str) -> bool:
-    """Whether the name is that of a kernel module's source."""
+    """Returns True for the name of a kernel module's source."""
     return len(cca) > len(MODULE) and cca.endswith(MODULE) and not cca.endswith(SOURCE)
 
 
@@ -46,7 +45,7 @@ def allow(cca: str, near: Sequence[Path], options: Mapping[str, object]) -> Sour
 
 
 def permit(cca: str, near: Sequence[Path]) -> Source:
-    """Returns the source of a control that is allowed, and raises SpecError for any other."""
+    """Returns the source of an allowed control, and raises SpecError for any other."""
     places = [folder / cca for folder in near]
     file = next((place for place in places if place.is_file()), None)
     if file is None:
@@ -62,7 +61,7 @@ def permit(cca: str, near: Sequence[Path]) -> Source:
 
 
 def content(cca: str, source: Mapping[str, str]) -> bytes:
-    """The content of a program's file, from the scenario."""
+    """Returns the content of a program's file, from the scenario."""
     text = source["text"]
     return base64.b64decode(text) if cca.endswith(COMPILED) else text.encode("utf-8")
 

@@ -1,4 +1,4 @@
-"""Finds the lines of a specification's checks, for problems that only results show."""
+"""Finds the lines of a specification's checks, for problems that only appear in results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def _locate(problem: Problem, file: str, lines: list[str]) -> Problem:
 
 
 def _line_of(number: int, key: str | None, lines: list[str]) -> tuple[int, int] | None:
-    """The line and column of a key's value, or of the header, of the table with a number from 0."""
+    """Returns the line and column of a key's value or, without one, of the table's header.
+
+    `number` is the number of the table, from 0 on.
+    """
     headers = [at for at, line in enumerate(lines) if _HEADER.match(line)]
     if number >= len(headers):
         return None  # the tables are written in another way

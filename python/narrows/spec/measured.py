@@ -1,4 +1,4 @@
-"""The unknown properties of a path whose scenario describes a measurement."""
+"""Properties of a path that are unknown when its scenario describes a measurement."""
 
 from __future__ import annotations
 

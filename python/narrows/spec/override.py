@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Override:
-    """A place and its new value, as `PLACE=VALUE`, and the option that gave it."""
+    """A place and its new value, from `PLACE=VALUE`, and the option that gave them."""
 
     text: str
     origin: str = "--set"

@@ -1,9 +1,9 @@
-"""Decides which code named in a specification may run: only code that the user allowed.
+"""Decides which code named in a specification may run: only code that the user has allowed.
 
 A specification can name a Python module, and may come from somebody else. So a module runs only if
-the user named it: its file, or a directory above it, with `--allow-code` or in the configuration
-file `allow-code`; or the control itself, with `--set flows.0.cca=mymodule:MyControl`. Otherwise it
-isn't even imported.
+the user has named its file, or a directory above it, with `--allow-code` or in the configuration
+file `allow-code`; or has named the control itself, with `--set flows.0.cca=mymodule:MyControl`.
+Otherwise it isn't even imported.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Permission:
     controls: frozenset[str] = frozenset()
 
     def covers(self, cca: str, file: Path) -> bool:
-        """Whether the control `cca`, whose module is `file`, may run."""
+        """Returns True if the control `cca`, whose module is `file`, may run."""
         real = file.resolve()
         return cca in self.controls or any(
             place == real or place in real.parents for place in self.places

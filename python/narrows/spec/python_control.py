@@ -1,10 +1,10 @@
 """Own controls in Python: `cca = "mymodule:MyControl"`.
 
-The module is searched next to the specification, then where Python searches. Its source becomes
-part of the scenario: the result records what ran, a changed line makes another experiment, and a
-run on another machine needs no file. Every run executes the source anew, so that runs share
-nothing. Nothing of it is executed, not even for reading the specification, unless the user has
-allowed it: see `narrows.spec.permission`.
+The module is searched next to the specification, then on Python's path. Its source becomes part of
+the scenario: the result records what ran, a changed line makes a different experiment, and a run on
+another machine needs no file. Every run executes the source anew, so runs share nothing. Unless the
+user has allowed it (see `narrows.spec.permission`), none of the source is executed, not even to
+read the specification.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ METHODS = ("on_ack", "on_congestion", "control")
 _OPTIONAL = ("on_connect", "on_delivered", "on_lost", "on_start", "on_undo")
 MAX_SOURCE_BYTES = 1_000_000
 WARN_AFTER_S = 10.0
-"""Code that hasn't returned after this time is reported on standard error."""
+"""Code that takes longer than this is reported on standard error."""
 EXAMPLE = 'a module and a class in it, such as "mymodule:MyControl"'
 _METHODS_TEXT = "a class with the methods on_ack(sample), on_congestion(event) and control()"
 
@@ -52,25 +52,25 @@ class Source:
 
 
 def is_own(cca: str) -> bool:
-    """Whether the name consists of a module and a class."""
+    """Returns True if the name consists of a module and a class."""
     return ":" in cca
 
 
 def well_formed(cca: str) -> bool:
-    """Whether it has the form `module:Class`, perhaps with dots."""
+    """Returns True if the name has the form `module:Class`, perhaps with dots."""
     name = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
     return re.fullmatch(f"{name}:{name}", cca) is not None
 
 
 def find(cca: str, near: Path) -> Path:
-    """The file of the module, in `near` or where Python searches; raises SpecError."""
+    """Finds the file of the module, in `near` or on Python's path; raises SpecError."""
     module = cca.partition(":")[0]
     file = near.joinpath(*module.split(".")).with_suffix(".py")
     return file if file.is_file() else _find_installed(cca, module, near)
 
 
 def read(cca: str, file: Path) -> Source:
-    """The text of a module; raises SpecError."""
+    """Reads the text of a module; raises SpecError."""
     try:
         return Source(file.name, read_limited(file, MAX_SOURCE_BYTES).decode("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -84,7 +84,7 @@ def _find_installed(cca: str, module: str, near: Path) -> Path:
         found = f"{quote(module)}, which Python can't look up ({error})"
         raise SpecError.at(cca, found, "a module that it can") from None
     if spec is None:
-        # Where `-m` of Python searches, a file there is what is meant.
+        # Python's `-m` searches the working directory, so a file there is meant.
         here = Path.cwd() if str(Path.cwd()) in sys.path else near.resolve()
         remedy = f"{module.replace('.', '/')}.py in {here}, or an installed module,"
         raise SpecError.at(cca, f"no module {quote(module)}", remedy)
@@ -94,7 +94,7 @@ def _find_installed(cca: str, module: str, near: Path) -> Path:
 
 
 def _look_up(module: str) -> importlib.machinery.ModuleSpec | None:
-    """Where Python would find a module; unlike `find_spec` this doesn't import its packages."""
+    """Finds a module as Python would; unlike `find_spec` it doesn't import its packages."""
     first, *rest = module.split(".")
     spec, name = importlib.util.find_spec(first), first
     for part in rest:
@@ -106,7 +106,7 @@ def _look_up(module: str) -> importlib.machinery.ModuleSpec | None:
 
 
 def load(cca: str, source: Source) -> Callable[..., object]:
-    """The class, from a fresh execution of its module; raises SpecError."""
+    """Returns the class, from a fresh execution of its module; raises SpecError."""
     from narrows._native import SlowCallWarning
 
     user_code.announce(cca)
@@ -153,7 +153,7 @@ def _execute(name: str, source: Source) -> ModuleType:
 
 @contextmanager
 def _blame(cca: str, source: Source) -> Iterator[None]:
-    """Turns every exception of a control's module except Ctrl-C into an error of the control.
+    """Turns every exception of a control's module, except Ctrl-C, into an error of the control.
 
     A module that exits ends only the reading of its specification, not the program.
     """
@@ -168,13 +168,13 @@ def _blame(cca: str, source: Source) -> Iterator[None]:
 
 
 def _line(error: BaseException, file: str) -> str:
-    """The file and line of an error; a syntax error already contains them."""
+    """Returns the file and line of an error; a syntax error already contains them."""
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f" in line {own[-1].lineno} of {file}: {own[-1].line}" if own else ""
 
 
 def allow(cca: str, near: Path) -> Source:
-    """The source of an allowed and constructible control; raises SpecError."""
+    """Returns the source of a control that is allowed and can be constructed; raises SpecError."""
     file = find(cca, near)
     permission.check(cca, file)
     source = read(cca, file)
@@ -183,7 +183,7 @@ def allow(cca: str, near: Path) -> Source:
 
 
 def misfit(cca: str, source: Source, options: Mapping[str, object]) -> tuple[str, str] | None:
-    """The problem with options that the class doesn't take, and what would be right."""
+    """Finds options that the class doesn't take: returns what was found, and a remedy."""
     made = load(cca, source)
     with _blame(cca, source):
         try:
@@ -199,7 +199,7 @@ def misfit(cca: str, source: Source, options: Mapping[str, object]) -> tuple[str
 
 
 def imported_by(controls: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, list[str]]]:
-    """For each control's file of a scenario: the modules beside Python's own that it imports."""
+    """Yields each control's file with the modules it imports, apart from Python's own."""
     for name, source in controls.items():
         if is_own(name):
             modules = {module.partition(".")[0] for module in _modules_in(source["text"])}
@@ -208,14 +208,14 @@ def imported_by(controls: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str
 
 
 def _modules_in(text: str) -> Iterator[str]:
-    """The modules that a source imports."""
-    with suppress(SyntaxError, ValueError, RecursionError):  # of a result from somebody else
+    """Yields the modules that a source imports."""
+    with suppress(SyntaxError, ValueError, RecursionError):  # it may be somebody else's
         for node in ast.walk(ast.parse(text)):
             yield from _modules_of(node)
 
 
 def _modules_of(node: ast.AST) -> list[str]:
-    """The modules that a statement imports."""
+    """Returns the modules that a statement imports."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     return [node.module] if isinstance(node, ast.ImportFrom) and node.module else []

@@ -1,4 +1,4 @@
-"""Finds the text of a specification; the native module reads and checks it."""
+"""Finds the text of a specification, which the native module reads and checks."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class CheckedSpecification:
 
 @dataclass(frozen=True)
 class SpecificationText:
-    """A specification that isn't a file: its text, which is JSON if a program wrote it."""
+    """A specification that isn't a file but a text, which is JSON if a program wrote it."""
 
     text: str
     name: str = "scenario"
-    """Replaces a missing `name`."""
+    """Replaces a missing `name` in the specification."""
     json: bool = False
 
     @classmethod
     def document(cls, document: Mapping[str, Any]) -> Self:
-        """A specification that a program wrote, as a mapping."""
+        """Returns the specification that a program wrote as a mapping."""
         return cls(json.dumps(document), json=True)
 
 
@@ -56,9 +56,9 @@ class Text:
     file: str | None
 
     def spec(self, controls: Iterable[str] = (), folders: Iterable[Path] = ()) -> Spec:
-        """The checked specification; raises SpecError with every problem found.
+        """Returns the checked specification; raises SpecError with every problem found.
 
-        `controls` and `folders` are those of `around`.
+        `controls` and `folders` are those of `inputs`.
         """
         with translate_errors():
             return Spec(self.source.specification(*inputs(self.file, controls, folders)))
@@ -72,9 +72,8 @@ def load(
 ) -> CheckedSpecification:
     """Reads and checks the file at `path`, or a text, with overrides, as `PLACE=VALUE` or parsed.
 
-    `controls` are those that a back end knows beyond the simulator's; programs of own controls are
-    also searched in `folders`.
-    Raises SpecError with every problem found.
+    `controls` are the controls that a back end has and the simulator lacks. Programs of own
+    controls are also searched in `folders`. Raises SpecError with every problem found.
     """
     text = open_text(path, overrides)
     return CheckedSpecification(text.spec(controls, folders), text.text)
@@ -96,7 +95,7 @@ def parse(
 
 
 def open_text(path: str | Path | SpecificationText, overrides: Iterable[str | Override]) -> Text:
-    """The text at `path`, or a text itself, with overrides; raises SpecError."""
+    """Returns the text at `path`, or a text itself, with overrides; raises SpecError."""
     if isinstance(path, SpecificationText):
         return read_written(path, overrides, None)
     file = Path(path)
@@ -106,7 +105,7 @@ def open_text(path: str | Path | SpecificationText, overrides: Iterable[str | Ov
 def read_written(
     given: SpecificationText, overrides: Iterable[str | Override], file: str | None
 ) -> Text:
-    """A text with overrides; raises SpecError if it isn't TOML, or an override has no place."""
+    """Applies overrides to a text; raises SpecError for bad TOML or an override without a place."""
     from narrows import _native
 
     changes = [
@@ -123,12 +122,12 @@ def read_written(
 
 
 def _name(stem: str) -> str:
-    """The file's name as the specification's; none if it isn't Unicode."""
+    """Returns the file's name as the specification's name; None if it isn't Unicode."""
     return stem if as_unicode(stem) == stem else "\0"
 
 
 def read_file(path: Path) -> str:
-    """The text of a specification; raises SpecError if there is none."""
+    """Returns the text of a specification; raises SpecError if there is none."""
     try:
         return read_limited(path, MAX_FILE_BYTES).decode("utf-8")
     except FileNotFoundError:
@@ -147,7 +146,7 @@ def read_file(path: Path) -> str:
 
 
 def _neighbour(path: Path) -> str | None:
-    """A file near the missing one that may have been meant."""
+    """Returns a file near the missing one that may have been meant."""
     try:
         names = [other.name for other in path.parent.iterdir() if other.suffix == ".toml"]
     except OSError:

@@ -13,14 +13,14 @@ Entries = Mapping[str, Mapping[str, Any]]
 
 @cache
 def elements(kind: str) -> Entries:
-    """The entries of a registry: "queues", "services", "impairments" and so on."""
+    """Returns the entries of a registry: "queues", "services", "impairments" and so on."""
     from narrows import _native
 
     return {entry["name"]: entry for entry in getattr(_native, kind)()}
 
 
 def ccas() -> Entries:
-    """The simulator's congestion controls by name."""
+    """Returns the simulator's congestion controls by name."""
     return elements("ccas")
 
 
@@ -49,39 +49,39 @@ def _control(cca: str) -> Mapping[str, Any]:
 
 
 def ecn_need(cca: str) -> str | None:
-    """The ECN that a control needs: "dctcp", "l4s" or none."""
+    """Returns the ECN that a control needs, "dctcp" or "l4s"; None if it needs none."""
     entry = ccas().get(cca)
     return entry["ecn"] if entry else None
 
 
 def title(cca: str) -> str:
-    """The usual spelling of a control's name; a control that the simulator lacks keeps its own."""
+    """Returns the usual spelling of a control's name; the name itself if the simulator lacks it."""
     return str(_control(cca)["title"])
 
 
 def is_bbr(cca: str) -> bool:
-    """Whether a control belongs to BBR's family."""
+    """Returns True for a control of BBR's family."""
     return bool(_control(cca)["family"] == "bbr")
 
 
 def paces(cca: str) -> bool:
-    """Whether a control sets its own pacing rate, which the sender enforces."""
+    """Returns True if a control sets its own pacing rate, which the sender enforces."""
     return bool(_control(cca)["paces"])
 
 
 def queues() -> Entries:
-    """The queue disciplines by name."""
+    """Returns the queue disciplines by name."""
     return elements("queues")
 
 
 def services() -> Entries:
-    """The ways in which a link serves its queue, by name."""
+    """Returns the services of links by name."""
     return elements("services")
 
 
 @cache
 def profiles() -> tuple[str, ...]:
-    """The kernels whose TCP the end hosts can have."""
+    """Returns the kernels whose TCP the end hosts can have."""
     from narrows import _native
 
     return tuple(_native.profiles())
@@ -99,7 +99,7 @@ class Preset:
 
 @cache
 def presets() -> dict[str, Preset]:
-    """The named paths."""
+    """Returns the named paths."""
     from narrows import _native
 
     return {

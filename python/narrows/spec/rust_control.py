@@ -2,8 +2,8 @@
 
 The file is searched next to the specification. Its content becomes part of the scenario, as with
 controls in Python, and it runs only if the user has allowed it: see `narrows.spec.permission`.
-`rustc` alone compiles it, with the crate `narrows_control` whose source the native module contains,
-into a library that is kept for this content, this crate and this compiler.
+`rustc` alone compiles it, together with the crate `narrows_control`, whose source is in the native
+module. The library is cached by this content, the crate and the compiler.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SUFFIX = ".rs"
 EDITION = "2024"
 MOST_LINES = 40
-"""Lines of the compiler that a message shows."""
+"""The number of lines of compiler output that a message shows."""
 _CRATE = "narrows_control"
 # Arithmetic that overflows is an error, as in the engine.
 _OPTIONS = (
@@ -43,12 +43,12 @@ _compiling = Lock()
 
 
 def is_rust(cca: str) -> bool:
-    """Whether the name is that of a file in Rust."""
+    """Returns True for the name of a Rust file."""
     return len(cca) > len(SUFFIX) and cca.endswith(SUFFIX)
 
 
 def load(cca: str, source: Source) -> RustControl:
-    """The control, compiled if it wasn't before; raises SpecError."""
+    """Returns the control, compiled if it wasn't before; raises SpecError."""
     from narrows import _native
 
     library = _library(cca, source)
@@ -60,7 +60,7 @@ def load(cca: str, source: Source) -> RustControl:
 
 
 def misfit(control: RustControl, options: Mapping[str, object]) -> tuple[str, str] | None:
-    """The problem with options that the control doesn't take, and what would be right."""
+    """Finds options that the control doesn't take: returns what was found, and a remedy."""
     known = [name for name, _ in control.options]
     for name, value in options.items():
         if name not in known:
@@ -72,7 +72,7 @@ def misfit(control: RustControl, options: Mapping[str, object]) -> tuple[str, st
 
 
 def conditions(controls: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    """For the conditions of a run: what the controls in Rust were made from, and by what."""
+    """Returns what the Rust controls were made from, and by what, for the conditions of a run."""
     return {
         name: {
             "source_sha256": hashlib.sha256(source["text"].encode()).hexdigest(),
@@ -84,7 +84,7 @@ def conditions(controls: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str,
 
 
 def crate_sources() -> list[tuple[str, str]]:
-    """The names and texts of the files of `narrows_control`."""
+    """Returns the names and texts of the files of `narrows_control`."""
     from narrows import _native
 
     return _native.RustControl.sources()
@@ -106,7 +106,7 @@ def _library(cca: str, source: Source) -> Path:
 
 
 def _digest(parts: Iterable[str]) -> str:
-    """Of the parts with their lengths, so that no two lists have the same."""
+    """Digests the parts with their lengths, so that no two lists have the same digest."""
     made = hashlib.sha256()
     for part in parts:
         content = part.encode()
@@ -115,7 +115,7 @@ def _digest(parts: Iterable[str]) -> str:
 
 
 def _version(cca: str) -> str:
-    """The compiler's version; raises SpecError without a compiler."""
+    """Returns the compiler's version; raises SpecError without a compiler."""
     rustc = shutil.which("rustc")
     if rustc is None:
         found = f"{quote(cca)}, a control in Rust, but no rustc"
@@ -125,7 +125,7 @@ def _version(cca: str) -> str:
 
 @cache
 def _version_of(rustc: str, cca: str) -> str:
-    # Outside of any project that chooses a compiler for itself.
+    # In a directory where no project chooses its own compiler.
     done = _run([rustc, "-vV"], Path(tempfile.gettempdir()))
     if done.returncode:
         found = f"{rustc}, which doesn't work:\n{_first(done.stderr)}\n"
@@ -143,7 +143,7 @@ def _compile(cca: str, source: Source, work: Path) -> Path:
     _rustc(cca, [f"{_CRATE}/lib.rs", "--crate-name", _CRATE, "--crate-type", "rlib"], work)
     (work / "own").mkdir()
     (work / "own" / file).write_text(source.text, encoding="utf-8")
-    # Run beside it, so that messages contain the file's name as the user knows it.
+    # Run in its directory, so that messages contain the file's name as the user knows it.
     named = [file if not file.startswith("-") else f"./{file}", "--crate-name", "control"]
     made = "link=../control.so,dep-info=../control.d"
     extern = ["--crate-type", "cdylib", "--extern", f"{_CRATE}={library}", "--emit", made]
@@ -153,7 +153,7 @@ def _compile(cca: str, source: Source, work: Path) -> Path:
 
 
 def _check_alone(cca: str, file: str, dependencies: str) -> None:
-    """Raises SpecError if a control was made from more than its file, which alone is recorded."""
+    """Raises SpecError if a control includes other files, since only its own is recorded."""
     remedy = "a control in a single file, which a run records whole,"
     for line in dependencies.splitlines():
         if line.startswith("# env-dep:"):
@@ -180,14 +180,14 @@ def _run(command: list[str], work: Path) -> subprocess.CompletedProcess[str]:
 
 
 def _first(said: str) -> str:
-    """The first lines of the compiler's words: later errors often follow from the first."""
+    """Returns the first lines of the compiler's output; the first error often causes the others."""
     lines = said.strip().splitlines()
     more = [f"... and {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
     return "\n".join([*lines[:MOST_LINES], *more])
 
 
 def _put(built: Path, library: Path) -> None:
-    """Moves a library to its place, at once, from wherever temporary files are."""
+    """Moves a library into place atomically, from wherever temporary files are."""
     handle, beside = tempfile.mkstemp(dir=library.parent, suffix=".partial")
     os.close(handle)
     try:

@@ -108,7 +108,7 @@ class Run(TypedDict):
 
 
 class Change(TypedDict):
-    """A change in the course of the run, after everything else of its instant."""
+    """A change during the run, which takes effect after all other events of its instant."""
 
     at_ns: int
     link: NotRequired[str]

@@ -29,7 +29,7 @@ class Until:
 
 
 class Spec:
-    """One experiment: its complete scenarios."""
+    """One experiment with its complete scenarios."""
 
     def __init__(self, output: SpecOutput) -> None:
         self._output = output
@@ -51,21 +51,21 @@ class Spec:
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The first trial."""
+        """The scenario of the first trial."""
         first: Scenario = json.loads(self.canonical(1))
         return first
 
     @cached_property
     def checks(self) -> tuple[ResultCheck, ...]:
-        """The checks of the results, which don't affect them."""
+        """The checks of the results, which don't affect the runs."""
         return tuple(read_check(entry) for entry in json.loads(self._output.checks))
 
     def canonical(self, trial: int) -> str:
-        """The scenario of a trial, from 1 on, as canonical JSON."""
+        """Returns the scenario of a trial, counting from 1, as canonical JSON."""
         return self._output.scenario(trial)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both would run the same, with the same checks."""
+        """Returns True if both would run the same, with the same checks."""
         if not isinstance(other, Spec):
             return NotImplemented
         same = (self.trials, self.groups, self.checks) == (other.trials, other.groups, other.checks)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Axis:
-    """A place, such as `flows[0].cca`, with its values; without any, they are drawn."""
+    """A place, such as `flows[0].cca`, with its values; without values, they are drawn."""
 
     place: str
     values: tuple[object, ...]
@@ -43,20 +43,23 @@ class Study:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """All axes in their order."""
+        """All axes in order."""
         return tuple(axis for group in self.groups for axis in group)
 
     def points(self) -> list[Mapping[str, object]]:
-        """The combinations in a fixed order: values by place; raises SpecError for too many."""
+        """Returns the combinations in a fixed order, as values by place.
+
+        Raises SpecError if there are too many.
+        """
         with translate_errors():
             return [dict(json.loads(point)) for point in self._output.points()]
 
     def specs(
         self, controls: Iterable[str] = ()
     ) -> Iterator[tuple[Mapping[str, object], Spec | SpecError]]:
-        """Every combination with its specification, or the reason why it can't run.
+        """Yields every combination with its specification, or the reason why it can't run.
 
-        `controls` are those that a back end knows beyond the simulator's.
+        `controls` are the controls that a back end has and the simulator lacks.
         """
         needed = inputs(self._file, controls)
         for number, point in enumerate(self.points()):

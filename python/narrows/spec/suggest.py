@@ -1,4 +1,4 @@
-"""Parts of messages: quoted texts, and suggestions."""
+"""Parts of messages: quoted texts and suggestions."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Iterable
 
 
 def as_unicode(text: str) -> str:
-    """The text with "?" for everything that isn't Unicode, as in names of files."""
+    """Returns the text with "?" for everything that isn't Unicode, as file names may contain."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def quote(text: str, limit: int = 64) -> str:
-    """`text` in double quotes, shortened and with control characters escaped."""
+    """Returns `text` in double quotes, shortened and with control characters escaped."""
     from narrows import _native
 
     return _native.quote(as_unicode(text), limit)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word closest to `word`, ignoring case; None if none is close."""
+    """Returns the known word closest to `word`, ignoring case; None if none is close."""
     from narrows import _native
 
     return _native.nearest(as_unicode(word), [as_unicode(name) for name in known])
 
 
 def one_of(word: str, known: Iterable[str]) -> str:
-    """The remedy for a word that should be one of `known`: the nearest, or the list."""
+    """Returns the remedy for a word that should be one of `known`: the nearest, or the list."""
     words = list(known)
     close = nearest(word, words)
     if close is not None:

@@ -8,14 +8,14 @@ from narrows.spec.suggest import as_unicode
 
 
 def spell(place: str) -> str | None:
-    """The usual spelling of a place, such as `flows[0].cca`; None if it isn't one."""
+    """Returns the usual spelling of a place, such as `flows[0].cca`; None if it isn't a place."""
     from narrows import _native
 
     return _native.parse_place(as_unicode(place))
 
 
 def full_place(key: str) -> str | None:
-    """The place of a key of the path, the hosts or the run: "buffer" is `path.buffer`."""
+    """Returns the place of a key of the path, the hosts or the run: "buffer" is `path.buffer`."""
     from narrows import _native
 
     tables = json.loads(_native.schema())["properties"]
@@ -24,7 +24,7 @@ def full_place(key: str) -> str | None:
 
 
 def measure(text: str) -> tuple[str, float] | None:
-    """A quantity as its kind and its number; None if the text isn't one.
+    """Returns a quantity as its kind and number; None if the text isn't one.
 
     The kinds are "rate" (bit/s), "duration" (ns), "b" (bytes), "pkt" (packets) and "bdp".
     """
@@ -34,7 +34,7 @@ def measure(text: str) -> tuple[str, float] | None:
 
 
 def part(text: str) -> float | None:
-    """A part in per cent, such as "1%", as a number; None for any other text."""
+    """Converts a percentage, such as "1%", to a number; None for any other text."""
     digits = text.strip().removesuffix("%")
     if digits == text.strip():
         return None
@@ -45,14 +45,14 @@ def part(text: str) -> float | None:
 
 
 def format_duration(ns: int) -> str:
-    """A duration in ns in its usual spelling, such as "25ms"."""
+    """Returns the usual spelling of a duration in ns, such as "25ms"."""
     from narrows import _native
 
     return _native.format_duration(ns)
 
 
 def exact_value(value: object) -> object:
-    """A canonical value, equal for values with the same meaning."""
+    """Returns a canonical value, equal for values with the same meaning."""
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):
@@ -65,12 +65,12 @@ def exact_value(value: object) -> object:
 
 
 def same_value(one: object, other: object) -> bool:
-    """Whether two values mean the same."""
+    """Returns True if two values mean the same."""
     return exact_value(one) == exact_value(other)
 
 
 def values_in(text: str) -> dict[str, object]:
-    """Every single value of a TOML document by its place, such as `flows[0].cca`."""
+    """Returns every single value of a TOML document by its place, such as `flows[0].cca`."""
     from narrows import _native
 
     found: dict[str, object] = json.loads(_native.leaves(text))
@@ -78,7 +78,7 @@ def values_in(text: str) -> dict[str, object]:
 
 
 def to_toml(document: object) -> str:
-    """A document as TOML that reads back the same values."""
+    """Returns a document as TOML that reads back the same values."""
     from narrows import _native
 
     return _native.to_toml(json.dumps(document))

@@ -27,7 +27,7 @@ class Starter:
         return f"{self.folder}/study.toml" if self.folder else f"{self.name}.toml"
 
     def command_in(self, directory: Path) -> str:
-        """The first command for files in another directory than the current one."""
+        """Returns the first command for files in another directory than the current one."""
         own = {name.partition("/")[0] for name in (self.spec, *self.files)}
         words = self.command.split()
         return " ".join(
@@ -36,7 +36,7 @@ class Starter:
 
 
 def _place(directory: Path, name: str) -> str:
-    """A file of a starting point as a word of a command."""
+    """Returns a file of a starting point as a word of a command."""
     path = directory / name
     dot = "./" if name.startswith("./") and not path.is_absolute() else ""
     return shlex.quote(f"{dot}{path}")
@@ -64,7 +64,7 @@ STARTERS = (
 
 
 def find(name: str) -> Starter:
-    """The starting point called `name`; raises InputError with all names."""
+    """Returns the starting point called `name`; raises InputError with all names."""
     for starter in STARTERS:
         if starter.name == name:
             return starter
@@ -73,7 +73,10 @@ def find(name: str) -> Starter:
 
 
 def _stored_file(name: str) -> Path:
-    """Where a file of a starting point is kept; code isn't kept as a module of this package."""
+    """Returns where a file of a starting point is kept.
+
+    Code isn't kept as a module of this package.
+    """
     return HOME / (f"{name}.txt" if name.endswith(".py") else name)
 
 
@@ -87,7 +90,7 @@ def write(starter: Starter, directory: Path, force: bool = False) -> list[Path]:
     for path in paths:
         if path.exists() and not force:
             raise InputError.at(str(path), "a file of that name", "another --out, or --force")
-    from narrows.store.atomic import writing  # loads much that a list does without
+    from narrows.store.atomic import writing  # slow to load, and not needed for a list
 
     with writing(directory, "a directory that can be written"):
         for name, path in zip(names, paths, strict=True):

@@ -14,13 +14,13 @@ from narrows.signals import defer_signals
 from narrows.store.owned import REPLACED, hidden_path, lock, owned_file
 
 _AT_ONCE = 16
-"""Number of files flushed at once."""
+"""The number of files flushed at once."""
 
 
 def publish(partial: Path, final: Path) -> None:
     """Gives the finished directory its name, replacing an older one.
 
-    Ctrl-C is delayed until it is done. If the process ends in between, the old or the new directory
+    Ctrl-C is delayed until then. If the process ends in between, the old or the new directory
     remains, the old one perhaps under a hidden name until the next run beside it restores it
     (`narrows.store.owned`).
     """
@@ -81,7 +81,7 @@ def write_text(path: Path, text: str, *, follow: bool = False) -> None:
 def writing(
     place: str | Path, remedy: str = "a directory that can be written (--out DIR)"
 ) -> Iterator[None]:
-    """Turns what the machine refuses in the block into the error of a place to write."""
+    """Turns errors of the machine in the block into the error of a place to write."""
     try:
         yield
     except OSError as error:

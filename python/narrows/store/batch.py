@@ -16,7 +16,7 @@ from narrows.store.parts import FinishedRun
 from narrows.store.runs import Store
 
 MOMENT_S = 2.0
-"""The longest that a run waits for others."""
+"""The longest time that a run waits for others."""
 MANY = 200
 """With this many runs, none waits longer: each holds its lock, and so an open file."""
 BYTES = 32 << 20
@@ -29,7 +29,7 @@ PARTS = 48
 
 @dataclass
 class _Waiting:
-    """A run that waits, its size, since when, and what to do when it no longer waits."""
+    """A waiting run, its size, since when it waits, and what to do when it no longer waits."""
 
     entry: FinishedRun
     bytes: int
@@ -51,7 +51,7 @@ class Batch:
         self._thread.start()
 
     def add(self, entry: FinishedRun) -> None:
-        """Adds a run to the next part; raises OSError if one before it couldn't be kept."""
+        """Adds a run to the next part; raises OSError if an earlier one couldn't be kept."""
         size = BYTES if entry.spilled_tables() else entry.bytes
         with self._changed:
             self._changed.wait_for(lambda: self._has_room() or self._error)
@@ -97,7 +97,7 @@ class Batch:
             self._finish(list(self._waiting))
 
     def _next(self) -> list[str]:
-        """The runs of the next part; none once all is done."""
+        """Returns the runs of the next part; None once all is done."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
             while self._waiting and not (self._closed or self._is_full()):

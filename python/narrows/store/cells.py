@@ -21,14 +21,14 @@ Value = TypeVar("Value")
 
 
 def harmless(value: Value) -> Value | str:
-    """A cell's value; text that begins like a formula is prefixed with an apostrophe."""
+    """Returns a cell's value; text that begins like a formula is prefixed with an apostrophe."""
     if not isinstance(value, str) or not re.match(_FORMULA, value) or re.match(_NUMBER, value):
         return value
     return f"'{value}"
 
 
 def harmless_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with harmless texts and names of columns."""
+    """Returns the frame with harmless texts and names of columns."""
     import polars as pl
 
     changed = []
@@ -40,7 +40,7 @@ def harmless_frame(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def as_written(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame of a CSV file without the apostrophes that `harmless_frame` added."""
+    """Returns the frame of a CSV file without the apostrophes that `harmless_frame` added."""
     import polars as pl
 
     return frame.with_columns(pl.col(pl.String).str.replace(_QUOTED, "$1"))

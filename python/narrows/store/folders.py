@@ -29,7 +29,7 @@ FOLDERS = (PARTS, "studies", "failures", "locks", "tmp")
 PAGES = "pages"
 """The folder of the pages of single runs."""
 MERGE = "0" * 32
-"""The lock of the process that merges or removes parts; it is named like those of runs."""
+"""The lock of the process that merges or removes parts; it is named like the locks of runs."""
 _FRESH_NS = 50_000_000
 """A directory that changed less than this ago may have changed again within its clock's tick."""
 
@@ -44,16 +44,16 @@ class FolderFiles:
         return str(self.directory)
 
     def place(self, name: str) -> Path:
-        """The place of a file, for messages."""
+        """Returns the place of a file, for messages."""
         return self.directory / name
 
     def read(self, name: str, most: int) -> bytes:
-        """The content, but not by a link; raises OSError if it exceeds `most`."""
+        """Returns the content, but not through a link; raises OSError if it exceeds `most`."""
         return read_contained(self.directory / name, most)
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """Opens a file, but not by a link."""
+        """Opens a file, but not through a link."""
         place = self.directory / name
         if place.parent.is_symlink():
             raise StoreError.at(str(place.parent), "a link", "a directory of the store")
@@ -69,18 +69,21 @@ class FolderFiles:
             work.replace(self.directory / name)
 
     def names(self, folder: str) -> list[str]:
-        """The names of the files in a folder, ascending."""
+        """Returns the names of the files in a folder, ascending."""
         return sorted(path.name for path in (self.directory / folder).iterdir())
 
     def modification_time(self, name: str) -> float | None:
-        """When a file was written, in seconds of the system's clock; None if there is none."""
+        """Returns when a file was written, in seconds of the system's clock.
+
+        None if there is none.
+        """
         try:
             return (self.directory / name).stat().st_mtime
         except FileNotFoundError:
             return None
 
     def remove(self, names: Iterable[str]) -> None:
-        """Removes files, or what damage put in their place; missing ones are ignored."""
+        """Removes files, or whatever damage put in their place; missing ones are ignored."""
         for name in names:
             place = self.directory / name
             if place.is_dir() and not place.is_symlink():
@@ -89,7 +92,7 @@ class FolderFiles:
                 place.unlink(missing_ok=True)
 
     def parts(self) -> list[str]:
-        """The names of all parts, ascending."""
+        """Returns the names of all parts, ascending."""
         with os.scandir(self.directory / PARTS) as entries:
             return sorted(
                 entry.name
@@ -98,12 +101,12 @@ class FolderFiles:
             )
 
     def version(self) -> int | None:
-        """A number that changes with the parts; None as long as it may miss a change."""
+        """Returns a number that changes with the parts; None as long as it may miss a change."""
         changed = (self.directory / PARTS).stat().st_mtime_ns
         return changed if time.time_ns() - changed > _FRESH_NS else None
 
     def new_directory(self) -> AbstractContextManager[Path]:
-        """An empty directory for a part."""
+        """Yields an empty directory for a part."""
         return private_directory(self.directory / "tmp")
 
     def publish(self, folder: Path) -> None:
@@ -118,7 +121,7 @@ class FolderFiles:
         flush(self.directory / PARTS)
 
     def remove_parts(self, parts: Iterable[str]) -> None:
-        """Removes parts, their names first, so that none is ever visible in part."""
+        """Removes parts, their names first, so that none is ever partly visible."""
         with self.new_directory() as directory:
             for name in parts:
                 try:
@@ -132,7 +135,7 @@ class FolderFiles:
 
     @contextmanager
     def merging(self, wait_s: float = 0.0) -> Iterator[bool]:
-        """Whether no other process changes parts until the end of the block."""
+        """Yields True if no other process changes parts until the end of the block."""
         until = time.monotonic() + wait_s
         while True:
             with self.claim(MERGE) as ours:
@@ -142,25 +145,25 @@ class FolderFiles:
             time.sleep(0.05)
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
-        """Whether we own a run until the end of the block."""
+        """Yields True if we own a run until the end of the block."""
         return claim(self.directory / "locks" / key)
 
     def leftovers(self, remove: bool) -> list[str]:
-        """Leftovers of killed processes; work in progress is locked, and left alone."""
+        """Returns leftovers of killed processes; work in progress is locked, and left alone."""
         folder, locks = self.directory / "tmp", self.directory / "locks"
         gone = [path.name for path in remove_abandoned(folder, remove)]
         return [*gone, *(path.name for path in free_locks(locks, remove))]
 
     def has(self, name: str) -> bool:
-        """Whether a file is there."""
+        """Returns True if a file is there."""
         return (self.directory / name).is_file()
 
     def is_whole(self) -> bool:
-        """Whether the directory has all folders of a store."""
+        """Returns True if the directory has all folders of a store."""
         return all((self.directory / name).is_dir() for name in FOLDERS)
 
     def begin(self, mark: str) -> None:
-        """Makes the folders; raises StoreError for a directory with something else in it."""
+        """Makes the folders; raises StoreError for a directory with other contents."""
         self.check()
         if self.directory.is_dir() and any(
             entry.name not in FOLDERS for entry in self.directory.iterdir() if entry.name != mark
@@ -172,7 +175,7 @@ class FolderFiles:
         remove_abandoned(self.directory / "tmp")
 
     def check(self) -> None:
-        """Raises StoreError for a folder that leads out of the store: things are removed there."""
+        """Raises StoreError for a folder that leads out of the store: its files may be removed."""
         for folder in (*FOLDERS, PAGES):
             place = self.directory / folder
             if place.is_symlink() or (place.exists() and not place.is_dir()):

@@ -18,7 +18,7 @@ KEY = "key.json"
 
 
 def read_frames(folder: Path, key: str) -> dict[str, pl.DataFrame] | None:
-    """The frames in `folder` by name; None if they are missing or have another key."""
+    """Returns the frames in `folder` by name; None if they are missing or have another key."""
     import polars as pl
 
     try:
@@ -30,7 +30,7 @@ def read_frames(folder: Path, key: str) -> dict[str, pl.DataFrame] | None:
 
 
 def write_frames(folder: Path, key: str, frames: Mapping[str, pl.DataFrame]) -> None:
-    """Keeps `frames` in `folder`, all at once, replacing those of another key."""
+    """Keeps `frames` in `folder`, all at once, replacing frames with another key."""
     with owned_directory(folder) as work:
         for name, frame in frames.items():
             write_parquet(frame, work / f"{name}.parquet")

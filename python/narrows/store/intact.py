@@ -1,4 +1,4 @@
-"""A result has digests of its files, so that a damaged one is refused instead of shown."""
+"""Seals a result with digests of its files, so that a damaged one is refused instead of shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from io import BufferedIOBase
 
 OWN = "digest"
-"""Digest of the manifest itself, without this entry."""
+"""The digest of the manifest itself, without this entry."""
 FILES = "files"
 _PATTERNS = (
     *("spec.toml", "summary.json"),
@@ -29,7 +29,7 @@ _FOLDERS = ("trial-*", "trial-*/captures", "trial-*/programs")
 
 
 def seal(manifest: Mapping[str, Any], directory: Path) -> dict[str, Any]:
-    """A manifest with the digests of the files beside it, and of itself."""
+    """Returns a manifest with the digests of the files beside it, and of itself."""
     digests = {name: _digest_of(directory / name) for name in _files(directory)}
     whole = {**manifest, FILES: digests}
     if large := {name: _digest_of(directory / name) for name in _files(directory, _LARGE)}:
@@ -41,7 +41,7 @@ def seal(manifest: Mapping[str, Any], directory: Path) -> dict[str, Any]:
 def check_intact(manifest: Mapping[str, Any], directory: Path, name: str) -> None:
     """Raises StoreError for a file changed since it was written; `name` is the manifest's.
 
-    Only files of the layout are read, and none by a link: the result may be somebody else's.
+    Only files of the layout are read, and none through a link: the result may be somebody else's.
     """
     rest = {key: value for key, value in manifest.items() if key != OWN}
     if manifest.get(OWN) != digest_of(rest):
@@ -71,7 +71,10 @@ def _check_files(listed: Mapping[str, str], directory: Path, present: Set[str]) 
 
 
 def _files(directory: Path, patterns: Iterable[str] = _PATTERNS) -> list[str]:
-    """The names of a result's files, relative to it; raises StoreError for a linked folder."""
+    """Returns the names of a result's files, relative to it.
+
+    Raises StoreError for a linked folder.
+    """
     for folder in (found for pattern in _FOLDERS for found in directory.glob(pattern)):
         if folder.is_symlink():
             raise StoreError.at(str(folder), "a link", "a directory of the run")
@@ -86,7 +89,7 @@ def _digest_of(path: Path) -> str:
 
 
 def digest_of_stream(file: BinaryIO) -> str:
-    """BLAKE2b of a file, which needn't fit into memory, as 32 hexadecimal digits."""
+    """Returns BLAKE2b of a file, which needn't fit into memory, as 32 hexadecimal digits."""
     stream = cast("BufferedIOBase", file)
     return file_digest(stream, partial(blake2b, digest_size=16)).hexdigest()
 
@@ -96,6 +99,6 @@ def _damage_error(path: Path) -> StoreError:
 
 
 def digest_of(document: object) -> str:
-    """BLAKE2b of a JSON document, as 32 hexadecimal digits."""
+    """Returns BLAKE2b of a JSON document, as 32 hexadecimal digits."""
     text = json.dumps(document, sort_keys=True).encode()
     return blake2b(text, digest_size=16).hexdigest()

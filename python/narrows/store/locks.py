@@ -1,4 +1,4 @@
-"""Locks between processes: one computes a run, the others wait or do another.
+"""Locks between processes: one computes a run, the others wait or compute another one.
 
 A lock is a file held by `flock`, so the operating system frees it however its owner ends, even by
 kill -9. No lock can go stale; only its file stays until the next process removes it. For
@@ -39,7 +39,7 @@ def claim(path: Path, *, remove: bool = True) -> Iterator[bool]:
 
 
 def _acquire(path: Path) -> int | None:
-    """The open file of a lock that we now hold; None while another process has it."""
+    """Returns the open file of a lock that we now hold; None while another process has it."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         locked = lock(descriptor)
@@ -64,7 +64,7 @@ def free_locks(folder: Path, remove: bool = True) -> list[Path]:
 
 
 def _remove_if_free(path: Path, remove: bool) -> bool:
-    """Removes the file of a lock that nobody holds; returns whether it is one."""
+    """Removes the file of a lock that nobody holds; returns True if it is one."""
     if not _NAME.fullmatch(path.name):
         return False
     try:

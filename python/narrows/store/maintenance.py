@@ -38,7 +38,7 @@ class Garbage:
 
 
 def states(store: Store) -> list[StudyState]:
-    """Every study of the store, by name."""
+    """Returns every study of the store, by name."""
     present, failed = store.keys(), store.failures().keys()
     found = []
     for stem, record in store.studies().items():
@@ -49,7 +49,7 @@ def states(store: Store) -> list[StudyState]:
 
 
 def collect(store: Store, remove: bool = True) -> Garbage:
-    """Removes runs of no study in the store, and what killed processes left.
+    """Removes runs that no study in the store has, and leftovers of killed processes.
 
     Runs in progress are left alone if they hold their lock. Without `remove` it only returns what
     would be removed.
@@ -68,7 +68,7 @@ def collect(store: Store, remove: bool = True) -> Garbage:
 
 
 def damage(store: Store, remove: bool = False) -> Iterator[tuple[str, str]]:
-    """Everything damaged with its problem: parts, runs, studies.
+    """Yields everything damaged with its problem: parts, runs, studies.
 
     With `remove` it is removed, and the next sweep makes it again.
     """
@@ -92,7 +92,7 @@ def damage(store: Store, remove: bool = False) -> Iterator[tuple[str, str]]:
 
 
 def _damage_found_by(*readers: Callable[[str], object], name: str) -> str | None:
-    """The file that one of the readers refuses, with the reason; None if all can read theirs."""
+    """Returns the file that one of the readers refuses, with the reason; None if there is none."""
     try:
         for read in readers:
             read(name)
@@ -110,7 +110,7 @@ def _damaged_runs(store: Store, remove: bool) -> Iterator[tuple[str, str]]:
 
 
 def _damage_of(store: Store, key: str) -> str | None:
-    """The problem of a run of an intact part; None if there is none."""
+    """Returns the problem of a run of an intact part; None if there is none."""
     try:
         record, scenario = store.info(key), store.scenario(key)
         groups = classes(scenario, store.table(key, "flows"))
@@ -121,6 +121,6 @@ def _damage_of(store: Store, key: str) -> str | None:
 
 
 def classes(scenario: Scenario, flows: pl.DataFrame | None) -> tuple[str, ...]:
-    """The class of each flow, by the table `flows`, where a chain has several rows."""
+    """Returns the class of each flow, from the table `flows`, where a chain has several rows."""
     known = {} if flows is None else dict(flows.select("name", "class").iter_rows())
     return tuple(str(known.get(flow["name"], flow["cca"])) for flow in scenario["flows"])

@@ -1,4 +1,4 @@
-"""The medium that keeps the files of a store, and its documents."""
+"""The medium that keeps the files of a store, and the store's documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from narrows.store.shapes import check_shape
 
 MARK = "store.json"
 FORMAT = 2
-"""The version of the store's layout; a reader refuses another."""
+"""The version of the store's layout; a reader refuses any other."""
 MEND = "`narrows store check --remove` and another sweep"
 
 
@@ -27,10 +27,10 @@ class StoreFiles(Protocol):
         """The directory; None in object storage."""
 
     def place(self, name: str) -> Path:
-        """The place of a file, for messages."""
+        """Returns the place of a file, for messages."""
 
     def read(self, name: str, most: int) -> bytes:
-        """The content; raises OSError if it exceeds `most`."""
+        """Returns the content; raises OSError if it exceeds `most`."""
 
     def open(self, name: str) -> AbstractContextManager[BinaryIO]:
         """Opens a file; raises FileNotFoundError if there is none."""
@@ -39,22 +39,25 @@ class StoreFiles(Protocol):
         """Writes a file that appears complete, replacing an older one."""
 
     def names(self, folder: str) -> list[str]:
-        """The names of the files in a folder, ascending."""
+        """Returns the names of the files in a folder, ascending."""
 
     def modification_time(self, name: str) -> float | None:
-        """When a file was written, in seconds of its machine's clock; None if there is none."""
+        """Returns when a file was written, in seconds of its machine's clock.
+
+        None if there is none.
+        """
 
     def remove(self, names: Iterable[str]) -> None:
         """Removes files; missing ones are ignored."""
 
     def parts(self) -> list[str]:
-        """The names of all complete parts, ascending."""
+        """Returns the names of all complete parts, ascending."""
 
     def version(self) -> int | None:
-        """A number that changes with the parts; None as long as it may miss a change."""
+        """Returns a number that changes with the parts; None as long as it may miss a change."""
 
     def new_directory(self) -> AbstractContextManager[Path]:
-        """An empty directory for a part."""
+        """Yields an empty directory for a part."""
 
     def publish(self, folder: Path) -> None:
         """Makes a part of the files in a directory."""
@@ -63,34 +66,37 @@ class StoreFiles(Protocol):
         """Removes parts, each at once."""
 
     def merging(self, wait_s: float = 0.0) -> AbstractContextManager[bool]:
-        """Whether no other process changes parts until the end of the block."""
+        """Yields True if no other process changes parts until the end of the block."""
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
-        """Whether we own a run until the end of the block."""
+        """Yields True if we own a run until the end of the block."""
 
     def leftovers(self, remove: bool) -> list[str]:
-        """Leftovers of killed processes."""
+        """Returns leftovers of killed processes."""
 
     def has(self, name: str) -> bool:
-        """Whether a file is there; raises StoreError if there is no answer."""
+        """Returns True if a file is there; raises StoreError if there is no answer."""
 
     def is_whole(self) -> bool:
-        """Whether there is what a store has, beside the file that names its format."""
+        """Returns True if everything of a store is there, except the file with its format."""
 
     def begin(self, mark: str) -> None:
-        """Prepares for a new store; raises StoreError where something else is."""
+        """Prepares for a new store; raises StoreError in a place with other contents."""
 
     def check(self) -> None:
-        """Raises StoreError for what leads out of the store."""
+        """Raises StoreError for anything that leads out of the store."""
 
 
 def as_json(document: Mapping[str, Any]) -> bytes:
-    """A document as the content of a file."""
+    """Returns a document as the content of a file."""
     return (json.dumps(document, indent=1) + "\n").encode()
 
 
 def read_document(files: StoreFiles, name: str, shape: shapes.Shape) -> dict[str, Any]:
-    """The object in a file of a store; raises StoreError if it can't be read, or has no `shape`."""
+    """Reads the object in a file of a store.
+
+    Raises StoreError if it can't, or it has no `shape`.
+    """
     place = str(files.place(name))
     try:
         document = json.loads(files.read(name, MOST))

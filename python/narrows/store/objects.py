@@ -1,7 +1,7 @@
-"""The files of a store in object storage: s3://, gs://, az:// and whatever else obstore knows.
+"""The files of a store in object storage: s3://, gs://, az:// and any other that obstore supports.
 
-An object appears at once, so the line of a part, which is written last, does what renaming does on
-a disk. There are no locks: two sweeps that reach the same run both compute it, with the same
+An object appears at once, so the line of a part, which is written last, has the effect of renaming
+on a disk. There are no locks: two sweeps that reach the same run both compute it, with the same
 result. obstore takes its configuration from the environment (AWS_ACCESS_KEY_ID, AWS_REGION,
 AWS_ENDPOINT and so on). `memory://NAME` is for experiments.
 """
@@ -40,11 +40,14 @@ class Bucket:
         return self._url
 
     def place(self, name: str) -> Path:
-        """The address of an object, for messages."""
+        """Returns the address of an object, for messages."""
         return Path(self._url, name)
 
     def read(self, name: str, most: int) -> bytes:
-        """The content; raises FileNotFoundError if there is none, OSError if it exceeds `most`."""
+        """Returns the content.
+
+        Raises FileNotFoundError if there is none, OSError if it exceeds `most`.
+        """
         import obstore
 
         found = obstore.get(self._store, name)
@@ -54,7 +57,7 @@ class Bucket:
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """Opens an object, which is read whole."""
+        """Opens an object, which is read as a whole."""
         yield BytesIO(self.read(name, MOST if name.endswith(LINE) else 1 << 63))
 
     def write(self, name: str, content: bytes) -> None:
@@ -64,14 +67,17 @@ class Bucket:
         obstore.put(self._store, name, content)
 
     def names(self, folder: str) -> list[str]:
-        """The names of all objects below a folder, ascending, without the folder."""
+        """Returns the names of all objects below a folder, ascending, without the folder."""
         import obstore
 
         chunks = obstore.list(self._store, f"{folder}/")
         return sorted(str(meta["path"]).partition(f"{folder}/")[2] for c in chunks for meta in c)
 
     def modification_time(self, name: str) -> float | None:
-        """When an object was written, in seconds of the server's clock; None if there is none."""
+        """Returns when an object was written, in seconds of the server's clock.
+
+        None if there is none.
+        """
         import obstore
 
         try:
@@ -90,17 +96,17 @@ class Bucket:
                 continue
 
     def parts(self) -> list[str]:
-        """The names of all complete parts, ascending."""
+        """Returns the names of all complete parts, ascending."""
         found = (name.partition("/") for name in self.names(PARTS))
         return sorted(part for part, _, file in found if file == LINE and NAME.fullmatch(part))
 
     def version(self) -> None:
-        """None: only a listing tells of changes."""
+        """Returns None, since only a listing shows changes."""
         return
 
     @contextmanager
     def new_directory(self) -> Iterator[Path]:
-        """An empty directory for a part."""
+        """Yields an empty directory for a part."""
         with TemporaryDirectory(prefix="narrows-") as directory:
             yield Path(directory)
 
@@ -118,17 +124,17 @@ class Bucket:
             self.remove(f"{PARTS}/{part}/{name}" for name in self.names(f"{PARTS}/{part}"))
 
     def merging(self, wait_s: float = 0.0) -> AbstractContextManager[bool]:
-        """Always true: of two parts that hold the same runs, one counts."""
+        """Always yields True: of two parts that hold the same runs, one counts."""
         del wait_s
         return nullcontext(True)
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
-        """Always true, since there are no locks."""
+        """Always yields True, since there are no locks."""
         del key
         return nullcontext(True)
 
     def leftovers(self, remove: bool) -> list[str]:
-        """Old parts without a line, which a killed process left.
+        """Returns old parts without a line, which a killed process left.
 
         Another process may be writing a newer one, since there are no locks.
         """
@@ -143,12 +149,12 @@ class Bucket:
         return gone
 
     def _is_older(self, name: str, moment: float) -> bool:
-        """Whether an object is there, from before a moment of the clock (seconds)."""
+        """Returns True if an object exists since before a moment of the clock (seconds)."""
         when = self.modification_time(name)
         return when is not None and when < moment
 
     def has(self, name: str) -> bool:
-        """Whether an object is there; raises StoreError if there is no answer."""
+        """Returns True if an object is there; raises StoreError if there is no answer."""
         try:
             return self.modification_time(name) is not None
         except Exception as error:
@@ -157,7 +163,7 @@ class Bucket:
             raise StoreError.at(str(self), f"an answer that says no ({reason})", remedy) from None
 
     def is_whole(self) -> bool:
-        """Whether a complete part shows that this is a store."""
+        """Returns True if a complete part shows that this is a store."""
         return bool(self.parts())
 
     def begin(self, mark: str) -> None:
@@ -171,7 +177,7 @@ class Bucket:
 def _memory(url: str) -> object:
     from obstore.store import MemoryStore
 
-    del url  # each has its own
+    del url  # each URL has a store of its own
     return MemoryStore()
 
 
@@ -192,7 +198,7 @@ def _connect(url: str) -> Any:  # noqa: ANN401 (obstore has a class for each ser
 
 
 def _insecure() -> bool:
-    """Whether the environment's endpoint is unencrypted, as in a laboratory."""
+    """Returns True if the environment's endpoint is unencrypted, as in a laboratory."""
     import os
 
     return os.environ.get("AWS_ENDPOINT", "").startswith("http://")

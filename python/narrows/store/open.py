@@ -17,7 +17,7 @@ Place = str | Path
 
 
 def is_url(place: Place) -> bool:
-    """Whether a place is in object storage."""
+    """Returns True if a place is in object storage."""
     return isinstance(place, str) and "://" in place and not place.startswith("file://")
 
 
@@ -29,12 +29,12 @@ def location(place: Place) -> Place:
 
 
 def is_store(path: Place) -> bool:
-    """Whether a place is a store of runs."""
+    """Returns True if a place is a store of runs."""
     return _files(path).has(MARK)
 
 
 def create_store(path: Place) -> Store:
-    """The store at `path`, created if there is none; raises StoreError if that fails."""
+    """Returns the store at `path`, created if there is none; raises StoreError if that fails."""
     files = _files(path)
     if files.has(MARK):
         store = open_store(path)
@@ -48,7 +48,7 @@ def create_store(path: Place) -> Store:
 
 
 def open_store(path: Place) -> Store:
-    """The store at `path`; raises StoreError if there is none."""
+    """Opens the store at `path`; raises StoreError if there is none."""
     files, remedy = _files(path), "the directory of a sweep, or its URL"
     directory = files.directory
     if directory is not None and not directory.is_dir():
@@ -64,9 +64,9 @@ def open_store(path: Place) -> Store:
 
 
 def snapshot(path: Place, out: Path) -> Store:
-    """Makes `out` a store with the runs and studies that are at `path` now.
+    """Makes `out` a store with the current runs and studies of `path`.
 
-    Its files are links, so it takes no room, and stays whatever is merged or removed there. Raises
+    Its files are links, so it takes no space, and stays whatever is merged or removed there. Raises
     StoreError for object storage, or if `out` can't be written.
     """
     store = open_store(path)
@@ -86,9 +86,9 @@ def snapshot(path: Place, out: Path) -> Store:
 
 
 def mend_mark(path: Place, remove: bool) -> str | None:
-    """Returns what is wrong with the file that names a store's format; with `remove` repairs it.
+    """Returns the problem of the file that names a store's format; with `remove` repairs it.
 
-    Only a directory with all folders of a store counts as one, and a URL with a complete run.
+    Only a directory with all folders of a store counts as a store, and a URL with a complete run.
     """
     files = _files(path)
     if not files.has(MARK) or not files.is_whole():
@@ -104,7 +104,7 @@ def mend_mark(path: Place, remove: bool) -> str | None:
 
 
 def _files(path: Place) -> StoreFiles:
-    """The files at a place."""
+    """Returns the files at a place."""
     if is_url(path):
         from narrows.store.objects import Bucket
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from narrows.signals import defer_signals
 
 PARTIAL, REPLACED = "partial", "replaced"
-"""Suffix of what is being written, and of what a finished directory is about to replace."""
+"""The suffixes of a file being written, and of a directory that a finished one is replacing."""
 OLD_S = 30 * 86_400.0
 """Files of another host that are unchanged for this long are abandoned."""
 _MARK = r"(?P<host>[0-9a-f]{8})-[0-9a-f]{8}"
@@ -40,14 +40,14 @@ _LONGEST = 225
 
 
 def hidden_path(final: Path, suffix: str = PARTIAL) -> Path:
-    """A unique hidden name beside `final` for this process's work."""
+    """Returns a unique hidden name beside `final` for this process's work."""
     name = final.name.encode()[:_LONGEST].decode(errors="ignore")
     return final.with_name(f".{name}.{host_mark()}-{secrets.token_hex(4)}.{suffix}")
 
 
 @contextmanager
 def owned_directory(final: Path, mode: int = 0o777) -> Iterator[Path]:
-    """An empty hidden directory beside `final`, removed at the end if it still exists.
+    """Yields an empty hidden directory beside `final`, removed at the end if it still exists.
 
     Leftovers of killed processes beside it are removed first. Ctrl-C is delayed until the end is
     done.
@@ -60,7 +60,7 @@ def owned_directory(final: Path, mode: int = 0o777) -> Iterator[Path]:
 
 @contextmanager
 def private_directory(folder: Path) -> Iterator[Path]:
-    """An empty working directory in `folder`, removed at the end."""
+    """Yields an empty working directory in `folder`, removed at the end."""
     with _ours(folder / "work") as work:
         yield work
 
@@ -81,12 +81,12 @@ def _ours(final: Path, mode: int = 0o777) -> Iterator[Path]:
 
 @contextmanager
 def owned_file(final: Path, *, follow: bool = False) -> Iterator[Path]:
-    """A hidden file beside `final`, which takes its name at the end of the block.
+    """Yields a hidden file beside `final`, which takes its name at the end of the block.
 
-    If the block raises, the file is removed and `final` is as before. A link is replaced, since in
-    a result from somebody else it may lead anywhere; with `follow`, for a path that a person gave,
-    its target is. Raises OSError if `final` is something other than a file: it would take the place
-    of a device, of `/dev/null` for instance.
+    If the block raises, the file is removed and `final` doesn't change. A link is replaced, since
+    in a result from somebody else it may lead anywhere; with `follow`, for a path that a person
+    gave, its target is replaced. Raises OSError if `final` isn't a regular file, since a device
+    such as `/dev/null` would be replaced.
     """
     _check_replaceable(final)
     if follow and final.is_symlink():
@@ -126,8 +126,8 @@ def _create(work: Path, final: Path) -> int:
 def remove_abandoned(folder: Path, remove: bool = True) -> list[Path]:
     """Removes the leftovers of killed processes in `folder`; returns them.
 
-    A complete directory that was about to be replaced gets its name back, unless there is another
-    one by now.
+    A complete directory that was about to be replaced gets its name back, unless the name is taken
+    by now.
     """
     gone = []
     for path in _entries(folder):
@@ -153,7 +153,7 @@ def _entries(folder: Path) -> list[Path]:
 
 @contextmanager
 def _hold_abandoned(path: Path, host: str) -> Iterator[bool]:
-    """Whether `path` is abandoned; the block holds its lock, so only one process removes it."""
+    """Yields True if `path` is abandoned; holds its lock, so only one process removes it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:  # gone meanwhile, or somebody else's
@@ -167,7 +167,7 @@ def _hold_abandoned(path: Path, host: str) -> Iterator[bool]:
 
 
 def make_directory(final: Path, mode: int = 0o777) -> tuple[Path, int]:
-    """A hidden directory that we own as long as the returned descriptor is open."""
+    """Makes a hidden directory that we own as long as the returned descriptor is open."""
     while True:
         work = hidden_path(final)
         work.mkdir(mode)
@@ -190,7 +190,7 @@ def lock(descriptor: int) -> bool | None:
 
 
 def is_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file or directory still has its name."""
+    """Returns True if an open file or directory still has its name."""
     try:
         there = path.stat()
     except FileNotFoundError:
@@ -217,5 +217,5 @@ def _remove(path: Path) -> None:
 
 @cache
 def host_mark() -> str:
-    """This machine, in eight hexadecimal digits."""
+    """Returns an identifier of this machine, in eight hexadecimal digits."""
     return blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()

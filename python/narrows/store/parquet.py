@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".parquet"
 _ROWS, _ROWS_PER_BYTE = 10_000, 8
-"""Rows that any table may have, and for each byte; no two events of a run have the same time."""
+"""The rows that any table may have, and per byte; no two events of a run have the same time."""
 _GROUP = 1 << 15
 """Rows of a group: a reader of one run skips the groups of others."""
 _PIECE = 1 << 20
@@ -35,7 +35,7 @@ _PIECE = 1 << 20
 class NativeTables(Mapping[str, "pl.DataFrame"]):
     """Tables of the native module by name, each converted to a frame on first use.
 
-    `columns` has them for those who do without polars.
+    `columns` has them for code that doesn't use polars.
     """
 
     def __init__(self, tables: Mapping[str, ArrowTable]) -> None:
@@ -63,14 +63,14 @@ class NativeTables(Mapping[str, "pl.DataFrame"]):
 def drop_tables(
     tables: Mapping[str, pl.DataFrame], left_out: Collection[str]
 ) -> Mapping[str, pl.DataFrame]:
-    """The tables except for some."""
+    """Returns the tables except for some."""
     if isinstance(tables, NativeTables):
         return NativeTables({n: t for n, t in tables.native.items() if n not in left_out})
     return {name: table for name, table in tables.items() if name not in left_out}
 
 
 def parquet_files(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, Iterator[bytes]]]:
-    """The tables as names and contents of files, in pieces."""
+    """Yields the tables as names and contents of files, in pieces."""
     for name in tables:
         yield f"{name}{SUFFIX}", _content(tables, name)
 
@@ -90,7 +90,7 @@ def _content(tables: Mapping[str, pl.DataFrame], name: str) -> Iterator[bytes]:
 
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
-    """The table in a file, or some columns of it."""
+    """Reads the table in a file, or some columns of it."""
     import polars as pl
 
     with damage_of(str(path)), open_regular(path, follow=False) as file:
@@ -99,7 +99,7 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
 
 @contextmanager
 def damage_of(place: str) -> Iterator[None]:
-    """Turns what reading a damaged table raises, or a link or a pipe, into a StoreError."""
+    """Turns the errors of a damaged table, or of a link or a pipe, into a StoreError."""
     try:
         yield
     except OSError as error:
@@ -114,7 +114,7 @@ def damage_of(place: str) -> Iterator[None]:
 
 
 def check_rows(path: Path, file: BinaryIO, size: int, most: Callable[[], int]) -> None:
-    """Raises StoreError for a table of more rows than its bytes can well hold, and than `most`.
+    """Raises StoreError for a table with more rows than `most`, and than its bytes can well hold.
 
     A column of equal values takes nearly no bytes, so a small file from somebody else could fill
     the memory.
@@ -127,7 +127,7 @@ def check_rows(path: Path, file: BinaryIO, size: int, most: Callable[[], int]) -
 
 
 def check_rows_of(path: Path, most: int) -> None:
-    """The same of a file in a result."""
+    """Does the same for a file in a result."""
     with damage_of(str(path)), open_regular(path, follow=False) as file:
         rows = _rows(path, file)
     if rows > max(most, _ROWS + _ROWS_PER_BYTE * path.stat().st_size):
@@ -146,7 +146,7 @@ def _rows(path: Path, file: BufferedReader) -> int:
 
 
 def read_columns(path: Path) -> Columns:
-    """The table in a file as plain columns; with polars if polars wrote it."""
+    """Reads the table in a file as plain columns; with polars if polars wrote it."""
     from narrows import _native
     from narrows.columns import columns
 
@@ -162,10 +162,10 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 
 def parquet_bytes(frame: pl.DataFrame) -> bytes:
-    """A table as the content of a file.
+    """Returns a table as the content of a file.
 
-    polars would tell a full disk by an exception of its own, or by an OSError without a number:
-    so Python writes.
+    polars would report a full disk by an exception of its own, or by an OSError without a number.
+    So Python writes the file.
     """
     stream = BytesIO()
     frame.write_parquet(stream, compression="zstd", row_group_size=_GROUP)

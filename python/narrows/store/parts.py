@@ -39,7 +39,7 @@ LINE = "part.json"
 NAME = re.compile("part-[0-9a-f]{16}")
 FILE = re.compile(rf"[a-z][a-z0-9_]*\{SUFFIX}")
 INFO = ("backend", "engine", "digest", "end_s", "packets", "cpu_s", "wall_s", "created", "invalid")
-"""The columns of `runs` that say how a run went."""
+"""The columns of `runs` on how a run went."""
 AS_JSON = ("conditions", "losses")
 _PIECE = 1 << 20
 
@@ -61,12 +61,12 @@ class FinishedRun:
         return self.trial.hash
 
     def tables(self) -> Iterator[tuple[str, pl.DataFrame]]:
-        """Its tables as frames, except for the long ones."""
+        """Yields its tables as frames, except for the long ones."""
         for tables in (self.result.tables, self.derived):
             yield from ((name, tables[name]) for name in tables if not _is_long(tables, name))
 
     def spilled_tables(self) -> list[str]:
-        """The names of its tables that were written to a file, since they're too long."""
+        """Returns the names of its tables that were written to a file because they're too long."""
         return [name for name in self.result.tables if _is_long(self.result.tables, name)]
 
     @property
@@ -92,7 +92,7 @@ def write_part(folder: Path, entries: Iterable[FinishedRun]) -> None:
 
 
 def write_frames(folder: Path, frames: Frames, replaces: Sequence[str]) -> None:
-    """Writes a part whose runs were in those that it replaces."""
+    """Writes a part whose runs were in the parts that it replaces."""
     for name, frame in frames.items():
         write_parquet(frame, folder / f"{name}{SUFFIX}")
     write_line(folder, frames[RUNS].height, replaces)
@@ -110,7 +110,7 @@ def write_line(folder: Path, runs: int, replaces: Sequence[str] = ()) -> None:
 
 
 def frames_of(entries: Sequence[FinishedRun]) -> Frames:
-    """The tables of several runs, without the long ones."""
+    """Returns the tables of several runs, without the long ones."""
     found: dict[str, list[tuple[str, pl.DataFrame]]] = {}
     for entry in entries:
         for name, frame in entry.tables():
@@ -119,7 +119,7 @@ def frames_of(entries: Sequence[FinishedRun]) -> Frames:
 
 
 def _concat_runs(parts: Sequence[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
-    """Frames of runs as one, with the hash of each row's run in the first column."""
+    """Joins frames of runs, with the hash of each row's run in the first column."""
     import polars as pl
 
     frames = [frame for _, frame in parts]
@@ -155,7 +155,7 @@ def _runs(entries: Sequence[FinishedRun]) -> pl.DataFrame:
 
 
 def _row(entry: FinishedRun) -> dict[str, Any]:
-    """The row of a run; what has a form of its own is JSON, so that all parts are alike."""
+    """Returns the row of a run; nested values are JSON, so that all parts are alike."""
     info = asdict(entry.result.info)
     return {
         "run": entry.key,
@@ -171,7 +171,10 @@ def _row(entry: FinishedRun) -> dict[str, Any]:
 
 
 def _columns(entry: FinishedRun) -> dict[str, list[str]]:
-    """The columns of each table of a run; in a part, it may have those of other runs, too."""
+    """Returns the columns of each table of a run.
+
+    In a part, it may have those of other runs, too.
+    """
     found = {name: frame.columns for name, frame in entry.tables()}
     if isinstance(entry.result.tables, NativeTables):
         native = entry.result.tables.native
@@ -183,7 +186,7 @@ def _columns(entry: FinishedRun) -> dict[str, list[str]]:
 
 
 def _digest_of_file(path: Path) -> str:
-    """BLAKE2b of a file, which needn't fit into memory, as 32 hexadecimal digits."""
+    """Returns BLAKE2b of a file, which needn't fit into memory, as 32 hexadecimal digits."""
     with open_regular(path, follow=False) as file:
         return digest_of_stream(file)
 

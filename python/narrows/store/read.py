@@ -30,14 +30,14 @@ SUMMARY_TABLE = "summary.csv"
 SCENARIO = "scenario.json"
 CAPTURES = "captures"
 FORMAT = 1
-"""The version of the directory's layout; a reader refuses another."""
+"""The version of the directory's layout; a reader refuses any other."""
 MOST = 1 << 28
-"""Bytes that are read of a text of a result or a store."""
+"""The most bytes that are read of a text in a result or a store."""
 
 
 _SAMPLES = ("_samples", "internals")
 _EACH = 32
-"""Rows of a flow or link at an instant, at most: internals have one for each of a control's."""
+"""The most rows of a flow or link at an instant: internals have one for each of a control's."""
 
 Form = TypeVar("Form")
 
@@ -72,7 +72,7 @@ class StoredTables(Mapping[str, Form], Generic[Form]):
 
 
 def most_samples(scenario: Scenario) -> int:
-    """The most rows of a sampled table: a row for each flow or link, and for each state."""
+    """Returns the most rows of a sampled table: a row for each flow or link, and for each state."""
     run, flows = scenario["run"], len(scenario["flows"])
     instants = run["duration_ns"] // max(run["sample_interval_ns"], 1) + 3
     return _EACH * instants * (flows + _EACH)
@@ -80,7 +80,7 @@ def most_samples(scenario: Scenario) -> int:
 
 @dataclass(frozen=True)
 class StoredTrial:
-    """One run of a result: its number from 1 on, its scenario, its tables.
+    """A run of a result: its number from 1 on, its scenario, its tables.
 
     `files` are the names of the files that the run wrote; others in its directory aren't read.
     """
@@ -112,7 +112,7 @@ class StoredTrial:
 
     @property
     def captures(self) -> list[Path]:
-        """The files of its captures; none if it was run without."""
+        """The files of its captures; empty if the run wrote none."""
         return sorted(path for path in (self.path / CAPTURES).glob("*") if path.is_file())
 
 
@@ -178,7 +178,7 @@ class Result:
 
 
 def open_result(path: str | Path) -> Result:
-    """The result in the directory at `path`; raises StoreError if there is none."""
+    """Opens the result in the directory at `path`; raises StoreError if there is none."""
     directory = Path(path)
     remedy = "a results directory, such as narrows-results/NAME-HASH,"
     if not directory.is_dir():
@@ -195,7 +195,7 @@ def open_result(path: str | Path) -> Result:
 
 
 def find_result(path: Path, key: str, version: str) -> Result | None:
-    """The complete result at `path` if it has the hash `key` and came from this `version`."""
+    """Returns the result at `path` if it is complete, has the hash `key` and this `version`."""
     try:
         result = open_result(path)
         check_captures(result.manifest, path)

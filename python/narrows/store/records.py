@@ -22,12 +22,12 @@ Tables = Mapping[str, "pl.DataFrame"]
 class RunInfo:
     """Information about a run as a whole.
 
-    `end_s` is the simulated end in seconds, `packets` the data packets out of
-    the bottleneck, `cpu_s` and `wall_s` what the run cost, `digest` a
-    hexadecimal hash of all its results. `invalid` says why the run can't be trusted, if so;
-    `conditions` holds further conditions, such as the kernel and its settings. `losses` are the
-    data packets that places of the path other than queues lost from the warm-up on, by place
-    ("path.impairments[0]", "path.loss"); None where the back end doesn't tell.
+    `end_s` is the simulated end in seconds, `packets` the data packets out of the bottleneck,
+    `cpu_s` and `wall_s` the cost of the run, and `digest` a hexadecimal hash of all its results.
+    `invalid` is the reason if the run can't be trusted; `conditions` holds further conditions, such
+    as the kernel and its settings. `losses` are the data packets lost from the warm-up on at places
+    of the path other than queues, by place ("path.impairments[0]", "path.loss"); None where the
+    back end doesn't report them.
     """
 
     backend: str
@@ -46,10 +46,9 @@ class RunInfo:
 class CaptureOptions:
     """The captures that a run writes; they don't change its results.
 
-    `pcap`: the packets at both ends and at both sides of the bottleneck, with
-    `snaplen` bytes of each (its headers if None) and IPv4 or, if `ipv6`, IPv6
-    headers. `qlog`: what each sender knew and did, with `qlog_draft` in the form of the newest
-    drafts instead of version 0.3.
+    `pcap`: the packets at both ends and on both sides of the bottleneck, with `snaplen` bytes of
+    each (its headers if None) and IPv4 or, if `ipv6`, IPv6 headers. `qlog`: the events and state of
+    each sender, with `qlog_draft` in the form of the newest drafts instead of version 0.3.
     """
 
     pcap: bool = False
@@ -59,7 +58,7 @@ class CaptureOptions:
     ipv6: bool = False
 
     def __bool__(self) -> bool:
-        """Whether there is anything to capture."""
+        """Returns True if there is anything to capture."""
         return self.pcap or self.qlog
 
 
@@ -87,7 +86,7 @@ class RunRecord:
 
 
 def digest(tables: Tables) -> str:
-    """A hexadecimal hash of all tables, for back ends without their own digest."""
+    """Returns a hexadecimal hash of all tables, for back ends without their own digest."""
     whole = hashlib.sha256()
     for name in sorted(tables):
         whole.update(name.encode())

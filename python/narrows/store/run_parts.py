@@ -1,7 +1,7 @@
 """The parts of a store and the runs in them.
 
 A run is complete or absent: its part appears at once. Several processes may share a store: each
-writes its own parts. Small parts are merged later, into one that names those which it replaces.
+writes its own parts. Small parts are later merged into one that names the parts it replaces.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class StoredPart:
 
 
 class RunParts:
-    """Runs by hash. Several processes may add parts; one at a time merges or removes them."""
+    """Runs by hash. Several processes may add parts; only one at a time merges or removes them."""
 
     def __init__(self, files: StoreFiles) -> None:
         self.files = files
@@ -89,49 +89,49 @@ class RunParts:
             return key in self._current()
 
     def keys(self) -> set[str]:
-        """The hashes of all runs."""
+        """Returns the hashes of all runs."""
         with self._lock:
             return set(self._current())
 
     def parts(self) -> list[str]:
-        """The names of the parts that hold runs."""
+        """Returns the names of the parts that hold runs."""
         with self._lock:
             self._current()
             return sorted(self._parts)
 
     def info(self, key: str) -> dict[str, Any]:
-        """The record of a run: the engine, the digest, the cost."""
+        """Returns the record of a run: the engine, the digest, the cost."""
         row = self._row(key, ["run", "trial", "seed", *INFO, *AS_JSON])
         document = {**row, **{name: self._json(row[name], key) for name in AS_JSON}}
         check_shape(document, shapes.RUN, self.place_of(key), MEND)
         return document
 
     def scenario(self, key: str) -> Scenario:
-        """The scenario as it ran, complete."""
+        """Returns the complete scenario of the run."""
         document = self._json(self._row(key, ["run", "scenario"])["scenario"], key)
         check_shape(document, shapes.SCENARIO, self.place_of(key), MEND)
         return cast("Scenario", document)
 
     def tables_of(self, key: str) -> set[str]:
-        """The names of the tables of a run."""
+        """Returns the names of the tables of a run."""
         return set(self._columns(key))
 
     def schema(self, key: str, name: str) -> Mapping[str, pl.DataType]:
-        """The columns of a table that the run has."""
+        """Returns the columns of a table that the run has."""
         table = self.table(key, name)
         if table is None:
             raise KeyError(name)
         return table.schema
 
     def table(self, key: str, name: str) -> pl.DataFrame | None:
-        """A table of a run; None if the run hasn't got it."""
+        """Returns a table of a run; None if the run lacks it."""
         columns = self._columns(key).get(name)
         if columns is None:
             return None
         return self._read(lambda: self._rows_of(key, name, columns))
 
     def rows(self, name: str) -> pl.DataFrame:
-        """A table of all runs ("runs", "summary" or "flows"), with the column `run`."""
+        """Returns a table of all runs ("runs", "summary" or "flows"), with the column `run`."""
         return self._read(lambda: self._all_rows(name))
 
     def add_part(self, entries: Sequence[FinishedRun]) -> None:
@@ -160,7 +160,7 @@ class RunParts:
                 self._read(self._merge)
 
     def damaged_parts(self) -> Iterator[tuple[str, str]]:
-        """The parts that can't be read or have changed, each with what is wrong."""
+        """Yields the parts that can't be read or have changed, each with the problem."""
         for name in self.files.parts():
             wrong = self._wrong_in(name)
             if wrong is not None:
@@ -171,10 +171,10 @@ class RunParts:
         self.files.remove_parts(names)
 
     def link_parts(self, folder: Path) -> None:
-        """Links the files of the parts that count now into a folder on the same disk."""
+        """Links the files of the current parts into a folder on the same disk."""
         self._read(lambda: self._link_parts(folder))
 
-    # The rest needs the lock, or is called by what has it.
+    # The remaining methods take the lock, or are called with it.
 
     def _link_parts(self, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -184,7 +184,7 @@ class RunParts:
                 os.link(self.files.place(_file(name, file)), folder / name / file)
 
     def _current(self) -> dict[str, str]:
-        """The part of each run, brought up to date."""
+        """Returns the part of each run, brought up to date."""
         for _ in range(_TRIES):
             version = self.files.version()
             if version is not None and version == self._version:
@@ -201,7 +201,7 @@ class RunParts:
         return StoreError.at(str(self), "a part without all of its files", MEND)
 
     def _list(self) -> None:
-        """Reads the parts that are new; forgets those that are gone or replaced."""
+        """Reads new parts; forgets those that are gone or replaced."""
         names = self.files.parts()
         if names == self._names:
             return
@@ -260,7 +260,7 @@ class RunParts:
         raise self._lacking()
 
     def place_of(self, key: str) -> Path:
-        """The file of a run's record, for messages."""
+        """Returns the file of a run's record, for messages."""
         return self.files.place(_file(self._where.get(key, "part"), f"{RUNS}{SUFFIX}"))
 
     def _json(self, text: object, key: str) -> Any:  # noqa: ANN401 (any JSON)
@@ -283,7 +283,7 @@ class RunParts:
         return cast("dict[str, list[str]]", document)
 
     def _rows_of(self, key: str, name: str, columns: list[str]) -> pl.DataFrame:
-        """The rows of a run in a table; with `run` only if it is among the columns."""
+        """Returns the rows of a run in a table; with `run` only if it is among the columns."""
         import polars as pl
 
         part = self._where.get(key)
@@ -299,7 +299,7 @@ class RunParts:
     def _frame(
         self, part: str, name: str, columns: list[str] | None, only: pl.Expr | None = None
     ) -> pl.DataFrame:
-        """A table of a part; a small one is kept for the next reader."""
+        """Returns a table of a part; a small one is kept for the next reader."""
         import polars as pl
 
         place = self.files.place(_file(part, f"{name}{SUFFIX}"))
@@ -317,7 +317,7 @@ class RunParts:
             return (whole if only is None else whole.filter(only)).collect()
 
     def _most_rows(self, part: str, name: str) -> int:
-        """The most rows that the runs of a part can give a table."""
+        """Returns the most rows that the runs of a part can give a table."""
         if name == RUNS:
             return 0
         place = self.files.place(_file(part, f"{RUNS}{SUFFIX}"))
@@ -339,7 +339,10 @@ class RunParts:
     def _own_rows(
         self, part: str, frame: pl.DataFrame, without: frozenset[str] = frozenset()
     ) -> Any:  # noqa: ANN401
-        """The rows of the runs for which a part counts, as another one may hold some, too."""
+        """Returns the rows of the runs that a part is responsible for.
+
+        Another part may hold some of its runs, too.
+        """
         import polars as pl
 
         keys = self._parts[part].keys
@@ -396,7 +399,7 @@ class RunParts:
                 self.files.publish(directory)
 
     def _wrong_in(self, name: str) -> str | None:
-        """The problem of a part; None if it is intact."""
+        """Returns the problem of a part; None if it is intact."""
         file = LINE
         try:
             line = self._line(name)

@@ -43,7 +43,7 @@ class Store(RunParts):
         return self.files.directory
 
     def stored_run(self, trial: Trial) -> StoredRun:
-        """A run with its tables, each read on first use."""
+        """Returns a run with its tables, each read on first use."""
         info, names = self.info(trial.hash), RunInfo.__dataclass_fields__
         known = RunInfo(**{name: value for name, value in info.items() if name in names})
         files = frozenset(f"{name}{SUFFIX}" for name in self.tables_of(trial.hash))
@@ -51,12 +51,12 @@ class Store(RunParts):
         return StoredRun(trial.number, place, known, files, self, trial.hash)
 
     def add_part(self, entries: Sequence[FinishedRun]) -> None:
-        """Adds runs as a part that appears at once; they have failed no longer."""
+        """Adds runs as a part that appears at once; they no longer count as failed."""
         super().add_part(entries)
         self.forget_failures(entry.key for entry in entries)
 
     def claim(self, key: str) -> AbstractContextManager[bool]:
-        """Whether we own the run until the end of the block."""
+        """Yields True if we own the run until the end of the block."""
         return self.files.claim(key)
 
     def leftovers(self, remove: bool = False) -> list[str]:
@@ -76,19 +76,19 @@ class Store(RunParts):
         self.files.write(_failure(trial.hash), as_json(record))
 
     def failures(self) -> dict[str, dict[str, Any]]:
-        """The records of failed runs by hash."""
+        """Returns the records of failed runs by hash."""
         return {key: self.failure(key) for key in self.failure_keys()}
 
     def failure_keys(self) -> list[str]:
-        """The hashes of failed runs, ascending."""
+        """Returns the hashes of failed runs, ascending."""
         return self._stems("failures")
 
     def failure(self, key: str) -> dict[str, Any]:
-        """The record of a failed run; raises StoreError for one that can't be read."""
+        """Returns the record of a failed run; raises StoreError for one that can't be read."""
         return read_document(self.files, _failure(key), shapes.FAILURE)
 
     def failure_since(self, key: str, moment: float) -> str | None:
-        """Why a run failed, if it failed after a moment of the clock (seconds)."""
+        """Returns why a run failed, if it failed after a moment of the clock (seconds)."""
         when = self.files.modification_time(_failure(key))
         return None if when is None or when < moment else str(self.failure(key)["error"])
 
@@ -106,19 +106,19 @@ class Store(RunParts):
         self.files.write(known, as_json(record))
 
     def studies(self) -> dict[str, dict[str, Any]]:
-        """The records of all studies by the name of their files."""
+        """Returns the records of all studies by the name of their files."""
         return {stem: self.study(stem) for stem in self.study_stems()}
 
     def study_stems(self) -> list[str]:
-        """The names of the files of all studies, ascending."""
+        """Returns the names of the files of all studies, ascending."""
         return self._stems("studies")
 
     def study(self, stem: str) -> dict[str, Any]:
-        """The record of a study; raises StoreError for one that can't be read."""
+        """Returns the record of a study; raises StoreError for one that can't be read."""
         return read_document(self.files, f"studies/{stem}.json", shapes.STUDY)
 
     def study_runs(self, stem: str) -> pl.DataFrame:
-        """The runs of a study in their order, whether or not they are there."""
+        """Returns the runs of a study in order, whether or not they are stored."""
         import polars as pl
 
         place = self.files.place(f"studies/{stem}{SUFFIX}")
@@ -135,7 +135,7 @@ class Store(RunParts):
         self.files.remove([f"studies/{stem}.json", f"studies/{stem}{SUFFIX}"])
 
     def _stems(self, folder: str) -> list[str]:
-        """The names of the documents in a folder, ascending."""
+        """Returns the names of the documents in a folder, ascending."""
         names = self.files.names(folder)
         return [name.removesuffix(".json") for name in names if name.endswith(".json")]
 

@@ -15,18 +15,18 @@ from typing import Any
 from narrows.errors import StoreError
 
 Shape = Any
-"""A type, a tuple of shapes of which one fits, a list of one shape, or a mapping of keys."""
+"""A type, a tuple of shapes of which one must fit, a list of one shape, or a mapping of keys."""
 
 
 @dataclass(frozen=True)
 class Each:
-    """A mapping with any keys, whose values have a shape."""
+    """A mapping with any keys, whose values have one shape."""
 
     shape: Shape
 
 
 NUMBER = (int, float)
-"""A finite number; true and false are none."""
+"""A finite number; true and false aren't numbers."""
 _MOST = 1 << 63
 _NAMES: Mapping[type, str] = {
     str: "a text",
@@ -150,7 +150,7 @@ SUMMARY: Shape = {
 
 
 def check_shape(document: object, shape: Shape, file: Path | str, mend: str = "") -> None:
-    """Raises StoreError for the first value of a document in `file` that hasn't its shape.
+    """Raises StoreError for the first value of a document in `file` with a wrong shape.
 
     `file` is a path, or the URL of an object.
 
@@ -162,7 +162,7 @@ def check_shape(document: object, shape: Shape, file: Path | str, mend: str = ""
 
 
 def _wrong(value: object, shape: Shape, place: str) -> Iterator[tuple[str, str, str]]:
-    """The places with another shape, what is there, and what would be right."""
+    """Yields the places with another shape, their values, and the right ones."""
     if isinstance(shape, tuple):
         others = [list(_wrong(value, one, place)) for one in shape]
         if all(others):

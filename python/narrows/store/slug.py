@@ -9,7 +9,7 @@ _MOST_BYTES = 200
 
 
 def slug(text: str, most: int = 80, otherwise: str = "study") -> str:
-    """A file name for a text: letters, digits, dots, dashes and underscores, at most `most`.
+    """Returns a file name: letters, digits, dots, dashes and underscores, at most `most`.
 
     It is never a path and never hidden. A text without any such characters gives `otherwise`.
     """
@@ -19,7 +19,7 @@ def slug(text: str, most: int = 80, otherwise: str = "study") -> str:
 
 
 def slugs(texts: list[str], otherwise: str) -> list[str]:
-    """A file name for each text, with a number if several would be the same.
+    """Returns a file name for each text, with a number if several would be the same.
 
     Names that differ only in the case of letters count as the same, as on some file systems.
     """

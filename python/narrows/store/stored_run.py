@@ -68,7 +68,7 @@ class StoredRun(StoredTrial):
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The scenario as it ran, complete."""
+        """The complete scenario of the run."""
         return self.store.scenario(self.key)
 
     @cached_property

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def runs_table(cells: Grid, chosen: Mapping[int, int] | None = None) -> pl.DataFrame:
-    """Every run of the whole study, with a column for each axis.
+    """Returns every run of the whole study, with a column for each axis.
 
-    `chosen` says how many trials each combination has if a rule decides. Values are as written; an
-    axis of numbers has numbers.
+    `chosen` has the number of trials of each combination if a rule decides it. Values are as
+    written; an axis of numbers has numbers.
     """
     import polars as pl
 
@@ -35,7 +35,7 @@ def runs_table(cells: Grid, chosen: Mapping[int, int] | None = None) -> pl.DataF
 
 
 def counts_in(table: pl.DataFrame) -> dict[int, int]:
-    """The number of trials of each combination in the table of a study."""
+    """Returns the number of trials of each combination in the table of a study."""
     return dict(table.group_by("cell").len().iter_rows())
 
 

@@ -37,17 +37,17 @@ from narrows.store.records import NO_CAPTURES, CaptureOptions, RunRecord
 from narrows.store.slug import slug
 
 RESULTS = "narrows-results"
-"""Where results go if no directory is given."""
+"""The directory of results if none is given."""
 _MAX_SLUG = 40
 _OWN = re.compile(
     r"manifest\.json|spec\.toml|summary\.(json|csv)|checks\.json|report\.html"
     r"|(figure|sequence)\.(png|svg)|trial-\d+|\..*"
 )
-"""The names in a results directory; hidden ones are work in progress."""
+"""The names in a results directory; hidden names are work in progress."""
 
 
 def default_directory(plan: Plan) -> Path:
-    """`narrows-results/NAME-HASH8` in the current directory."""
+    """Returns `narrows-results/NAME-HASH8` in the current directory."""
     return Path(RESULTS) / f"{slug(plan.name, _MAX_SLUG, 'run')}-{plan.hash[:8]}"
 
 
@@ -132,7 +132,7 @@ def new_result(
     force: bool = False,
     captures: CaptureOptions = NO_CAPTURES,
 ) -> Iterator[Draft]:
-    """A draft of the result at `final`; it is removed unless published.
+    """Yields a draft of the result at `final`; it is removed unless published.
 
     Raises StoreError if `final` holds something other than a result of the same experiment, or
     holds a result and `force` isn't set.
@@ -161,7 +161,7 @@ def _check_place(final: Path, plan: Plan, version: str, force: bool) -> None:
 
 
 def _check_only_results(final: Path) -> None:
-    """Raises StoreError for a file in a result that isn't part of it: it would be lost."""
+    """Raises StoreError for other files in a result's directory, which would be lost."""
     others = sorted(path.name for path in final.iterdir() if not _OWN.fullmatch(path.name))
     if others:
         found = f"also {others[0]}" + (f" and {len(others) - 1} more" if others[1:] else "")
@@ -170,7 +170,7 @@ def _check_only_results(final: Path) -> None:
 
 
 def _describe_existing(final: Path) -> str:
-    """Returns what there is instead of the result of an experiment."""
+    """Describes what exists in place of the result of an experiment."""
     try:
         open_result(final)
     except StoreError as error:
@@ -205,7 +205,7 @@ def _flat(flow: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _workload(seen: Mapping[str, Any]) -> dict[str, Any]:
-    """The application's metrics; its kind is named as in the table `flows`."""
+    """Returns the application's metrics; its kind is named as in the table `flows`."""
     times = _spread("completion", "s", seen.get("completion_s", {}))
     rest = {("workload" if name == "kind" else name): value for name, value in seen.items()}
     return {name: value for name, value in rest.items() if name != "completion_s"} | times

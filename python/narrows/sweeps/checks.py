@@ -20,7 +20,7 @@ def refuse_unknown(grid: Grid) -> None:
     """Raises InputError for a check or a rule about a metric that no combination has."""
     until = grid.study.until
     if not grid.checks and until is None:
-        return  # without a wait for polars
+        return  # without waiting for polars to load
     from narrows.metrics.checks import applicable
     from narrows.metrics.tables import columns_of
 
@@ -33,7 +33,7 @@ def refuse_unknown(grid: Grid) -> None:
 
 
 def outcomes(grid: Grid, cells: Sequence[Cell], store: Store) -> list[CombinationOutcome]:
-    """The outcome of every check in every combination, by the stored runs."""
+    """Returns the outcome of every check in every combination, by the stored runs."""
     if not grid.checks:
         return []
     from narrows.metrics.checks import RunMeasurements, judge_all
@@ -49,7 +49,7 @@ def outcomes(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Combinatio
 
 
 def counts(grid: Grid, store: Store) -> dict[int, int]:
-    """Returns the number of trials of each combination that the stored runs give.
+    """Returns the number of trials of each combination for which the stored runs suffice.
 
     It is the smallest number whose interval is narrow enough, and at least the number that always
     runs. If no interval is narrow enough, it is the number of trials stored without a gap. So it
@@ -63,9 +63,9 @@ def counts(grid: Grid, store: Store) -> dict[int, int]:
 
 
 def wide(grid: Grid, cells: Sequence[Cell], store: Store) -> list[tuple[Cell, int]]:
-    """The combinations that need more trials, with their current number.
+    """Returns the combinations that need more trials, with their current number.
 
-    Those without the metric, and those with a run that failed, need no more.
+    Combinations without the metric, and those with a failed run, need no more.
     """
     until = grid.study.until
     if until is None:
@@ -101,7 +101,7 @@ def _narrow(known: Sequence[float], grid: Grid) -> bool:
 def _stored_values(
     cell: Cell, count: int, values: Mapping[str, float | None]
 ) -> list[float] | None:
-    """The metric of the first trials; None if one isn't stored."""
+    """Returns the metric of the first trials; None if one isn't stored."""
     keys = [trial.hash for trial in cell.plan.trials[:count]]
     if any(key not in values for key in keys):
         return None

@@ -37,7 +37,7 @@ class Estimate:
 
 
 def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
-    """The number of runs, those already stored, and the approximate time for the rest."""
+    """Returns the number of runs, those already stored, and the approximate time for the rest."""
     runs = {trial.hash: trial for _, trial in job.runs}
     present = open_store(job.directory).keys() if is_store(job.directory) else set()
     rest = [trial for key, trial in runs.items() if key not in present]
@@ -54,9 +54,9 @@ def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
 
 
 def _speed(job: SweepJob, stored: Mapping[str, Trial]) -> float:
-    """Load per second of a core, from stored runs if there are any.
+    """Returns the load per second of a core, from stored runs if there are any.
 
-    Not their packets: where flows can't fill the bottleneck, those of the rest won't either.
+    Packets would mislead: where flows can't fill the bottleneck, the remaining runs won't either.
     """
     if not stored:
         return LOAD_PER_CPU_S

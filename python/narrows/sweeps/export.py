@@ -1,10 +1,9 @@
-"""One table of everything in a results directory, its rows in a fixed order.
+"""Exports everything in a results directory as one table, its rows in a fixed order.
 
-Every row says where it comes from: `study`, `cell` (the combination's number),
-`trial`, `seed`, `run` (the hash), and the value of every axis. Rows are sorted by study,
-combination and trial, and keep their order within a run. Values that a run lacks are empty. In
-addition to the runs' tables there is `runs`, with the cost of each run and the digest of its
-results.
+Every row says where it comes from: `study`, `cell` (the combination's number), `trial`, `seed`,
+`run` (the hash), and the value of every axis. Rows are sorted by study, combination and trial, and
+keep their order within a run. Values that a run lacks are empty. In addition to the runs' tables
+there is `runs`, with the cost of each run and the digest of its results.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ FORMATS = ("csv", "parquet", "json")
 TRANSFERS, COMPLETIONS = "transfers", "completions"
 """The table made from the completions of a run: each transfer with its class and slowdown."""
 _OF_ALL_RUNS = (RUNS, *DERIVED)
-"""The tables that are read of all runs at once."""
+"""The tables that are read for all runs at once."""
 _CHUNK = 256
-"""Runs that are in memory at once."""
+"""The number of runs in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +66,17 @@ def export_file(path: Place, table: str, form: str, file: Path) -> int:
 
 
 def frame(path: Place, table: str) -> pl.DataFrame:
-    """`table` of the sweep or result at `path`, whole; raises InputError as `export` does."""
+    """Returns `table` of the sweep or result at `path`, whole.
+
+    Raises InputError as `export` does.
+    """
     import polars as pl
 
     return pl.concat(_chunks(path, table))
 
 
 def _chunks(path: Place, table: str) -> Iterator[pl.DataFrame]:
-    """The table piece by piece, every piece with all columns."""
+    """Yields the table piece by piece, every piece with all columns."""
     if not is_store(path):
         return _fitting(list(_single(location(path), table)))
     store = open_store(path)
@@ -86,7 +88,7 @@ def _chunks(path: Place, table: str) -> Iterator[pl.DataFrame]:
 
 
 def _read_all_runs(store: Store, table: str) -> Iterator[pl.DataFrame]:
-    """A table that is read of all runs at once; classes are in the order of `_classes`."""
+    """Yields a table that is read for all runs at once; classes are in the order of `_classes`."""
     import polars as pl
 
     known = store.rows(table)
@@ -117,13 +119,13 @@ def _read_all_runs(store: Store, table: str) -> Iterator[pl.DataFrame]:
 
 
 def _has(part: pl.DataFrame, name: str) -> bool:
-    """Whether the class that a column belongs to is in a study."""
+    """Returns True if the class that a column belongs to is in a study."""
     flows = f"{name.rpartition('.')[0]}.flows"
     return flows in part.columns and part[flows].null_count() < part.height
 
 
 def _classes(store: Store, studies: Iterable[pl.DataFrame]) -> list[str]:
-    """The classes as the first run's specification has them, then those that later runs add."""
+    """Returns the classes of the first run's specification, then those that later runs add."""
     found: dict[str, None] = {}
     for runs in studies:
         counts = (column for column in runs if column.name.endswith(".flows"))
@@ -135,7 +137,7 @@ def _classes(store: Store, studies: Iterable[pl.DataFrame]) -> list[str]:
 
 
 def _series(store: Store, table: str) -> Iterator[_Part]:
-    """The parts of any other table, run by run."""
+    """Yields the parts of any other table, run by run."""
     import polars as pl
 
     present, tables = store.keys(), {RUNS}
@@ -159,7 +161,7 @@ def _series(store: Store, table: str) -> Iterator[_Part]:
 
 
 def _schema_of_transfers() -> Mapping[str, pl.DataType]:
-    """The columns of the transfers of any run."""
+    """Returns the columns of the transfers of any run."""
     from narrows.columns import empty
     from narrows.metrics.completions import transfers
 
@@ -168,7 +170,7 @@ def _schema_of_transfers() -> Mapping[str, pl.DataType]:
 
 
 def _transfers(store: Store, key: str) -> pl.DataFrame | None:
-    """The transfers of a stored run, with the classes of its table `flows`."""
+    """Returns the transfers of a stored run, with the classes of its table `flows`."""
     from narrows.metrics.completions import transfers
 
     scenario = store.scenario(key)
@@ -181,7 +183,7 @@ def _transfers(store: Store, key: str) -> pl.DataFrame | None:
 
 
 def _single(path: Place, table: str) -> Iterator[_Part]:
-    """The trials of a result of `narrows run`."""
+    """Yields the trials of a result of `narrows run`."""
     import polars as pl
 
     from narrows.metrics.completions import transfers
@@ -226,7 +228,7 @@ def _info(values: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _union(schemas: Iterable[Mapping[str, pl.DataType]]) -> Kinds:
-    """All columns; a column with different types becomes text."""
+    """Returns all columns; a column with different types becomes text."""
     import polars as pl
 
     known: Kinds = {}
@@ -252,7 +254,7 @@ def _fitting(parts: list[_Part]) -> Iterator[pl.DataFrame]:
 
 
 def _fit(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """The frame with exactly these columns."""
+    """Returns the frame with exactly these columns."""
     import polars as pl
 
     return frame.select(
@@ -270,7 +272,7 @@ def _write_csv(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
 
 
 def _write_json(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
-    """An array of objects, one on each line."""
+    """Writes an array of objects, one on each line."""
     count = 0
     stream.write(b"[")
     for chunk in chunks:

@@ -1,4 +1,4 @@
-"""Figures of stored results: of a sweep's tables, or of one of its runs."""
+"""Draws figures of stored results: of a sweep's tables, or of one of its runs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def default_name(place: Place) -> str:
-    """The figure drawn if none is named: of a run its timeline, of a sweep what it is about.
+    """Returns the default figure: for a run its timeline, for a sweep its main subject.
 
-    That is the distribution of completion times, the metric of another application, shares, or
-    else utilization.
+    That is the distribution of completion times, the metric of another application, shares, or else
+    utilization.
     """
     import polars as pl
 
@@ -55,11 +55,11 @@ def describe(
     ylim: str | None = None,
     xscale: str | None = None,
 ) -> Figure:
-    """The figure `name` of the results at `place`, described.
+    """Describes the figure `name` of the results at `place`.
 
-    Figures of a sweep take axes (`x`, `y`, `by`), a `metric`, conditions such
-    as "path.buffer=1bdp,2bdp" (`where`), the ends of the y axis ("auto" or "LOW:HIGH"), and the
-    scale of the x axis; those of a run show one `trial` of the single combination that meets the
+    Figures of a sweep take axes (`x`, `y`, `by`), a `metric`, conditions such as
+    "path.buffer=1bdp,2bdp" (`where`), the ends of the y axis ("auto" or "LOW:HIGH"), and the scale
+    of the x axis; those of a run show one `trial` of the single combination that meets the
     conditions. Raises InputError.
     """
     from narrows import figures
@@ -78,7 +78,7 @@ def describe(
             raise InputError.at("NAME", found, "another figure, such as timeline")
         return figure
     if not is_store(place):
-        open_result(Path(str(location(place))))  # raises if there is none
+        open_result(Path(str(location(place))))  # raises if there are no results
         right = ", ".join(key for key, one in figures.CATALOGUE.items() if one.of == "run")
         found = f"{quote(name)}, a figure of a sweep, and this is one run"
         raise InputError.at("NAME", found, f"one of {right}")
@@ -91,7 +91,7 @@ def describe(
 
 
 def _ends(written: str | None) -> tuple[float, float] | Literal["auto"] | None:
-    """The ends of the y axis."""
+    """Returns the ends of the y axis."""
     if written is None or written == "auto":
         return "auto" if written else None
     try:
@@ -112,7 +112,7 @@ def _scale(written: str | None) -> Scale | None:
 
 
 def _bounds(place: Place, study: str) -> tuple[tuple[str, str, float], ...]:
-    """The study's bounds on metrics that hold everywhere."""
+    """Returns the study's bounds on metrics that hold everywhere."""
     records = open_store(place).studies().values()
     found = next((one for one in records if one["name"] == study), {})
     bounds = found.get("checks", {}).get("bounds", [])
@@ -150,7 +150,7 @@ def _images(parts: Iterable[tuple[Figure, Path]], kinds: Sequence[str]) -> list[
 def _table(
     place: Place, table: str, where: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[str, ...], str, int]:
-    """A table of the last study that was swept, its axes, its name and its number of runs."""
+    """Returns a table of the study swept last, its axes, its name and its number of runs."""
     import polars as pl
 
     from narrows.figures.sweeps.view import runs_in
@@ -215,7 +215,7 @@ def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure
 def _drawable(
     name: str, rows: pl.DataFrame, axes: Sequence[str], cells: list[pl.DataFrame]
 ) -> list[pl.DataFrame]:
-    """The combinations of a figure of runs: one, or for a timeline a few along an axis."""
+    """Returns the combinations of a figure of runs: one, or for a timeline a few along an axis."""
     from narrows.figures.runs.beside import MOST_BESIDE
 
     most = MOST_BESIDE if name == "timeline" else 1
@@ -227,7 +227,7 @@ def _drawable(
 
 
 def _of_cell(place: Place, name: str, rows: pl.DataFrame, trial: int) -> Figure:
-    """The figure of a trial of one combination."""
+    """Returns the figure of a trial of one combination."""
     from narrows import figures
 
     keys = dict(zip(rows["trial"], rows["run"], strict=True))
@@ -245,7 +245,7 @@ def _of_cell(place: Place, name: str, rows: pl.DataFrame, trial: int) -> Figure:
 
 
 def _beside(drawn: Sequence[Figure], rows: pl.DataFrame, axes: Sequence[str]) -> Figure:
-    """The figures as columns, each under its values of the axes that differ."""
+    """Returns the figures as columns, each under its values of the axes that differ."""
     from narrows.figures.names import settings, title_of
     from narrows.figures.runs.beside import beside
 
@@ -260,13 +260,13 @@ def _beside(drawn: Sequence[Figure], rows: pl.DataFrame, axes: Sequence[str]) ->
 
 
 def _first_of(rows: pl.DataFrame, axes: Sequence[str]) -> str:
-    """The conditions that only the first combination meets, as options."""
+    """Returns the conditions that only the first combination meets, as options."""
     varied = [axis for axis in axes if rows[axis].n_unique() > 1]
     return " ".join(f"--where {axis}={rows[axis][0]}" for axis in varied)
 
 
 def of_trial(figure: Figure, trial: int, count: int) -> Figure:
-    """The figure, which says the trial that it shows if there are several."""
+    """Adds to the figure which trial it shows, if there are several."""
     if count == 1:
         return figure
     return replace(figure, subtitle=f"{figure.subtitle}; trial {trial} of {count}")

@@ -1,4 +1,4 @@
-"""A sweep as data for its page: axes, combinations with means and intervals, failures."""
+"""Turns a sweep into data for its page: axes, combinations with means and intervals, failures."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from narrows.sweeps.verdicts import smallest
 Values: TypeAlias = Mapping[int, Mapping[str, list[float]]]
 """The mean of each metric, perhaps with the ends of its interval, by combination."""
 MOST_CELLS = 5000
-"""Combinations on a page."""
+"""The most combinations on a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
     """The contents of a sweep's page.
 
-    A metric of a cell is its mean, or the mean and the ends of its 95 % interval, of shares, losses
-    and utilization in per cent. The page has `shown` of all `combinations`.
+    A metric of a cell is its mean, or the mean and the ends of its 95 % interval, in per cent for
+    shares, losses and utilization. The page has `shown` of all `combinations`.
     """
 
     name: str
@@ -59,15 +59,15 @@ class Overview:
     bounds: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """The bounds of metrics in checks."""
     smallest: Sequence[str] = ()
-    """The smallest value that meets all checks, in sentences."""
+    """Sentences on the smallest value that meets all checks."""
     hues: Mapping[str, list[str]] = field(default_factory=dict)
     """The colours, light and dark, of metrics of classes whose control is known."""
     fair: Mapping[str, float] = field(default_factory=dict)
-    """The fair share of each class with the same one in all combinations, by metric."""
+    """The fair share of each class for which it is the same in all combinations, by metric."""
     alike: str = ""
     """A sentence, if the trials of combinations are the same run."""
     spans: Mapping[str, float] = field(default_factory=dict)
-    """How far the means of each metric of the table are apart, as a part of the largest."""
+    """The range of the means of each metric of the table, relative to the largest."""
 
     @property
     def judged_count(self) -> int:
@@ -76,12 +76,12 @@ class Overview:
 
     @property
     def met_count(self) -> int:
-        """The number of those that met all."""
+        """The number of judged combinations that meet all checks."""
         return sum(cell["unmet"] == [] for cell in self.cells)
 
     @property
     def left_out(self) -> int:
-        """Combinations that aren't on the page."""
+        """The number of combinations that aren't on the page."""
         return self.combinations - len(self.cells)
 
     def document(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Overview:
 def overview(
     store: Store, stem: str, record: Mapping[str, Any], pages: Mapping[str, str]
 ) -> Overview:
-    """A study of a store; `pages` are the addresses of pages of runs by their hashes."""
+    """Reads a study of a store; `pages` are the addresses of pages of runs by their hashes."""
     whole, present = store.study_runs(stem), store.keys()
     name, places = str(record["name"]), list(record["axes"])
     known = frame(_place(store), "summary").filter(pl.col("study") == name)
@@ -158,10 +158,10 @@ def overview(
 def _merge_classes(
     metrics: Mapping[str, str], values: Values, apart: Set[str]
 ) -> tuple[dict[str, str], Values]:
-    """The metrics with their labels, and the values, with one metric for classes never together.
+    """Merges the metrics of classes that never occur together; returns labels and values.
 
-    Such are classes that are named after their control, where the control is an axis. Metrics in
-    `apart` stay as they are.
+    Such classes are named after their control, where the control is an axis. Metrics in `apart`
+    stay as they are.
     """
     groups = dict.fromkeys(name.rpartition(".")[0] for name in metrics if "." in name)
     cells = {
@@ -192,7 +192,7 @@ def _merge_classes(
 
 
 def _web_classes(spec: Mapping[str, object]) -> set[str]:
-    """The named classes of flows that load web pages."""
+    """Returns the named classes of flows that load web pages."""
     return {
         str(name)
         for place, name in spec.items()
@@ -201,7 +201,7 @@ def _web_classes(spec: Mapping[str, object]) -> set[str]:
 
 
 def _name_pages(label: str, column: str, readers: Collection[str]) -> str:
-    """The label of a metric; the completion of a page is its load."""
+    """Returns the label of a metric; the completion time of a page is its load time."""
     group, _, metric = column.rpartition(".")
     is_load = group in readers and metric.startswith("completion_")
     return label.replace("Completion", "Page load", 1) if is_load else label
@@ -210,7 +210,7 @@ def _name_pages(label: str, column: str, readers: Collection[str]) -> str:
 def _hues_of_metrics(
     metrics: Sequence[str], controls: Mapping[str, str | None]
 ) -> dict[str, list[str]]:
-    """The colours of the controls of classes, as figures have them, by the classes' metrics."""
+    """Returns the colours of the controls of classes, as in figures, by the classes' metrics."""
     groups = list(dict.fromkeys(metric.rpartition(".")[0] for metric in metrics if "." in metric))
     looks = looks_of(groups, controls)
     found = {}
@@ -223,7 +223,7 @@ def _hues_of_metrics(
 
 
 def _digests(store: Store, name: str) -> dict[object, list[str]]:
-    """The digests of the trials of each combination."""
+    """Returns the digests of the trials of each combination."""
     rows = frame(_place(store), "runs").filter(pl.col("study") == name)
     found: dict[object, list[str]] = {}
     for cell, digest in rows.select("cell", "digest").rows():
@@ -232,7 +232,7 @@ def _digests(store: Store, name: str) -> dict[object, list[str]]:
 
 
 def _axes(whole: pl.DataFrame, places: Sequence[str]) -> list[ChartAxis]:
-    """The axes that vary; zipped ones are one, with the words of all."""
+    """Returns the axes that vary; zipped axes are one, with the words of all."""
     groups: list[list[str]] = []
     for place in places:
         if whole[place].n_unique() > 1:
@@ -245,7 +245,7 @@ def _axes(whole: pl.DataFrame, places: Sequence[str]) -> list[ChartAxis]:
 
 
 def _combine_axes(whole: pl.DataFrame, places: Sequence[str]) -> ChartAxis:
-    """Axes that go together as one: the first of numbers, or the first, leads."""
+    """Combines axes that go together: the first axis of numbers, or else the first axis, leads."""
     all_ = [axis(place, whole[place].to_list()) for place in places]
     lead = next((one for one in all_ if one.measured), all_[0])
     if len(all_) == 1:
@@ -260,7 +260,7 @@ def _combine_axes(whole: pl.DataFrame, places: Sequence[str]) -> ChartAxis:
 
 
 def _label(labels: Sequence[str]) -> str:
-    """The labels of axes that go together: "Control of flows 1, 2"."""
+    """Returns the label of axes that go together: "Control of flows 1, 2"."""
     heads = {label.rpartition(" of flow ")[0] for label in labels}
     if len(heads) == 1 and (head := heads.pop()):
         return f"{head} of flows {', '.join(label.rpartition(' ')[2] for label in labels)}"
@@ -289,7 +289,7 @@ def _axis(found: ChartAxis) -> dict[str, Any]:
 
 
 def _hues(found: ChartAxis) -> list[list[str]] | None:
-    """The colours of congestion controls, light and dark; None for other axes."""
+    """Returns the colours of congestion controls, light and dark; None for other axes."""
     known = registry.ccas()
     if not all(str(value) in known for value in found.positions):
         return None
@@ -315,7 +315,10 @@ def _cell(
 
 
 def _values(known: pl.DataFrame, metrics: Sequence[str]) -> dict[int, dict[str, list[float]]]:
-    """Each combination's values of the metrics. Columns leave polars whole, which is quicker."""
+    """Returns each combination's values of the metrics.
+
+    Columns leave polars whole, which is quicker.
+    """
     rows: dict[int, list[int]] = {}
     for row, cell in enumerate(known["cell"].to_list()):
         rows.setdefault(int(cell), []).append(row)
@@ -330,7 +333,7 @@ def _values(known: pl.DataFrame, metrics: Sequence[str]) -> dict[int, dict[str, 
 
 
 def _value(values: Sequence[float], metric: str) -> list[float]:
-    """The mean, and the ends of its interval if there are several values."""
+    """Returns the mean, and the ends of its interval if there are several values."""
     ends = interval_of(values, metric) if len(values) > 1 else ()
     return [_short(scale_of(metric) * value) for value in (mean(values), *ends)]
 

@@ -22,13 +22,13 @@ from narrows.version import __version__
 
 
 def write_pages(place: Place, name: str | None = None, runs: bool = False) -> list[Path]:
-    """Writes the pages of a store's studies, or of the one called `name`; returns their paths.
+    """Writes the pages of a store's studies, or of the study called `name`; returns their paths.
 
     Beside each page is the study as a file, so that the page's command works there.
 
-    The pages of its single runs are also made if there are few, or if `runs` is set. A
-    store in object storage has no pages: nothing is written. Raises StoreError if there is no
-    store or it can't be written.
+    The pages of its single runs are also made if there are few, or if `runs` is set. A store in
+    object storage has no pages: nothing is written. Raises StoreError if there is no store or it
+    can't be written.
     """
     store = open_store(place)
     folder = store.directory
@@ -47,7 +47,7 @@ def write_pages(place: Place, name: str | None = None, runs: bool = False) -> li
 
 
 def render(store: Store, folder: Path, stem: str, record: Mapping[str, Any]) -> str:
-    """The page of a study as HTML."""
+    """Renders the page of a study as HTML."""
     found = overview(store, stem, record, _pages_of_runs(folder))
     hues = [[colour(key).light, colour(key).dark] for key in HUES]
     template = environment("narrows.sweeps").get_template("sweep.html.jinja")
@@ -63,7 +63,7 @@ def render(store: Store, folder: Path, stem: str, record: Mapping[str, Any]) -> 
 
 
 def _command(stem: str, record: Mapping[str, Any]) -> str:
-    """How to repeat the study: as it was typed, and from the file beside the page."""
+    """Returns the commands that repeat the study: as typed, and from the file beside the page."""
     words = ["narrows", "run", f"{stem}.toml", "--backend", str(record["backend"])]
     for one in record.get("filters", []):
         words += ["--filter", str(one)]
@@ -71,5 +71,5 @@ def _command(stem: str, record: Mapping[str, Any]) -> str:
 
 
 def _pages_of_runs(directory: Path) -> dict[str, str]:
-    """The addresses of the existing pages of runs, relative to the study's page."""
+    """Returns the addresses of the existing pages of runs, relative to the study's page."""
     return {file.stem: f"{PAGES}/{file.name}" for file in (directory / PAGES).glob("*.html")}

@@ -1,4 +1,4 @@
-"""Turns a study into a list of runs, all checked before the first."""
+"""Turns a study into a list of runs, all checked before the first one begins."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SweepJob:
 
 
 def default_directory(name: str) -> Path:
-    """Where the results of a study go if no directory is given."""
+    """Returns the directory for the results of a study if none is given."""
     return Path(RESULTS) / f"{slug(name)}.sweep"
 
 

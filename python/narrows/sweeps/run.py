@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from narrows.metrics.checks import CombinationOutcome
 
 MOST_ROUNDS = MAX_TRIALS
-"""The most rounds of additional trials; each gives a combination at least one."""
+"""The most rounds of additional trials; each gives a combination at least one trial."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class SweepOutcome:
     packets: int
     wall_s: float
     unmet: tuple[CombinationOutcome, ...] = ()
-    """The checks that aren't met, or are undecided."""
+    """The checks that aren't met or are undecided."""
     reproducer: Path | None = None
     """A specification that repeats the first run in which the engine broke, if one did."""
 
     @property
     def good(self) -> bool:
-        """Whether no run failed and every check is met."""
+        """True if no run failed and every check is met."""
         return not self.failures and not self.unmet
 
     def smallest(self) -> list[str]:
@@ -93,7 +93,7 @@ def execute(
     watcher: Watcher | None = None,
     command: Sequence[str] = (),
 ) -> SweepOutcome:
-    """Does the missing runs, `jobs` at once (by default as many as there are cores).
+    """Does the missing runs, `jobs` in parallel (by default one per core).
 
     `cluster` is the address of a Dask scheduler, or "local" for `jobs` processes here; `command` is
     the command line, for the page.
@@ -135,7 +135,7 @@ def _note(
     command: Sequence[str],
     broken: Sequence[CombinationOutcome] | None = None,
 ) -> None:
-    """Keeps the study with the runs known by now, and the checks that were `broken`."""
+    """Records the study with the runs known by now, and the checks that were `broken`."""
     runs = runs_table(job.grid, counts(job.grid, store))
     record = {
         **_record(job),
@@ -148,7 +148,7 @@ def _note(
 
 
 def _more(job: SweepJob, store: Store, workers: int) -> list[tuple[Cell, Trial]]:
-    """The next trials of combinations whose interval is too wide, enough for all workers."""
+    """Returns the next trials of combinations with too wide an interval, for all workers."""
     cells = wide(job.grid, job.cells, store)
     each = max(workers // max(len(cells), 1), 1)
     return [(cell, trial) for cell, n in cells for trial in cell.plan.trials[n : n + each]]

@@ -1,4 +1,4 @@
-"""Pages of the single runs of a sweep, in its folder `pages`.
+"""Writes pages of the single runs of a sweep into its folder `pages`.
 
 They share one copy of the chart library, so that a page is only as large as its data.
 """
@@ -69,9 +69,9 @@ def _page(store: Store, stem: str, record: Mapping[str, Any], row: Mapping[str, 
 
 
 def _command(stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
-    """The command for this run alone, from the file beside the study's page.
+    """Returns the command for this run alone, from the file beside the study's page.
 
-    Of a study with a table `sweep` the command is for all trials.
+    For a study with a table `sweep` the command runs all trials.
     """
     alone = "sweep" not in tomllib.loads(str(record["spec"]))
     option = "--set" if alone else "--filter"

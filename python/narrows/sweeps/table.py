@@ -1,4 +1,4 @@
-"""The results of a study as a table in the terminal: a row for each combination."""
+"""Prints the results of a study as a table with a row for each combination."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from narrows.words import align
 MOST_ROWS = 20
 MOST_METRICS = 4
 DIGITS = 3
-"""Significant digits of the largest mean of a column."""
+"""The significant digits of the largest mean of a column."""
 WIDE = 70.0
-"""An interval over more of 100 per cent says little, so it isn't shown."""
+"""An interval over more than this of 100 per cent says little, so it isn't shown."""
 MOST_UNFINISHED = 0.05
-"""The part of unfinished transfers above which a line mentions them."""
+"""The share of unfinished transfers above which a line mentions them."""
 VAGUE = "±?"
-"""Stands in its place."""
+"""The sign in place of an interval that isn't shown."""
 
 
 def result_lines(job: SweepJob) -> Iterator[str]:
-    """The table of a study's stored results; nothing for results in object storage."""
+    """Yields the table of a study's stored results; nothing for results in object storage."""
     store = open_store(job.directory)
     if store.directory is None:
         return
@@ -36,7 +36,7 @@ def result_lines(job: SweepJob) -> Iterator[str]:
 
 
 def table(found: Overview, place: str) -> Iterator[str]:
-    """The axes and up to four metrics, as means with half of their 95 % intervals."""
+    """Yields the axes and up to four metrics, as means with half of their 95 % intervals."""
     rows = [cell for cell in found.cells if cell["values"]]
     names = _metrics(found)
     if not rows or not names:
@@ -61,7 +61,7 @@ def table(found: Overview, place: str) -> Iterator[str]:
 
 
 def _unfinished_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A line for each class of whose transfers too many weren't finished to leave them out."""
+    """Yields a line for each class with too many unfinished transfers to leave them out."""
     columns = dict.fromkeys(name for cell in rows for name in cell["values"])
     for name in columns:
         group, _, metric = name.rpartition(".")
@@ -81,13 +81,13 @@ def _unfinished_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _words(found: Overview, cell: Mapping[str, Any]) -> Iterator[str]:
-    """The cell's value of each axis."""
+    """Yields the cell's value of each axis."""
     for axis, at in zip(found.axes, cell["at"], strict=True):
         yield axis["words"][at]
 
 
 def _metrics(found: Overview) -> list[str]:
-    """The metrics of applications, then the one that the page opens on, then those that vary."""
+    """Returns the metrics of applications, then the one the page opens on, then those that vary."""
     own = of_applications(found.columns)
     opens = [found.opens] if found.opens else []
     if found.opens and found.opens.endswith(".share"):  # the question is who gets what
@@ -101,7 +101,7 @@ def _metrics(found: Overview) -> list[str]:
 
 
 def _column(name: str, values: Sequence[Sequence[float] | None]) -> list[str]:
-    """The means of a metric with half of their intervals, all with the same decimals."""
+    """Returns the means of a metric with half of their intervals, all with the same decimals."""
     largest = max((abs(value[0]) for value in values if value), default=0.0)
     whole = math.floor(math.log10(largest)) + 1 if largest else 1
     decimals = max(DIGITS - whole, 1) if whole <= DIGITS else 0
@@ -110,7 +110,7 @@ def _column(name: str, values: Sequence[Sequence[float] | None]) -> list[str]:
 
 
 def _number(value: Sequence[float] | None, decimals: int, most: float) -> str:
-    """A mean with half of its interval, unless that is wider than `most`."""
+    """Returns a mean with half of its interval, unless that is wider than `most`."""
     if value is None:
         return "-"
     mean, *ends = value

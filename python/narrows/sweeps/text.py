@@ -1,4 +1,4 @@
-"""Terminal output of `narrows run` and `narrows store`."""
+"""Terminal output of `narrows sweep` and `narrows store`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_FAILURES = 20
 
 
 def outcome_lines(outcome: SweepOutcome, table: Iterable[str] = ()) -> Iterator[str]:
-    """The outcome of a sweep, its failures, the `table` of its results and their path."""
+    """Yields the outcome of a sweep, its failures, the `table` of its results and their path."""
     total = outcome.new + outcome.stored + len(outcome.failures)
     cells = len({cell.number for cell, _ in outcome.job.runs})
     yield (
@@ -43,7 +43,7 @@ def outcome_lines(outcome: SweepOutcome, table: Iterable[str] = ()) -> Iterator[
 
 
 def estimate_lines(estimate: Estimate) -> Iterator[str]:
-    """The size of a sweep."""
+    """Yields the size of a sweep."""
     rest = estimate.runs - estimate.stored
     yield (
         f"{count_of(estimate.runs, 'run')} of {count_of(estimate.combinations, 'combination')}: "
@@ -59,7 +59,7 @@ def estimate_lines(estimate: Estimate) -> Iterator[str]:
 
 
 def state_lines(states: Iterable[StudyState]) -> Iterator[str]:
-    """A line for every study of a store."""
+    """Yields a line for every study of a store."""
     for state in states:
         failed = f", {state.failed} failed" if state.failed else ""
         yield (
@@ -69,7 +69,7 @@ def state_lines(states: Iterable[StudyState]) -> Iterator[str]:
 
 
 def garbage_lines(garbage: Garbage, removed: bool) -> Iterator[str]:
-    """The result of a collection."""
+    """Yields the result of a garbage collection."""
     verb = "removed" if removed else "would remove"
     yield (
         f"{verb} {count_of(len(garbage.runs), 'run')} of no study, "

@@ -1,4 +1,4 @@
-"""Which combinations of a sweep meet all checks, and the smallest value that does."""
+"""Finds which combinations of a sweep meet all checks, and the smallest value that does."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from narrows.metrics.checks import CheckOutcome, CombinationOutcome
 
 FIRST = "path.buffer"
-"""The axis whose smallest value is asked for most; otherwise the first axis of numbers."""
+"""The axis whose smallest value is usually wanted; otherwise the first axis of numbers."""
 MOST_SENTENCES = 20
 
 
 def record_of(
     grid: Grid, judged: Sequence[int], unmet: Sequence[CombinationOutcome]
 ) -> dict[str, Any]:
-    """The verdicts in a study's record: bounds that hold everywhere, and each check not met.
+    """Returns a study's record of verdicts: bounds that hold everywhere, and each check not met.
 
     `judged` are the numbers of the combinations that were judged.
     """
@@ -38,7 +38,7 @@ def record_of(
 
 
 def _describe(one: CheckOutcome) -> str:
-    """The outcome in the words of the page: "Share (%), BBR: 97.4, at most 60 expected"."""
+    """Describes the outcome for the page: "Share (%), BBR: 97.4, at most 60 expected"."""
     metric = one.check.metric
     name = one.check.brief if metric is None else label_of(metric)
     value = one.interval_text if one.values else "no value"
@@ -49,7 +49,7 @@ def _describe(one: CheckOutcome) -> str:
 def smallest(
     combinations: Mapping[int, Mapping[str, object]], met: Mapping[int, bool]
 ) -> list[str]:
-    """For each combination of the other axes, the smallest value that meets all checks."""
+    """Returns the smallest value that meets all checks, for each combination of the other axes."""
     varied = _varying_places(list(combinations.values()))
     measured = [place for place, values in varied.items() if all(map(_number, values))]
     if not measured or not met:
@@ -80,7 +80,10 @@ def _sentence(
 
 
 def _varying_places(combinations: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
-    """The places with several values, and these; of places that go together only the first."""
+    """Returns the places with several values, and these.
+
+    Of places that go together only the first.
+    """
     places = list(dict.fromkeys(place for one in combinations for place in one))
     columns = {place: [one.get(place) for one in combinations] for place in places}
     found: dict[str, list[object]] = {}

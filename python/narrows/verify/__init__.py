@@ -1,7 +1,7 @@
 """Repeats stored runs and compares what they recorded, value for value.
 
-A result says which specification, seed and engine it came from. Whoever gets one can find out
-here whether it is what its scenario gives, without trusting who sent it.
+A result says which specification, seed and engine it came from. Its receiver can check here that
+its scenario really gives this result, without trusting the sender.
 """
 
 from __future__ import annotations

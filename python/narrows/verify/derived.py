@@ -1,8 +1,8 @@
-"""Files of a result or a store beside its runs, compared with what they follow from.
+"""Compares the files beside the runs of a result or a store with what they were derived from.
 
-The specification gives the scenarios, and a run gives its summary and the tables derived from it.
-Each is made again here: a digest only shows that nothing has changed since somebody sealed the
-files.
+The specification determines the scenarios, and a run determines its summary and the tables derived
+from it. Each is made again here, since a digest only shows that nothing has changed since the files
+were sealed.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from narrows.execute import FinishedJob
 
 _TIMED = "perf"
-"""The part of a summary that another machine measures otherwise."""
+"""The part of a summary that another machine measures differently."""
 _INFO = ("end_s", "packets", "invalid", "losses")
-"""The parts of a run's record that describe the run itself, beside its digest."""
+"""The parts of a run's record, beside its digest, that describe the run itself."""
 NEVER = "when, where and with which command it ran"
 """The facts that no repetition can show."""
 
 
 @dataclass
 class Findings:
-    """Differences beside the runs, and the parts that weren't compared."""
+    """The differences beside the runs, and the parts that weren't compared."""
 
     differs: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=lambda: [NEVER])
@@ -125,7 +125,7 @@ def _of_study(
 def check_run(
     info: Mapping[str, Any], summary: Mapping[str, Any] | None, made: FinishedJob
 ) -> Iterator[str]:
-    """Yields what a run's record and summary say other than its repetition."""
+    """Yields what a run's record and summary say that its repetition doesn't."""
     repeated = made.result.info
     for name in _INFO:
         kept, now = info.get(name), getattr(repeated, name)
@@ -144,7 +144,7 @@ def _as_json(value: object) -> Any:  # noqa: ANN401 (any JSON)
 
 
 def _different(kept: Any, now: Any, place: str) -> Iterator[str]:  # noqa: ANN401 (any JSON)
-    """The first place where two documents differ."""
+    """Yields the first place where two documents differ."""
     if isinstance(kept, dict) and isinstance(now, dict):
         for name in sorted({*kept, *now}):
             inner = f"{place}.{name}" if "." in place else f"{place}: {name}"

@@ -1,4 +1,4 @@
-"""The first packet, and the files, in which the programs of two runs differ."""
+"""Finds the first packet, and the files, in which the programs of two runs differ."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 DIRECTORY = "programs"
 PACKETS = f"{DIRECTORY}/packets.csv"
-"""A row for each packet that hosts of programs sent: when, whose, how long, and a digest of it."""
+"""A row for each packet that hosts of programs sent: time, sender, length, and a digest."""
 
 
 def differences(old: Path, new: Mapping[str, bytes], flows: Sequence[str]) -> Iterator[str]:
-    """Differences between programs in the run kept in `old` and in a repetition.
+    """Yields differences between programs in the run kept in `old` and in a repetition.
 
     `new` has the repetition's files by their names, `flows` the flows' names.
     """
@@ -33,7 +33,7 @@ def _files(directory: Path) -> Iterator[Path]:
 
 
 def _first_packet(old: bytes, new: bytes, flows: Sequence[str]) -> Iterator[str]:
-    """The first packet that differs, as both runs have it."""
+    """Yields the first packet that differs, as both runs have it."""
     rows = (csv.DictReader(text.decode().splitlines()) for text in (old, new))
     for number, (before, now) in enumerate(zip_longest(*rows), 1):
         if before != now:
@@ -55,7 +55,7 @@ def _packet(row: Mapping[str, str] | None, flows: Sequence[str]) -> str:
 
 
 def _first_byte(old: bytes, new: bytes) -> int | None:
-    """The first byte at which the contents differ; None if they are equal."""
+    """Returns the first byte at which the contents differ; None if they are equal."""
     if old == new:
         return None
     pairs = enumerate(zip(old, new, strict=False))

@@ -1,4 +1,4 @@
-"""Stored runs and their repetitions."""
+"""Repeats stored runs."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class RepeatableRun:
     """A stored run: its name for people, its scenario, and what it recorded.
 
-    `groups` has the class of each flow, `info` what its record says of it, `summary` its part of
-    summary.json and `derived` the tables made from that, which a store has. `files` is the
+    `groups` has the class of each flow, `info` the run's record, `summary` its part of
+    summary.json, and `derived` the tables made from that, which a store has. `files` is the
     directory with the files of its programs; a store keeps none.
     """
 
@@ -52,8 +52,8 @@ class RepeatableRun:
 class Repetition:
     """A stored run beside its repetition.
 
-    `differs` has the first packet of programs that isn't the same, each file of theirs that isn't,
-    and the first difference of each table.
+    `differs` has the first packet and the files in which the programs differ, and the first
+    difference of each table.
     """
 
     kept: RepeatableRun
@@ -63,15 +63,15 @@ class Repetition:
 
     @property
     def is_identical(self) -> bool:
-        """Whether the repetition gave the same digest and the same values everywhere."""
+        """True if the repetition gave the same digest and the same values everywhere."""
         return self.digest == self.kept.digest and not self.differs
 
 
 def kept_runs(place: str, sample: int | None = None) -> list[RepeatableRun]:
-    """The runs of a result or a store, or `sample` of them drawn at random.
+    """Returns the runs of a result or a store, or `sample` of them drawn at random.
 
-    Raises StoreError for a place without results or with damaged ones, InputError for runs that
-    can't be repeated, because they took place in real time or come from captures.
+    Raises StoreError for a place without results or with damaged ones, and InputError for runs that
+    can't be repeated because they took place in real time or come from captures.
     """
     found = _of_store(place) if is_store(place) else _of_result(place)
     if not found:
@@ -84,7 +84,7 @@ def kept_runs(place: str, sample: int | None = None) -> list[RepeatableRun]:
 
 
 def check_place(place: str) -> Findings:
-    """Compares what a result or a store holds beside its runs; see `narrows.verify.derived`."""
+    """Compares the files of a result or a store beside its runs; see `narrows.verify.derived`."""
     if not is_store(place):
         return check_result(open_result(place))
     store = open_store(place)
@@ -114,7 +114,7 @@ def _of_result(place: str) -> list[RepeatableRun]:
 
 
 def _tables(trial: StoredTrial) -> Mapping[str, pl.DataFrame]:
-    """The tables, none of which is read before it is compared: other files may be there, too."""
+    """Returns the tables, which are read only when they are compared: there may be other files."""
     return trial.tables
 
 
@@ -163,7 +163,7 @@ def _refuse(kept: RepeatableRun) -> None:
 
 
 def repeat(kept: Iterable[RepeatableRun], jobs: int | None = None) -> list[Repetition]:
-    """Repeats the runs, in parallel if the back end allows it; returns them in their order."""
+    """Repeats the runs, in parallel if the back end allows it; returns them in order."""
     listed = list(kept)
     found: dict[int, Repetition] = {}
     engines = {name: get_backend(name) for name in {one.backend for one in listed}}
@@ -185,14 +185,14 @@ def repeat(kept: Iterable[RepeatableRun], jobs: int | None = None) -> list[Repet
 
 
 def _job(number: int, kept: RepeatableRun, engines: Mapping[str, Backend]) -> Job:
-    """The job that repeats a stored run; its key is its number."""
+    """Returns the job that repeats a stored run; its key is its number."""
     trial = Trial(number, kept.scenario, str(number))
     whole = Plan(kept.name, (trial,), kept.groups, trial.hash)
     return Job(Cell(number, {}, whole), trial, engines[kept.backend])
 
 
 def _of_programs(kept: RepeatableRun, made: FinishedJob) -> Iterator[str]:
-    """Where the programs of the repetition differ from those of the stored run, if it has some."""
+    """Yields where the programs of the repetition differ from those of the stored run, if any."""
     flows = kept.scenario["flows"]
     if kept.files is None or not any("server" in flow for flow in flows):
         return iter(())
@@ -200,7 +200,7 @@ def _of_programs(kept: RepeatableRun, made: FinishedJob) -> Iterator[str]:
 
 
 def _differences(old: Mapping[str, pl.DataFrame], new: Mapping[str, pl.DataFrame]) -> Iterator[str]:
-    """The places where the repetition's tables differ from the stored ones."""
+    """Yields the places where the repetition's tables differ from the stored ones."""
     for name in sorted(old.keys() - new.keys()):
         yield f"{name}: a table that the run doesn't give"
     for name in sorted(new):
@@ -215,7 +215,7 @@ def _differences(old: Mapping[str, pl.DataFrame], new: Mapping[str, pl.DataFrame
 
 
 def _first(old: pl.DataFrame, new: pl.DataFrame) -> str:
-    """The first cell that differs: "row 7, cwnd: 10 kept, 11 now"."""
+    """Returns the first cell that differs: "row 7, cwnd: 10 kept, 11 now"."""
     rows = [(column, (~old[column].eq_missing(new[column])).arg_true()) for column in old.columns]
     row, column = min((int(at[0]), column) for column, at in rows if len(at))
     return f"row {row + 1}, {column}: {old[column][row]} kept, {new[column][row]} now"

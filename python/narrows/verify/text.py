@@ -1,4 +1,4 @@
-"""Terminal output of a verification."""
+"""Prints a verification for people."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from narrows.verify.repeat import Repetition
 
 
 def lines(found: Iterable[Repetition], beside: Findings | None = None) -> list[str]:
-    """A line for each run that differs, with its reasons, and one for the whole.
+    """Returns a line for each run that differs, with its reasons, and one for the whole.
 
-    What differs `beside` the runs comes first, and what wasn't compared last.
+    Differences `beside` the runs come first, and parts that weren't compared last.
     """
     checked = beside or Findings(left_out=[])
     rest = ["Not compared: " + "; ".join(checked.left_out) + "."] if checked.left_out else []
@@ -39,7 +39,7 @@ def _differing(one: Repetition) -> list[str]:
 
 
 def document(found: Iterable[Repetition], beside: Findings) -> dict[str, object]:
-    """The findings as JSON: a table for each run in `runs`, and those beside them."""
+    """Returns the findings as JSON: a table for each run in `runs`, and the others beside."""
     runs = [
         {
             "run": one.kept.name,

@@ -142,7 +142,7 @@ impl Bounds {
         }
     }
 
-    /// Whether a number is finite and within the bounds.
+    /// Returns `true` if the number is finite and within the bounds.
     #[must_use]
     pub const fn hold_number(self, number: f64) -> bool {
         match self {

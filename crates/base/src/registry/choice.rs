@@ -144,7 +144,7 @@ impl Values {
         }
     }
 
-    /// Whether a flag is set.
+    /// Returns `true` if the flag is set.
     #[must_use]
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.value(name, Unit::Flag), Value::Flag(true))

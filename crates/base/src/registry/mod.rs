@@ -18,5 +18,5 @@ pub use check::{Fault, check, check_values};
 pub use choice::{Choice, Values};
 pub use info::{EcnNeed, Info, LimitUnit, Role, info};
 pub use names::nearest;
-pub use parameter::{Bounds, Former, OldNumbers, Parameter, ParameterDefault, Unit};
+pub use parameter::{Bounds, FormerNumbers, FormerSpelling, Parameter, ParameterDefault, Unit};
 pub use value::Value;

@@ -14,7 +14,7 @@ pub struct Parameter {
     /// The bounds of its value.
     pub bounds: Bounds,
     /// Its spelling before it had a unit, if there was one.
-    pub former: Option<Former>,
+    pub former: Option<FormerSpelling>,
     /// A one-line description.
     pub what: &'static str,
 }
@@ -108,16 +108,16 @@ pub enum Bounds {
 
 /// The spelling of a parameter before it took units and words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Former {
+pub struct FormerSpelling {
     /// Its former name.
     pub name: &'static str,
     /// The meaning of its numbers.
-    pub numbers: OldNumbers,
+    pub numbers: FormerNumbers,
 }
 
 /// The meaning of the numbers of a former spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OldNumbers {
+pub enum FormerNumbers {
     /// Each stood for a word.
     Words(&'static [(u8, &'static str)]),
     /// They were in this unit, such as "ms".
@@ -266,8 +266,8 @@ impl Parameter {
 
     /// Also reads the former spelling: a bare number under this name.
     #[must_use]
-    pub const fn formerly(mut self, name: &'static str, numbers: OldNumbers) -> Self {
-        self.former = Some(Former { name, numbers });
+    pub const fn formerly(mut self, name: &'static str, numbers: FormerNumbers) -> Self {
+        self.former = Some(FormerSpelling { name, numbers });
         self
     }
 
@@ -286,14 +286,16 @@ impl Parameter {
         let today = self.name;
         if let Some(former) = self.former.filter(|former| former.name == name) {
             return match former.numbers {
-                OldNumbers::Words(words) => words
+                FormerNumbers::Words(words) => words
                     .iter()
                     .find(|(old, _)| f64::from(*old) == number)
                     .map(|(_, word)| format!("{today} = \"{word}\"")),
-                OldNumbers::Unit(_) if number == 0.0 && self.default == ParameterDefault::Off => {
+                FormerNumbers::Unit(_)
+                    if number == 0.0 && self.default == ParameterDefault::Off =>
+                {
                     Some(format!("no {today}"))
                 }
-                OldNumbers::Unit(unit) => Some(format!("{today} = \"{number}{unit}\"")),
+                FormerNumbers::Unit(unit) => Some(format!("{today} = \"{number}{unit}\"")),
             };
         }
         let is_flag = self.unit == Unit::Flag && name == today;
@@ -343,14 +345,14 @@ mod tests {
     #[test]
     fn old_numbers_have_a_spelling_of_today() {
         let span = Parameter::duration("target", ParameterDefault::ms(100), "")
-            .formerly("target_ms", OldNumbers::Unit("ms"));
+            .formerly("target_ms", FormerNumbers::Unit("ms"));
         assert_eq!(span.respell("target_ms", 2.5).unwrap(), "target = \"2.5ms\"");
         assert_eq!(span.respell("target", 2.5), None);
         let memory = Parameter::duration("memory", ParameterDefault::Off, "")
-            .formerly("memory_s", OldNumbers::Unit("s"));
+            .formerly("memory_s", FormerNumbers::Unit("s"));
         assert_eq!(memory.respell("memory_s", 0.0).unwrap(), "no memory");
         let word = Parameter::word("exit", &["off", "search"], "off", "")
-            .formerly("exit", OldNumbers::Words(&[(0, "off"), (3, "search")]));
+            .formerly("exit", FormerNumbers::Words(&[(0, "off"), (3, "search")]));
         assert_eq!(word.respell("exit", 3.0).unwrap(), "exit = \"search\"");
         assert_eq!(word.respell("exit", 1.0), None);
         let flag = Parameter::flag("ecn", false, "");

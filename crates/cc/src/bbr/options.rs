@@ -1,6 +1,6 @@
 //! Options of all versions.
 
-use narrows_base::registry::{OldNumbers, Parameter, ParameterDefault};
+use narrows_base::registry::{FormerNumbers, Parameter, ParameterDefault};
 
 /// How long the lowest RTT is valid; Linux's `bbr_min_rtt_win_sec`.
 pub(super) const fn probe_rtt_interval(secs: u64, what: &'static str) -> Parameter {
@@ -8,7 +8,7 @@ pub(super) const fn probe_rtt_interval(secs: u64, what: &'static str) -> Paramet
         .at_least(1_000_000_000)
         .at_most(100_000_000_000_000)
         .in_steps_of(1_000)
-        .formerly("probe_rtt_interval_s", OldNumbers::Unit("s"))
+        .formerly("probe_rtt_interval_s", FormerNumbers::Unit("s"))
 }
 
 /// How long PROBE_RTT lasts (`bbr_probe_rtt_mode_ms`).
@@ -19,4 +19,4 @@ pub(super) const PROBE_RTT: Parameter = Parameter::duration(
 )
 .at_most(10_000_000_000)
 .in_steps_of(1_000)
-.formerly("probe_rtt_ms", OldNumbers::Unit("ms"));
+.formerly("probe_rtt_ms", FormerNumbers::Unit("ms"));

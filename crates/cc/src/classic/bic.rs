@@ -3,7 +3,7 @@
 use narrows_base::Jiffies;
 use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
-use super::{Classic, Hooks, Moment, half};
+use super::{Classic, Hooks, SenderState, half};
 use crate::config::{CcConfig, Entry};
 use crate::samples::{AckSample, DeliveredSample, RecoveryState};
 use crate::window::LossWindow;
@@ -145,7 +145,7 @@ impl Hooks for Bic {
     }
 
     /// `bictcp_cong_avoid`.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &SenderState) {
         if let Some(acked) = window.after_slow_start(sample, |acked| acked) {
             self.update(window.cwnd, self.jiffies.at(sample.now));
             window.additive_increase(self.count, acked);
@@ -153,7 +153,7 @@ impl Hooks for Bic {
     }
 
     /// `bictcp_recalc_ssthresh`.
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         let scaled = |by: u64, of: u64| u32::try_from(u64::from(cwnd) * by / of).expect("smaller");
         self.target = if cwnd < self.target && self.fast_convergence {
             scaled(SCALE + self.beta, 2 * SCALE)
@@ -164,7 +164,7 @@ impl Hooks for Bic {
     }
 
     /// `bictcp_state`.
-    fn on_state(&mut self, state: RecoveryState, _: &Moment) {
+    fn on_state(&mut self, state: RecoveryState, _: &SenderState) {
         if state == RecoveryState::Loss {
             self.reset();
         }

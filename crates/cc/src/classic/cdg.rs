@@ -7,7 +7,7 @@ use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Values};
 use narrows_base::{Stream, Time};
 
 use self::gradient::{Extremes, Gradients};
-use super::{Classic, Hooks, Moment};
+use super::{Classic, Hooks, SenderState};
 use crate::config::{CcConfig, Entry};
 use crate::progress::Mark;
 use crate::samples::{AckSample, DeliveredSample, RecoveryState};
@@ -218,7 +218,7 @@ impl Cdg {
     }
 
     /// Ends a round; returns the gradient, or zero without one.
-    fn end_round(&mut self, moment: &Moment) -> i64 {
+    fn end_round(&mut self, moment: &SenderState) -> i64 {
         let memory = &mut self.memory;
         let gradient = if memory.rtt_prev.is_none() { 0 } else { self.judge() };
         let memory = &mut self.memory;
@@ -246,7 +246,7 @@ impl Cdg {
         seen.gradient
     }
 
-    /// Whether a gradient makes it back off (`tcp_cdg_backoff`).
+    /// Returns `true` if the control backs off at this gradient (`tcp_cdg_backoff`).
     fn backs_off(&mut self, gradient: i64, cwnd: u32) -> bool {
         let exponent = gradient.unsigned_abs().saturating_mul(self.options.backoff_factor);
         let drawn = self.random.next_u64() >> 32;
@@ -289,7 +289,7 @@ impl Hooks for Cdg {
     }
 
     /// `tcp_cdg_cong_avoid`.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &SenderState) {
         if window.in_slow_start() {
             self.find_end_of_slow_start(window, sample.cwnd_limited, sample.now);
         }
@@ -310,7 +310,7 @@ impl Hooks for Cdg {
     }
 
     /// `tcp_cdg_ssthresh`.
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         let memory = &mut self.memory;
         if memory.queue == Queue::BackedOff {
             let kept = (u64::from(cwnd) * self.options.backoff_beta) >> 10;
@@ -325,7 +325,7 @@ impl Hooks for Cdg {
     }
 
     /// `CA_EVENT_COMPLETE_CWR` of `tcp_cdg_cwnd_event`.
-    fn on_complete(&mut self, moment: &Moment) {
+    fn on_complete(&mut self, moment: &SenderState) {
         let memory = &mut self.memory;
         memory.queue = Queue::Unknown;
         memory.round_end = moment.progress.mark();
@@ -333,7 +333,7 @@ impl Hooks for Cdg {
     }
 
     /// `CA_EVENT_CWND_RESTART` of `tcp_cdg_cwnd_event`.
-    fn on_idle(&mut self, cwnd: u32, moment: &Moment) {
+    fn on_idle(&mut self, cwnd: u32, moment: &SenderState) {
         self.memory = Memory::new(self.window, moment.progress.mark(), cwnd);
     }
 

@@ -2,7 +2,7 @@
 
 use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
-use super::{Classic, Hooks, Moment, half};
+use super::{Classic, Hooks, SenderState, half};
 use crate::config::Entry;
 use crate::progress::Mark;
 use crate::samples::{AckSample, DeliveredSample, RecoveryState};
@@ -157,7 +157,7 @@ impl Hooks for Compound {
     }
 
     /// Reno's part grows by one packet for each window acknowledged, that of both parts.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &SenderState) {
         window.grow_as_reno(sample, |acked| acked);
         if sample.cwnd_limited && moment.progress.has_passed(self.round_end) {
             self.judge(window);
@@ -166,7 +166,7 @@ impl Hooks for Compound {
     }
 
     /// Both parts are halved, so that the window is.
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         self.tune();
         self.prior = self.delay_window;
         self.delay_window *= KEPT;
@@ -174,7 +174,7 @@ impl Hooks for Compound {
     }
 
     /// After a timeout the path may be another one (section 3); a round doesn't include recovery.
-    fn on_state(&mut self, state: RecoveryState, moment: &Moment) {
+    fn on_state(&mut self, state: RecoveryState, moment: &SenderState) {
         match state {
             RecoveryState::Open => self.round_end = moment.progress.mark(),
             RecoveryState::Loss => (self.delay_window, self.rtts) = (0.0, None),
@@ -187,7 +187,7 @@ impl Hooks for Compound {
     }
 
     /// Forgets the queue, since nothing is known of it after a pause.
-    fn on_restart(&mut self, moment: &Moment) {
+    fn on_restart(&mut self, moment: &SenderState) {
         (self.delay_window, self.reno_queue) = (0.0, None);
         self.round_end = moment.progress.mark();
     }
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use crate::progress::Progress;
 
-    const MOMENT: Moment = Moment { now: Time::ZERO, progress: Progress::new(0, 0) };
+    const MOMENT: SenderState = SenderState { now: Time::ZERO, progress: Progress::new(0, 0) };
 
     /// The end of a round in which all RTTs were so long; the lowest one is 40 ms.
     fn end_round(compound: &mut Compound, window: &mut LossWindow, rtt_ms: f64) {

@@ -2,7 +2,7 @@
 
 use narrows_base::registry::{Info, Role};
 
-use super::{Classic, Hooks, Moment};
+use super::{Classic, Hooks, SenderState};
 use crate::config::Entry;
 use crate::samples::AckSample;
 use crate::window::LossWindow;
@@ -53,7 +53,7 @@ impl HighSpeed {
 
 impl Hooks for HighSpeed {
     /// `hstcp_cong_avoid`: it counts ACKs, not acknowledged packets.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &SenderState) {
         if !window.is_past_slow_start(sample) {
             return;
         }
@@ -66,7 +66,7 @@ impl Hooks for HighSpeed {
     }
 
     /// `hstcp_ssthresh`.
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         let cut = (u64::from(cwnd) * u64::from(STEPS[self.step].1)) >> 8;
         (cwnd - u32::try_from(cut).expect("at most half the window")).max(2)
     }

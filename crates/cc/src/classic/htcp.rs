@@ -3,7 +3,7 @@
 use narrows_base::Jiffies;
 use narrows_base::registry::{Info, Parameter, Role};
 
-use super::{Classic, Hooks, Moment};
+use super::{Classic, Hooks, SenderState};
 use crate::config::{CcConfig, Entry};
 use crate::samples::{AckSample, DeliveredSample, RecoveryState};
 use crate::window::LossWindow;
@@ -40,7 +40,7 @@ const RISE_MS: u64 = 20;
 
 /// The state that an undo restores.
 #[derive(Clone, Copy, Debug)]
-struct Before {
+struct UndoState {
     lost_at: u64,
     highest_rtt: u64,
     old_highest: u64,
@@ -64,7 +64,7 @@ struct Htcp {
     highest_rtt: u64,
     /// When the last reduction ended (`last_cong`); `None` before the flow's first event.
     lost_at: Option<u64>,
-    before: Option<Before>,
+    before: Option<UndoState>,
     bandwidth: u64,
     /// The highest bandwidth since the last loss and before it (`maxB`, `old_maxB`).
     highest: u64,
@@ -196,7 +196,7 @@ impl Hooks for Htcp {
     }
 
     /// `htcp_cong_avoid`.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &SenderState) {
         if !window.is_past_slow_start(sample) {
             return;
         }
@@ -212,7 +212,7 @@ impl Hooks for Htcp {
     }
 
     /// `htcp_recalc_ssthresh`.
-    fn ssthresh(&mut self, cwnd: u32, moment: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, moment: &SenderState) -> u32 {
         let (lowest, highest) = (self.lowest_rtt, self.highest_rtt);
         self.update_beta();
         self.update_alpha(self.jiffies.at(moment.now));
@@ -222,7 +222,7 @@ impl Hooks for Htcp {
         u32::try_from((u64::from(cwnd) * u64::from(self.beta)) >> 7).expect("smaller").max(2)
     }
 
-    fn on_state(&mut self, state: RecoveryState, moment: &Moment) {
+    fn on_state(&mut self, state: RecoveryState, moment: &SenderState) {
         let now = self.jiffies.at(moment.now);
         match state {
             RecoveryState::Open => {
@@ -231,7 +231,7 @@ impl Hooks for Htcp {
                 }
             }
             RecoveryState::Cwr | RecoveryState::Recovery | RecoveryState::Loss => {
-                self.before = Some(Before {
+                self.before = Some(UndoState {
                     lost_at: self.lost_at.unwrap_or(now),
                     highest_rtt: self.highest_rtt,
                     old_highest: self.old_highest,
@@ -252,7 +252,7 @@ impl Hooks for Htcp {
     }
 
     /// The first time since the last loss counts from the start of the flow (`htcp_init`).
-    fn on_restart(&mut self, moment: &Moment) {
+    fn on_restart(&mut self, moment: &SenderState) {
         let now = self.jiffies.at(moment.now);
         self.lost_at.get_or_insert(now);
     }

@@ -3,7 +3,7 @@
 use narrows_base::Duration;
 use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
-use super::{Classic, Hooks, Moment, half};
+use super::{Classic, Hooks, SenderState, half};
 use crate::config::{CcConfig, Entry};
 use crate::samples::{AckSample, RecoveryState};
 use crate::window::LossWindow;
@@ -87,7 +87,7 @@ impl Hybla {
 
 impl Hooks for Hybla {
     /// `hybla_cong_avoid`.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &SenderState) {
         let srtt8 = eighths(sample.srtt);
         if srtt8 < self.lowest8 {
             self.measure(srtt8);
@@ -120,12 +120,12 @@ impl Hooks for Hybla {
         window.cwnd = window.cwnd.min(limit);
     }
 
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         half(cwnd)
     }
 
     /// `hybla_state`.
-    fn on_state(&mut self, state: RecoveryState, _: &Moment) {
+    fn on_state(&mut self, state: RecoveryState, _: &SenderState) {
         self.enabled = state == RecoveryState::Open;
     }
 

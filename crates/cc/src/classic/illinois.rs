@@ -2,7 +2,7 @@
 
 use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
-use super::{Classic, Hooks, Moment};
+use super::{Classic, Hooks, SenderState};
 use crate::config::{CcConfig, Entry};
 use crate::progress::Mark;
 use crate::samples::{AckSample, DeliveredSample, RecoveryState};
@@ -84,13 +84,13 @@ impl Illinois {
     }
 
     /// `rtt_reset`.
-    const fn begin_round(&mut self, moment: &Moment) {
+    const fn begin_round(&mut self, moment: &SenderState) {
         self.round_end = moment.progress.mark();
         (self.samples, self.sum_us) = (0, 0);
     }
 
     /// `update_params`.
-    fn update(&mut self, cwnd: u32, moment: &Moment) {
+    fn update(&mut self, cwnd: u32, moment: &SenderState) {
         if cwnd < self.threshold {
             (self.alpha, self.beta) = (ALPHA.1, BETA.1);
         } else if let Some(mean_us) = self.sum_us.checked_div(self.samples) {
@@ -148,7 +148,7 @@ impl Hooks for Illinois {
     }
 
     /// `tcp_illinois_cong_avoid`.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &SenderState) {
         if moment.progress.has_passed(self.round_end) {
             self.update(window.cwnd, moment);
         }
@@ -165,13 +165,13 @@ impl Hooks for Illinois {
     }
 
     /// `tcp_illinois_ssthresh`.
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         let cut = (u64::from(cwnd) * self.beta) >> 6;
         (cwnd - u32::try_from(cut).expect("at most half the window")).max(2)
     }
 
     /// `tcp_illinois_state`.
-    fn on_state(&mut self, state: RecoveryState, moment: &Moment) {
+    fn on_state(&mut self, state: RecoveryState, moment: &SenderState) {
         if state == RecoveryState::Loss {
             (self.alpha, self.beta) = (ALPHA.1, BETA.1);
             (self.low_rounds, self.was_high) = (0, false);

@@ -4,7 +4,7 @@
 use narrows_base::Time;
 use narrows_base::registry::{Info, Parameter, Role};
 
-use super::{Classic, Hooks, Moment, half};
+use super::{Classic, Hooks, SenderState, half};
 use crate::config::{CcConfig, Entry};
 use crate::samples::{AckSample, DeliveredSample, RecoveryState};
 use crate::window::LossWindow;
@@ -88,7 +88,7 @@ impl Delay {
         };
     }
 
-    /// Whether the queue is short (`LP_WITHIN_THR`).
+    /// Returns `true` if the queue is short (`LP_WITHIN_THR`).
     const fn is_low(&self) -> bool {
         let range = self.max.wrapping_sub(self.min).wrapping_mul(THRESHOLD) / 100;
         self.smoothed >> 3 < self.min.wrapping_add(range)
@@ -183,14 +183,14 @@ impl Hooks for Lp {
     }
 
     /// `tcp_lp_cong_avoid`.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &SenderState) {
         if !self.is_waiting {
             window.grow_as_reno(sample, |acked| acked);
         }
     }
 
     /// `tcp_reno_ssthresh`.
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         half(cwnd)
     }
 

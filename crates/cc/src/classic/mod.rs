@@ -36,28 +36,28 @@ pub(crate) trait Hooks: Send + 'static {
     fn on_delivered(&mut self, _: &mut LossWindow, _: RecoveryState, _: &DeliveredSample) {}
 
     /// Lets the window grow (`cong_avoid`).
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &Moment);
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &SenderState);
 
     /// The threshold that follows from a window of `cwnd` packets (`ssthresh`).
-    fn ssthresh(&mut self, cwnd: u32, moment: &Moment) -> u32;
+    fn ssthresh(&mut self, cwnd: u32, moment: &SenderState) -> u32;
 
     /// The sender enters a state (`set_state`), perhaps the current one again.
-    fn on_state(&mut self, _: RecoveryState, _: &Moment) {}
+    fn on_state(&mut self, _: RecoveryState, _: &SenderState) {}
 
     /// The last reduction was spurious (`undo_cwnd`). [`Classic`] restores the window.
     fn on_undo(&mut self) {}
 
     /// The flow begins to send with nothing in flight (`CA_EVENT_TX_START`), or resumes after
     /// it was idle (`CA_EVENT_CWND_RESTART`).
-    fn on_restart(&mut self, _: &Moment) {}
+    fn on_restart(&mut self, _: &SenderState) {}
 
     /// The flow was idle, with a window of `cwnd` packets (`CA_EVENT_CWND_RESTART`).
-    fn on_idle(&mut self, _cwnd: u32, moment: &Moment) {
+    fn on_idle(&mut self, _cwnd: u32, moment: &SenderState) {
         self.on_restart(moment);
     }
 
     /// CWR or Recovery is complete (`CA_EVENT_COMPLETE_CWR`).
-    fn on_complete(&mut self, _: &Moment) {}
+    fn on_complete(&mut self, _: &SenderState) {}
 
     /// Returns whether the control ever asks for CWR.
     fn may_request_cwr(&self) -> bool {
@@ -75,7 +75,7 @@ pub(crate) trait Hooks: Send + 'static {
 
 /// The sender's state at an event.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
+pub(crate) struct SenderState {
     /// The current time.
     pub(crate) now: Time,
     /// How many packets the flow has sent and delivered.
@@ -90,13 +90,13 @@ pub(crate) struct Classic<H> {
     state: RecoveryState,
     /// Whether the end of the current state completes a reduction; false once the reduction is undone.
     completes: bool,
-    moment: Moment,
+    moment: SenderState,
 }
 
 impl<H: Hooks> Classic<H> {
     /// A control that starts with `cwnd` packets.
     pub(crate) const fn new(cwnd: u32, hooks: H) -> Self {
-        let moment = Moment { now: Time::ZERO, progress: Progress::new(0, 0) };
+        let moment = SenderState { now: Time::ZERO, progress: Progress::new(0, 0) };
         let (window, state) = (LossWindow::new(cwnd), RecoveryState::Open);
         Self { window, hooks, state, completes: false, moment }
     }
@@ -123,7 +123,7 @@ impl<H: Hooks> CongestionControl for Classic<H> {
     }
 
     fn on_delivered(&mut self, sample: &DeliveredSample) {
-        self.moment = Moment { now: sample.now, progress: sample.progress };
+        self.moment = SenderState { now: sample.now, progress: sample.progress };
         self.hooks.on_delivered(&mut self.window, self.state, sample);
     }
 
@@ -138,7 +138,7 @@ impl<H: Hooks> CongestionControl for Classic<H> {
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.moment = Moment { now: event.now, progress: event.progress };
+        self.moment = SenderState { now: event.now, progress: event.progress };
         // The same ACK ended one episode and begins the next.
         if !event.state.is_reducing() {
             self.leave(event.state);

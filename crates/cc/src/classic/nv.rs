@@ -4,7 +4,7 @@
 use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Jiffies, Stream};
 
-use super::{Classic, Hooks, Moment};
+use super::{Classic, Hooks, SenderState};
 use crate::config::{CcConfig, Entry};
 use crate::control::INFINITE_SSTHRESH;
 use crate::progress::{Mark, Progress};
@@ -269,7 +269,7 @@ impl Hooks for Nv {
     }
 
     /// `tcpnv_cong_avoid`.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &SenderState) {
         if !self.may_grow {
             return;
         }
@@ -285,13 +285,13 @@ impl Hooks for Nv {
     }
 
     /// `tcpnv_recalc_ssthresh`.
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         let kept = (u64::from(cwnd) * LOSS_KEEPS) >> 10;
         u32::try_from(kept).expect("less than the window").max(2)
     }
 
     /// `tcpnv_state`.
-    fn on_state(&mut self, state: RecoveryState, moment: &Moment) {
+    fn on_state(&mut self, state: RecoveryState, moment: &SenderState) {
         match state {
             RecoveryState::Open if self.resets => self.reset(moment.progress),
             RecoveryState::Open | RecoveryState::Disorder => {}
@@ -306,7 +306,7 @@ impl Hooks for Nv {
     }
 
     /// The flow begins (`tcpnv_init`).
-    fn on_restart(&mut self, moment: &Moment) {
+    fn on_restart(&mut self, moment: &SenderState) {
         let first_period = 2 * self.jiffies.per_second();
         self.reset_at.get_or_insert(self.jiffies.at(moment.now) + first_period);
     }

@@ -2,7 +2,7 @@
 
 use narrows_base::Duration;
 
-use super::Moment;
+use super::SenderState;
 use crate::progress::Mark;
 
 /// The current round trip, and the RTTs seen in it and ever, in us.
@@ -33,13 +33,13 @@ impl Rounds {
         self.samples = self.samples.wrapping_add(1);
     }
 
-    /// Whether the moment's ACK ends the round.
-    pub(super) const fn is_over(&self, moment: &Moment) -> bool {
+    /// Returns `true` if the current ACK ends the round.
+    pub(super) const fn is_over(&self, moment: &SenderState) -> bool {
         moment.progress.has_passed(self.end)
     }
 
     /// Begins the next round.
-    pub(super) const fn begin(&mut self, moment: &Moment) {
+    pub(super) const fn begin(&mut self, moment: &SenderState) {
         self.end = moment.progress.mark();
         self.samples = 0;
         self.forget_lowest();

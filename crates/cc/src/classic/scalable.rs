@@ -2,7 +2,7 @@
 
 use narrows_base::registry::{Info, Role};
 
-use super::{Classic, Hooks, Moment};
+use super::{Classic, Hooks, SenderState};
 use crate::config::Entry;
 use crate::samples::AckSample;
 use crate::window::LossWindow;
@@ -31,14 +31,14 @@ struct Scalable;
 
 impl Hooks for Scalable {
     /// `tcp_scalable_cong_avoid`.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &SenderState) {
         if let Some(acked) = window.after_slow_start(sample, |acked| acked) {
             window.additive_increase(window.cwnd.min(ACKED_PER_STEP), acked);
         }
     }
 
     /// `tcp_scalable_ssthresh`.
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         (cwnd - (cwnd >> LOSS_SHIFT)).max(2)
     }
 }

@@ -3,7 +3,7 @@
 use narrows_base::registry::{Info, Role};
 
 use super::rounds::Rounds;
-use super::{Classic, Hooks, Moment, half};
+use super::{Classic, Hooks, SenderState, half};
 use crate::config::Entry;
 use crate::samples::{AckSample, DeliveredSample, RecoveryState};
 use crate::window::LossWindow;
@@ -76,7 +76,7 @@ impl Hooks for Veno {
     }
 
     /// `tcp_veno_cong_avoid`.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, _: &SenderState) {
         if !self.judging {
             window.grow_as_reno(sample, |acked| acked);
             return;
@@ -101,7 +101,7 @@ impl Hooks for Veno {
     }
 
     /// `tcp_veno_ssthresh`.
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         if self.queued < CONGESTED {
             let kept = u64::from(cwnd) * 4 / 5;
             u32::try_from(kept).expect("less than the window").max(2)
@@ -111,7 +111,7 @@ impl Hooks for Veno {
     }
 
     /// `tcp_veno_state`.
-    fn on_state(&mut self, state: RecoveryState, _: &Moment) {
+    fn on_state(&mut self, state: RecoveryState, _: &SenderState) {
         self.judging = state == RecoveryState::Open;
         if self.judging {
             self.rounds.forget_lowest();
@@ -119,7 +119,7 @@ impl Hooks for Veno {
     }
 
     /// `tcp_veno_cwnd_event`.
-    fn on_restart(&mut self, _: &Moment) {
+    fn on_restart(&mut self, _: &SenderState) {
         self.rounds.forget_base();
         self.rounds.forget_lowest();
         self.counts = true;

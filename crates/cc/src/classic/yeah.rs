@@ -4,7 +4,7 @@ use narrows_base::registry::{Info, Role};
 
 use super::rounds::Rounds;
 use super::scalable::ACKED_PER_STEP;
-use super::{Classic, Hooks, Moment, half};
+use super::{Classic, Hooks, SenderState, half};
 use crate::config::Entry;
 use crate::samples::{AckSample, DeliveredSample, RecoveryState};
 use crate::window::LossWindow;
@@ -91,7 +91,7 @@ impl Hooks for Yeah {
     }
 
     /// `tcp_yeah_cong_avoid`.
-    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &Moment) {
+    fn grow(&mut self, window: &mut LossWindow, sample: &AckSample, moment: &SenderState) {
         if !sample.cwnd_limited {
             return;
         }
@@ -108,7 +108,7 @@ impl Hooks for Yeah {
     }
 
     /// `tcp_yeah_ssthresh`.
-    fn ssthresh(&mut self, cwnd: u32, _: &Moment) -> u32 {
+    fn ssthresh(&mut self, cwnd: u32, _: &SenderState) -> u32 {
         let cut = if self.slow_rounds < COMPETITION {
             self.queued.min(half(cwnd)).max(cwnd >> LOSS_SHIFT)
         } else {
@@ -120,14 +120,14 @@ impl Hooks for Yeah {
     }
 
     /// `tcp_vegas_state`.
-    fn on_state(&mut self, state: RecoveryState, moment: &Moment) {
+    fn on_state(&mut self, state: RecoveryState, moment: &SenderState) {
         if state == RecoveryState::Open {
             self.rounds.begin(moment);
         }
     }
 
     /// `tcp_vegas_cwnd_event`.
-    fn on_restart(&mut self, moment: &Moment) {
+    fn on_restart(&mut self, moment: &SenderState) {
         self.rounds.forget_base();
         self.rounds.begin(moment);
     }

@@ -19,9 +19,10 @@ pub enum Operation {
         lost: u32,
         /// The RTT that it measures, in us.
         rtt_us: Option<u64>,
-        /// Whether the application had too little to send; also whether it carries marks.
+        /// Whether the application had too little to send. It also decides whether the ACK carries
+        /// marks.
         app_limited: bool,
-        /// Whether the window was all used.
+        /// Whether the whole window was used.
         limited: bool,
     },
     /// An episode begins.

@@ -5,7 +5,7 @@ mod rfc9438;
 mod root;
 
 use narrows_base::Jiffies;
-use narrows_base::registry::{Info, OldNumbers, Parameter, ParameterDefault, Role};
+use narrows_base::registry::{FormerNumbers, Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Duration, Time};
 
 use self::curve::{Curve, CurveParameters};
@@ -40,7 +40,7 @@ pub(crate) static CUBIC: Entry = Entry {
             )
             .formerly(
                 "hystart_detect",
-                OldNumbers::Words(&[(1, "train"), (2, "delay"), (3, "both")]),
+                FormerNumbers::Words(&[(1, "train"), (2, "delay"), (3, "both")]),
             ),
             Parameter::packets(
                 "hystart_low_window",
@@ -55,7 +55,7 @@ pub(crate) static CUBIC: Entry = Entry {
             )
             .at_most(1_000_000_000)
             .in_steps_of(1_000)
-            .formerly("hystart_ack_delta_us", OldNumbers::Unit("us")),
+            .formerly("hystart_ack_delta_us", FormerNumbers::Unit("us")),
             Parameter::whole(
                 "beta",
                 ParameterDefault::Whole(717),
@@ -116,8 +116,8 @@ impl Cubic {
         }
     }
 
-    /// Whether RTT samples are ignored: in the first second of an epoch they still
-    /// show the queue of the episode before.
+    /// Returns `true` while RTT samples are ignored: in the first second of an epoch they still
+    /// show the queue of the previous one.
     fn discards_samples(&self, now: Time) -> bool {
         match &self.growth {
             Growth::Linux(curve) => curve.epoch().is_some_and(|epoch| {

@@ -33,7 +33,7 @@ struct Interval {
     ended: Time,
     /// Packets sent before it began, and before it ended.
     sent: (u64, u64),
-    /// Whether its results are wanted.
+    /// Whether the results of the interval are wanted.
     wanted: bool,
     delivered: u64,
     lost: u64,
@@ -72,7 +72,7 @@ impl Monitor {
         });
     }
 
-    /// Whether there is no current interval, or its results aren't wanted.
+    /// Returns `true` if there is no current interval, or its results aren't wanted.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way.as_ref().is_none_or(|interval| !interval.wanted)
     }

@@ -193,7 +193,7 @@ impl Hystart {
         }
     }
 
-    /// Whether closely spaced ACKs have arrived for as long as the path's delay.
+    /// Returns `true` if a train of closely spaced ACKs has lasted as long as the path's delay.
     fn is_train(&mut self, sample: &DeliveredSample, delay_min: u64) -> bool {
         let clock = self.profile.clock;
         let now = clock.at(sample.now);
@@ -216,7 +216,7 @@ impl Hystart {
         }
     }
 
-    /// Whether the round's lowest delay is clearly above the lowest ever.
+    /// Returns `true` if the round's lowest delay is clearly above the lowest ever.
     fn is_rise(&mut self, delay: u64, delay_min: u64) -> bool {
         let sampling = self.samples < MIN_SAMPLES;
         if sampling || !self.profile.frozen_round_rtt {
@@ -229,7 +229,7 @@ impl Hystart {
         self.round_rtt > delay_min + self.profile.clock.tolerance(delay_min)
     }
 
-    /// Whether the exit was found.
+    /// Returns `true` once an exit was found.
     pub(crate) const fn has_exit(&self) -> bool {
         self.found
     }

@@ -112,7 +112,7 @@ impl HystartPlus {
         self.conservative = None;
     }
 
-    /// Whether it is in conservative slow start.
+    /// Returns `true` in conservative slow start.
     pub(crate) const fn is_conservative(&self) -> bool {
         self.conservative.is_some()
     }

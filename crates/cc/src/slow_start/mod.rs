@@ -6,7 +6,7 @@ mod search;
 
 use crate::progress::Mark;
 use narrows_base::Time;
-use narrows_base::registry::{OldNumbers, Parameter};
+use narrows_base::registry::{FormerNumbers, Parameter};
 
 use self::hystart::{Hystart, HystartParameters};
 use self::hystart_pp::HystartPlus;
@@ -27,7 +27,7 @@ pub(crate) const fn option(default: &'static str) -> Parameter {
         "early exit from slow start: HyStart as in Linux's CUBIC, HyStart++ (RFC 9406) or SEARCH \
          (draft-chung-ccwg-search-09)",
     )
-    .formerly("hystart", OldNumbers::Words(&OLD))
+    .formerly("hystart", FormerNumbers::Words(&OLD))
 }
 
 /// An RTT sample in the unit of HyStart's clock, and the lowest so far.
@@ -108,7 +108,7 @@ impl Exit {
         }
     }
 
-    /// Whether HyStart has found its exit; `None` for the others.
+    /// Returns whether HyStart has found its exit; `None` for the other methods.
     pub(crate) fn hystart_found(&self) -> Option<bool> {
         match self {
             Self::Hystart(hystart) => Some(hystart.has_exit()),
@@ -116,7 +116,7 @@ impl Exit {
         }
     }
 
-    /// Whether HyStart++ is in conservative slow start.
+    /// Returns `true` in HyStart++'s conservative slow start.
     pub(crate) const fn is_conservative(&self) -> bool {
         matches!(self, Self::Plus(plus) if plus.is_conservative())
     }

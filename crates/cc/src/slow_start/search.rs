@@ -87,7 +87,7 @@ impl Search {
         &mut self.bins[place]
     }
 
-    /// Whether too little arrived of the data sent a round trip ago.
+    /// Returns `true` if too little arrived of the data sent a round trip ago.
     fn has_flattened(&mut self, rtt: Duration, length: Duration) -> bool {
         let back = rtt.as_nanos() / length.as_nanos();
         if back >= EXTRA_BINS || self.current <= BINS + back {

@@ -26,34 +26,38 @@ pub struct Context {
 }
 
 /// A call whose arguments are ready.
-pub type Prepared = Box<dyn FnOnce() -> Returned + Send>;
+pub type PreparedCall = Box<dyn FnOnce() -> CallReturn + Send>;
 
 /// The result of a call.
 #[derive(Debug)]
-pub struct Returned {
+pub struct CallReturn {
     pub result: Raw,
     /// How the memory that it filled differs from the script's.
     pub difference: Option<String>,
-    /// Descriptors that it made, behind those that the script gives them.
-    pub made: Vec<(i64, Fd)>,
+    /// Descriptors that it opened, after the numbers that the script gives them.
+    pub opened: Vec<(i64, Fd)>,
     /// A descriptor of the script that it closed.
     pub closed: Option<i64>,
 }
 
-impl From<Raw> for Returned {
+impl From<Raw> for CallReturn {
     fn from(result: Raw) -> Self {
-        Self { result, difference: None, made: Vec::new(), closed: None }
+        Self { result, difference: None, opened: Vec::new(), closed: None }
     }
 }
 
-impl Returned {
+impl CallReturn {
     /// In the words of scripts.
     pub fn outcome(&self) -> CallOutcome {
         let difference = self.difference.clone();
         match self.result {
             Ok(value) => CallOutcome {
                 // A new descriptor counts as the one that the script expects.
-                value: self.made.first().filter(|_| self.made.len() == 1).map_or(value, |m| m.0),
+                value: self
+                    .opened
+                    .first()
+                    .filter(|_| self.opened.len() == 1)
+                    .map_or(value, |m| m.0),
                 errno: None,
                 difference,
             },

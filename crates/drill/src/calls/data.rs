@@ -4,10 +4,10 @@ use narrows_packetdrill::{Argument, CallValue, EndError};
 
 use super::arguments::Arguments;
 use super::connect::open_as;
-use super::context::{Prepared, Returned};
+use super::context::{CallReturn, PreparedCall};
 use crate::sys::{self, Buffer};
 
-pub fn read(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn read(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     let with_flags = arguments.call.name != "read";
     arguments.count(match arguments.call.name.as_str() {
         "read" => 3,
@@ -23,7 +23,7 @@ pub fn read(arguments: &Arguments) -> Result<Prepared, EndError> {
     Ok(Box::new(move || sys::read(fd, &mut buffer, count).into()))
 }
 
-pub fn write(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn write(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     let name = arguments.call.name.as_str();
     arguments.count(match name {
         "write" => 3,
@@ -60,14 +60,14 @@ pub fn parts(arguments: &Arguments, list: &Argument) -> Result<Vec<(Buffer, usiz
     arguments.list(list)?.iter().map(part).collect()
 }
 
-pub fn vectors(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn vectors(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(3)?;
     let (fd, write) = (arguments.fd(0)?, arguments.call.name == "writev");
     let mut parts = parts(arguments, arguments.at(1)?)?;
     Ok(Box::new(move || sys::send_parts(fd, &mut parts, write).into()))
 }
 
-pub fn open(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn open(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(2)?;
     let CallValue::Text(path) = arguments.at(0)?.value.clone() else {
         return Err(arguments.refuse(arguments.at(0)?, "a path"));
@@ -76,7 +76,7 @@ pub fn open(arguments: &Arguments) -> Result<Prepared, EndError> {
     Ok(Box::new(move || open_as(sys::open(&path, flags), script)))
 }
 
-pub fn pipe(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn pipe(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(1)?;
     let ends = arguments.list(arguments.at(0)?)?;
     let [read, write] = ends else {
@@ -84,19 +84,19 @@ pub fn pipe(arguments: &Arguments) -> Result<Prepared, EndError> {
     };
     let scripts = [arguments.value(read)?, arguments.value(write)?];
     Ok(Box::new(move || match sys::pipe() {
-        Ok(live) => Returned { made: scripts.into_iter().zip(live).collect(), ..Ok(0).into() },
+        Ok(live) => CallReturn { opened: scripts.into_iter().zip(live).collect(), ..Ok(0).into() },
         Err(number) => Err(number).into(),
     }))
 }
 
-pub fn sendfile(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn sendfile(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(4)?;
     let (to, from) = (arguments.fd(0)?, arguments.fd(1)?);
     let (offset, count) = (arguments.number_in_list(2)?, arguments.size(3)?);
     Ok(Box::new(move || sys::sendfile(to, from, offset, count).into()))
 }
 
-pub fn splice(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn splice(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(6)?;
     let (from, to) = (arguments.fd(0)?, arguments.fd(2)?);
     for offset in [1, 3] {

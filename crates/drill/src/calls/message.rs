@@ -3,7 +3,7 @@
 use narrows_packetdrill::{Argument, CallValue, EndError};
 
 use super::arguments::Arguments;
-use super::context::{Prepared, Returned};
+use super::context::{CallReturn, PreparedCall};
 use super::data;
 use crate::sys::{self, ControlMessage, Sockaddr};
 
@@ -20,7 +20,7 @@ const NANOS_PER_SEC: i64 = 1_000_000_000;
 /// A timestamp may be off by this part of the time since the start: 12.5 %.
 const TOLERANCE_DIVISOR: i64 = 8;
 
-pub fn send(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn send(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(3)?;
     let (fd, message, flags) = (arguments.fd(0)?, arguments.at(1)?, arguments.int(2)?);
     let mut parts = data::parts(arguments, arguments.member(message, "msg_iov")?)?;
@@ -41,13 +41,13 @@ enum Content {
     Time(i64),
 }
 
-struct Wanted {
+struct ExpectedMessage {
     level: i64,
     kind: i64,
     content: Content,
 }
 
-pub fn receive(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn receive(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(3)?;
     let (fd, message, flags) = (arguments.fd(0)?, arguments.at(1)?, arguments.int(2)?);
     let mut parts = data::parts(arguments, arguments.member(message, "msg_iov")?)?;
@@ -68,11 +68,11 @@ pub fn receive(arguments: &Arguments) -> Result<Prepared, EndError> {
             }
             Ok(_) => compare(&control, &received.control, zero, tolerance),
         };
-        Returned { difference, ..result.into() }
+        CallReturn { difference, ..result.into() }
     }))
 }
 
-fn read_wanted(arguments: &Arguments, each: &Argument) -> Result<Wanted, EndError> {
+fn read_wanted(arguments: &Arguments, each: &Argument) -> Result<ExpectedMessage, EndError> {
     let member = |name: &str| arguments.value(arguments.member(each, name)?);
     let data = arguments.member(each, "cmsg_data")?;
     let content = if data.member("ee_errno").is_some() {
@@ -88,10 +88,15 @@ fn read_wanted(arguments: &Arguments, each: &Argument) -> Result<Wanted, EndErro
     } else {
         Content::Integer(arguments.value(data)?)
     };
-    Ok(Wanted { level: member("cmsg_level")?, kind: member("cmsg_type")?, content })
+    Ok(ExpectedMessage { level: member("cmsg_level")?, kind: member("cmsg_type")?, content })
 }
 
-fn compare(wanted: &[Wanted], found: &[ControlMessage], zero: i64, slack: i64) -> Option<String> {
+fn compare(
+    wanted: &[ExpectedMessage],
+    found: &[ControlMessage],
+    zero: i64,
+    slack: i64,
+) -> Option<String> {
     if wanted.len() != found.len() {
         return Some(format!("{} control messages, not {}", found.len(), wanted.len()));
     }

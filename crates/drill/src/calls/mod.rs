@@ -11,10 +11,10 @@ mod wait;
 use narrows_packetdrill::{Call, EndError};
 
 use arguments::Arguments;
-pub use context::{Context, Prepared, Returned};
+pub use context::{CallReturn, Context, PreparedCall};
 
 /// Checks the arguments of a call.
-pub fn prepare(call: &Call, context: &Context) -> Result<Prepared, EndError> {
+pub fn prepare(call: &Call, context: &Context) -> Result<PreparedCall, EndError> {
     let arguments = Arguments { call, context };
     match call.name.as_str() {
         "socket" => connect::socket(&arguments),

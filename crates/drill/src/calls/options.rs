@@ -3,18 +3,18 @@
 use narrows_packetdrill::{CallValue, EndError};
 
 use super::arguments::Arguments;
-use super::context::{Prepared, Returned};
+use super::context::{CallReturn, PreparedCall};
 use crate::sys;
 
 const INT_BYTES: usize = 4;
 
-pub fn fcntl(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn fcntl(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     let (fd, command) = (arguments.fd(0)?, arguments.int(1)?);
     let argument = if arguments.call.arguments.len() > 2 { arguments.int(2)? } else { 0 };
     Ok(Box::new(move || sys::fcntl(fd, command, argument).into()))
 }
 
-pub fn ioctl(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn ioctl(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(3)?;
     let (fd, request, wanted) = (arguments.fd(0)?, arguments.int(1)?, arguments.number_in_list(2)?);
     if i64::from(request) != crate::symbols::value("SIOCINQ").unwrap_or(0) {
@@ -24,7 +24,7 @@ pub fn ioctl(arguments: &Arguments) -> Result<Prepared, EndError> {
         let (result, found) = sys::inq(fd);
         let differs = result.is_ok() && i64::from(found) != wanted;
         let difference = differs.then(|| format!("{found} in memory, not {wanted}"));
-        Returned { difference, ..result.into() }
+        CallReturn { difference, ..result.into() }
     }))
 }
 
@@ -48,7 +48,7 @@ fn memory(arguments: &Arguments, place: usize) -> Result<Vec<u8>, EndError> {
     }
 }
 
-pub fn setsockopt(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn setsockopt(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(5)?;
     let (fd, level, name) = (arguments.fd(0)?, arguments.int(1)?, arguments.int(2)?);
     let (mut value, bytes) = (memory(arguments, 3)?, arguments.size(4)?);
@@ -57,7 +57,7 @@ pub fn setsockopt(arguments: &Arguments) -> Result<Prepared, EndError> {
     Ok(Box::new(move || sys::setsockopt(fd, level, name, &value, bytes).into()))
 }
 
-pub fn getsockopt(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn getsockopt(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(5)?;
     let (fd, level, name) = (arguments.fd(0)?, arguments.int(1)?, arguments.int(2)?);
     let wanted = memory(arguments, 3)?;
@@ -74,7 +74,7 @@ pub fn getsockopt(arguments: &Arguments) -> Result<Prepared, EndError> {
         } else {
             Some(format!("the value {found:02x?}, not {wanted:02x?}"))
         };
-        Returned { difference, ..result.into() }
+        CallReturn { difference, ..result.into() }
     }))
 }
 

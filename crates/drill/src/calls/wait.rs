@@ -4,10 +4,10 @@ use narrows_packetdrill::{Argument, CallValue, EndError};
 
 use super::arguments::Arguments;
 use super::connect::open_as;
-use super::context::{Prepared, Returned};
+use super::context::{CallReturn, PreparedCall};
 use crate::sys;
 
-pub fn poll(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn poll(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(3)?;
     let mut polled = Vec::new();
     let mut wanted = Vec::new();
@@ -27,11 +27,11 @@ pub fn poll(arguments: &Arguments) -> Result<Prepared, EndError> {
         let (result, found) = sys::poll(&polled, timeout_ms);
         let differs = result.is_ok() && found != wanted;
         let difference = differs.then(|| format!("the events {found:x?}, not {wanted:x?}"));
-        Returned { difference, ..result.into() }
+        CallReturn { difference, ..result.into() }
     }))
 }
 
-pub fn epoll_create(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn epoll_create(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(1)?;
     let (size, script) = (arguments.int(0)?, arguments.result());
     Ok(Box::new(move || open_as(sys::epoll_create(size), script)))
@@ -48,14 +48,14 @@ fn event(arguments: &Arguments, event: &Argument) -> Result<(u32, u64), EndError
     Ok((events, arguments.value(data)?.cast_unsigned()))
 }
 
-pub fn epoll_ctl(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn epoll_ctl(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(4)?;
     let (fd, operation, of) = (arguments.fd(0)?, arguments.int(1)?, arguments.fd(2)?);
     let (events, data) = event(arguments, arguments.at(3)?)?;
     Ok(Box::new(move || sys::epoll_ctl(fd, operation, of, events, data).into()))
 }
 
-pub fn epoll_wait(arguments: &Arguments) -> Result<Prepared, EndError> {
+pub fn epoll_wait(arguments: &Arguments) -> Result<PreparedCall, EndError> {
     arguments.count(4)?;
     let (fd, most, timeout_ms) = (arguments.fd(0)?, arguments.size(2)?, arguments.int(3)?);
     let list = arguments.at(1)?;
@@ -69,6 +69,6 @@ pub fn epoll_wait(arguments: &Arguments) -> Result<Prepared, EndError> {
         let (result, found) = sys::epoll_wait(fd, most, timeout_ms);
         let differs = found.iter().zip(&wanted).any(|(found, wanted)| found != wanted);
         let difference = differs.then(|| format!("the events {found:x?}, not {wanted:x?}"));
-        Returned { difference, ..result.into() }
+        CallReturn { difference, ..result.into() }
     }))
 }

@@ -46,7 +46,7 @@ pub struct ControlMessage {
 
 /// Flags and control messages of a received message.
 #[derive(Debug)]
-pub struct Received {
+pub struct ReceivedMessage {
     pub flags: i32,
     pub control: Vec<ControlMessage>,
 }
@@ -91,7 +91,7 @@ pub fn send_parts(fd: Fd, buffers: &mut [(Buffer, usize)], write: bool) -> Raw {
 }
 
 /// `recvmsg(2)`.
-pub fn recvmsg(fd: Fd, buffers: &mut [(Buffer, usize)], flags: i32) -> (Raw, Received) {
+pub fn recvmsg(fd: Fd, buffers: &mut [(Buffer, usize)], flags: i32) -> (Raw, ReceivedMessage) {
     let mut parts = parts(buffers);
     let mut control = vec![0u64; CONTROL_BYTES / 8];
     // SAFETY: plain data.
@@ -103,7 +103,7 @@ pub fn recvmsg(fd: Fd, buffers: &mut [(Buffer, usize)], flags: i32) -> (Raw, Rec
     // SAFETY: all pointers are to memory that outlives the call.
     let result = raw(unsafe { libc::recvmsg(fd, &raw mut message, flags) } as i64);
     let control = if result.is_ok() { control_messages(&message) } else { Vec::new() };
-    (result, Received { flags: message.msg_flags, control })
+    (result, ReceivedMessage { flags: message.msg_flags, control })
 }
 
 fn control_messages(message: &libc::msghdr) -> Vec<ControlMessage> {

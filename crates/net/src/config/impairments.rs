@@ -31,7 +31,7 @@ pub static IMPAIRMENTS: &[&Info] = &[
 ];
 
 /// How an impairment recognises and merges acknowledgements in packets' bodies.
-pub struct Acks<B> {
+pub struct AckHooks<B> {
     /// Whether a packet is a pure acknowledgement.
     pub is_ack: fn(&Packet<B>) -> bool,
     /// Whether the second, newer one contains all the information of the first; it may take over
@@ -86,7 +86,7 @@ pub fn impairment<B: Clone + Send + 'static>(
     choice: &Choice,
     mut random: Stream,
     end: Time,
-    acks: &Acks<B>,
+    acks: &AckHooks<B>,
 ) -> Box<dyn Element<B> + Send> {
     match choice.kind.as_str() {
         "loss" => {
@@ -183,8 +183,8 @@ mod tests {
     use super::*;
     use crate::config::{Value, check, info};
 
-    fn acks() -> Acks<u32> {
-        Acks { is_ack: |_| true, merge: |_, _| true }
+    fn acks() -> AckHooks<u32> {
+        AckHooks { is_ack: |_| true, merge: |_, _| true }
     }
 
     fn example(name: &str) -> Choice {

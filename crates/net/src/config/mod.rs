@@ -8,7 +8,7 @@ mod impairments;
 mod services;
 
 pub use crate::queue::{QUEUES, fits, queue};
-pub use impairments::{Acks, IMPAIRMENTS, impairment, impairment_fits};
+pub use impairments::{AckHooks, IMPAIRMENTS, impairment, impairment_fits};
 pub use narrows_base::registry::{
     Choice, Fault, Info, LimitUnit, Parameter, ParameterDefault, Role, Unit, Value, check, info,
 };

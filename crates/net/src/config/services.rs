@@ -3,7 +3,7 @@
 use narrows_base::{Bytes, Dscp, Rate, Stream, Time};
 
 use super::{Choice, Fault, Info};
-use crate::link::{AnyServed, Link, Served};
+use crate::link::{AnyServedLink, Link, ServedLink};
 use crate::queue::htb::Htb;
 use crate::queue::queue;
 use crate::queue::tbf::{Tbf, TbfParams};
@@ -45,7 +45,7 @@ pub enum AnyLink<B> {
     /// One packet after the other.
     Link(Link<B>),
     /// In batches or slots.
-    Served(AnyServed<B>),
+    Served(AnyServedLink<B>),
 }
 
 impl<B> AnyLink<B> {
@@ -124,7 +124,7 @@ pub fn link<B: Send + 'static>(parts: LinkChoice<'_>, seed: u64, name: &str) -> 
     let waiting = queue(parts.queue, parts.limit, random("queue"));
     let simple = |waiting: Queue<B>, rate| AnyLink::Link(Link::new(waiting, rate));
     let served = |waiting, service: Box<dyn Service<B> + Send>| {
-        AnyLink::Served(Served::with(waiting, service))
+        AnyLink::Served(ServedLink::with(waiting, service))
     };
     match parts.service.kind.as_str() {
         "constant" => simple(waiting, RateProcess::constant(parts.rate)),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use narrows_base::{Packet, Time};
 
 use crate::departures::Departures;
-use crate::element::{Departure, DropReason, Dropped, Element};
+use crate::element::{Departure, DropReason, DroppedPacket, Element};
 
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub trait Rule<B> {
 pub struct Filter<B, R> {
     rule: R,
     departures: Departures<B>,
-    dropped: VecDeque<Dropped<B>>,
+    dropped: VecDeque<DroppedPacket<B>>,
 }
 
 impl<B, R: Rule<B>> Filter<B, R> {
@@ -44,7 +44,9 @@ impl<B, R: Rule<B>> Element<B> for Filter<B, R> {
     fn receive(&mut self, packet: Packet<B>, now: Time) {
         match self.rule.fate(&packet, now) {
             Fate::Passes(at) => self.departures.push(at, packet),
-            Fate::Dropped(reason) => self.dropped.push_back(Dropped { packet, at: now, reason }),
+            Fate::Dropped(reason) => {
+                self.dropped.push_back(DroppedPacket { packet, at: now, reason });
+            }
         }
     }
 
@@ -62,7 +64,7 @@ impl<B, R: Rule<B>> Element<B> for Filter<B, R> {
         self.departures.len()
     }
 
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+    fn take_dropped(&mut self) -> Option<DroppedPacket<B>> {
         self.dropped.pop_front()
     }
 }

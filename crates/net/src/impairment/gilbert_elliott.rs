@@ -84,7 +84,7 @@ impl GilbertElliott {
     }
 
     /// Decides whether the next packet is lost.
-    pub fn strikes(&mut self) -> bool {
+    pub fn loses_next(&mut self) -> bool {
         let GilbertElliottParams { p, r, loss_bad, loss_good } = self.params;
         let (turn, loss) = if self.bad { (r.unwrap_or(1.0 - p), loss_bad) } else { (p, loss_good) };
         if self.random.chance(turn) {
@@ -96,7 +96,7 @@ impl GilbertElliott {
 
 impl<B> Rule<B> for GilbertElliott {
     fn fate(&mut self, _: &Packet<B>, now: Time) -> Fate {
-        if self.strikes() { Fate::Dropped(DropReason::RandomLoss) } else { Fate::Passes(now) }
+        if self.loses_next() { Fate::Dropped(DropReason::RandomLoss) } else { Fate::Passes(now) }
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
 
     fn fates(params: GilbertElliottParams) -> Vec<bool> {
         let mut loss = GilbertElliott::new(&params, Stream::new(1, "loss"));
-        (0..400_000).map(|_| loss.strikes()).collect()
+        (0..400_000).map(|_| loss.loses_next()).collect()
     }
 
     /// Bad p/(p+r) = 1/11 of the time, in bursts of 1/r = 10 packets.

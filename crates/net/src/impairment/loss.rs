@@ -53,7 +53,7 @@ impl RandomLoss {
 
     /// Decides whether the next packet is lost.
     #[inline]
-    pub fn strikes(&mut self) -> bool {
+    pub fn loses_next(&mut self) -> bool {
         self.random.chance(self.probability)
     }
 }
@@ -61,7 +61,7 @@ impl RandomLoss {
 impl<B> Rule<B> for RandomLoss {
     #[inline]
     fn fate(&mut self, _: &Packet<B>, now: Time) -> Fate {
-        if self.strikes() { Fate::Dropped(DropReason::RandomLoss) } else { Fate::Passes(now) }
+        if self.loses_next() { Fate::Dropped(DropReason::RandomLoss) } else { Fate::Passes(now) }
     }
 }
 

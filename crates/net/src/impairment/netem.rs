@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use narrows_base::registry::{Info, Parameter, ParameterDefault, Role, Unit};
 use narrows_base::{Duration, Packet, Stream, Time};
 
-use crate::element::{Departure, DropReason, Dropped, Element};
+use crate::element::{Departure, DropReason, DroppedPacket, Element};
 use crate::schedule::Schedule;
 
 /// The registry's entry.
@@ -75,7 +75,7 @@ pub struct Netem<B> {
     schedule: Schedule<B>,
     /// When the packets leave that count towards the limit, if there is one.
     leaving: BinaryHeap<Reverse<Time>>,
-    dropped: VecDeque<Dropped<B>>,
+    dropped: VecDeque<DroppedPacket<B>>,
 }
 
 impl<B> Netem<B> {
@@ -99,8 +99,8 @@ impl<B> Netem<B> {
         }
     }
 
-    /// Whether it holds as many packets as it may. Those that are due don't count, although they may
-    /// not have been taken yet.
+    /// Returns `true` if it holds as many packets as it may. Packets that are due don't count, even
+    /// if nobody has taken them yet.
     fn is_full(&mut self, now: Time) -> bool {
         let Some(limit) = self.params.limit else { return false };
         while self.leaving.peek().is_some_and(|at| at.0 <= now) {
@@ -133,7 +133,7 @@ impl<B> Netem<B> {
 impl<B> Element<B> for Netem<B> {
     fn receive(&mut self, packet: Packet<B>, now: Time) {
         if self.is_full(now) {
-            self.dropped.push_back(Dropped { packet, at: now, reason: DropReason::Overflow });
+            self.dropped.push_back(DroppedPacket { packet, at: now, reason: DropReason::Overflow });
         } else if self.goes_ahead() {
             self.counter = 0;
             self.schedule_exit(packet, now, now);
@@ -156,7 +156,7 @@ impl<B> Element<B> for Netem<B> {
         self.schedule.len()
     }
 
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+    fn take_dropped(&mut self) -> Option<DroppedPacket<B>> {
         self.dropped.pop_front()
     }
 }

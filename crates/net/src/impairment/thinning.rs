@@ -6,7 +6,7 @@ use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 use narrows_base::{Duration, FlowId, Packet, Time};
 
 use crate::departures::Departures;
-use crate::element::{Departure, DropReason, Dropped, Element};
+use crate::element::{Departure, DropReason, DroppedPacket, Element};
 
 /// The registry's entry.
 pub(crate) static INFO: Info = Info {
@@ -61,10 +61,10 @@ pub struct Thinning<B> {
     merge: Merge<B>,
     /// Which packets are held; others pass at once.
     concerns: fn(&Packet<B>) -> bool,
-    held: BTreeMap<FlowId, HeldAck<B>>,
+    held_acks: BTreeMap<FlowId, HeldAck<B>>,
     deadlines: BTreeSet<(Time, FlowId)>,
     departures: Departures<B>,
-    dropped: VecDeque<Dropped<B>>,
+    dropped: VecDeque<DroppedPacket<B>>,
     reached: Time,
 }
 
@@ -81,7 +81,7 @@ impl<B> Thinning<B> {
             params: *params,
             merge,
             concerns: |_| true,
-            held: BTreeMap::new(),
+            held_acks: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             departures: Departures::new(),
             dropped: VecDeque::new(),
@@ -107,7 +107,7 @@ impl<B> Thinning<B> {
     }
 
     fn take(&mut self, flow: FlowId) -> Option<HeldAck<B>> {
-        let held = self.held.remove(&flow)?;
+        let held = self.held_acks.remove(&flow)?;
         self.deadlines.remove(&(held.due, flow));
         Some(held)
     }
@@ -117,13 +117,13 @@ impl<B> Thinning<B> {
             return self.departures.push(now, held.packet);
         }
         self.deadlines.insert((held.due, held.packet.flow));
-        self.held.insert(held.packet.flow, held);
+        self.held_acks.insert(held.packet.flow, held);
     }
 
     /// The packet to hold instead of `old` and `packet`, which may combine both.
     fn combine(&mut self, old: HeldAck<B>, mut packet: Packet<B>, now: Time) -> HeldAck<B> {
         if (self.merge)(&old.packet, &mut packet) {
-            let dropped = Dropped { packet: old.packet, at: now, reason: DropReason::Merged };
+            let dropped = DroppedPacket { packet: old.packet, at: now, reason: DropReason::Merged };
             self.dropped.push_back(dropped);
             return HeldAck { packet, count: old.count + 1, due: old.due };
         }
@@ -156,10 +156,10 @@ impl<B> Element<B> for Thinning<B> {
     }
 
     fn packet_count(&self) -> usize {
-        self.held.len() + self.departures.len()
+        self.held_acks.len() + self.departures.len()
     }
 
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+    fn take_dropped(&mut self) -> Option<DroppedPacket<B>> {
         self.dropped.pop_front()
     }
 }

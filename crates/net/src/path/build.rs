@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use narrows_base::{Dscp, Duration, Stream, Time};
 
-use super::config::{Direction, FIRST_LINK, PathConfig, Spot};
+use super::config::{Direction, FIRST_LINK, ImpairmentPlace, PathConfig};
 use super::element::PathElement;
-use crate::config::{self, Acks, LinkChoice};
+use crate::config::{self, AckHooks, LinkChoice};
 use crate::impairment::loss::RandomLoss;
 use crate::line::Line;
 
@@ -45,7 +45,7 @@ pub struct Conditions<'a, B> {
     /// Two-way delay of each flow without queueing.
     pub round_trips: &'a [Duration],
     /// How acknowledgements are recognised and merged.
-    pub acks: Acks<B>,
+    pub acks: AckHooks<B>,
     /// The DSCP of each flow's packets on the links forward and backward, see [`dscps`].
     pub dscps: [Vec<Dscp>; 2],
 }
@@ -116,8 +116,8 @@ impl<B: Clone + Send + 'static> Path<B> {
             let id = self.add(PathElement::Impairment(element));
             let row = self.at_mut(impairment.direction);
             match impairment.at {
-                Spot::Before => row.before.push(id),
-                Spot::Behind => row.behind.push(id),
+                ImpairmentPlace::Before => row.before.push(id),
+                ImpairmentPlace::Behind => row.behind.push(id),
             }
         }
     }
@@ -170,7 +170,7 @@ impl<B> Path<B> {
     /// The elements that a flow passes in a direction: the row and its line, but only those forward
     /// links that `only` names, if it names any.
     #[must_use]
-    pub fn way(&self, direction: Direction, flow: usize, only: Option<&[String]>) -> Vec<usize> {
+    pub fn route(&self, direction: Direction, flow: usize, only: Option<&[String]>) -> Vec<usize> {
         let named = |link: usize, names: &[String]| names.contains(&self.names[link]);
         let forward = |id: usize| self.forward.links.iter().position(|&link| link == id);
         let mut way = self.row(direction);

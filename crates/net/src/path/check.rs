@@ -74,7 +74,7 @@ impl PathConfig {
     /// The faults of a flow's route: a flow in `reverse` without a reverse link, and `links` that
     /// aren't on the path. The places are `reverse` and `links`.
     #[must_use]
-    pub fn way_faults(&self, reverse: bool, links: Option<&[String]>) -> Vec<PathError> {
+    pub fn route_faults(&self, reverse: bool, links: Option<&[String]>) -> Vec<PathError> {
         let mut faults = Vec::new();
         if reverse && self.reverse.is_none() {
             let need = "a [path.reverse] with a rate, too,";

@@ -107,7 +107,7 @@ pub struct Impairment {
     /// The direction of the packets.
     pub direction: Direction,
     /// Its place.
-    pub at: Spot,
+    pub at: ImpairmentPlace,
     /// The impairment with all its parameters.
     #[serde(flatten)]
     pub element: Choice,
@@ -126,7 +126,7 @@ pub enum Direction {
 /// The place of an impairment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Spot {
+pub enum ImpairmentPlace {
     /// Before the links of the direction.
     Before,
     /// Behind them.

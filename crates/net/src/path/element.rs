@@ -3,16 +3,16 @@
 use narrows_base::{Packet, Time};
 
 use crate::config::AnyLink;
-use crate::element::{Departure, Dropped, Element};
+use crate::element::{Departure, DroppedPacket, Element};
 use crate::line::Line;
-use crate::link::{AnyServed, Link, QueueState};
+use crate::link::{AnyServedLink, Link, QueueState};
 
 /// One element of a path; the busiest kinds without a dynamic call.
 pub enum PathElement<B> {
     /// A link that sends one packet after the other.
     Link(Link<B>),
     /// A link with another service.
-    Served(AnyServed<B>),
+    Served(AnyServedLink<B>),
     /// A pure delay.
     Line(Line<B>),
     /// An impairment.
@@ -41,14 +41,14 @@ macro_rules! forward {
 }
 
 impl<B> PathElement<B> {
-    /// Whether it is a link, whatever its service.
+    /// Returns `true` for a link with any service.
     #[inline]
     #[must_use]
     pub const fn is_link(&self) -> bool {
         matches!(self, Self::Link(_) | Self::Served(_))
     }
 
-    /// Whether it only delays.
+    /// Returns `true` if the element only delays packets.
     #[inline]
     #[must_use]
     pub const fn is_line(&self) -> bool {
@@ -91,7 +91,7 @@ impl<B> Element<B> for PathElement<B> {
     }
 
     #[inline]
-    fn take_dropped(&mut self) -> Option<Dropped<B>> {
+    fn take_dropped(&mut self) -> Option<DroppedPacket<B>> {
         forward!(self, element => element.take_dropped())
     }
 }

@@ -10,5 +10,5 @@ mod element;
 
 pub use build::{Conditions, Path, dscps};
 pub use check::PathError;
-pub use config::{Direction, FIRST_LINK, Impairment, LinkConfig, PathConfig, Spot};
+pub use config::{Direction, FIRST_LINK, Impairment, ImpairmentPlace, LinkConfig, PathConfig};
 pub use element::PathElement;

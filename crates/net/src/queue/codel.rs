@@ -6,10 +6,10 @@ use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 use super::control_law::SquareRoot;
 use super::control_law::{Control, Head, Law};
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, FRAME, Waiting};
+use super::waiting::{FRAME, PeekedPacket, Waiting};
 use crate::element::DropReason;
 
 /// The parameters of `tc`'s codel; the defaults are Linux's (`codel_init`).
@@ -73,7 +73,7 @@ impl Default for CoDelParams {
     }
 }
 
-impl Registered for CoDelParams {
+impl NamedDiscipline for CoDelParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = CoDel<B>;
@@ -90,7 +90,7 @@ pub struct CoDel<B> {
     law: Law,
     control: Control,
     waiting: Waiting<B>,
-    ahead: Ahead,
+    ahead: PeekedPacket,
 }
 
 impl<B> CoDel<B> {
@@ -106,7 +106,7 @@ impl<B> CoDel<B> {
             law,
             control: Control::default(),
             waiting: Waiting::new(),
-            ahead: Ahead::default(),
+            ahead: PeekedPacket::default(),
         }
     }
 }
@@ -129,7 +129,7 @@ impl<B> QueueDiscipline<B> for CoDel<B> {
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.ahead = Ahead::of(ahead);
+        self.ahead = PeekedPacket::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

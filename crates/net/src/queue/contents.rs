@@ -2,7 +2,7 @@
 
 use narrows_base::{Bytes, Packet};
 
-use super::waiting::{Ahead, frame_bytes};
+use super::waiting::{PeekedPacket, frame_bytes};
 
 /// The sum over all queues of a discipline, and a packet that was dequeued ahead.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,7 +10,7 @@ pub(super) struct Contents {
     packets: usize,
     bytes: u64,
     frame_bytes: u64,
-    ahead: Ahead,
+    ahead: PeekedPacket,
 }
 
 impl Contents {
@@ -31,7 +31,7 @@ impl Contents {
     }
 
     pub(super) fn count_ahead<B>(&mut self, packet: Option<&Packet<B>>) {
-        self.ahead = Ahead::of(packet);
+        self.ahead = PeekedPacket::of(packet);
     }
 
     /// Packets that count against a limit.

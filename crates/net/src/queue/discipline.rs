@@ -27,7 +27,7 @@ pub trait QueueDiscipline<B> {
     /// The packets that wait.
     fn len(&self) -> usize;
 
-    /// Whether no packet waits.
+    /// Returns `true` if no packet waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -6,10 +6,10 @@ use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role,
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, Waiting};
+use super::waiting::{PeekedPacket, Waiting};
 use crate::element::DropReason;
 
 /// The parameters of RFC 8034, with its defaults; Linux doesn't have it. The rates and the buffer
@@ -107,7 +107,7 @@ impl Default for DocsisPieParams {
     }
 }
 
-impl Registered for DocsisPieParams {
+impl NamedDiscipline for DocsisPieParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = DocsisPie<B>;
@@ -145,7 +145,7 @@ pub struct DocsisPie<T> {
     params: DocsisPieParams,
     random: Stream,
     waiting: Waiting<T>,
-    ahead: Ahead,
+    ahead: PeekedPacket,
     next_update: Time,
     state: State,
     /// For a packet of mean size; above 1, larger packets are dropped with certainty.
@@ -173,7 +173,7 @@ impl<T> DocsisPie<T> {
             params: *params,
             random,
             waiting: Waiting::new(),
-            ahead: Ahead::default(),
+            ahead: PeekedPacket::default(),
             next_update: Time::ZERO + params.interval,
             state: State::Inactive,
             probability: 0.0,
@@ -208,8 +208,8 @@ impl<T> DocsisPie<T> {
             + (backlog - at_peak) / bytes_per_sec(self.params.max_sustained_rate)
     }
 
-    /// Whether the packet is dropped early (`drop_early`).
-    fn strikes(&mut self, size: u32) -> bool {
+    /// Returns `true` if the packet is dropped early (`drop_early`).
+    fn drops_early(&mut self, size: u32) -> bool {
         if !self.burst_left.is_zero() {
             return false;
         }
@@ -318,7 +318,7 @@ impl<T> QueueDiscipline<T> for DocsisPie<T> {
         if self.waiting.bytes() + self.ahead.bytes + packet.bytes() > self.params.buffer {
             self.accumulated = 0.0;
             verdicts.drop(packet, now, DropReason::Overflow);
-        } else if self.strikes(packet.size) {
+        } else if self.drops_early(packet.size) {
             verdicts.drop(packet, now, DropReason::Early);
         } else {
             self.waiting.push(packet, now);
@@ -333,7 +333,7 @@ impl<T> QueueDiscipline<T> for DocsisPie<T> {
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<T>>) {
-        self.ahead = Ahead::of(ahead);
+        self.ahead = PeekedPacket::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {
@@ -394,7 +394,7 @@ mod tests {
     fn a_probability_of_zero_forgets_what_added_up_even_while_inactive() {
         let mut queue = fill_queue(&DocsisPieParams::default(), 1);
         queue.accumulated = 8.4;
-        assert!(!queue.strikes(1_000));
+        assert!(!queue.drops_early(1_000));
         assert_eq!((queue.accumulated, queue.state), (0.0, State::Inactive));
     }
 

@@ -6,7 +6,7 @@ use narrows_base::registry::{Info, LimitUnit, Role, Values};
 use narrows_base::{Bytes, Packet, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::Registered;
+use super::entry::NamedDiscipline;
 use super::limit::{Capacity, Limit};
 use super::verdicts::Verdicts;
 use crate::element::DropReason;
@@ -22,7 +22,7 @@ pub(crate) static INFO: Info = Info {
     parameters: &[],
 };
 
-impl Registered for DropTail<()> {
+impl NamedDiscipline for DropTail<()> {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = DropTail<B>;

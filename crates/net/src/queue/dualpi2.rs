@@ -6,10 +6,10 @@ use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role,
 use narrows_base::{Bytes, Duration, Ecn, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, FRAME, Waiting, frame_bytes};
+use super::waiting::{FRAME, PeekedPacket, Waiting, frame_bytes};
 use crate::element::DropReason;
 
 /// The parameters of `tc`'s dualpi2; the defaults are Linux's
@@ -125,7 +125,7 @@ impl Default for DualPi2Params {
     }
 }
 
-impl Registered for DualPi2Params {
+impl NamedDiscipline for DualPi2Params {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = DualPi2<B>;
@@ -137,7 +137,7 @@ impl Registered for DualPi2Params {
 
 /// The decision on a packet by the base probability.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum BaseDecision {
     Nothing,
     Mark,
     Drop,
@@ -152,7 +152,7 @@ pub struct DualPi2<B> {
     random: Stream,
     classic: Waiting<B>,
     l4s: Waiting<B>,
-    ahead: Ahead,
+    ahead: PeekedPacket,
     /// Whether the step applies, for each packet of the L4S queue.
     may_step: VecDeque<bool>,
     next_update: Time,
@@ -179,7 +179,7 @@ impl<B> DualPi2<B> {
             random,
             classic: Waiting::new(),
             l4s: Waiting::new(),
-            ahead: Ahead::default(),
+            ahead: PeekedPacket::default(),
             may_step: VecDeque::new(),
             next_update: Time::ZERO + params.tupdate,
             probability: 0.0,
@@ -228,23 +228,23 @@ impl<B> DualPi2<B> {
 
     /// The decision on a packet by the coupled probability (`must_drop`).
     /// `frames` are the bytes that wait.
-    fn wish(&mut self, l4s: bool, capable: bool, frames: u64) -> Wish {
+    fn decide(&mut self, l4s: bool, capable: bool, frames: u64) -> BaseDecision {
         if frames < 2 * u64::from(FRAME) {
-            return Wish::Nothing;
+            return BaseDecision::Nothing;
         }
         let base = self.probability;
         let coupled = base * f64::from(self.params.coupling_factor);
         let overload = coupled > 1.0;
         if l4s && !overload {
-            return if self.roll(coupled) { Wish::Mark } else { Wish::Nothing };
+            return if self.roll(coupled) { BaseDecision::Mark } else { BaseDecision::Nothing };
         }
         let may_drop = !l4s || self.params.drop_on_overload;
         let struck = may_drop && self.roll(base) && self.roll(base);
         match (l4s, struck) {
-            (true, false) => Wish::Mark,
-            (false, false) => Wish::Nothing,
-            (false, true) if capable && !overload => Wish::Mark,
-            (_, true) => Wish::Drop,
+            (true, false) => BaseDecision::Mark,
+            (false, false) => BaseDecision::Nothing,
+            (false, true) if capable && !overload => BaseDecision::Mark,
+            (_, true) => BaseDecision::Drop,
         }
     }
 
@@ -278,13 +278,13 @@ impl<B> DualPi2<B> {
     ) -> Option<Packet<B>> {
         let Candidate { packet, l4s, step, weight } = candidate;
         let change = weight * frame_bytes(&packet).cast_signed();
-        let wish = if self.params.drop_enqueue {
-            Wish::Nothing
+        let decision = if self.params.drop_enqueue {
+            BaseDecision::Nothing
         } else {
-            self.wish(l4s, packet.ecn.is_capable(), self.frames())
+            self.decide(l4s, packet.ecn.is_capable(), self.frames())
         };
-        let mut packet = fulfil(wish, packet, now, verdicts)?;
-        if step && wish != Wish::Mark {
+        let mut packet = apply(decision, packet, now, verdicts)?;
+        if step && decision != BaseDecision::Mark {
             let _ = verdicts.mark(&mut packet);
         }
         self.credit += change;
@@ -302,17 +302,17 @@ struct Candidate<B> {
 }
 
 /// Carries out a decision; returns the packet unless it was dropped.
-fn fulfil<B>(
-    wish: Wish,
+fn apply<B>(
+    decision: BaseDecision,
     mut packet: Packet<B>,
     now: Time,
     verdicts: &mut Verdicts<B>,
 ) -> Option<Packet<B>> {
-    if wish == Wish::Drop {
+    if decision == BaseDecision::Drop {
         verdicts.drop(packet, now, DropReason::Early);
         return None;
     }
-    if wish == Wish::Mark {
+    if decision == BaseDecision::Mark {
         let _ = verdicts.mark(&mut packet);
     }
     Some(packet)
@@ -324,12 +324,12 @@ impl<B> QueueDiscipline<B> for DualPi2<B> {
             return verdicts.drop(packet, now, DropReason::Overflow);
         }
         let l4s = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);
-        let wish = if self.params.drop_enqueue {
-            self.wish(l4s, packet.ecn.is_capable(), self.frames())
+        let decision = if self.params.drop_enqueue {
+            self.decide(l4s, packet.ecn.is_capable(), self.frames())
         } else {
-            Wish::Nothing
+            BaseDecision::Nothing
         };
-        let Some(packet) = fulfil(wish, packet, now, verdicts) else { return };
+        let Some(packet) = apply(decision, packet, now, verdicts) else { return };
         if l4s {
             self.may_step.push_back(self.l4s.len() as u64 >= self.params.min_qlen_step);
             self.l4s.push(packet, now);
@@ -349,7 +349,7 @@ impl<B> QueueDiscipline<B> for DualPi2<B> {
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.ahead = Ahead::of(ahead);
+        self.ahead = PeekedPacket::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

@@ -8,7 +8,7 @@ use super::limit::Limit;
 use super::waiting::FRAME;
 
 /// A discipline that a scenario can name.
-pub(crate) trait Registered {
+pub(crate) trait NamedDiscipline {
     /// Its description.
     const INFO: &'static Info;
 

@@ -6,7 +6,7 @@ use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role,
 use narrows_base::{Bytes, Duration, FlowId, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
 use super::waiting::{FRAME, Waiting, frame_bytes};
@@ -96,7 +96,7 @@ impl Default for FqParams {
     }
 }
 
-impl Registered for FqParams {
+impl NamedDiscipline for FqParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = Fq<B>;

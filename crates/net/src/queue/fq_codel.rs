@@ -6,7 +6,7 @@ use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 use super::contents::Contents;
 use super::control_law::{Control, Head, Law};
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::flow_hash::FlowHash;
 use super::limit::Limit;
 use super::turns::Turns;
@@ -88,7 +88,7 @@ impl Default for FqCoDelParams {
     }
 }
 
-impl Registered for FqCoDelParams {
+impl NamedDiscipline for FqCoDelParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = FqCoDel<B>;

@@ -7,7 +7,7 @@ use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::contents::Contents;
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::flow_hash::FlowHash;
 use super::limit::Limit;
 use super::pie::{self, MAX_PROB, Pie, PieParams};
@@ -79,7 +79,7 @@ impl Default for FqPieParams {
     }
 }
 
-impl Registered for FqPieParams {
+impl NamedDiscipline for FqPieParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = FqPie<B>;

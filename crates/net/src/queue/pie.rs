@@ -4,10 +4,10 @@ use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role,
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::limit::Limit;
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, FRAME, Waiting, frame_bytes};
+use super::waiting::{FRAME, PeekedPacket, Waiting, frame_bytes};
 use crate::element::DropReason;
 
 /// The parameters of `tc`'s pie; the defaults are Linux's (`pie_params_init`).
@@ -109,7 +109,7 @@ impl Default for PieParams {
     }
 }
 
-impl Registered for PieParams {
+impl NamedDiscipline for PieParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = Pie<B>;
@@ -135,7 +135,7 @@ pub struct Pie<B> {
     target: i64,
     random: Stream,
     waiting: Waiting<B>,
-    ahead: Ahead,
+    ahead: PeekedPacket,
     next_update: Time,
     /// As a part of 2^56 - 1.
     prob: i64,
@@ -161,7 +161,7 @@ impl<B> Pie<B> {
             target: ticks(params.target.as_nanos()),
             random,
             waiting: Waiting::new(),
-            ahead: Ahead::default(),
+            ahead: PeekedPacket::default(),
             next_update: Time::ZERO + params.first_update,
             prob: 0,
             accu_prob: 0,
@@ -179,8 +179,8 @@ impl<B> Pie<B> {
         self.prob as f64 / MAX_PROB as f64
     }
 
-    /// Whether PIE drops or marks the packet (`pie_drop_early`).
-    fn strikes(&mut self, packet: &Packet<B>) -> bool {
+    /// Returns `true` if PIE drops or marks the packet (`pie_drop_early`).
+    fn drops_early(&mut self, packet: &Packet<B>) -> bool {
         let low = self.qdelay < self.target / 2 && self.prob < MAX_PROB / 5;
         let backlog = self.waiting.frame_bytes() + self.ahead.frame_bytes;
         if self.burst_left > 0 || low || backlog < 2 * u64::from(FRAME) {
@@ -232,7 +232,7 @@ impl<B> Pie<B> {
         verdicts: &mut Verdicts<B>,
         most_marked: i64,
     ) -> bool {
-        if self.strikes(&packet) {
+        if self.drops_early(&packet) {
             let mark = self.params.ecn && self.prob <= most_marked;
             if !mark || !verdicts.mark(&mut packet) {
                 self.accu_prob = 0;
@@ -250,7 +250,7 @@ impl<B> Pie<B> {
         verdicts.drop(packet, now, DropReason::Overflow);
     }
 
-    /// Whether an update would change nothing.
+    /// Returns `true` if an update would change nothing.
     pub(super) fn is_at_rest(&self) -> bool {
         let full = ticks(self.params.burst.as_nanos());
         (self.prob, self.accu_prob, self.qdelay, self.qdelay_old) == (0, 0, 0, 0)
@@ -312,7 +312,7 @@ impl<B> QueueDiscipline<B> for Pie<B> {
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.ahead = Ahead::of(ahead);
+        self.ahead = PeekedPacket::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {
@@ -420,13 +420,17 @@ mod tests {
     #[test]
     fn short_delays_small_backlogs_and_bursts_are_spared() {
         let params = PieParams::default();
-        let strikes = |pie: Pie<u32>| !gaps(pie).is_empty();
-        assert!(!strikes(holding(9, 0.19, 7, &params)) && strikes(holding(9, 0.19, 8, &params)));
-        assert!(strikes(holding(9, 0.21, 7, &params)), "not at probabilities above 20 %");
-        assert!(!strikes(holding(1, 0.5, 20, &params)) && strikes(holding(2, 0.5, 20, &params)));
+        let drops_early = |pie: Pie<u32>| !gaps(pie).is_empty();
+        assert!(
+            !drops_early(holding(9, 0.19, 7, &params)) && drops_early(holding(9, 0.19, 8, &params))
+        );
+        assert!(drops_early(holding(9, 0.21, 7, &params)), "not at probabilities above 20 %");
+        assert!(
+            !drops_early(holding(1, 0.5, 20, &params)) && drops_early(holding(2, 0.5, 20, &params))
+        );
         let mut burst = holding(9, 0.5, 20, &params);
         burst.burst_left = 1;
-        assert!(!strikes(burst));
+        assert!(!drops_early(burst));
     }
 
     /// At 10 %, 8 packets are safe, each of the next is hit at random, and the accumulated

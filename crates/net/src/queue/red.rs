@@ -4,11 +4,11 @@ use narrows_base::registry::{Fault, Info, LimitUnit, Parameter, ParameterDefault
 use narrows_base::{Bytes, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::limit::Limit;
 use super::red_average::{Average, weight_log};
 use super::verdicts::Verdicts;
-use super::waiting::{Ahead, Waiting, frame_bytes};
+use super::waiting::{PeekedPacket, Waiting, frame_bytes};
 use crate::element::DropReason;
 
 /// The parameters of `tc`'s red; the defaults are `tc`'s where it has one. All
@@ -123,7 +123,7 @@ impl Default for RedParams {
     }
 }
 
-impl Registered for RedParams {
+impl NamedDiscipline for RedParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = Red<B>;
@@ -165,7 +165,7 @@ impl RedParams {
         self.burst.map_or(room / self.avpkt.get().saturating_mul(3), u64::from)
     }
 
-    /// Whether there is a weight of the average for this burst; otherwise `tc` refuses it.
+    /// Returns `true` if the average has a weight for this burst; `tc` refuses the others.
     #[must_use]
     pub fn burst_fits(&self) -> bool {
         weight_log(self.thresholds().0, self.burst_packets(), self.avpkt.get()).is_some()
@@ -192,7 +192,7 @@ pub struct Red<B> {
     params: RedParams,
     random: Stream,
     waiting: Waiting<B>,
-    ahead: Ahead,
+    ahead: PeekedPacket,
     average: Average,
     min: u64,
     max: u64,
@@ -230,7 +230,7 @@ impl<B> Red<B> {
             params: *params,
             random,
             waiting: Waiting::new(),
-            ahead: Ahead::default(),
+            ahead: PeekedPacket::default(),
             average: Average::new(min, params.burst_packets(), avpkt, params.bandwidth),
             min,
             max,
@@ -269,7 +269,7 @@ impl<B> Red<B> {
         (self.random.next_u64() >> 32) / per_byte
     }
 
-    /// Whether the packet is admitted, perhaps with a mark.
+    /// Returns `true` if the packet is admitted, perhaps with a mark.
     fn admits(&self, action: Action, packet: &mut Packet<B>, verdicts: &mut Verdicts<B>) -> bool {
         let forced = action == Action::Forced && self.params.harddrop;
         if action == Action::Nothing {
@@ -313,7 +313,7 @@ impl<B> QueueDiscipline<B> for Red<B> {
     }
 
     fn count_ahead(&mut self, ahead: Option<&Packet<B>>) {
-        self.ahead = Ahead::of(ahead);
+        self.ahead = PeekedPacket::of(ahead);
     }
 
     fn backlog(&self) -> Bytes {

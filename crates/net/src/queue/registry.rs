@@ -11,7 +11,7 @@ use super::codel::{CoDel, CoDelParams};
 use super::docsis_pie::{DocsisPie, DocsisPieParams};
 use super::drop_tail::DropTail;
 use super::dualpi2::{DualPi2, DualPi2Params};
-use super::entry::Registered;
+use super::entry::NamedDiscipline;
 use super::fq::{Fq, FqParams};
 use super::fq_codel::{FqCoDel, FqCoDelParams};
 use super::fq_pie::{FqPie, FqPieParams};
@@ -39,7 +39,7 @@ macro_rules! disciplines {
 
         /// Every queue discipline, by name.
         pub static QUEUES: &[&Info] =
-            &[<$drop_tail as Registered>::INFO, $(<$params as Registered>::INFO),*];
+            &[<$drop_tail as NamedDiscipline>::INFO, $(<$params as NamedDiscipline>::INFO),*];
 
         /// Checks whether a checked queue discipline can have this capacity, and its parameters fit
         /// together.
@@ -47,8 +47,8 @@ macro_rules! disciplines {
         /// # Errors
         /// The fault; the key `limit` is the capacity.
         pub fn fits(info: &Info, choice: &Choice, limit: Limit) -> Result<(), Fault> {
-            room_fits(info, limit)?;
-            $(if info.name == <$params as Registered>::INFO.name {
+            check_limit(info, limit)?;
+            $(if info.name == <$params as NamedDiscipline>::INFO.name {
                 return <$params>::fits(&choice.parameters, limit);
             })*
             Ok(())
@@ -60,10 +60,10 @@ macro_rules! disciplines {
         /// If it wasn't.
         #[must_use]
         pub fn queue<B: Send + 'static>(choice: &Choice, limit: Limit, random: Stream) -> Queue<B> {
-            if choice.kind == <$drop_tail as Registered>::INFO.name {
+            if choice.kind == <$drop_tail as NamedDiscipline>::INFO.name {
                 return <$drop_tail>::build(&choice.parameters, limit, random).into();
             }
-            $(if choice.kind == <$params as Registered>::INFO.name {
+            $(if choice.kind == <$params as NamedDiscipline>::INFO.name {
                 return <$params>::build(&choice.parameters, limit, random).into();
             })*
             panic!("a queue discipline {}: it wasn't checked", choice.kind)
@@ -87,7 +87,7 @@ disciplines! {
 }
 boxed!(Tbf);
 
-fn room_fits(info: &Info, limit: Limit) -> Result<(), Fault> {
+fn check_limit(info: &Info, limit: Limit) -> Result<(), Fault> {
     let fault = |found: u64, unit, need: &str| {
         Err(Fault::new("limit", format!("{found} {unit}"), format!("{need} for {}", info.name)))
     };

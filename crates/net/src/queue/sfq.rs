@@ -5,7 +5,7 @@ use narrows_base::{Bytes, Packet, Rate, Stream, Time};
 
 use super::contents::Contents;
 use super::discipline::QueueDiscipline;
-use super::entry::{self, Registered};
+use super::entry::{self, NamedDiscipline};
 use super::flow_hash::FlowHash;
 use super::limit::Limit;
 use super::turns::Turns;
@@ -90,7 +90,7 @@ impl Default for SfqParams {
     }
 }
 
-impl Registered for SfqParams {
+impl NamedDiscipline for SfqParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = Sfq<B>;

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use narrows_base::{Ecn, Packet, Time};
 
-use crate::element::{DropReason, Dropped};
+use crate::element::{DropReason, DroppedPacket};
 
 /// The drops and marks of a queue discipline: drops are returned, marks are counted. It costs
 /// nothing while there are none.
 #[derive(Clone, Debug)]
 pub struct Verdicts<B> {
-    dropped: VecDeque<Dropped<B>>,
+    dropped: VecDeque<DroppedPacket<B>>,
     dropped_packets: u64,
     marked_packets: u64,
 }
@@ -25,7 +25,7 @@ impl<B> Verdicts<B> {
     /// Drops `packet` at the instant `at`.
     pub fn drop(&mut self, packet: Packet<B>, at: Time, reason: DropReason) {
         self.dropped_packets += 1;
-        self.dropped.push_back(Dropped { packet, at, reason });
+        self.dropped.push_back(DroppedPacket { packet, at, reason });
     }
 
     /// Marks `packet` as having met congestion (RFC 3168 section 5). False, without effect, if the
@@ -40,7 +40,7 @@ impl<B> Verdicts<B> {
         true
     }
 
-    /// Whether there is a drop that hasn't been taken yet.
+    /// Returns `true` if a dropped packet hasn't been taken yet.
     #[inline]
     #[must_use]
     pub fn has_dropped(&self) -> bool {
@@ -49,7 +49,7 @@ impl<B> Verdicts<B> {
 
     /// The next drop that hasn't been taken yet.
     #[inline]
-    pub fn take_dropped(&mut self) -> Option<Dropped<B>> {
+    pub fn take_dropped(&mut self) -> Option<DroppedPacket<B>> {
         self.dropped.pop_front()
     }
 

@@ -27,16 +27,16 @@ fn further_frames(size: u32) -> u64 {
     if size <= FULL_PACKET { 0 } else { u64::from(size.div_ceil(FULL_PACKET)) - 1 }
 }
 
-/// A packet that was dequeued ahead but still counts as waiting, or none.
+/// A packet that was peeked at (`qdisc_peek_dequeued`) and still counts as waiting, or none.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ahead {
+pub(super) struct PeekedPacket {
     /// 0 or 1.
     pub(super) packets: usize,
     pub(super) bytes: Bytes,
     pub(super) frame_bytes: u64,
 }
 
-impl Ahead {
+impl PeekedPacket {
     pub(super) fn of<B>(packet: Option<&Packet<B>>) -> Self {
         packet.map_or_else(Self::default, |packet| Self {
             packets: 1,

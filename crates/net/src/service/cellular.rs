@@ -161,11 +161,12 @@ mod tests {
     use narrows_base::{Ecn, FlowId};
 
     use super::*;
-    use crate::{DropTail, Element as _, Limit, Served};
+    use crate::{DropTail, Element as _, Limit, ServedLink};
 
     /// Departures in ms of packets of 1,000 bytes that arrive at these us.
     fn departures(params: CellularParams, arrivals: &[u64]) -> Vec<u64> {
-        let mut link = Served::with(DropTail::new(Limit::Packets(10_000)), Cellular::new(&params));
+        let mut link =
+            ServedLink::with(DropTail::new(Limit::Packets(10_000)), Cellular::new(&params));
         for &micros in arrivals {
             let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::NotEct, body: () };
             link.receive(packet, Time::from_nanos(micros * 1_000));

@@ -117,8 +117,8 @@ impl SteppedRate {
                 self.next += 1;
                 continue;
             }
-            let room = until.map(|until| u128::from((until - now).as_nanos()));
-            let Some(possible) = room.map(|nanos| nanos * u128::from(self.rate)) else { break };
+            let nanos = until.map(|until| u128::from((until - now).as_nanos()));
+            let Some(possible) = nanos.map(|nanos| nanos * u128::from(self.rate)) else { break };
             // A packet that ends as the rate changes ends at the old rate.
             if left <= possible && self.rate > 0 {
                 break;

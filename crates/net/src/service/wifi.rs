@@ -202,12 +202,12 @@ mod tests {
     use narrows_base::{Ecn, FlowId};
 
     use super::*;
-    use crate::{DropTail, Element as _, Limit, Served};
+    use crate::{DropTail, Element as _, Limit, ServedLink};
 
     /// Departures in us of packets of 1,000 bytes that arrive then.
     fn departures(params: WifiParams, arrivals: &[u64]) -> Vec<u64> {
         let queue = DropTail::new(Limit::Packets(1_000));
-        let mut link = Served::with(queue, Wifi::new(&params, Stream::new(1, "batch")));
+        let mut link = ServedLink::with(queue, Wifi::new(&params, Stream::new(1, "batch")));
         for &micros in arrivals {
             let packet = Packet { flow: FlowId(0), size: 1_000, ecn: Ecn::NotEct, body: () };
             link.receive(packet, Time::from_nanos(micros * 1_000));

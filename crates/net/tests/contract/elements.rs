@@ -5,13 +5,13 @@ use narrows_net::{
     Cellular, CellularParams, CopyLine, DropTail, Duplication, Element, Filter, GilbertElliott,
     GilbertElliottParams, Jitter, Limit, Line, Link, Merge, Netem, NetemParams, Outage, OutageMode,
     Overtaking, Pipe, Policer, PolicerParams, Queue, QueueDiscipline, RandomLoss, RateProcess,
-    Route, Served, SteppedRate, Thinning, ThinningParams, Trace, Wifi, WifiParams,
+    Route, ServedLink, SteppedRate, Thinning, ThinningParams, Trace, Wifi, WifiParams,
 };
 
 use crate::contract::Body;
 use crate::contract::queues::{Discipline, queue};
 use crate::contract::stack::Stack;
-use crate::contract::test_queues::{Gate, Managed};
+use crate::contract::test_queues::{Gate, ManagedQueue};
 use crate::contract::traffic::{TICK, pick};
 
 /// At this rate a full packet takes one [`TICK`].
@@ -83,7 +83,7 @@ pub const KINDS: [Kind; 31] = [
 ];
 
 impl Kind {
-    /// Whether packets leave in the order of their arrival.
+    /// Returns `true` if packets leave in the order of their arrival.
     pub fn keeps_order(self) -> bool {
         !matches!(
             self,
@@ -122,19 +122,19 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
         Kind::Thinning => Box::new(thinning(&mut random)),
         Kind::BatchLink => {
             let queue = DropTail::new(limit(&mut random));
-            Box::new(Served::with(queue, Wifi::new(&batch(&mut random), noise)))
+            Box::new(ServedLink::with(queue, Wifi::new(&batch(&mut random), noise)))
         }
         Kind::ManagedBatchLink => {
             let queue = managed_queue(&noise, &mut random);
-            Box::new(Served::with(queue, Wifi::new(&batch(&mut random), noise)))
+            Box::new(ServedLink::with(queue, Wifi::new(&batch(&mut random), noise)))
         }
         Kind::SlottedLink => {
             let queue = DropTail::new(limit(&mut random));
-            Box::new(Served::with(queue, Cellular::new(&slots(&mut random))))
+            Box::new(ServedLink::with(queue, Cellular::new(&slots(&mut random))))
         }
         Kind::ManagedSlottedLink => {
             let queue = managed_queue(&noise, &mut random);
-            Box::new(Served::with(queue, Cellular::new(&slots(&mut random))))
+            Box::new(ServedLink::with(queue, Cellular::new(&slots(&mut random))))
         }
         Kind::VaryingLink => {
             let queue = DropTail::new(limit(&mut random));
@@ -145,7 +145,7 @@ pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
             let link = link(DropTail::new(limit(&mut random)), &mut random);
             Box::new(Pipe::of(&link, &CopyLine::new(delay(&mut random))).expect("a plain link"))
         }
-        Kind::ManagedLink => Box::new(custom(Managed::new(noise), &mut random)),
+        Kind::ManagedLink => Box::new(custom(ManagedQueue::new(noise), &mut random)),
         Kind::GatedLink => Box::new(custom(Gate::new(noise), &mut random)),
         Kind::Link(discipline) => {
             Box::new(link(queue(discipline, noise, &mut random), &mut random))
@@ -210,7 +210,7 @@ fn batch(random: &mut Stream) -> WifiParams {
 
 fn managed_queue(noise: &Stream, random: &mut Stream) -> Queue<Body> {
     let queue: Box<dyn QueueDiscipline<Body> + Send> = if random.chance(0.5) {
-        Box::new(Managed::new(noise.clone()))
+        Box::new(ManagedQueue::new(noise.clone()))
     } else {
         Box::new(Gate::new(noise.clone()))
     };

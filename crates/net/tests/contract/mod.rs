@@ -16,7 +16,7 @@ mod traffic;
 mod wrong;
 
 use narrows_base::{Ecn, FlowId, Packet, Time};
-use narrows_net::{Departure, Dropped};
+use narrows_net::{Departure, DroppedPacket};
 
 /// The body of a test packet is its number.
 type Body = u64;
@@ -25,7 +25,7 @@ type Body = u64;
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Outcome {
     departures: Vec<Departure<Body>>,
-    dropped: Vec<Dropped<Body>>,
+    dropped: Vec<DroppedPacket<Body>>,
 }
 
 /// Seeds that once needed thought, run before all others. At 1, transmissions

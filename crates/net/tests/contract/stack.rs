@@ -1,7 +1,7 @@
 //! Elements in a row.
 
 use narrows_base::{Packet, Time};
-use narrows_net::{Departure, Dropped, Element};
+use narrows_net::{Departure, DroppedPacket, Element};
 
 use crate::contract::Body;
 
@@ -33,7 +33,7 @@ impl Element<Body> for Stack {
         self.0.iter().filter_map(|e| e.next_deadline()).min()
     }
 
-    fn take_dropped(&mut self) -> Option<Dropped<Body>> {
+    fn take_dropped(&mut self) -> Option<DroppedPacket<Body>> {
         self.0.iter_mut().find_map(|e| e.take_dropped())
     }
 

@@ -18,7 +18,7 @@ fn backlog(waiting: &Waiting) -> Bytes {
 
 /// Drops or marks with a probability that a timer derives from the backlog, and
 /// drops packets at the head that have waited too long.
-pub struct Managed {
+pub struct ManagedQueue {
     waiting: Waiting,
     random: Stream,
     period: Duration,
@@ -27,7 +27,7 @@ pub struct Managed {
     max_sojourn: Duration,
 }
 
-impl Managed {
+impl ManagedQueue {
     pub fn new(mut random: Stream) -> Self {
         let period = Duration::from_nanos(TICK * (1 + random.below(5)));
         let max_sojourn = Duration::from_nanos(TICK * random.below(12));
@@ -36,7 +36,7 @@ impl Managed {
     }
 }
 
-impl QueueDiscipline<Body> for Managed {
+impl QueueDiscipline<Body> for ManagedQueue {
     fn enqueue(&mut self, mut packet: Packet<Body>, now: Time, verdicts: &mut Verdicts<Body>) {
         if self.random.chance(self.probability) && !verdicts.mark(&mut packet) {
             verdicts.drop(packet, now, DropReason::Early);

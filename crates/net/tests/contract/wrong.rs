@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use narrows_base::{Packet, Rate, Stream, Time};
-use narrows_net::{ConstantRate, Departure, DropReason, Dropped, Element};
+use narrows_net::{ConstantRate, Departure, DropReason, DroppedPacket, Element};
 
 use crate::contract::Body;
 use crate::contract::elements::RATE;
@@ -22,10 +22,10 @@ pub enum Mistake {
 
 /// A link without delay in front of a short queue.
 pub fn link(mistake: Mistake, seed: u64) -> Box<dyn Element<Body>> {
-    let room = 1 + crate::contract::traffic::pick(&mut Stream::new(seed, "room"), 4);
+    let capacity = 1 + crate::contract::traffic::pick(&mut Stream::new(seed, "room"), 4);
     Box::new(WrongLink {
         mistake,
-        room,
+        capacity,
         rate: ConstantRate::new(Rate::from_bps(RATE)),
         waiting: VecDeque::new(),
         sending: None,
@@ -36,12 +36,12 @@ pub fn link(mistake: Mistake, seed: u64) -> Box<dyn Element<Body>> {
 
 struct WrongLink {
     mistake: Mistake,
-    room: usize,
+    capacity: usize,
     rate: ConstantRate,
     waiting: VecDeque<Packet<Body>>,
     sending: Option<Departure<Body>>,
     done: VecDeque<Departure<Body>>,
-    dropped: VecDeque<Dropped<Body>>,
+    dropped: VecDeque<DroppedPacket<Body>>,
 }
 
 impl WrongLink {
@@ -63,12 +63,12 @@ impl WrongLink {
 
 impl Element<Body> for WrongLink {
     fn receive(&mut self, packet: Packet<Body>, now: Time) {
-        let stale = self.waiting.len() >= self.room;
+        let stale = self.waiting.len() >= self.capacity;
         self.catch_up(now);
-        let full = self.waiting.len() >= self.room;
+        let full = self.waiting.len() >= self.capacity;
         let refused = if self.mistake == Mistake::AdmitsStale { stale } else { full };
         if refused {
-            self.dropped.push_back(Dropped { packet, at: now, reason: DropReason::Overflow });
+            self.dropped.push_back(DroppedPacket { packet, at: now, reason: DropReason::Overflow });
         } else if self.sending.is_some() {
             self.waiting.push_back(packet);
         } else {
@@ -89,7 +89,7 @@ impl Element<Body> for WrongLink {
         self.done.front().or(self.sending.as_ref()).map(|d| d.at)
     }
 
-    fn take_dropped(&mut self) -> Option<Dropped<Body>> {
+    fn take_dropped(&mut self) -> Option<DroppedPacket<Body>> {
         self.dropped.pop_front()
     }
 

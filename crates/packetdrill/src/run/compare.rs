@@ -4,7 +4,7 @@ use super::describe::{flags, option};
 use crate::packet::{EcnCheck, IpInfo, IpPacket, Tcp, TcpFlags, TcpOption};
 
 /// An expected packet, and how exactly its timestamp is known.
-pub struct Wanted<'a> {
+pub struct ExpectedPacket<'a> {
     pub ip: IpInfo,
     pub tcp: &'a Tcp,
     /// The tick of timestamps in ns, if they are checked.
@@ -14,7 +14,7 @@ pub struct Wanted<'a> {
 }
 
 /// The first difference in words.
-pub fn difference(wanted: &Wanted, packet: &IpPacket, actual: &Tcp) -> Option<String> {
+pub fn difference(wanted: &ExpectedPacket, packet: &IpPacket, actual: &Tcp) -> Option<String> {
     let tcp = wanted.tcp;
     let tos = packet.ip.ecn.tos();
     if !wanted.ip.ecn.accepts(tos) {
@@ -44,7 +44,7 @@ pub fn difference(wanted: &Wanted, packet: &IpPacket, actual: &Tcp) -> Option<St
     options(wanted, tcp.options.as_deref()?, actual.options.as_deref().unwrap_or_default())
 }
 
-fn options(wanted: &Wanted, expected: &[TcpOption], found: &[TcpOption]) -> Option<String> {
+fn options(wanted: &ExpectedPacket, expected: &[TcpOption], found: &[TcpOption]) -> Option<String> {
     for (place, expected) in expected.iter().enumerate() {
         let Some(found) = found.get(place) else {
             return Some(format!("no option {}", option(expected)));

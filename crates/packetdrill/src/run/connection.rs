@@ -53,7 +53,7 @@ impl ScriptConnection {
         }
     }
 
-    /// Whether a packet to the end opens a connection.
+    /// Returns `true` if a packet to the end opens a connection.
     pub fn opens(&mut self, tcp: &Tcp) -> bool {
         let opens = matches!(self.stage, Stage::Nothing | Stage::Listening);
         if opens {
@@ -62,7 +62,7 @@ impl ScriptConnection {
         opens
     }
 
-    /// Whether a call opens a connection.
+    /// Returns `true` if the call opens a connection.
     pub fn connects(&mut self, call: &Call) -> bool {
         let address = match call.name.as_str() {
             "connect" => call.arguments.get(1),

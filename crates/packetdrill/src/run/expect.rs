@@ -1,9 +1,9 @@
 //! Takes what the end sends for a packet that the script expects.
 
 use super::Player;
-use super::compare::{self, Wanted};
+use super::compare::{self, ExpectedPacket};
 use super::describe::describe;
-use super::timing::{Due, seconds};
+use super::timing::{EventDue, seconds};
 use crate::end::{EndError, Transmission};
 use crate::packet::{IpPacket, Payload, Tcp, TcpFlags, TcpOption};
 
@@ -14,7 +14,7 @@ const LONGEST_NS: i64 = 600_000_000_000;
 
 impl Player<'_> {
     /// The end must send this packet now, whole or as several that make it up.
-    pub(super) fn expect(&mut self, expected: &IpPacket, due: Due) -> Result<(), EndError> {
+    pub(super) fn expect(&mut self, expected: &IpPacket, due: EventDue) -> Result<(), EndError> {
         let Payload::Tcp(wanted) = &expected.payload else {
             let message = "only TCP packets of the end can be expected".to_owned();
             return Err(EndError::Unsupported(message));
@@ -24,7 +24,7 @@ impl Player<'_> {
         let actual = IpPacket { ip: sent.packet.ip, payload: Payload::Tcp(tcp.clone()) };
         let tick = self.script.options.timestamp_tick_ns;
         let tolerance = self.clock.timestamp_tolerance(due);
-        let wanted = Wanted { ip: expected.ip, tcp: wanted, tick, tolerance };
+        let wanted = ExpectedPacket { ip: expected.ip, tcp: wanted, tick, tolerance };
         let difference = compare::difference(&wanted, &actual, &tcp)
             .or_else(|| (!sent.zeros).then(|| "a payload that isn't zeros".to_owned()));
         if let Some(difference) = difference {
@@ -41,7 +41,7 @@ impl Player<'_> {
         &mut self,
         expected: &IpPacket,
         wanted: &Tcp,
-        due: Due,
+        due: EventDue,
     ) -> Result<(Transmission, Tcp), EndError> {
         let mut merged: Option<(Transmission, Tcp)> = None;
         loop {
@@ -76,7 +76,11 @@ impl Player<'_> {
     }
 
     /// The next packet of the end, with the script's sequence numbers.
-    fn next_packet(&mut self, wanted: &Tcp, due: Due) -> Result<(Transmission, Tcp), EndError> {
+    fn next_packet(
+        &mut self,
+        wanted: &Tcp,
+        due: EventDue,
+    ) -> Result<(Transmission, Tcp), EndError> {
         let now = self.end.now();
         let deadline = if due.any { now + LONGEST_NS } else { due.end.max(now) + GRACE_NS };
         let Some(sent) = self.end.next_packet(deadline)? else {

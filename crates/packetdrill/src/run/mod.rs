@@ -14,7 +14,7 @@ use crate::packet::{IpPacket, Payload};
 use crate::script::{Action, EventTime, PacketDirection, Script, ScriptEvent};
 
 use connection::ScriptConnection;
-use timing::{Due, ScriptClock};
+use timing::{EventDue, ScriptClock};
 
 /// How long a call that should have returned may take longer.
 const GRACE_NS: i64 = 1_000_000_000;
@@ -93,13 +93,13 @@ struct Player<'a> {
     connection: ScriptConnection,
     variables: Variables,
     /// The call that may still block.
-    started: Option<Started<'a>>,
+    started: Option<RunningCall<'a>>,
 }
 
-struct Started<'a> {
+struct RunningCall<'a> {
     at: ScriptPosition,
     call: &'a Call,
-    due: Due,
+    due: EventDue,
 }
 
 impl<'a> Player<'a> {
@@ -121,7 +121,7 @@ impl<'a> Player<'a> {
     fn event(
         &mut self,
         event: &'a ScriptEvent,
-        due: Due,
+        due: EventDue,
         printed: &mut Vec<String>,
     ) -> Result<(), (ScriptPosition, EndError)> {
         if matches!(&event.action, Action::Call(call) if call.returns_ns.is_none()) {
@@ -147,7 +147,7 @@ impl<'a> Player<'a> {
         result.map_err(|error| (event.at, error))
     }
 
-    fn wait(&mut self, due: Due, what: &str) -> Result<(), EndError> {
+    fn wait(&mut self, due: EventDue, what: &str) -> Result<(), EndError> {
         self.end.wait_until(due.start)?;
         self.clock.check(due, self.end.now(), what)
     }
@@ -167,7 +167,7 @@ impl<'a> Player<'a> {
         at: ScriptPosition,
         call: &'a Call,
         event: &ScriptEvent,
-        due: Due,
+        due: EventDue,
     ) -> Result<(), EndError> {
         if self.connection.connects(call) {
             self.end.begin_connection(false);
@@ -181,10 +181,10 @@ impl<'a> Player<'a> {
         self.finish().map_err(|(_, error)| error)?;
         let relative = matches!(event.when, EventTime::After(_));
         let end = if relative { due.offset + returns } else { returns };
-        let due = Due { start: end, end, since: Some(due.start), ..due };
+        let due = EventDue { start: end, end, since: Some(due.start), ..due };
         self.end.start_call(call)?;
         self.connection.note(call);
-        self.started = Some(Started { at, call, due });
+        self.started = Some(RunningCall { at, call, due });
         Ok(())
     }
 

@@ -7,9 +7,9 @@ const NANOS_PER_SEC: f64 = 1e9;
 /// An event may be off by this part of the time since the last one: 12.5 %.
 const TOLERANCE_DIVISOR: i64 = 8;
 
-/// EventTime an event is due, in ns since the start.
+/// When an event is due, in ns since the start.
 #[derive(Clone, Copy, Debug)]
-pub struct Due {
+pub struct EventDue {
     /// The time, or the earliest one.
     pub start: i64,
     /// The same, or the latest one.
@@ -37,8 +37,8 @@ impl ScriptClock {
         Self { tolerance_ns, last: None, anchor: None }
     }
 
-    /// EventTime the next event is due.
-    pub fn begin(&self, event: &ScriptEvent, now: i64) -> Due {
+    /// When the next event is due.
+    pub fn begin(&self, event: &ScriptEvent, now: i64) -> EventDue {
         let offset = self.anchor.filter(|_| is_anchored(event)).unwrap_or(now);
         let (start, end) = match event.when {
             EventTime::At(at) => (at, at),
@@ -47,16 +47,16 @@ impl ScriptClock {
             EventTime::AfterBetween(start, end) => (offset + start, offset + end),
             EventTime::Any => (offset, offset),
         };
-        Due { start, end, offset, since: self.last, any: event.when == EventTime::Any }
+        EventDue { start, end, offset, since: self.last, any: event.when == EventTime::Any }
     }
 
-    pub fn end(&mut self, event: &ScriptEvent, due: Due) {
+    pub fn end(&mut self, event: &ScriptEvent, due: EventDue) {
         self.last = Some(due.start);
         self.anchor = Some(due.start).filter(|_| is_anchored(event));
     }
 
     /// Checks that something happened when it was due.
-    pub fn check(&self, due: Due, at: i64, what: &str) -> Result<(), EndError> {
+    pub fn check(&self, due: EventDue, at: i64, what: &str) -> Result<(), EndError> {
         let tolerance = self.tolerance(due);
         if due.any || (due.start - tolerance..=due.end + tolerance).contains(&at) {
             return Ok(());
@@ -73,13 +73,13 @@ impl ScriptClock {
         )))
     }
 
-    fn tolerance(&self, due: Due) -> i64 {
+    fn tolerance(&self, due: EventDue) -> i64 {
         let since = due.since.map_or(0, |since| (due.start - since) / TOLERANCE_DIVISOR);
         self.tolerance_ns.max(since)
     }
 
     /// By how many ns a timestamp may be off: by more the longer the script has run.
-    pub fn timestamp_tolerance(&self, due: Due) -> i64 {
+    pub fn timestamp_tolerance(&self, due: EventDue) -> i64 {
         self.tolerance_ns.max(due.start / TOLERANCE_DIVISOR)
     }
 }

@@ -1,14 +1,14 @@
 //! Own congestion controls, run by the simulator: classes of Python, and libraries made from Rust.
 //!
 //! A class is called with the flow's options for each connection. A control can't stop the
-//! engine: an error is noted in [`Trouble`], the object isn't called any more, and the run ends at
+//! engine: an error is noted in [`FirstError`], the object isn't called any more, and the run ends at
 //! its next report of progress.
 
 mod connection;
 mod events;
+mod first_error;
 mod rust;
 mod slow_calls;
-mod trouble;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,11 +25,11 @@ use pyo3::types::{PyBool, PyTuple};
 use crate::spec::inputs::keywords;
 pub use connection::Connection;
 pub use events::{AckSample, CongestionEvent, DeliveredSample, LostPacket, StartEvent, UndoEvent};
-use rust::Loaded;
+pub use first_error::{ControlError, FirstError};
+use first_error::{exception_error, wrong};
+use rust::LibraryControl;
 pub use rust::RustControl;
 pub use slow_calls::{CallWatch, Calls, SlowCallWarning};
-pub use trouble::{ControlError, Trouble};
-use trouble::{exception_error, wrong};
 
 /// The number of characters of a wrong answer that a message shows.
 const MOST_SHOWN: usize = 60;
@@ -39,21 +39,21 @@ const NEED: &str = "a window from 1 to 10000000 packets, or (window, pacing rate
 /// The simulator's controls with own ones: name to class of Python or to [`RustControl`].
 pub fn controls(
     classes: BTreeMap<String, Py<PyAny>>,
-    trouble: &Arc<Trouble>,
+    first_error: &Arc<FirstError>,
     calls: &Arc<Calls>,
 ) -> Controls {
     let mut known = Controls::new();
     for (name, class) in classes {
-        let (trouble, calls) = (Arc::clone(trouble), Arc::clone(calls));
+        let (first_error, calls) = (Arc::clone(first_error), Arc::clone(calls));
         if let Some(library) = library(&class) {
             known = known.with_flow(name, move |flow, config| {
-                Box::new(Loaded::new(&library, flow, config, &trouble, &calls))
+                Box::new(LibraryControl::new(&library, flow, config, &first_error, &calls))
             });
             continue;
         }
         known = known.with_flow(name, move |flow, config| {
             Python::attach(|py| {
-                let mut made = PythonControl::new(py, &class, &config, &trouble, &calls, flow);
+                let mut made = PythonControl::new(py, &class, &config, &first_error, &calls, flow);
                 made.begin(class.bind(py), &config);
                 Box::new(made) as _
             })
@@ -78,7 +78,7 @@ struct PythonControl {
     class: String,
     /// The file of the class.
     file: Option<String>,
-    trouble: Arc<Trouble>,
+    first_error: Arc<FirstError>,
     calls: Arc<Calls>,
     /// Its index in `calls`.
     place: usize,
@@ -96,7 +96,7 @@ impl PythonControl {
         py: Python<'_>,
         class: &Py<PyAny>,
         config: &CcConfig,
-        trouble: &Arc<Trouble>,
+        first_error: &Arc<FirstError>,
         calls: &Arc<Calls>,
         flow: &str,
     ) -> Self {
@@ -108,7 +108,7 @@ impl PythonControl {
             object: None,
             class: name,
             file: file_of(class),
-            trouble: Arc::clone(trouble),
+            first_error: Arc::clone(first_error),
             calls: Arc::clone(calls),
             place,
             control: Control {
@@ -163,7 +163,7 @@ impl PythonControl {
         Ok(())
     }
 
-    /// Whether the object has an optional method.
+    /// Returns whether the object has an optional method.
     fn has(&self, object: &Bound<'_, PyAny>, method: &str) -> PyResult<bool> {
         let place = format!("{}.{method}", self.class);
         let found = object.hasattr(method);
@@ -222,7 +222,7 @@ impl PythonControl {
 
     fn fail(&mut self, error: PyErr) {
         self.object = None;
-        self.trouble.note(error);
+        self.first_error.note(error);
     }
 }
 

@@ -13,18 +13,18 @@ use narrows_cc::{
     self as cc, CcConfig, CongestionControl, INFINITE_SSTHRESH, OWN_RATES, OWN_WINDOWS, RoundTrips,
 };
 use narrows_control as own;
-use narrows_control::abi::{RawConnection, State, Tell};
+use narrows_control::abi::{EventFn, RawConnection, State};
 use pyo3::prelude::*;
 
+use super::first_error::{FirstError, wrong};
 use super::slow_calls::Calls;
-use super::trouble::{Trouble, wrong};
 pub(super) use library::Library;
 pub use library::RustControl;
 
 const NEED: &str = "a window from 1 to 10000000 packets and a rate from 8 to 1e13 bit/s, if any,";
 
 /// One connection's control.
-pub(super) struct Loaded {
+pub(super) struct LibraryControl {
     library: Library,
     /// The library's own state; null if `new` failed.
     state: State,
@@ -36,7 +36,7 @@ pub(super) struct Loaded {
     /// Whether there was an error; the library isn't called again after one.
     broken: Cell<bool>,
     rounds: RoundTrips,
-    trouble: Arc<Trouble>,
+    first_error: Arc<FirstError>,
     calls: Arc<Calls>,
     /// Its index in `calls`.
     place: usize,
@@ -47,15 +47,15 @@ pub(super) struct Loaded {
 
 // SAFETY: the trait demands `Send` of every control in a library.
 #[expect(unsafe_code, reason = "the state is a pointer")]
-unsafe impl Send for Loaded {}
+unsafe impl Send for LibraryControl {}
 
-impl Loaded {
+impl LibraryControl {
     /// Makes the control of a connection and gets its initial window and rate.
     pub(super) fn new(
         library: &Library,
         flow: &str,
         config: CcConfig<'_>,
-        trouble: &Arc<Trouble>,
+        first_error: &Arc<FirstError>,
         calls: &Arc<Calls>,
     ) -> Self {
         let place = calls.register(format!("flow \"{flow}\": its control {}", library.file));
@@ -74,7 +74,7 @@ impl Loaded {
             paces: true,
             broken: Cell::new(false),
             rounds: RoundTrips::default(),
-            trouble: Arc::clone(trouble),
+            first_error: Arc::clone(first_error),
             calls: Arc::clone(calls),
             place,
             default_ssthresh: INFINITE_SSTHRESH,
@@ -120,7 +120,7 @@ impl Loaded {
     }
 
     /// Calls a method of the control with a sample and takes its output.
-    fn tell<T>(&mut self, method: &str, function: Tell<T>, sample: &T) {
+    fn tell<T>(&mut self, method: &str, function: EventFn<T>, sample: &T) {
         if self.broken.get() {
             return;
         }
@@ -180,11 +180,11 @@ impl Loaded {
 
     fn fail(&self, error: PyErr) {
         self.broken.set(true);
-        self.trouble.note(error);
+        self.first_error.note(error);
     }
 }
 
-impl Drop for Loaded {
+impl Drop for LibraryControl {
     fn drop(&mut self) {
         if !self.state.is_null() {
             self.library.discard(self.state);
@@ -192,7 +192,7 @@ impl Drop for Loaded {
     }
 }
 
-impl CongestionControl for Loaded {
+impl CongestionControl for LibraryControl {
     fn needs(&self) -> cc::Needs {
         let table = self.library.table;
         cc::Needs {

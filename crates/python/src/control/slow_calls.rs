@@ -48,7 +48,7 @@ impl Calls {
     }
 
     /// Sleeps once; false when there is nothing left to watch.
-    fn nap(&self, nap: Duration) -> bool {
+    fn sleep(&self, nap: Duration) -> bool {
         let over = lock(&self.over);
         let waited = self.ended.wait_timeout_while(over, nap, |over| !*over);
         waited.is_ok_and(|(over, _)| !*over)
@@ -56,7 +56,7 @@ impl Calls {
 
     fn watch(&self, limit: Duration) {
         let (mut last, mut naps) = (0, 0);
-        while self.nap(limit / NAPS) {
+        while self.sleep(limit / NAPS) {
             let count = self.count.load(Ordering::Acquire);
             naps = if count == last && count % 2 == 1 { naps + 1 } else { 0 };
             last = count;

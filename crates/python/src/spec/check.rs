@@ -1,6 +1,6 @@
 //! Checks of results for Python.
 
-use narrows_spec::{Condition, ResultCheck, Taken};
+use narrows_spec::{Condition, ResultCheck, SeriesNumber};
 use serde_json::{Map, Value, json};
 
 /// A check as the arguments of its class in Python.
@@ -17,7 +17,7 @@ pub(super) fn to_json(check: &ResultCheck) -> Value {
     })
 }
 
-fn taken_to_json(taken: &Taken) -> Value {
+fn taken_to_json(taken: &SeriesNumber) -> Value {
     json!({
         "condition": condition(&taken.condition),
         "take": taken.take,

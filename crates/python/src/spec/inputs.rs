@@ -29,7 +29,7 @@ impl PythonInputs {
     }
 
     /// Raises the exception of a function again, if there was one.
-    pub(super) fn raise_kept(&self, _py: Python<'_>) -> PyResult<()> {
+    pub(super) fn reraise(&self, _py: Python<'_>) -> PyResult<()> {
         self.raised.borrow_mut().take().map_or(Ok(()), Err)
     }
 

@@ -2,7 +2,7 @@
 
 use narrows_base::registry;
 use narrows_spec::keys::{KeyDefault, KeyKind, SPECIFICATION, SWEEP, Section};
-use narrows_spec::units::{Counted, Quantity, Size};
+use narrows_spec::units::{Quantity, Size, SizeUnit};
 use narrows_spec::{Node, Place, inline, text, units};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -23,10 +23,10 @@ pub fn quantity(text: &str) -> Option<(&'static str, f64)> {
 }
 
 fn size_unit(size: &Size) -> &'static str {
-    match size.counted {
-        Counted::Bytes => "b",
-        Counted::Packets => "pkt",
-        Counted::Bdp => "bdp",
+    match size.unit {
+        SizeUnit::Bytes => "b",
+        SizeUnit::Packets => "pkt",
+        SizeUnit::Bdp => "bdp",
     }
 }
 

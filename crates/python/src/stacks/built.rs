@@ -24,15 +24,15 @@ pub struct StackLogs {
     logs: Logs,
     /// Where the secrets go, beside captures.
     secrets: Option<PathBuf>,
-    qlogs: Finished,
+    qlogs: QlogResults,
 }
 
 /// The names of files with their events, or what went wrong.
-type Finished = Arc<Mutex<Vec<io::Result<(String, u64)>>>>;
+type QlogResults = Arc<Mutex<Vec<io::Result<(String, u64)>>>>;
 
 impl StackLogs {
     pub fn new(scenario: &Scenario, request: Option<&CaptureRequest>) -> Self {
-        let (mut logs, qlogs) = (Logs::default(), Finished::default());
+        let (mut logs, qlogs) = (Logs::default(), QlogResults::default());
         if let Some(request) = request.filter(|request| request.qlog) {
             let (flows, directory) = (flow_infos(scenario), request.directory.clone());
             let finished = Arc::clone(&qlogs);
@@ -70,14 +70,14 @@ struct Qlog {
     path: PathBuf,
     buffer: Vec<u8>,
     lines: u64,
-    trouble: Option<io::Error>,
-    finished: Finished,
+    error: Option<io::Error>,
+    finished: QlogResults,
 }
 
 impl Qlog {
-    fn new(directory: &Path, name: String, finished: &Finished) -> Self {
+    fn new(directory: &Path, name: String, finished: &QlogResults) -> Self {
         let (path, finished) = (directory.join(&name), Arc::clone(finished));
-        Self { name, path, buffer: Vec::new(), lines: 0, trouble: None, finished }
+        Self { name, path, buffer: Vec::new(), lines: 0, error: None, finished }
     }
 
     fn append(&mut self) {
@@ -85,8 +85,8 @@ impl Qlog {
             let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
             file.write_all(&self.buffer)
         };
-        if self.trouble.is_none() {
-            self.trouble = append().err();
+        if self.error.is_none() {
+            self.error = append().err();
         }
         self.buffer.clear();
     }
@@ -116,7 +116,7 @@ impl Drop for Qlog {
         self.append();
         // The first line is the header.
         let events = self.lines.saturating_sub(1);
-        let result = self.trouble.take().map_or(Ok((std::mem::take(&mut self.name), events)), Err);
+        let result = self.error.take().map_or(Ok((std::mem::take(&mut self.name), events)), Err);
         if let Ok(mut finished) = self.finished.lock() {
             finished.push(result);
         }

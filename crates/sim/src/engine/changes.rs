@@ -8,7 +8,7 @@ use narrows_cc::Setting;
 use narrows_record::Observer;
 
 use super::Engine;
-use crate::changes::Act;
+use crate::changes::Effect;
 use crate::network::Node;
 use crate::sim_tap::SimTap;
 
@@ -19,28 +19,28 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     pub(crate) fn change(&mut self, now: Time) {
         for act in self.changes.take_due(now) {
             match act {
-                Act::Stop(flows) => flows.iter().for_each(|&flow| self.stop(flow, now)),
-                Act::Set(flows, setting) => {
+                Effect::Stop(flows) => flows.iter().for_each(|&flow| self.stop(flow, now)),
+                Effect::Set(flows, setting) => {
                     flows.iter().for_each(|&flow| self.set(flow, setting, now));
                 }
-                Act::End => self.ending.end_now(),
+                Effect::End => self.ending.end_now(),
                 of_path => self.change_path(&of_path, now),
             }
         }
         self.agenda.set(self.network.nodes.len() + 1, self.changes.next());
     }
 
-    fn change_path(&mut self, act: &Act, now: Time) {
+    fn change_path(&mut self, act: &Effect, now: Time) {
         // Links that are polled late must not see the future.
         self.catch_up_links(now);
         for line in self.network.split_pipes(now) {
             self.agenda.set(line, self.network.nodes[line].next_deadline());
         }
         match act {
-            Act::Rate(link, rate) => self.network.change_rate(*link, *rate, now),
-            Act::RoundTrip(rtt) => self.network.change_round_trip(*rtt),
-            Act::Loss(probability) => self.network.change_loss(*probability),
-            Act::Stop(_) | Act::Set(..) | Act::End => {}
+            Effect::Rate(link, rate) => self.network.change_rate(*link, *rate, now),
+            Effect::RoundTrip(rtt) => self.network.change_round_trip(*rtt),
+            Effect::Loss(probability) => self.network.change_loss(*probability),
+            Effect::Stop(_) | Effect::Set(..) | Effect::End => {}
         }
         if self.allows_lateness() {
             self.network.allow_lateness();

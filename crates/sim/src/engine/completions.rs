@@ -4,7 +4,7 @@ use narrows_base::{Bytes, FlowId};
 use narrows_record::{Completion, Event, EventKind, Observer};
 
 use super::Engine;
-use crate::host::Completed;
+use crate::host::CompletedTransfer;
 use crate::sim_tap::SimTap;
 
 impl<O: Observer, T: SimTap> Engine<O, T> {
@@ -16,7 +16,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         }
     }
 
-    fn complete_one(&mut self, flow: usize, done: Completed) {
+    fn complete_one(&mut self, flow: usize, done: CompletedTransfer) {
         if let Some(size) = done.size {
             let completion = Completion {
                 flow: FlowId(u32::try_from(flow).expect("flows fit 32 bits")),

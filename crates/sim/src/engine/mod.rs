@@ -35,7 +35,7 @@ use crate::account::Accounts;
 use crate::agenda::Agenda;
 use crate::changes::Changes;
 use crate::ending::{Ending, StopWhen};
-use crate::host::Out;
+use crate::host::HostOutput;
 use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
 use crate::sim_tap::SimTap;
@@ -56,7 +56,7 @@ pub(crate) struct Engine<O, T> {
     pub(crate) tap: T,
     ending: Ending,
     /// The output of the host that acts; empty between two turns.
-    out: Out,
+    out: HostOutput,
     /// Whether hosts are loaded into the caches ahead of their packets (decision 043).
     loads_ahead: bool,
     now: Time,
@@ -87,7 +87,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             observer,
             tap,
             ending,
-            out: Out::default(),
+            out: HostOutput::default(),
             now: Time::ZERO,
         };
         if engine.allows_lateness() {
@@ -98,7 +98,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         engine
     }
 
-    /// Whether links may be polled late, since nobody observes each packet.
+    /// Returns `true` if links may be polled late, because nobody observes each packet.
     fn allows_lateness(&self) -> bool {
         !self.observer.wants(EventKind::Packet) && !self.tap.wants_packets()
     }
@@ -118,7 +118,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         self.now
     }
 
-    /// Whether the run ended early.
+    /// Returns `true` if the run ended early.
     pub(crate) const fn is_over(&self) -> bool {
         self.ending.is_over()
     }
@@ -182,7 +182,8 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let end = self.now;
         self.catch_up_links(end);
         self.sampler.finish(end, &mut self.network, &self.accounts, &mut self.observer);
-        self.accounts.assert_conserved(self.network.packets_made(), self.network.packets_held());
+        self.accounts
+            .assert_conserved(self.network.packets_created(), self.network.packets_inside());
     }
 
     /// Brings all links up to `now`, so that their state can be read.

@@ -63,7 +63,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         if into_network {
             self.accounts.entered += 1;
         } else {
-            self.accounts.left += 1;
+            self.accounts.delivered += 1;
         }
         self.report_event(kind, packet, at);
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_tcp::{MakeControl, Segment, Sender, SenderConfig, SenderStats, SenderView};
 
-use super::completed::Completed;
-use super::contract::{Host, Out, SendingSide};
+use super::completed_transfer::CompletedTransfer;
+use super::contract::{Host, HostOutput, SendingSide};
 
 /// Makes the congestion control of a connection.
 pub(crate) type ControlFactory = Box<dyn Fn(u32) -> MakeControl + Send>;
@@ -30,11 +30,11 @@ pub(crate) struct Chain {
     act_at: Time,
     sender: Option<Sender>,
     done: bool,
-    rest: Box<Rest>,
+    rest: Box<ColdChain>,
 }
 
-/// The part of a chain that no packet touches.
-struct Rest {
+/// The cold part of a chain, which no packet touches.
+struct ColdChain {
     plan: Plan,
     config: SenderConfig,
     factory: ControlFactory,
@@ -48,7 +48,7 @@ struct Rest {
 impl Chain {
     pub(crate) fn new(plan: Plan, config: SenderConfig, factory: ControlFactory) -> Self {
         let act_at = plan.stop.map_or(plan.start, |stop| plan.start.min(stop));
-        let rest = Rest {
+        let rest = ColdChain {
             config,
             factory,
             next_start: Some(plan.start),
@@ -76,7 +76,7 @@ impl Chain {
 
     /// The parts for another kind of host.
     pub(super) fn into_parts(self) -> (Plan, SenderConfig, ControlFactory) {
-        let Rest { plan, config, factory, .. } = *self.rest;
+        let ColdChain { plan, config, factory, .. } = *self.rest;
         (plan, config, factory)
     }
 
@@ -112,14 +112,14 @@ impl Chain {
     /// The connection is complete: reports it once, and plans the next. Returns when the chain acts
     /// next.
     #[cold]
-    fn complete(&mut self, out: &mut Out) -> Time {
+    fn complete(&mut self, out: &mut HostOutput) -> Time {
         if self.done {
             return self.act_at;
         }
         let Some(sender) = &self.sender else { return self.act_at };
         let end = sender.completed_at().unwrap_or(self.rest.connected_at);
         let stats = sender.stats();
-        out.completed.push(Completed {
+        out.completed.push(CompletedTransfer {
             instance: self.rest.config.instance,
             start: self.rest.connected_at,
             end,
@@ -152,7 +152,7 @@ impl Host for Chain {
     }
 
     #[inline(always)] // it is called after every ACK
-    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         if self.act_at <= now {
             self.act(now);
         }

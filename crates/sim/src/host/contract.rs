@@ -8,7 +8,7 @@ use std::sync::Arc;
 use narrows_base::{Duration, FlowId, Packet, Time};
 use narrows_tcp::{Kind, Segment, Sender, SenderStats, SenderView};
 
-use super::completed::Completed;
+use super::completed_transfer::CompletedTransfer;
 
 /// An end of a flow. It reacts to packets and to time, and never sees the network.
 ///
@@ -21,7 +21,7 @@ pub(crate) trait Host {
     /// Does everything that is due at `now`, and adds packets and completions to `out`. Returns an
     /// instant before which the host does nothing by itself, or [`Time::MAX`]. It may lie before the
     /// next deadline, never after it: so timers that never fire need not be rounded to ticks.
-    fn advance(&mut self, now: Time, out: &mut Out) -> Time;
+    fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time;
 
     /// When it acts next by itself.
     fn next_deadline(&self) -> Option<Time>;
@@ -29,11 +29,11 @@ pub(crate) trait Host {
 
 /// The packets and completions from advancing a host.
 #[derive(Default)]
-pub(crate) struct Out {
+pub(crate) struct HostOutput {
     /// The packets that leave, in order.
     pub(crate) packets: Vec<Packet<Segment>>,
     /// Transfers that are complete.
-    pub(crate) completed: Vec<Completed>,
+    pub(crate) completed: Vec<CompletedTransfer>,
     /// The connection of the last completed transfer, if the host has discarded it.
     pub(crate) closed: Option<Sender>,
 }

@@ -9,7 +9,7 @@ use narrows_spec::scenario::Workload;
 use narrows_tcp::{Datagram, Kind, Segment, SenderStats, SenderView};
 
 use super::chain::Plan;
-use super::contract::{Host, Out, ReceivingSide, SendingSide};
+use super::contract::{Host, HostOutput, ReceivingSide, SendingSide};
 
 /// When datagrams leave, and how long they are.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ pub(crate) struct Source {
     stop: Option<Time>,
     /// Datagrams sent, and those that came back, each once.
     sent: u64,
-    returned: Arrived,
+    returned: ArrivedDatagrams,
     round_trips: Option<RoundTrips>,
     /// An RTT that the recorder hasn't taken yet.
     rtt: Option<Duration>,
@@ -92,7 +92,7 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn new(flow: FlowId, ecn: Ecn, what: Datagrams, plan: &Plan) -> Self {
         let (start, stop) = (plan.start, plan.stop);
-        let (sent, returned, round_trips, rtt) = (0, Arrived::default(), None, None);
+        let (sent, returned, round_trips, rtt) = (0, ArrivedDatagrams::default(), None, None);
         Self { flow, ecn, what, start, stop, sent, returned, round_trips, rtt }
     }
 }
@@ -109,7 +109,7 @@ impl Host for Source {
         }
     }
 
-    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         loop {
             let due = self.next_deadline().unwrap_or(Time::MAX);
             if due > now {
@@ -166,12 +166,12 @@ impl SendingSide for Source {
 
 /// The datagrams that arrived: the network may duplicate some.
 #[derive(Debug, Default)]
-struct Arrived {
+struct ArrivedDatagrams {
     numbers: RangeSet<u64>,
     count: u64,
 }
 
-impl Arrived {
+impl ArrivedDatagrams {
     /// Notes a datagram; returns whether it hadn't arrived before.
     fn is_new(&mut self, number: u64) -> bool {
         let before = self.count;
@@ -186,13 +186,13 @@ pub(crate) struct Sink {
     ecn: Ecn,
     echoes: bool,
     bytes: u64,
-    arrived: Arrived,
+    arrived: ArrivedDatagrams,
     waiting: VecDeque<(Time, Datagram)>,
 }
 
 impl Sink {
     pub(crate) fn new(flow: FlowId, ecn: Ecn, what: Datagrams) -> Self {
-        let (arrived, waiting) = (Arrived::default(), VecDeque::new());
+        let (arrived, waiting) = (ArrivedDatagrams::default(), VecDeque::new());
         Self { flow, ecn, echoes: what.echoed, bytes: 0, arrived, waiting }
     }
 }
@@ -209,7 +209,7 @@ impl Host for Sink {
         }
     }
 
-    fn advance(&mut self, _: Time, out: &mut Out) -> Time {
+    fn advance(&mut self, _: Time, out: &mut HostOutput) -> Time {
         for (_, datagram) in self.waiting.drain(..) {
             let segment = Segment { instance: 0, kind: Kind::Echo(datagram) };
             out.packets.push(segment.into_packet(self.flow, self.ecn));
@@ -244,7 +244,7 @@ mod tests {
         let mut source = Source::new(FlowId(0), Ecn::NotEct, what, &plan);
         let end = Time::ZERO + Duration::from_millis(end_ms);
         let mut seen = Vec::new();
-        let mut out = Out::default();
+        let mut out = HostOutput::default();
         while let Some(now) = source.next_deadline().filter(|&at| at < end) {
             source.advance(now, &mut out);
             seen.extend(out.packets.drain(..).map(|_| now.as_micros()));

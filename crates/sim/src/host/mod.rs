@@ -2,7 +2,7 @@
 
 mod app;
 mod chain;
-mod completed;
+mod completed_transfer;
 mod connections;
 mod contract;
 mod datagram;
@@ -14,8 +14,8 @@ mod stack;
 mod web;
 
 pub(crate) use chain::{Chain, ControlFactory, Plan};
-pub(crate) use completed::Completed;
-pub(crate) use contract::Out;
+pub(crate) use completed_transfer::CompletedTransfer;
+pub(crate) use contract::HostOutput;
 pub(crate) use datagram::{Datagrams, Sink, Source};
 pub(crate) use receiving::ReceivingHost;
 pub(crate) use sending::SendingHost;

@@ -6,9 +6,9 @@ use narrows_spec::open_transfers;
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::chain::{Chain, ControlFactory};
-use super::completed::Completed;
+use super::completed_transfer::CompletedTransfer;
 use super::connections::{Connections, End};
-use super::contract::{Host, Out, SendingSide};
+use super::contract::{Host, HostOutput, SendingSide};
 
 /// Connections that arrive whether or not the earlier ones are done.
 pub(crate) struct OpenLoopSender {
@@ -19,21 +19,21 @@ pub(crate) struct OpenLoopSender {
     next_arrival: Option<Time>,
     stop: Option<Time>,
     deadline_ns: Option<u64>,
-    open: Connections<Open>,
+    open: Connections<OpenConnection>,
     /// Transfers that aren't reported yet.
-    completed: Vec<Completed>,
+    completed: Vec<CompletedTransfer>,
     /// Counters of the finished connections.
     past: SenderStats,
     rtt: Option<Duration>,
 }
 
-struct Open {
+struct OpenConnection {
     sender: Sender,
     start: Time,
     size: u64,
 }
 
-impl End for Open {
+impl End for OpenConnection {
     fn lower_bound(&self) -> Time {
         self.sender.lower_bound()
     }
@@ -66,7 +66,7 @@ impl OpenLoopSender {
         let size = self.size.next().max(1);
         let config = SenderConfig { size: Some(size), ..self.config };
         let sender = Sender::connect(config, (self.factory)(config.instance), at);
-        self.open.insert(config.instance, Open { sender, start: at, size });
+        self.open.insert(config.instance, OpenConnection { sender, start: at, size });
         self.open.plan(config.instance, at);
         self.config.instance += 1;
         let next = at + Duration::from_nanos(self.gap.next());
@@ -80,7 +80,7 @@ impl OpenLoopSender {
             return false;
         }
         let stats = open.sender.stats();
-        self.completed.push(Completed {
+        self.completed.push(CompletedTransfer {
             instance,
             start: open.start,
             end: open.sender.completed_at().unwrap_or(open.start),
@@ -107,7 +107,7 @@ impl Host for OpenLoopSender {
         }
     }
 
-    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         while let Some(at) = self.next_arrival.filter(|&at| at <= now) {
             self.arrive(at);
         }

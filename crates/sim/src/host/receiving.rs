@@ -4,23 +4,27 @@ use narrows_base::{Packet, Time, prefetch};
 use narrows_tcp::{Kind, Receiver, ReceiverConfig, Segment};
 
 use super::connections::Connections;
-use super::contract::{Host, Out, ReceivingSide};
+use super::contract::{Host, HostOutput, ReceivingSide};
 
 /// The receiving side of a flow, as [`SendingHost`](super::SendingHost).
 #[expect(clippy::large_enum_variant, reason = "one receiver is the usual: no pointer to it")]
 #[repr(u8)] // as of `Node`
 pub(crate) enum ReceivingHost {
     /// One connection at a time.
-    One(One),
+    One(SingleReceiver),
     Other(Box<dyn ReceivingSide + Send>),
 }
 
 impl ReceivingHost {
     pub(crate) fn new(config: ReceiverConfig, side_by_side: bool) -> Self {
         if side_by_side {
-            Self::other(Many { config, receivers: Connections::default(), bytes: 0 })
+            Self::other(ReceiverPerConnection {
+                config,
+                receivers: Connections::default(),
+                bytes: 0,
+            })
         } else {
-            Self::One(One { receiver: Receiver::new(config), past_bytes: 0 })
+            Self::One(SingleReceiver { receiver: Receiver::new(config), past_bytes: 0 })
         }
     }
 
@@ -45,7 +49,7 @@ impl ReceivingHost {
     }
 
     #[inline]
-    pub(crate) fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    pub(crate) fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         match self {
             Self::One(one) => one.advance(now, out),
             Self::Other(host) => host.advance(now, out),
@@ -75,12 +79,12 @@ impl ReceivingHost {
 }
 
 /// One receiver, replaced by the next connection's.
-pub(crate) struct One {
+pub(crate) struct SingleReceiver {
     receiver: Receiver,
     past_bytes: u64,
 }
 
-impl One {
+impl SingleReceiver {
     /// A segment of another connection arrived: if it requests a newer one, a fresh receiver takes it.
     #[cold]
     fn connect(&mut self, segment: &Segment) {
@@ -92,7 +96,7 @@ impl One {
     }
 }
 
-impl Host for One {
+impl Host for SingleReceiver {
     #[inline(always)] // runs for every packet of data
     fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         let segment = &packet.body;
@@ -103,7 +107,7 @@ impl Host for One {
     }
 
     #[inline(always)] // runs for every packet of data
-    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         self.receiver.advance(now, &mut out.packets)
     }
 
@@ -112,20 +116,20 @@ impl Host for One {
     }
 }
 
-impl ReceivingSide for One {
+impl ReceivingSide for SingleReceiver {
     fn bytes(&self) -> u64 {
         self.past_bytes + self.receiver.stats().bytes
     }
 }
 
 /// The receivers of all connections so far.
-struct Many {
+struct ReceiverPerConnection {
     config: ReceiverConfig,
     receivers: Connections<Receiver>,
     bytes: u64,
 }
 
-impl Host for Many {
+impl Host for ReceiverPerConnection {
     fn receive(&mut self, packet: &Packet<Segment>, now: Time) {
         let instance = packet.body.instance;
         if self.receivers.get_mut(instance).is_none() {
@@ -139,7 +143,7 @@ impl Host for Many {
         self.receivers.plan(instance, now);
     }
 
-    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         while let Some(instance) = self.receivers.due(now) {
             let receiver = self.receivers.get_mut(instance).expect("only known ones are due");
             let before = receiver.stats().bytes;
@@ -155,7 +159,7 @@ impl Host for Many {
     }
 }
 
-impl ReceivingSide for Many {
+impl ReceivingSide for ReceiverPerConnection {
     fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -10,7 +10,7 @@ use narrows_tcp::Segment;
 
 use super::app::App;
 use super::chain::Chain;
-use super::contract::{Host, Out, SendingSide};
+use super::contract::{Host, HostOutput, SendingSide};
 use super::open_loop::OpenLoopSender;
 use super::session::Session;
 use super::web::Web;
@@ -72,7 +72,7 @@ impl SendingHost {
     }
 
     #[inline]
-    pub(crate) fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    pub(crate) fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         match self {
             Self::Chain(chain) => chain.advance(now, out),
             Self::Other(host) => host.advance(now, out),

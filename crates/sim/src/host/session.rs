@@ -6,8 +6,8 @@ use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::app::App;
 use super::chain::{Chain, ControlFactory};
-use super::completed::Completed;
-use super::contract::{Host, Out, SendingSide};
+use super::completed_transfer::CompletedTransfer;
+use super::contract::{Host, HostOutput, SendingSide};
 
 /// A connection and the application that writes to it.
 pub(crate) struct Session {
@@ -80,12 +80,12 @@ impl Session {
     }
 
     /// Takes the current transfer if it is complete; the application then plans the next one.
-    fn take_completed(&mut self) -> Option<Completed> {
+    fn take_completed(&mut self) -> Option<CompletedTransfer> {
         let transfer = self.transfer?;
         let sender = self.sender.as_ref()?;
         let end = sender.completed_at()?;
         (self.transfer, self.open_since) = (None, None);
-        let completed = Completed {
+        let completed = CompletedTransfer {
             instance: self.number,
             start: transfer.start,
             end,
@@ -105,7 +105,7 @@ impl Host for Session {
         }
     }
 
-    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         if self.start.is_some_and(|start| start <= now) {
             self.start = None;
             let make = (self.factory)(self.config.instance);

@@ -10,8 +10,8 @@ use narrows_base::{Duration, Ecn, FlowId, Packet, Time};
 use narrows_tcp::ends::{End, EndCompletion, Ends, Outgoing, ReceivingEnd, SendingEnd};
 use narrows_tcp::{EcnMode, Kind, Opaque, Segment, SenderStats, SenderView};
 
-use super::completed::Completed;
-use super::contract::{Host, Out, ReceivingSide, SendingSide};
+use super::completed_transfer::CompletedTransfer;
+use super::contract::{Host, HostOutput, ReceivingSide, SendingSide};
 
 /// The bytes of datagrams that are on their way in one direction.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl Payloads {
 struct Wires {
     there: Payloads,
     back: Payloads,
-    /// Whether the path may deliver a datagram twice; then none is forgotten.
+    /// Whether the path may deliver a datagram twice, so that none may be forgotten.
     keeps: bool,
 }
 
@@ -74,16 +74,16 @@ impl Wires {
     }
 }
 
-/// The state that both hosts of a flow share. Only one thread runs a network; the lock lets it run on any.
+/// The wires that both hosts of a flow share. One thread runs a network; the lock lets it be any.
 #[derive(Clone, Debug)]
-struct Shared {
+struct SharedWires {
     flow: FlowId,
     /// Whether ECN bits cross the network; if not, it is as if the hosts couldn't set them.
     marks: bool,
     wires: Arc<Mutex<Wires>>,
 }
 
-impl Shared {
+impl SharedWires {
     fn wires(&self) -> MutexGuard<'_, Wires> {
         self.wires.lock().expect("a host that panicked ended the run")
     }
@@ -125,7 +125,8 @@ pub(crate) fn hosts(
     ends: Ends,
 ) -> (StackSender, StackReceiver) {
     let wires = Wires { there: Payloads::default(), back: Payloads::default(), keeps };
-    let shared = Shared { flow, marks: ecn != EcnMode::Off, wires: Arc::new(Mutex::new(wires)) };
+    let shared =
+        SharedWires { flow, marks: ecn != EcnMode::Off, wires: Arc::new(Mutex::new(wires)) };
     let ((start, size), (sending, end)) = (times, ends);
     let receiver = StackReceiver { shared: shared.clone(), end, has_news: false };
     (StackSender { shared, end: sending, start, size, has_news: false, done: false }, receiver)
@@ -133,31 +134,32 @@ pub(crate) fn hosts(
 
 /// The sending host.
 pub(crate) struct StackSender {
-    shared: Shared,
+    shared: SharedWires,
     end: Box<dyn SendingEnd>,
     start: Time,
     size: Option<u64>,
-    /// Whether a call may have given it something to do before its deadline.
+    /// Whether a call may have given the stack something to do before its deadline.
     has_news: bool,
     done: bool,
 }
 
 impl StackSender {
-    /// Whether it must be polled. Ours do nothing if they are polled early, but a foreign stack may.
+    /// Returns `true` if the stack must be polled. Ours do nothing when polled early, but a foreign
+    /// stack may.
     fn is_due(&self, now: Time) -> bool {
         self.has_news || is_due(&*self.end, now)
     }
 
     /// The end of the flow, or of a part of it such as a video frame.
-    fn record(&mut self, completion: EndCompletion) -> Completed {
+    fn record(&mut self, completion: EndCompletion) -> CompletedTransfer {
         match completion {
             EndCompletion::Flow(end) => {
                 self.done = true;
                 let (start, size) = (self.start, self.size);
-                Completed { instance: 0, start, end, size, retransmitted: 0 }
+                CompletedTransfer { instance: 0, start, end, size, retransmitted: 0 }
             }
             EndCompletion::Part { number: instance, start, end, bytes } => {
-                Completed { instance, start, end, size: Some(bytes), retransmitted: 0 }
+                CompletedTransfer { instance, start, end, size: Some(bytes), retransmitted: 0 }
             }
         }
     }
@@ -173,7 +175,7 @@ impl Host for StackSender {
         self.shared.deliver(packet, &mut *self.end, now);
     }
 
-    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         if self.is_due(now) {
             self.has_news = false;
             while let Some(datagram) = self.end.poll(now) {
@@ -237,7 +239,7 @@ impl SendingSide for StackSender {
 
 /// The receiving host.
 pub(crate) struct StackReceiver {
-    shared: Shared,
+    shared: SharedWires,
     end: Box<dyn ReceivingEnd>,
     has_news: bool,
 }
@@ -248,7 +250,7 @@ impl Host for StackReceiver {
         self.shared.deliver(packet, &mut *self.end, now);
     }
 
-    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         if std::mem::take(&mut self.has_news) || is_due(&*self.end, now) {
             while let Some(datagram) = self.end.poll(now) {
                 out.packets.push(self.shared.packet(datagram, Kind::OpaqueReply, true));

@@ -10,8 +10,8 @@ use narrows_spec::scenario::Workload;
 use narrows_tcp::{Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::chain::{Chain, ControlFactory};
-use super::completed::Completed;
-use super::contract::{Host, Out, SendingSide};
+use super::completed_transfer::CompletedTransfer;
+use super::contract::{Host, HostOutput, SendingSide};
 use super::open_loop::view_of_all;
 
 /// The objects of a page.
@@ -88,7 +88,7 @@ impl Connection {
 }
 
 /// A page under way.
-struct Load {
+struct PageLoad {
     start: Time,
     objects: Vec<Object>,
     /// The number of the first connection.
@@ -113,10 +113,10 @@ pub(crate) struct Web {
     next_page: Option<Time>,
     stop: Option<Time>,
     deadline_ns: Option<u64>,
-    load: Option<Load>,
+    load: Option<PageLoad>,
     /// Pages before this one.
     number: u32,
-    completed: Option<Completed>,
+    completed: Option<CompletedTransfer>,
     /// Counters of finished connections.
     past: SenderStats,
     rtt: Option<Duration>,
@@ -167,7 +167,7 @@ impl Web {
         let (first, missing) = (self.config.instance, objects.len());
         let waiting = VecDeque::from([0]);
         let connections = Vec::new();
-        self.load = Some(Load { start: now, objects, first, connections, waiting, missing });
+        self.load = Some(PageLoad { start: now, objects, first, connections, waiting, missing });
         self.hand_out(now);
     }
 
@@ -200,7 +200,7 @@ impl Web {
         let stats = load.connections.iter().map(|one| one.sender.stats());
         let stats = stats.fold(SenderStats::default(), |sum, one| sum + one);
         self.past = self.past + stats;
-        self.completed = Some(Completed {
+        self.completed = Some(CompletedTransfer {
             instance: self.number,
             start: load.start,
             end: now,
@@ -248,7 +248,7 @@ impl Host for Web {
         }
     }
 
-    fn advance(&mut self, now: Time, out: &mut Out) -> Time {
+    fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         if self.stop.is_some_and(|stop| stop <= now) {
             self.end(now);
         }

@@ -2,7 +2,7 @@
 
 use narrows_base::{Duration, Packet, Stream, Time};
 use narrows_net::Jitter;
-use narrows_net::config::Acks;
+use narrows_net::config::AckHooks;
 use narrows_net::path::{Conditions, Direction, Path, dscps};
 use narrows_spec::scenario::{Flow, Scenario};
 use narrows_tcp::{Kind, Segment};
@@ -43,7 +43,7 @@ impl Network {
         network.add_hosts(hosts);
         let jitters = network.add_jitters(scenario);
         for (index, flow) in scenario.flows.iter().enumerate() {
-            let way = |direction| path.way(direction, index, flow.links.as_deref());
+            let way = |direction| path.route(direction, index, flow.links.as_deref());
             let (ahead, back) = (way(Direction::Forward), way(Direction::Backward));
             back.iter().for_each(|&id| network.backward[id] = true);
             let (data, acks) = if flow.reverse { (back, ahead) } else { (ahead, back) };
@@ -137,12 +137,13 @@ fn build_path(scenario: &Scenario) -> Path<Segment> {
 }
 
 /// How this TCP's acknowledgements are recognised and merged.
-fn acks() -> Acks<Segment> {
-    Acks { is_ack: |packet| matches!(packet.body.kind, Kind::Ack(_)), merge }
+fn acks() -> AckHooks<Segment> {
+    AckHooks { is_ack: |packet| matches!(packet.body.kind, Kind::Ack(_)), merge }
 }
 
-/// Whether the newer acknowledgement contains all the information of the older one: it acknowledges
-/// no less, and covers every SACK block. A duplicate's report (RFC 2883) always passes.
+/// Returns `true` if the newer acknowledgement contains all the information of the older one: it
+/// acknowledges no less, and covers every SACK block. A duplicate's report (RFC 2883) always
+/// passes.
 fn merge(older: &Packet<Segment>, newer: &mut Packet<Segment>) -> bool {
     let same_connection = older.body.instance == newer.body.instance;
     let (Kind::Ack(old), Kind::Ack(new)) = (&older.body.kind, &mut newer.body.kind) else {

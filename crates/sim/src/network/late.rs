@@ -93,7 +93,7 @@ impl Network {
         .collect()
     }
 
-    /// Whether packets reach each element from only one other.
+    /// Returns, for each element, whether packets reach it from only one other.
     fn fed_by_one(&self) -> Vec<bool> {
         let mut feeders = vec![0_usize; self.nodes.len()];
         for id in 0..self.nodes.len() {

@@ -7,7 +7,7 @@ mod node;
 mod prefetch;
 
 use narrows_base::{Duration, FlowId, Histogram, Packet, Time};
-use narrows_net::{Counters, Dropped, QueueState, RandomLoss};
+use narrows_net::{Counters, DroppedPacket, QueueState, RandomLoss};
 use narrows_tcp::Segment;
 
 use crate::host::{ReceivingHost, SendingHost};
@@ -48,7 +48,7 @@ pub(crate) struct Network {
     reversed: Vec<bool>,
     /// Loss behind the links, only of data on the forward path.
     loss: RandomLoss,
-    /// Whether there is any.
+    /// Whether `loss` drops any packets.
     lossy: bool,
     /// The lines, there and back, of flows without a delay of their own.
     common_lines: Option<[usize; 2]>,
@@ -72,20 +72,20 @@ impl Network {
         self.poll_slack[id]
     }
 
-    /// Whether this element is the last link of the flow's data.
+    /// Returns `true` if this element is the last link of the flow's data.
     #[inline]
     pub(crate) fn is_last_link(&self, id: usize, flow: FlowId) -> bool {
         self.last_link[flow.index()] == id
     }
 
-    /// Whether the path loses a data packet that leaves this link, the last of its route.
+    /// Returns `true` if the path loses a data packet that leaves this link, the last of its route.
     #[inline]
     pub(crate) fn loses(&mut self, link: usize) -> bool {
-        self.lossy && !self.backward[link] && self.loss.strikes()
+        self.lossy && !self.backward[link] && self.loss.loses_next()
     }
 
-    /// Whether packets that reach this host return past the bottleneck: the host is on the near
-    /// side of the path, and its flow crosses the bottleneck in the other direction.
+    /// Returns `true` if packets that reach this host return past the bottleneck: the host is on
+    /// the near side of the path, and its flow crosses the bottleneck in the other direction.
     pub(crate) fn returns_past_bottleneck(&self, to: usize, flow: FlowId) -> bool {
         let flow = flow.index();
         let near = if self.reversed[flow] { &self.receivers } else { &self.senders };
@@ -146,7 +146,7 @@ impl Network {
     }
 
     /// The next packet that an element dropped since the last call.
-    pub(crate) fn take_dropped(&mut self, id: usize) -> Option<Dropped<Segment>> {
+    pub(crate) fn take_dropped(&mut self, id: usize) -> Option<DroppedPacket<Segment>> {
         self.nodes[id].take_dropped()
     }
 
@@ -156,12 +156,12 @@ impl Network {
     }
 
     /// Packets inside all elements.
-    pub(crate) fn packets_held(&self) -> u64 {
-        self.nodes.iter().map(|node| node.packets_held() as u64).sum()
+    pub(crate) fn packets_inside(&self) -> u64 {
+        self.nodes.iter().map(|node| node.packets_inside() as u64).sum()
     }
 
     /// Packets that elements have made.
-    pub(crate) fn packets_made(&self) -> u64 {
-        self.nodes.iter().map(Node::packets_made).sum()
+    pub(crate) fn packets_created(&self) -> u64 {
+        self.nodes.iter().map(Node::packets_created).sum()
     }
 }

@@ -3,7 +3,8 @@
 use narrows_base::{Histogram, Packet, Time};
 use narrows_net::path::PathElement;
 use narrows_net::{
-    AnyServed, ChangingLine, CopyLine, Departure, Dropped, Element, Jitter, Link, Pipe, QueueState,
+    AnyServedLink, ChangingLine, CopyLine, Departure, DroppedPacket, Element, Jitter, Link, Pipe,
+    QueueState,
 };
 use narrows_tcp::Segment;
 
@@ -18,7 +19,7 @@ use crate::host::{ReceivingHost, SendingHost};
 pub(crate) enum Node {
     Link(Link<Segment>),
     /// A link with another service.
-    Served(AnyServed<Segment>),
+    Served(AnyServedLink<Segment>),
     Line(CopyLine<Segment>),
     /// A link with the only line behind it.
     Pipe(Pipe<Segment>),
@@ -116,7 +117,7 @@ impl Node {
         }
     }
 
-    /// Whether it may have dropped a packet that hasn't been taken yet.
+    /// Returns `true` if the node may have dropped a packet that hasn't been taken yet.
     #[inline]
     pub(crate) fn may_have_dropped(&self) -> bool {
         match self {
@@ -129,7 +130,7 @@ impl Node {
     }
 
     /// The next packet that it dropped.
-    pub(crate) fn take_dropped(&mut self) -> Option<Dropped<Segment>> {
+    pub(crate) fn take_dropped(&mut self) -> Option<DroppedPacket<Segment>> {
         match self {
             Self::Link(link) => link.take_dropped(),
             Self::Pipe(pipe) => pipe.take_dropped(),
@@ -191,7 +192,7 @@ impl Node {
     }
 
     /// Packets inside.
-    pub(crate) fn packets_held(&self) -> usize {
+    pub(crate) fn packets_inside(&self) -> usize {
         match self {
             Self::Link(link) => link.packet_count(),
             Self::Pipe(pipe) => pipe.packet_count(),
@@ -205,7 +206,7 @@ impl Node {
     }
 
     /// Packets that it has made.
-    pub(crate) fn packets_made(&self) -> u64 {
+    pub(crate) fn packets_created(&self) -> u64 {
         match self {
             Self::Impairment(element) => element.copies(),
             _ => 0,

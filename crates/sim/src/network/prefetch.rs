@@ -19,7 +19,7 @@ const CONNECTION: usize = 3;
 const FURTHER: usize = 1;
 
 impl Network {
-    /// Whether hosts should be loaded ahead.
+    /// Returns `true` if hosts should be loaded into the caches ahead.
     pub(crate) fn is_large(&self) -> bool {
         self.senders.len() >= MANY_FLOWS
     }

@@ -17,7 +17,7 @@ const MOST_NAMES: usize = 20;
 /// A longer time for a system call is certainly a mistake, ns.
 const LONGEST_CALL_NS: u64 = 1_000_000_000;
 
-/// Whether a flow has keys that only programs need.
+/// Returns `true` if the flow has keys that only programs need.
 const fn asks_for_programs(flow: &Flow) -> bool {
     flow.sender.is_some() || flow.syscall_time_ns.is_some() || flow.date.is_some()
 }
@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
         self.times(flow, place);
         self.size(flow, place);
-        self.way(flow, place);
+        self.check_route(flow, place);
     }
 
     /// Accurate ECN is part of kernels since 7.0.

@@ -26,9 +26,9 @@ impl Checker<'_> {
     }
 
     /// Checks the route of a flow over the path.
-    pub(super) fn way(&mut self, flow: &Flow, place: &Place) {
+    pub(super) fn check_route(&mut self, flow: &Flow, place: &Place) {
         let path = &self.scenario.path;
-        self.faults(place, path.way_faults(flow.reverse, flow.links.as_deref()));
+        self.faults(place, path.route_faults(flow.reverse, flow.links.as_deref()));
     }
 
     fn faults(&mut self, place: &Place, faults: Vec<PathError>) {

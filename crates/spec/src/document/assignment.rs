@@ -119,7 +119,8 @@ fn cases_of(document: &mut Node) -> Option<&mut Value> {
     Some(&mut here.value)
 }
 
-/// Whether a case sets the value at a place or one that contains it; its name stays its own.
+/// Returns `true` if a case sets the value at `place`, or one that contains it. Its name doesn't
+/// count.
 fn sets(case: &Node, place: &Place) -> bool {
     let [Step::Key(first), rest @ ..] = place.0.as_slice() else { return false };
     let node = case.table().and_then(|table| table.get(first)).filter(|_| first != "name");

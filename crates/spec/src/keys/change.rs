@@ -7,7 +7,7 @@ use KeyDefault::{Flag, Off, Required};
 /// A change in the course of a run.
 pub static CHANGE: Section = Section {
     title: "Change",
-    what: "A change in the course of the run, after everything else of its instant.",
+    what: "A change during the run, which takes effect after all other events of its instant.",
     keys: &[
         Key::new("at", KeyKind::Duration, Required, "").becomes("at_ns"),
         Key::new("link", KeyKind::Name, Off, "The link whose rate changes; by default the first.")

@@ -79,7 +79,7 @@ pub static CHECK: Section = Section {
             "where",
             KeyKind::Where,
             Empty,
-            "The expectation counts only where these places have these values: { \"path.buffer\" = \"1bdp\" }; a list means any of its values.",
+            "The check applies only where these places have these values: { \"path.buffer\" = \"1bdp\" }; a list means any of its values.",
         ),
     ],
 };

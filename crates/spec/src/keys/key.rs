@@ -67,7 +67,7 @@ impl Section {
 }
 
 impl Key {
-    /// Whether a scenario may hold nothing at the key.
+    /// Returns `true` if a scenario may have no value at the key.
     #[must_use]
     pub fn may_be_none(&self) -> bool {
         self.default == KeyDefault::Off && self.scenario.is_some() && !self.filled

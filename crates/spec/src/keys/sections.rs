@@ -35,7 +35,7 @@ pub static SPECIFICATION: Section = Section {
             "changes",
             KeyKind::Tables(&CHANGE),
             Empty,
-            "The changes in the course of the run, in the order of their times.",
+            "Changes during the run, ordered by time.",
         )
         .stays(),
         Key::new(
@@ -99,7 +99,7 @@ pub static PATH: Section = Section {
             "impairments",
             KeyKind::Impairments,
             Empty,
-            "Impairments of packets, in their order within a direction and a place.",
+            "Impairments of packets, in order within each direction and place.",
         )
         .stays(),
         Key::new(
@@ -129,8 +129,8 @@ pub static FLOW: Section = Section {
             "stack",
             KeyKind::Word(&STACK),
             Off,
-            "The transport stack of another project that its hosts have, with `cca` as that calls \
-             it; by default the TCP of `profile`.",
+            "The transport stack of another project on the flow's hosts, with `cca` in that stack's \
+             words; by default the TCP of `profile`.",
         )
         .stays(),
         Key::new("name", KeyKind::Name, Off, "").stays().always_present(),
@@ -143,7 +143,7 @@ pub static FLOW: Section = Section {
             "workload",
             KeyKind::Workload,
             Off,
-            "The behaviour of an application that neither always sends nor has a size.",
+            "The behaviour of an application that neither sends all the time nor has a fixed size.",
         )
         .stays(),
         Key::new(
@@ -165,24 +165,24 @@ pub static FLOW: Section = Section {
             "notsent_lowat",
             KeyKind::Volume,
             Off,
-            "Unsent data from which on its application writes no more (`TCP_NOTSENT_LOWAT`); by \
-             default what the send buffer takes, and for applications that pause 32 KiB.",
+            "The amount of unsent data at which the application stops writing (`TCP_NOTSENT_LOWAT`); \
+             by default the send buffer's size, and 32 KiB for applications that pause.",
         )
         .becomes("notsent_lowat_bytes"),
-        Key::new("rtt", KeyKind::Span, Off, "Its own two-way delay instead of the path's.")
+        Key::new("rtt", KeyKind::Span, Off, "The flow's own two-way delay, instead of the path's.")
             .becomes("rtt_ns"),
         Key::new(
             "reverse",
             KeyKind::Flag,
             Flag(false),
-            "Whether its data go over the reverse link and its ACKs over the others.",
+            "Whether the flow's data use the reverse link, and its ACKs the others.",
         )
         .stays(),
         Key::new(
             "links",
             KeyKind::Names("names of links", "bottleneck"),
             Off,
-            "The links that it crosses; all if none.",
+            "The links that the flow crosses; by default all.",
         )
         .stays(),
         Key::new(
@@ -260,8 +260,8 @@ pub static FLOW: Section = Section {
             "server",
             KeyKind::Command,
             Off,
-            "The program that serves on one of its own two hosts, for real kernels, instead of what \
-             narrows sends.",
+            "The program that serves on one of the flow's own two hosts, in place of narrows' \
+             traffic; for real kernels.",
         )
         .stays(),
         Key::new(
@@ -275,8 +275,8 @@ pub static FLOW: Section = Section {
             "sender",
             KeyKind::Word(&PROGRAM),
             Off,
-            "The program that sends the data, and so stands before the bottleneck; by default the \
-             server.",
+            "The program that sends the data, and so is on the near side of the bottleneck; by \
+             default the server.",
         )
         .stays(),
         Key::new(
@@ -314,7 +314,7 @@ pub static HOST: Section = Section {
             "jitter",
             KeyKind::Duration,
             Text("0s"),
-            "Each packet of a sender waits up to this long, in order.",
+            "Each packet of a sender waits up to this long, without reordering.",
         )
         .becomes("jitter_ns"),
         Key::new(
@@ -370,14 +370,14 @@ pub static RUN: Section = Section {
             "duration",
             KeyKind::Span,
             Text("30s"),
-            "The end, by default after 30 s; with `stop_when` the latest one.",
+            "The end of the run, by default after 30 s; with `stop_when`, the latest possible end.",
         )
         .becomes("duration_ns"),
         Key::new(
             "warmup",
             KeyKind::Duration,
             Text("0s"),
-            "Left out of summaries, but not of the series.",
+            "The time at the start that summaries leave out, but series don't.",
         )
         .becomes("warmup_ns"),
         Key::new("trials", KeyKind::Whole(1, MAX_TRIALS), Whole(1), ""),
@@ -403,7 +403,7 @@ pub static RUN: Section = Section {
 /// The combinations of a study.
 pub static SWEEP: Section = Section {
     title: "Sweep",
-    what: "How the combinations of a study are made of its axes.",
+    what: "How the axes of a study are combined.",
     keys: &[
         Key::new(
             "design",

@@ -38,7 +38,7 @@ impl Law {
         Some("points that ascend from probability 0 to 2^32")
     }
 
-    /// Whether only zero can occur.
+    /// Returns `true` if only zero can occur.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         match self {

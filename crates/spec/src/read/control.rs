@@ -5,7 +5,7 @@ use narrows_cc::CONTROLS;
 
 use crate::document::{self, Node, Table};
 use crate::inputs::Inputs;
-use crate::problem::{ProblemKind, Wrong};
+use crate::problem::{ProblemKind, ValueProblem};
 use crate::read::{parameter, scalar};
 use crate::scenario::NO_CONTROL;
 use crate::stacks::Stack;
@@ -13,23 +13,27 @@ use crate::text::{one_of, quote};
 
 const OWN: &str = "a module and a class in it, such as \"mymodule:MyControl\"";
 
-/// Whether it is an own control: the name is that of a module and a class in Python, of a file in
-/// Rust, or of a program for a kernel.
+/// Returns `true` for an own control: a name of a module and a class in Python, of a file in Rust,
+/// or of a program for a kernel.
 #[must_use]
 pub fn is_own(cca: &str) -> bool {
     cca.contains(':') || is_file(cca)
 }
 
-/// Whether the name is that of a file: in Rust, or a program for a kernel, which is in eBPF as
-/// source in C or compiled, or the source of a module in C.
+/// Returns `true` for the name of a file: in Rust, an eBPF program for a kernel (C source or
+/// compiled), or the C source of a kernel module.
 fn is_file(cca: &str) -> bool {
     [".rs", ".c", ".o"].iter().any(|end| cca.len() > end.len() && cca.ends_with(end))
 }
 
 /// The name of a control.
-pub(super) fn name(node: &Node, inputs: &dyn Inputs, expects: &str) -> Result<String, Wrong> {
+pub(super) fn name(
+    node: &Node,
+    inputs: &dyn Inputs,
+    expects: &str,
+) -> Result<String, ValueProblem> {
     let Some(name) = node.as_text() else {
-        return Err(Wrong::value(node.describe(), expects));
+        return Err(ValueProblem::value(node.describe(), expects));
     };
     if is_file(name) {
         return Ok(name.into());
@@ -38,7 +42,11 @@ pub(super) fn name(node: &Node, inputs: &dyn Inputs, expects: &str) -> Result<St
         let well_formed = name.split_once(':').is_some_and(|(module, class)| {
             module.split('.').chain(class.split('.')).all(is_identifier)
         });
-        return if well_formed { Ok(name.into()) } else { Err(Wrong::value(quote(name), OWN)) };
+        return if well_formed {
+            Ok(name.into())
+        } else {
+            Err(ValueProblem::value(quote(name), OWN))
+        };
     }
     if name == NO_CONTROL {
         return Ok(name.into());
@@ -57,7 +65,7 @@ pub(super) fn name(node: &Node, inputs: &dyn Inputs, expects: &str) -> Result<St
         None => several(name, &|part| known().any(|known| known == part))
             .unwrap_or_else(|| one_of(name, known())),
     };
-    Err(Wrong::value(found, remedy))
+    Err(ValueProblem::value(found, remedy))
 }
 
 /// Names that other programs and documents have for controls, and ours.
@@ -85,7 +93,7 @@ pub(super) fn options(
     stack: Option<&Stack>,
     table: &Table,
     inputs: &dyn Inputs,
-) -> (Values, Vec<Wrong>) {
+) -> (Values, Vec<ValueProblem>) {
     let (mut options, mut wrong) = (Values::default(), Vec::new());
     let info = stack.map_or_else(|| narrows_cc::info(cca), |stack| Some(stack.options));
     if info.is_none() && !is_own(cca) && !inputs.knows(cca) {
@@ -108,13 +116,13 @@ pub(super) fn options(
 const PLAIN: &str = "a number, true, false or a text such as \"200ms\"";
 
 /// A value that only its control can check.
-fn plain(node: &Node) -> Result<Value, Wrong> {
+fn plain(node: &Node) -> Result<Value, ValueProblem> {
     match &node.value {
         document::Value::Flag(flag) => Ok(Value::Flag(*flag)),
         document::Value::Text(text) => Ok(Value::Word(text.clone())),
         _ => {
             let number = scalar::finite(node).map(Value::Number);
-            number.ok_or_else(|| Wrong::value(node.describe(), PLAIN))
+            number.ok_or_else(|| ValueProblem::value(node.describe(), PLAIN))
         }
     }
 }
@@ -124,16 +132,16 @@ fn option(
     name: &str,
     node: &Node,
     inputs: &dyn Inputs,
-) -> Result<(String, Value), Wrong> {
+) -> Result<(String, Value), ValueProblem> {
     if let Some(today) = node.as_float().and_then(|number| info.respell(name, number)) {
-        return Err(Wrong::value(node.describe(), format!("`{today}`")));
+        return Err(ValueProblem::value(node.describe(), format!("`{today}`")));
     }
     let names: Vec<&str> = info.parameters.iter().map(|parameter| parameter.name).collect();
     let parameter = info.parameter(name).ok_or_else(|| unknown(info.name, name, &names))?;
     Ok((parameter.key(), parameter::read(parameter, node, inputs)?))
 }
 
-fn unknown(cca: &str, name: &str, known: &[&str]) -> Wrong {
+fn unknown(cca: &str, name: &str, known: &[&str]) -> ValueProblem {
     let found = format!("{}, which is not an option of {cca}", quote(name));
     let owners = CONTROLS.iter().filter(|entry| entry.info.parameter(name).is_some());
     let owners: Vec<&str> = owners.map(|entry| entry.info.name).collect();
@@ -143,5 +151,5 @@ fn unknown(cca: &str, name: &str, known: &[&str]) -> Wrong {
         None if owners.is_empty() => format!("one of its options, {},", known.join(", ")),
         None => format!("a control that has it, {},", owners.join(" or ")),
     };
-    Wrong { kind: ProblemKind::UnknownKey, ..Wrong::value(found, remedy) }
+    ValueProblem { kind: ProblemKind::UnknownKey, ..ValueProblem::value(found, remedy) }
 }

@@ -8,11 +8,11 @@ use crate::exact::{self, Exact};
 use crate::inputs::Inputs;
 use crate::keys::Elements;
 use crate::limits::PACKET_BYTES;
-use crate::problem::Wrong;
+use crate::problem::ValueProblem;
 use crate::read::parameter;
-use crate::scenario::{Direction, Impairment, Limit, Spot};
+use crate::scenario::{Direction, Impairment, ImpairmentPlace, Limit};
 use crate::text::{not_a, one_of};
-use crate::units::{Counted, Size, parse_size};
+use crate::units::{Size, SizeUnit, parse_size};
 
 /// A kind of element, its given parameters, and the limit of a queue.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub(super) fn read(
     elements: Elements,
     inputs: &dyn Inputs,
     expects: &str,
-) -> Result<ReadElement, Wrong> {
+) -> Result<ReadElement, ValueProblem> {
     match &node.value {
         Value::Text(name) => {
             let mut table = Table::default();
@@ -68,7 +68,7 @@ pub(super) fn read(
             of_table(&table, elements, inputs)
         }
         Value::Table(table) => of_table(table, elements, inputs),
-        _ => Err(Wrong::value(node.describe(), expects)),
+        _ => Err(ValueProblem::value(node.describe(), expects)),
     }
 }
 
@@ -77,9 +77,9 @@ pub(super) fn impairment(
     node: &Node,
     inputs: &dyn Inputs,
     expects: &str,
-) -> Result<Impairment, Wrong> {
+) -> Result<Impairment, ValueProblem> {
     let Some(table) = node.table() else {
-        return Err(Wrong::value(node.describe(), expects));
+        return Err(ValueProblem::value(node.describe(), expects));
     };
     let direction = word(table, "direction", &["forward", "backward"])?;
     let at = word(table, "at", &["behind", "before"])?;
@@ -87,19 +87,18 @@ pub(super) fn impairment(
     let element = of_table(&Table(rest.cloned().collect()), Elements::Impairment, inputs)?;
     Ok(Impairment {
         direction: if direction == 0 { Direction::Forward } else { Direction::Backward },
-        at: if at == 0 { Spot::Behind } else { Spot::Before },
+        at: if at == 0 { ImpairmentPlace::Behind } else { ImpairmentPlace::Before },
         element: element.on(0),
     })
 }
 
 /// Which of two words is at `key`; the first if none is.
-fn word(table: &Table, key: &str, words: &[&str; 2]) -> Result<usize, Wrong> {
+fn word(table: &Table, key: &str, words: &[&str; 2]) -> Result<usize, ValueProblem> {
     let Some(node) = table.get(key) else { return Ok(0) };
     let text = node.as_text().unwrap_or_default();
-    words
-        .iter()
-        .position(|word| *word == text)
-        .ok_or_else(|| Wrong::value(node.describe(), one_of(text, words.iter().copied())).at(key))
+    words.iter().position(|word| *word == text).ok_or_else(|| {
+        ValueProblem::value(node.describe(), one_of(text, words.iter().copied())).at(key)
+    })
 }
 
 /// The entry named by a table's `kind`, and the place of the name.
@@ -107,22 +106,26 @@ pub(super) fn kind_of(
     table: &Table,
     registry: &[&'static Info],
     what: &str,
-) -> Result<&'static Info, Wrong> {
+) -> Result<&'static Info, ValueProblem> {
     let names = || registry.iter().map(|info| info.name);
     let Some(kind) = table.get("kind").filter(|node| node.as_text().is_some()) else {
         let found = table.get("kind").map_or("nothing".into(), Node::describe);
-        return Err(Wrong::value(found, one_of("", names())).at("kind"));
+        return Err(ValueProblem::value(found, one_of("", names())).at("kind"));
     };
     let name = kind.as_text().unwrap_or_default();
     registry.iter().copied().find(|info| info.name == name).ok_or_else(|| {
         let found = not_a(name, what);
-        let wrong = Wrong::value(found, one_of(name, names()));
+        let wrong = ValueProblem::value(found, one_of(name, names()));
         // A name alone stands for the table.
         if table.0.len() > 1 { wrong.at("kind") } else { wrong }
     })
 }
 
-fn of_table(table: &Table, elements: Elements, inputs: &dyn Inputs) -> Result<ReadElement, Wrong> {
+fn of_table(
+    table: &Table,
+    elements: Elements,
+    inputs: &dyn Inputs,
+) -> Result<ReadElement, ValueProblem> {
     let info = kind_of(table, elements.registry(), elements.what())?;
     let mut limit = None;
     let mut rest = Table::default();
@@ -139,21 +142,21 @@ fn of_table(table: &Table, elements: Elements, inputs: &dyn Inputs) -> Result<Re
 }
 
 /// A queue's `limit`; a plain number is in the discipline's own unit.
-fn limit_of(node: &Node, room: LimitUnit) -> Result<Size, Wrong> {
+fn limit_of(node: &Node, room: LimitUnit) -> Result<Size, ValueProblem> {
     let remedy = "a size such as \"250kb\" or \"100pkt\"";
-    let unfit = || Wrong::value(node.describe(), remedy).at("limit");
+    let unfit = || ValueProblem::value(node.describe(), remedy).at("limit");
     let size = match (&node.value, room) {
         (Value::Text(text), _) => parse_size(text).map_err(|wrong| wrong.at("limit"))?,
         (Value::Whole(_), LimitUnit::Either) => return Err(unfit()),
         (Value::Whole(number), _) => {
             let packets = matches!(room, LimitUnit::Packets(_));
-            let counted = if packets { Counted::Packets } else { Counted::Bytes };
-            Size { amount: Exact::from_integer((*number).into()), counted }
+            let unit = if packets { SizeUnit::Packets } else { SizeUnit::Bytes };
+            Size { amount: Exact::from_integer((*number).into()), unit }
         }
         _ => return Err(unfit()),
     };
     if size.amount <= exact::whole(0) {
-        return Err(Wrong::value(node.describe(), "a limit above zero").at("limit"));
+        return Err(ValueProblem::value(node.describe(), "a limit above zero").at("limit"));
     }
     Ok(size)
 }

@@ -7,7 +7,7 @@ use crate::inputs::Inputs;
 use crate::law::tables::{Distribution, Scale};
 use crate::law::{CERTAIN, Law};
 use crate::limits::{MAX_POINTS, MAX_VALUE};
-use crate::problem::Wrong;
+use crate::problem::ValueProblem;
 use crate::read::{parameter, scalar};
 use crate::text::quote;
 use crate::workloads::DISTRIBUTIONS;
@@ -29,27 +29,31 @@ impl Measure {
         }
     }
 
-    fn parse(self, text: &str) -> Result<u64, Wrong> {
+    fn parse(self, text: &str) -> Result<u64, ValueProblem> {
         match self {
             Self::Time => scalar::duration(text),
             Self::Size => scalar::bytes(text),
         }
     }
 
-    fn read(self, node: &Node) -> Result<u64, Wrong> {
+    fn read(self, node: &Node) -> Result<u64, ValueProblem> {
         let Some(text) = node.as_text() else {
-            return Err(Wrong::value(node.describe(), "a text with its unit"));
+            return Err(ValueProblem::value(node.describe(), "a text with its unit"));
         };
         let exact = self.parse(text)?;
         if exact > MAX_VALUE {
-            return Err(Wrong::value(quote(text), "less"));
+            return Err(ValueProblem::value(quote(text), "less"));
         }
         Ok(exact)
     }
 }
 
 /// Reads the distribution in a text or a table.
-pub(super) fn read(node: &Node, measure: Measure, inputs: &dyn Inputs) -> Result<Law, Wrong> {
+pub(super) fn read(
+    node: &Node,
+    measure: Measure,
+    inputs: &dyn Inputs,
+) -> Result<Law, ValueProblem> {
     if node.as_text().is_some() {
         return measure.read(node).map(Law::Constant);
     }
@@ -57,7 +61,7 @@ pub(super) fn read(node: &Node, measure: Measure, inputs: &dyn Inputs) -> Result
         let example = measure.example();
         let kind = format!("{{ kind = \"exponential\", mean = \"{example}\" }}");
         let remedy = format!("\"{example}\", or a distribution such as {kind}");
-        return Err(Wrong::value(node.describe(), remedy));
+        return Err(ValueProblem::value(node.describe(), remedy));
     };
     let info = parameter::kind(DISTRIBUTIONS, table, "distribution")?;
     let parts = Parts { info, table, measure, inputs };
@@ -81,37 +85,37 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    fn exponential(&self) -> Result<Law, Wrong> {
+    fn exponential(&self) -> Result<Law, ValueProblem> {
         make_law(Distribution::Exponential { mean: self.quantity("mean")? })
     }
 
-    fn uniform(&self) -> Result<Law, Wrong> {
+    fn uniform(&self) -> Result<Law, ValueProblem> {
         let (low, high) = (self.quantity("min")?, self.quantity("max")?);
         self.ascending(low, high)?;
         Ok(Law::Points(vec![(0, low), (CERTAIN, high)]))
     }
 
-    fn lognormal(&self) -> Result<Law, Wrong> {
+    fn lognormal(&self) -> Result<Law, ValueProblem> {
         let sigma = self.number("sigma")?;
         let scale = match (self.table.has("median"), self.table.has("mean")) {
             (true, false) => Scale::Median(self.quantity("median")?),
             (false, true) => Scale::Mean(self.quantity("mean")?),
             _ => {
                 let remedy = "either `median` or `mean`";
-                return Err(Wrong::value("both or neither", remedy).at("median"));
+                return Err(ValueProblem::value("both or neither", remedy).at("median"));
             }
         };
         make_law(Distribution::Lognormal { scale, sigma })
     }
 
-    fn pareto(&self) -> Result<Law, Wrong> {
+    fn pareto(&self) -> Result<Law, ValueProblem> {
         let (min, shape) = (self.quantity("min")?, self.number("shape")?);
         let max = self.table.has("max").then(|| self.quantity("max")).transpose()?;
         self.ascending(min, max.unwrap_or(min))?;
         make_law(Distribution::Pareto { min, shape, max })
     }
 
-    fn empirical(&self) -> Result<Law, Wrong> {
+    fn empirical(&self) -> Result<Law, ValueProblem> {
         match (self.table.get("file"), self.table.get("points")) {
             (None, Some(points)) => {
                 self.rows(points).and_then(|rows| cdf(&rows)).map_err(|wrong| wrong.at("points"))
@@ -119,32 +123,34 @@ impl Parts<'_> {
             (Some(file), None) => {
                 self.file(file).and_then(|rows| cdf(&rows)).map_err(|wrong| wrong.at("file"))
             }
-            _ => Err(Wrong::value("both or neither", "either `file` or `points`").at("file")),
+            _ => {
+                Err(ValueProblem::value("both or neither", "either `file` or `points`").at("file"))
+            }
         }
     }
 
-    fn ascending(&self, low: u64, high: u64) -> Result<(), Wrong> {
+    fn ascending(&self, low: u64, high: u64) -> Result<(), ValueProblem> {
         if low <= high {
             return Ok(());
         }
         let found = self.table.get("max").map_or_else(String::new, Node::describe);
-        Err(Wrong::value(found, "at least `min`").at("max"))
+        Err(ValueProblem::value(found, "at least `min`").at("max"))
     }
 
     /// Reads a quantity above zero.
-    fn quantity(&self, key: &str) -> Result<u64, Wrong> {
+    fn quantity(&self, key: &str) -> Result<u64, ValueProblem> {
         let example = self.measure.example();
         let Some(node) = self.table.get(key) else {
-            return Err(Wrong::missing(key, format!("a quantity such as \"{example}\"")));
+            return Err(ValueProblem::missing(key, format!("a quantity such as \"{example}\"")));
         };
         match self.measure.read(node).map_err(|wrong| wrong.at(key))? {
-            0 => Err(Wrong::value(node.describe(), "more than zero").at(key)),
+            0 => Err(ValueProblem::value(node.describe(), "more than zero").at(key)),
             exact => Ok(exact),
         }
     }
 
     /// Reads a plain number above the registry's minimum and up to its maximum.
-    fn number(&self, key: &str) -> Result<f64, Wrong> {
+    fn number(&self, key: &str) -> Result<f64, ValueProblem> {
         let Some(Bounds::Number { least, most }) = self.info.parameter(key).map(|p| p.bounds)
         else {
             unreachable!("{key} is a number")
@@ -153,20 +159,21 @@ impl Parts<'_> {
         let number = node.and_then(Node::as_float).filter(|n| *n > least && *n <= most);
         number.ok_or_else(|| {
             let found = node.map_or("nothing".into(), Node::describe);
-            Wrong::value(found, format!("a number above {least} and of at most {most}")).at(key)
+            ValueProblem::value(found, format!("a number above {least} and of at most {most}"))
+                .at(key)
         })
     }
 
     /// Reads rows of value and share from a text file: `20kb 0.5`.
-    fn file(&self, node: &Node) -> Result<Vec<(u64, u64)>, Wrong> {
+    fn file(&self, node: &Node) -> Result<Vec<(u64, u64)>, ValueProblem> {
         let Some(name) = node.as_text() else {
             let remedy = "the path of a file, such as \"sizes.txt\",";
-            return Err(Wrong::value(node.describe(), remedy));
+            return Err(ValueProblem::value(node.describe(), remedy));
         };
         let remedy = "a readable text file of at most 1 MB beside the specification";
-        let text = self.inputs.file(name).map_err(|found| Wrong::value(found, remedy))?;
+        let text = self.inputs.file(name).map_err(|found| ValueProblem::value(found, remedy))?;
         if text.len() > LONGEST_FILE {
-            return Err(Wrong::value(quote(name), remedy));
+            return Err(ValueProblem::value(quote(name), remedy));
         }
         let parts = |line: &str| -> Vec<String> {
             let line = line.split('#').next().unwrap_or("");
@@ -183,10 +190,10 @@ impl Parts<'_> {
     }
 
     /// Reads rows of value and share from a list of lists.
-    fn rows(&self, node: &Node) -> Result<Vec<(u64, u64)>, Wrong> {
+    fn rows(&self, node: &Node) -> Result<Vec<(u64, u64)>, ValueProblem> {
         let rows = node.list().ok_or_else(|| {
             let remedy = format!("1 to {MAX_POINTS} pairs of a value and a share");
-            Wrong::value(node.describe(), remedy)
+            ValueProblem::value(node.describe(), remedy)
         })?;
         check_count(rows.len())?;
         let row = |(index, row): (usize, &Node)| match row.list() {
@@ -212,13 +219,14 @@ impl Parts<'_> {
         value: &str,
         share: Option<f64>,
         written: &str,
-    ) -> Result<(u64, u64), Wrong> {
+    ) -> Result<(u64, u64), ValueProblem> {
         let value = self.measure.parse(value).map_err(|wrong| {
-            Wrong::value(format!("{} in pair {number}", wrong.found), wrong.remedy)
+            ValueProblem::value(format!("{} in pair {number}", wrong.found), wrong.remedy)
         })?;
         let share = share.filter(|share| (0.0..=1.0).contains(share));
-        let share = share
-            .ok_or_else(|| Wrong::value(format!("a share of {written} in pair {number}"), PAIR))?;
+        let share = share.ok_or_else(|| {
+            ValueProblem::value(format!("a share of {written} in pair {number}"), PAIR)
+        })?;
         Ok(((share * CERTAIN as f64).round_ties_even() as u64, value))
     }
 }
@@ -227,26 +235,26 @@ impl Parts<'_> {
 const LONGEST_FILE: usize = 1_000_000;
 const PAIR: &str = "a value and the share of draws that don't exceed it, from 0 to 1";
 
-fn incomplete(number: usize) -> Wrong {
-    Wrong::value(format!("pair {number} without two parts"), PAIR)
+fn incomplete(number: usize) -> ValueProblem {
+    ValueProblem::value(format!("pair {number} without two parts"), PAIR)
 }
 
-fn check_count(rows: usize) -> Result<(), Wrong> {
+fn check_count(rows: usize) -> Result<(), ValueProblem> {
     let remedy = || format!("1 to {MAX_POINTS} pairs of a value and a share");
     match rows {
         1..=MAX_POINTS => Ok(()),
-        _ => Err(Wrong::value(format!("{rows} pairs"), remedy())),
+        _ => Err(ValueProblem::value(format!("{rows} pairs"), remedy())),
     }
 }
 
-fn make_law(distribution: Distribution) -> Result<Law, Wrong> {
+fn make_law(distribution: Distribution) -> Result<Law, ValueProblem> {
     let found = "a distribution with values beyond 10^15";
-    distribution.law().ok_or_else(|| Wrong::value(found, "a lighter tail, or a `max`,"))
+    distribution.law().ok_or_else(|| ValueProblem::value(found, "a lighter tail, or a `max`,"))
 }
 
 /// Makes an empirical distribution, linear between its points.
 #[expect(clippy::cast_precision_loss, reason = "only a message shows it")]
-fn cdf(rows: &[(u64, u64)]) -> Result<Law, Wrong> {
+fn cdf(rows: &[(u64, u64)]) -> Result<Law, ValueProblem> {
     let mut points = rows.to_vec();
     if points[0].0 > 0 {
         points.insert(0, (0, points[0].1));
@@ -254,13 +262,13 @@ fn cdf(rows: &[(u64, u64)]) -> Result<Law, Wrong> {
     let last = points[points.len() - 1].0;
     if last != CERTAIN {
         let found = format!("a last share of {}", last as f64 / CERTAIN as f64);
-        return Err(Wrong::value(found, "1 at the end"));
+        return Err(ValueProblem::value(found, "1 at the end"));
     }
     let falls = |pair: &[(u64, u64)]| pair[0].0 >= pair[1].0 || pair[0].1 > pair[1].1;
     match points.windows(2).position(falls) {
         Some(index) => {
             let found = format!("a pair ({}) that doesn't ascend", index + 2);
-            Err(Wrong::value(found, "values and shares in ascending order"))
+            Err(ValueProblem::value(found, "values and shares in ascending order"))
         }
         None => Ok(Law::Points(points)),
     }

@@ -7,10 +7,10 @@ use narrows_base::registry::{
 use crate::document::{self, Node, Table};
 use crate::inputs::Inputs;
 use crate::limits::MAX_VALUE;
-use crate::problem::Wrong;
+use crate::problem::ValueProblem;
 use crate::read::trace;
 use crate::text::{not_a, one_of, quote};
-use crate::units::{Counted, format_duration, parse_duration, parse_rate, parse_size};
+use crate::units::{SizeUnit, format_duration, parse_duration, parse_rate, parse_size};
 
 /// The exact values of an entry's parameters in a table, by their keys in a scenario; `further` are
 /// keys of the table that aren't parameters.
@@ -19,7 +19,7 @@ pub(super) fn read_all(
     table: &Table,
     further: &[&str],
     inputs: &dyn Inputs,
-) -> Result<Values, Wrong> {
+) -> Result<Values, ValueProblem> {
     values_of(info.parameters, table, further, inputs)
 }
 
@@ -28,14 +28,14 @@ fn values_of(
     table: &Table,
     further: &[&str],
     inputs: &dyn Inputs,
-) -> Result<Values, Wrong> {
+) -> Result<Values, ValueProblem> {
     let mut values = Values::default();
     for entry in &table.0 {
         let known = parameters.iter().find(|parameter| parameter.name == entry.key);
         let Some(parameter) = known else {
             let names = parameters.iter().map(|parameter| parameter.name);
             let remedy = one_of(&entry.key, names.chain(further.iter().copied()));
-            return Err(Wrong::unknown_key(&entry.key, remedy));
+            return Err(ValueProblem::unknown_key(&entry.key, remedy));
         };
         let value = read(parameter, &entry.node, inputs).map_err(|wrong| wrong.at(&entry.key))?;
         values.insert(parameter.key(), value);
@@ -44,7 +44,7 @@ fn values_of(
         parameter.default == ParameterDefault::Required && !values.contains_key(&parameter.key())
     };
     match parameters.iter().find(missing) {
-        Some(parameter) => Err(Wrong::missing(parameter.name, expectation(parameter))),
+        Some(parameter) => Err(ValueProblem::missing(parameter.name, expectation(parameter))),
         None => Ok(values),
     }
 }
@@ -54,21 +54,21 @@ pub(super) fn kind(
     registry: &[&'static Info],
     table: &Table,
     what: &str,
-) -> Result<&'static Info, Wrong> {
+) -> Result<&'static Info, ValueProblem> {
     let name = table.get("kind").and_then(Node::as_text);
     name.and_then(|name| registry::info(registry, name)).ok_or_else(|| {
         let found = name.map(|name| not_a(name, what));
         let remedy = one_of(name.unwrap_or_default(), registry.iter().map(|info| info.name));
-        Wrong::value(found.unwrap_or("nothing".into()), remedy).at("kind")
+        ValueProblem::value(found.unwrap_or("nothing".into()), remedy).at("kind")
     })
 }
 
 /// The problem of a table with keys that are neither `kind` nor a parameter.
-pub(super) fn refuse_unknown(info: &Info, table: &Table) -> Result<(), Wrong> {
+pub(super) fn refuse_unknown(info: &Info, table: &Table) -> Result<(), ValueProblem> {
     match table.keys().find(|key| *key != "kind" && info.parameter(key).is_none()) {
         Some(key) => {
             let names = info.parameters.iter().map(|parameter| parameter.name);
-            Err(Wrong::unknown_key(key, one_of(key, names)))
+            Err(ValueProblem::unknown_key(key, one_of(key, names)))
         }
         None => Ok(()),
     }
@@ -79,8 +79,8 @@ pub(super) fn read(
     parameter: &Parameter,
     node: &Node,
     inputs: &dyn Inputs,
-) -> Result<Value, Wrong> {
-    let unfit = || Wrong::value(node.describe(), expectation(parameter));
+) -> Result<Value, ValueProblem> {
+    let unfit = || ValueProblem::value(node.describe(), expectation(parameter));
     let within = |number: u64| {
         let fits = parameter.bounds.contains(number) && number <= MAX_VALUE;
         if fits { Ok(number) } else { Err(unfit()) }
@@ -88,9 +88,9 @@ pub(super) fn read(
     let text = || node.as_text().ok_or_else(unfit);
     match parameter.unit {
         Unit::Packets => {
-            within(amount(node, Counted::Packets)?.ok_or_else(unfit)?).map(Value::Whole)
+            within(amount(node, SizeUnit::Packets)?.ok_or_else(unfit)?).map(Value::Whole)
         }
-        Unit::Bytes => within(amount(node, Counted::Bytes)?.ok_or_else(unfit)?).map(Value::Whole),
+        Unit::Bytes => within(amount(node, SizeUnit::Bytes)?.ok_or_else(unfit)?).map(Value::Whole),
         Unit::Duration => within(parse_duration(text()?)?).map(Value::Whole),
         Unit::Rate => within(parse_rate(text()?)?).map(Value::Whole),
         Unit::Whole => within(node.as_whole().ok_or_else(unfit)?).map(Value::Whole),
@@ -130,9 +130,9 @@ pub(super) fn read(
 fn tables(
     parameters: &[Parameter],
     node: &Node,
-    unfit: &dyn Fn() -> Wrong,
+    unfit: &dyn Fn() -> ValueProblem,
     inputs: &dyn Inputs,
-) -> Result<Value, Wrong> {
+) -> Result<Value, ValueProblem> {
     let document::Value::List(nodes) = &node.value else { return Err(unfit()) };
     let one = |(place, node): (usize, &Node)| {
         let table = node.table().ok_or_else(unfit)?;
@@ -143,24 +143,24 @@ fn tables(
         values.extend(given.0);
         Ok(values.0)
     };
-    let tables = nodes.iter().enumerate().map(one).collect::<Result<Vec<_>, Wrong>>()?;
+    let tables = nodes.iter().enumerate().map(one).collect::<Result<Vec<_>, ValueProblem>>()?;
     if tables.is_empty() { Err(unfit()) } else { Ok(Value::Tables(tables)) }
 }
 
 /// Packets or bytes: a plain number, or a text with the unit.
-fn amount(node: &Node, counted: Counted) -> Result<Option<u64>, Wrong> {
+fn amount(node: &Node, unit: SizeUnit) -> Result<Option<u64>, ValueProblem> {
     let Some(text) = node.as_text() else { return Ok(node.as_whole()) };
     let size = parse_size(text)?;
-    Ok((size.counted == counted).then(|| size.whole()))
+    Ok((size.unit == unit).then(|| size.whole()))
 }
 
 /// A table of ascending times, each with a value.
 fn read_steps(
     node: &Node,
-    parse: fn(&str) -> Result<u64, Wrong>,
-    unfit: &dyn Fn() -> Wrong,
-    within: &dyn Fn(u64) -> Result<u64, Wrong>,
-) -> Result<Value, Wrong> {
+    parse: fn(&str) -> Result<u64, ValueProblem>,
+    unfit: &dyn Fn() -> ValueProblem,
+    within: &dyn Fn(u64) -> Result<u64, ValueProblem>,
+) -> Result<Value, ValueProblem> {
     let mut pairs = Vec::new();
     for entry in &node.table().ok_or_else(unfit)?.0 {
         let value = parse(entry.node.as_text().ok_or_else(unfit)?)?;
@@ -168,7 +168,7 @@ fn read_steps(
     }
     pairs.sort_unstable();
     if pairs.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return Err(Wrong::value("a time twice", "each time once"));
+        return Err(ValueProblem::value("a time twice", "each time once"));
     }
     Ok(Value::Pairs(pairs))
 }

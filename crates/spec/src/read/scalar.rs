@@ -4,29 +4,29 @@ use super::values::Read;
 use crate::document::{Node, Value};
 use crate::keys::KeyKind;
 use crate::limits::{MAX_BYTES, MAX_DURATION_NS, MAX_NAME, MAX_PACKETS, MAX_RATE_BPS};
-use crate::problem::Wrong;
+use crate::problem::ValueProblem;
 use crate::text::{is_printable, not_a, one_of, quote};
 use crate::units::{
-    Counted, Size, format_duration, format_rate, parse_duration, parse_percent, parse_rate,
+    Size, SizeUnit, format_duration, format_rate, parse_duration, parse_percent, parse_rate,
     parse_size,
 };
 
 const SWEEP: &str = "which makes a sweep (`narrows run` runs it; here one value counts)";
 
 /// Refuses anything that only a study may have instead of a value.
-pub(super) fn single(node: &Node, expects: &str) -> Result<(), Wrong> {
+pub(super) fn single(node: &Node, expects: &str) -> Result<(), ValueProblem> {
     match &node.value {
-        Value::List(_) => Err(Wrong::value(format!("a list, {SWEEP}"), expects)),
+        Value::List(_) => Err(ValueProblem::value(format!("a list, {SWEEP}"), expects)),
         Value::Table(table) if table.has("from") => {
-            Err(Wrong::value(format!("a range, {SWEEP}"), expects))
+            Err(ValueProblem::value(format!("a range, {SWEEP}"), expects))
         }
         _ => Ok(()),
     }
 }
 
 /// The exact form of a value; `key` is its name.
-pub(super) fn read(kind: KeyKind, node: &Node, key: &str) -> Result<Read, Wrong> {
-    let unfit = || Wrong::value(node.describe(), kind.expects(key));
+pub(super) fn read(kind: KeyKind, node: &Node, key: &str) -> Result<Read, ValueProblem> {
+    let unfit = || ValueProblem::value(node.describe(), kind.expects(key));
     let text = || node.as_text().ok_or_else(unfit);
     match kind {
         KeyKind::Rate => rate(text()?).map(Read::Whole),
@@ -51,7 +51,7 @@ pub(super) fn read(kind: KeyKind, node: &Node, key: &str) -> Result<Read, Wrong>
                 return Ok(Read::Text(word.into()));
             }
             let found = not_a(word, words.what);
-            Err(Wrong::value(found, one_of(word, known)))
+            Err(ValueProblem::value(found, one_of(word, known)))
         }
         KeyKind::Within => {
             within(node).map(|(n, relative)| Read::Within(n, relative)).ok_or_else(unfit)
@@ -61,81 +61,81 @@ pub(super) fn read(kind: KeyKind, node: &Node, key: &str) -> Result<Read, Wrong>
 }
 
 /// The value of a kernel setting, as it is written to its file.
-pub(super) fn sysctl(name: &str, node: &Node) -> Result<String, Wrong> {
+pub(super) fn sysctl(name: &str, node: &Node) -> Result<String, ValueProblem> {
     let expects = "a whole number, or numbers in a text such as \"4096 131072 6291456\",";
     single(node, expects)?;
     let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if name.is_empty() || !name.chars().all(is_word) {
         let remedy = "a setting below net.ipv4 by its name, such as tcp_rmem,";
-        return Err(Wrong::value(quote(name), remedy));
+        return Err(ValueProblem::value(quote(name), remedy));
     }
     let text = match node.as_text() {
         Some(text) => text.to_owned(),
         None => node.as_whole().map(|whole| whole.to_string()).unwrap_or_default(),
     };
     if text.is_empty() || text.len() > MAX_NAME || !text.chars().all(is_printable) {
-        return Err(Wrong::value(node.describe(), expects));
+        return Err(ValueProblem::value(node.describe(), expects));
     }
     Ok(text)
 }
 
-fn rate(text: &str) -> Result<u64, Wrong> {
+fn rate(text: &str) -> Result<u64, ValueProblem> {
     match parse_rate(text)? {
-        0 => Err(Wrong::value(quote(text), "a rate above zero")),
+        0 => Err(ValueProblem::value(quote(text), "a rate above zero")),
         rate if rate > MAX_RATE_BPS => {
             let remedy = format!("a rate of at most {}", format_rate(MAX_RATE_BPS));
-            Err(Wrong::value(quote(text), remedy))
+            Err(ValueProblem::value(quote(text), remedy))
         }
         rate => Ok(rate),
     }
 }
 
-pub(super) fn duration(text: &str) -> Result<u64, Wrong> {
+pub(super) fn duration(text: &str) -> Result<u64, ValueProblem> {
     let duration = parse_duration(text)?;
     if duration > MAX_DURATION_NS {
         let remedy = format!("a duration of at most {}", format_duration(MAX_DURATION_NS));
-        return Err(Wrong::value(quote(text), remedy));
+        return Err(ValueProblem::value(quote(text), remedy));
     }
     Ok(duration)
 }
 
-fn span(text: &str) -> Result<u64, Wrong> {
+fn span(text: &str) -> Result<u64, ValueProblem> {
     match duration(text)? {
-        0 => Err(Wrong::value(quote(text), "a duration above zero")),
+        0 => Err(ValueProblem::value(quote(text), "a duration above zero")),
         span => Ok(span),
     }
 }
 
-fn room(text: &str) -> Result<Size, Wrong> {
+fn room(text: &str) -> Result<Size, ValueProblem> {
     let size = parse_size(text)?;
-    let (limit, unit) = match size.counted {
-        Counted::Packets => (MAX_PACKETS, "pkt"),
-        Counted::Bytes => (MAX_BYTES, "b"),
-        Counted::Bdp => (MAX_BYTES, "bdp"),
+    let (limit, unit) = match size.unit {
+        SizeUnit::Packets => (MAX_PACKETS, "pkt"),
+        SizeUnit::Bytes => (MAX_BYTES, "b"),
+        SizeUnit::Bdp => (MAX_BYTES, "bdp"),
     };
-    if size == (Size { amount: num_traits::Zero::zero(), counted: size.counted }) {
+    if size == (Size { amount: num_traits::Zero::zero(), unit: size.unit }) {
         let remedy = "a buffer above zero, such as \"1bdp\" or \"100pkt\",";
-        return Err(Wrong::value(quote(text), remedy));
+        return Err(ValueProblem::value(quote(text), remedy));
     }
     if size.amount > crate::exact::whole(limit) {
-        return Err(Wrong::value(quote(text), format!("at most {limit} {unit}")));
+        return Err(ValueProblem::value(quote(text), format!("at most {limit} {unit}")));
     }
     Ok(size)
 }
 
 /// A number of bytes, not bounded.
-pub(super) fn bytes(text: &str) -> Result<u64, Wrong> {
+pub(super) fn bytes(text: &str) -> Result<u64, ValueProblem> {
     let size = parse_size(text)?;
-    if size.counted != Counted::Bytes {
-        return Err(Wrong::value(quote(text), "a size in bytes, such as \"1mb\","));
+    if size.unit != SizeUnit::Bytes {
+        return Err(ValueProblem::value(quote(text), "a size in bytes, such as \"1mb\","));
     }
     Ok(size.whole())
 }
 
-fn volume(text: &str) -> Result<u64, Wrong> {
+fn volume(text: &str) -> Result<u64, ValueProblem> {
     let volume = bytes(text)?;
     if !(1..=MAX_BYTES).contains(&volume) {
-        return Err(Wrong::value(quote(text), "a size above zero and of at most 1000gb"));
+        return Err(ValueProblem::value(quote(text), "a size above zero and of at most 1000gb"));
     }
     Ok(volume)
 }

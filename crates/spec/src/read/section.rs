@@ -10,7 +10,7 @@ use crate::inputs::Inputs;
 use crate::keys::{Key, KeyDefault, KeyKind, SPECIFICATION, SWEEP, Section};
 use crate::limits::MAX_ARGUMENT;
 use crate::place::Place;
-use crate::problem::{Problem, ProblemKind, Wrong};
+use crate::problem::{Problem, ProblemKind, ValueProblem};
 use crate::programs::HERE;
 use crate::read::{control, element, scalar, workload};
 use crate::stacks::stack;
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn single(&self, key: &'static Key, node: &Node) -> Result<Read, Wrong> {
+    fn single(&self, key: &'static Key, node: &Node) -> Result<Read, ValueProblem> {
         let expects = || key.kind.expects(key.name);
         scalar::single(node, &expects())?;
         match key.kind {
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         here: &Place,
     ) -> Option<Read> {
         let mut unfit = |node: &Node, what: &str, place: &Place| {
-            let wrong = Wrong::value(node.describe(), format!("{what}, [[{here}]],"));
+            let wrong = ValueProblem::value(node.describe(), format!("{what}, [[{here}]],"));
             self.problems.push(wrong.problem(place));
         };
         let Some(list) = node.list() else {
@@ -197,15 +197,15 @@ impl<'a> Reader<'a> {
         let fits = |word: &&str| word.len() <= MAX_ARGUMENT && !word.contains('\0');
         let Some(words) = words.filter(|words| words.iter().all(fits)) else {
             let found = "a list with something other than short texts";
-            let wrong = Wrong::value(found, key.kind.expects(key.name));
+            let wrong = ValueProblem::value(found, key.kind.expects(key.name));
             return self.or_problem(Err(wrong), here);
         };
         if words.first().is_none_or(|program| program.is_empty()) {
-            let wrong = Wrong::value("no program", key.kind.expects(key.name));
+            let wrong = ValueProblem::value("no program", key.kind.expects(key.name));
             return self.or_problem(Err(wrong), here);
         }
         let directory = self.inputs.directory();
-        let directory = directory.map_err(|(found, remedy)| Wrong::value(found, remedy));
+        let directory = directory.map_err(|(found, remedy)| ValueProblem::value(found, remedy));
         let directory = self.or_problem(directory, here)?;
         Some(Read::Names(words.iter().map(|word| word.replace(HERE, &directory)).collect()))
     }
@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
                 Some(place) => found.push((place, entry.node.clone())),
                 None => {
                     let remedy = "a place such as path.buffer or flows[0].cca";
-                    let wrong = Wrong::value(quote(&entry.key), remedy);
+                    let wrong = ValueProblem::value(quote(&entry.key), remedy);
                     self.problems.push(wrong.problem(here));
                 }
             }
@@ -239,12 +239,12 @@ impl<'a> Reader<'a> {
     }
 
     fn unfit(&mut self, key: &'static Key, node: &Node, here: &Place) -> Option<Read> {
-        let wrong = Wrong::value(node.describe(), key.kind.expects(key.name));
+        let wrong = ValueProblem::value(node.describe(), key.kind.expects(key.name));
         self.problems.push(wrong.problem(here));
         None
     }
 
-    fn or_problem<T>(&mut self, read: Result<T, Wrong>, here: &Place) -> Option<T> {
+    fn or_problem<T>(&mut self, read: Result<T, ValueProblem>, here: &Place) -> Option<T> {
         read.map_err(|wrong| self.problems.push(wrong.problem(here))).ok()
     }
 

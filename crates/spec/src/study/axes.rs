@@ -141,7 +141,7 @@ const OF_FLOWS: [&str; 3] = [".links", ".server", ".client"];
 /// The parameters of workloads that are lists.
 const LISTS: [&str; 2] = [".bitrates", ".points"];
 
-/// Whether a list is the value of this place instead of an axis.
+/// Returns `true` if a list is the value of this place, not an axis.
 fn is_plain_list(place: &Place) -> bool {
     let text = place.to_string();
     let of_flow = text.starts_with("flows[")

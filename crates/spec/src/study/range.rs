@@ -15,7 +15,7 @@ use crate::limits::MAX_VALUES;
 use crate::place::Place;
 use crate::problem::{Position, Problem};
 use crate::text::one_of;
-use crate::units::{Counted, Quantity, Size, format_duration, format_rate, parse_quantity};
+use crate::units::{Quantity, Size, SizeUnit, format_duration, format_rate, parse_quantity};
 
 const KEYS: [&str; 5] = ["from", "to", "step", "count", "scale"];
 const DIGITS: i64 = 4;
@@ -28,7 +28,7 @@ enum Measure {
     Number,
     Rate,
     Duration,
-    Size(Counted),
+    Size(SizeUnit),
 }
 
 impl Measure {
@@ -37,14 +37,14 @@ impl Measure {
             Self::Whole | Self::Number => "a number",
             Self::Rate => "a rate",
             Self::Duration => "a duration",
-            Self::Size(Counted::Bytes) => "a size in bytes",
-            Self::Size(Counted::Packets) => "a size in packets",
-            Self::Size(Counted::Bdp) => "a size in BDP",
+            Self::Size(SizeUnit::Bytes) => "a size in bytes",
+            Self::Size(SizeUnit::Packets) => "a size in packets",
+            Self::Size(SizeUnit::Bdp) => "a size in BDP",
         }
     }
 
     fn is_whole(self) -> bool {
-        !matches!(self, Self::Number | Self::Size(Counted::Bdp))
+        !matches!(self, Self::Number | Self::Size(SizeUnit::Bdp))
     }
 
     /// A number as written in a specification.
@@ -54,7 +54,7 @@ impl Measure {
             Self::Number => Value::Float(exact::to_f64(value)),
             Self::Rate => Value::Text(format_rate(exact::floor(value))),
             Self::Duration => Value::Text(format_duration(exact::floor(value))),
-            Self::Size(counted) => Value::Text(Size { amount: value.clone(), counted }.spell()),
+            Self::Size(unit) => Value::Text(Size { amount: value.clone(), unit }.spell()),
         }
     }
 }
@@ -71,7 +71,7 @@ pub(super) struct Range {
     at: Option<Position>,
 }
 
-/// Whether a value of a specification is a range.
+/// Returns `true` if a value of a specification is a range.
 pub(super) fn is_range(node: &Node) -> bool {
     node.table().is_some_and(|table| table.has("from"))
 }
@@ -260,7 +260,7 @@ fn quantity(node: &Node) -> Result<(Exact, Measure), (String, String)> {
         Value::Text(text) => match parse_quantity(text) {
             Ok(Quantity::Rate(rate)) => Ok((whole(rate), Measure::Rate)),
             Ok(Quantity::Duration(duration)) => Ok((whole(duration), Measure::Duration)),
-            Ok(Quantity::Size(size)) => Ok((size.amount.clone(), Measure::Size(size.counted))),
+            Ok(Quantity::Size(size)) => Ok((size.amount.clone(), Measure::Size(size.unit))),
             Err(wrong) if wrong.remedy.starts_with("a positive") => {
                 Err((wrong.found, wrong.remedy))
             }

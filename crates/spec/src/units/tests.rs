@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn size(text: &str) -> (String, Counted) {
+fn size(text: &str) -> (String, SizeUnit) {
     let size = parse_size(text).unwrap();
-    (exact::decimal(&size.amount), size.counted)
+    (exact::decimal(&size.amount), size.unit)
 }
 
 #[test]
@@ -50,10 +50,10 @@ fn sizes_are_read() {
         ("1gb", "1000000000"),
         ("1500b", "1500"),
     ] {
-        assert_eq!(size(text), (bytes.to_owned(), Counted::Bytes), "{text}");
+        assert_eq!(size(text), (bytes.to_owned(), SizeUnit::Bytes), "{text}");
     }
-    assert_eq!(size("100pkt"), ("100".to_owned(), Counted::Packets));
-    assert_eq!(size("1.75bdp"), ("1.75".to_owned(), Counted::Bdp));
+    assert_eq!(size("100pkt"), ("100".to_owned(), SizeUnit::Packets));
+    assert_eq!(size("1.75bdp"), ("1.75".to_owned(), SizeUnit::Bdp));
 }
 
 #[test]

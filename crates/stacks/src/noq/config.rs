@@ -13,9 +13,9 @@ use noq_proto::{
 };
 use ring::hmac;
 
-use super::watched::Watch;
+use super::recorded_control::RecordedControlFactory;
 use crate::quic::limits::Limits;
-use crate::quic::stack::Watched;
+use crate::quic::stack::SenderControl;
 
 pub(super) fn endpoint() -> EndpointConfig {
     let mut config =
@@ -35,15 +35,18 @@ pub(super) fn server(tls: rustls::ServerConfig, limits: &Limits) -> ServerConfig
 pub(super) fn client(
     tls: rustls::ClientConfig,
     limits: &Limits,
-    watched: Watched<'_>,
+    sender_control: SenderControl<'_>,
 ) -> ClientConfig {
     let mut transport = transport(limits);
-    let control = control(watched.cca, limits.initial_window);
-    transport.congestion_controller_factory(Arc::new(Watch::new(control, watched.seen)));
-    if let Some(writer) = watched.qlog {
+    let control = control(sender_control.cca, limits.initial_window);
+    transport.congestion_controller_factory(Arc::new(RecordedControlFactory::new(
+        control,
+        sender_control.seen,
+    )));
+    if let Some(writer) = sender_control.qlog {
         let mut qlog = QlogConfig::new(writer);
-        qlog.title(Some(watched.flow.to_owned())).start_time(watched.start);
-        transport.qlog_factory(Arc::new(Once(Mutex::new(Some(qlog)))));
+        qlog.title(Some(sender_control.flow.to_owned())).start_time(sender_control.start);
+        transport.qlog_factory(Arc::new(FirstQlog(Mutex::new(Some(qlog)))));
     }
     let tls = QuicClientConfig::try_from(tls).expect("it has an initial suite");
     let mut config = ClientConfig::new(Arc::new(tls));
@@ -111,9 +114,9 @@ impl HandshakeTokenKey for NoTokens {
 }
 
 /// Gives its qlog to the first connection.
-struct Once(Mutex<Option<QlogConfig>>);
+struct FirstQlog(Mutex<Option<QlogConfig>>);
 
-impl QlogFactory for Once {
+impl QlogFactory for FirstQlog {
     fn for_connection(
         &self,
         _: Side,

@@ -1,7 +1,7 @@
 //! QUIC by noq-proto, a fork of quinn-proto with BBRv3.
 
 mod config;
-mod watched;
+mod recorded_control;
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -16,9 +16,9 @@ use noq_proto::{
 };
 
 use crate::clock::span;
-use crate::events::Figures;
+use crate::events::ConnectionCounters;
 use crate::quic::limits::Limits;
-use crate::quic::stack::{Event, Stack, Transmission, Watched};
+use crate::quic::stack::{Event, SenderControl, Stack, Transmission};
 
 /// One end of a connection of noq-proto.
 pub(crate) struct Noq {
@@ -55,9 +55,17 @@ impl Stack for Noq {
 
     const NAME: &'static str = "noq";
 
-    fn client(tls: rustls::ClientConfig, limits: &Limits, watched: Watched<'_>) -> Self {
+    fn client(
+        tls: rustls::ClientConfig,
+        limits: &Limits,
+        sender_control: SenderControl<'_>,
+    ) -> Self {
         let endpoint = Endpoint::new(Arc::new(config::endpoint()), None, true);
-        Self { endpoint, connection: None, config: Some(config::client(tls, limits, watched)) }
+        Self {
+            endpoint,
+            connection: None,
+            config: Some(config::client(tls, limits, sender_control)),
+        }
     }
 
     fn server(tls: rustls::ServerConfig, limits: &Limits) -> Self {
@@ -176,11 +184,11 @@ impl Stack for Noq {
         bytes
     }
 
-    fn figures(&mut self) -> Option<Figures> {
+    fn figures(&mut self) -> Option<ConnectionCounters> {
         let connection = self.connection()?;
         let path = connection.path_stats(PathId::ZERO)?;
         let control = connection.congestion_state(PathId::ZERO)?.metrics();
-        Some(Figures {
+        Some(ConnectionCounters {
             sent: path.sent_packets,
             lost: path.lost_packets,
             cwnd: path.cwnd,

@@ -11,7 +11,7 @@ use narrows_tcp::{SenderStats, SenderView};
 
 use super::driver::Driver;
 use super::stack::{Event, Stack};
-use crate::events::{ConnectionEvents, Figures};
+use crate::events::{ConnectionCounters, ConnectionEvents};
 
 /// The payload that the client writes: zeros, as many as it needs.
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
@@ -25,7 +25,7 @@ pub(super) struct Client<S: Stack> {
     application: Application<S>,
     seen: Arc<Mutex<ConnectionEvents>>,
     /// The connection's figures since its last event.
-    figures: Option<Figures>,
+    figures: Option<ConnectionCounters>,
     completed: Option<Time>,
 }
 
@@ -175,7 +175,9 @@ impl<S: Stack> SendingEnd for Client<S> {
     }
 
     fn stats(&self) -> SenderStats {
-        let Some(Figures { sent, lost, .. }) = self.figures else { return SenderStats::default() };
+        let Some(ConnectionCounters { sent, lost, .. }) = self.figures else {
+            return SenderStats::default();
+        };
         let delivered = self.seen.lock().expect("no end panicked").delivered;
         SenderStats { sent, delivered, lost, ..SenderStats::default() }
     }

@@ -10,7 +10,7 @@ use narrows_tcp::ends::Outgoing;
 
 use super::stack::{Event, Stack, Transmission};
 use crate::clock::Clock;
-use crate::events::Figures;
+use crate::events::ConnectionCounters;
 
 /// The addresses by which the ends know each other; captures have those of the flow.
 pub(super) const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
@@ -98,11 +98,11 @@ impl<S: Stack> Driver<S> {
         self.ready.extend(datagrams.map(|bytes| Outgoing { bytes: bytes.into(), ecn }));
     }
 
-    pub(super) fn figures(&mut self) -> Option<Figures> {
+    pub(super) fn figures(&mut self) -> Option<ConnectionCounters> {
         self.stack.figures()
     }
 
-    /// Whether a timer is due.
+    /// Returns `true` if a timer is due.
     pub(super) fn is_due(&self, now: Time) -> bool {
         self.timer.is_some_and(|at| at <= now)
     }

@@ -15,7 +15,7 @@ use super::client::Client;
 use super::driver::{CLIENT, Driver, SERVER};
 use super::limits::Limits;
 use super::server::Server;
-use super::stack::{Stack, Watched};
+use super::stack::{SenderControl, Stack};
 use crate::clock::Clock;
 use crate::events::ConnectionEvents;
 use crate::logs::Logs;
@@ -39,7 +39,7 @@ pub(crate) fn ends<S: Stack>(connecting: &Connecting, logs: &Logs) -> Ends {
     let server = Driver::new(clock, server_draws, segments, server, CLIENT);
 
     let events = ConnectionEvents::new_shared();
-    let watched = Watched {
+    let sender_control = SenderControl {
         cca: &flow.cca,
         flow: &flow.name,
         seen: &events,
@@ -47,7 +47,7 @@ pub(crate) fn ends<S: Stack>(connecting: &Connecting, logs: &Logs) -> Ends {
         start: clock.instant(Time::ZERO),
     };
     let tls = identity.client(&logs.keys);
-    let client = client_draws.during(|| S::client(tls, &limits, watched));
+    let client = client_draws.during(|| S::client(tls, &limits, sender_control));
     let client = Driver::new(clock, client_draws, segments, client, SERVER);
     (Box::new(Client::new(client, connecting, events)), Box::new(Server::new(server)))
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use narrows_base::Ecn;
 
 use super::limits::Limits;
-use crate::events::{ConnectionEvents, Figures};
+use crate::events::{ConnectionCounters, ConnectionEvents};
 use crate::logs::QlogWriter;
 
 /// One end of one connection: the stack's endpoint and its connection.
@@ -25,7 +25,11 @@ pub(crate) trait Stack: Sized + Send + 'static {
     const NAME: &'static str;
 
     /// Makes the sending end.
-    fn client(tls: rustls::ClientConfig, limits: &Limits, watched: Watched<'_>) -> Self;
+    fn client(
+        tls: rustls::ClientConfig,
+        limits: &Limits,
+        sender_control: SenderControl<'_>,
+    ) -> Self;
 
     /// Makes the receiving end.
     fn server(tls: rustls::ServerConfig, limits: &Limits) -> Self;
@@ -76,11 +80,11 @@ pub(crate) trait Stack: Sized + Send + 'static {
     fn read(&mut self, stream: Self::Stream) -> u64;
 
     /// Returns the connection's counters.
-    fn figures(&mut self) -> Option<Figures>;
+    fn figures(&mut self) -> Option<ConnectionCounters>;
 }
 
-/// The control of a sending end and where its events are recorded.
-pub(crate) struct Watched<'a> {
+/// The control of a sending end, and where its events are recorded.
+pub(crate) struct SenderControl<'a> {
     /// The congestion control.
     pub(crate) cca: &'a str,
     /// The name of the flow, the title of its qlog.

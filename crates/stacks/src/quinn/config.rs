@@ -11,9 +11,9 @@ use quinn_proto::{
 };
 use ring::{hkdf, hmac};
 
-use super::watched::Watch;
+use super::recorded_control::RecordedControlFactory;
 use crate::quic::limits::Limits;
-use crate::quic::stack::Watched;
+use crate::quic::stack::SenderControl;
 
 pub(super) fn endpoint() -> EndpointConfig {
     let mut config =
@@ -34,14 +34,19 @@ pub(super) fn server(tls: rustls::ServerConfig, limits: &Limits) -> ServerConfig
 pub(super) fn client(
     tls: rustls::ClientConfig,
     limits: &Limits,
-    watched: Watched<'_>,
+    sender_control: SenderControl<'_>,
 ) -> ClientConfig {
     let mut transport = transport(limits);
-    let control = control(watched.cca, limits.initial_window);
-    transport.congestion_controller_factory(Arc::new(Watch::new(control, watched.seen)));
-    if let Some(writer) = watched.qlog {
+    let control = control(sender_control.cca, limits.initial_window);
+    transport.congestion_controller_factory(Arc::new(RecordedControlFactory::new(
+        control,
+        sender_control.seen,
+    )));
+    if let Some(writer) = sender_control.qlog {
         let mut qlog = QlogConfig::default();
-        qlog.writer(writer).title(Some(watched.flow.to_owned())).start_time(watched.start);
+        qlog.writer(writer)
+            .title(Some(sender_control.flow.to_owned()))
+            .start_time(sender_control.start);
         transport.qlog_stream(qlog.into_stream());
     }
     let tls = QuicClientConfig::try_from(tls).expect("it has an initial suite");

@@ -1,7 +1,7 @@
 //! QUIC by quinn-proto.
 
 mod config;
-mod watched;
+mod recorded_control;
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -16,9 +16,9 @@ use quinn_proto::{
 };
 
 use crate::clock::span;
-use crate::events::Figures;
+use crate::events::ConnectionCounters;
 use crate::quic::limits::Limits;
-use crate::quic::stack::{Event, Stack, Transmission, Watched};
+use crate::quic::stack::{Event, SenderControl, Stack, Transmission};
 
 /// One end of a connection of quinn-proto.
 pub(crate) struct Quinn {
@@ -55,9 +55,17 @@ impl Stack for Quinn {
 
     const NAME: &'static str = "quinn";
 
-    fn client(tls: rustls::ClientConfig, limits: &Limits, watched: Watched<'_>) -> Self {
+    fn client(
+        tls: rustls::ClientConfig,
+        limits: &Limits,
+        sender_control: SenderControl<'_>,
+    ) -> Self {
         let endpoint = Endpoint::new(Arc::new(config::endpoint()), None, true, None);
-        Self { endpoint, connection: None, config: Some(config::client(tls, limits, watched)) }
+        Self {
+            endpoint,
+            connection: None,
+            config: Some(config::client(tls, limits, sender_control)),
+        }
     }
 
     fn server(tls: rustls::ServerConfig, limits: &Limits) -> Self {
@@ -175,10 +183,10 @@ impl Stack for Quinn {
         bytes
     }
 
-    fn figures(&mut self) -> Option<Figures> {
+    fn figures(&mut self) -> Option<ConnectionCounters> {
         let connection = self.connection()?;
         let (path, control) = (connection.stats().path, connection.congestion_state().metrics());
-        Some(Figures {
+        Some(ConnectionCounters {
             sent: path.sent_packets,
             lost: path.lost_packets,
             cwnd: path.cwnd,

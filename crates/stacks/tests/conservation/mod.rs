@@ -9,7 +9,7 @@ use narrows_net::config::{IMPAIRMENTS, QUEUES};
 use narrows_record::{Event, EventKind, Observer, PacketEvent, PacketKind};
 use narrows_sim::{Outcome, Simulation};
 use narrows_spec::scenario::{
-    Change, Direction, Flow, Impairment, Limit, Scenario, Spot, Workload,
+    Change, Direction, Flow, Impairment, ImpairmentPlace, Limit, Scenario, Workload,
 };
 
 use super::{beside, controls};
@@ -152,7 +152,7 @@ fn impaired_scenario(kind: &str, direction: Direction) -> Scenario {
     let element = Choice::with_defaults(entry, Rate::from_bps(RATE));
     let element = example(kind).into_iter().fold(element, |e, (key, value)| e.set(key, value));
     let mut case = case();
-    case.path.impairments = vec![Impairment { direction, at: Spot::Behind, element }];
+    case.path.impairments = vec![Impairment { direction, at: ImpairmentPlace::Behind, element }];
     case
 }
 

@@ -20,7 +20,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Whether packets may carry a codepoint (`tcp_ecn_send`).
+    /// Returns `true` if packets may carry a codepoint (`tcp_ecn_send`).
     pub(super) fn trusts_flags(&self) -> bool {
         !self.flags_change
     }
@@ -41,7 +41,7 @@ impl Checks {
         self.options_change = true;
     }
 
-    /// Whether a packet of the handshake that left as `sent` may arrive as the peer says
+    /// Returns `true` if a packet of the handshake that left as `sent` may arrive as the peer says
     /// (`tcp_accecn_validate_syn_feedback`).
     pub(super) fn validate(&mut self, ace: Ace, sent: Ecn, falls_back: bool) -> bool {
         let arrived = ace.reflected_ecn();

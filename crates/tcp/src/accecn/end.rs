@@ -6,7 +6,7 @@ use super::ace::Ace;
 use super::checks::Checks;
 use super::delivered::{Delivered, Delivery};
 use super::option::{AccEcnOption, OptionOrder};
-use super::received::{FIRST_BYTES, OptionSlot, Received, may_send, place};
+use super::received::{FIRST_BYTES, OptionSlot, ReceivedCounters, may_send, place};
 use super::settings::{AccEcnSettings, OptionUse};
 use crate::ecn::EcnMode;
 
@@ -24,7 +24,7 @@ pub struct AccurateEnd {
     /// The codepoint with which the peer's packet of the handshake arrived (`syn_ect_rcv`).
     arrived: Ecn,
     checks: Checks,
-    received: Received,
+    received: ReceivedCounters,
     delivered: Delivered,
 }
 
@@ -36,7 +36,7 @@ impl AccurateEnd {
             settings,
             arrived,
             checks: Checks::default(),
-            received: Received::default(),
+            received: ReceivedCounters::default(),
             delivered: Delivered::default(),
         }
     }
@@ -133,8 +133,8 @@ impl AccurateEnd {
     }
 
     /// True if marks wait that an ACK must report at once; `stamp` is the packet's timestamp in ms.
-    pub(crate) fn presses(&mut self, stamp: u32) -> bool {
-        self.received.presses(stamp)
+    pub(crate) fn must_report_soon(&mut self, stamp: u32) -> bool {
+        self.received.must_report_soon(stamp)
     }
 
     /// Returns the flags of a header that leaves.
@@ -153,7 +153,7 @@ impl AccurateEnd {
         self.received.compose(slot, &self.settings, &self.checks)
     }
 
-    /// Whether packets may have the option.
+    /// Returns `true` if packets may have the option.
     #[must_use]
     pub fn sends_options(&self) -> bool {
         may_send(&self.settings, &self.checks)
@@ -171,7 +171,7 @@ impl AccurateEnd {
         self.delivered.take(ack, &mut self.checks)
     }
 
-    /// Whether our SYN-ACK arrived with a mark.
+    /// Returns `true` if our SYN-ACK arrived with a mark.
     pub(crate) fn was_answer_marked(&self) -> bool {
         self.checks.answer_was_marked
     }

@@ -58,7 +58,7 @@ impl OptionSlot {
 
 /// The counters of an end (`received_ce`, `received_ecn_bytes`).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Received {
+pub(super) struct ReceivedCounters {
     marked: u32,
     /// Marked packets that no header has reported (`received_ce_pending`).
     unreported: u32,
@@ -78,7 +78,7 @@ pub(super) struct Received {
     stamp: u32,
 }
 
-impl Received {
+impl ReceivedCounters {
     /// The peer's packet of the handshake arrived.
     pub(super) fn begin(&mut self, ecn: Ecn, due: u8) {
         (self.last, self.due) = (ecn, due);
@@ -118,9 +118,9 @@ impl Received {
         is_edge
     }
 
-    /// Whether marks wait that an ACK must report soon; the packet's timestamp is newer than earlier
-    /// ones if it isn't reordered.
-    pub(super) fn presses(&mut self, stamp: u32) -> bool {
+    /// Returns `true` if marks wait that an ACK must report soon. A packet that isn't reordered has
+    /// a newer timestamp than those before it.
+    pub(super) fn must_report_soon(&mut self, stamp: u32) -> bool {
         let is_news = stamp > self.stamp;
         self.stamp = self.stamp.max(stamp);
         is_news && self.unreported >= PRESSING
@@ -184,7 +184,7 @@ impl Received {
     }
 }
 
-/// Whether options pass, as far as the ends know.
+/// Returns `true` if options pass the path, as far as the ends know.
 pub(super) fn may_send(settings: &AccEcnSettings, checks: &Checks) -> bool {
     let passes = settings.option >= OptionUse::Always || !checks.options_vanish;
     settings.option != OptionUse::Never && checks.seen != SeenOption::None && passes
@@ -206,9 +206,10 @@ mod tests {
     #[test]
     fn options_are_sparse_when_nothing_changes() {
         let checks = Checks { seen: SeenOption::Counters, ..Checks::default() };
-        let mut received = Received::default();
-        let sends =
-            |received: &mut Received, ms| received.compose(&slot(ms), &SETTINGS, &checks).is_some();
+        let mut received = ReceivedCounters::default();
+        let sends = |received: &mut ReceivedCounters, ms| {
+            received.compose(&slot(ms), &SETTINGS, &checks).is_some()
+        };
         assert!(received.note(Ecn::Ect0, 1, 1_000), "a change");
         assert_eq!([1, 2, 3].map(|ms| sends(&mut received, ms)), [true, true, false]);
         assert!(!received.note(Ecn::Ect0, 1, 1_000));
@@ -220,7 +221,7 @@ mod tests {
     #[test]
     fn a_mark_is_reported_by_flags_and_bytes() {
         let checks = Checks { seen: SeenOption::Empty, ..Checks::default() };
-        let mut received = Received::default();
+        let mut received = ReceivedCounters::default();
         received.note(Ecn::Ect1, 1, 1_000);
         received.note(Ecn::Ce, 1, 500);
         assert_eq!(received.report(), Ace::of_count(1));
@@ -230,13 +231,13 @@ mod tests {
 
     #[test]
     fn many_marks_without_an_ack_press() {
-        let mut received = Received::default();
+        let mut received = ReceivedCounters::default();
         received.note(Ecn::Ce, 5, 5_000);
-        assert!(!received.presses(1));
+        assert!(!received.must_report_soon(1));
         received.note(Ecn::Ce, 1, 1_000);
-        assert!(!received.presses(1), "the timestamp isn't new");
-        assert!(received.presses(2));
+        assert!(!received.must_report_soon(1), "the timestamp isn't new");
+        assert!(received.must_report_soon(2));
         received.report();
-        assert!(!received.presses(3));
+        assert!(!received.must_report_soon(3));
     }
 }

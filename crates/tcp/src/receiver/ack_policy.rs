@@ -164,7 +164,7 @@ impl AckPolicy {
         self.scheduled = true;
     }
 
-    /// Whether an ACK is owed.
+    /// Returns `true` if an ACK is owed.
     pub(super) fn is_scheduled(&self) -> bool {
         self.scheduled
     }
@@ -187,7 +187,7 @@ impl AckPolicy {
         self.ato_us = ATO_MIN_US;
     }
 
-    /// Whether an ACK waits for its timer (`ICSK_ACK_TIMER`).
+    /// Returns `true` if an ACK waits for its timer (`ICSK_ACK_TIMER`).
     pub(super) fn is_delayed(&self) -> bool {
         self.timer < Time::MAX
     }
@@ -219,7 +219,7 @@ impl AckPolicy {
         self.compressed > 0
     }
 
-    /// Whether more than one packet waits for an ACK.
+    /// Returns `true` if more than one packet waits for an ACK.
     #[inline]
     pub(super) fn exceeds_a_packet(&self) -> bool {
         self.unacked > u64::from(self.rcv_mss)
@@ -300,8 +300,8 @@ impl AckPolicy {
         Verdict::Wait
     }
 
-    /// Whether reading the data sends an ACK that is still owed; `all` if none are left, not even
-    /// out of order (`__tcp_cleanup_rbuf`).
+    /// Returns `true` if reading the data sends an ACK that is still owed. `all` says that no data
+    /// are left, not even out of order (`__tcp_cleanup_rbuf`).
     pub(super) fn ack_after_read(&self, all: bool) -> bool {
         self.scheduled && (self.exceeds_a_packet() || (self.pushed && all))
     }

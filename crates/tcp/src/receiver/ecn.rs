@@ -108,7 +108,7 @@ impl Echo {
         let Some(accurate) = &mut self.accurate else { return false };
         self.seen |= ecn != Ecn::NotEct;
         let is_edge = accurate.receive(ecn, packets, bytes);
-        accurate.presses(stamp) || is_edge
+        accurate.must_report_soon(stamp) || is_edge
     }
 
     /// Returns the count in an ACK that leaves.

@@ -12,7 +12,7 @@ const MAX_PACKETS: usize = 45;
 #[derive(Debug)]
 pub(super) struct Gro {
     window: Duration,
-    held: Vec<Data>,
+    segments: Vec<Data>,
     /// When held packets are passed on, or [`Time::MAX`].
     deadline: Time,
 }
@@ -20,14 +20,14 @@ pub(super) struct Gro {
 impl Gro {
     /// Packets within `window` of the first are passed on together.
     pub(super) fn new(window: Duration) -> Self {
-        Self { window, held: Vec::new(), deadline: Time::MAX }
+        Self { window, segments: Vec::new(), deadline: Time::MAX }
     }
 
     pub(super) fn hold(&mut self, data: Data, now: Time) {
-        if self.held.is_empty() {
+        if self.segments.is_empty() {
             self.deadline = now + self.window;
         }
-        self.held.push(data);
+        self.segments.push(data);
     }
 
     #[inline]
@@ -41,7 +41,7 @@ impl Gro {
             return None;
         }
         self.deadline = Time::MAX;
-        Some(std::mem::take(&mut self.held))
+        Some(std::mem::take(&mut self.segments))
     }
 }
 

@@ -5,8 +5,8 @@ use crate::segment::{MSS, Seq};
 /// Packets in one socket buffer, a fragment each (`MAX_SKB_FRAGS`).
 const MOST_MERGED: u32 = 17;
 
-/// Whether a packet joins the socket buffer of those before it, `position` of which are in a row
-/// without gaps (`tcp_ooo_try_coalesce`).
+/// Returns `true` if a packet joins the socket buffer of those before it, `position` of which are
+/// in a row without gaps (`tcp_ooo_try_coalesce`).
 pub(super) fn joins(position: Seq) -> bool {
     !position.is_multiple_of(MOST_MERGED)
 }
@@ -21,14 +21,14 @@ pub(super) struct Memory {
     /// once all others are read.
     packets: u64,
     buffers: u64,
-    left: u64,
+    out_of_order: u64,
     used: u64,
 }
 
 impl Memory {
     pub(super) fn new(overhead: u32) -> Self {
         let (overhead, packet) = (overhead.into(), u64::from(MSS + overhead));
-        Self { overhead, packet, packets: 0, buffers: 0, left: 0, used: 0 }
+        Self { overhead, packet, packets: 0, buffers: 0, out_of_order: 0, used: 0 }
     }
 
     /// In bytes.
@@ -63,8 +63,8 @@ impl Memory {
     pub(super) fn hold(&mut self, position: Seq, packets: u32) {
         if packets == 1 && joins(position) {
             self.packets += 1;
-            self.left += u64::from(MSS);
-            self.used = self.left;
+            self.out_of_order += u64::from(MSS);
+            self.used = self.out_of_order;
         } else {
             self.hold_several(position, packets);
         }
@@ -77,8 +77,8 @@ impl Memory {
         let buffers = u64::from(begun(position + packets) - begun(position));
         self.packets += u64::from(packets);
         self.buffers += buffers;
-        self.left += self.of(packets.into(), buffers);
-        self.used = self.left;
+        self.out_of_order += self.of(packets.into(), buffers);
+        self.used = self.out_of_order;
     }
 
     /// A row of `packets` packets is in order now, and waits for the application.
@@ -87,7 +87,7 @@ impl Memory {
         // A row that grew together may be in more.
         let buffers = self.buffers - u64::from(packets.div_ceil(MOST_MERGED)).min(self.buffers);
         self.buffers = if self.packets == 0 { 0 } else { buffers };
-        self.left = self.of(self.packets, self.buffers);
+        self.out_of_order = self.of(self.packets, self.buffers);
     }
 
     /// Sets the memory in use, as counted by a socket with buffers of any size.
@@ -98,7 +98,7 @@ impl Memory {
     /// The application has read all that is in order.
     #[inline]
     pub(super) fn read(&mut self) {
-        self.used = self.left;
+        self.used = self.out_of_order;
     }
 }
 

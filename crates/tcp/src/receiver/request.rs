@@ -43,7 +43,7 @@ impl Request {
         self.start_timer(clock, now);
     }
 
-    /// Whether an answer is due because none of the client's packets arrived
+    /// Returns `true` if an answer is due because none of the client's packets arrived
     /// (`reqsk_timer_handler`).
     pub(super) fn fire_timer(&mut self, clock: Jiffies, now: Time) -> bool {
         if self.deadline > now {

@@ -22,7 +22,7 @@ impl SackList {
         self.blocks[..self.len].iter().position(|&(from, to)| start <= to && from <= end)
     }
 
-    /// Whether a packet changes a block beyond those that certainly fit.
+    /// Returns `true` if a packet changes a block beyond those that certainly fit.
     pub(super) fn is_far(&self, start: Seq, end: Seq) -> bool {
         self.find(start, end).unwrap_or(self.len) >= EXPECTED
     }

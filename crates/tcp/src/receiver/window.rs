@@ -54,7 +54,7 @@ pub(super) struct ReceiveBuffer {
     /// Bytes from the next packet in order to the end of what waits out of order.
     beyond: u64,
     rtt: ReceiverRtt,
-    /// Whether packets have any size and the program reads when it likes.
+    /// The state beside the buffer, if packets have any size and the program reads when it likes.
     socket: Option<Box<SocketWindow>>,
 }
 
@@ -216,14 +216,14 @@ impl ReceiveBuffer {
         (self.size + 1).saturating_sub((window * 256).div_ceil(self.ratio))
     }
 
-    /// Whether less than half of the window is free, which ends quick ACKs (`__tcp_select_window`).
-    /// A single packet never takes that much.
+    /// Returns `true` if less than half of the window is free, which ends quick ACKs
+    /// (`__tcp_select_window`). A single packet never takes that much.
     #[inline]
     pub(super) fn is_short(&self) -> bool {
         self.memory.in_use() >= self.short_from
     }
 
-    /// Whether a packet may raise the window, or show its memory use.
+    /// Returns `true` if the packet may raise the window, or show its memory use.
     #[inline]
     pub(super) fn may_grow(&self) -> bool {
         self.memory.in_use() < self.full_from
@@ -391,14 +391,14 @@ impl ReceiveBuffer {
         (window + below) & !below
     }
 
-    /// Whether an ACK would offer no less than the last one did, so that the window's right edge
-    /// advances by all that it acknowledges (`__tcp_ack_snd_check`).
+    /// Returns `true` if an ACK would offer no less than the last one, so that the window's right
+    /// edge advances by all that it acknowledges (`__tcp_ack_snd_check`).
     #[inline]
     pub(super) fn edge_advances(&self) -> bool {
         self.offer() >= self.window
     }
 
-    /// Whether an ACK would at least double what is left of a small window
+    /// Returns `true` if an ACK would at least double the rest of a small window
     /// (`__tcp_cleanup_rbuf`).
     #[inline]
     pub(super) fn has_doubled(&self) -> bool {

@@ -34,7 +34,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn act(board: &mut Scoreboard, step: Step) {
     let una = board.una;
     match step {
-        Step::Send(packets) => board.push(Sent::new(1448), packets, 1448),
+        Step::Send(packets) => board.push(SentPacket::new(1448), packets, 1448),
         Step::Acknowledge(packets) => {
             let end = board.next.min(una + packets);
             while board.una < end {

@@ -4,7 +4,7 @@ use narrows_base::{Duration, Time};
 use narrows_cc::{AckSample, RateSample, RecoveryState};
 
 use super::connection::Connection;
-use super::findings::{Before, Findings, Resend};
+use super::findings::{Findings, PriorState, Resend};
 use crate::segment::Ack;
 
 impl Connection {
@@ -12,7 +12,7 @@ impl Connection {
         if ack.ack > self.board.next() {
             return;
         }
-        self.output.hear(ack.ts);
+        self.output.note_timestamp(ack.ts);
         let mut found = self.start_findings(ack, now);
         if ack.ack < self.board.una() {
             self.on_old_ack(ack, &mut found);
@@ -45,7 +45,7 @@ impl Connection {
         Findings {
             now,
             now_us: now.as_micros(),
-            before: Before {
+            before: PriorState {
                 una: self.board.una(),
                 highest_sacked: self.board.highest_sacked(),
                 sacked_out: self.board.sacked_out(),

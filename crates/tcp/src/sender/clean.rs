@@ -13,7 +13,7 @@ use crate::timer::timestamp_ms;
 
 /// The packets acknowledged cumulatively.
 #[derive(Debug, Default)]
-struct Cleaned {
+struct AckedPackets {
     bytes: u64,
     /// When the first and the last packet left that were sent only once, in us.
     first_us: Option<u64>,
@@ -25,7 +25,7 @@ struct Cleaned {
 impl Connection {
     /// Removes acknowledged packets from the queue, and calls the control.
     pub(super) fn clean_queue(&mut self, ack: &Ack, found: &mut Findings) {
-        let mut cleaned = Cleaned::default();
+        let mut cleaned = AckedPackets::default();
         if self.board.una() < ack.ack {
             // Most ACKs cover one run and nothing else, and others mostly what was SACKed.
             match self.board.pop_run(ack.ack) {
@@ -54,7 +54,7 @@ impl Connection {
     /// Does the same as for each packet of the run. Only the last one matters to RACK and to the rate
     /// sample: both look for the packet that left last, and among equal times for the highest.
     #[inline(always)] // it has one caller, and runs for every ACK
-    fn clean_run(&mut self, run: &Run, found: &mut Findings, cleaned: &mut Cleaned) {
+    fn clean_run(&mut self, run: &Run, found: &mut Findings, cleaned: &mut AckedPackets) {
         cleaned.bytes += run.bytes;
         found.acked += run.packets;
         cleaned.last_us = Some(run.last.sent_us);
@@ -68,13 +68,13 @@ impl Connection {
     }
 
     /// The same as for each SACKed packet next in the queue: their delivery is known already.
-    fn clean_sacked(&mut self, end: Seq, found: &mut Findings, cleaned: &mut Cleaned) {
+    fn clean_sacked(&mut self, end: Seq, found: &mut Findings, cleaned: &mut AckedPackets) {
         let (packets, bytes) = self.board.pop_sacked(end);
         cleaned.bytes += bytes;
         found.acked += packets;
     }
 
-    fn clean_packet(&mut self, found: &mut Findings, cleaned: &mut Cleaned) {
+    fn clean_packet(&mut self, found: &mut Findings, cleaned: &mut AckedPackets) {
         let seq = self.board.una();
         let sent = self.board.pop();
         cleaned.bytes += u64::from(sent.len);
@@ -140,7 +140,7 @@ impl Connection {
     }
 
     /// RTT samples (`tcp_ack_update_rtt`); returns whether the estimate was updated.
-    fn take_samples(&mut self, cleaned: &Cleaned, found: &mut Findings) -> bool {
+    fn take_samples(&mut self, cleaned: &AckedPackets, found: &mut Findings) -> bool {
         let since = |us: u64| found.now_us.saturating_sub(us);
         let small =
             found.acked == 1 && cleaned.bytes < u64::from(self.mss) && found.before.sacked_out == 0;

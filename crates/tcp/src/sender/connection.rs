@@ -5,7 +5,7 @@ use narrows_cc::{CongestionControl, RecoveryState, Setting};
 
 use super::config::{SenderConfig, SenderStats, SenderView};
 use super::control::Controller;
-use super::counters::{Counters, Latest};
+use super::counters::{Counters, LatestSamples};
 use super::cwnd_use::CwndUse;
 use super::ecn::SenderEcn;
 use super::episode::Episode;
@@ -17,7 +17,7 @@ use super::send_window::SendWindow;
 use super::tail_probe::TailProbe;
 use super::timers::Timers;
 use super::undo::Undo;
-use super::unsent::Unsent;
+use super::unsent::UnsentData;
 use super::user_timeout::UserTimeout;
 use crate::accecn::{AccEcnOption, AccurateEnd, Ace};
 use crate::metrics::{Ending, Metrics};
@@ -46,25 +46,25 @@ pub(super) struct Connection {
     pub(super) probe: TailProbe,
     pub(super) board: Scoreboard,
     /// The SACK blocks of the last ACK that had any (`recv_sack_cache`).
-    pub(super) heard: SackBlocks,
+    pub(super) last_sack_blocks: SackBlocks,
     pub(super) rack: Rack,
     pub(super) rtt: RttEstimator,
     pub(super) rate: RateSampler,
     pub(super) pacer: Pacer,
     pub(super) timers: Timers,
     pub(super) user_timeout: UserTimeout,
-    pub(super) unsent: Unsent,
+    pub(super) unsent: UnsentData,
     pub(super) window: SendWindow,
     pub(super) send_buffer: SendBuffer,
     pub(super) usage: CwndUse,
     pub(super) output: Output,
     pub(super) counters: Counters,
-    pub(super) latest: Latest,
+    pub(super) latest: LatestSamples,
     completed_at: Option<Time>,
 }
 
 /// The result of the handshake.
-pub(super) struct Established {
+pub(super) struct HandshakeResult {
     pub(super) envelope: Envelope,
     pub(super) control: Box<dyn CongestionControl>,
     pub(super) rtt: Duration,
@@ -76,8 +76,8 @@ pub(super) struct Established {
 }
 
 impl Connection {
-    pub(super) fn new(config: &SenderConfig, established: Established, now: Time) -> Self {
-        let Established { envelope, control, rtt, window, ts, accurate } = established;
+    pub(super) fn new(config: &SenderConfig, established: HandshakeResult, now: Time) -> Self {
+        let HandshakeResult { envelope, control, rtt, window, ts, accurate } = established;
         let (profile, mss) = (config.profile, config.mss);
         let timers = Timers::new(Jiffies::new(profile.cc.hz));
         let clock = timers.clock();
@@ -98,7 +98,7 @@ impl Connection {
             prr: Prr::default(),
             probe: TailProbe::default(),
             board: Scoreboard::new(config.note_lost, control.needs().packets),
-            heard: SackBlocks::default(),
+            last_sack_blocks: SackBlocks::default(),
             send_buffer: SendBuffer::new(
                 (config.sysctls.first_send_buffer, config.limits.send(profile)),
                 config.notsent_lowat,
@@ -112,11 +112,11 @@ impl Connection {
             pacer,
             timers,
             user_timeout: UserTimeout::default(),
-            unsent: Unsent::new(config.size, mss, config.closes),
+            unsent: UnsentData::new(config.size, mss, config.closes),
             window: SendWindow::new(mss, window),
             usage: CwndUse::new(now),
             counters: Counters::default(),
-            latest: Latest::default(),
+            latest: LatestSamples::default(),
             completed_at: None,
         };
         connection.output.answer(ts, now);

@@ -41,7 +41,7 @@ impl Controller {
         self.wish.pacing_rate
     }
 
-    /// Whether packets sent now don't measure the path.
+    /// Returns `true` if packets sent now don't measure the path.
     pub(super) fn is_app_limited(&self) -> bool {
         self.wish.app_limited
     }

@@ -18,13 +18,13 @@ pub(super) struct Counters {
 
 /// The latest samples.
 #[derive(Debug, Default)]
-pub(super) struct Latest {
+pub(super) struct LatestSamples {
     rtt: Option<Duration>,
     unreported_rtt: Option<Duration>,
     rate: Option<RateSample>,
 }
 
-impl Latest {
+impl LatestSamples {
     pub(super) fn note_rtt(&mut self, rtt: Duration) {
         self.rtt = Some(rtt);
         self.unreported_rtt = Some(rtt);

@@ -31,7 +31,7 @@ impl CwndUse {
         }
     }
 
-    /// Whether the window limits the flow (`tcp_is_cwnd_limited`).
+    /// Returns `true` if the window limits the flow (`tcp_is_cwnd_limited`).
     pub(super) fn is_limited(&self, cwnd: u32, ssthresh: u32) -> bool {
         self.is_limited
             || (cwnd < ssthresh && u64::from(cwnd) < 2 * u64::from(self.max_packets_out))

@@ -83,7 +83,7 @@ impl SenderEcn {
         self.cwr_owed = false;
     }
 
-    /// Whether an ACK with this flag echoes a mark (`tcp_ecn_rcv_ecn_echo`).
+    /// Returns `true` if an ACK with this flag echoes a mark (`tcp_ecn_rcv_ecn_echo`).
     pub(crate) fn is_echo(&self, ece: bool) -> bool {
         ece && self.mode.echoes()
     }

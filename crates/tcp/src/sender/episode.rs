@@ -30,13 +30,13 @@ impl Episode {
         self.high_seq = next;
     }
 
-    /// Whether a packet was sent before the episode began.
+    /// Returns `true` if the packet was sent before the episode began.
     pub(super) fn covers(&self, seq: Seq) -> bool {
         seq < self.high_seq
     }
 
-    /// Whether the episode's end is before this number, which was acknowledged or sent after the
-    /// episode began.
+    /// Returns `true` if the episode ends before this number, which was acknowledged or sent after
+    /// the episode began.
     pub(super) fn is_behind(&self, seq: Seq) -> bool {
         self.high_seq < seq
     }
@@ -54,7 +54,7 @@ impl Episode {
         self.timeouts = 0;
     }
 
-    /// Whether F-RTO is still in progress.
+    /// Returns `true` if F-RTO is still in progress.
     pub(super) fn tries_frto(&self) -> bool {
         self.frto
     }

@@ -18,7 +18,7 @@ pub(super) enum Resend {
 
 /// The state of the connection before the ACK.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Before {
+pub(super) struct PriorState {
     pub(super) una: Seq,
     pub(super) highest_sacked: Seq,
     pub(super) sacked_out: u32,
@@ -32,7 +32,7 @@ pub(super) struct Before {
 pub(super) struct Findings {
     pub(super) now: Time,
     pub(super) now_us: u64,
-    pub(super) before: Before,
+    pub(super) before: PriorState,
     /// The receiver's timestamp, in ms.
     pub(super) stamp: u32,
     /// The receiver's echo of our timestamp, in ms.
@@ -76,7 +76,7 @@ impl Findings {
         self.data_acked || self.data_sacked
     }
 
-    /// Whether the state machine must examine it (`FLAG_CA_ALERT`).
+    /// Returns `true` if the state machine must examine the ACK (`FLAG_CA_ALERT`).
     pub(super) fn alerts(&self) -> bool {
         self.data_sacked || self.ece || self.dsack
     }

@@ -49,7 +49,7 @@ pub(super) struct HostQueue {
 }
 
 impl HostQueue {
-    /// Whether nothing waits.
+    /// Returns `true` if nothing waits.
     pub(super) fn is_empty(&self) -> bool {
         self.bursts.is_empty()
     }
@@ -78,8 +78,8 @@ impl HostQueue {
         Some(self.segments.drain(..burst.segments))
     }
 
-    /// Whether a burst with that payload must wait until another has left, which is noted; twice as
-    /// much may wait for each `factor` (`tcp_small_queue_check`).
+    /// Returns `true` if a burst with that payload must wait until another has left, and notes that
+    /// it waits. The limit doubles for each `factor` (`tcp_small_queue_check`).
     pub(super) fn throttle(&mut self, payload: u64, rate: Rate, factor: u32) -> bool {
         let paced = rate.as_bytes_per_sec() >> PACING_SHIFT;
         let limit = (2 * memory_of(payload)).max(paced) << factor;
@@ -89,8 +89,8 @@ impl HostQueue {
         is_full
     }
 
-    /// Whether a packet is still here, so that it needn't be retransmitted; then TCP waits until a
-    /// burst leaves (`skb_still_in_host_queue`).
+    /// Returns `true` if the packet is still here and needn't be retransmitted; TCP then waits
+    /// until a burst leaves (`skb_still_in_host_queue`).
     pub(super) fn holds(&mut self, seq: Seq) -> bool {
         let is_here =
             self.bursts.iter().any(|one| (one.first..one.first + one.packets).contains(&seq));
@@ -98,7 +98,7 @@ impl HostQueue {
         is_here
     }
 
-    /// Whether TCP waited for a burst to leave; once (`tcp_wfree`).
+    /// Returns `true` once if TCP waited for a burst to leave (`tcp_wfree`).
     pub(super) fn take_throttled(&mut self) -> bool {
         std::mem::take(&mut self.throttled)
     }

@@ -28,7 +28,7 @@ impl Connection {
         }
     }
 
-    /// Whether the findings suffice to begin Recovery (`tcp_time_to_recover`).
+    /// Returns `true` if the findings suffice to begin Recovery (`tcp_time_to_recover`).
     pub(super) fn is_time_to_recover(&self) -> bool {
         self.board.lost_out() > 0
             || (self.profile.loss_detection != LossDetection::Rack && self.exceeds_dupthresh())
@@ -115,7 +115,7 @@ impl Connection {
         }
     }
 
-    /// Whether enough packets indicate a loss (`tcp_dupack_heuristics`).
+    /// Returns `true` if enough packets indicate a loss (`tcp_dupack_heuristics`).
     fn exceeds_dupthresh(&self) -> bool {
         let evidence = match self.profile.loss_detection {
             LossDetection::Fack if !self.rack.reordering_seen() => {

@@ -41,7 +41,7 @@ use crate::metrics::Metrics;
 use crate::outbox::Envelope;
 use crate::segment::{Kind, Segment, Seq};
 pub use config::{MakeControl, SenderConfig, SenderStats, SenderView};
-use connection::{Connection, Established};
+use connection::{Connection, HandshakeResult};
 use handshake::Handshake;
 pub use info::SenderInfo;
 
@@ -117,7 +117,7 @@ impl Sender {
         let cwnd = handshake.first_window(ts_echo, config.initial_cwnd);
         let mut control = (handshake.make)(now, rtt, cwnd);
         set_fixed(&mut *control, handshake.setting);
-        let established = Established { envelope, control, rtt, window, ts, accurate };
+        let established = HandshakeResult { envelope, control, rtt, window, ts, accurate };
         let connection = Connection::new(&config, established, now);
         self.phase = Phase::Established(Box::new(connection));
     }
@@ -237,7 +237,8 @@ impl Sender {
         }
     }
 
-    /// Whether data remained without an answer for longer; nothing more leaves then.
+    /// Returns `true` once data remained unacknowledged for longer than the user timeout; nothing
+    /// more leaves then.
     #[must_use]
     pub fn has_given_up(&self) -> bool {
         self.connection().is_some_and(|connection| connection.user_timeout.has_expired())
@@ -278,7 +279,8 @@ impl Sender {
         self.connection().map_or(0, Connection::acked_bytes)
     }
 
-    /// Whether all data are acknowledged, or it was stopped before it connected.
+    /// Returns `true` if all data are acknowledged, or the connection was stopped before it was
+    /// established.
     #[inline]
     #[must_use]
     pub fn is_done(&self) -> bool {

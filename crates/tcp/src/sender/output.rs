@@ -4,7 +4,7 @@ use narrows_base::{Duration, Packet, Time};
 
 use super::ecn::SenderEcn;
 use super::host_queue::{HostQueue, WaitingBurst};
-use super::unsent::Unsent;
+use super::unsent::UnsentData;
 use crate::accecn::Ace;
 use crate::outbox::{Envelope, Outbox};
 use crate::scoreboard::Scoreboard;
@@ -22,15 +22,15 @@ pub(super) struct Burst {
     pub(super) payload: u64,
     /// When they leave.
     pub(super) departure: Time,
-    /// Whether they were sent before.
-    pub(super) again: bool,
-    /// Whether the last of them ends a socket buffer that is marked.
+    /// Whether the packets were sent before.
+    pub(super) retransmitted: bool,
+    /// Whether the last packet ends a socket buffer that is marked.
     pub(super) pushed: bool,
 }
 
 /// The flags of a burst's last packet.
 #[derive(Clone, Copy, Debug)]
-struct Last {
+struct LastFlags {
     psh: bool,
     fin: bool,
 }
@@ -65,7 +65,7 @@ impl Output {
         Self { queue, host_queue, ecn, ts_recent: 0, challenged_at: None, mss, gso, refuses: false }
     }
 
-    /// Whether the host's egress queue drops every packet.
+    /// Returns `true` if the host's egress queue drops every packet.
     #[inline]
     pub(super) fn refuses(&self) -> bool {
         self.refuses
@@ -141,7 +141,7 @@ impl Output {
     }
 
     /// Notes the receiver's timestamp.
-    pub(super) fn hear(&mut self, ts: u32) {
+    pub(super) fn note_timestamp(&mut self, ts: u32) {
         self.ts_recent = ts;
     }
 
@@ -163,7 +163,13 @@ impl Output {
 
     /// Sends packets of the scoreboard.
     #[inline]
-    pub(super) fn send(&mut self, burst: &Burst, board: &Scoreboard, unsent: &Unsent, now: Time) {
+    pub(super) fn send(
+        &mut self,
+        burst: &Burst,
+        board: &Scoreboard,
+        unsent: &UnsentData,
+        now: Time,
+    ) {
         if self.host_queue.is_none() {
             self.seal(burst, board, unsent);
             return;
@@ -173,19 +179,19 @@ impl Output {
         self.enqueue(burst, waiting, now);
     }
 
-    fn seal(&mut self, burst: &Burst, board: &Scoreboard, unsent: &Unsent) {
+    fn seal(&mut self, burst: &Burst, board: &Scoreboard, unsent: &UnsentData) {
         let end = burst.first + burst.packets;
         // Whether it includes the last packet.
         let ends = unsent.is_finished() && end == board.next();
         let psh = ends || burst.pushed || burst.packets > 1;
-        let last = Last { psh, fin: ends && unsent.closes() };
+        let last = LastFlags { psh, fin: ends && unsent.closes() };
         let ts = timestamp_ms(burst.departure);
         if self.gso {
             self.send_super(burst, board, last, ts);
             return;
         }
         // All are like the first, but only that one has CWR.
-        let mut data = self.data(burst.first, 0, burst.again, ts);
+        let mut data = self.data(burst.first, 0, burst.retransmitted, ts);
         for seq in burst.first..end {
             (data.seq, data.len) = (seq, board.get(seq).len);
             if seq + 1 == end {
@@ -197,12 +203,12 @@ impl Output {
     }
 
     /// A burst as super-packets: up to 64 KiB, each ending at a packet that isn't full.
-    fn send_super(&mut self, burst: &Burst, board: &Scoreboard, last: Last, ts: u32) {
+    fn send_super(&mut self, burst: &Burst, board: &Scoreboard, last: LastFlags, ts: u32) {
         let end = burst.first + burst.packets;
         let mut seq = burst.first;
         while seq < end {
             let mut len = board.get(seq).len;
-            let mut data = self.data(seq, len, burst.again, ts);
+            let mut data = self.data(seq, len, burst.retransmitted, ts);
             seq += 1;
             while seq < end && u32::from(len) == self.mss && data.count < Data::MAX_PACKETS {
                 len = board.get(seq).len;
@@ -218,15 +224,15 @@ impl Output {
     }
 
     #[inline]
-    fn data(&mut self, seq: Seq, len: u16, again: bool, ts: u32) -> Data {
-        let (ecn, cwr) = self.ecn.stamp(again);
+    fn data(&mut self, seq: Seq, len: u16, retransmitted: bool, ts: u32) -> Data {
+        let (ecn, cwr) = self.ecn.stamp(retransmitted);
         Data {
             seq,
             count: 1,
             len,
             psh: false,
             fin: false,
-            retransmission: again,
+            retransmission: retransmitted,
             ts,
             ts_echo: self.ts_recent,
             cwr,

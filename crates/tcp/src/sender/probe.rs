@@ -27,7 +27,7 @@ impl Connection {
         true
     }
 
-    /// Whether a loss probe may be scheduled, that is, no repair is in progress.
+    /// Returns `true` if a loss probe may be scheduled, that is, no repair is in progress.
     pub(super) fn may_probe(&self) -> bool {
         let calm = matches!(self.episode.state(), RecoveryState::Open | RecoveryState::Cwr);
         calm && self.sysctls.loss_probes && self.board.packets_out() > 0

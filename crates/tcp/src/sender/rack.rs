@@ -2,7 +2,7 @@
 //! passed (Linux tcp_recovery.c, RFC 8985).
 
 use crate::profile::{LossDetection, TcpProfile};
-use crate::scoreboard::{Marks, Scoreboard, Sent};
+use crate::scoreboard::{Marks, Scoreboard, SentPacket};
 use crate::segment::Seq;
 
 /// `TCP_RACK_RECOVERY_THRESH`: recoveries for which a widened window persists.
@@ -64,7 +64,7 @@ impl Rack {
     }
 
     /// A packet arrived (`tcp_rack_advance`).
-    pub(super) fn advance(&mut self, seq: Seq, sent: &Sent, now_us: u64, min_rtt_us: u64) {
+    pub(super) fn advance(&mut self, seq: Seq, sent: &SentPacket, now_us: u64, min_rtt_us: u64) {
         let rtt_us = now_us.saturating_sub(sent.sent_us);
         if rtt_us < min_rtt_us && sent.marks.has(Marks::EVER_RETRANS) {
             // It is ambiguous whether the original or the retransmission arrived.
@@ -79,7 +79,7 @@ impl Rack {
     }
 
     /// Time that `sent` may still take before it is lost, in us; negative if none.
-    fn remaining_us(&self, sent: &Sent, reo_window_us: u64, now_us: u64) -> i64 {
+    fn remaining_us(&self, sent: &SentPacket, reo_window_us: u64, now_us: u64) -> i64 {
         let elapsed = now_us.saturating_sub(sent.sent_us);
         (self.rtt_us + reo_window_us).cast_signed() - elapsed.cast_signed()
     }
@@ -126,7 +126,7 @@ impl Rack {
         self.dsack_seen |= self.reordering_seen > 0;
     }
 
-    /// Whether reordering was seen.
+    /// Returns `true` once reordering was seen.
     pub(super) fn reordering_seen(&self) -> bool {
         self.reordering_seen > 0
     }
@@ -141,7 +141,7 @@ impl Rack {
         self.reordering
     }
 
-    /// Whether reordering exceeded the default threshold.
+    /// Returns `true` once reordering exceeded the default threshold.
     pub(super) fn is_reordering_large(&self) -> bool {
         self.reordering > DUPTHRESH
     }
@@ -154,7 +154,7 @@ impl Rack {
         }
     }
 
-    /// Whether something arrived since the last call.
+    /// Returns `true` if something arrived since the last call.
     pub(super) fn take_advanced(&mut self) -> bool {
         std::mem::take(&mut self.advanced)
     }
@@ -169,8 +169,8 @@ impl Rack {
         (min_rtt_us >> 2).saturating_mul(self.reo_steps)
     }
 
-    /// Whether a walk along the order of transmission goes beyond the packet that left first. If that
-    /// one didn't leave before the one that arrived last, nothing can be lost.
+    /// Returns `true` if a walk in the order of transmission goes beyond the packet that left
+    /// first. If that packet didn't leave before the last one that arrived, nothing can be lost.
     #[inline]
     pub(super) fn may_detect_loss(&self, board: &Scoreboard) -> bool {
         board.oldest_sent().is_some_and(|seq| {
@@ -179,9 +179,9 @@ impl Rack {
         })
     }
 
-    /// Whether a packet that left after this one arrived.
+    /// Returns `true` if a packet that left after this one arrived.
     #[inline]
-    fn is_later(&self, seq: Seq, sent: &Sent) -> bool {
+    fn is_later(&self, seq: Seq, sent: &SentPacket) -> bool {
         (self.sent_us, self.seq) > (sent.sent_us, seq)
     }
 
@@ -210,9 +210,9 @@ impl Rack {
         longest
     }
 
-    /// Whether a packet sent this long ago is lost when the RTO fires
+    /// Returns `true` if a packet sent this long ago counts as lost when the RTO fires
     /// (`tcp_timeout_mark_lost`: recent ones are spared).
-    pub(super) fn timed_out(&self, sent: &Sent, now_us: u64) -> bool {
+    pub(super) fn timed_out(&self, sent: &SentPacket, now_us: u64) -> bool {
         self.remaining_us(sent, 0, now_us) <= 0
     }
 }

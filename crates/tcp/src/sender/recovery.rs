@@ -152,7 +152,7 @@ impl Connection {
         });
     }
 
-    /// Whether PRR's window is in force instead of the control's.
+    /// Returns `true` if PRR's window is in force instead of the control's.
     pub(super) fn is_reducing(&self) -> bool {
         self.episode.state().is_reducing() && !self.control.needs().own_recovery
     }
@@ -171,7 +171,7 @@ impl Connection {
         });
     }
 
-    /// Whether PRR may grow by one packet more than the number delivered.
+    /// Returns `true` if PRR may grow by one packet more than the number delivered.
     pub(super) fn prr_may_grow(&self, fresh_loss: bool, found: &Findings) -> bool {
         if self.profile.prr_on_una {
             found.una_advanced && !fresh_loss
@@ -212,7 +212,7 @@ impl Connection {
         }
     }
 
-    /// Whether a retransmission is out or the head was retransmitted.
+    /// Returns `true` if a retransmission is out or the head was retransmitted.
     fn any_retransmission(&self) -> bool {
         self.board.retrans_out() > 0
             || (self.board.packets_out() > 0

@@ -18,7 +18,7 @@ impl Connection {
         }
     }
 
-    /// Whether lost packets wait for retransmission, and not for pacing.
+    /// Returns `true` if lost packets wait for retransmission, and not for pacing.
     #[inline]
     fn may_retransmit(&mut self, now: Time) -> bool {
         self.board.retrans_out() < self.board.lost_out() && !self.waits_for_pacing(now)
@@ -55,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// Whether the host drops the packet that would leave (`__tcp_transmit_skb`).
+    /// Returns `true` if the host drops the packet that would leave (`__tcp_transmit_skb`).
     #[inline]
     pub(super) fn is_refused(&mut self, now: Time) -> bool {
         let refused = self.output.refuses();
@@ -75,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// Whether a packet is still in the host's queue (`skb_still_in_host_queue`).
+    /// Returns `true` if a packet is still in the host's queue (`skb_still_in_host_queue`).
     #[inline]
     pub(super) fn is_in_host_queue(&mut self, seq: Seq) -> bool {
         self.output.host_queue_mut().is_some_and(|queue| queue.holds(seq))
@@ -102,7 +102,10 @@ impl Connection {
         }
         self.counters.sent += u64::from(packets);
         self.counters.retransmitted += u64::from(packets);
-        self.emit(Burst { first, packets, payload, departure, again: true, pushed: false }, now);
+        self.emit(
+            Burst { first, packets, payload, departure, retransmitted: true, pushed: false },
+            now,
+        );
         self.board.start_burst(first);
         self.pacer.depart(payload, packets, self.counters.sent, now);
     }

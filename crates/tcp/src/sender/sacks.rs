@@ -16,12 +16,12 @@ impl Connection {
         // Blocks that are repeated tell nothing new (`recv_sack_cache`). Mostly these are all but the
         // first, and are where they were.
         let sack = ack.sack.without_option();
-        match sack.only_first_changed(&self.heard) {
+        match sack.only_first_changed(&self.last_sack_blocks) {
             Some((block, before)) if block != before => self.tag_block(block, found),
             Some(_) => {}
             None => self.tag_blocks(sack.received_blocks(), found),
         }
-        self.heard = sack;
+        self.last_sack_blocks = sack;
         self.rate.count(found.sack_delivered);
         if let Some(low) = found.reordered
             && (self.episode.state() != RecoveryState::Loss || self.undo.is_open())
@@ -35,7 +35,7 @@ impl Connection {
         let mut blocks = [(0, 0); SackBlocks::MAX];
         let mut count = 0;
         for &block in received {
-            if self.heard.received_blocks().contains(&block) {
+            if self.last_sack_blocks.received_blocks().contains(&block) {
                 continue;
             }
             blocks[count] = block;

@@ -13,7 +13,7 @@ const LEAST_PACKETS: u32 = 10;
 
 /// The contents of a send buffer, sent or not.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct InUse {
+pub(super) struct BufferUse {
     /// Payload that isn't acknowledged, in bytes.
     pub(super) payload: u64,
     /// Payload of it that isn't sent, in bytes.
@@ -22,7 +22,7 @@ pub(super) struct InUse {
     pub(super) buffers: u64,
 }
 
-impl InUse {
+impl BufferUse {
     /// All of its memory (`sk_wmem_queued`).
     fn memory(self) -> u64 {
         self.payload + self.buffers * BUFFER_OVERHEAD
@@ -38,7 +38,7 @@ pub(super) struct SendBuffer {
     /// Packets of the largest window so far.
     packets: u32,
     /// The memory in use below which a third is free, in bytes.
-    roomy: u64,
+    write_space: u64,
     /// Unsent payload from which on no buffer is added (`TCP_NOTSENT_LOWAT`), in bytes.
     lowat: u64,
     /// Windows that it has room for.
@@ -53,7 +53,7 @@ impl SendBuffer {
         let (max, windows) = (u64::from(max), u64::from(windows));
         let lowat = lowat.unwrap_or(NO_LOWAT);
         let size = u64::from(first);
-        Self { size, max, packets: 0, roomy: roomy(size), lowat, windows, waits: false }
+        Self { size, max, packets: 0, write_space: write_space(size), lowat, windows, waits: false }
     }
 
     /// Sets the unsent payload from which on no buffer is added (`TCP_NOTSENT_LOWAT`).
@@ -76,11 +76,11 @@ impl SendBuffer {
         self.packets = packets;
         let wanted = self.windows * u64::from(packets) * BYTES_PER_PACKET;
         self.size = self.size.max(wanted.min(self.max));
-        self.roomy = roomy(self.size);
+        self.write_space = write_space(self.size);
     }
 
-    /// Whether another socket buffer may be added (`sk_stream_memory_free`).
-    pub(super) fn has_room(&self, used: InUse) -> bool {
+    /// Returns `true` if another socket buffer may be added (`sk_stream_memory_free`).
+    pub(super) fn has_room(&self, used: BufferUse) -> bool {
         used.memory() < self.size && used.unsent < self.lowat
     }
 
@@ -96,15 +96,15 @@ impl SendBuffer {
 
     /// The application goes on once a third of the memory is free and half of what may be unsent
     /// (`sk_stream_write_space`).
-    pub(super) fn wake(&mut self, used: InUse) {
-        let free = used.memory() < self.roomy;
+    pub(super) fn wake(&mut self, used: BufferUse) {
+        let free = used.memory() < self.write_space;
         self.waits = !(free && 2 * used.unsent < self.lowat);
     }
 }
 
 /// The memory in use below which a buffer of this size has room, that is, it is below the size, and
 /// so is the sum of it and its half, or equal (`sk_stream_min_wspace`).
-fn roomy(size: u64) -> u64 {
+fn write_space(size: u64) -> u64 {
     ((2 * size + 4) / 3).min(size)
 }
 
@@ -112,8 +112,8 @@ fn roomy(size: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn in_use(payload: u64, unsent: u64) -> InUse {
-        InUse { payload, unsent, buffers: 1 }
+    fn in_use(payload: u64, unsent: u64) -> BufferUse {
+        BufferUse { payload, unsent, buffers: 1 }
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         for size in 0..100_u64 {
             for memory in 0..200 {
                 let free = memory + memory / 2 <= size && memory < size;
-                assert_eq!(memory < roomy(size), free, "{memory} of {size}");
+                assert_eq!(memory < write_space(size), free, "{memory} of {size}");
             }
         }
     }

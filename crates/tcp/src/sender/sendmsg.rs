@@ -4,7 +4,7 @@ use narrows_base::Time;
 
 use super::connection::Connection;
 use super::host_queue::HostQueue;
-use super::send_buffer::InUse;
+use super::send_buffer::BufferUse;
 use super::transmit::Push;
 
 impl Connection {
@@ -40,7 +40,7 @@ impl Connection {
         }
     }
 
-    /// Whether the application has data, and room to write them.
+    /// Returns `true` if the application has data, and room to write them.
     pub(super) fn may_fill(&self) -> bool {
         !self.send_buffer.waits() && self.unsent.has_more()
     }
@@ -64,9 +64,9 @@ impl Connection {
         self.send_buffer.wake(self.in_use());
     }
 
-    fn in_use(&self) -> InUse {
+    fn in_use(&self) -> BufferUse {
         let unsent = self.unsent.queued_bytes();
-        InUse {
+        BufferUse {
             payload: self.window.in_flight() + unsent,
             unsent,
             buffers: u64::from(self.board.bursts()) + self.unsent.buffers() as u64,

@@ -19,7 +19,7 @@ pub(super) enum Pending {
 #[derive(Debug)]
 pub(super) struct Timers {
     jiffies: Jiffies,
-    retransmit: Option<Running>,
+    retransmit: Option<RunningTimer>,
     /// When the next burst leaves, or [`Time::MAX`] if none waits.
     pacing: Time,
     /// A time before which none of them fires; [`Time::MAX`] if none runs.
@@ -29,7 +29,7 @@ pub(super) struct Timers {
 /// A running retransmission timer. Its tick takes divisions, and nearly every timer is reset long
 /// before it would fire, so the tick is computed only when it matters.
 #[derive(Clone, Copy, Debug)]
-struct Running {
+struct RunningTimer {
     pending: Pending,
     set_at: Time,
     wait_us: u64,
@@ -37,7 +37,7 @@ struct Running {
     paced: Duration,
 }
 
-impl Running {
+impl RunningTimer {
     /// An instant before which it doesn't fire.
     #[inline]
     fn lower_bound(&self) -> Time {
@@ -88,7 +88,7 @@ impl Timers {
     }
 
     fn set_bound(&mut self) {
-        let retransmit = self.retransmit.as_ref().map_or(Time::MAX, Running::lower_bound);
+        let retransmit = self.retransmit.as_ref().map_or(Time::MAX, RunningTimer::lower_bound);
         self.bound = self.pacing.min(retransmit);
     }
 
@@ -97,7 +97,7 @@ impl Timers {
         self.bound <= now && (self.is_paced(now) || self.next().is_some_and(|at| at <= now))
     }
 
-    /// Whether a burst waited for this instant or an earlier one.
+    /// Returns `true` if a burst waited for this instant or an earlier one.
     #[inline]
     pub(super) fn is_paced(&self, now: Time) -> bool {
         self.pacing <= now
@@ -107,7 +107,7 @@ impl Timers {
     /// long its packets wait for pacing.
     #[inline]
     pub(super) fn arm(&mut self, pending: Pending, wait_us: u64, paced: Duration, now: Time) {
-        let timer = Running { pending, set_at: now, wait_us, paced };
+        let timer = RunningTimer { pending, set_at: now, wait_us, paced };
         self.bound = self.pacing.min(timer.lower_bound());
         self.retransmit = Some(timer);
     }
@@ -138,7 +138,7 @@ impl Timers {
         }
     }
 
-    /// Whether a burst waited for this instant; once.
+    /// Returns `true` once if a burst waited for this instant.
     pub(super) fn take_paced(&mut self, now: Time) -> bool {
         let is_due = self.pacing <= now;
         if is_due {

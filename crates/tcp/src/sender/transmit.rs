@@ -7,7 +7,7 @@ use super::connection::Connection;
 use super::host_queue::HostQueue;
 use super::output::Burst;
 use super::timers::Pending;
-use crate::scoreboard::Sent;
+use crate::scoreboard::SentPacket;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
@@ -151,12 +151,12 @@ impl Connection {
         (burst > 0).then_some(burst)
     }
 
-    /// Whether there are data that fit the receive window.
+    /// Returns `true` if data wait that fit the receive window.
     pub(super) fn has_sendable_data(&self) -> bool {
         !self.unsent.is_empty() && self.size_burst(1).is_some()
     }
 
-    /// Whether a short burst waits for the next ACK (`tcp_tso_should_defer`).
+    /// Returns `true` if a short burst waits for the next ACK (`tcp_tso_should_defer`).
     fn should_defer(&self, max_burst: u32, now: Time) -> bool {
         let packets = self.unsent.packets();
         if packets <= 1 || self.episode.state() >= RecoveryState::Recovery {
@@ -184,7 +184,7 @@ impl Connection {
         is_near && (limit <= packets || !self.unsent.closes_at_head())
     }
 
-    /// Whether the first socket buffer waits because of cwnd.
+    /// Returns `true` if the first socket buffer waits because of cwnd.
     fn window_limits_head(&self) -> bool {
         let room = u64::from(self.cwnd - self.board.pipe()) * u64::from(self.mss);
         room < self.window.available() && room <= u64::from(self.unsent.head_bytes())
@@ -198,7 +198,7 @@ impl Connection {
         let pushed = self.unsent.is_pushed(packets);
         let payload = self.register(packets, departure.as_micros());
         self.counters.sent += u64::from(packets);
-        self.emit(Burst { first, packets, payload, departure, again: false, pushed }, now);
+        self.emit(Burst { first, packets, payload, departure, retransmitted: false, pushed }, now);
         self.pacer.depart(payload, packets, self.counters.sent, now);
         self.window.send(payload);
         // A loss probe scheduled after the last burst replaces this timer.
@@ -223,7 +223,7 @@ impl Connection {
         }
     }
 
-    /// Whether a burst with that payload waits until others leave the host's queue
+    /// Returns `true` if a burst with that payload waits until others leave the host's queue
     /// (`tcp_small_queue_check`).
     #[inline]
     pub(super) fn is_throttled(&mut self, payload: u64, factor: u32) -> bool {
@@ -240,7 +240,7 @@ impl Connection {
         let payload = self.unsent.take(packets);
         let last_len = payload - (packets - 1) * self.mss;
         let (first, pipe) = (self.board.next(), self.board.pipe());
-        let mut sent = Sent::new(fitting(self.mss));
+        let mut sent = SentPacket::new(fitting(self.mss));
         self.rate.on_sent(&mut sent, departure_us, self.board.packets_out());
         self.board.push(sent, packets, fitting(last_len));
         if self.control.needs().packets {
@@ -268,7 +268,7 @@ impl Connection {
         }
     }
 
-    /// Whether cwnd limits the flow (`tcp_is_cwnd_limited`).
+    /// Returns `true` if cwnd limits the flow (`tcp_is_cwnd_limited`).
     pub(super) fn is_cwnd_limited(&self) -> bool {
         self.usage.is_limited(self.cwnd, self.control.ssthresh())
     }

@@ -29,7 +29,7 @@ impl Undo {
         self.marker = None;
     }
 
-    /// Whether the episode may still turn out to be spurious.
+    /// Returns `true` if the episode may still turn out to be spurious.
     pub(super) fn is_open(&self) -> bool {
         self.marker.is_some()
     }
@@ -68,18 +68,18 @@ impl Undo {
         self.first_stamp = 0;
     }
 
-    /// Whether every retransmission was a duplicate (`tcp_try_undo_dsack`).
+    /// Returns `true` if every retransmission was a duplicate (`tcp_try_undo_dsack`).
     pub(super) fn all_were_duplicates(&self) -> bool {
         self.marker.is_some() && self.unreported == 0
     }
 
-    /// Whether an ACK echoes a timestamp from before the first retransmission
+    /// Returns `true` if an ACK echoes a timestamp from before the first retransmission
     /// (`tcp_packet_delayed`, Eifel).
     pub(super) fn packet_was_delayed(&self, echo: u32) -> bool {
         self.first_stamp == 0 || (echo > 0 && echo < self.first_stamp)
     }
 
-    /// Whether the episode was spurious (`tcp_may_undo`).
+    /// Returns `true` if the episode was spurious (`tcp_may_undo`).
     pub(super) fn was_spurious(&self, echo: u32) -> bool {
         self.marker.is_some() && (self.unreported == 0 || self.packet_was_delayed(echo))
     }

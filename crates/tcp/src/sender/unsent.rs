@@ -13,7 +13,7 @@ struct SocketBuffer {
 
 /// The data that aren't sent.
 #[derive(Debug)]
-pub(super) struct Unsent {
+pub(super) struct UnsentData {
     mss: u32,
     /// The first buffer, which every burst looks at; it is empty only if there is none.
     head: SocketBuffer,
@@ -36,7 +36,7 @@ pub(super) struct Unsent {
     closes: bool,
 }
 
-impl Unsent {
+impl UnsentData {
     pub(super) fn new(size: Option<u64>, mss: u32, closes: bool) -> Self {
         Self {
             mss,
@@ -58,13 +58,13 @@ impl Unsent {
         self.mss = mss;
     }
 
-    /// Whether no buffer is left, though the application may have more.
+    /// Returns `true` if no buffer is left, though the application may have more data.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.packets == 0
     }
 
-    /// Whether the application has data that it hasn't written.
+    /// Returns `true` if the application has data that it hasn't written.
     #[inline]
     pub(super) fn has_more(&self) -> bool {
         self.unwritten != Some(0)
@@ -75,7 +75,7 @@ impl Unsent {
         self.unwritten
     }
 
-    /// Whether everything was written and sent.
+    /// Returns `true` if everything was written and sent.
     #[inline]
     pub(super) fn is_finished(&self) -> bool {
         self.is_empty() && !self.has_more()
@@ -93,7 +93,7 @@ impl Unsent {
         usize::from(!self.is_empty()) + self.later.len()
     }
 
-    /// Whether less than a full packet waits.
+    /// Returns `true` if less than a full packet waits.
     pub(super) fn is_short(&self) -> bool {
         self.queued < u64::from(self.mss)
     }
@@ -116,7 +116,7 @@ impl Unsent {
         self.later.back().or((!self.is_empty()).then_some(&self.head))
     }
 
-    /// Whether the last buffer holds `goal` bytes, or there is none.
+    /// Returns `true` if the last buffer holds `goal` bytes, or there is none.
     pub(super) fn needs_buffer(&self, goal: u32) -> bool {
         self.last().is_none_or(|last| last.bytes >= goal)
     }
@@ -205,17 +205,18 @@ impl Unsent {
         self.head.bytes
     }
 
-    /// Whether the first buffer is the last.
+    /// Returns `true` if only one buffer is left.
     pub(super) fn is_tail(&self) -> bool {
         !self.is_empty() && self.later.is_empty()
     }
 
-    /// Whether the first buffer ends the connection.
+    /// Returns `true` if the first buffer ends the connection.
     pub(super) fn closes_at_head(&self) -> bool {
         self.closes && self.is_tail() && !self.has_more()
     }
 
-    /// Whether a burst of `packets` packets of the first buffer has PSH by its mark.
+    /// Returns `true` if a burst of `packets` packets of the first buffer has PSH because the
+    /// buffer is marked.
     #[inline]
     pub(super) fn is_pushed(&self, packets: u32) -> bool {
         self.head.pushed && self.packets == packets
@@ -240,7 +241,7 @@ impl Unsent {
         bytes
     }
 
-    /// Whether the packet taken last carries the FIN.
+    /// Returns `true` if the packet taken last carries the FIN.
     pub(super) fn closes(&self) -> bool {
         self.closes
     }
@@ -252,14 +253,14 @@ mod tests {
 
     const MSS: u32 = 1_000;
 
-    fn lengths(unsent: &Unsent) -> Vec<u32> {
+    fn lengths(unsent: &UnsentData) -> Vec<u32> {
         let head = (!unsent.is_empty()).then_some(&unsent.head);
         head.into_iter().chain(&unsent.later).map(|buffer| buffer.bytes).collect()
     }
 
     #[test]
     fn an_application_fills_buffers_and_the_last_goes_on_growing() {
-        let mut unsent = Unsent::new(Some(7_500), MSS, true);
+        let mut unsent = UnsentData::new(Some(7_500), MSS, true);
         unsent.write(3_000);
         unsent.write(3_000);
         assert_eq!(lengths(&unsent), [3_000, 3_000]);
@@ -272,7 +273,7 @@ mod tests {
 
     #[test]
     fn the_mark_is_on_the_last_packet_of_its_buffer() {
-        let mut unsent = Unsent::new(None, MSS, true);
+        let mut unsent = UnsentData::new(None, MSS, true);
         assert!(unsent.write(2_000) && unsent.write(2_000));
         assert_eq!(unsent.unpushed_bytes(), 4_000);
         unsent.push();
@@ -285,7 +286,7 @@ mod tests {
 
     #[test]
     fn only_the_first_data_of_a_call_take_the_mark_of_the_buffer_that_they_join() {
-        let mut unsent = Unsent::new(Some(0), MSS, false);
+        let mut unsent = UnsentData::new(Some(0), MSS, false);
         unsent.add(Some(1_500));
         unsent.write(3_000);
         unsent.push();
@@ -299,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_burst_may_take_from_the_next_buffer_and_no_further() {
-        let mut unsent = Unsent::new(Some(5_000), MSS, true);
+        let mut unsent = UnsentData::new(Some(5_000), MSS, true);
         for _ in 0..3 {
             unsent.write(2_000);
         }
@@ -316,7 +317,7 @@ mod tests {
 
     #[test]
     fn the_last_packet_of_a_buffer_may_be_short() {
-        let mut unsent = Unsent::new(Some(4_700), MSS, true);
+        let mut unsent = UnsentData::new(Some(4_700), MSS, true);
         unsent.write(2_500);
         unsent.write(2_500);
         assert_eq!(unsent.packets(), 3);
@@ -327,7 +328,7 @@ mod tests {
 
     #[test]
     fn written_data_leaves_after_the_application_stops() {
-        let mut unsent = Unsent::new(None, MSS, true);
+        let mut unsent = UnsentData::new(None, MSS, true);
         unsent.write(2_000);
         unsent.stop();
         assert_eq!([unsent.has_more(), unsent.is_finished()], [false, false]);

@@ -19,7 +19,8 @@ impl UserTimeout {
         self.limit_ms = limit_ms;
     }
 
-    /// Whether the limit is over, which counts from a timestamp in ms (`retransmits_timed_out`).
+    /// Returns `true` if the limit, counted from a timestamp in ms, has passed
+    /// (`retransmits_timed_out`).
     pub(super) fn is_over(&self, since: Option<u32>, now: Time) -> bool {
         let elapsed = since.map(|since| timestamp_ms(now).saturating_sub(since));
         elapsed.zip(self.limit_ms).is_some_and(|(elapsed, limit)| elapsed >= limit)
@@ -47,7 +48,7 @@ impl UserTimeout {
         self.expired = true;
     }
 
-    /// Whether the limit was exceeded.
+    /// Returns `true` if the limit was exceeded.
     pub(super) fn has_expired(&self) -> bool {
         self.expired
     }

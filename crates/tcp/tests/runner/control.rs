@@ -19,22 +19,22 @@ pub struct Notes {
 }
 
 /// The notes, shared with the script.
-pub type Shared = Arc<Mutex<Notes>>;
+pub type SharedNotes = Arc<Mutex<Notes>>;
 
-pub fn notes(cwnd: u32, pacing_rate: Option<u64>) -> Shared {
+pub fn notes(cwnd: u32, pacing_rate: Option<u64>) -> SharedNotes {
     let pacing_rate = pacing_rate.map(Rate::from_bps);
     let control = Control { cwnd, ssthresh: INFINITE_SSTHRESH, pacing_rate, app_limited: false };
     Arc::new(Mutex::new(Notes { control, ack: None, starts: 0, acks: 0 }))
 }
 
-pub fn read(shared: &Shared) -> MutexGuard<'_, Notes> {
+pub fn read(shared: &SharedNotes) -> MutexGuard<'_, Notes> {
     shared.lock().expect("one thread uses the notes")
 }
 
 /// A window and a rate that the script sets, as a control of BBR's kind.
-pub struct Fixed(pub Shared);
+pub struct FixedControl(pub SharedNotes);
 
-impl CongestionControl for Fixed {
+impl CongestionControl for FixedControl {
     fn needs(&self) -> Needs {
         Needs::OWN_RECOVERY
     }
@@ -53,7 +53,7 @@ impl CongestionControl for Fixed {
 /// Another control, with its samples written down.
 pub struct Spy {
     pub inner: Box<dyn CongestionControl>,
-    pub notes: Shared,
+    pub notes: SharedNotes,
 }
 
 impl CongestionControl for Spy {

@@ -178,7 +178,7 @@ fn plain_row(sent: &[Kind]) -> usize {
     1 + steps.take_while(|&step| step == first && step > 0).count()
 }
 
-/// Whether an ACK tells of marks.
+/// Returns `true` if an ACK tells of marks.
 fn counts(ack: &Ack) -> bool {
     ![Ace::NONE, Ace::of_count(0)].contains(&ack.ace)
 }

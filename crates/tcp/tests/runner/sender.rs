@@ -11,12 +11,12 @@ use narrows_tcp::{
 };
 
 use super::End;
-use super::control::{Fixed, Shared, Spy, notes, read};
+use super::control::{FixedControl, SharedNotes, Spy, notes, read};
 use super::script::{self, Settings};
 
 pub struct SenderEnd {
     sender: Sender,
-    notes: Shared,
+    notes: SharedNotes,
     sent: Vec<Kind>,
     /// Timestamps of the first and of the last SYN, and the ECN that the last one requests.
     syn: Option<(u32, u32, Ace)>,
@@ -59,7 +59,7 @@ impl SenderEnd {
         let (name, shared) = (settings.get("cc").unwrap_or("reno").to_owned(), Arc::clone(&notes));
         let make = Box::new(move |_, rtt, initial_cwnd| -> Box<dyn CongestionControl> {
             let inner: Box<dyn CongestionControl> = if name == "fixed" {
-                Box::new(Fixed(Arc::clone(&shared)))
+                Box::new(FixedControl(Arc::clone(&shared)))
             } else {
                 let config = CcConfig {
                     mss: MSS,

@@ -42,14 +42,14 @@ pub(crate) fn control(config: CcConfig) -> Box<dyn CongestionControl> {
         pacing_rate: None,
         app_limited: false,
     };
-    let mut made = Own { connection, control, has: 0, rounds: RoundTrips::default() };
+    let mut made = JavascriptControl { connection, control, has: 0, rounds: RoundTrips::default() };
     let rtt = config.initial_rtt.and_then(drop_placeholder);
     let rtt = rtt.map_or(f64::NAN, Duration::as_secs_f64);
     made.tell("on_connect", &[config.mss.into(), config.initial_cwnd.into(), rtt]);
     Box::new(made)
 }
 
-struct Own {
+struct JavascriptControl {
     connection: u32,
     control: Control,
     /// A bit for each of [`EVENTS`] for which the control has a method.
@@ -57,7 +57,7 @@ struct Own {
     rounds: RoundTrips,
 }
 
-impl Own {
+impl JavascriptControl {
     fn tell(&mut self, name: &str, fields: &[f64]) {
         let place = place_of(name);
         debug_assert_eq!(fields.len(), EVENTS[place as usize].1.len());
@@ -69,13 +69,13 @@ impl Own {
         (self.control.cwnd, self.control.pacing_rate, self.has) = (cwnd.max(1), rate, has);
     }
 
-    /// Whether the control has a method of this name.
+    /// Returns `true` if the control has a method of this name.
     fn has(&self, name: &str) -> bool {
         self.has >> place_of(name) & 1 == 1
     }
 }
 
-impl CongestionControl for Own {
+impl CongestionControl for JavascriptControl {
     fn needs(&self) -> Needs {
         let (deliveries, packets) = (self.has("on_delivered"), self.has("on_lost"));
         Needs { deliveries, packets, ..Needs::LOSS_BASED }

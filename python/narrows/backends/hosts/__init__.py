@@ -1,7 +1,7 @@
-"""Real hosts over a network: a scenario on the machines that an inventory names.
+"""Real hosts on a network, which an inventory names.
 
-Each host is reached by OpenSSH's own client, set up as the scenario says, and left as it was
-(decision 041).
+narrows reaches each host by OpenSSH's own client, sets it up as the scenario says, and leaves it as
+it was (decision 041).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The back end `hosts`: a scenario on the machines of an inventory."""
+"""The back end `hosts`, which runs a scenario on the machines of an inventory."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ from narrows.spec.scenario import Scenario
 from narrows.store import NO_CAPTURES, RunInfo, RunRecord, Tables, digest
 
 _REVISION = 2
-"""The version of the tables: increase it when they change, so that older results aren't reused."""
+"""The version of the tables; increase it when they change, so that older results aren't reused."""
 
 
 class Hosts:
     """The hosts of the inventory `name`.
 
-    A host that fails is left out, as long as a sender and a receiver remain; the results name it
+    A host that fails is left out as long as a sender and a receiver remain; the results name it,
     with the reason.
     """
 
@@ -70,7 +70,7 @@ class Hosts:
         self.engine = self._describe()
 
     def _describe(self) -> str:
-        """The kernels, and a digest of the kernels, the inventory and our programs."""
+        """Returns the kernels, and a digest of the kernels, the inventory and our programs."""
         kernels = sorted({facts.kernel for facts in self._facts.values()})
         parts = [self.inventory.text, str(_REVISION)]
         for name, facts in sorted(self._facts.items()):
@@ -89,11 +89,11 @@ class Hosts:
         return f"hosts {self.inventory.name} (Linux {', '.join(kernels)}) {mark}"
 
     def _iperf3(self, facts: Facts) -> tuple[str, ...]:
-        """The version of a host's iperf3, if it may send flows."""
+        """Returns the version of a host's iperf3, if it may send flows."""
         return (facts.iperf3,) if self.inventory.traffic == IPERF3 else ()
 
     def _describe_senders(self, plan: RunPlan) -> str:
-        """The programs that send the flows of a run."""
+        """Describes the programs that send the flows of a run."""
         names = {
             self._facts[host.entry.ssh].iperf3 if host.configuration["iperf3"][flow] else TRAFFIC
             for host in plan.hosts
@@ -103,11 +103,11 @@ class Hosts:
         return ", ".join(sorted(names))
 
     def engine_of(self, scenario: Scenario) -> str:  # noqa: ARG002
-        """The engine, which is the same for all scenarios."""
+        """Returns the engine, which is the same for all scenarios."""
         return self.engine
 
     def capabilities(self) -> Capabilities:
-        """The controls that all senders have now, and the queues of the bottleneck."""
+        """Returns the controls that all senders have now, and the queues of the bottleneck."""
         have = [set(f.controls) for f in self._ends().values()]
         return Capabilities(
             ccas=tuple(sorted(set.intersection(*have))),
@@ -119,7 +119,7 @@ class Hosts:
         )
 
     def _profiles(self) -> tuple[str, ...]:
-        """The newest profiles that aren't newer than a sender's kernel."""
+        """Returns the newest profiles that aren't newer than a sender's kernel."""
         senders = [each.ssh for each in self.inventory.senders if each.ssh in self._facts]
         return tuple(dict.fromkeys(nearest_profile(self._facts[name].kernel) for name in senders))
 
@@ -143,7 +143,7 @@ class Hosts:
         refuse_disciplines(wanted, self._tried)
 
     def _try_disciplines(self, wanted: Mapping[str, list[str]]) -> None:
-        """Finds out which queue disciplines hosts have, by trying `tc` on a device of ours."""
+        """Tries `tc` on a device of our own to find which queue disciplines the hosts have."""
         hosts = [host for host in self.inventory.hosts if host.ssh in wanted]
         with run_directory(self.name) as folder, connect_all(hosts, folder) as sessions:
             for session in sessions:
@@ -161,8 +161,8 @@ class Hosts:
     ) -> RunRecord:
         """Runs `scenario` to its end in real time, and restores all hosts.
 
-        Captures are made at both ends, and at both sides of the bottleneck where narrows' router
-        is; only the flows' packets are kept.
+        Captures are made at both ends, and on both sides of the bottleneck if it is narrows'
+        router; they contain only the flows' packets.
 
         Raises SpecError if these hosts can't run it, HostError if an indispensable host fails, and
         any exception of `progress`.
@@ -179,7 +179,7 @@ class Hosts:
                 self._drop(error)
 
     def _drop(self, error: HostError) -> None:
-        """Goes on without a host; raises the error if the host is indispensable."""
+        """Continues without a host; raises the error if the host is indispensable."""
         ends = (self.inventory.senders, self.inventory.receivers)
         left = [[e for e in end if e.ssh not in {*self._out, error.host}] for end in ends]
         if error.host == self.inventory.shaper.ssh or not all(left) or error.host in self._out:
@@ -250,7 +250,7 @@ class Hosts:
 
 
 def iperf3_reports_of(plan: RunPlan, folder: Path) -> dict[str, bytes]:
-    """The reports of iperf3 from all hosts."""
+    """Returns the reports of iperf3 from all hosts."""
     places = [folder / f"host-{number}" for number in range(len(plan.hosts))]
     return {
         file.name: file.read_bytes()
@@ -260,9 +260,10 @@ def iperf3_reports_of(plan: RunPlan, folder: Path) -> dict[str, bytes]:
 
 
 def nearest_profile(kernel: str) -> str:
-    """The simulator's profile for a kernel's version, such as 6.18.44: the newest up to it.
+    """Returns the newest profile of the simulator up to a kernel's version, such as 6.18.44.
 
-    A specification has to name one; on hosts it changes nothing, and the results name the kernels.
+    A specification has to name a profile. On hosts it changes nothing, and the results name the
+    real kernels.
     """
     plain = [name for name in profiles() if name.count("-") == 1]
     ordered = sorted(plain, key=_version)
@@ -272,13 +273,13 @@ def nearest_profile(kernel: str) -> str:
 
 
 def _version(text: str) -> tuple[int, int]:
-    """The first two numbers of a kernel's or a profile's version."""
+    """Returns the first two numbers of a kernel's or a profile's version."""
     numbers = [int(number) for number in re.findall(r"[0-9]+", text)[:2]]
     return numbers[0], numbers[1]
 
 
 def parts_of(plan: RunPlan, folder: Path) -> list[HostResults]:
-    """The results of all hosts of a run, which `measure` put into `folder`."""
+    """Returns the results of all hosts of a run, which `measure` put into `folder`."""
     return [
         HostResults(folder / f"host-{number}", tuple(host.sends), tuple(host.receives))
         for number, host in enumerate(plan.hosts)
@@ -286,7 +287,7 @@ def parts_of(plan: RunPlan, folder: Path) -> list[HostResults]:
 
 
 def survey(inventory: Inventory) -> tuple[dict[str, Facts], dict[str, str]]:
-    """The facts of all hosts that answer, and why the others don't."""
+    """Returns the facts of all hosts that answer, and why the others don't."""
     with run_directory("hosts") as folder:
 
         def ask(entry: HostEntry) -> Facts | str:
@@ -308,13 +309,16 @@ def survey(inventory: Inventory) -> tuple[dict[str, Facts], dict[str, str]]:
 
 
 def _router(directory: Path) -> dict[str, Any]:
-    """The notes of narrows-router, if it carried the packets."""
+    """Returns the notes of narrows-router, if it carried the packets."""
     file = directory / "router.json"
     return read_json(file) if file.exists() else {}
 
 
 def _extent(tables: Mapping[str, Any] | Tables) -> tuple[float, int]:
-    """The end of the run, and the packets that left the bottleneck: data only if they are known."""
+    """Returns the end of the run and the packets out of the bottleneck.
+
+    Only data packets count, if they are known.
+    """
     queue = tables["queue_samples"].row(-1, named=True)
     flows = tables["flow_samples"]
     data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]

@@ -1,9 +1,9 @@
-"""The bottleneck and its delay by tc, as the documents' testbeds made them.
+"""The bottleneck and its delay by tc, as in the testbeds of the reproduced documents.
 
 `tbf`: two token buckets in a row with the smallest bursts, at the router's interface towards the
 receivers (the Panaderia). `htb`: a class of HTB with the queue discipline below it. `netem`: its
-own rate and limit. The delay is netem's at the interface towards the senders, on the way of the
-ACKs. At a receiver, arriving packets pass an ifb device with the bottleneck (CS 244).
+own rate and limit. The delay is added by netem at the interface towards the senders, so on the path
+of the ACKs. At a receiver, arriving packets pass an ifb device with the bottleneck (CS 244).
 
 tc counts 14 bytes of Ethernet headers around each IP packet, so rates and sizes are scaled.
 """
@@ -21,16 +21,16 @@ from narrows.spec.scenario import Path, Scenario
 
 IFB = "nrwi"
 _MANY = 100_000
-"""More packets than are in flight in any scenario."""
+"""A limit above the packets in flight of any scenario."""
 _TICK_S = 0.001
-"""A token bucket needs the tokens of the time between two of its timers' interrupts at worst."""
+"""A token bucket needs tokens for the longest time between two interrupts of its timer."""
 
 
 @dataclass(frozen=True)
 class Shaping:
     """The changes that make the bottleneck, and where tc shows its queue.
 
-    `queue_class` is a class such as 1:1 as a number, or None for the device's root.
+    `queue_class` is the number of a class such as 1:1, or None for the device's root.
     """
 
     changes: tuple[HostChange, ...]
@@ -40,7 +40,10 @@ class Shaping:
 
 
 def shaping(scenario: Scenario, inventory: Inventory) -> Shaping:
-    """The bottleneck by tc on the inventory's shaper; raises SpecError for what tc can't do."""
+    """Plans the bottleneck by tc on the inventory's shaper.
+
+    Raises SpecError for a bottleneck that tc can't make.
+    """
     _check(scenario, inventory.method)
     path, host = scenario["path"], inventory.shaper
     if inventory.place == "router":
@@ -85,7 +88,7 @@ def _check(scenario: Scenario, method: str) -> None:
 
 
 def _buffer(path: Path) -> tuple[str, int]:
-    """The kind and the limit of the drop-tail queue below a shaper."""
+    """Returns the kind and the limit of the drop-tail queue below a shaper."""
     buffer = path["buffer"]
     if "packets" in buffer:
         return "pfifo", buffer["packets"]
@@ -114,7 +117,7 @@ def _netem(path: Path, device: str) -> list[str]:
     rate = with_headers(path["rate_bps"])
     buffer = path["buffer"]
     packets = buffer.get("packets") or max(1, buffer["bytes"] // PACKET_BYTES)
-    # The packet under way is one of those that netem holds.
+    # The packet in transmission is one of those in netem's queue.
     return [f"qdisc add dev {device} root netem rate {rate}bit limit {packets + 1}"]
 
 

@@ -1,7 +1,7 @@
-"""The captures of all hosts of one side as one file, in the order of the packets' times.
+"""Merges the captures of all hosts on one side into one file, in the order of time.
 
-Each host's file has times on the run's clock, right to within the clocks' uncertainty. Files are as
-crates/pcapng writes them: little-endian, one interface, nanoseconds.
+The times in each host's file are on the run's clock, accurate to the clocks' uncertainty. Files are
+as crates/pcapng writes them: little-endian, one interface, nanoseconds.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from narrows.backends.hosts.plan import RunPlan
 
 _PACKET, _STATISTICS = 6, 5
 _Block = tuple[int, bytes]
-"""Its kind, and all its bytes."""
+"""The kind of a block, and all its bytes."""
 
 
 def gather_captures(
     plan: RunPlan, inventory: Inventory, folder: Path, directory: Path
 ) -> dict[str, int]:
-    """Writes the captures of a run into `directory`; returns the packets of each.
+    """Writes the captures of a run into `directory`; returns the number of packets in each.
 
     `measure` put the hosts' files into `folder`.
     """
@@ -43,7 +43,7 @@ def gather_captures(
 
 
 def merge_captures(files: Sequence[Path], merged: Path) -> int:
-    """Merges captures by time into one file; returns its packets."""
+    """Merges captures by time into one file; returns the number of its packets."""
     opened = [file.open("rb") for file in files]
     packets, passed, missed, last = 0, 0, 0, b"\0" * 8
     try:
@@ -76,7 +76,10 @@ def _blocks(file: IO[bytes]) -> Iterator[_Block]:
 
 
 def _head(stream: Iterator[_Block]) -> tuple[list[bytes], list[_Block]]:
-    """The blocks before the first packet, and that packet, or the statistics if there is none."""
+    """Reads the blocks before the first packet, and that packet.
+
+    Without a packet, the statistics take its place.
+    """
     before: list[bytes] = []
     for kind, block in stream:
         if kind in (_PACKET, _STATISTICS):
@@ -93,7 +96,7 @@ def _with_times(first: Sequence[_Block], stream: Iterator[_Block]) -> Iterator[t
 
 
 def _counters(block: bytes) -> tuple[int, int]:
-    """Packets that passed and that were missed, of an interface statistics block."""
+    """Reads an interface statistics block: packets that passed, and packets that were missed."""
     found, at = {4: 0, 5: 0}, 20
     while at + 4 <= len(block) - 4:
         code, length = struct.unpack_from("<HH", block, at)

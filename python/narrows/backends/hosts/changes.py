@@ -1,4 +1,4 @@
-"""Changes of a host: how the helper is asked for each, and the commands that make and undo it."""
+"""Changes of a host: the request to the helper, and the commands that make and undo each."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ Command = tuple[str, ...]
 
 @dataclass(frozen=True)
 class HostChange:
-    """A request of the helper, in its words."""
+    """A request to the helper, in the helper's words."""
 
     words: Command
 
     def commands(self) -> list[Command]:
-        """The commands that root would type for it."""
+        """Returns the commands that root would type to make the change."""
         verb, *rest = self.words
         match verb:
             case "sysctl":
@@ -38,7 +38,7 @@ class HostChange:
         return []
 
     def undo(self) -> list[Command]:
-        """The commands that undo it; a value to be written back is "..."."""
+        """Returns the commands that undo the change; a value to be restored is shown as "..."."""
         verb, *rest = self.words
         match verb:
             case "sysctl":
@@ -61,7 +61,7 @@ class HostChange:
 
 
 def sysctl(key: str, value: str) -> HostChange:
-    """Sets a value below /proc/sys, by its path there."""
+    """Sets a value below /proc/sys, given by its path there."""
     return HostChange(("sysctl", key, *value.split()))
 
 
@@ -71,10 +71,10 @@ def offload_off(device: str, feature: str) -> HostChange:
 
 
 def take(device: str) -> HostChange:
-    """Notes that the device's root discipline is replaced; what follows builds it with tc."""
+    """Notes that the device's root discipline is about to be replaced by one that tc builds."""
     return HostChange(("qdisc", device))
 
 
 def tc(command: str) -> HostChange:
-    """A command of tc, made of plain words."""
+    """Returns the change of a tc command, which consists of plain words."""
     return HostChange(("tc", *command.split()))

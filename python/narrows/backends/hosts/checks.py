@@ -1,4 +1,4 @@
-"""Checks of a scenario, and of what hosts are, before anything is changed."""
+"""Checks of a scenario and of the hosts, before anything is changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OTHERS = ("kernel", "profile", "syscall_time_ns", "date", "server")
 
 
 def check_scenario(scenario: Scenario) -> None:
-    """Raises SpecError for what no hosts can run."""
+    """Raises SpecError for features that no hosts can run."""
     check_features(scenario, "a real host has its own", MAX_FLOWS)
     refuse_programs(scenario, "which isn't to be loaded into the kernels of hosts")
     refuse_modules(scenario, "which isn't to be loaded into the kernels of hosts")
@@ -43,7 +43,7 @@ def refuse_controls(host: HostPlan, known: Facts) -> None:
 
 
 def refuse_packets(scenario: Scenario, plan: RunPlan, facts: Mapping[str, Facts]) -> None:
-    """Raises SpecError for rows of packets from hosts where narrows isn't root."""
+    """Raises SpecError if packets are to be recorded on hosts where narrows isn't root."""
     if scenario["run"]["record"] != "packets":
         return
     for host in plan.hosts:
@@ -74,7 +74,7 @@ def refuse_captures(plan: RunPlan, facts: Mapping[str, Facts]) -> None:
 
 
 def refuse_facts(inventory: Inventory, facts: Mapping[str, Facts], out: Mapping[str, str]) -> None:
-    """Raises InputError for hosts with which no run is possible, each with the remedy."""
+    """Raises InputError for hosts that rule out a run, each with the remedy."""
     for what, hosts in (("senders", inventory.senders), ("receivers", inventory.receivers)):
         if all(host.ssh in out for host in hosts):
             reasons = "; ".join(f"{host.ssh}: {out[host.ssh]}" for host in hosts)

@@ -1,4 +1,4 @@
-"""How far a host's clocks are from ours, measured over its connection."""
+"""Measures the offset of a host's clocks from ours over the host's connection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ANSWER_S = 10.0
 class Offset:
     """A host's CLOCK_MONOTONIC and CLOCK_REALTIME minus ours, in ns.
 
-    Both are right to within `uncertainty_ns`: half the quickest question's time.
+    Both are accurate to `uncertainty_ns`: half the round trip of the quickest question.
     """
 
     monotonic_ns: int
@@ -26,7 +26,7 @@ class Offset:
 
 
 def measure_offset(session: Session, program: str) -> Offset:
-    """Asks a host's clocks several times and keeps the quickest answer.
+    """Asks for a host's clocks several times and keeps the quickest answer.
 
     `program` is the traffic tool in the session's directory.
     """

@@ -1,4 +1,4 @@
-"""A host's kernel, tools, rights and interfaces, as its helper tells."""
+"""A host's kernel, tools, rights and interfaces, as its helper reports them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NEEDED = {
     "flock": "util-linux",
     "diff": "diffutils",
 }
-"""The programs that the helper calls, each with the Debian package that has it."""
+"""The programs that the helper calls, with the Debian package of each."""
 IPERF3 = "iperf3"
 ROOT = ("tc", "ip", "ethtool", "sysctl", "modprobe")
-"""Programs that the helper calls as root, by sudo unless it is root."""
+"""The programs that the helper calls as root, by sudo unless it is root itself."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Interface:
 
 @dataclass(frozen=True)
 class Facts:
-    """A host's facts.
+    """The facts about a host.
 
-    `allowed` are the controls that others than root may choose, `sudo` the programs that the user
-    may call as root.
+    `allowed` are the controls that users other than root may choose, `sudo` the programs that the
+    user may call as root.
     """
 
     kernel: str
@@ -61,25 +61,25 @@ class Facts:
     interfaces: Mapping[str, Interface] = field(default_factory=dict)
 
     def missing_tools(self, inventory: Inventory, entry: HostEntry) -> list[str]:
-        """The Debian packages of programs that are missing."""
+        """Returns the Debian packages of programs that are missing."""
         needed = dict(NEEDED)
         if inventory.traffic == IPERF3 and entry is not inventory.router:
             needed[IPERF3] = IPERF3
         return sorted({package for name, package in needed.items() if name not in self.tools})
 
     def missing_rights(self) -> list[str]:
-        """The programs that should be allowed by sudo and aren't."""
+        """Returns the programs that sudo should allow and doesn't."""
         return [] if self.root else [name for name in ROOT if name not in self.sudo]
 
     def find_exposed(self, entry: HostEntry) -> list[str]:
-        """Test interfaces that carry the default route or ssh, unless they may."""
+        """Returns test interfaces that carry the default route or ssh, unless allowed."""
         if entry.shared:
             return []
         return [each for each in entry.interfaces if each in (*self.default_route, *self.ssh)]
 
 
 def read_facts(session: Session, entry: HostEntry) -> Facts:
-    """Asks a host; it needs no rights."""
+    """Asks a host for its facts, which needs no special rights."""
     lines = session.ask("facts", *entry.interfaces)
     single, several = _sort_lines(lines)
 
@@ -106,13 +106,13 @@ def read_facts(session: Session, entry: HostEntry) -> Facts:
 
 
 def drops(session: Session, entry: HostEntry) -> int:
-    """Packets that the test interfaces dropped or got damaged so far."""
+    """Counts the packets that the test interfaces have dropped or received damaged so far."""
     lines = [line for name in entry.interfaces for line in session.ask("counters", name)]
     return sum(int(line.split()[2]) for line in lines)
 
 
 def _sort_lines(lines: Iterable[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """Facts with one value, and those with a line for each of several."""
+    """Sorts lines into facts with one value, and facts with a line for each of several values."""
     single: dict[str, str] = {}
     several: dict[str, list[str]] = {}
     for line in lines:

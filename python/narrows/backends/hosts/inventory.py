@@ -1,4 +1,4 @@
-"""The inventory of a testbed: its hosts, how to reach them, and where its bottleneck is."""
+"""The inventory of a testbed: its hosts, how to reach them, and where the bottleneck is."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from narrows.spec.suggest import one_of, quote
 METHODS = ("narrows", "tbf", "htb", "netem")
 PLACES = ("router", "receiver")
 SENDERS = ("narrows", "iperf3")
-"""The programs that send flows without an end; narrows' own sends the others in any case."""
+"""The programs that may send endless flows; narrows' own program always sends the others."""
 _SSH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@%:\[\]-]{0,254}")
-"""A name for ssh; it can't be taken for an option."""
+"""A host name for ssh that can't be mistaken for an option."""
 _DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 _ARCHITECTURE = re.compile(r"[a-z0-9_]{1,16}")
 _MOST_BYTES = 1 << 20
@@ -31,8 +31,8 @@ _MAX_BASE_RTT_MS = 10_000.0
 class HostEntry:
     """A host: its name for ssh, its test interfaces, and whether these may carry other traffic.
 
-    A sender or receiver has one interface with an `address`; a router has the one towards the
-    senders and the one towards the receivers, in this order.
+    A sender or receiver has one interface with an `address`. A router has two: the interface
+    towards the senders, then the interface towards the receivers.
     """
 
     ssh: str
@@ -43,7 +43,7 @@ class HostEntry:
 
 @dataclass(frozen=True)
 class Inventory:
-    """A testbed. `text` is the file's, which is part of what results are valid for."""
+    """A testbed; `text` is the content of its file, on which the validity of results depends."""
 
     name: str
     senders: tuple[HostEntry, ...]
@@ -58,7 +58,7 @@ class Inventory:
 
     @property
     def hosts(self) -> tuple[HostEntry, ...]:
-        """All hosts, each once; senders first."""
+        """All hosts, each once, senders first."""
         return (*self.senders, *self.receivers, *((self.router,) if self.router else ()))
 
     @property
@@ -69,7 +69,7 @@ class Inventory:
 
 
 def find_inventory(name: str) -> Path:
-    """The file of the inventory NAME: a path, or NAME.toml here or in ~/.config/narrows/hosts."""
+    """Finds the inventory NAME: a path, or NAME.toml here or in ~/.config/narrows/hosts."""
     given = Path(name)
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     places = (given, Path(f"{name}.toml"), config / "narrows" / "hosts" / f"{name}.toml")

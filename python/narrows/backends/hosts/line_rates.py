@@ -1,4 +1,4 @@
-"""The senders' line rates, as `narrows hosts check` measured them last."""
+"""The senders' line rates, as last measured by `narrows hosts check`."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from narrows.errors import SpecError
 from narrows.spec.scenario import Scenario
 
 _MARGIN = 1.05
-"""How much faster than the bottleneck its senders must be together."""
+"""How much faster than the bottleneck all its senders together must be."""
 
 
 def keep_rates(inventory: Inventory, rates: Mapping[str, int]) -> None:
-    """Keeps the rates, in bit/s of IP packets, for later runs on this inventory."""
+    """Stores the rates, in bit/s of IP packets, for later runs on this inventory."""
     checked = time.strftime("%Y-%m-%d")
     kept = {"checked": checked, "inventory": inventory.text, "rates_bps": dict(rates)}
     _place(inventory.name).write_text(json.dumps(kept), encoding="utf-8")
 
 
 def known_rates(inventory: Inventory) -> dict[str, int]:
-    """The kept rates by the hosts' names; empty if they weren't measured with this inventory."""
+    """Returns the stored rates by host; empty if they weren't measured with this inventory."""
     try:
         kept = json.loads(_place(inventory.name).read_text(encoding="utf-8"))
         if kept["inventory"] != inventory.text:
@@ -38,9 +38,9 @@ def known_rates(inventory: Inventory) -> dict[str, int]:
 def refuse_slow_hosts(
     scenario: Scenario, rates: Mapping[str, int], sending: Collection[str]
 ) -> None:
-    """Raises SpecError if the hosts, not the bottleneck, would be the bottleneck.
+    """Raises SpecError if the hosts would be slower than the bottleneck.
 
-    `sending` names the hosts that send; if one's rate is unknown, nothing is refused.
+    `sending` names the hosts that send; if the rate of one is unknown, nothing is refused.
     """
     if not set(sending) <= rates.keys():
         return

@@ -1,4 +1,4 @@
-"""One run on hosts: set them up, start their programs at one instant, wait, collect."""
+"""Runs a plan on hosts: sets them up, starts their programs at one instant, waits, and collects."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from narrows.spec.scenario import Scenario
 CONFIG = "configuration.json"
 OUT = "out"
 _STOP = "stop"
-"""The file that the helper makes to end a program."""
+"""The file with which the helper ends a program."""
 _JOB = "run"
 _LEAD_NS = 3_000_000_000
-"""From the moment when all hosts are ready to time 0: the programs have to start until then."""
+"""From the moment when all hosts are ready to time 0; the programs have to start in between."""
 _LEAD_PER_HOST_NS = 100_000_000
 _GRACE_S = 20.0
 _GLANCE_S, _POLL_S = 0.1, 2.0
@@ -41,7 +41,7 @@ _DONE = "done_ns"
 
 @dataclass(frozen=True)
 class HostAtWork:
-    """A host that takes part: its plan, its session, and where its results go here."""
+    """A host that takes part: its plan, its session, and the local directory for its results."""
 
     plan: HostPlan
     session: Session
@@ -50,7 +50,7 @@ class HostAtWork:
 
 @dataclass(frozen=True)
 class HostMeasurements:
-    """The hosts' clocks and interfaces around a run, by the hosts' names."""
+    """The hosts' clocks and interfaces around a run, by host."""
 
     before: Mapping[str, Offset]
     after: Mapping[str, Offset]
@@ -58,7 +58,7 @@ class HostMeasurements:
 
 
 def find_program(inventory: Inventory, facts: Facts, name: str) -> Path:
-    """Our program for a host's processor; raises InputError without one."""
+    """Returns our program for a host's processor; raises InputError if there is none."""
     if facts.machine in inventory.programs:
         found = inventory.programs[facts.machine] / name
     elif facts.machine == platform.machine():
@@ -78,7 +78,7 @@ def measure(
     folder: Path,
     progress: Progress | None,
 ) -> HostMeasurements:
-    """Runs a plan; each host's results go into `folder` / its name.
+    """Runs a plan; the results of each host go into a subdirectory of `folder` with its name.
 
     Raises HostError for the first host that fails. In any case all hosts are restored.
     """
@@ -102,10 +102,10 @@ def measure(
 def _set_up(
     part: HostAtWork, limit_s: int, inventory: Inventory, facts: Mapping[str, Facts]
 ) -> None:
-    """Begins a host's session, changes what the plan says, and copies its programs."""
+    """Begins a host's session, makes the planned changes, and copies the programs."""
     session, plan, known = part.session, part.plan, facts[part.plan.entry.ssh]
     session.begin(limit_s, plan.entry.interfaces)
-    for name in dict.fromkeys((TRAFFIC, plan.program)):  # the traffic tool tells the clocks
+    for name in dict.fromkeys((TRAFFIC, plan.program)):  # the traffic tool reads the clocks
         session.put(find_program(inventory, known, name), name)
     for module in _modules(plan, known):
         session.ask("module", module)
@@ -114,23 +114,23 @@ def _set_up(
 
 
 def _modules(plan: HostPlan, facts: Facts) -> list[str]:
-    """Modules of congestion controls that aren't there; the kernel loads those of tc itself."""
+    """Returns modules of missing congestion controls; the kernel loads the modules of tc itself."""
     return [f"tcp_{name}" for name in sorted(plan.controls) if name not in facts.controls]
 
 
 def permit_controls(plan: HostPlan, facts: Facts) -> Iterator[HostChange]:
-    """Has a host let its user choose the controls of the flows, which root alone may otherwise."""
+    """Yields the change that lets a host's user choose the flows' controls, if only root may."""
     if facts.root or plan.controls <= set(facts.allowed):
         return
     wanted = {*facts.allowed, *plan.controls}
-    # In the kernel's own order, in which it shows them.
+    # In the order in which the kernel shows them.
     known = [*facts.controls, *sorted(plan.controls - set(facts.controls))]
     names = " ".join(name for name in known if name in wanted)
     yield sysctl("net/ipv4/tcp_allowed_congestion_control", names)
 
 
 def _offsets(parts: Sequence[HostAtWork]) -> dict[str, Offset]:
-    """Each host's clocks, one host after the other so that they don't delay each other."""
+    """Measures each host's clocks, one host after the other so that they don't delay each other."""
     return {part.session.name: measure_offset(part.session, TRAFFIC) for part in parts}
 
 
@@ -139,12 +139,12 @@ def _drops(parts: Sequence[HostAtWork]) -> dict[str, int]:
 
 
 def _start(parts: Sequence[HostAtWork], offsets: Mapping[str, Offset], *, may_stop: bool) -> float:
-    """Starts the programs of all hosts; returns in how many seconds their time 0 is."""
+    """Starts the programs of all hosts; returns how many seconds later their time 0 is."""
     working = [part for part in parts if part.plan.configuration is not None]
     for part in working:
         part.directory.mkdir()
     lead_ns = _LEAD_NS + _LEAD_PER_HOST_NS * len(working)
-    # The first time shows how long it takes, on busy hosts or behind a slow line.
+    # The first round shows how long it takes on busy hosts or over a slow connection.
     began = time.monotonic_ns()
     side_by_side(working, lambda part: _configure(part, offsets, 0, may_stop))
     lead_ns += 3 * (time.monotonic_ns() - began)
@@ -183,7 +183,7 @@ def _await(
     """Waits for the programs of all hosts, and ends them when all flows of `stop_when` are done."""
     working = [part for part in parts if part.plan.configuration is not None]
     sending = [part for part in parts if part.plan.sends]
-    # A sender's failure may follow from that of its receiver, which is told then.
+    # A sender's failure may be a consequence of its receiver's, which is reported then.
     waiting = sorted(working, key=lambda part: bool(part.plan.sends))
     duration_s = plan.duration_s
     began = time.monotonic()
@@ -204,12 +204,12 @@ def _await(
 
 
 def _are_done(sending: Sequence[HostAtWork]) -> bool:
-    """Whether on each host its own flows of `stop_when` are done."""
+    """Returns True once every host's own flows of `stop_when` are done."""
     return all(part.session.ask("done") for part in sending)
 
 
 def run_end_ns(plan: RunPlan, scenario: Scenario, folder: Path) -> int:
-    """The end of a run: by `stop_when` the first sample at which all its flows were done."""
+    """Returns the end of a run; with `stop_when`, the first sample at which its flows were done."""
     run = scenario["run"]
     sending = [number for number, host in enumerate(plan.hosts) if host.sends]
     noted = [folder / f"host-{number}" / _DONE for number in sending]
@@ -221,7 +221,7 @@ def run_end_ns(plan: RunPlan, scenario: Scenario, folder: Path) -> int:
 
 
 def _has_ended(part: HostAtWork) -> bool:
-    """Whether a host's program ended; raises HostError if it failed."""
+    """Returns True if a host's program ended; raises HostError if it failed."""
     lines = part.session.ask("ended", _JOB)
     if lines and lines[0] != "0":
         said = "; ".join(lines[1:]) or "it said nothing"
@@ -230,7 +230,7 @@ def _has_ended(part: HostAtWork) -> bool:
 
 
 def _fetch(part: HostAtWork) -> None:
-    """Copies a host's results here; only plain files of its directory are taken."""
+    """Copies a host's results here; only plain files of its directory are accepted."""
     if part.plan.configuration is None:
         return
     archive = part.directory / "out.tar"
@@ -252,6 +252,6 @@ def _report(progress: Progress | None, at_s: float) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A file of a host's program."""
+    """Reads a JSON file that a host's program wrote."""
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found

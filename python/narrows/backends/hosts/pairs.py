@@ -1,6 +1,6 @@
-"""The pair of hosts of each flow: in turn, but flows that wait for each other share one.
+"""Assigns flows to pairs of hosts in turn; flows that wait for each other share a pair.
 
-Only the host that sends a flow knows at once when it is done.
+They have to, since only the host that sends a flow knows at once when it is done.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from narrows.spec.scenario import Flow
 
 
 def number_pairs(flows: Sequence[Flow]) -> list[int]:
-    """The number of each flow's pair of hosts.
+    """Returns the number of each flow's pair of hosts.
 
-    Raises SpecError for a flow that waits for one whose data goes the other way.
+    Raises SpecError for a flow that waits for a flow whose data goes the other way.
     """
     first = list(range(len(flows)))  # of the flows that share a pair
 
@@ -35,7 +35,7 @@ def number_pairs(flows: Sequence[Flow]) -> list[int]:
 
 
 def _find_awaited(flows: Sequence[Flow], flow: Flow) -> Iterator[int]:
-    """The flows that a `while` means: that of the name, or all of an entry with a count."""
+    """Yields the flows that a `while` names: the flow of that name, or all flows of an entry."""
     name = flow["while"]
     if name is not None:
         alone = [number for number, other in enumerate(flows) if other["name"] == name]

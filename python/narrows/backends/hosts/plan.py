@@ -1,4 +1,4 @@
-"""The changes and programs of a run on each host, from the scenario and the inventory alone."""
+"""Plans the changes and programs of a run on each host, from the scenario and the inventory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from narrows.spec.scenario import Flow, Scenario
 from narrows.store import NO_CAPTURES, CaptureOptions
 
 TO_SENDERS, TO_RECEIVERS = "nrwa", "nrwb"
-"""The TUN devices of narrows' router, which take the packets from either side."""
+"""The TUN devices of narrows' router, which receive the packets from either side."""
 _TABLES = (7701, 7702)
 _PREFERENCES = (7701, 7702)
 _OFFLOADS = (
@@ -44,16 +44,16 @@ _OFFLOADS = (
 LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
 TRAFFIC, ROUTER = "narrows-traffic", "narrows-router"
 _SESSION_S = 120
-"""A session is bounded by the run's length and this long."""
+"""A session may last as long as the run and this much longer."""
 
 
 @dataclass
 class HostPlan:
-    """One host's part of a run: changes in their order, and the programs that it starts.
+    """One host's part of a run: its changes in order, and the programs that it starts.
 
-    `sends` has the receiver's address of each flow, `receives` the sender's, `disciplines` the
-    queue disciplines that the kernel must have. `program` is "narrows-router" on a host that
-    carries packets, and `configuration` the program's without its time 0.
+    `sends` has the receiver's address of each flow, `receives` the sender's address, and
+    `disciplines` the queue disciplines that the kernel must have. `program` is "narrows-router" on
+    a host that carries packets; `configuration` is the program's, without time 0.
     """
 
     entry: HostEntry
@@ -70,7 +70,8 @@ class HostPlan:
 class RunPlan:
     """The parts of all hosts that take part; `shaper` is the one with the bottleneck, if any.
 
-    `may_stop` says whether the run ends early when all senders' own flows of `stop_when` are done.
+    `may_stop` says whether the run ends early, once every sender's own flows of `stop_when` are
+    done.
     """
 
     hosts: tuple[HostPlan, ...]
@@ -92,10 +93,10 @@ def plan_run(
     bare: bool = False,
     captures: CaptureOptions = NO_CAPTURES,
 ) -> RunPlan:
-    """The parts of a run on the hosts of an inventory without those in `out`.
+    """Plans a run on the hosts of an inventory, except those in `out`.
 
-    A `bare` one has neither bottleneck nor delay, and narrows' own traffic. With `captures` each
-    host captures its packets.
+    A `bare` run has neither bottleneck nor delay, and all its traffic is narrows' own. With
+    `captures` each host captures its packets.
 
     Raises SpecError for a scenario that these hosts can't run.
     """
@@ -129,7 +130,7 @@ def plan_run(
 
 
 def iperf3_configs(scenario: Scenario, inventory: Inventory) -> list[dict[str, Any] | None]:
-    """For each flow that iperf3 sends, its configuration; raises SpecError if it can't."""
+    """Returns the configuration of each flow that iperf3 sends; raises SpecError if it can't."""
     flows = scenario["flows"]
     wanted = inventory.traffic == IPERF3
     theirs = [number for number, flow in enumerate(flows) if wanted and may_send(flow)]
@@ -141,19 +142,22 @@ def iperf3_configs(scenario: Scenario, inventory: Inventory) -> list[dict[str, A
 
 
 def _capture(plan: HostPlan, scenario: Scenario, captures: CaptureOptions) -> None:
-    """Has a host's program write captures, unless it only samples a queue."""
+    """Makes a host's program write captures, unless it only samples a queue."""
     if plan.configuration is not None and (plan.sends or plan.receives or plan.program == ROUTER):
         comment = f"narrows on {plan.entry.ssh}: {scenario['name']}, seed {scenario['seed']}"
         plan.configuration["pcap"] = {"snaplen": captures.snaplen, "comment": comment}
 
 
 def _find(plans: Sequence[HostPlan], entry: HostEntry) -> HostPlan:
-    """The plan of a host; a receiver with the bottleneck has a flow, as it is the only one."""
+    """Returns the plan of a host.
+
+    A receiver with the bottleneck has a flow, since it is the only receiver.
+    """
     return next(plan for plan in plans if plan.entry is entry)
 
 
 def _set_host(plan: HostPlan, scenario: Scenario, iperf3: Sequence[dict[str, Any] | None]) -> None:
-    """The settings of a sender or receiver, and its traffic program."""
+    """Plans the settings of a sender or receiver, and its traffic program."""
     device = plan.entry.interfaces[0]
     flows = [scenario["flows"][number] for number in (*plan.sends, *plan.receives)]
     plan.controls = {scenario["flows"][number]["cca"] for number in plan.sends}
@@ -183,7 +187,7 @@ def _set_host(plan: HostPlan, scenario: Scenario, iperf3: Sequence[dict[str, Any
 
 
 def _sysctls(plan: HostPlan, scenario: Scenario, flows: Sequence[Flow]) -> dict[str, str]:
-    """The settings of a host's TCP, by their paths; its flows must agree on their own."""
+    """Returns the settings of a host's TCP by path; the host's flows must agree on their own."""
     own = [flow.get("sysctls", {}) for flow in flows]
     if any(each != own[0] for each in own):
         found = f"different sysctls of flows on the host {plan.entry.ssh}"
@@ -205,7 +209,7 @@ def _sysctls(plan: HostPlan, scenario: Scenario, flows: Sequence[Flow]) -> dict[
 
 
 def _card(plan: HostPlan, scenario: Scenario) -> list[str]:
-    """The commands for the queue discipline of a sending host's interface."""
+    """Returns the commands for the queue discipline of a sending host's interface."""
     sent = [scenario["flows"][number] for number in plan.sends]
     cards = {(flow.get("line_rate_bps"), flow.get("fq")) for flow in sent}
     if not cards:
@@ -227,14 +231,14 @@ def _forwarding(router: HostEntry) -> Iterator[HostChange]:
 
 
 def _carry(plan: HostPlan, scenario: Scenario, inventory: Inventory) -> None:
-    """Has narrows-router carry the packets: the kernel routes them to two TUN devices of ours."""
+    """Makes narrows-router carry the packets; the kernel routes them to our two TUN devices."""
     plan.program = ROUTER
     for device, tun, table, preference in zip(
         plan.entry.interfaces, (TO_SENDERS, TO_RECEIVERS), _TABLES, _PREFERENCES, strict=True
     ):
         plan.changes += [
             HostChange(("tun", tun)),
-            # Packets arrive on a different device from the one that their replies leave by.
+            # Packets arrive on one device, and their replies leave by another one.
             sysctl(f"net/ipv4/conf/{tun}/rp_filter", "2"),
             sysctl(f"net/ipv4/conf/{tun}/forwarding", "1"),
             HostChange(("route", str(table), tun)),
@@ -251,7 +255,7 @@ def _carry(plan: HostPlan, scenario: Scenario, inventory: Inventory) -> None:
 
 
 def _without_base_rtt(scenario: Mapping[str, Any], base_ns: int) -> dict[str, Any]:
-    """The scenario with the delays that the router has to add."""
+    """Returns the scenario with the delays that the router has to add."""
 
     def rest(rtt_ns: int | None) -> int | None:
         return None if rtt_ns is None else max(0, rtt_ns - base_ns)
@@ -262,7 +266,7 @@ def _without_base_rtt(scenario: Mapping[str, Any], base_ns: int) -> dict[str, An
 
 
 def _shape(plan: HostPlan, scenario: Scenario, made: Shaping) -> None:
-    """The bottleneck by tc, and its queue's samples by the traffic program."""
+    """Plans the bottleneck by tc, and the traffic program that samples its queue."""
     plan.changes += made.changes
     plan.disciplines += made.disciplines
     queue = {"bottleneck_device": made.device, "bottleneck_class": made.queue_class}

@@ -25,7 +25,7 @@ from narrows.spec import SpecificationText, load
 from narrows.spec.scenario import Scenario
 
 _TURN_S = 2
-"""How long each sender sends alone."""
+"""How long each sender sends alone, in s."""
 _SPEC = """\
 name = "line-rates"
 path = {{ rate = "100gbit", rtt = "1ms", buffer = "1bdp" }}
@@ -33,12 +33,15 @@ run = {{ duration = "{duration}s", warmup = "0s", sample_interval = "100ms" }}
 host = {{ gso = true, socket_buffers = "raised" }}
 """
 _FLOW = '[[flows]]\nname = "f{number}"\ncca = "reno"\nstart = "{start}s"\nstop = "{stop}s"\n'
-"""Reno, which every kernel has and lets every user choose."""
+"""A flow with Reno, which every kernel has and lets every user choose."""
 
 
 @dataclass(frozen=True)
 class HostReport:
-    """The findings about a host; `reason` says why there are none, `packages` are missing."""
+    """The findings about a host, or the `reason` why there are none.
+
+    `packages` are the missing Debian packages.
+    """
 
     entry: HostEntry
     facts: Facts | None
@@ -57,7 +60,7 @@ class HostReport:
         return asdict(replace(self, facts=None)) | {"facts": facts, "problems": self.problems()}
 
     def problems(self) -> list[str]:
-        """The obstacles to a run, with their remedies."""
+        """Returns the obstacles to a run, with their remedies."""
         if self.facts is None:
             return [self.reason]
         found = [f"`apt install {package}`" for package in self.packages]
@@ -81,7 +84,7 @@ class HostReport:
 def examine(inventory: Inventory) -> list[HostReport]:
     """Asks all hosts, and measures clocks and line rates if all of them can run something.
 
-    Each sender sends alone for a few seconds, without a bottleneck; nothing stays changed.
+    Each sender sends alone for a few seconds, without a bottleneck. All changes are undone.
     """
     facts, out = survey(inventory)
     reports = [
@@ -136,7 +139,7 @@ def _with_measurements(
 
 
 def _line_rates(inventory: Inventory) -> Scenario:
-    """A flow from each sender, one after the other."""
+    """Returns a scenario with a flow from each sender, one after the other."""
     count = max(len(inventory.senders), len(inventory.receivers))
     text = _SPEC.format(duration=count * _TURN_S)
     for number in range(count):
@@ -146,7 +149,10 @@ def _line_rates(inventory: Inventory) -> Scenario:
 
 
 def _rates(merged: Path) -> list[tuple[int, float]]:
-    """Each flow's payload in its best half second, as bit/s of IP packets, and its lowest RTT."""
+    """Returns each flow's rate in its best half second, and its lowest RTT.
+
+    The rate is in bit/s of IP packets.
+    """
     flows = read_flows(merged).sort("time_ns")
     coarse = flows.filter(pl.col("time_ns") % 500_000_000 == 0)
     steps = coarse.with_columns(step=pl.col("arrived_bytes").diff().over("flow"))
@@ -160,7 +166,7 @@ def _rates(merged: Path) -> list[tuple[int, float]]:
 
 
 def report_lines(reports: list[HostReport], inventory: Inventory) -> Iterator[str]:
-    """The findings for people."""
+    """Yields the findings as lines for people."""
     for report in reports:
         yield f"{report.entry.ssh} ({_role(report.entry, inventory)})"
         yield from (f"  {line}" for line in _facts_lines(report))

@@ -11,7 +11,7 @@ from narrows.backends.linux.directory import run_directory
 def restore(inventory: Inventory) -> dict[str, str]:
     """Restores all hosts; returns for each "restored", "nothing to undo", or "failed" and why.
 
-    A host that a running narrows uses is restored, too, which ends that run.
+    A host that a running narrows is using is restored as well, which ends that run.
     """
     with run_directory("hosts") as folder:
 

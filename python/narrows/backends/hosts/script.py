@@ -1,4 +1,4 @@
-"""The commands of a run as a script for people who run things by hand."""
+"""Writes the commands of a run as a script, for people who run things by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEAD = """\
 
 
 def script(scenario: Scenario, inventory: Inventory) -> str:
-    """The script; raises SpecError for a scenario that hosts can't run."""
+    """Returns the script; raises SpecError for a scenario that hosts can't run."""
     plan = plan_run(scenario, inventory)
     lines = [_HEAD.format(scenario=_comment(scenario["name"]), inventory=inventory.name)]
     for host in plan.hosts:
@@ -53,5 +53,5 @@ def _program(host: HostPlan) -> Iterator[str]:
 
 
 def _comment(text: str) -> str:
-    """The text in one line."""
+    """Returns the text in one line."""
     return " ".join(text.split())

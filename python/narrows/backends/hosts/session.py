@@ -1,9 +1,9 @@
 """One multiplexed ssh connection to a host, and the helper that it runs there.
 
-Nothing from a description or an inventory becomes text for a shell: the command that ssh runs is
+Nothing from a description or an inventory reaches a shell as text: the command that ssh runs is
 constant, the helper reads its requests as words of a few characters, and files come on standard
-input. The connection is the helper's own session, so that the helper sees the end of its input
-however narrows ends.
+input. The connection is the helper's own session, so the helper sees the end of its input however
+narrows ends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from narrows.backends.hosts.inventory import HostEntry
 from narrows.errors import InputError, NarrowsError
 
 LEASE_S = 20
-"""The time without a message after which a host undoes all changes."""
+"""A host undoes all changes after this time without a message."""
 ANSWER_S = 40.0
 """A host that doesn't answer for this long has failed."""
 _CONNECT_S = 10
@@ -34,39 +34,39 @@ _CLOSE_S = 5.0
 _WORD = re.compile(r"[A-Za-z0-9_./:=,+@%-]+")
 _HOME = re.compile(r"/tmp/narrows-hosts-[0-9]+")  # noqa: S108 (the helper makes it, mode 700)
 CONFIG_VARIABLE = "NARROWS_SSH_CONFIG"
-"""A configuration file for ssh instead of the user's own."""
+"""Names a configuration file for ssh that replaces the user's own."""
 
 
 class HostError(NarrowsError):
-    """A host that can't be reached, or that failed."""
+    """A host can't be reached, or has failed."""
 
     def __init__(self, host: str, reason: str) -> None:
         self.host, self.reason = host, reason
         super().__init__(f"host {host}: {reason}")
 
     def __reduce__(self) -> tuple[type[HostError], tuple[str, str]]:
-        """As which it reaches another process."""
+        """Returns the form in which the error is sent to another process."""
         return type(self), (self.host, self.reason)
 
 
 class RefusedError(HostError):
-    """A request that the helper answered with "no"."""
+    """The helper answered a request with "no"."""
 
 
 def helper() -> str:
-    """The helper's text."""
+    """Returns the helper's text."""
     return files("narrows.backends.hosts").joinpath("helper.sh").read_text(encoding="ascii")
 
 
 class Session:
-    """A connection to a host with its helper; `sockets` is a private directory of its own."""
+    """A connection to a host with its helper; `sockets` is a private directory for its sockets."""
 
     def __init__(self, entry: HostEntry, sockets: Path) -> None:
         self.entry, self.name = entry, entry.ssh
         self._socket, self._log = sockets / "socket", sockets / "log"
         self._lock = threading.Lock()
         self._rest = b""
-        self._lost = ""  # why nothing more can be asked
+        self._lost = ""  # why the connection is lost
         self.home = ""
         text = helper().encode()
         # `dd` takes exactly the helper's text; the rest of the input is for the helper.
@@ -100,7 +100,7 @@ class Session:
         ]
 
     def ask(self, *words: str, within: float | None = None) -> list[str]:
-        """Sends a request and returns the answer's lines.
+        """Sends a request and returns the lines of the answer.
 
         Raises RefusedError with the helper's reason, HostError if the connection is lost.
         """
@@ -130,7 +130,7 @@ class Session:
             raise self._lose(self._reason()) from None
 
     def _lose(self, reason: str) -> HostError:
-        """The error after which nothing more is asked."""
+        """Marks the connection as lost, and returns the error for it."""
         self._lost = reason
         return HostError(self.name, reason)
 
@@ -149,7 +149,7 @@ class Session:
         return line.decode("utf-8", "replace")
 
     def _reason(self) -> str:
-        """Why the connection ended, in ssh's words."""
+        """Returns why the connection ended, in ssh's words."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=2)
         said = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
@@ -164,7 +164,7 @@ class Session:
         self.home = lines[0]
 
     def end(self) -> None:
-        """Undoes all changes; raises RefusedError if something isn't as before."""
+        """Undoes all changes; raises RefusedError if something couldn't be restored."""
         if self.home:
             self.home = ""
             self.ask("end", within=60)
@@ -185,7 +185,7 @@ class Session:
         )
 
     def put(self, source: Path, name: str) -> None:
-        """Copies a file into the session's directory, executable if it is here."""
+        """Copies a file into the session's directory, executable if it is executable here."""
         place = f"{self.home}/{name}"
         with source.open("rb") as content:
             self._finish(self.open_channel(["dd", f"of={place}"], content, subprocess.DEVNULL))
@@ -196,7 +196,7 @@ class Session:
             self._finish(channel)
 
     def fetch(self, archive: Path) -> None:
-        """Copies the directory `out` of the session as a tar archive."""
+        """Copies the directory `out` of the session into a tar archive."""
         with archive.open("wb") as content:
             words = ["tar", "-C", self.home, "-cf", "-", "out"]
             self._finish(self.open_channel(words, subprocess.DEVNULL, content))

@@ -1,7 +1,7 @@
-"""The files of all hosts as the files of one traffic program, and as the tables of every back end.
+"""Merges the files of all hosts, and turns them into the tables of every back end.
 
-All hosts sample at the same instants of the run. A flow's row comes from its sender; how much has
-arrived comes from the receiver's row of the same instant, right to within the clocks' uncertainty.
+All hosts sample at the same instants of the run. A flow's row comes from its sender; the amount
+received comes from the receiver's row of the same instant, accurate to the clocks' uncertainty.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ class HostResults:
 def hosts_tables(
     merged: Path, scenario: Scenario, parts: Sequence[HostResults], shaper: Path, end_ns: int
 ) -> Tables:
-    """The tables of a run that ended at `end_ns`.
+    """Returns the tables of a run that ended at `end_ns`.
 
-    `merged` is an empty directory for files of all hosts together. The host with the bottleneck
-    wrote into `shaper`. Raises OSError if files are missing.
+    `merged` is an empty directory for the merged files. The host with the bottleneck wrote into
+    `shaper`. Raises OSError if files are missing.
     """
     merge(merged, parts, end_ns)
     if scenario["run"]["record"] == "packets":
         merge_packets(merged, parts, end_ns)
     for name in _OF_BOTTLENECK:
-        # Its host goes on until all hosts have ended.
+        # Its host continues until all hosts have ended.
         if (shaper / name).exists():
             rows = read_csv(shaper / name)
             rows.filter(pl.col("time_ns") <= end_ns).write_csv(merged / name)
@@ -58,13 +58,13 @@ def hosts_tables(
 
 
 def _copy_delays(shaper: Path, merged: Path, *, whole: bool) -> None:
-    """Copies the counts of one-way delays, which are for all of a run: none if it ended early."""
+    """Copies the counts of one-way delays, unless the run ended early: they cover a whole run."""
     lines = (shaper / _DELAYS).read_text(encoding="ascii").splitlines(keepends=True)
     (merged / _DELAYS).write_text("".join(lines if whole else lines[:1]), encoding="ascii")
 
 
 def merge(merged: Path, parts: Sequence[HostResults], end_ns: int) -> None:
-    """Writes the files of all hosts until `end_ns` as those of one traffic program."""
+    """Merges the files of all hosts until `end_ns` into those of one traffic program."""
     sending = [part for part in parts if part.sends]
     receiving = [part for part in parts if part.receives]
     sent = pl.concat([_rows(part.directory / "flows.csv", part.sends) for part in sending])
@@ -89,7 +89,7 @@ def merge(merged: Path, parts: Sequence[HostResults], end_ns: int) -> None:
 
 
 def merge_packets(merged: Path, parts: Sequence[HostResults], end_ns: int) -> None:
-    """Writes the packets at all senders until `end_ns`, without those of other programs."""
+    """Merges the packets at all senders until `end_ns`, without those of other programs."""
     found = []
     for part in parts:
         if part.sends:
@@ -108,7 +108,7 @@ def _header(path: Path) -> list[str]:
 
 
 def _rows(path: Path, flows: Sequence[int]) -> pl.DataFrame:
-    """The rows of some flows, with numbers for time and flow and texts as they are."""
+    """Reads the rows of some flows, with numbers for time and flow and unparsed texts."""
     kinds = {"time_ns": pl.Int64, "flow": pl.Int64}
     table = pl.read_csv(path, glob=False, infer_schema=False)
     known = [name for name in kinds if name in table.columns]

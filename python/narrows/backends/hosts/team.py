@@ -1,4 +1,4 @@
-"""The sessions of all hosts of a run, side by side: begun together and ended whatever happens."""
+"""The sessions of all hosts of a run: begun together, and ended in any case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ U = TypeVar("U")
 
 
 def side_by_side(items: Sequence[T], act: Callable[[T], U]) -> list[U]:
-    """Calls `act` for all at once; when all have ended, raises the first one's error, if any."""
+    """Calls `act` for all items in parallel, waits for all, and raises the first error, if any."""
     if not items:
         return []
     with ThreadPoolExecutor(len(items)) as threads:
@@ -27,10 +27,10 @@ def side_by_side(items: Sequence[T], act: Callable[[T], U]) -> list[U]:
 
 @contextmanager
 def connect_all(hosts: Sequence[HostEntry], folder: Path) -> Iterator[list[Session]]:
-    """Connections to hosts, in their order; their sockets are in a private directory.
+    """Yields connections to hosts, in order; their sockets are in a private directory.
 
-    At the end every host undoes its changes, the connections are closed, and HostError is raised
-    for a host that isn't as before, unless another error ends the block.
+    At the end every host undoes its changes and the connections are closed. HostError is raised for
+    a host that couldn't be restored, unless another error ends the block.
     """
     sessions: list[Session] = []
 
@@ -61,7 +61,10 @@ def connect_all(hosts: Sequence[HostEntry], folder: Path) -> Iterator[list[Sessi
 
 
 def _beat(session: Session, ended: threading.Event) -> None:
-    """Renews a session's lease until the end; a lost session fails where it is used."""
+    """Renews a session's lease until the end.
+
+    A session that is lost raises its error where it is used next.
+    """
     while not ended.wait(LEASE_S / 5):
         if session.home:
             with suppress(HostError):
@@ -69,7 +72,7 @@ def _beat(session: Session, ended: threading.Event) -> None:
 
 
 def _end(sessions: Sequence[Session], reason: BaseException | None) -> None:
-    """Ends all sessions; a failure is raised, or noted at what is being raised already."""
+    """Ends all sessions; raises a failure, or adds it as a note to the error being raised."""
 
     def end(session: Session) -> HostError | None:
         try:

@@ -1,4 +1,4 @@
-"""Judges by the hosts' own measurements whether a run on them can be trusted."""
+"""Judges from the hosts' own measurements whether a run can be trusted."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from narrows.backends.hosts.clocks import Offset
 from narrows.backends.hosts.measure import HostMeasurements
 
 MOST_UNCERTAIN_NS = 2_000_000
-"""How unsure the offset of a host's clock may be: samples of both ends are joined by it."""
+"""The largest valid uncertainty of a host's clock, by which samples of both ends are joined."""
 MOST_DRIFT_NS = 2_000_000
-"""How far a host's clock may move against ours during a run, beyond the uncertainty."""
+"""The largest valid drift of a host's clock against ours in a run, beyond the uncertainty."""
 
 
 def clock_conditions(measured: HostMeasurements) -> dict[str, dict[str, float]]:
-    """Each host's wall clock against ours, its drift during the run, and how sure both are."""
+    """Returns each host's wall clock relative to ours, its drift, and the uncertainty."""
     return {
         name: {
             "ahead_ms": before.realtime_ns / 1e6,
@@ -30,7 +30,7 @@ def _drift_ns(before: Offset, after: Offset) -> int:
 
 
 def clock_reasons(measured: HostMeasurements) -> Iterator[str]:
-    """The reasons why the hosts' clocks make a run invalid."""
+    """Yields the reasons why the hosts' clocks make a run invalid."""
     for name, before in measured.before.items():
         after = measured.after[name]
         unsure = max(before.uncertainty_ns, after.uncertainty_ns)
@@ -48,7 +48,7 @@ def clock_reasons(measured: HostMeasurements) -> Iterator[str]:
 
 
 def drop_reasons(measured: HostMeasurements) -> Iterator[str]:
-    """The reasons why interfaces make a run invalid."""
+    """Yields the reasons why interfaces make a run invalid."""
     for name, count in measured.dropped.items():
         if count > 0:
             yield f"{count} packets were dropped or damaged at the interfaces of {name}"

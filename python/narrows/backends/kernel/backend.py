@@ -1,4 +1,4 @@
-"""The back end `kernel`: a scenario on this machine's own kernel."""
+"""The back end `kernel`, which runs a scenario on this machine's own kernel."""
 
 from __future__ import annotations
 
@@ -62,15 +62,15 @@ from narrows.spec.suggest import one_of
 from narrows.store import RunInfo, RunRecord, digest
 
 _REVISION = 2
-"""Is increased when the tables change, so that older results aren't reused."""
+"""Increased when the tables change, so that older results aren't reused."""
 
 
 class Kernel:
     """This machine's kernel in real time.
 
-    The scenario's profile applies to the simulator only: here the running kernel counts, and the
-    results name it. `sender` says who sends flows without a size: "iperf3", whose reports are kept,
-    or "own".
+    The scenario's profile applies to the simulator only. Here the running kernel counts, and the
+    results name it. `sender` chooses the program for flows without a size: "iperf3", whose reports
+    are kept, or "own".
     """
 
     name = "kernel"
@@ -90,13 +90,13 @@ class Kernel:
         self.selector = f"{self.name}:{sender}"
 
     def engine_of(self, scenario: Scenario) -> str:
-        """The engine, and the digest of all programs that run."""
+        """Returns the engine, and the digest of all programs that run."""
         return self.engine + engine_suffix(scenario)
 
     def capabilities(self) -> Capabilities:
-        """The capabilities, which depend on the loaded controls.
+        """Returns the capabilities, which depend on the loaded controls.
 
-        Only one run at a time, since runs would disturb each other.
+        Only one run takes place at a time, since runs would disturb each other.
         """
         return Capabilities(
             ccas=available_ccas(),
@@ -200,7 +200,7 @@ class Kernel:
 
 
 def _controls(own: Mapping[str, programs.BpfProgram]) -> dict[str, Any]:
-    """The programs that ran, for the conditions of a run."""
+    """Returns the programs that ran, for the conditions of a run."""
     return {"controls": {cca: asdict(program) for cca, program in own.items()}} if own else {}
 
 
@@ -211,7 +211,7 @@ _OFFLOADS = {
 
 
 def _count_packets(places: Sequence[Path]) -> dict[str, dict[str, int]]:
-    """The packets of each capture, and those that it missed."""
+    """Counts the packets of each capture, and those that it missed."""
     found: dict[str, dict[str, int]] = {}
     for place, name in product(places, ("captures.json", "router_captures.json")):
         if (place / name).exists():

@@ -1,4 +1,4 @@
-"""A scenario as the configuration of the router, which starts the traffic tool itself."""
+"""Turns a scenario into the configuration of the router, which starts the traffic tool itself."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from narrows.spec.scenario import Host, Scenario
 DEVICE = "path0"
 """The name of each host's device."""
 MAX_HOSTS = 32
-"""The router looks at each device in turn."""
+"""More hosts would be slow, since the router looks at each device in turn."""
 MAX_FLOWS = 1000
-"""As many flows as one process may have sockets for, with a margin."""
+"""The number of flows for which one process may have sockets, with a margin."""
 LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
-"""Runs below these limits were reproducible, runs beyond them weren't."""
+"""Runs below these limits were reproducible; runs beyond them weren't."""
 _RECORDED = (
     *("tcp_no_metrics_save", "tcp_rmem", "tcp_wmem", "tcp_mem", "tcp_moderate_rcvbuf"),
     *("tcp_window_scaling", "tcp_sack", "tcp_dsack", "tcp_timestamps", "tcp_ecn"),
@@ -56,10 +56,10 @@ def router_config(
     captures: CaptureRequest | None = None,
     names: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The router's configuration for `scenario`, with its results in `directory`.
+    """Returns the router's configuration for `scenario`, with its results in `directory`.
 
-    It passes the scenario on to the traffic tool. `names` has the kernel's names of the user's own
-    controls.
+    The router passes the scenario on to the traffic tool. `names` maps the user's own controls to
+    the kernel's names.
     """
     iperf3 = client_configs([senders.program(flow) for flow in scenario["flows"]])
     hosts = [
@@ -84,7 +84,7 @@ def router_config(
 
 
 def host_directory(directory: Path, number: int) -> Path:
-    """Where the traffic tool of a pair of hosts writes."""
+    """Returns the directory into which the traffic tool of a pair of hosts writes."""
     return directory / f"hosts-{number}"
 
 
@@ -95,7 +95,7 @@ def _hosts(
     directory: Path,
     names: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """A sending and a receiving host for a group of flows."""
+    """Returns a sending and a receiving host for a group of flows."""
     own = part(scenario, group)
     sysctls = {f"net/ipv4/{name}": value for name, value in group.own.get("sysctls", {}).items()}
     return {
@@ -119,7 +119,7 @@ def _hosts(
 
 
 def _pcap(scenario: Scenario, captures: CaptureRequest | None) -> dict[str, Any] | None:
-    """The settings that all four captures share."""
+    """Returns the settings that all four captures share."""
     if captures is None or not captures.options.pcap:
         return None
     kernel = f"{platform.system()} {platform.release()}"
@@ -136,7 +136,7 @@ def _sysctls(host: Host) -> dict[str, str]:
         **host_sysctls(host),
         "net/ipv4/tcp_rmem": rmem,
         "net/ipv4/tcp_wmem": wmem,
-        # Sockets whose process is gone would hold their namespace for minutes.
+        # Sockets without a process would keep their namespace alive for minutes.
         "net/ipv4/tcp_orphan_retries": "2",
         "net/ipv4/tcp_fin_timeout": "2",
         # iperf3 chooses the control only once it is connected: until then it mustn't be

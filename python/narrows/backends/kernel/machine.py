@@ -19,11 +19,11 @@ _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 class KernelRunError(NarrowsError):
-    """A run on this machine's kernel that failed."""
+    """A run on this machine's kernel has failed."""
 
 
 def has_discipline(router: Path, name: str) -> bool:
-    """Whether a host can have this queue discipline here."""
+    """Returns True if a host can have this queue discipline here."""
     command = [str(router), "check", name]
     return not subprocess.run(command, capture_output=True, check=False).returncode
 
@@ -45,7 +45,7 @@ def check(router: Path) -> None:
 
 
 def available_ccas() -> tuple[str, ...]:
-    """The loaded congestion controls."""
+    """Returns the loaded congestion controls."""
     try:
         return tuple(_AVAILABLE.read_text(encoding="ascii").split())
     except OSError:
@@ -53,13 +53,13 @@ def available_ccas() -> tuple[str, ...]:
 
 
 def has_cca(name: str) -> bool:
-    """Whether the kernel has that control; for root it loads the module."""
+    """Returns True if the kernel has that control; root also loads the module."""
     if name in available_ccas():
         return True
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         try:
             probe.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
-        except PermissionError:  # there, and not for this user in this namespace
+        except PermissionError:  # it exists, but this user may not use it in this namespace
             return True
         except OSError:
             return False
@@ -67,7 +67,9 @@ def has_cca(name: str) -> bool:
 
 
 def carry(router: Path, directory: Path, progress: Progress | None) -> float:
-    """Runs the router on the configuration in `directory`; returns the CPU seconds of it all.
+    """Runs the router on the configuration in `directory`.
+
+    Returns the CPU seconds of all processes.
 
     Raises KernelRunError if it fails, and whatever `progress` raises. In any case the router's
     process is ended, and the kernel ends the rest with it.

@@ -1,8 +1,8 @@
-"""Controls in eBPF are compiled and registered with the kernel for as long as a run lasts.
+"""Compiles eBPF controls, and registers them with the kernel for the duration of a run.
 
 A program of `struct_ops` stays registered until somebody unregisters it, whoever registered it. So
 a guardian does both: a shell that waits for the end of its standard input. That end comes however
-narrows ends, even by `kill -9`. The guardian runs in its own session, which no Ctrl-C reaches.
+narrows ends, even by `kill -9`. The guardian runs in its own session, which Ctrl-C doesn't reach.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from narrows.spec.scenario import Scenario
 
 _BTF = Path("/sys/kernel/btf/vmlinux")
 HEADERS = Path("/usr/include/bpf/bpf_helpers.h")
-"""A header that compiling takes."""
+"""A header without which nothing compiles."""
 _NEEDED = {"clang": "clang", "bpftool": "bpftool"}
-"""Programs, each with the Debian package that has it."""
+"""The required programs, with the Debian package of each."""
 _NAME_BYTES = 16
 """Size of the name in a `struct tcp_congestion_ops` (TCP_CA_NAME_MAX)."""
 _GUARDIAN = """\
@@ -47,7 +47,7 @@ _ARCHITECTURES = {"x86_64": "x86", "aarch64": "arm64", "riscv64": "riscv"}
 
 @dataclass(frozen=True)
 class BpfProgram:
-    """A registered control: the kernel's name of it, and what it was made from."""
+    """A registered control: its name in the kernel, and what it was made from."""
 
     name: str
     source_sha256: str
@@ -55,7 +55,7 @@ class BpfProgram:
 
 
 def controls(scenario: Scenario) -> dict[str, Mapping[str, str]]:
-    """The eBPF programs of a scenario, by the names that flows call them."""
+    """Returns the eBPF programs of a scenario, by the names that flows use."""
     named: Mapping[str, Mapping[str, str]] = scenario.get("controls", {})
     return {cca: source for cca, source in named.items() if is_program(cca)}
 
@@ -82,9 +82,9 @@ def check(scenario: Scenario) -> None:
 
 @contextmanager
 def register(scenario: Scenario, directory: Path) -> Iterator[dict[str, BpfProgram]]:
-    """The programs of a scenario, in the kernel until the end of the block.
+    """Keeps the programs of a scenario in the kernel until the end of the block.
 
-    `directory` is where they are compiled. Raises SpecError, with the tool's message, for one that
+    They are compiled in `directory`. Raises SpecError, with the tool's message, for a program that
     can't be compiled or that the kernel refuses.
     """
     with ExitStack() as ends:
@@ -110,7 +110,7 @@ def _register(cca: str, source: Mapping[str, str], directory: Path) -> Iterator[
 
 
 def _compile(cca: str, given: bytes, directory: Path) -> Path:
-    """The program as an object file, compiled against this machine's kernel if it is C."""
+    """Returns the program as an object file; C is compiled against this machine's kernel."""
     made = directory / "control.bpf.o"
     if cca.endswith(COMPILED):
         made.write_bytes(given)
@@ -181,7 +181,7 @@ def _guardian(cca: str, compiled: Path, directory: Path) -> Iterator[None]:
 
 
 def _refusal(cca: str, compiled: Path, said: str) -> SpecError:
-    """Why the kernel didn't register a program: perhaps its name is taken."""
+    """Explains why the kernel didn't register a program: perhaps its name is taken."""
     data = compiled.read_bytes()
     for name in available_ccas():
         if name.encode().ljust(_NAME_BYTES, b"\0") in data:

@@ -20,23 +20,26 @@ _INSTEAD = "--backend kernel:own"
 
 @dataclass(frozen=True)
 class Senders:
-    """`iperf3`, if given, sends the flows without a size; our own program sends the others."""
+    """The senders of a run.
+
+    `iperf3`, if given, sends the flows without a size; our own program sends the others.
+    """
 
     wanted: str
     iperf3: Path | None
     version: str
 
     def program(self, flow: Flow) -> str | None:
-        """The iperf3 program for a flow, or none."""
+        """Returns the iperf3 program for a flow, or None for our own."""
         return str(self.iperf3) if self._is_iperf3(flow) else None
 
     def describe(self, flows: Sequence[Flow]) -> str:
-        """The senders of `flows`."""
+        """Describes the senders of `flows`."""
         names = {self.version if self._is_iperf3(flow) else _OWN for flow in flows}
         return ", ".join(sorted(names))
 
     def check(self, flows: Sequence[Flow]) -> None:
-        """Raises InputError or SpecError if iperf3 is to send some of `flows` and can't."""
+        """Raises InputError or SpecError if iperf3 should send some of `flows` and can't."""
         theirs = [i for i, flow in enumerate(flows) if self._is_iperf3(flow)]
         if theirs and self.iperf3 is None:
             found = '"kernel", whose flows without a size are sent by iperf3, and there is none'
@@ -47,7 +50,7 @@ class Senders:
             raise SpecError.at("flows", "different settings of ecn", remedy)
 
     def tcp_ecn(self, flows: Sequence[Flow]) -> str:
-        """The sysctl while iperf3's flows connect; our own program sets it itself."""
+        """Returns the sysctl for connecting iperf3's flows; our own program sets it itself."""
         classic = any(self._is_iperf3(flow) and flow["ecn"] == "classic" for flow in flows)
         return "1" if classic else "2"
 
@@ -57,12 +60,15 @@ class Senders:
             check_duration(scenario, _INSTEAD)
 
     def _is_iperf3(self, flow: Flow) -> bool:
-        """Whether iperf3 sends the flow."""
+        """Returns True if iperf3 sends the flow."""
         return self.wanted == "iperf3" and may_send(flow)
 
 
 def find_senders(wanted: str) -> Senders:
-    """The senders of the back end "kernel:WANTED"; raises InputError for an unknown one."""
+    """Returns the senders of the back end "kernel:WANTED".
+
+    Raises InputError for an unknown name.
+    """
     if wanted not in SENDERS:
         remedy = one_of(wanted, [f"kernel:{name}" for name in SENDERS])
         raise InputError.at("--backend", f'"kernel:{wanted}", which is not a sender', remedy)

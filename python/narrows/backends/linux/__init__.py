@@ -1,4 +1,4 @@
-"""Common parts of the back ends with a real Linux kernel.
+"""The parts that back ends with a real Linux kernel share.
 
 These are their programs, the configuration made from a scenario, and the tables made from their
 output.

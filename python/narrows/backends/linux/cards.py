@@ -6,15 +6,15 @@ from narrows.packets import PACKET_BYTES
 from narrows.spec.scenario import Scenario
 
 _MANY = 10_000_000
-"""More packets than wait in a host in any scenario."""
+"""A limit above the packets that wait in a host in any scenario."""
 
 
 def disciplines(
     device: str, part: Scenario, line_rate_bps: int | None, framing: int = 0
 ) -> list[str]:
-    """Commands for `tc`, for the hosts of the flows in `part`.
+    """Returns the commands for `tc` for the hosts of the flows in `part`.
 
-    tc counts `framing` bytes around each IP packet, and the card's rate counts IP bytes.
+    tc counts `framing` bytes around each IP packet, while the card's rate counts IP bytes.
     """
     fair = f"fq flow_limit {_MANY} limit {_MANY}" if part["host"]["fq"] else ""
     if line_rate_bps is None:

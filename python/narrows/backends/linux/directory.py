@@ -12,15 +12,16 @@ from narrows.errors import InputError, NarrowsError, StoreError
 from narrows.store.owned import owned_directory
 
 LITTLE_BYTES = 256 << 10
-"""With no more free space than this, a failure is put down to the full disk, since other programs
-don't always say so."""
+"""With less free space than this, a failure is blamed on the full disk, since other programs don't
+always say so."""
 
 
 @contextmanager
 def run_directory(backend: str) -> Iterator[Path]:
-    """An empty directory for a run, removed afterwards; those of killed runs are removed, too.
+    """Yields an empty directory for a run, and removes it afterwards.
 
-    If the disk is full, raises StoreError in place of the exception raised inside.
+    Directories of killed runs are removed, too. If the disk is full, StoreError replaces the
+    exception raised inside.
     """
     place = Path(tempfile.gettempdir()) / f"narrows-{backend}"
     with owned_directory(place, 0o700) as work:

@@ -1,4 +1,4 @@
-"""Flows that share their hosts, where a scenario gives some of them hosts of their own."""
+"""Groups flows that share their hosts, where a scenario gives some flows hosts of their own."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from narrows.spec.classes import OWN_HOST
 from narrows.spec.scenario import Host, Scenario
 
 _ALONE = {"line_rate_bps", "server"}
-"""Keys of flows that share their hosts with no other."""
+"""Keys of flows that share their hosts with no other flow."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Flows, by their numbers, between one sending and one receiving host.
+    """The numbers of flows between one sending and one receiving host.
 
-    `own` has the properties of their hosts that differ from the others'.
+    `own` has the properties in which these hosts differ from the others.
     """
 
     flows: tuple[int, ...]
@@ -35,10 +35,10 @@ class Group:
 
 
 def groups(scenario: Scenario) -> list[Group]:
-    """The groups of a scenario's flows, in the order of their first flows.
+    """Returns the groups of a scenario's flows, in the order of their first flows.
 
-    A flow whose card has a rate is alone, since others would share the card with it, and so is one
-    of programs: all packets between its hosts are the flow's.
+    A flow whose card has a rate is alone, since others would share the card with it. So is a flow
+    of programs, since all packets between its hosts count as the flow's.
     """
     found: list[tuple[dict[str, Any], list[int]]] = []
     for number, flow in enumerate(scenario["flows"]):
@@ -52,7 +52,7 @@ def groups(scenario: Scenario) -> list[Group]:
 
 
 def part(scenario: Scenario, group: Group) -> Scenario:
-    """The scenario with only a group's flows, and their hosts as the scenario's."""
+    """Returns the scenario with only a group's flows, and with their hosts as its hosts."""
     host: Host = {**scenario["host"]}
     host["profile"] = group.own.get("profile", host["profile"])
     host["fq"] = group.own.get("fq", host["fq"])
@@ -61,21 +61,21 @@ def part(scenario: Scenario, group: Group) -> Scenario:
 
 
 def flow_rows(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
-    """The samples of all groups' flows, each by its number in the scenario."""
+    """Returns the samples of all groups' flows, each by its number in the scenario."""
     pairs = zip(directories, members, strict=True)
     parts = [_number_flows(read_flows(directory), group) for directory, group in pairs]
     return pl.concat(parts).sort("time_ns", "flow", maintain_order=True)
 
 
 def applications(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
-    """The internals of all groups' applications."""
+    """Returns the internals of all groups' applications."""
     pairs = zip(directories, members, strict=True)
     parts = [_number_flows(read_applications(directory), group) for directory, group in pairs]
     return pl.concat(parts)
 
 
 def completions(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
-    """The table `completions` of all groups' flows, in the order of their ends."""
+    """Returns the table `completions` of all groups' flows, in the order of their ends."""
     pairs = zip(directories, members, strict=True)
     parts = [
         _number_flows(completion_rows(read_csv(directory / "completions.csv")), group)
@@ -85,7 +85,7 @@ def completions(directories: Sequence[Path], members: Sequence[Group]) -> pl.Dat
 
 
 def packet_rows(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
-    """The table `packets` of all groups' flows."""
+    """Returns the table `packets` of all groups' flows."""
     pairs = zip(directories, members, strict=True)
     parts = [
         _number_flows(packets(read_csv(directory / "packets.csv")), group)

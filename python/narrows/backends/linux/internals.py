@@ -1,4 +1,4 @@
-"""State of the kernel's controls, from `TCP_CC_INFO` and the window."""
+"""The state of the kernel's controls, from `TCP_CC_INFO` and the window."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def _flows(scenario: Scenario, names: tuple[str, ...]) -> list[int]:
 
 
 def cca_states(scenario: Scenario) -> pl.Expr:
-    """The state of each flow's control: BBR's from its gains, others' from the window's growth."""
+    """Returns the state of each flow's control.
+
+    BBR's state follows from its gains, that of others from the window's growth.
+    """
     pacing, window = pl.col("cc3"), pl.col("cc4")
     # tcp_bbr.c: high gain 739, drain gain 88, cwnd gain 512 while probing for bandwidth; STARTUP
     # has both gains at 0 until the first ACK.
@@ -53,7 +56,7 @@ def cca_states(scenario: Scenario) -> pl.Expr:
 def internals(
     rows: pl.DataFrame, applications: pl.DataFrame, scenario: Scenario, time_s: pl.Expr
 ) -> pl.DataFrame:
-    """The table `internals`: what controls and applications tell of themselves."""
+    """Returns the table `internals`: the named internals of controls and applications."""
     told = applications.filter(pl.col("time_ns").is_in(rows["time_ns"].unique().to_list()))
     known = {name: pl.col(name) for name in ("flow", "name", "value")}
     of_applications = compute_table("internals", told, {"time_s": time_s} | known)
@@ -62,7 +65,7 @@ def internals(
 
 
 def _of_controls(rows: pl.DataFrame, scenario: Scenario, time_s: pl.Expr) -> pl.DataFrame:
-    """BBR's bandwidth (payload), minimum RTT and gains, in the units of the simulator's table."""
+    """Returns BBR's bandwidth (payload), minimum RTT and gains, in the units of the simulator."""
     bbr = rows.filter(
         pl.col("flow").is_in(_flows(scenario, _BBR_INFO)) & pl.col("cc3").is_not_null()
     )

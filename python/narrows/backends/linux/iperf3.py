@@ -11,17 +11,17 @@ from narrows.errors import SpecError
 from narrows.spec.scenario import Flow, Scenario
 
 MAX_IPERF3_FLOWS = 100
-"""Each is two processes."""
+"""More flows would take too many processes: each flow takes two."""
 _LONGEST_NS = 86_400 * 10**9
-"""The longest run that iperf3 can do."""
+"""The longest run of iperf3."""
 _FIRST_DATA_PORT = 30_000
-"""The sender's port of iperf3's flow i is this plus i, below the ephemeral ports."""
+"""The first sender's port of iperf3's flows, below the ephemeral ports: flow i has this plus i."""
 
 
 def may_send(flow: Flow) -> bool:
-    """Whether iperf3 may send a flow: one without an end.
+    """Returns True if iperf3 may send a flow, that is, if the flow has no end.
 
-    It sets its control too late for one that requests ECN.
+    It sets its control too late for a control that requests ECN.
     """
     endless = flow["size_bytes"] is None and flow["workload"] is None
     return endless and flow["ecn"] != "dctcp" and "server" not in flow
@@ -48,7 +48,7 @@ def check_duration(scenario: Scenario, instead: str) -> None:
 
 
 def client_configs(programs: Sequence[str | None]) -> list[dict[str, Any] | None]:
-    """For each flow that iperf3 sends, the program and the sender's port of its data."""
+    """Returns for each flow that iperf3 sends the program and the sender's port of its data."""
     return [
         {"program": program, "data_port": _FIRST_DATA_PORT + i} if program else None
         for i, program in enumerate(programs)
@@ -56,12 +56,15 @@ def client_configs(programs: Sequence[str | None]) -> list[dict[str, Any] | None
 
 
 def data_ports(configs: Sequence[dict[str, Any] | None]) -> list[int | None]:
-    """The sender's port of each flow's data, by which a router knows it from iperf3's own."""
+    """Returns the sender's port of each flow's data.
+
+    A router tells the data from iperf3's control connection by it.
+    """
     return [each["data_port"] if each else None for each in configs]
 
 
 def iperf3_reports(places: Sequence[Path], members: Sequence[Group]) -> dict[str, bytes]:
-    """iperf3's reports from the directories of all groups, by the flows' numbers."""
+    """Returns iperf3's reports from the directories of all groups, by flow number."""
     found: dict[str, bytes] = {}
     for place, group in zip(places, members, strict=True):
         for own, number in enumerate(group.flows):
@@ -72,6 +75,6 @@ def iperf3_reports(places: Sequence[Path], members: Sequence[Group]) -> dict[str
 
 
 def name_version(said: str) -> str:
-    """The version in the first line of `iperf3 --version`, such as "iperf 3.12 (cJSON 1.7.15)"."""
+    """Returns the version from `iperf3 --version`, such as "iperf 3.12 (cJSON 1.7.15)"."""
     words = said.split()[:2]
     return f"iperf3 {words[1]}" if len(words) == 2 else "iperf3"

@@ -1,4 +1,4 @@
-"""Flows whose packets two programs make: where the programs are, and what is kept of them."""
+"""Flows whose packets come from a pair of programs: where these are, and what is kept of them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from narrows.store.slug import slugs
 NO_CONTROL = "none"
 """The `cca` of a flow whose hosts keep the kernel's default."""
 DIRECTORY, TOLD, PACKETS = "programs", "programs.json", "router_programs.csv"
-"""The programs' own files and when the clients ran, in the traffic tool's directory; the times and
-lengths of their packets, in the router's."""
+"""The files of the programs and the clients' times, in the traffic tool's directory, and the times
+and lengths of their packets, in the router's."""
 MAX_FILE_BYTES = 256 << 20
 """Larger files of a program aren't kept."""
 
 
 def check_programs(scenario: Scenario) -> None:
-    """Raises SpecError for a program that isn't there, or what no flow of programs can do."""
+    """Raises SpecError for a missing program, or a feature that flows of programs lack."""
     if any(flows_of_programs(scenario)) and scenario["run"]["record"] == "packets":
         remedy = f'"samples", since {DIRECTORY}/packets.csv has the packets of programs,'
         raise SpecError.at("run.record", '"packets" with a flow of programs', remedy)
@@ -38,9 +38,9 @@ def check_programs(scenario: Scenario) -> None:
 
 
 def host_settings(flow: Flow) -> dict[str, str]:
-    """Settings below /proc/sys of the hosts of a flow, which programs inherit.
+    """Returns the settings below /proc/sys of a flow's hosts, which programs inherit.
 
-    A flow of programs has its hosts for itself; other flows need no settings.
+    A flow of programs has its hosts to itself; other flows need no settings.
     """
     if "server" not in flow:
         return {}
@@ -50,7 +50,10 @@ def host_settings(flow: Flow) -> dict[str, str]:
 
 
 def digests(scenario: Scenario) -> dict[str, str]:
-    """The SHA-256 of each program's file and of every file that its arguments name, by its path."""
+    """Returns the SHA-256 of each program's file and of every file that its arguments name.
+
+    The keys are the paths of the files.
+    """
     found = {}
     for _, flow in flows_of_programs(scenario):
         for words in locate(flow).values():
@@ -62,7 +65,7 @@ def digests(scenario: Scenario) -> dict[str, str]:
 
 
 def _named_files(words: Sequence[str]) -> Iterator[Path]:
-    """The files among the words of a command, also behind an option's equals sign."""
+    """Yields the files among the words of a command, also after an option's equals sign."""
     for word in words:
         for text in (word, word.partition("=")[2]):
             path = Path(text)
@@ -79,26 +82,29 @@ def _is_file(path: Path) -> bool:
 
 @cache
 def _digest(file: Path, changed_ns: int, size: int) -> str:  # noqa: ARG001 (what is cached)
-    """The SHA-256 of a file as it is now; every run asks for it several times."""
+    """Returns the SHA-256 of a file in its current state.
+
+    It is cached, since every run asks for it several times.
+    """
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def engine_suffix(scenario: Scenario) -> str:
-    """An addition to the engine of results, which are valid for these programs alone."""
+    """Returns the suffix of the engine for results that are valid for these programs alone."""
     found = digests(scenario)
     parts = ":".join(f"{file}:{digest}" for file, digest in sorted(found.items()))
     return f" with programs {hashlib.sha256(parts.encode()).hexdigest()[:12]}" if found else ""
 
 
 def describe_programs(scenario: Scenario) -> dict[str, Any]:
-    """The programs that ran, for the conditions of a run."""
+    """Describes the programs that ran, for the conditions of a run."""
     found = digests(scenario)
     return {"programs": found} if found else {}
 
 
 def lifetimes(hosts: Sequence[Path], members: Sequence[Group]) -> dict[int, dict[str, int | None]]:
-    """When each flow's client started and ended by itself, in ns, by the flow's number."""
+    """Returns when each flow's client started and ended by itself, in ns, by flow number."""
     found: dict[int, dict[str, int | None]] = {}
     for host, group in zip(hosts, members, strict=True):
         if (host / TOLD).exists():
@@ -110,7 +116,7 @@ def lifetimes(hosts: Sequence[Path], members: Sequence[Group]) -> dict[int, dict
 def files(
     directory: Path, scenario: Scenario, hosts: Sequence[Path], members: Sequence[Group]
 ) -> dict[str, bytes]:
-    """The files kept of programs: `programs/FLOW/server/stdout.txt` and so on, and their packets.
+    """Returns the files kept of programs: `programs/FLOW/server/stdout.txt` and so on, and packets.
 
     The router wrote into `directory`, the traffic tool of each group into one of `hosts`.
     """

@@ -1,4 +1,4 @@
-"""The traffic tool's output beside a queue discipline of Linux as the tables of every back end.
+"""Turns the traffic tool's output into tables, for a path of Linux's own queue disciplines.
 
 Values that such a path doesn't show are null, including each flow's own drops.
 """
@@ -30,7 +30,10 @@ from narrows.spec.scenario import Scenario
 
 
 def read_tables(directory: Path, scenario: Scenario) -> Tables:
-    """The tables of a run from the files in `directory`; raises OSError if there are none."""
+    """Returns the tables of a run from the files in `directory`.
+
+    Raises OSError if there are none.
+    """
     flows = read_flows(directory)
     queue = read_csv(directory / "queue.csv")
     shown, queue_shown = wanted_rows(flows, scenario), wanted_rows(queue, scenario)
@@ -72,12 +75,15 @@ def _queue_samples(queue: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ip_bytes(size: str, packets: str) -> pl.Expr:
-    """The bytes that tc counts, without Ethernet headers."""
+    """Converts to the bytes that tc counts, without Ethernet headers."""
     return pl.col(size) - ETHERNET * pl.col(packets)
 
 
 def _distributions(flows: pl.DataFrame, queue: pl.DataFrame, scenario: Scenario) -> pl.DataFrame:
-    """From the warm-up on: the smoothed RTT by packets delivered, the queue by time."""
+    """Returns the distributions from the warm-up on.
+
+    The smoothed RTT is weighted by packets delivered, the queue by time.
+    """
     since: int = scenario["run"]["warmup_ns"]
     backlog = _ip_bytes("queued_bytes", "queued_packets")
     queue = queue.with_columns(link=pl.lit(0))

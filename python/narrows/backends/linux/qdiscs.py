@@ -1,13 +1,13 @@
 """The bottleneck as Linux's own queue disciplines.
 
 It follows the simulator's link to the packet. A shaper releases each packet when its transmission
-would start, so that the queue holds waiting packets only; `netem rate` behind it adds the
-transmission time. Drop-tail is a token bucket with room for one packet's tokens. The others are
+would start, so the queue holds only waiting packets; `netem rate` behind it adds the transmission
+time. Drop-tail is a token bucket with room for the tokens of one packet. The other disciplines are
 children of an `htb` class without a burst: a token bucket would dequeue a packet early to peek at
 it (`qdisc_peek_dequeued`), and they would see too short a delay. CAKE with a bandwidth of its own
-is the shaper, and so is HTB, as a queue or as a service.
+is the shaper itself, and so is HTB, as a queue or as a service.
 
-tc counts Ethernet headers, so rates and sizes are scaled by the headers' part of a full packet.
+tc counts Ethernet headers, so rates and sizes are scaled by the headers' share of a full packet.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _LATE_US = 3
 
 
 def with_headers(count: int) -> int:
-    """IP bytes of full packets converted to bytes, or bit/s, as tc counts them."""
+    """Converts IP bytes of full packets to bytes, or bit/s, as tc counts them."""
     return -(-count * (PACKET_BYTES + ETHERNET) // PACKET_BYTES)
 
 
 def bottleneck(path: Path, device: str) -> list[str]:
-    """The commands for tc that make the bottleneck on a device."""
+    """Returns the tc commands that make the bottleneck on a device."""
     kind, service = path["queue"]["kind"], path["service"]
     if service["kind"] == "htb":
         return _child_qdisc(device, f"{_shape(service)} quantum {_FULL_FRAME}", path)
@@ -50,7 +50,10 @@ def bottleneck(path: Path, device: str) -> list[str]:
 
 
 def below_class(device: str, path: Path) -> list[str]:
-    """Any discipline without a rate of its own, below a class of HTB without a burst."""
+    """Returns the commands for a discipline without a rate of its own.
+
+    It is put below a class of HTB without a burst.
+    """
     rate = with_headers(path["rate_bps"])
     burst = _slack(rate)
     speed = f"rate {rate}bit burst {burst} cburst {burst} quantum {_FULL_FRAME}"
@@ -58,7 +61,7 @@ def below_class(device: str, path: Path) -> list[str]:
 
 
 def bottleneck_class(path: Path) -> int | None:
-    """The class that the discipline belongs to, as a number; None for the root."""
+    """Returns the number of the class that the discipline belongs to; None for the root."""
     if path["service"]["kind"] == "htb":
         return _CLASS
     root = path["queue"]["kind"] == "droptail" or _shapes(path)
@@ -66,14 +69,14 @@ def bottleneck_class(path: Path) -> int | None:
 
 
 def device_rate(path: Path) -> int:
-    """The rate of what is behind the bottleneck's discipline, in bit/s of IP packets."""
+    """Returns the rate behind the bottleneck's discipline, in bit/s of IP packets."""
     service = path["service"]
     rate: int = service["device_bps"] if service["kind"] == "htb" else path["rate_bps"]
     return rate
 
 
 def can_make(path: Path) -> bool:
-    """Whether Linux's own disciplines can be this bottleneck."""
+    """Returns True if Linux's own disciplines can be this bottleneck."""
     queue, service = path["queue"], path["service"]
     device = with_headers(device_rate(path))
     if service["kind"] == "htb":
@@ -85,12 +88,12 @@ def can_make(path: Path) -> bool:
 
 
 def dscp_bits(name: str) -> int:
-    """The six bits of the code point with this name."""
+    """Returns the six bits of the code point with this name."""
     return dict(_native.code_points())[name]
 
 
 def _shapes(path: Path) -> bool:
-    """Whether the discipline itself holds packets back more than the link would."""
+    """Returns True if the discipline itself holds packets back more than the link would."""
     if path["queue"]["kind"] == "htb":
         return True
     bandwidth = path["queue"].get("bandwidth_bps") if path["queue"]["kind"] == "cake" else None
@@ -98,7 +101,7 @@ def _shapes(path: Path) -> bool:
 
 
 def _child_qdisc(device: str, speed: str, path: Path) -> list[str]:
-    """The discipline below a single class of HTB."""
+    """Returns the commands for the discipline below a single class of HTB."""
     return [
         f"qdisc add dev {device} root handle 1: htb default 1",
         f"class add dev {device} parent 1: classid 1:1 htb {speed}",
@@ -116,14 +119,14 @@ def _leaf(path: Path) -> str:
 
 
 def _shape(given: Mapping[str, Any]) -> str:
-    """The rates of a class in HTB's words; they count frames already."""
+    """Returns the rates of a class in HTB's words; they already count frames."""
     ceil = given.get("ceil_bps") or given["rate_bps"]
     bursts = f"burst {given['burst_bytes']} cburst {given['cburst_bytes']}"
     return f"rate {given['rate_bps']}bit ceil {ceil}bit {bursts}"
 
 
 def _htb(device: str, path: Path) -> list[str]:
-    """HTB with its classes: 1:10 and on below 1:1, in their order."""
+    """Returns the commands for HTB with its classes: 1:10 and on below 1:1, in order."""
     queue = path["queue"]
     classes = queue["classes"] or []
     numbers = {place: f"{0x10 + place:x}" for place in range(len(classes))}
@@ -163,12 +166,12 @@ def _droptail(device: str, path: Path) -> list[str]:
 
 
 def _slack(rate_bps: int) -> int:
-    """Bytes that would pass while a timer is late."""
+    """Returns the bytes that would pass while a timer is late."""
     return max(2, -(-rate_bps * _LATE_US // 8_000_000))
 
 
 def _limit(amount: int) -> int:
-    """The limit capped to tc's 32 bits, which no scenario reaches."""
+    """Caps a limit to tc's 32 bits, which no scenario reaches."""
     return min(amount, 2**32 - 1)
 
 
@@ -212,7 +215,7 @@ def _pie(queue: Queue, limit: int) -> str:
 
 
 def _red(queue: Queue, limit: int) -> str:
-    """RED with all thresholds, since tc itself doesn't supply them."""
+    """Returns the words for RED with all thresholds, since tc itself doesn't supply them."""
     average = queue["avpkt_bytes"]
     least, most, burst = _native.red_thresholds(
         limit, queue["min_bytes"], queue["max_bytes"], average, queue["burst"]

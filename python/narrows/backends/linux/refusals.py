@@ -1,4 +1,4 @@
-"""Checks for features that back ends with a Linux kernel lack."""
+"""Refuses features that back ends with a Linux kernel lack."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SIMULATED_WORKLOADS = ("web", "udp", "ping", "media")
 
 
 def check_features(scenario: Scenario, hosts: str, most_flows: int) -> None:
-    """Raises SpecError for what no back end with a Linux kernel has.
+    """Raises SpecError for features that no back end with a Linux kernel has.
 
-    `hosts` says why it models no hosts.
+    `hosts` says why the back end models no hosts.
     """
     _refuse_simulated_workloads(scenario)
     _refuse_modelled_hosts(scenario, hosts)
@@ -43,7 +43,7 @@ def _refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
 
 
 def _refuse_ecn(scenario: Scenario) -> None:
-    """Raises SpecError for a flow whose ECN Linux's TCP doesn't have.
+    """Raises SpecError for a flow with a kind of ECN that Linux's TCP lacks.
 
     DCTCP negotiates its own (`TCP_CONG_NEEDS_ECN`); for the others `tcp_ecn` at the time of
     connecting decides.
@@ -66,7 +66,7 @@ def _refuse_simulated_workloads(scenario: Scenario) -> None:
 
 
 def refuse_packets_of_reverse_flows(scenario: Scenario) -> None:
-    """Raises SpecError for rows of packets where a flow goes in the reverse direction."""
+    """Raises SpecError for rows of packets if a flow goes in the reverse direction."""
     reverse = any(flow["reverse"] for flow in scenario["flows"])
     if reverse and scenario["run"]["record"] == "packets":
         remedy = (
@@ -100,7 +100,7 @@ def _refuse_stacks(scenario: Scenario) -> None:
 
 
 def _refuse_changes(scenario: Scenario) -> None:
-    """Raises SpecError for changes in the course of the run."""
+    """Raises SpecError for changes during the run."""
     if scenario.get("changes"):
         remedy = "the back end sim for it, or none,"
-        raise SpecError.at("changes", "changes in the course of the run", remedy)
+        raise SpecError.at("changes", "changes during the run", remedy)

@@ -1,7 +1,7 @@
-"""The output of the router and the traffic tools, as the tables of every back end.
+"""Turns the output of the router and the traffic tools into tables.
 
-Values that Linux's TCP doesn't show are null: the latest RTT sample and the packets marked lost.
-The router knows the rest.
+Values that neither Linux's TCP nor the router shows are null: the latest RTT sample and the packets
+marked lost.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from narrows.spec.scenario import Scenario
 def router_tables(
     directory: Path, scenario: Scenario, hosts: Sequence[Path], members: Sequence[Group]
 ) -> Tables:
-    """The tables of a run whose router wrote into `directory`.
+    """Returns the tables of a run whose router wrote into `directory`.
 
     The traffic tool of each group of flows wrote into one of `hosts`. Raises OSError if there are
     no such files.
@@ -67,9 +67,9 @@ def router_tables(
 
 
 def _with_path(rows: pl.DataFrame, directory: Path, of_programs: Sequence[int]) -> pl.DataFrame:
-    """The rows with the router's counters of each flow at the same instants.
+    """Adds the router's counters of each flow at the same instants to the rows.
 
-    Flows `of_programs` have all their counters from there.
+    All counters of flows `of_programs` come from the router.
     """
     counted = read_csv(directory / "router_flows.csv").sort("time_ns")
     keys = rows.select("time_ns", "flow").with_row_index("row").sort("time_ns")
@@ -90,7 +90,10 @@ def _with_path(rows: pl.DataFrame, directory: Path, of_programs: Sequence[int]) 
 def _ended_programs(
     directory: Path, hosts: Sequence[Path], members: Sequence[Group]
 ) -> pl.DataFrame:
-    """A completion for each client that ended by itself, with all payload that reached its host."""
+    """Returns a completion for each client that ended by itself.
+
+    Its size is all payload that reached the client's host.
+    """
     ended = [
         {"flow": flow, "start_ns": times["start_ns"], "end_ns": times["end_ns"]}
         for flow, times in lifetimes(hosts, members).items()
@@ -117,7 +120,7 @@ def _ended_programs(
 
 
 def _one_way_delays(directory: Path) -> pl.DataFrame:
-    """How long each flow's data took from host to host, from the warm-up on, to a microsecond."""
+    """Returns the one-way delays of each flow's data from the warm-up on, to a microsecond."""
     kinds = {"flow": pl.Int64, "delay_us": pl.Int64, "packets": pl.Int64}
     counted = pl.read_csv(directory / "router_delays.csv", glob=False, schema=kinds)
     known = {
@@ -130,7 +133,7 @@ def _one_way_delays(directory: Path) -> pl.DataFrame:
 
 
 def _queue_samples(rows: pl.DataFrame, queue: pl.DataFrame) -> pl.DataFrame:
-    """The row of each link at the flows' instants, in this order."""
+    """Returns the row of each link at the flows' instants, in this order."""
     instants = rows.select("time_ns").unique()
     wanted = instants.join(queue.select("link").unique(), how="cross").sort("time_ns", "link")
     rows = wanted.join_asof(queue.sort("time_ns"), on="time_ns", by="link", check_sortedness=False)

@@ -1,4 +1,4 @@
-"""The traffic tool's output as parts of the tables that every back end writes.
+"""Turns the traffic tool's output into parts of the tables that every back end writes.
 
 Values that Linux's TCP doesn't show are null: the latest RTT sample and the packets marked lost.
 """
@@ -25,7 +25,7 @@ _FIN, _SYN = 1, 2
 
 
 def read_csv(path: Path) -> pl.DataFrame:
-    """The table in a file of exactly this name; raises OSError if there is none."""
+    """Reads the table in a file of exactly this name; raises OSError if there is none."""
     return pl.read_csv(path, infer_schema_length=None, glob=False)
 
 
@@ -36,7 +36,7 @@ def read_applications(directory: Path) -> pl.DataFrame:
 
 
 def read_flows(directory: Path) -> pl.DataFrame:
-    """The traffic tool's samples of the flows; raises OSError if there are none."""
+    """Reads the traffic tool's samples of the flows; raises OSError if there are none."""
     return pl.read_csv(
         directory / "flows.csv",
         glob=False,
@@ -55,7 +55,7 @@ _OPTIONAL = (
 
 
 def wanted_rows(frame: pl.DataFrame, scenario: Scenario) -> pl.DataFrame:
-    """The instants to keep: the multiples of the scenario's interval, the warm-up and the end."""
+    """Keeps only the multiples of the scenario's interval, the warm-up and the end."""
     run = scenario["run"]
     time, end = pl.col("time_ns"), pl.col("time_ns").max()
     wanted = (time == run["warmup_ns"]) | (time == end)
@@ -65,14 +65,14 @@ def wanted_rows(frame: pl.DataFrame, scenario: Scenario) -> pl.DataFrame:
 
 
 def seconds(column: str = "time_ns") -> pl.Expr:
-    """Nanoseconds as the nearest float of seconds; polars itself multiplies by 1e-9."""
+    """Converts ns to the nearest float of seconds; polars itself multiplies by 1e-9."""
     return pl.col(column).map_batches(lambda ns: ns.to_numpy() / 1e9, return_dtype=pl.Float64)
 
 
 def flow_samples(
     flows: pl.DataFrame, scenario: Scenario, *, wire_bytes: pl.Expr, dropped: pl.Expr
 ) -> pl.DataFrame:
-    """The table `flow_samples` from rows of `read_flows`, with the path's counters of each row."""
+    """Returns the table `flow_samples` from rows of `read_flows` with the path's counters."""
     open_ = pl.col("cwnd").is_not_null()
     in_flight = pl.col("unacked") + pl.col("retrans") - pl.col("sacked") - pl.col("lost")
     rated = flows.with_columns(_is_paced(scenario).alias("paced"))
@@ -101,16 +101,16 @@ def flow_samples(
 
 
 def _is_paced(scenario: Scenario) -> pl.Expr:
-    """A column that is true if a flow's pacing rate is enforced, by `fq` or by its control."""
+    """Returns a column that is true if `fq` or the flow's control enforces its pacing rate."""
     paced = [i for i, flow in enumerate(scenario["flows"]) if paces(flow["cca"])]
     return pl.lit(scenario["host"]["fq"]) | pl.col("flow").is_in(paced)
 
 
 def received_bytes() -> pl.Expr:
-    """Payload at the receiver, each byte once, including data beyond holes, where TCP_INFO stops.
+    """Returns the payload at the receiver, each byte once, including data beyond holes.
 
-    For the open connection it counts full packets minus duplicates; the sender hears of these half
-    a round trip later, hence the running maximum.
+    TCP_INFO stops at the first hole. For the open connection, full packets minus duplicates are
+    counted. The sender learns of duplicates half a round trip later, hence the running maximum.
     """
     full = (pl.col("open_segments") - pl.col("dsack_dups").fill_null(0)) * pl.col("mss")
     known = pl.max_horizontal(full.fill_null(0), pl.col("open_bytes"))
@@ -119,14 +119,14 @@ def received_bytes() -> pl.Expr:
 
 
 def completion_rows(completions: pl.DataFrame) -> pl.DataFrame:
-    """The table `completions` from the traffic tool's."""
+    """Returns the table `completions` from the traffic tool's file."""
     same = ("flow", "instance", "size_bytes", "retransmitted")
     times = {"start_s": seconds("start_ns"), "end_s": seconds("end_ns")}
     return compute_table("completions", completions, {name: pl.col(name) for name in same} | times)
 
 
 def round_trips(flows: pl.DataFrame, since_ns: int) -> pl.DataFrame:
-    """The distribution of each flow's smoothed RTT, weighted by packets delivered."""
+    """Returns the distribution of each flow's smoothed RTT, weighted by packets delivered."""
     delivered = (pl.col("delivered") - pl.col("delivered").shift().over("flow")).cast(pl.Float64)
     since = pl.col("time_ns") >= since_ns
     rtts = flows.with_columns(weight=delivered).filter(since & (pl.col("srtt_us") > 0))
@@ -135,7 +135,10 @@ def round_trips(flows: pl.DataFrame, since_ns: int) -> pl.DataFrame:
 
 
 def queue_depths(queue: pl.DataFrame, backlog: pl.Expr, since_ns: int) -> pl.DataFrame:
-    """Seconds that each link's queue spent at each depth; `backlog` is its bytes in a row."""
+    """Returns the seconds that each link's queue spent at each depth.
+
+    `backlog` holds the bytes of the queue in a row.
+    """
     span = (pl.col("time_ns").shift(-1) - pl.col("time_ns")).over("link") / 1e9
     depths = queue.with_columns(weight=span).filter(pl.col("time_ns") >= since_ns)
     depths = depths.select(
@@ -152,7 +155,10 @@ def _buckets(kind: str, samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def packets(captured: pl.DataFrame) -> pl.DataFrame:
-    """Data and acknowledgements at the sending host; sequence numbers become packet numbers."""
+    """Returns data and acknowledgements at the sending host.
+
+    Sequence numbers become packet numbers.
+    """
     out = pl.col("direction") == "out"
     frame = captured.with_columns(
         server=pl.when(out).then("destination").otherwise("source"),

@@ -22,7 +22,7 @@ _TRAFFIC = f"{_PREFIX}traffic"
 _ROUTER = f"{_PREFIX}router"
 _DRILL = f"{_PREFIX}drill"
 INSTALLED = Path(__file__).resolve().parents[2] / "programs"
-"""Where a wheel contains them."""
+"""The directory of the programs in a wheel."""
 
 
 def require_built(backend: str) -> None:
@@ -35,25 +35,25 @@ def require_built(backend: str) -> None:
 
 
 def traffic_tool(backend: str = "uml") -> Path:
-    """The program that sends, receives and samples flows for `backend`, rebuilt if it is outdated.
+    """Returns the program that sends, receives and samples flows for `backend`.
 
-    Raises InputError if there are neither sources nor a program.
+    It is rebuilt if it is outdated. Raises InputError if there are neither sources nor a program.
     """
     return _tool(_TRAFFIC, backend)
 
 
 def router_tool(backend: str = "kernel") -> Path:
-    """The program that carries packets in real time for `backend`, rebuilt if it is outdated.
+    """Returns the program that carries packets in real time for `backend`.
 
-    Raises InputError if there are neither sources nor a program.
+    It is rebuilt if it is outdated. Raises InputError if there are neither sources nor a program.
     """
     return _tool(_ROUTER, backend)
 
 
 def drill_tool(backend: str = "uml") -> Path:
-    """The program that plays packetdrill scripts in a guest, rebuilt if it is outdated.
+    """Returns the program that plays packetdrill scripts in a guest.
 
-    Raises InputError if there are neither sources nor a program.
+    It is rebuilt if it is outdated. Raises InputError if there are neither sources nor a program.
     """
     return _tool(_DRILL, backend)
 
@@ -72,7 +72,7 @@ def _tool(name: str, backend: str) -> Path:
 
 
 def _place(sources: Path, name: str) -> Path:
-    """Where a program is that was built from these sources."""
+    """Returns the place of the program that was built from these sources."""
     folder = private_directory(cache_directory() / "tools")
     return folder / f"{name}-{fingerprint(sources, name)}"
 
@@ -82,13 +82,13 @@ def _remedy(name: str) -> str:
 
 
 def rust_sources() -> Path | None:
-    """The workspace that this package belongs to, if any."""
+    """Returns the workspace that this package belongs to, if any."""
     workspace = Path(__file__).resolve().parents[4]
     return workspace if (workspace / "crates" / "traffic" / "Cargo.toml").is_file() else None
 
 
 def _crates(workspace: Path, name: str) -> set[str]:
-    """The crate of a program, and those of the workspace that its manifests lead to."""
+    """Returns the crate of a program, and the workspace's crates that it depends on."""
     found: set[str] = set()
     pending = {name}
     while pending:
@@ -101,7 +101,7 @@ def _crates(workspace: Path, name: str) -> set[str]:
 
 
 def fingerprint(workspace: Path, name: str) -> str:
-    """A digest of the sources of a program, which names what was built from them."""
+    """Returns a digest of the sources of a program, which names what was built from them."""
     digest = hashlib.sha256()
     for crate in sorted(_crates(workspace, name)):
         place = workspace / "crates" / crate.removeprefix(_PREFIX)
@@ -119,7 +119,7 @@ def _build(workspace: Path, name: str, built: Path, backend: str) -> None:
         found = f'"{backend}", but no cargo to build {name}'
         raise InputError.at("--backend", found, _remedy(name))
     print(f"narrows: building {name} from its sources, once; this takes minutes", file=sys.stderr)
-    # What the native module is made from was compiled there already.
+    # The crates of the native module were already compiled there.
     target = workspace / "target"
     if not os.access(target, os.W_OK):
         target = cache_directory() / "tools" / "target"

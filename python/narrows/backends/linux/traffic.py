@@ -9,9 +9,9 @@ from narrows.backends.linux.commands import locate
 from narrows.spec.scenario import Host, Scenario
 
 FIRST_PORT = 5000
-"""Flow i goes to this port plus i."""
+"""The port of the first flow; flow i goes to this port plus i."""
 FINE_NS = 10_000_000
-"""Interval of the samples for the distributions of queue and RTT, with few flows."""
+"""The interval of the samples for the distributions of queue and RTT, with few flows."""
 BUFFERS = {
     "stock": ("4096 131072 6291456", "4096 16384 4194304"),
     "raised": ("4096 131072 67108864", "4096 16384 67108864"),
@@ -23,9 +23,9 @@ BUFFERS = {
 def scenario_for_programs(
     scenario: Scenario, names: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """The scenario in the form of crates/spec, which the programs read.
+    """Returns the scenario in the form of crates/spec, which the programs read.
 
-    `names` has the kernel's names of the user's own controls.
+    `names` maps the user's own controls to the kernel's names.
     """
     known = names or {}
     rest = {key: value for key, value in scenario.items() if key != "controls"}
@@ -37,11 +37,12 @@ def scenario_for_programs(
 
 
 def host_sysctls(host: Host) -> dict[str, str]:
-    """The settings of every sender's TCP.
+    """Returns the settings of every sender's TCP.
 
-    One flow's ssthresh and RTT don't reach the next, unless sharing is wanted. No connection is
-    given up: by default Linux does so after 2 minutes without an answer to its SYN and 15 without
-    one to its data, which a full queue of a few packets can bring about, and the simulator never.
+    Unless sharing is wanted, one flow's ssthresh and RTT don't reach the next. No connection is
+    given up. By default Linux gives up after 2 minutes without an answer to its SYN and 15 minutes
+    without one to its data, which a full queue of a few packets can bring about; the simulator
+    never does.
     """
     return {
         "net/ipv4/tcp_no_metrics_save": "0" if host["metrics_save"] else "1",
@@ -51,7 +52,7 @@ def host_sysctls(host: Host) -> dict[str, str]:
 
 
 def fine_interval(wanted_ns: int, least_ns: int = FINE_NS) -> int:
-    """The shortest interval from `least_ns` on that divides `wanted_ns`, all in ns.
+    """Returns the shortest interval from `least_ns` on that divides `wanted_ns`, all in ns.
 
     If `wanted_ns` is shorter than that, it is returned itself.
     """

@@ -12,20 +12,20 @@ import polars as pl
 from narrows.spec.scenario import Scenario
 
 MOST_WAITING = 0.01
-"""The largest valid wait for a processor, as a part of the shortest round trip.
+"""The largest valid wait for a processor, as a share of the shortest round trip.
 
-Each time that one of the hosts' programs becomes runnable, what it does is late by its wait. The
-mean counts.
+Each time one of the hosts' programs becomes runnable, its actions are late by its wait. The mean
+counts.
 """
 WAKING_NS = 20_000
-"""So long a wait is always valid: to wake a program takes 5 us on an idle virtual machine."""
+"""A wait of this length is always valid: waking a program takes 5 us on an idle virtual machine."""
 MOST_DRY = 0.02
-"""The largest valid part of its samples in which an endless flow had nothing to send."""
+"""The largest valid share of samples in which an endless flow had nothing to send."""
 _WAITS = ("ran_ns", "waited_ns", "turns")
 
 
 def read_hosts(places: Sequence[Path], flows: pl.DataFrame, scenario: Scenario) -> dict[str, Any]:
-    """How long the hosts ran and waited, in ns, and how often sockets ran dry.
+    """Returns how long the hosts ran and waited, in ns, and how often sockets ran dry.
 
     The traffic tool of each pair of hosts wrote into one of `places`. `flows` are its samples. Only
     the time from the warm-up on counts.
@@ -44,12 +44,12 @@ def read_waits(places: Iterable[Path]) -> list[dict[str, Any]]:
 
 
 def sum_waits(waits: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How long all programs ran and waited, in ns, and how often they got a processor."""
+    """Sums how long all programs ran and waited, in ns, and how often they got a processor."""
     return {key: sum(each["hosts"][key] for each in waits) for key in _WAITS}
 
 
 def dry_parts(flows: pl.DataFrame, scenario: Scenario) -> dict[str, float]:
-    """For each flow without an end, the part of its samples in which its socket had run dry.
+    """Returns the share of samples in which the socket of each endless flow had run dry.
 
     A socket has run dry if the application limited the flow (`app_limited` of TCP_INFO, which Linux
     also sets for a full send buffer) and neither the receiver's window nor the send buffer did.
@@ -71,14 +71,14 @@ def dry_parts(flows: pl.DataFrame, scenario: Scenario) -> dict[str, float]:
 
 
 def most_waiting_ns(scenario: Scenario) -> float:
-    """The largest valid mean wait for a processor."""
+    """Returns the largest valid mean wait for a processor, in ns."""
     own = [flow["rtt_ns"] for flow in scenario["flows"]]
     rtts = [scenario["path"]["rtt_ns"] if rtt is None else rtt for rtt in own]
     return max(MOST_WAITING * min(rtts), WAKING_NS)
 
 
 def reasons(hosts: Mapping[str, Any], scenario: Scenario) -> Iterator[str]:
-    """The reasons why a run with such hosts can't be trusted."""
+    """Yields the reasons why a run with such hosts can't be trusted."""
     wait_ns, most_ns = hosts["waited_ns"] / max(hosts["turns"], 1), most_waiting_ns(scenario)
     if wait_ns > most_ns:
         yield (

@@ -1,4 +1,4 @@
-"""The back end `uml` runs each scenario in its own guest."""
+"""The back end `uml`, which runs each scenario in a guest of its own."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo, RunRecord, Tables, digest
 
 _REVISION = 2
-"""Is increased when the path or the tables change, so that older results aren't reused."""
+"""Increased when the path or the tables change, so that older results aren't reused."""
 _FEW_FLOWS = 8
 DATE = "2030-01-01"
-"""The date of guests with programs when they boot, at midnight UTC."""
+"""The date at which guests with programs boot, at midnight UTC."""
 
 
 class Uml:
     """A Linux kernel as a User-Mode Linux program, in virtual time.
 
-    Without a `kernel` name the one with the default profile is taken
-    (`get_kernel`), and it must be the kernel that the scenario's profile names.
+    Without a `kernel` name it is the kernel with the default profile (`get_kernel`), and then the
+    scenario's profile must be that kernel's.
     """
 
     name = "uml"
@@ -87,7 +87,7 @@ class Uml:
         self.selector = f"{self.name}:{self.kernel.name}"
 
     def engine_of(self, scenario: Scenario) -> str:
-        """The engine, and the digests of all kernels and programs that run."""
+        """Returns the engine, and the digests of all kernels and programs that run."""
         kernels = {kernel.name: kernel.digest for kernel in map(self._kernel_of, groups(scenario))}
         if kernels.keys() == {self.kernel.name}:
             return self.engine + engine_suffix(scenario)
@@ -96,7 +96,7 @@ class Uml:
         return f"{self.engine} with {', '.join(sorted(kernels))} {mark}" + engine_suffix(scenario)
 
     def capabilities(self) -> Capabilities:
-        """The capabilities of the kernel, and of the router between guests."""
+        """Returns the capabilities of the kernel, and of the router between guests."""
         return Capabilities(
             ccas=self.kernel.ccas,
             queues=tuple(queues()),
@@ -114,12 +114,12 @@ class Uml:
     ) -> RunRecord:
         """Runs `scenario` to its end; the same scenario always gives the same tables.
 
-        Captures are made at both hosts, and where the router carries the packets also at both
-        sides of the bottleneck. In a guest that holds the whole path they take a microsecond of
-        virtual time for each packet, so the tables are those of slightly slower hosts.
+        Captures are made at both hosts, and where the router carries the packets also on both sides
+        of the bottleneck. In a guest that holds the whole path they take a microsecond of virtual
+        time for each packet, so the tables are those of slightly slower hosts.
 
-        Raises SpecError if the kernel can't run it, GuestError if a guest
-        fails, and whatever `progress` raises.
+        Raises SpecError if the kernel can't run it, GuestError if a guest fails, and whatever
+        `progress` raises.
         """
         self.check(scenario)
         began = time.perf_counter()
@@ -146,7 +146,7 @@ class Uml:
     def _pcap(
         self, scenario: Scenario, captures: CaptureRequest | None, *, alone: bool
     ) -> dict[str, Any] | None:
-        """Where captures go: a guest can write to its own directory only."""
+        """Returns the places of captures: a guest can write to its own directory only."""
         if captures is None or not captures.options.pcap:
             return None
         kernel = f"Linux {self.kernel.release} in virtual time"
@@ -159,7 +159,7 @@ class Uml:
     def _alone(
         self, directory: Path, scenario: Scenario, watch: Watch, pcap: Mapping[str, Any] | None
     ) -> _Outcome:
-        """One guest that holds the whole path, made of Linux's queue disciplines."""
+        """Runs one guest that holds the whole path, made of Linux's queue disciplines."""
         flows = scenario["flows"]
         parameters = command_line(self.kernel, flows, range(len(flows)))
         own = modules(scenario, flows, self.kernel)
@@ -180,7 +180,7 @@ class Uml:
     def _couple(
         self, directory: Path, scenario: Scenario, watch: Watch, pcap: Mapping[str, Any] | None
     ) -> _Outcome:
-        """A guest for each group of flows, and the router's path between their hosts."""
+        """Runs a guest for each group of flows, with the router's path between their hosts."""
         members = groups(scenario)
         guests = [self._with_modules(scenario, group) for group in members]
         interval_ns = _interval(scenario)
@@ -203,7 +203,7 @@ class Uml:
         kernel = self._kernel_of(group)
         flows = [scenario["flows"][number] for number in group.flows]
         parameters = command_line(kernel, flows, group.flows)
-        # Certificates hold from some day on.
+        # Certificates are valid only from some date on.
         own = group.own
         dated = [_date_argument(own.get("date", DATE))] if "server" in own else []
         return Guest(kernel, group, [*parameters, *dated])
@@ -214,7 +214,7 @@ class Uml:
         return replace(guest, modules=modules(scenario, flows, guest.kernel))
 
     def _kernel_of(self, group: Group) -> BuiltKernel:
-        """The kernel of a group: the one that it names, one of its profile, or the back end's."""
+        """Returns the kernel of a group: its own, one of its profile, or the back end's."""
         place = f"flows[{group.flows[0]}]"
         if "kernel" in group.own:
             return get_kernel(group.own["kernel"], f"{place}.kernel")
@@ -224,7 +224,7 @@ class Uml:
         return kernel_of_profile(profile, f"{place}.profile")
 
     def check(self, scenario: Scenario) -> None:
-        """Raises SpecError for what the kernel can't run."""
+        """Raises SpecError for scenarios that the kernel can't run."""
         check(scenario, None if self._chosen else self.kernel)
         members = groups(scenario)
         check_groups(scenario, members)
@@ -233,7 +233,7 @@ class Uml:
 
 
 def _date_argument(date: str) -> str:
-    """The argument of a kernel's command line that sets its clock."""
+    """Returns the kernel's command-line argument that sets its clock."""
     midnight = datetime.fromisoformat(date).replace(tzinfo=UTC)
     return f"time-travel-start={int(midnight.timestamp()) * 10**9}"
 
@@ -243,7 +243,7 @@ _Outcome = tuple[Tables, float, dict[str, Any]]
 
 
 def _program_files(directory: Path, scenario: Scenario) -> dict[str, bytes]:
-    """The files of programs, which always run in coupled guests."""
+    """Returns the files of programs, which always run in coupled guests."""
     if not crosses_router(scenario):
         return {}
     members = groups(scenario)
@@ -252,7 +252,7 @@ def _program_files(directory: Path, scenario: Scenario) -> dict[str, bytes]:
 
 
 def _collect_captures(directory: Path, captures: CaptureRequest | None) -> dict[str, int]:
-    """The packets of each capture; those that a guest wrote are moved to where they belong."""
+    """Counts the packets of each capture, and moves those of a guest to where they belong."""
     if captures is None or not captures.options.pcap:
         return {}
     notes = (directory / "captures.json", directory / "router_captures.json")
@@ -269,12 +269,15 @@ def _conditions(guest: Guest) -> dict[str, Any]:
 
 
 def _controls(own: Mapping[str, Module]) -> dict[str, Any]:
-    """The modules that ran, for the conditions of a run."""
+    """Returns the modules that ran, for the conditions of a run."""
     return {"controls": {cca: module.as_conditions() for cca, module in own.items()}} if own else {}
 
 
 def _extent(tables: Tables) -> tuple[float, int]:
-    """The end of the run, and the packets out of the bottleneck: data only, or with loss all."""
+    """Returns the end of the run and the packets out of the bottleneck.
+
+    With loss all packets count, otherwise only data packets.
+    """
     queue = tables["queue_samples"].row(-1, named=True)
     flows = tables["flow_samples"]
     data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]
@@ -285,7 +288,7 @@ def _extent(tables: Tables) -> tuple[float, int]:
 class Watch:
     """Reports the guest's progress from the file that the guest writes.
 
-    A file that is missing or is being written at the moment brings no news.
+    A file that is missing or just being written counts as no progress.
     """
 
     def __init__(self, directory: Path, progress: Progress | None) -> None:
@@ -310,9 +313,10 @@ def _write(path: Path, text: str) -> None:
 
 
 def _interval(scenario: Scenario) -> int:
-    """The tool's sampling interval. A fine one costs system calls for every flow.
+    """Returns the tool's sampling interval; a fine one costs system calls for every flow.
 
-    On a slow path it is no shorter than a full packet takes: nothing changes more often.
+    On a slow path it is no shorter than the time of a full packet, since nothing changes more
+    often.
     """
     flows = len(scenario["flows"])
     least_ns = max(FINE_NS * -(-flows // _FEW_FLOWS), _packet_ns(scenario))
@@ -320,7 +324,7 @@ def _interval(scenario: Scenario) -> int:
 
 
 def _packet_ns(scenario: Scenario) -> int:
-    """How long a full packet takes at the path's only rate; 0 if there are several."""
+    """Returns the time of a full packet at the path's only rate; 0 if there are several rates."""
     path = scenario["path"]
     varies = path["links"] or path["service"]["kind"] != "constant" or scenario.get("changes")
     return 0 if varies else PACKET_BITS * 10**9 // int(path["rate_bps"])

@@ -1,4 +1,4 @@
-"""Builds a kernel as a User-Mode Linux program and keeps it in the cache."""
+"""Builds a kernel as a User-Mode Linux program, and keeps it in the cache."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ exec {tool} power-off
 
 
 class BuildProgress(Protocol):
-    """Gets the progress of a build."""
+    """Receives the progress of a build."""
 
     def __call__(self, step: str, fraction: float, /) -> None:
-        """`step` in words; `fraction` of the whole that is done, from 0 to 1."""
+        """Receives the `step` in words, and the `fraction` that is done, from 0 to 1."""
 
 
 def build(
@@ -75,10 +75,10 @@ def build(
 ) -> BuiltKernel:
     """Builds the kernel of a source tree, or of a Debian source package that is installed.
 
-    The `patches` are applied in their order to a copy; the tree isn't changed. `config` is a
-    file with further CONFIG_ lines. The kernel replaces an older one of the same `name` (by
-    default that of the package or tree, and of the patches). A kernel built from the same contents
-    before is reused, unless `force`. Raises InputError if something is missing, NarrowsError if the
+    The `patches` are applied in order to a copy; the tree isn't changed. `config` is a file with
+    further CONFIG_ lines. The kernel replaces an older one of the same `name` (by default that of
+    the package or tree, and of the patches). A kernel built from the same contents before is
+    reused, unless `force` is given. Raises InputError if something is missing, NarrowsError if the
     kernel can't be built.
     """
     check_machine((debian or DEFAULT_PACKAGE) if source is None else None)
@@ -122,7 +122,7 @@ def compile_kernel(
 
 
 def _recipe() -> str:
-    """The build recipe: this code, these options, this library and this compiler."""
+    """Returns the build recipe: this code, these options, this library and this compiler."""
     gcc = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=False)
     parts = [gcc.stdout.partition("\n")[0], str(_HZ), str(_SAME_FOR_ALL), str(_RECIPE)]
     parts += [_resource(name).read_text(encoding="utf-8") for name in ("kernel.config", "host.c")]
@@ -130,7 +130,7 @@ def _recipe() -> str:
 
 
 def _built_before(fingerprint: str, name: str) -> BuiltKernel | None:
-    """A kernel built from the same contents, preferably the one of this name."""
+    """Returns a kernel built from the same contents, preferably the one of this name."""
     found = (kernel for kernel in kernels() if kernel.fingerprint == fingerprint)
     # Earlier versions of this program kept no files for building modules.
     same = [kernel for kernel in found if kernel.module_tree.is_file()]
@@ -138,7 +138,7 @@ def _built_before(fingerprint: str, name: str) -> BuiltKernel | None:
 
 
 def _take_existing(known: BuiltKernel, name: str, place: Path) -> BuiltKernel:
-    """Takes an existing kernel, with a copy if it has another name."""
+    """Reuses an existing kernel, with a copy if it has another name."""
     if known.name == name:
         return known
     shutil.copytree(known.path, place)
@@ -166,36 +166,39 @@ def _configure(tree: Path, objects: Path, config: Path | None) -> None:
 
 
 def _own_controls(tree: Path) -> str:
-    """Options that build in every congestion control of the tree, also those that patches add."""
+    """Returns options that build in every congestion control of the tree, even those of patches."""
     options = (tree / "net" / "ipv4" / "Kconfig").read_text(encoding="utf-8")
     names = re.findall(r"^config (TCP_CONG_\w+)$", options, re.MULTILINE)
     return "".join(f"CONFIG_{name}=y\n" for name in names)
 
 
 def _root_support(tree: Path) -> str:
-    """The option that old kernels, such as 5.10, need to mount any root.
+    """Returns the option that old kernels, such as 5.10, need to mount any root.
 
-    Later ones mount a root without a block device by `mount_nodev_root`.
+    Later kernels mount a root without a block device by `mount_nodev_root`.
     """
     mounts = (tree / "init" / "do_mounts.c").read_text(encoding="utf-8")
     return "" if "mount_nodev_root" in mounts else "CONFIG_BLOCK=y\n"
 
 
 def _hz(fragment: str) -> int:
-    """The clock rate: CONFIG_HZ of a file of options, which User-Mode Linux wouldn't ask for."""
+    """Returns the clock rate, CONFIG_HZ of a file of options.
+
+    User-Mode Linux wouldn't ask for it.
+    """
     found = re.findall(r"^CONFIG_HZ=(\d+)$", fragment, re.MULTILINE)
     return int(found[-1]) if found else _HZ
 
 
 def _kconfig(tree: Path, hz: int) -> str:
-    """The tree's top Kconfig with our clock rate inserted first: the first default counts."""
+    """Returns the tree's top Kconfig with our clock rate first, since the first default counts."""
     text = (tree / "Kconfig").read_text(encoding="utf-8")
     start = text.index("source ")
     return f"{text[:start]}config HZ\n\tint\n\tdefault {hz}\n\n{text[start:]}"
 
 
 _RECIPE = 1
-"""The version of this recipe: increase it when a change of this code changes the kernels."""
+"""The version of this recipe; increase it when a change of this code changes the kernels."""
 _SAME_FOR_ALL = (
     "KBUILD_BUILD_TIMESTAMP=1970-01-01",
     "KBUILD_BUILD_USER=narrows",
@@ -260,7 +263,7 @@ def _replace(final: Path, place: Path) -> None:
 
 
 def _probe(program: Program) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The release, the controls and their parameters, as reported by the booted kernel."""
+    """Boots the kernel, which reports its release, its controls and their parameters."""
     with run_directory("uml") as directory:
         script = _PROBE.format(out=GUEST_DIRECTORY, tool=traffic_tool())
         (directory / "init").write_text(script, encoding="utf-8")

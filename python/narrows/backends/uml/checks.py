@@ -1,4 +1,4 @@
-"""Checks for scenarios that can't run in virtual time.
+"""Refuses scenarios that can't run in virtual time.
 
 One guest holds the whole path if Linux has all of its elements. Otherwise packets between guests
 cross the router's path, which is the simulator's.
@@ -31,7 +31,7 @@ _LEAST_WINDOW_NS = 10_000
 
 
 def crosses_router(scenario: Scenario) -> bool:
-    """Whether Linux alone can't make the path, or flows have hosts of their own."""
+    """Returns True if Linux alone can't make the path, or flows have hosts of their own."""
     path = scenario["path"]
     elements = path["links"] or path["reverse"] or path["impairments"]
     other = not can_make(path)
@@ -42,7 +42,7 @@ def crosses_router(scenario: Scenario) -> bool:
 def check(scenario: Scenario, default: BuiltKernel | None) -> None:
     """Raises SpecError for scenarios that no kernel can run.
 
-    `default` is the back end's kernel if the user chose none; it must have the profile.
+    `default` is the back end's kernel, if the user chose none; it must have the scenario's profile.
     """
     host = scenario["host"]
     if default is not None and host["profile"] != default.profile:

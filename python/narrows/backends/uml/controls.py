@@ -1,4 +1,4 @@
-"""The options of a kernel's congestion controls, which are parameters of their modules."""
+"""Passes the options of congestion controls to a kernel, as parameters of their modules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from narrows.spec.suggest import one_of
 
 
 def command_line(kernel: BuiltKernel, flows: Sequence[Flow], numbers: Sequence[int]) -> list[str]:
-    """The arguments of the kernel's command line for `flows`, which have these `numbers`.
+    """Returns the kernel's command-line arguments for `flows`, which have these `numbers`.
 
     A control's options are the same for all its flows. Raises SpecError for a control or options
     that the kernel lacks.

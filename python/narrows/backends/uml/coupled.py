@@ -1,9 +1,8 @@
-"""Guests that share a path: each has its own kernel and hosts, and the router carries packets.
+"""Runs guests that share a path: each has its own kernel and hosts, and the router carries packets.
 
-The path is the simulator's, as on the back end `kernel`, but in virtual time: guests run for a
-window no longer than the shortest way between hosts, then their packets meet the path
-(crates/router/src/couple.rs). So every element of a path works, and any kernels stand beside each
-other.
+The path is the simulator's, as on the back end `kernel`, but in virtual time. Guests run for a
+window no longer than the shortest path between hosts, then their packets enter the path
+(crates/router/src/couple.rs). So every element of a path works, and different kernels can share it.
 """
 
 from __future__ import annotations
@@ -56,14 +55,14 @@ class Tools:
 
 
 def window_ns(scenario: Scenario) -> int:
-    """The shortest way from one host to the other."""
+    """Returns the shortest delay from one host to another."""
     own = [flow["rtt_ns"] for flow in scenario["flows"]]
     shortest: int = min(scenario["path"]["rtt_ns"] if rtt is None else rtt for rtt in own)
     return shortest // 2
 
 
 def directory_of(directory: Path, number: int) -> Path:
-    """The directory of a guest of a run."""
+    """Returns the directory of a guest of a run."""
     return directory / f"guest-{number}"
 
 
@@ -78,9 +77,9 @@ def run_guests(
 ) -> float:
     """Runs all guests; returns their CPU seconds.
 
-    `pcap` says which captures to make. `watch` is called some times a second, as for a single
-    guest. Raises GuestError if a guest or the coupling fails, and whatever `watch` raises; then
-    everything is ended.
+    `pcap` says which captures to make. `watch` is called several times a second, as for a single
+    guest. Raises GuestError if a guest or the coupling fails, and whatever `watch` raises; in both
+    cases all guests are ended.
     """
     for number, guest in enumerate(guests):
         _prepare(directory_of(directory, number), scenario, guest, number, tools, interval_ns)
@@ -188,7 +187,7 @@ def _results(
     state: list[object],
     check: Callable[[], None],
 ) -> list[float]:
-    """The results of all, once they have ended; raises the first error."""
+    """Returns the results of all guests once they have ended; raises the first error."""
     left = set(running)
     while left:
         done, left = wait(left, timeout=POLL_S)

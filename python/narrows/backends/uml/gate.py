@@ -1,4 +1,4 @@
-"""Libraries between guests and their host, beside the one that each kernel has."""
+"""Libraries between guests and their host, in addition to the one that each kernel has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from narrows.store.owned import owned_file
 
 
 def gate_library() -> Path:
-    """The library that makes a guest's clock wait for the others (gate.c).
+    """Returns the library that makes a guest's clock wait for the other guests (gate.c).
 
     Raises NarrowsError if it can't be built.
     """
@@ -21,7 +21,7 @@ def gate_library() -> Path:
 
 
 def processor_library() -> Path:
-    """The library that shows a guest's programs the same processor each time (processor.c).
+    """Returns the library that always shows a guest's programs the same processor (processor.c).
 
     Raises NarrowsError if it can't be built.
     """
@@ -30,7 +30,7 @@ def processor_library() -> Path:
 
 @cache
 def _library(name: str) -> Path:
-    """A library, which is built if it doesn't exist."""
+    """Returns a library, which is built if it doesn't exist."""
     source = resources.files("narrows.backends.uml").joinpath(f"{name}.c")
     mark = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
     library = private_directory(cache_directory() / "tools") / f"{name}-{mark}.so"

@@ -1,7 +1,7 @@
 """The hosts of a guest whose packets cross the router's path: namespaces snd and rcv.
 
-Behind each is a device of the guest's first namespace, at which the gate takes and releases
-packets (crates/router/src/gate.rs).
+Behind each is a device of the guest's first namespace, where the gate takes and releases packets
+(crates/router/src/gate.rs).
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ exec {tool} power-off
 
 
 def addresses(number: int) -> tuple[str, str]:
-    """The addresses of a guest's sending and receiving host."""
+    """Returns the addresses of a guest's sending and receiving host."""
     return f"10.77.{number}.1", f"10.77.{number}.2"
 
 
 def network_script(part: Scenario, group: Group, number: int) -> str:
-    """The shell commands that make both hosts, to be run with `sh -e`."""
+    """Returns the shell commands that make both hosts, to be run with `sh -e`."""
     rmem, wmem = BUFFERS[part["host"]["socket_buffers"]]
     sender, receiver = addresses(number)
     return (GUEST + _NETWORK).format(
@@ -90,7 +90,7 @@ def network_script(part: Scenario, group: Group, number: int) -> str:
 
 
 def gate_config(part: Scenario, window_ns: int) -> dict[str, Any]:
-    """The gate's configuration."""
+    """Returns the gate's configuration."""
     return {
         "offloads": part["host"]["gso"],
         "zero_ns": ZERO_NS,
@@ -104,9 +104,9 @@ def gate_config(part: Scenario, window_ns: int) -> dict[str, Any]:
 def tool_config(
     part: Scenario, group: Group, number: int, interval_ns: int, names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The configuration of the traffic tool, which samples every `interval_ns`.
+    """Returns the configuration of the traffic tool, which samples every `interval_ns`.
 
-    `names` has the kernel's names of the user's own controls.
+    `names` maps the user's own controls to the kernel's names.
     """
     own = {f"net/ipv4/{name}": value for name, value in group.own.get("sysctls", {}).items()}
     return {
@@ -127,7 +127,10 @@ def tool_config(
 
 
 def init_script(tool: str, router: str, modules: Sequence[Path] = ()) -> str:
-    """The guest's first program: makes its hosts, starts the gate and `tool`, switches off."""
+    """Returns the guest's first program.
+
+    It makes the guest's hosts, starts the gate and `tool`, and powers off.
+    """
     return _INIT.format(
         here=GUEST_DIRECTORY,
         network=NETWORK,

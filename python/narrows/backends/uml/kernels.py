@@ -47,7 +47,7 @@ class BuiltKernel:
 
     @property
     def binary(self) -> Path:
-        """The program."""
+        """The kernel as a program."""
         return self.path / BINARY
 
     @property
@@ -73,12 +73,12 @@ class BuiltKernel:
 
     @property
     def has_usual_options(self) -> bool:
-        """Whether it was built without special options, such as those for playing scripts."""
+        """True if it was built without special options, such as those for playing scripts."""
         return " with " not in self.source
 
     @property
     def is_stock(self) -> bool:
-        """Whether the kernel was built from a distribution's unchanged sources."""
+        """True if the kernel was built from a distribution's unchanged sources."""
         return self.source.endswith(".tar.xz") and not self.patches
 
     def write(self, directory: Path) -> None:
@@ -109,12 +109,12 @@ class BuiltKernel:
 
 
 def kernels_directory() -> Path:
-    """The directory of the kernels."""
+    """Returns the directory of the kernels."""
     return cache_directory() / "kernels"
 
 
 def kernels() -> list[BuiltKernel]:
-    """Every kernel that was built, by name."""
+    """Returns all built kernels, by name."""
     found = []
     for metadata in sorted(kernels_directory().glob(f"*/{METADATA}")):
         try:
@@ -125,11 +125,11 @@ def kernels() -> list[BuiltKernel]:
 
 
 def get_kernel(name: str | None = None, place: str = "--backend") -> BuiltKernel:
-    """The kernel called `name`, or without a name the default one.
+    """Returns the kernel called `name`, or without a name the default one.
 
     The default is the kernel of `DEFAULT_PROFILE` that was built last, preferably a distribution's
-    own; if none has this profile, the choice is among all with the usual options. Raises InputError
-    at `place` if there is none.
+    own. If no kernel has this profile, the default is chosen from all kernels with the usual
+    options. Raises InputError at `place` if there is none.
     """
     known = {kernel.name: kernel for kernel in kernels()}
     usual = [kernel for kernel in known.values() if kernel.has_usual_options]
@@ -153,7 +153,7 @@ def _preference(kernel: BuiltKernel) -> tuple[bool, bool, str]:
 
 
 def kernel_of_profile(profile: str, place: str) -> BuiltKernel:
-    """The kernel with this profile, preferably a distribution's.
+    """Returns the kernel with this profile, preferably a distribution's.
 
     Raises InputError at `place` if there is none.
     """

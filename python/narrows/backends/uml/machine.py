@@ -1,4 +1,4 @@
-"""Boots one guest, which runs its script and ends."""
+"""Boots a guest, which runs its script and ends."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ second has 100, 250 or 1000 of them.
 _NEEDED_BYTES = 256 << 20
 """Memory for the pages of a guest with a few flows, with a margin."""
 
-# The same text in every run: the kernel mixes its command line into its random pool. The
+# This text is the same in every run: the kernel mixes its command line into its random pool. The
 # guest's own files come by way of the process's working directory, whose path differs.
 _COMMAND_LINE = (
     "mem=1G",
@@ -55,16 +55,16 @@ _COMMAND_LINE = (
 _FIRST_STEPS = f'"mount -t hostfs -o /proc/self/cwd none /mnt && . /mnt/{SCRIPT}"'
 """The host's `/proc/self` is the guest itself, so this is its working directory."""
 GUEST_DIRECTORY = "/mnt"
-"""Where the guest finds its directory."""
+"""The path of its directory, as seen by the guest."""
 
 
 class GuestError(NarrowsError):
-    """A guest that couldn't do its work."""
+    """A guest couldn't do its work."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel program, its library between it and its host (host.c), and further ones."""
+    """A kernel program, the library between it and its host (host.c), and further libraries."""
 
     binary: Path
     library: Path
@@ -108,7 +108,7 @@ def boot(
 
 
 def console(directory: Path) -> str:
-    """The last lines of a guest's output, without the call trace of a panic."""
+    """Returns the last lines of a guest's output, without the call trace of a panic."""
     try:
         text = (directory / CONSOLE).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -129,17 +129,17 @@ def complain(directory: Path) -> None:
 
 
 def guest_programs() -> list[Path]:
-    """The host's programs that set up a guest, as far as they are here.
+    """Returns the host's programs that set up a guest and exist here.
 
-    With another shell a guest's random numbers differ, and with them a run; what else is installed
-    on the host makes no difference.
+    With another shell a guest's random numbers differ, and with them a run. Other programs on the
+    host make no difference.
     """
     found = map(which, ("sh", "mount", "ip", "tc"))
     return [Path(program) for program in found if program is not None]
 
 
 def missing_programs() -> list[str]:
-    """The programs that the host lacks to boot a guest and to make its network."""
+    """Returns the programs that the host lacks to boot a guest and to make its network."""
     return [name for name in ("setarch", "ip", "tc") if which(name) is None]
 
 
@@ -150,14 +150,20 @@ def which(name: str) -> str | None:
 
 
 def _launcher() -> list[str]:
-    """Starts it without address randomisation, for a fixed memory size, and ends it with us."""
+    """Returns the words before the guest's program.
+
+    They switch address randomisation off, and end the guest when this process ends.
+    """
     setpriv = which("setpriv")
     launcher = [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
     return [*launcher, which("setarch") or "setarch", platform.machine(), "-R"]
 
 
 def _environment(program: Program, directory: Path, seed: int) -> dict[str, str]:
-    """Nothing from the caller. HOME is where UML leaves its directory of guests."""
+    """Returns the guest's environment, with nothing from the caller.
+
+    UML keeps its files in HOME.
+    """
     return {
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": str(directory),
@@ -168,7 +174,10 @@ def _environment(program: Program, directory: Path, seed: int) -> dict[str, str]
 
 
 def _memory_directory() -> str:
-    """Where the guest's memory file is: in RAM if there is room and programs may be mapped."""
+    """Returns the directory of the guest's memory file.
+
+    It is in RAM if there is room and programs may be mapped there.
+    """
     try:
         state = os.statvfs("/dev/shm")  # noqa: S108 (UML itself makes an unlinked file)
     except OSError:
@@ -196,7 +205,7 @@ def _wait(process: subprocess.Popen[bytes], watch: Callable[[], object]) -> floa
 
 @contextmanager
 def _waiter(pid: int) -> Iterator[Callable[[float], object]]:
-    """A function that waits some seconds, or until a process ends if the host can tell."""
+    """Yields a function that waits some seconds, or until a process ends if the host can tell."""
     try:
         end = os.pidfd_open(pid)
     except OSError:  # Linux before 5.3

@@ -1,4 +1,4 @@
-"""A control's options as parameters of its kernel module, which are whole numbers."""
+"""Converts a control's options to the parameters of its kernel module, which are whole numbers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from narrows.spec import registry
 
 _NS = {"us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9}
 _MOST = {"hystart": 1}
-"""The highest value of a parameter: kernels have only HyStart, the simulator also later exits."""
+"""The highest value of a parameter. Kernels have only HyStart, the simulator also later exits."""
 _INHERENT = {("rules", "linux")}
-"""A kernel's code follows its own rules and has no parameter for them."""
+"""Options without a parameter, since a kernel's code follows its own rules."""
 
 
 def module_parameters(cca: str, options: Mapping[str, Any]) -> dict[str, int | None]:
-    """The parameters by their names in the module; None for values that the module can't take.
+    """Returns the parameters by their names in the module.
+
+    None for values that the module can't have.
 
     `options` are the options of a flow in a scenario.
     """
     entry = registry.ccas().get(cca)
-    if entry is None:  # a control of the kernel that the simulator doesn't have
+    if entry is None:  # the simulator lacks this control of the kernel
         return {name: _as_integer(value) for name, value in options.items()}
     known = {option["key"]: option for option in entry["parameters"]}
     wanted = [item for item in options.items() if item not in _INHERENT]
@@ -28,7 +30,7 @@ def module_parameters(cca: str, options: Mapping[str, Any]) -> dict[str, int | N
 
 
 def _as_integer(value: float | str) -> int | None:
-    if isinstance(value, str):  # a word, which no parameter of a module is
+    if isinstance(value, str):  # a word: parameters of modules are numbers
         return None
     return int(value) if float(value).is_integer() else None
 

@@ -12,13 +12,14 @@ _SOURCES = ("Makefile", "Kbuild", "Kconfig", "include", "scripts", "arch/um", "a
 _MADE = (".config", "include", "scripts", "arch/um/include", "arch/x86/include")
 _LEFT_OUT = re.compile(r"(\.(o|a|cmd|d|c|S|lst|rst|dts|dtsi)|~)$")
 _CODE = re.compile(r"^(include|scripts)/.*\.(c|S)$")
-"""Code of the programs and of the headers that modules are built with."""
+"""The code of the programs and headers with which modules are built."""
 _SYMBOLS = ("Module.symvers", "vmlinux.symvers")
-"""Files with the kernel's exported symbols; the first is made only if it has modules of its own."""
+"""Files with the kernel's exported symbols; the first exists only if the kernel has modules
+itself."""
 
 
 def pack(tree: Path, objects: Path, archive: Path) -> None:
-    """Packs what modules for the kernel in `objects`, which was built from `tree`, need."""
+    """Packs the files that modules for the kernel in `objects`, built from `tree`, need."""
     with tarfile.open(archive, "w:gz", compresslevel=3) as out:
         for root, parts in ((tree, _SOURCES), (objects, _MADE)):
             for file in _files(root, parts):
@@ -29,7 +30,7 @@ def pack(tree: Path, objects: Path, archive: Path) -> None:
 
 
 def unpack(archive: Path, tree: Path) -> None:
-    """Makes a tree from which modules are built."""
+    """Unpacks a tree from which modules are built."""
     tree.mkdir()
     with tarfile.open(archive) as packed:
         packed.extractall(tree, filter="tar")

@@ -1,4 +1,4 @@
-"""Controls as kernel modules: built against a kernel, once, and loaded in its guests."""
+"""Builds controls as kernel modules, once for each kernel, and loads them in its guests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ exec {tool} power-off
 
 @dataclass(frozen=True)
 class Module:
-    """A built module: the kernel's name of its control, and what it was made from."""
+    """A built module: the name of its control in the kernel, and what it was made from."""
 
     name: str
     source_sha256: str
@@ -42,12 +42,12 @@ class Module:
     file: Path
 
     def as_conditions(self) -> dict[str, str]:
-        """For the conditions of a run."""
+        """Describes the module for the conditions of a run."""
         return {key: value for key, value in asdict(self).items() if key != "file"}
 
 
 def check(scenario: Scenario, kernels: Sequence[BuiltKernel]) -> None:
-    """Raises InputError if this machine or a kernel lacks what modules need."""
+    """Raises InputError if this machine or a kernel lacks the tools to build modules."""
     if not any(is_module(flow["cca"]) for flow in scenario["flows"]):
         return
     packages = {"make": "build-essential", "gcc": "build-essential", "insmod": "kmod"}
@@ -63,9 +63,9 @@ def check(scenario: Scenario, kernels: Sequence[BuiltKernel]) -> None:
 
 
 def modules(scenario: Scenario, flows: Sequence[Flow], kernel: BuiltKernel) -> dict[str, Module]:
-    """The modules of some flows, by the names that flows call them, built if necessary.
+    """Returns the modules of some flows, by the flows' names for them; builds them if necessary.
 
-    Raises SpecError for one that can't be built or loaded.
+    Raises SpecError for a module that can't be built or loaded.
     """
     controls: Mapping[str, Mapping[str, str]] = scenario.get("controls", {})
     wanted = sorted({flow["cca"] for flow in flows if is_module(flow["cca"])})
@@ -96,7 +96,7 @@ def _build(cca: str, text: str, kernel: BuiltKernel, work: Path) -> Path:
     unpack(kernel.module_tree, work / "tree")
     source = work / "source"
     source.mkdir()
-    # A name that no built-in control has, since the kernel knows both by it.
+    # No built-in control may have the same name, since the kernel finds controls by name.
     (source / "narrows_own.c").write_text(text, encoding="utf-8")
     (source / "Kbuild").write_text("obj-m := narrows_own.o\n", encoding="utf-8")
     done = subprocess.run(
@@ -114,7 +114,7 @@ def _build(cca: str, text: str, kernel: BuiltKernel, work: Path) -> Path:
 
 
 def _probe(cca: str, kernel: BuiltKernel, module: Path) -> str:
-    """The name of the control that a module adds, as a guest that loads it reports."""
+    """Returns the name of the control that a module adds, as reported by a guest that loads it."""
     with run_directory("uml") as directory:
         script = _PROBE.format(
             out=GUEST_DIRECTORY, tool=traffic_tool(), module=module, available=_AVAILABLE

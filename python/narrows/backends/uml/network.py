@@ -1,8 +1,7 @@
-"""A scenario as the guest's network and the traffic tool's configuration.
+"""Turns a scenario into the guest's network and the traffic tool's configuration.
 
-The path is snd - rtr - dly - rcv, each a namespace. The bottleneck is
-in `linux.qdiscs`; netem in the next namespace adds the time of a packet's
-transmission, and half the two-way delay.
+The path is snd - rtr - dly - rcv, each a namespace. The bottleneck is in `linux.qdiscs`; netem in
+the next namespace adds the transmission time of a packet, and half the two-way delay.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ MAX_FLOWS = 10_000
 _MAX_BANDS = 16
 """The most classes that a `prio` queue discipline can have."""
 _NETEM_PACKETS = 10_000_000
-"""More packets than any scenario has in flight."""
+"""A limit above the packets in flight of any scenario."""
 _SMALL = 256
 """Random loss spares IP packets shorter than this, which carry no data."""
 
@@ -41,7 +40,7 @@ echo {rmem} > /proc/sys/net/ipv4/tcp_rmem
 echo {wmem} > /proc/sys/net/ipv4/tcp_wmem
 echo 196608 262144 393216 > /proc/sys/net/ipv4/tcp_mem
 """
-"""How every guest begins: its file systems, the limits of its sockets' buffers."""
+"""The first commands of every guest: its file systems, and the limits of its sockets' buffers."""
 
 _HOSTS = """\
 echo 1 > /proc/sys/net/ipv4/ip_forward
@@ -88,7 +87,7 @@ EOF
 
 
 def network_script(scenario: Scenario) -> str:
-    """The shell commands that build the path in a guest, to be run with `sh -e`.
+    """Returns the shell commands that build the path in a guest, to be run with `sh -e`.
 
     Raises SpecError if the guest can't build such a path.
     """
@@ -103,12 +102,12 @@ def network_script(scenario: Scenario) -> str:
 
 
 def load_script(modules: Sequence[HostPath]) -> str:
-    """The shell commands that load modules, each to be followed by `&&`."""
+    """Returns the shell commands that load modules, each to be followed by `&&`."""
     return "".join(f"insmod {shlex.quote(str(module))} && " for module in modules)
 
 
 def init_script(tool: str, modules: Sequence[HostPath] = ()) -> str:
-    """The guest's first program, which builds the path, runs `tool` and powers off."""
+    """Returns the guest's first program, which builds the path, runs `tool` and powers off."""
     path, config = f"{GUEST_DIRECTORY}/{NETWORK}", f"{GUEST_DIRECTORY}/{CONFIG}"
     steps = f"sh -e {path} && {load_script(modules)}{tool} {config}"
     return (
@@ -125,9 +124,9 @@ def tool_config(
     pcap: Mapping[str, Any] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The traffic tool's configuration, sampling every `interval_ns`.
+    """Returns the traffic tool's configuration, with samples every `interval_ns`.
 
-    `pcap` asks for captures, `names` has the kernel's names of the user's own controls.
+    `pcap` asks for captures, `names` maps the user's own controls to the kernel's names.
     """
     return {
         "scenario": scenario_for_programs(scenario, names),
@@ -155,7 +154,7 @@ def _batch(namespace: str, commands: Sequence[str]) -> list[str]:
 
 
 def _cable(scenario: Scenario, device: str, *, data: bool) -> list[str]:
-    """The delay of one direction, with a class for each two-way delay.
+    """Returns the commands for the delay of one direction, with a class for each two-way delay.
 
     If data may be lost, there is a second class for packets without data.
     """

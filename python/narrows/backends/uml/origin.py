@@ -17,13 +17,13 @@ from narrows.errors import InputError, NarrowsError
 _LEFT_OUT = (".git",)
 """Parts of a tree that don't affect the kernel."""
 _FAILED = re.compile("FAILED|find file|ignored|malformed|Only garbage|previously applied")
-"""The messages of `patch` about failures; it also prints what went well."""
+"""The failures in the output of `patch`, which also prints its successes."""
 _TOLD = 3
 
 
 @dataclass(frozen=True)
 class Origin:
-    """A source tree or an archive of one, patches in their order, and a file of options."""
+    """A source tree or an archive of one, patches in order, and a file of options."""
 
     sources: Path
     patches: tuple[Path, ...] = ()
@@ -37,20 +37,20 @@ class Origin:
         return re.sub(r"[^A-Za-z0-9._-]+", "-", "-".join(parts))[:64]
 
     def __str__(self) -> str:
-        """Where it comes from, in words."""
+        """Describes the origin in words."""
         added = [*self.patches, *([self.config] if self.config else [])]
         names = ", ".join(file.name for file in added)
         return f"{self.sources} with {names}" if names else f"{self.sources}"
 
     def fingerprint(self, recipe: str) -> str:
-        """SHA-256 of everything that determines the kernel: the contents and the `recipe`."""
+        """Returns the SHA-256 of everything that determines the kernel, with the `recipe`."""
         whole = hashlib.sha256(recipe.encode())
         for part in (self.sources, *self.patches, *([self.config] if self.config else [])):
             whole.update(_digest(part).encode())
         return whole.hexdigest()
 
     def prepare(self, tree: Path) -> Path:
-        """The patched sources, in the new directory `tree` unless they can be used in place.
+        """Returns the patched sources, in the new directory `tree` unless no copy is needed.
 
         Raises InputError if a patch doesn't apply, and names it.
         """
@@ -71,7 +71,7 @@ class Origin:
 def find_origin(
     source: Path | None, debian: str, patches: Sequence[Path], config: Path | None
 ) -> Origin:
-    """The requested origin; raises InputError if a part of it doesn't exist."""
+    """Returns the requested origin; raises InputError if a part of it doesn't exist."""
     if source is not None and not (source / "arch" / "um" / "Kconfig").is_file():
         raise InputError.at("--source", f"{source}, no kernel tree", "a Linux source tree")
     for place, files in (("--patch", patches), ("--config", [config] if config else [])):
@@ -107,12 +107,12 @@ def call(command: Sequence[str], what: str) -> None:
 
 
 def last_lines(lines: Sequence[str]) -> str:
-    """The last lines as one text."""
+    """Returns the last lines as one text."""
     return "\n".join(lines[-15:])
 
 
 def _digest(place: Path) -> str:
-    """SHA-256 of a file, or of a tree's files with their names and modes."""
+    """Returns the SHA-256 of a file, or of a tree's files with their names and modes."""
     if place.is_file():
         with place.open("rb") as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
@@ -128,7 +128,7 @@ def _digest(place: Path) -> str:
 
 
 def _files(tree: Path) -> Iterator[Path]:
-    """All files below a directory, in the order of their names."""
+    """Yields all files below a directory, in the order of their names."""
     for entry in sorted(tree.iterdir()):
         if entry.name in _LEFT_OUT:
             continue

@@ -10,7 +10,7 @@ from narrows.errors import InputError, Problem
 from narrows.words import join_words
 
 SOURCES = Path("/usr/src")
-"""Where Debian's source packages install their archives."""
+"""The directory where Debian's source packages install their archives."""
 DEFAULT_PACKAGE = "linux-source-6.12"
 PROGRAMS = {
     "make": "build-essential",
@@ -22,13 +22,13 @@ PROGRAMS = {
     "xz": "xz-utils",
     "patch": "patch",
 }
-"""The programs of a build, each with the Debian package that has it."""
+"""The programs of a build, with the Debian package of each."""
 
 
 def archive_of(package: str) -> Path:
-    """The archive of one of Debian's source packages, which may be missing.
+    """Returns the archive of one of Debian's source packages, which may be missing.
 
-    Raises InputError for a name that isn't such a package's.
+    Raises InputError if no such package can exist.
     """
     if not re.fullmatch(r"linux-source-[\w.]+", package):
         raise InputError.at("--debian", f'"{package}"', f"a package such as {DEFAULT_PACKAGE}")
@@ -36,7 +36,7 @@ def archive_of(package: str) -> Path:
 
 
 def check_machine(package: str | None) -> None:
-    """Raises InputError that names every missing program and, if it is missing, the source package.
+    """Raises InputError that names every missing program, and the source package if it is missing.
 
     A `package` of None says that the sources come from a tree.
     """

@@ -1,4 +1,4 @@
-"""A processor for each guest.
+"""Gives each guest a processor.
 
 A guest's kernel and programs run in turns (ptrace(2)), so a second processor is of no use to them.
 On two, each turn wakes the other one, which takes longer than most turns: runs on an idle machine
@@ -17,7 +17,7 @@ from narrows.store.locks import claim
 
 @contextmanager
 def own_processor() -> Iterator[int | None]:
-    """A processor that no other guest has until the end of the block.
+    """Yields a processor that no other guest has until the end of the block.
 
     It is None if all are taken, or locks can't be kept in the cache.
     """
@@ -29,7 +29,7 @@ def _take(held: ExitStack) -> int | None:
     folder = cache_directory() / "processors"
     with suppress(OSError):  # the cache may be another user's
         folder.mkdir(parents=True, exist_ok=True)
-        # The first one often has most interrupts.
+        # The first processor often has most of the interrupts.
         for processor in sorted(os.sched_getaffinity(0), reverse=True):
             if held.enter_context(claim(folder / str(processor), remove=False)):
                 return processor
@@ -37,7 +37,7 @@ def _take(held: ExitStack) -> int | None:
 
 
 def keep_on(process: int, processor: int | None) -> None:
-    """Keeps a process, and those that it will start, on a processor; on None it runs anywhere."""
+    """Keeps a process, and those that it will start, on a processor; with None it runs anywhere."""
     if processor is not None:
         with suppress(OSError):  # it has ended, or may not be moved
             os.sched_setaffinity(process, {processor})

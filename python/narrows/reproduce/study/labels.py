@@ -1,4 +1,4 @@
-"""The labels of a study's axes as people read them, and the controls that they stand for."""
+"""The labels of a study's axes as people read them, and the controls that they represent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def axes(study: Table) -> dict[str, dict[Any, Table]]:
-    """The labels of each axis with the values that they set by place."""
+    """Returns the labels of each axis with the values that they set by place."""
     return {
         name: dict(labels if isinstance(labels, Mapping) else {one: {name: one} for one in labels})
         for name, labels in study["axes"].items()
@@ -27,18 +27,18 @@ def axes(study: Table) -> dict[str, dict[Any, Table]]:
 
 
 def set_by(study: Table, name: str, label: object) -> Table:
-    """The values that a label sets by place."""
+    """Returns the values that a label sets by place."""
     return next(each for one, each in axes(study)[name].items() if str(one) == str(label))
 
 
 def number(label: object) -> float | None:
-    """The number with which a label begins: 0.5 of "0.5bdp"; None if it has none."""
+    """Returns the number with which a label begins: 0.5 of "0.5bdp"; None if it has none."""
     found = NUMBER.match(str(label))
     return float(found[0]) if found else None
 
 
 def scale(study: Table, name: str) -> ChartAxis | None:
-    """The values of an axis that sets one quantity; None if it sets anything else."""
+    """Returns the values of an axis that sets one quantity; None if it sets anything else."""
     labels = axes(study)[name]
     places = {place for values in labels.values() for place in values}
     if len(places) != 1 or not all(labels.values()):
@@ -52,33 +52,33 @@ def scale(study: Table, name: str) -> ChartAxis | None:
 
 
 def title(study: Table, name: str) -> str:
-    """The title of an axis: that of the place it sets, or its name."""
+    """Returns the title of an axis: that of the place it sets, or its name."""
     places = {place for values in axes(study)[name].values() for place in values}
     return title_of(places.pop() if len(places) == 1 else name)
 
 
 def head(study: Table, name: str) -> str:
-    """The head of a column of labels: the axis' name, or what its bare numbers are of."""
+    """Returns the head of a column of labels: the axis' name, or what its bare numbers mean."""
     found = scale(study, name)
     bare = all(NUMBER.fullmatch(str(label)) for label in axes(study)[name])
     return found.label if found is not None and bare else name
 
 
 def names_place(study: Table, name: str) -> bool:
-    """Whether all labels of an axis set the same place, which isn't a control."""
+    """Returns True if all labels of an axis set the same place, which isn't a control."""
     places = {place for values in axes(study)[name].values() for place in values}
     return len(places) == 1 and not _sets_control(*places) and all(axes(study)[name].values())
 
 
 def say_in_legend(study: Table, name: str, label: object) -> str:
-    """A label for a legend; a control's name with what has it, if the axis says so."""
+    """Returns a label for a legend; a control's name with its owner, if the axis names one."""
     said = say(study, name, label)
     bare = str(label).lower() in registry.ccas() and name not in BARE
     return f"{title_of(name)}: {said}" if bare else said
 
 
 def say(study: Table, name: str, label: object) -> str:
-    """A label for a legend: a control's usual name, and a bare number with what it is of."""
+    """Returns a label for a legend: a control's usual name, and a bare number with its meaning."""
     text = str(label)
     if text.lower() in registry.ccas():
         return registry.title(text.lower())
@@ -91,7 +91,7 @@ def say(study: Table, name: str, label: object) -> str:
 
 
 def control(study: Table, name: str, label: object) -> str | None:
-    """The control that a label names, or else the only one that it sets."""
+    """Returns the control that a label names, or else the only one that it sets."""
     if str(label).lower() in registry.ccas():
         return str(label).lower()
     values = set_by(study, name, label)
@@ -100,9 +100,9 @@ def control(study: Table, name: str, label: object) -> str | None:
 
 
 def control_of_measure(study: Table, name: str) -> str | None:
-    """The control of the flows that a measure is of, if they all have the same in all conditions.
+    """Returns the control of a measure's flows, if they all have the same in all conditions.
 
-    A measure of the bottleneck is of all flows.
+    A measure of the bottleneck is about all flows.
     """
     measure = study["measures"][name]
     owner = str(measure.get("metric", measure.get("series", ""))).rpartition(".")[0]

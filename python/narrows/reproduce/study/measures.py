@@ -1,4 +1,4 @@
-"""Measures of a run: numbers as `[[check]]` takes them, and functions of the study's author."""
+"""Measures of a run: numbers as in `[[check]]`, and functions of the study's author."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN = ("label", "unit", "times", "python")
 
 
 def value(document: str, measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
-    """The value of a measure of a document's study in a run; None if the run has none."""
+    """Returns the value of a measure of a document's study in a run; None if the run has none."""
     if "python" in measure:
         found = own_measures.call(document, measure["python"], trial)
     else:
@@ -28,7 +28,7 @@ def value(document: str, measure: Mapping[str, Any], trial: StoredTrial) -> floa
 
 
 def _take(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
-    """Takes a number as `[[check]]` does; None for a metric or an owner that the run lacks."""
+    """Computes a number as `[[check]]` does; None for a metric or an owner that the run lacks."""
     asked = as_check(measure)
     row = run_frames.summary(trial).row(0, named=True)
     series = RunSeries(trial.scenario, _classes(trial), trial.columns)
@@ -38,7 +38,7 @@ def _take(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
 
 
 def as_check(measure: Mapping[str, Any]) -> ResultCheck:
-    """A measure as `[[check]]` reads it; raises InputError if it can't."""
+    """Returns a measure as `[[check]]` reads it; raises InputError if it can't."""
     entry = {key: part for key, part in measure.items() if key not in SHOWN}
     bounded = {
         "name": "measure",
@@ -50,7 +50,7 @@ def as_check(measure: Mapping[str, Any]) -> ResultCheck:
 
 
 def _classes(trial: StoredTrial) -> list[str]:
-    """The class of each flow."""
+    """Returns the class of each flow."""
     rows = trial.tables["flows"].select("name", "class").unique().iter_rows()
     by_name = {str(name): str(kind) for name, kind in rows}
     return [by_name.get(str(flow["name"]), str(flow["name"])) for flow in trial.scenario["flows"]]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from narrows.store import StoredTrial
 
 Labels = Mapping[str, Any]
-"""Labels by axis: a condition."""
+"""A condition, as labels by axis."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class StudyMethod:
         return self.identifier.partition("/")[0]
 
     def sources(self) -> list[str]:
-        """The texts that decide what is measured."""
+        """Returns the texts that decide what is measured."""
         asked = self.table["measures"]
         own = own_measures.texts(self.document) if takes_functions(self.table) else []
         return [json.dumps(asked, sort_keys=True), *sources(measures), *own]
 
     def cases(self, scope: Scope) -> Iterator[Case]:
-        """Every combination of the axes' labels."""
+        """Yields every combination of the axes' labels."""
         axes, quick = axes_of(self.table), self.table.get("quick", {})
         labels = [quick.get(name, list(axes[name])) if scope.quick else axes[name] for name in axes]
         for chosen in product(*labels):
@@ -74,7 +74,10 @@ class StudyMethod:
         return {**spec, "host": host, "run": spec.get("run", {})}
 
     def measure(self, trial: StoredTrial) -> dict[str, pl.DataFrame]:
-        """One row with every measure, and one by which runs differ whose measures are equal."""
+        """Returns one row with every measure, and one that tells runs apart.
+
+        Runs may differ although their measures are equal.
+        """
         row = {
             name: measures.value(self.document, one, trial)
             for name, one in self.table["measures"].items()
@@ -83,7 +86,7 @@ class StudyMethod:
         return {"outcome": pl.DataFrame([row], schema=dict.fromkeys(row, pl.Float64)), "run": run}
 
     def values(self, data: Data) -> list[list[str]]:
-        """A row for each condition: its labels, the mean of each measure with its interval."""
+        """Returns a row for each condition: labels, and each measure's mean with its interval."""
         named = self.table["measures"].items()
         axes = [head(self.table, name) for name in self.table["axes"]]
         heads = [*axes, *(one["label"] for _, one in named)]
@@ -94,11 +97,11 @@ class StudyMethod:
         return [*map(str, cell.values()), *(interval(each) for each in values)]
 
     def draw(self, data: Data) -> list[Picture]:
-        """A panel for each figure."""
+        """Returns a panel for each figure."""
         return [picture.draw(self.table, data)]
 
     def judge(self, data: Data) -> list[Finding]:
-        """A finding for each claim; checks of conditions that weren't run are left out.
+        """Returns a finding for each claim; checks of conditions that weren't run are left out.
 
         Raises InputError for a measure of an own study that no run has.
         """
@@ -140,7 +143,7 @@ class StudyMethod:
         return f"{self.table['measures'][measure]['label']}."
 
     def samples(self, asked: Table, data: Data) -> dict[str, Samples]:
-        """The values that a check or a note is about, in each condition that it names, by trial.
+        """Returns the values of a check or a note, in each condition that it names, by trial.
 
         With `best` it is the highest or lowest of these in each trial.
         """
@@ -167,18 +170,18 @@ class StudyMethod:
         }
 
     def _cells(self, data: Data, where: Labels) -> list[dict[str, Any]]:
-        """The conditions that were run whose labels are among those named."""
+        """Returns the conditions that were run whose labels are among those named."""
         rows = picture.matching(data, where).select(*self.table["axes"])
         return list(rows.unique(maintain_order=True).iter_rows(named=True))
 
     def _name(self, cell: Labels, where: Labels) -> str:
-        """The labels of a condition that `where` leaves open."""
+        """Returns the labels of a condition that `where` leaves open."""
         fixed = {axis for axis, label in where.items() if not isinstance(label, list)}
         return ", ".join(str(label) for axis, label in cell.items() if axis not in fixed)
 
 
 def study(identifier: str, profile: str) -> StudyMethod:
-    """The study of an id."""
+    """Returns the study of an id."""
     document = identifier.partition("/")[0]
     return StudyMethod(identifier, studies(document)[identifier], profile)
 
@@ -193,7 +196,7 @@ def _values(data: Data, value: str, cell: Labels) -> Sequence[float]:
 
 
 def _combine(kind: str, first: dict[int, float], second: dict[int, float]) -> list[float]:
-    """The ratios or the differences of the trials that both conditions have."""
+    """Returns the ratios or the differences of the trials that both conditions have."""
     both = [(first[trial], second[trial]) for trial in first if trial in second]
     if kind == "difference":
         return [a - b for a, b in both]

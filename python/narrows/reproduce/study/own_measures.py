@@ -25,7 +25,7 @@ Measure = Callable[["StoredTrial"], Any]
 
 
 def texts(document: str) -> list[str]:
-    """The sources that decide the measures of a document."""
+    """Returns the sources that decide the measures of a document."""
     return sources(load(document, MEASURES))
 
 
@@ -35,7 +35,7 @@ def check(document: str, name: str) -> None:
 
 
 def call(document: str, name: str, trial: StoredTrial) -> float | None:
-    """The value of a function; raises InputError if it fails or gives no number."""
+    """Returns the value of a function; raises InputError if it fails or gives no number."""
     file = library().measures(document)
     with blame(f"measure {name}", file):
         found = _function(document, name)(trial)
@@ -60,7 +60,7 @@ def _function(document: str, name: str) -> Measure:
 
 @per_library
 def _functions(document: str, file: Path) -> dict[str, Measure]:
-    """The functions that the file of measures defines, by name."""
+    """Returns the functions that the file of measures defines, by name."""
     module = load(document, file.name)
     return {
         name: value

@@ -1,4 +1,4 @@
-"""The picture of a study: a panel of bars or of lines for each of its figures."""
+"""Draws the picture of a study: a panel of bars or of lines for each of its figures."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from narrows.reproduce.study import labels
 MOST_TICKS = 6
 """A line with more places has numbers on its axis instead of their labels."""
 WIDTH = 0.8
-"""Of all bars at one place; places are 1 apart."""
+"""The width of all bars at one place; places are 1 apart."""
 
 
 def draw(study: Table, data: Data) -> Picture:
-    """Every figure as a panel: means of the trials, with their range."""
+    """Draws every figure as a panel: means of the trials, with their range."""
     drawn = [_panel(figure, study, data) for figure in study["figure"]]
     panels = share_heights(drawn, [figure["y"] for figure in study["figure"]])
     words = "; ".join(panel.title[:1].lower() + panel.title[1:] for panel in panels)
@@ -42,7 +42,7 @@ def draw(study: Table, data: Data) -> Picture:
 
 
 def matching(data: Data, where: Table) -> pl.DataFrame:
-    """The rows of the conditions whose labels are those of `where`, one or several."""
+    """Returns the rows of the conditions whose labels are those of `where`, one or several."""
     rows = data["outcome"]
     for axis, label in where.items():
         rows = rows.filter(pl.col(axis).is_in(label if isinstance(label, list) else [label]))
@@ -50,14 +50,17 @@ def matching(data: Data, where: Table) -> pl.DataFrame:
 
 
 def _panel(figure: Table, study: Table, data: Data) -> Panel:
-    """A panel: `kind` says whether with bars or with lines."""
+    """Draws a panel: `kind` says whether with bars or with lines."""
     return (
         _lines(figure, study, data) if figure.get("kind") == "lines" else _bars(figure, study, data)
     )
 
 
 def _lines(figure: Table, study: Table, data: Data) -> Panel:
-    """A measure over the numbers of one axis, with a line for each label of another, or one."""
+    """Draws a measure over the numbers of one axis.
+
+    There is a line for each label of another axis, or one line.
+    """
     x, by = figure["x"], figure.get("by")
     rows = matching(data, figure.get("where", {}))
     across = None if "x_label" in figure else labels.scale(study, x)
@@ -88,7 +91,7 @@ def _lines(figure: Table, study: Table, data: Data) -> Panel:
 
 
 def _place(study: Table, name: str, label: object, across: ChartAxis | None) -> float | None:
-    """Where a label is on an axis of numbers."""
+    """Returns where a label is on an axis of numbers."""
     if across is None:
         return labels.number(label)
     return across.positions[labels.set_by(study, name, label)[across.place]]
@@ -103,7 +106,7 @@ def _guides(figure: Table) -> tuple[Guide, ...]:
 
 
 def _bars(figure: Table, study: Table, data: Data) -> Panel:
-    """The places of one axis with a bar for each label of another, or one bar."""
+    """Draws the places of one axis with a bar for each label of another, or one bar."""
     x, by = figure["x"], figure.get("by")
     rows = matching(data, figure.get("where", {}))
     places = rows[x].unique(maintain_order=True).to_list()
@@ -140,7 +143,7 @@ def _bars(figure: Table, study: Table, data: Data) -> Panel:
 
 
 def _looks(figure: Table, study: Table, kinds: Sequence[object]) -> list[Look]:
-    """The look of each label of the axis `by`; without one, that of the measure's control.
+    """Returns the look of each label of the axis `by`; without one, of the measure's control.
 
     The values of a quantity are shades of one colour, from faint to strong.
     """

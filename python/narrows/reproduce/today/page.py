@@ -1,4 +1,4 @@
-"""The page of the table, beside those of the reproductions."""
+"""The page of the table, next to the pages of the reproductions."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ PROFILE = "linux-6.12"
 
 @dataclass(frozen=True, slots=True)
 class BbrProblem:
-    """A problem found in BBR; a `value` above or below a limit means that it exists."""
+    """A problem found in BBR; it exists if a `value` is above or below a limit."""
 
     name: str
     words: str
@@ -44,7 +44,7 @@ class BbrProblem:
 
 @dataclass(frozen=True, slots=True)
 class BbrVersion:
-    """A BBR: a control with its options, in a kernel, perhaps on its own back end."""
+    """A version of BBR: a control with its options, in a kernel, perhaps on its own back end."""
 
     name: str
     cca: str = "bbr"
@@ -55,14 +55,14 @@ class BbrVersion:
 
 @cache
 def problems() -> dict[str, BbrProblem]:
-    """All by name."""
+    """Returns all problems by name."""
     found = [BbrProblem(claim=entry.pop("from"), **entry) for entry in _data()["problem"]]
     return {problem.name: problem for problem in found}
 
 
 @cache
 def versions() -> dict[str, BbrVersion]:
-    """All by name."""
+    """Returns all versions by name."""
     return {entry["name"]: BbrVersion(**entry) for entry in _data()["version"]}
 
 
@@ -71,7 +71,7 @@ def _data() -> dict[str, list[dict[str, Any]]]:
 
 
 def case(problem: BbrProblem, version: BbrVersion) -> Case:
-    """The case that shows whether a version has a problem."""
+    """Returns the case that shows whether a version has a problem."""
     spec = {
         "name": "still-true",
         "path": dict(problem.path),

@@ -47,7 +47,7 @@ class ProblemTable:
     trials: int
 
     def of(self, problem: BbrProblem, version: BbrVersion) -> ProblemCell | None:
-        """One answer; None if it couldn't be run."""
+        """Returns one answer; None if it couldn't be run."""
         key = (problem.name, version.name)
         return next((c for c in self.cells if (c.problem, c.version) == key), None)
 
@@ -87,7 +87,7 @@ def make(
 
 
 def distinguish_trials(condition: FigureCondition) -> FigureCondition:
-    """The same condition, on a real kernel with a path of its own for every trial but the first."""
+    """Returns the same condition, with own paths for all trials but the first on a real kernel."""
     return condition if condition.engine.name == "sim" else condition_on_varied_paths(condition)
 
 
@@ -110,7 +110,7 @@ def _cell(condition: FigureCondition, store: Store) -> ProblemCell:
 
 
 def answer(problem: BbrProblem, values: Sequence[float]) -> str:
-    """Says by the whole interval of the mean if measurements show a problem."""
+    """Says, by the whole interval of the mean, if measurements show a problem."""
     low = problem.above if math.isfinite(problem.above) else -math.inf
     passed = decide(values, low, problem.below if math.isfinite(problem.below) else math.inf).passed
     return {True: HAS, False: HAS_NOT, None: OPEN}[passed]
@@ -119,13 +119,13 @@ def answer(problem: BbrProblem, values: Sequence[float]) -> str:
 def rows(
     table: ProblemTable,
 ) -> Iterator[tuple[BbrProblem, list[tuple[BbrVersion, ProblemCell | None]]]]:
-    """Every problem with the answer for every version."""
+    """Yields every problem with the answer for every version."""
     for problem in problems().values():
         yield problem, [(version, table.of(problem, version)) for version in table.versions]
 
 
 def text(table: ProblemTable) -> Iterator[str]:
-    """The table for the terminal, problem by problem."""
+    """Yields the table for the terminal, problem by problem."""
     for problem, answers in rows(table):
         yield f"{problem.words}? {problem.how}; yes if {problem.limit}"
         for version, cell in answers:
@@ -136,6 +136,6 @@ def text(table: ProblemTable) -> Iterator[str]:
 
 
 def measured_text(table: ProblemTable, problem: BbrProblem) -> str:
-    """The measurements of a problem with every version, in words."""
+    """Returns the measurements of a problem with every version, in words."""
     cells = ((version.name, table.of(problem, version)) for version in table.versions)
     return "; ".join(f"{name} {cell.measured}" for name, cell in cells if cell)

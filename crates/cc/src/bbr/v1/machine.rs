@@ -88,7 +88,7 @@ impl Bbr {
         }
     }
 
-    /// Whether the phase has lasted long enough or reached its goal
+    /// Returns `true` if the phase has lasted long enough or reached its goal
     /// (`bbr_is_next_cycle_phase`).
     fn is_next_phase(&self, sample: &AckSample) -> bool {
         let elapsed = self.delivered_us.saturating_sub(self.cycle_us);

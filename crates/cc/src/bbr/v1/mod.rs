@@ -104,7 +104,7 @@ struct ProbeRtt {
     /// When it may end, in jiffies; set once little is in flight.
     done: Option<u64>,
     round_done: bool,
-    /// Whether the latest ACK was spent in it.
+    /// Whether BBR was in PROBE_RTT at the latest ACK.
     ignores_samples: bool,
 }
 

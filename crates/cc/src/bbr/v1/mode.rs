@@ -35,7 +35,7 @@ impl Mode {
         }
     }
 
-    /// Whether the state machine has an edge from here to `next`.
+    /// Returns `true` if the state machine has a transition from here to `next`.
     pub(super) const fn leads_to(self, next: Self) -> bool {
         use Mode::{Drain, ProbeBw, ProbeRtt, Startup};
         matches!(

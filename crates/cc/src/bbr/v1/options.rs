@@ -1,7 +1,7 @@
 //! Options of BBR: parameters for experiments, and published proposals.
 
 use narrows_base::Duration;
-use narrows_base::registry::{OldNumbers, Parameter, ParameterDefault, Values};
+use narrows_base::registry::{FormerNumbers, Parameter, ParameterDefault, Values};
 
 use crate::bbr::options::{PROBE_RTT, probe_rtt_interval};
 use crate::bbr::units::UNIT;
@@ -49,7 +49,7 @@ const RTPROP: Parameter = Parameter::word(
     "when a higher lowest RTT is taken: once the old one expires, never, or once probes \
      confirm it (IV-E2)",
 )
-.formerly("rtprop", OldNumbers::Words(&[(0, "expire"), (1, "keep"), (2, "confirm")]));
+.formerly("rtprop", FormerNumbers::Words(&[(0, "expire"), (1, "keep"), (2, "confirm")]));
 const RTPROP_PROBES: Parameter = Parameter::whole(
     "rtprop_probes",
     ParameterDefault::Whole(5),
@@ -70,7 +70,7 @@ const BUFFER_MODEL: Parameter = Parameter::duration(
 )
 .positive()
 .at_most(100_000_000_000_000)
-.formerly("buffer_model_s", OldNumbers::Unit("s"));
+.formerly("buffer_model_s", FormerNumbers::Unit("s"));
 
 /// Every option; `cwnd_gain` is the default of the one that names a variant.
 pub(super) const fn options(cwnd_gain: f64) -> [Parameter; 18] {

@@ -66,7 +66,7 @@ pub(crate) static BBR2: Entry = Entry {
     },
 };
 
-/// Whether Google's code counts rather than the draft.
+/// Returns `true` if the options choose Google's code over the draft.
 fn by_the_code(config: &CcConfig) -> bool {
     config.options.word("rules") == "linux"
 }
@@ -89,7 +89,7 @@ const FREE: Bounds = Bounds { bw_short: UNBOUNDED, short: UNBOUNDED, long: UNBOU
 
 /// The state to which an undone recovery returns (section 5.5.11).
 #[derive(Clone, Copy, Debug)]
-struct Saved {
+struct UndoState {
     bounds: Bounds,
     /// The probing state that losses ended.
     mode: Option<Mode>,
@@ -107,7 +107,7 @@ struct Bbr3 {
     /// Highest bandwidths of the previous and this cycle.
     cycles: [u32; 2],
     bounds: Bounds,
-    saved: Saved,
+    saved: UndoState,
     round: Round,
     loss_round: LossRound,
     full_pipe: FullPipe,
@@ -121,7 +121,7 @@ struct Bbr3 {
     gain: u32,
     /// A tick of the kernel's coarse clock.
     tick: Duration,
-    /// Whether the window stands at its target (`try_fast_path`).
+    /// Whether the window is at its target (`try_fast_path`).
     settled: bool,
     idle_restart: bool,
     ignores_samples: bool,
@@ -139,7 +139,7 @@ impl Bbr3 {
             mode: Mode::Startup,
             cycles: [0; 2],
             bounds: FREE,
-            saved: Saved { bounds: FREE, mode: None },
+            saved: UndoState { bounds: FREE, mode: None },
             round: Round::default(),
             loss_round: LossRound::default(),
             full_pipe: FullPipe::default(),
@@ -182,7 +182,7 @@ impl Bbr3 {
     /// `SaveStateUponLoss`.
     fn save_state(&mut self) {
         self.window.save(self.mode == Mode::ProbeRtt);
-        self.saved = Saved { bounds: self.bounds, mode: None };
+        self.saved = UndoState { bounds: self.bounds, mode: None };
     }
 
     /// `OnEnterFastRecovery`.
@@ -246,8 +246,8 @@ impl Bbr3 {
         }
     }
 
-    /// Whether the sample tells nothing of the path: the flow has too little to send, loses
-    /// nothing, and its window stands at the target (`bbr_run_fast_path`).
+    /// Returns `true` if the sample says nothing about the path: the application sends too little,
+    /// nothing is lost, and the window is at its target (`bbr_run_fast_path`).
     fn may_rest(&self, signals: Option<&Signals>) -> bool {
         let tells_nothing = |s: &Signals| s.app_limited && s.bw < self.max_bw();
         self.version.rules.fast_path

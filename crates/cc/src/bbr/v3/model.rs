@@ -182,7 +182,7 @@ impl Bbr3 {
         self.exceeds_threshold(signals.lost, signals.tx_in_flight)
     }
 
-    /// Whether too many of the packets in flight were lost.
+    /// Returns `true` if too many of the packets in flight were lost.
     pub(super) fn exceeds_threshold(&self, lost: u32, in_flight: u32) -> bool {
         in_flight > 0 && lost > part(in_flight, self.settings.loss_thresh)
     }

@@ -39,8 +39,8 @@ impl Mode {
         }
     }
 
-    /// Whether the state machine may go from here to `next`: the diagram of section 5.1.1, and the
-    /// ways back of an undo (5.5.11.2).
+    /// Returns `true` if the state machine may go from here to `next`: along the diagram of section
+    /// 5.1.1, or back by an undo (5.5.11.2).
     pub(super) const fn may_become(self, next: Self) -> bool {
         use Mode::{Cruise, Down, Drain, ProbeRtt, Refill, Startup, Up};
         match (self, next) {
@@ -141,7 +141,7 @@ impl Signals {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Round {
     pub(super) count: u32,
-    /// Whether this ACK began one.
+    /// Whether this ACK began a round trip.
     pub(super) start: bool,
     pub(super) next_delivered: u64,
 }
@@ -156,9 +156,9 @@ impl Round {
 /// The round of losses under way, and the latest delivery in it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LossRound {
-    /// Whether this ACK began one.
+    /// Whether this ACK began a round.
     pub(super) start: bool,
-    /// Whether it has seen a loss.
+    /// Whether the round has seen a loss.
     pub(super) is_lossy: bool,
     /// ACKs with losses in it.
     pub(super) events: u32,
@@ -188,16 +188,16 @@ impl LossRound {
 /// The detector of a full pipe (section 5.3.1.2).
 #[derive(Clone, Debug, Default)]
 pub(super) struct FullPipe {
-    /// Whether it has ever been full.
+    /// Whether the pipe has ever been full (`BBR.full_bw_reached`).
     pub(super) reached: bool,
-    /// Whether it is in this attempt.
+    /// Whether the pipe is full in this attempt (`BBR.full_bw_now`).
     pub(super) now: bool,
     pub(super) bw: u32,
     pub(super) rounds: u8,
 }
 
 impl FullPipe {
-    /// Whether a bandwidth is a quarter above the attempt's.
+    /// Returns `true` if the bandwidth is at least 25 % above that of this attempt.
     pub(super) fn is_exceeded_by(&self, bw: u32) -> bool {
         u64::from(bw) >= (u64::from(self.bw) * u64::from(UNIT * 5 / 4)) >> GAIN_SCALE
     }

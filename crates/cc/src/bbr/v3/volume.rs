@@ -95,7 +95,7 @@ impl Bbr3 {
         self.bound_cwnd();
     }
 
-    /// Whether the window returns to its saved value.
+    /// Returns `true` if the window returns to its saved value.
     pub(super) fn leaves_recovery(&self, state: RecoveryState) -> bool {
         use RecoveryState::{Loss, Recovery};
         let cut = self.window.prior_state;

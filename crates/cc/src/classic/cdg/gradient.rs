@@ -36,7 +36,7 @@ pub(super) struct Gradients {
 
 /// The gradients of a round.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct RoundGradient {
     sum: Extremes,
     /// The gradient that may make the control back off.
     pub(super) gradient: i64,
@@ -47,7 +47,7 @@ const RELIEF_US: i64 = -32;
 /// Changes below half of this are noise, in us.
 const NOISE_US: i64 = 64;
 
-impl Seen {
+impl RoundGradient {
     pub(super) const fn shows_relief(self) -> bool {
         self.sum.min <= RELIEF_US || self.sum.max <= RELIEF_US
     }
@@ -71,7 +71,7 @@ impl Gradients {
 
     /// Takes a round's gradient; sums stand for the means of the window, undivided. As long as
     /// rounds are missing, those seen stand for them.
-    pub(super) fn take(&mut self, change: Extremes) -> Seen {
+    pub(super) fn take(&mut self, change: Extremes) -> RoundGradient {
         let left = std::mem::replace(&mut self.ring[self.tail], change);
         self.sum = Extremes {
             min: self.sum.min + change.min - left.min,
@@ -84,7 +84,7 @@ impl Gradients {
             self.is_full = seen == 0;
             gradient = if self.is_full { gradient } else { gradient * window / seen };
         }
-        Seen { sum: self.sum, gradient }
+        RoundGradient { sum: self.sum, gradient }
     }
 
     pub(super) const fn sums(&self) -> (i64, i64) {

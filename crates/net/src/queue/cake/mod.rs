@@ -11,7 +11,7 @@ use narrows_base::registry::{Info, LimitUnit, Parameter, ParameterDefault, Role,
 use narrows_base::{Bytes, Dscp, Duration, Packet, Rate, Stream, Time};
 
 use super::discipline::QueueDiscipline;
-use super::entry::Registered;
+use super::entry::NamedDiscipline;
 use super::flow_hash::FlowHash;
 use super::limit::Limit;
 use super::verdicts::Verdicts;
@@ -154,7 +154,7 @@ impl Default for CakeParams {
     }
 }
 
-impl Registered for CakeParams {
+impl NamedDiscipline for CakeParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = Cake<B>;
@@ -270,7 +270,7 @@ impl<B> Cake<B> {
         flow: usize,
         now: Time,
         verdicts: &mut Verdicts<B>,
-    ) -> Taken<B> {
+    ) -> TurnOutcome<B> {
         while let Some((since, mut packet)) = self.pop(number, flow) {
             let tin = &mut self.tins[number];
             let bulk = if self.params.ingress { tin.turns.bulk() } else { 0 };
@@ -279,16 +279,16 @@ impl<B> Cake<B> {
             let head = Head { since, now, bulk };
             let drops = control.drops(&tin.params, head, &mut self.random, mark);
             if !drops || waiting.len() == 0 {
-                return Taken::Packet(packet);
+                return TurnOutcome::Packet(packet);
             }
             let bytes = self.count_drop(number, &packet, now);
             self.tins[number].spend(flow, bytes);
             verdicts.drop(packet, now, DropReason::Early);
             if self.params.ingress {
-                return Taken::Dropped;
+                return TurnOutcome::Dropped;
             }
         }
-        Taken::Nothing
+        TurnOutcome::Nothing
     }
 
     /// Serves a tin until it gives a packet or a flow's turn ends without one. With `decaying`, a flow
@@ -304,13 +304,13 @@ impl<B> Cake<B> {
             let flow = self.tins[tin].current(decaying)?;
             decaying = false;
             match self.dequeue_flow(tin, flow, now, verdicts) {
-                Taken::Packet(packet) => {
+                TurnOutcome::Packet(packet) => {
                     let bytes = self.count(tin, &packet, now, false);
                     self.tins[tin].spend(flow, bytes);
                     return Some(packet);
                 }
-                Taken::Dropped => {}
-                Taken::Nothing => {
+                TurnOutcome::Dropped => {}
+                TurnOutcome::Nothing => {
                     self.tins[tin].end_turn(flow, now);
                     return None;
                 }
@@ -327,7 +327,7 @@ impl<B> Cake<B> {
 }
 
 /// The outcome of a flow's turn.
-enum Taken<B> {
+enum TurnOutcome<B> {
     Packet(Packet<B>),
     /// A drop that counts as sent.
     Dropped,

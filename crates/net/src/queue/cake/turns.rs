@@ -55,12 +55,12 @@ impl Turns {
         }
     }
 
-    /// Whether a flow is in a list, so that its queue is its own.
+    /// Returns `true` if the flow is in a list, so that its queue is its own.
     pub(super) fn holds(&self, flow: usize) -> bool {
         self.credits[flow].place != Place::Out
     }
 
-    /// Whether a flow may have packets.
+    /// Returns `true` if a flow may have packets.
     pub(super) const fn busy(&self) -> bool {
         self.sparse + self.bulk > 0
     }

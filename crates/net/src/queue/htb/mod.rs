@@ -10,7 +10,7 @@ use narrows_base::{Bytes, Dscp, FlowId, Packet, Stream, Time};
 use super::any::Queue;
 use super::discipline::QueueDiscipline;
 use super::drop_tail::DropTail;
-use super::entry::Registered;
+use super::entry::NamedDiscipline;
 use super::limit::Limit;
 use super::verdicts::Verdicts;
 use super::waiting::frame_bytes;
@@ -38,7 +38,7 @@ struct Leaf<B> {
     quantum: i64,
     /// Bytes left of its turn, at each level.
     deficit: [i64; 2],
-    /// Whether it takes part in the turns: it has packets, or had some when it was asked last.
+    /// Whether the class takes part in the turns: it had packets when last asked.
     active: bool,
     queue: Queue<B>,
 }
@@ -55,7 +55,7 @@ impl<B> Leaf<B> {
         }
     }
 
-    /// Whether it has a turn at this level and priority.
+    /// Returns `true` if the class has a turn at this level and priority.
     fn turns_at(&self, level: Level, priority: usize) -> bool {
         let mode = if level == Level::Leaf { Mode::CanSend } else { Mode::MayBorrow };
         self.active && self.priority == priority && self.class.mode() == mode
@@ -285,7 +285,7 @@ impl<B> QueueDiscipline<B> for Htb<B> {
     }
 }
 
-impl Registered for HtbParams {
+impl NamedDiscipline for HtbParams {
     const INFO: &'static Info = &INFO;
 
     type Discipline<B: Send + 'static> = Htb<B>;

@@ -5,11 +5,11 @@ use std::ffi::{OsStr, c_void};
 use std::path::PathBuf;
 use std::slice;
 
-use narrows_control::abi::{FunctionTable, RawConnection, SYMBOL, State, Tell, Text, VERSION};
+use narrows_control::abi::{EventFn, FunctionTable, RawConnection, SYMBOL, State, Text, VERSION};
 use narrows_control::{Control, SOURCES};
 use pyo3::prelude::*;
 
-use crate::control::trouble::wrong;
+use crate::control::first_error::wrong;
 
 /// The functions of a control.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl Library {
     /// Tells a control something; false if it panicked.
     pub(super) fn tell<T>(
         &self,
-        function: Tell<T>,
+        function: EventFn<T>,
         state: State,
         sample: &T,
         output: &mut Control,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use narrows_base::{Duration, Ecn, FlowId, Packet, Stream, Time};
 use narrows_cc::CcConfig;
-use narrows_media::When;
+use narrows_media::MediaSchedule;
 use narrows_spec::law::{Draws, Law};
 use narrows_spec::scenario::{Media, MediaControl, Workload};
 use narrows_tcp::{
@@ -13,7 +13,7 @@ use narrows_tcp::{
     Sysctls,
 };
 
-use super::{Host, Out};
+use super::{Host, HostOutput};
 use crate::host::chain::{Chain, ControlFactory, Plan};
 use crate::host::datagram::{Datagrams, Sink, Source};
 use crate::host::receiving::ReceivingHost;
@@ -132,7 +132,7 @@ impl<'a> End<'a> {
 
     fn advance(&mut self, now: Time, way: Way) {
         for _ in 0..way.times() {
-            let mut out = Out::default();
+            let mut out = HostOutput::default();
             let bound = self.host.advance(now, &mut out);
             let deadline = self.host.next_deadline().unwrap_or(Time::MAX);
             assert!(bound <= deadline, "{way:?}: at {now:?} it rests until after {deadline:?}");
@@ -270,7 +270,7 @@ fn media(control: MediaControl) -> (SendingHost, ReceivingHost) {
         jitter_buffer_ns: 0,
         feedback_ns: 100 * MILLI,
     };
-    let when = When { start: Time::ZERO, stop: None, ecn: Ecn::NotEct };
+    let when = MediaSchedule { start: Time::ZERO, stop: None, ecn: Ecn::NotEct };
     let ends = narrows_media::ends(&described, when, DRAWS);
     let times = (when.start, None);
     let (sender, receiver) = stack_hosts(FlowId(0), EcnMode::Off, true, times, ends);
@@ -350,12 +350,12 @@ fn a_host_does_the_same_however_early_and_often_it_is_advanced() {
 fn packets_of_a_host_come_after_those_already_in_the_output() {
     let (mut sender, _) = hosts("udp");
     let (_, mut sink) = hosts("ping");
-    let mut out = Out::default();
+    let mut out = HostOutput::default();
     sender.advance(Time::from_nanos(3 * MILLI), &mut out);
     let first = out.packets.clone();
     let ping = {
         let (mut pinger, _) = hosts("ping");
-        let mut out = Out::default();
+        let mut out = HostOutput::default();
         pinger.advance(Time::from_nanos(3 * MILLI), &mut out);
         out.packets[0]
     };

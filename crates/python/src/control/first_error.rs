@@ -17,13 +17,13 @@ create_exception!(
 
 /// The first error in a run, which ends the run.
 #[derive(Debug, Default)]
-pub struct Trouble {
+pub struct FirstError {
     any: AtomicBool,
     first: Mutex<Option<PyErr>>,
 }
 
-impl Trouble {
-    /// Whether there is an error.
+impl FirstError {
+    /// Returns `true` once there was an error.
     pub fn is_any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }

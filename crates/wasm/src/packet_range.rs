@@ -8,14 +8,14 @@ use serde::Deserialize;
 /// The packets of a flow, or of all, from one time to another, in seconds.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Stretch {
+pub(crate) struct PacketRange {
     #[serde(default)]
     flow: Option<u32>,
     from_s: f64,
     to_s: f64,
 }
 
-impl Stretch {
+impl PacketRange {
     /// The same scenario with packets, only as long as needed; everything earlier stays the same.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a run")]
     pub(crate) fn shorten(&self, scenario: &mut Scenario) {
@@ -27,10 +27,10 @@ impl Stretch {
     }
 }
 
-/// Passes on the events of a run, but of packets only those of a stretch: a run has millions.
+/// Passes on the events of a run, but of packets only those of a range: a run has millions.
 pub(crate) struct Within<'a, O> {
     pub(crate) observer: &'a mut O,
-    pub(crate) stretch: Option<Stretch>,
+    pub(crate) range: Option<PacketRange>,
 }
 
 impl<O: Observer> Observer for Within<'_, O> {
@@ -39,10 +39,10 @@ impl<O: Observer> Observer for Within<'_, O> {
     }
 
     fn on(&mut self, at: Time, event: &Event) {
-        let left_out = match (event, &self.stretch) {
-            (Event::Packet(packet), Some(stretch)) => {
-                let other = stretch.flow.is_some_and(|flow| packet.flow.index() != flow as usize);
-                other || !(stretch.from_s..=stretch.to_s).contains(&at.as_secs_f64())
+        let left_out = match (event, &self.range) {
+            (Event::Packet(packet), Some(range)) => {
+                let other = range.flow.is_some_and(|flow| packet.flow.index() != flow as usize);
+                other || !(range.from_s..=range.to_s).contains(&at.as_secs_f64())
             }
             _ => false,
         };

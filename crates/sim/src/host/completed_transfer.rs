@@ -4,7 +4,7 @@ use narrows_base::Time;
 
 /// A completed transfer: a flow of a chain or of open-loop arrivals, or an answer or a chunk of a session.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Completed {
+pub(crate) struct CompletedTransfer {
     pub(crate) instance: u32,
     pub(crate) start: Time,
     pub(crate) end: Time,

@@ -1,21 +1,22 @@
-//! Forwards calls to quinn's controller and records them.
+//! Forwards calls to noq's controller and records them.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-use quinn_proto::RttEstimator;
-use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use noq_proto::RttEstimator;
+use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
 use crate::events::ConnectionEvents;
 
 /// Makes recorded controls.
-pub(super) struct Watch {
+pub(super) struct RecordedControlFactory {
     inner: Arc<dyn ControllerFactory + Send + Sync>,
     seen: Arc<Mutex<ConnectionEvents>>,
 }
 
-impl Watch {
+impl RecordedControlFactory {
     pub(super) fn new(
         inner: Arc<dyn ControllerFactory + Send + Sync>,
         seen: &Arc<Mutex<ConnectionEvents>>,
@@ -24,29 +25,43 @@ impl Watch {
     }
 }
 
-impl ControllerFactory for Watch {
+impl ControllerFactory for RecordedControlFactory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
         let inner = Arc::clone(&self.inner).build(now, current_mtu);
-        Box::new(Watched { inner, seen: Arc::clone(&self.seen) })
+        Box::new(RecordedControl { inner, seen: Arc::clone(&self.seen) })
     }
 }
 
 /// A recorded control.
-struct Watched {
+struct RecordedControl {
     inner: Box<dyn Controller>,
     seen: Arc<Mutex<ConnectionEvents>>,
 }
 
-impl Watched {
+impl RecordedControl {
     fn lock_events(&self) -> MutexGuard<'_, ConnectionEvents> {
         self.seen.lock().expect("no end panicked")
     }
 }
 
-impl Controller for Watched {
+impl fmt::Debug for RecordedControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl Controller for RecordedControl {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.lock_events().in_flight += bytes;
         self.inner.on_sent(now, bytes, last_packet_number);
+    }
+
+    fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {
+        self.inner.on_packet_sent(now, bytes, number);
+    }
+
+    fn on_cwnd_limited(&mut self) {
+        self.inner.on_cwnd_limited();
     }
 
     fn on_ack(
@@ -54,11 +69,12 @@ impl Controller for Watched {
         now: Instant,
         sent: Instant,
         bytes: u64,
+        number: u64,
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
         self.lock_events().on_ack(now, sent);
-        self.inner.on_ack(now, sent, bytes, app_limited, rtt);
+        self.inner.on_ack(now, sent, bytes, number, app_limited, rtt);
     }
 
     fn on_end_acks(
@@ -76,11 +92,26 @@ impl Controller for Watched {
         &mut self,
         now: Instant,
         sent: Instant,
-        is_persistent_congestion: bool,
+        is_persistent: bool,
+        is_ecn: bool,
         lost_bytes: u64,
+        largest_lost: u64,
     ) {
         self.lock_events().on_congestion(now, sent, lost_bytes);
-        self.inner.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
+        let inner = &mut self.inner;
+        inner.on_congestion_event(now, sent, is_persistent, is_ecn, lost_bytes, largest_lost);
+    }
+
+    fn on_packet_lost(&mut self, lost_bytes: u16, number: u64, now: Instant) {
+        self.inner.on_packet_lost(lost_bytes, number, now);
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        self.inner.on_spurious_congestion_event();
+    }
+
+    fn on_ack_frequency_update(&mut self, threshold: u64, max_delay: std::time::Duration) {
+        self.inner.on_ack_frequency_update(threshold, max_delay);
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
