@@ -260,8 +260,8 @@ fn version_name(version: u32) -> String {
 }
 
 impl QuicReport {
-    /// Describes it in a line.
-    pub(crate) fn line(&self) -> String {
+    /// Describes it in a line; `decrypted` if its packets say more.
+    pub(crate) fn line(&self, decrypted: bool) -> String {
         let version = match &self.version {
             Some(version) => format!("version {version}"),
             None => "by port and bits, since its handshake is missing".to_owned(),
@@ -281,9 +281,9 @@ impl QuicReport {
         let handshake =
             self.handshake_ms.map_or(String::new(), |ms| format!(", handshake {ms:.2} ms"));
         format!(
-            "QUIC {} ({version}): {part} % of the bytes from the {from}; {round_trips}{handshake}; {}",
+            "QUIC {} ({version}): {part} % of the bytes from the {from}; {round_trips}{handshake}{}",
             self.name,
-            self.cause()
+            if decrypted { String::new() } else { format!("; {}", self.cause()) }
         )
     }
 
@@ -350,7 +350,7 @@ mod tests {
     fn round_trips_show_a_queue_and_silence_a_pause() {
         let steady = transfer(20, true).report(NAMES).expect("QUIC");
         assert_eq!((steady.above_least_ms, steady.silent), (Some(0.0), Some(0.0)));
-        assert!(steady.line().contains("no queue stood; losses"), "{}", steady.line());
+        assert!(steady.line(false).contains("no queue stood; losses"), "{}", steady.line(false));
         let mut slow = transfer(20, true);
         let mut time = 800 * MS;
         for round in 0..20 {
@@ -361,11 +361,15 @@ mod tests {
         }
         let queue = slow.report(NAMES).expect("QUIC");
         assert!(queue.above_least_ms.is_some_and(|ms| (15.0..25.0).contains(&ms)), "{queue:?}");
-        assert!(queue.line().contains("ms above that on average, in a queue"), "{}", queue.line());
+        assert!(
+            queue.line(false).contains("ms above that on average, in a queue"),
+            "{}",
+            queue.line(false)
+        );
         slow.on(time + 2400 * MS, 0, 40, short(true));
         let paused = slow.report(NAMES).expect("QUIC");
         assert!(paused.silent.is_some_and(|part| (0.45..0.55).contains(&part)), "{paused:?}");
-        assert!(paused.line().contains("neither end sent for"), "{}", paused.line());
+        assert!(paused.line(false).contains("neither end sent for"), "{}", paused.line(false));
     }
 
     #[test]
