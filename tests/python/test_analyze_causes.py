@@ -97,9 +97,12 @@ def test_two_equal_flows_share_a_bottleneck_however_steady_they_are(end, tmp_pat
     assert all(flow["causes"]["capacity"]["rate_mbps"] is None for flow in flows)
 
 
-def test_a_policer_is_measured(tmp_path):
-    file = capture("policer", tmp_path) / "sender.pcapng"
-    policer = first_flow(analyze([file], out=tmp_path / "found"))["causes"]["policer"]
+@pytest.mark.parametrize("end", ["sender", "receiver"])
+def test_a_policer_is_measured(end, tmp_path):
+    file = capture("policer", tmp_path) / f"{end}.pcapng"
+    causes = first_flow(analyze([file], out=tmp_path / "found"))["causes"]
+    assert causes["first"] == "policer"
+    policer = causes["policer"]
     assert policer["rate_mbps"] == pytest.approx(4 * 1448 / 1500, rel=0.15)
 
 

@@ -189,7 +189,7 @@ impl HalfConnection {
     /// Notes that a packet is retransmitted, the `first` of those in flight or another.
     fn note_lost(&mut self, sent: &Sent, first: bool) {
         if !sent.again {
-            self.timeline.note_loss(sent.time, self.packets(sent.length()));
+            self.timeline.note_loss(sent.time, self.packets(sent.length()), false);
         }
         if first {
             let packets = self.packets(self.outstanding.span());
@@ -213,7 +213,7 @@ impl HalfConnection {
     ) -> DataKind {
         if late {
             self.counts.repaired += packets;
-            self.timeline.note_loss(hole.time, packets);
+            self.timeline.note_loss(hole.time, packets, true);
             return DataKind::Again;
         }
         self.counts.reordered += packets;
