@@ -166,10 +166,10 @@ def test_a_conclusion_names_what_held_up_the_flows_and_who_got_how_much() -> Non
     shared = [flow_of("fair_share", "bbr", 9000), flow_of("fair_share"), flow_of("application")]
     assert conclusion(shared) == (
         "In short: 2 flows shared a full bottleneck (30 ms of queue): 1 of BBR got 82 %, "
-        "1 of CUBIC got 9 %; 1 flow had nothing to send for most of the time."
+        "1 of CUBIC got 9 %; 1 flow had no more to send."
     )
     alike = [flow_of("healthy"), flow_of("healthy", "unsure")]
-    assert conclusion(alike) == "In short: 2 flows filled the bottleneck."
+    assert conclusion(alike) == "In short: 2 flows met no limit but the bottleneck."
     assert conclusion([flow_of("queue")]) is None  # one flow's own sentence says it
     silent = flow_of("queue", received=0)
     assert conclusion([flow_of("queue"), silent]) is None

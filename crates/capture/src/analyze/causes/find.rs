@@ -1,9 +1,9 @@
 //! Finds the causes of a flow's rate.
 
 use super::Cause;
-use super::assign::{Part, assign, plateau};
+use super::assign::{FullSign, Part, assign, plateau};
 use super::episodes::episodes;
-use super::evidence::{Kinds, kinds};
+use super::evidence::{FullTime, Kinds, kinds};
 use super::queue_series::QueueSeries;
 use super::report::{Capacity, CauseReport, CauseShare, CauseSpan, StallCount, first_of};
 use super::windows::{Window, Windows};
@@ -51,6 +51,7 @@ pub(crate) fn causes(
     };
     report.evidence.full_rate_mbps = windows.full_rate.map(|rate| rate * 8e3);
     report.evidence.pauses = half.counts.pauses;
+    report.evidence.full_time = full_time(&parts);
     report.sentence = sentence(&report, half, base);
     report
 }
@@ -66,6 +67,18 @@ fn shares(parts: &[Part]) -> Vec<CauseShare> {
     shares.retain(|share| share.time_s > 0.0);
     shares.sort_by(|one, other| other.time_s.total_cmp(&one.time_s));
     shares
+}
+
+fn full_time(parts: &[Part]) -> FullTime {
+    let time = |sign| {
+        let found = parts.iter().filter(|part| part.full == Some(sign));
+        seconds(found.map(|part| part.time).sum())
+    };
+    FullTime {
+        queue_s: time(FullSign::Queue),
+        rate_s: time(FullSign::Rate),
+        earlier_loss_s: time(FullSign::EarlierLoss),
+    }
 }
 
 /// The predominant cause of each window, equal neighbours and short ones joined.

@@ -136,6 +136,11 @@ impl Windows {
         windows
     }
 
+    /// Returns whether no round trips show, so that neither a queue nor its absence does.
+    pub(super) fn are_blind(&self) -> bool {
+        self.all.iter().all(|window| window.slice.near.count == 0)
+    }
+
     /// Returns whether a queue stood throughout a window.
     pub(super) fn has_queue(&self, window: &Window) -> bool {
         window.slice.near.count >= 2
@@ -187,17 +192,17 @@ fn clip(slice: &Slice, begin: u64, end: u64) -> Option<Slice> {
     Some(part)
 }
 
-/// Returns whether reordering is so frequent that the minimum RTT belongs to a faster path.
-fn overtaking(slices: &[Slice]) -> bool {
-    let sum = |part: fn(&Slice) -> u32| slices.iter().map(part).map(u64::from).sum::<u64>();
-    50 * (sum(|slice| slice.overtaken) + sum(|slice| slice.spurious)) > sum(|slice| slice.packets)
-}
 /// The mean time between packets while the path or the control was the limit, in ns.
 fn spacing(windows: &[Window]) -> u64 {
     let packets: u64 = windows.iter().map(|window| u64::from(window.slice.packets)).sum();
     windows.iter().map(Window::rest).sum::<u64>() / packets.max(1)
 }
 
+/// Returns whether reordering is so frequent that the minimum RTT belongs to a faster path.
+fn overtaking(slices: &[Slice]) -> bool {
+    let sum = |part: fn(&Slice) -> u32| slices.iter().map(part).map(u64::from).sum::<u64>();
+    50 * (sum(|slice| slice.overtaken) + sum(|slice| slice.spurious)) > sum(|slice| slice.packets)
+}
 
 /// The median of the windows' mean RTTs.
 fn usual(windows: &[Window]) -> Option<u64> {
