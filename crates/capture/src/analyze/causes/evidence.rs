@@ -58,6 +58,8 @@ pub struct Evidence {
     pub plateau_bytes: Option<f64>,
     /// The time of a full path, by its signs.
     pub full_time: FullTime,
+    /// Time of timeouts in which the sender had nothing new to send, in s, at least.
+    pub drained_s: f64,
 }
 
 /// The time of a full path by what shows it, in s.

@@ -55,6 +55,7 @@ pub(crate) fn causes(
     report.sentence = sentence(&report, half, base);
     report
 }
+    report.evidence.drained_s = seconds(half.answers.drained());
 
 fn shares(parts: &[Part]) -> Vec<CauseShare> {
     let total: u64 = parts.iter().map(|part| part.time).sum();

@@ -156,15 +156,21 @@ fn timeouts(report: &CauseReport) -> String {
     let list = stalls(&report.stalls);
     let share = report.shares.iter().find(|share| share.cause == Cause::Timeouts);
     let whole = share.map_or(0.0, |share| share.time_s);
+    let drained_s = report.evidence.drained_s;
+    let drained = if drained_s > 0.0 {
+        format!(" (for {drained_s:.1} s or more the sender had nothing new to send)")
+    } else {
+        String::new()
+    };
     let waited: f64 = report.stalls.iter().map(|count| count.total_s).sum();
     if list.is_empty() {
         "it waited for timeouts, or recovered from them, which reduce the window to a packet".into()
     } else if only_late(report) {
         format!("nothing was seen for long: {list}")
     } else if 2.0 * waited < whole {
-        format!("it recovered from timeouts, which reduce the window to a packet: {list}")
+        format!("it recovered from timeouts, which reduce the window to a packet: {list}{drained}")
     } else {
-        format!("it waited for timeouts: {list}")
+        format!("it waited for timeouts: {list}{drained}")
     }
 }
 

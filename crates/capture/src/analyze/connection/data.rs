@@ -10,7 +10,7 @@ const USUAL_PACKET: u32 = 1500;
 /// Without an RTT, older arrivals count as retransmitted instead of out of order, as in Wireshark.
 const LATE_NS: u64 = 3_000_000;
 /// A sender answers an acknowledgement within this time if it waited for it.
-const RESPONSE_NS: u64 = 500_000;
+pub(super) const RESPONSE_NS: u64 = 500_000;
 /// No sender has more bytes in flight than this.
 const FURTHEST_HOLE: u64 = 1 << 28;
 
@@ -154,6 +154,10 @@ impl HalfConnection {
         }
         let silent = segment.time.saturating_sub(self.last_data) >= SILENCE_NS;
         let first = self.outstanding.front().is_some_and(|first| first.begin >= begin);
+        if silent && first {
+            let repeated = self.outstanding.any_repeated();
+            self.answers.on_timeout(segment.time, repeated, begin, self.high.unwrap_or(end));
+        }
         let found = self.outstanding.within(begin, end);
         let (mut again, mut hole, mut duplicate) = (0, None, false);
         for index in found {
@@ -253,6 +257,7 @@ impl HalfConnection {
         let fresh = if mark == DataKind::Again { 0 } else { bytes };
         let clocked = segment.time.saturating_sub(self.last_ack) <= RESPONSE_NS;
         self.timeline.note_departure(packets, fresh, clocked, in_flight);
+        self.answers.on_data(segment.time, fresh > 0, segment.flags.has(Flags::PSH));
         self.stalled.on_new_data();
         self.rounds.note_departure(
             segment.time,

@@ -7,6 +7,7 @@ use narrows_base::RangeSet;
 
 use super::counts::{Counts, Unseen};
 use super::far_side::FarSide;
+use super::frto::TimeoutAnswers;
 use super::outstanding::Outstanding;
 use super::rounds::Rounds;
 use super::stalls::Stalls;
@@ -79,6 +80,7 @@ pub(crate) struct HalfConnection {
     pub(crate) rounds: Rounds,
     pub(crate) timeline: Timeline,
     pub(crate) stalled: Stalls,
+    pub(crate) answers: TimeoutAnswers,
     pub(crate) most_in_flight: u64,
     /// Sum of bytes in flight times ns, for the mean.
     pub(super) flight_time: u128,
