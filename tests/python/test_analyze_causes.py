@@ -119,9 +119,19 @@ def test_terminal_table_and_figure_have_the_causes(tmp_path, capsys):
     }
 
 
-@pytest.mark.parametrize("cause", ["healthy", "receiver_window", "application"])
-def test_a_replay_agrees_with_what_was_captured(cause, tmp_path, capsys):
-    file = capture(cause, tmp_path) / "sender.pcapng"
+@pytest.mark.parametrize(
+    ("cause", "end"),
+    [
+        ("healthy", "sender"),
+        ("receiver_window", "sender"),
+        ("application", "sender"),
+        ("timeouts", "sender"),
+        ("healthy", "receiver"),
+        ("timeouts", "receiver"),
+    ],
+)
+def test_a_replay_agrees_with_what_was_captured(cause, end, tmp_path, capsys):
+    file = capture(cause, tmp_path) / f"{end}.pcapng"
     place = tmp_path / "found"
     assert cli.main(["analyze", str(file), "--out", str(place), "--replay", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["replay"]

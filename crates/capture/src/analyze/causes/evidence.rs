@@ -34,6 +34,8 @@ pub struct Evidence {
     pub full_rate_mbps: Option<f64>,
     /// Median over the windows with a full path of their least queueing delay, in ms.
     pub full_queue_ms: Option<f64>,
+    /// The 95th percentile of the mean queueing delay in a window, in ms.
+    pub most_queue_ms: Option<f64>,
     /// The 10th percentile of the rate while the path was full, over the 90th.
     pub steadiness: Option<f64>,
     /// Share of the retransmissions that were spurious.
@@ -56,10 +58,10 @@ pub struct Evidence {
     pub plateau: Option<f64>,
     /// That maximum, in bytes; at the receiver, what arrives in a round trip.
     pub plateau_bytes: Option<f64>,
-    /// The time of a full path, by its signs.
-    pub full_time: FullTime,
     /// Time of timeouts in which the sender had nothing new to send, in s, at least.
     pub drained_s: f64,
+    /// The time of a full path, by its signs.
+    pub full_time: FullTime,
 }
 
 /// The time of a full path by what shows it, in s.
@@ -94,6 +96,10 @@ pub(super) fn kinds(
     plateau: &[usize],
 ) -> Kinds {
     let mut evidence = Evidence { episodes: tally(episodes), ..Evidence::default() };
+    let mean_rtts = windows.all.iter().filter_map(Window::mean_rtt);
+    let mut waits: Vec<f64> =
+        mean_rtts.map(|rtt| millis(rtt.saturating_sub(windows.base))).collect();
+    evidence.most_queue_ms = quantile(&mut waits, 0.95);
     let full: Vec<&Window> =
         windows.all.iter().filter(|window| window.state == PathState::Full).collect();
     let loss = no_queue_loss(windows, &mut evidence);

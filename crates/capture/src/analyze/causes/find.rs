@@ -43,7 +43,11 @@ pub(crate) fn causes(
         shares,
         spans: spans(&parts, life),
         stalls: stalls(&half.stalled.done),
-        outages: outages(&half.stalled.done, base),
+        outages: if at_receiver {
+            far_outages(half.far_timeouts())
+        } else {
+            outages(&half.stalled.done, base)
+        },
         capacity: capacity(&windows, &kinds),
         policer: kinds.policer,
         evidence: kinds.evidence,
@@ -51,11 +55,11 @@ pub(crate) fn causes(
     };
     report.evidence.full_rate_mbps = windows.full_rate.map(|rate| rate * 8e3);
     report.evidence.pauses = half.counts.pauses;
+    report.evidence.drained_s = seconds(half.answers.drained());
     report.evidence.full_time = full_time(&parts);
     report.sentence = sentence(&report, half, base);
     report
 }
-    report.evidence.drained_s = seconds(half.answers.drained());
 
 fn shares(parts: &[Part]) -> Vec<CauseShare> {
     let total: u64 = parts.iter().map(|part| part.time).sum();
@@ -131,7 +135,7 @@ fn outages(found: &[Stall], base: u64) -> Vec<(f64, f64)> {
             Some((_, last, end)) if stall.begin <= end.saturating_add(base) => {
                 (*last, *end) = (stall.begin, stall.end);
             }
-            _ => chains.push((stall.begin, stall.begin, stall.end)),
+            _ => chains.push((stall.heard, stall.begin, stall.end)),
         }
     }
     let span = |&(begin, last, end): &(u64, u64, u64)| {
@@ -140,6 +144,12 @@ fn outages(found: &[Stall], base: u64) -> Vec<(f64, f64)> {
         (seconds(begin.saturating_sub(base / 2)), seconds(back))
     };
     chains.iter().map(span).collect()
+}
+
+/// The same at the receiver. Waits double, so the last one is about half of the whole.
+fn far_outages(found: &[(u64, u64)]) -> Vec<(f64, f64)> {
+    let span = |&(last, end): &(u64, u64)| (seconds(last), seconds(end - (end - last) / 8));
+    found.iter().map(span).collect()
 }
 
 fn capacity(windows: &Windows, kinds: &Kinds) -> Capacity {

@@ -154,7 +154,7 @@ impl HalfConnection {
             Some(_) => Activity::Open,
         };
         if activity == Activity::Stall {
-            self.stalled.end(from, to);
+            self.stalled.end(from, to, self.last_ack);
         }
         self.timeline.pass(from, to, activity, self.outstanding.in_flight());
     }
