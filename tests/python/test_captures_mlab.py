@@ -61,7 +61,7 @@ def test_a_counter_that_grows_covers_the_time_before() -> None:
     assert mlab.shares_by_kernel(rows, BEGIN_S + 5.0, BEGIN_S + 6.0) == {}
 
 
-def test_what_follows_the_last_count_belongs_to_the_state_entered_last() -> None:
+def test_time_after_the_last_count_belongs_to_the_state_entered_last() -> None:
     """The kernel counts a state when it leaves it: of the last one nothing is counted."""
     spent: list[Row] = [(1, 0, 0, 0), (2, 0, 1, 0), (3, 0, 1.5, 0.5), (5, 0, 1.5, 0.5)]
     entered = [(0, 1, 0), (0, 1, 0), (0, 1, 1), (0, 1, 1)]

@@ -46,7 +46,7 @@ _BEGIN = re.compile(r"(?P<test>[^/]+?Z)_[^/]*\.(?P<kind>s2c_ndttrace|s2c_snaplog
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What the kernel had counted at an instant, in seconds since 1970.
+    """The kernel's counters at an instant, in seconds since 1970.
 
     By state: microseconds spent in it until the last count, and how often it was entered.
     """

@@ -61,7 +61,7 @@ class Replay:
 def replay(made: Analysis) -> Replay:
     """Runs the specification of an analysis, and its alternatives."""
     text = made.result.spec
-    captured = tuple(_captured(flow) for flow in made.findings["flows"])
+    captured = tuple(_captured_flow(flow) for flow in made.findings["flows"])
     controls = [flow["control"]["control"] for flow in made.findings["flows"]]
     others = {
         cca: run(text, *(f"flows.{number}.cca={cca}" for number in range(len(controls))))
@@ -72,7 +72,7 @@ def replay(made: Analysis) -> Replay:
     return Replay(captured, run(text), others)
 
 
-def _captured(flow: Mapping[str, Any]) -> ReplayedFlow:
+def _captured_flow(flow: Mapping[str, Any]) -> ReplayedFlow:
     rtt_ms = None if flow["vantage"] == "receiver" else flow["rtt_ms"]["mean"]
     return ReplayedFlow(flow["goodput_mbps"], rtt_ms, flow["loss"]["retransmitted"])
 

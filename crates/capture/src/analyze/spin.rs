@@ -287,7 +287,7 @@ impl QuicReport {
         )
     }
 
-    /// What its round trips say of what held it up, and why the rest doesn't show.
+    /// Says what its round trips show of its cause, and why the rest doesn't show.
     fn cause(&self) -> String {
         let hidden = "losses and windows are encrypted, so why it wasn't faster doesn't show";
         let (Some(above), Some(least)) = (self.above_least_ms, self.rtt_ms.min) else {

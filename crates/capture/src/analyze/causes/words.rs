@@ -1,8 +1,8 @@
 //! The first cause of a flow in a sentence.
 
-use super::evidence::SPURIOUS;
+use super::Cause;
+use super::evidence::{Evidence, FullTime, SPURIOUS};
 use super::report::{CauseReport, StallCount};
-use super::{Cause, Evidence, FullTime};
 use crate::analyze::connection::{HalfConnection, StallReason};
 use crate::analyze::units::{float, millis};
 
@@ -117,7 +117,7 @@ fn receiver_window(report: &CauseReport, half: &HalfConnection, base: u64) -> St
     )
 }
 
-/// What showed most of the time that the path was full, and nothing else held the flow up.
+/// Describes a flow that only the path held up, by what showed it for most of that time.
 fn full_path(evidence: &Evidence) -> String {
     let FullTime { queue_s, rate_s, earlier_loss_s } = evidence.full_time;
     match evidence.full_queue_ms {
@@ -229,7 +229,7 @@ mod tests {
         CauseReport { first, shares, ..CauseReport::default() }
     }
 
-    fn said(report: &CauseReport) -> String {
+    fn describe(report: &CauseReport) -> String {
         sentence(report, &HalfConnection::default(), 1)
     }
 
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn short_timeouts_are_described_without_a_list() {
-        let said = said(&report(Cause::Timeouts, 0.9, Cause::Healthy));
-        assert!(!said.contains(':'), "{said}");
+        let text = describe(&report(Cause::Timeouts, 0.9, Cause::Healthy));
+        assert!(!text.contains(':'), "{text}");
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
         report.evidence.full_queue_ms = Some(3.0);
         let mut with = |time| {
             report.evidence.full_time = time;
-            said(&report)
+            describe(&report)
         };
         let queue = with(FullTime { queue_s: 2.0, rate_s: 1.0, ..FullTime::default() });
         assert!(queue.ends_with("12 % it filled the bottleneck, in which 3.0 ms of queue stood"));
@@ -266,47 +266,51 @@ mod tests {
         {
             let mut report = report(first, 0.6, second);
             report.capacity = Capacity { rate_mbps: None, at_least_mbps: Some(5.0) };
-            let said = said(&report);
-            assert!(said.ends_with("; the path carries at least 5.00 Mbit/s"), "{said}");
+            let text = describe(&report);
+            assert!(text.ends_with("; the path carries at least 5.00 Mbit/s"), "{text}");
         }
         let mut unlimited = report(Cause::SlowStart, 0.95, Cause::Healthy);
         unlimited.capacity = Capacity { rate_mbps: None, at_least_mbps: Some(5.0) };
-        assert!(said(&unlimited).ends_with("unknown, at least 5.00 Mbit/s"));
+        assert!(describe(&unlimited).ends_with("unknown, at least 5.00 Mbit/s"));
     }
 
     #[test]
     fn time_after_a_short_timeout_isnt_called_waiting() {
         let mut report = report(Cause::Timeouts, 0.9, Cause::Application);
         report.stalls = vec![stall(StallReason::Tail, 0.4)];
-        assert!(said(&report).starts_with("90 % of the time it recovered from timeouts, which"));
+        assert!(
+            describe(&report).starts_with("90 % of the time it recovered from timeouts, which")
+        );
         report.stalls = vec![stall(StallReason::Tail, 8.0)];
-        assert!(said(&report).starts_with("90 % of the time it waited for timeouts: 1 of 8.0 s"));
+        assert!(
+            describe(&report).starts_with("90 % of the time it waited for timeouts: 1 of 8.0 s")
+        );
     }
 
     #[test]
     fn a_late_acknowledgement_isnt_called_a_timeout() {
         let mut late = report(Cause::Timeouts, 0.9, Cause::Application);
         late.stalls = vec![stall(StallReason::Delay, 8.0)];
-        assert!(!said(&late).contains("timeout"), "{}", said(&late));
+        assert!(!describe(&late).contains("timeout"), "{}", describe(&late));
         let mut second = report(Cause::Application, 0.8, Cause::Timeouts);
         second.stalls = vec![stall(StallReason::Delay, 2.0)];
-        assert!(said(&second).ends_with("20 % it waited for late acknowledgements"));
+        assert!(describe(&second).ends_with("20 % it waited for late acknowledgements"));
     }
 
     #[test]
     fn reordering_without_spurious_retransmissions_is_described_by_late_packets() {
         let mut report = report(Cause::Reordering, 0.9, Cause::Application);
         report.evidence.overtaken = 40;
-        assert!(said(&report).contains("40 packets arrived after later ones"));
+        assert!(describe(&report).contains("40 packets arrived after later ones"));
         report.evidence.spurious = 0.7;
-        assert!(said(&report).contains("70 % of what was retransmitted had arrived"));
+        assert!(describe(&report).contains("70 % of what was retransmitted had arrived"));
     }
 
     #[test]
     fn an_unknown_window_isnt_called_zero() {
         let mut report = report(Cause::SendBuffer, 0.9, Cause::SlowStart);
         report.evidence.plateau_bytes = Some(64_000.0);
-        assert!(said(&report).contains("stayed at 64 kB"), "{}", said(&report));
-        assert!(!said(&report).contains("receiver's window"), "{}", said(&report));
+        assert!(describe(&report).contains("stayed at 64 kB"), "{}", describe(&report));
+        assert!(!describe(&report).contains("receiver's window"), "{}", describe(&report));
     }
 }

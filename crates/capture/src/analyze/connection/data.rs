@@ -3,14 +3,12 @@
 use super::half_connection::{DataKind, HalfConnection, USUAL_PAYLOAD};
 use super::outstanding::{Outstanding, Sent};
 use super::stalls::InFlight;
-use super::timing::{SILENCE_NS, after};
+use super::timing::{RESPONSE_NS, SILENCE_NS, after};
 use crate::decode::{CapturedSegment, Flags};
 
 const USUAL_PACKET: u32 = 1500;
 /// Without an RTT, older arrivals count as retransmitted instead of out of order, as in Wireshark.
 const LATE_NS: u64 = 3_000_000;
-/// A sender answers an acknowledgement within this time if it waited for it.
-pub(super) const RESPONSE_NS: u64 = 500_000;
 /// No sender has more bytes in flight than this.
 const FURTHEST_HOLE: u64 = 1 << 28;
 

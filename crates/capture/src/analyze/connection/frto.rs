@@ -6,7 +6,7 @@
 //! last new data when it retransmits without the other two reasons. PSH marks the end of what was
 //! written, so those data have it.
 
-use super::data::RESPONSE_NS;
+use super::timing::RESPONSE_NS;
 
 /// Answers to acknowledgements after timeouts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,7 +95,7 @@ impl TimeoutAnswers {
     }
 
     /// The time for which the sender had nothing new to send around timeouts, in ns, at least.
-    pub(crate) fn drained(&self) -> u64 {
+    pub(crate) fn drained_time(&self) -> u64 {
         let usual = self.answers.iter().filter(|answers| answers.fresh > answers.again);
         usual.map(|answers| answers.drained).sum()
     }
@@ -121,7 +121,7 @@ mod tests {
         timeout(&mut answers, 1000, true, true);
         timeout(&mut answers, 2000, true, true);
         timeout(&mut answers, 3000, false, false);
-        assert_eq!(answers.drained(), 1000 * MS - 1000, "from 2100 to 3100 ms");
+        assert_eq!(answers.drained_time(), 1000 * MS - 1000, "from 2100 to 3100 ms");
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         timeout(&mut answers, 1000, true, true);
         timeout(&mut answers, 2000, false, false);
         timeout(&mut answers, 3000, false, false);
-        assert_eq!(answers.drained(), 0);
+        assert_eq!(answers.drained_time(), 0);
     }
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
         timeout(&mut answers, 1000, true, false);
         timeout(&mut answers, 2000, true, false);
         timeout(&mut answers, 3000, false, false);
-        assert_eq!(answers.drained(), 0);
+        assert_eq!(answers.drained_time(), 0);
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
             answers.on_data((begin + 100) * MS - 1000, fresh, true);
             answers.on_acknowledgement((begin + 100) * MS, Some(begin + 1), true);
         }
-        assert_eq!(answers.drained(), 1000 * MS + 1000);
+        assert_eq!(answers.drained_time(), 1000 * MS + 1000);
     }
 
     #[test]
@@ -163,6 +163,6 @@ mod tests {
         answers.on_data(3000 * MS, false, false);
         answers.on_acknowledgement(3100 * MS, Some(3002), true);
         answers.on_data(3100 * MS + 1000, false, false);
-        assert_eq!(answers.drained(), 0);
+        assert_eq!(answers.drained_time(), 0);
     }
 }
