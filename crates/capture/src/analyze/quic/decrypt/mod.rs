@@ -136,7 +136,7 @@ impl Connection {
             self.client = Some(sender);
         }
         // The client sends the first and the third.
-        let turn = (self.client == Some(sender)) == (self.handshake.len() % 2 == 0);
+        let turn = (self.client == Some(sender)) == self.handshake.len().is_multiple_of(2);
         if turn && self.handshake.len() < 3 {
             self.handshake.push(time);
         }
