@@ -9,6 +9,7 @@ import tarfile
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,7 +96,7 @@ def test_only_tests_with_both_files_are_compared(tmp_path: Path) -> None:
 def test_causes_are_those_of_the_state_in_which_the_kernel_counts() -> None:
     shares = {"receiver_window": 0.2, "application": 0.1, "send_buffer": 0.3, "random_loss": 0.4}
     parts = [{"cause": c, "share": s, "time_s": 10 * s} for c, s in shares.items()]
-    flow = {"causes": {"shares": parts, "evidence": {"drained_s": 0.0}}}
+    flow: dict[str, Any] = {"causes": {"shares": parts, "evidence": {"drained_s": 0.0}}}
     found = mlab.shares_by_packets(flow)
     assert found == pytest.approx({"receiver": 0.2, "network": 0.4, "sender": 0.4})
     flow["causes"]["evidence"]["drained_s"] = 1.0
