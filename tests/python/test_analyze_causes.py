@@ -97,9 +97,12 @@ def test_two_equal_flows_share_a_bottleneck_however_steady_they_are(end, tmp_pat
     assert all(flow["causes"]["capacity"]["rate_mbps"] is None for flow in flows)
 
 
-def test_a_policer_is_measured(tmp_path):
-    file = capture("policer", tmp_path) / "sender.pcapng"
-    policer = first_flow(analyze([file], out=tmp_path / "found"))["causes"]["policer"]
+@pytest.mark.parametrize("end", ["sender", "receiver"])
+def test_a_policer_is_measured(end, tmp_path):
+    file = capture("policer", tmp_path) / f"{end}.pcapng"
+    causes = first_flow(analyze([file], out=tmp_path / "found"))["causes"]
+    assert causes["first"] == "policer"
+    policer = causes["policer"]
     assert policer["rate_mbps"] == pytest.approx(4 * 1448 / 1500, rel=0.15)
 
 
@@ -116,9 +119,19 @@ def test_terminal_table_and_figure_have_the_causes(tmp_path, capsys):
     }
 
 
-@pytest.mark.parametrize("cause", ["healthy", "receiver_window", "application"])
-def test_a_replay_agrees_with_what_was_captured(cause, tmp_path, capsys):
-    file = capture(cause, tmp_path) / "sender.pcapng"
+@pytest.mark.parametrize(
+    ("cause", "end"),
+    [
+        ("healthy", "sender"),
+        ("receiver_window", "sender"),
+        ("application", "sender"),
+        ("timeouts", "sender"),
+        ("healthy", "receiver"),
+        ("timeouts", "receiver"),
+    ],
+)
+def test_a_replay_agrees_with_what_was_captured(cause, end, tmp_path, capsys):
+    file = capture(cause, tmp_path) / f"{end}.pcapng"
     place = tmp_path / "found"
     assert cli.main(["analyze", str(file), "--out", str(place), "--replay", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["replay"]
@@ -163,10 +176,10 @@ def test_a_conclusion_names_what_held_up_the_flows_and_who_got_how_much() -> Non
     shared = [flow_of("fair_share", "bbr", 9000), flow_of("fair_share"), flow_of("application")]
     assert conclusion(shared) == (
         "In short: 2 flows shared a full bottleneck (30 ms of queue): 1 of BBR got 82 %, "
-        "1 of CUBIC got 9 %; 1 flow had nothing to send for most of the time."
+        "1 of CUBIC got 9 %; 1 flow had no more to send."
     )
     alike = [flow_of("healthy"), flow_of("healthy", "unsure")]
-    assert conclusion(alike) == "In short: 2 flows filled the bottleneck."
+    assert conclusion(alike) == "In short: 2 flows met no limit but the bottleneck."
     assert conclusion([flow_of("queue")]) is None  # one flow's own sentence says it
     silent = flow_of("queue", received=0)
     assert conclusion([flow_of("queue"), silent]) is None

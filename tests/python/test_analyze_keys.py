@@ -10,6 +10,7 @@ import pytest
 from captured import CapturedRun, capture_run
 
 from narrows.analyze import Analysis, Datagrams, analyze, describe
+from narrows.analyze.reading import note_far_quic
 from narrows.errors import InputError
 
 SPEC = """
@@ -60,11 +61,39 @@ def test_packets_say_what_the_run_says(run: CapturedRun) -> None:
     assert any(f"decrypted {decrypted} packets of QUIC, 0 not" in note for note in found["notes"])
 
 
-def test_away_from_the_sender_the_cause_is_said_to_be_unsure(run: CapturedRun) -> None:
-    (flow,) = read(run, "receiver")["flows"]
-    assert flow["received_bytes"] == 1_500_000
-    assert any("the cause is unsure" in note for note in flow["notes"])
-    assert not any("unsure" in note for note in read(run, "sender")["flows"][0]["notes"])
+CAUSES = {
+    "healthy": (),
+    "queue": ("path.buffer=12bdp",),
+    "random_loss": ("path.loss=0.01",),
+    "receiver_window": ("flows.0.receive_window=12kb",),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_the_spin_bit_shows_the_cause_at_the_receiver(cause: str, tmp_path: Path) -> None:
+    text = SPEC.replace('size = "1500kb"\n', "")
+    capture_run(tmp_path, text, CAUSES[cause], snaplen=65_535)
+    files = [tmp_path / "receiver.pcapng", tmp_path / "keys.log"]
+    (flow,) = analyze(files, out=tmp_path / "out").findings["flows"]
+    assert (flow["vantage"], flow["causes"]["first"]) == ("receiver", cause)
+    assert not any("unsure" in note for note in flow["notes"])
+
+
+@pytest.mark.parametrize(
+    ("spin", "vantage", "unsure"),
+    [
+        ("rests", "receiver", True),
+        ("turns", "receiver", False),
+        ("rests", "sender", False),
+    ],
+)
+def test_without_a_spin_bit_the_cause_at_the_receiver_is_unsure(
+    spin: str, vantage: str, unsure: bool
+) -> None:
+    flow = {"source": "a:1", "destination": "b:2", "vantage": vantage, "notes": []}
+    quic = {"name": "b:2>a:1", "spin": spin}
+    note_far_quic({"flows": [flow], "files": [{"quic": [quic]}]})
+    assert any("the cause is unsure" in note for note in flow["notes"]) is unsure
 
 
 def test_the_spin_bit_agrees_with_the_packets(run: CapturedRun) -> None:

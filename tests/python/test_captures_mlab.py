@@ -6,7 +6,10 @@ import io
 import struct
 import sys
 import tarfile
+from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +30,9 @@ Duration 8 7 8
 SndLimTimeRwin 16 3 4
 SndLimTimeCwnd 20 3 4
 SndLimTimeSender 24 3 4
+SndLimTransRwin 28 3 4
+SndLimTransCwnd 32 3 4
+SndLimTransSender 36 3 4
 
 /tune
 LimRwin 0 4 4
@@ -34,22 +40,40 @@ LimRwin 0 4 4
 """
 
 
-def log(*rows: tuple[float, float, float, float]) -> bytes:
-    """A log of Web100: seconds since the connection began, and those in each state."""
+Row = tuple[float, float, float, float]
+
+
+def log(*rows: Row, entered: Sequence[tuple[int, int, int]] = ()) -> bytes:
+    """A log of Web100: seconds since the connection began, those in each state, and entries."""
     content = HEADER.encode()
-    for row in rows:
+    for row, entries in zip_longest(rows, entered, fillvalue=(0, 0, 0)):
         after, *spent = (round(value * 1e6) for value in row)
-        content += b"----Begin-Snap-Data----\n" + struct.pack("<IIQIII", BEGIN_S, 0, after, *spent)
+        content += b"----Begin-Snap-Data----\n"
+        content += struct.pack("<IIQ6I", BEGIN_S, 0, after, *spent, *entries)
     return content
 
 
 def test_a_counter_that_grows_covers_the_time_before() -> None:
     """Half a second before the capture begins was counted in it, and isn't the flow's."""
     rows = mlab.snapshots(log((1.0, 0, 0, 0), (1.1, 0, 0, 0.6), (3.1, 2.0, 0, 0.6)))
-    assert [time_s for time_s, _ in rows] == [BEGIN_S + 1.0, BEGIN_S + 1.1, BEGIN_S + 3.1]
+    assert [row.time_s for row in rows] == [BEGIN_S + 1.0, BEGIN_S + 1.1, BEGIN_S + 3.1]
     shares = mlab.shares_by_kernel(rows, BEGIN_S + 1.0, BEGIN_S + 3.1)
     assert shares == pytest.approx({"receiver": 2 / 2.1, "network": 0, "sender": 0.1 / 2.1})
     assert mlab.shares_by_kernel(rows, BEGIN_S + 5.0, BEGIN_S + 6.0) == {}
+
+
+def test_time_after_the_last_count_belongs_to_the_state_entered_last() -> None:
+    """The kernel counts a state when it leaves it: of the last one nothing is counted."""
+    spent: list[Row] = [(1, 0, 0, 0), (2, 0, 1, 0), (3, 0, 1.5, 0.5), (5, 0, 1.5, 0.5)]
+    entered = [(0, 1, 0), (0, 1, 0), (0, 1, 1), (0, 1, 1)]
+    rows = mlab.snapshots(log(*spent, entered=entered))
+    shares = mlab.shares_by_kernel(rows, BEGIN_S + 1.0, BEGIN_S + 5.0)
+    assert shares == pytest.approx({"receiver": 0, "network": 1.5 / 4, "sender": 2.5 / 4})
+    left_and_entered = [*entered[:2], (0, 2, 1), (0, 2, 1)]
+    rows = mlab.snapshots(log(*spent, entered=left_and_entered))
+    assert mlab.shares_by_kernel(rows, BEGIN_S + 1.0, BEGIN_S + 5.0) == pytest.approx(
+        {"receiver": 0, "network": 3.5 / 4, "sender": 0.5 / 4}
+    )
 
 
 def test_a_log_that_breaks_off_counts_up_to_there() -> None:
@@ -71,6 +95,10 @@ def test_only_tests_with_both_files_are_compared(tmp_path: Path) -> None:
 
 def test_causes_are_those_of_the_state_in_which_the_kernel_counts() -> None:
     shares = {"receiver_window": 0.2, "application": 0.1, "send_buffer": 0.3, "random_loss": 0.4}
-    flow = {"causes": {"shares": [{"cause": c, "share": s} for c, s in shares.items()]}}
+    parts = [{"cause": c, "share": s, "time_s": 10 * s} for c, s in shares.items()]
+    flow: dict[str, Any] = {"causes": {"shares": parts, "evidence": {"drained_s": 0.0}}}
     found = mlab.shares_by_packets(flow)
     assert found == pytest.approx({"receiver": 0.2, "network": 0.4, "sender": 0.4})
+    flow["causes"]["evidence"]["drained_s"] = 1.0
+    found = mlab.shares_by_packets(flow)
+    assert found == pytest.approx({"receiver": 0.2, "network": 0.3, "sender": 0.5})

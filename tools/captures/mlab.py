@@ -15,6 +15,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,13 +31,29 @@ COUNTERS = {
     "sender": "SndLimTimeSender",
 }
 """The kernel's three states and the counters of their time in microseconds (RFC 4898)."""
+ENTRIES = {
+    "receiver": "SndLimTransRwin",
+    "network": "SndLimTransCwnd",
+    "sender": "SndLimTransSender",
+}
+"""How often the kernel entered each state."""
 GROUPS = {"receiver_window": "receiver", "application": "sender", "send_buffer": "sender"}
 """Causes by the state in which the kernel counts their time; the rest are the network's."""
 _HEADER_END, _SNAP = b"----End-Of-Header----", b"----Begin-Snap-Data----\n"
 _FIELD = re.compile(r"(\w+) (\d+) \d+ (\d+)$")
 _BEGIN = re.compile(r"(?P<test>[^/]+?Z)_[^/]*\.(?P<kind>s2c_ndttrace|s2c_snaplog)(\.gz)?$")
 
-Snapshot = tuple[float, dict[str, int]]
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The kernel's counters at an instant, in seconds since 1970.
+
+    By state: microseconds spent in it until the last count, and how often it was entered.
+    """
+
+    time_s: float
+    spent_us: Mapping[str, int]
+    entered: Mapping[str, int]
 
 
 def fields(header: str) -> dict[str, tuple[int, int]]:
@@ -64,7 +81,11 @@ def snapshots(log: bytes) -> list[Snapshot]:
             break
         since_us = value(record, "StartTimeSec") * 1_000_000 + value(record, "StartTimeUsec")
         time_s = (since_us + value(record, "Duration")) / 1e6
-        found.append((time_s, {state: value(record, name) for state, name in COUNTERS.items()}))
+        spent_us, entered = (
+            {state: value(record, name) for state, name in names.items()}
+            for names in (COUNTERS, ENTRIES)
+        )
+        found.append(Snapshot(time_s, spent_us, entered))
         place = rest.find(_SNAP, place + len(_SNAP) + length)
     return found
 
@@ -73,22 +94,46 @@ def shares_by_kernel(log: list[Snapshot], begin_s: float, end_s: float) -> dict[
     """The part of each state in the time that the kernel counted between two instants.
 
     The kernel counts a state's time when it leaves it or sends new data: a counter that grows
-    between two snapshots covers the time before the second by which it grew.
+    between two snapshots covers the time before the second by which it grew. What follows the last
+    count belongs to the state that the kernel is in then, which the numbers of entries show.
     """
     spent = dict.fromkeys(COUNTERS, 0.0)
-    for (_, before), (time_s, after) in pairwise(log):
-        for state in COUNTERS:
-            since_s = time_s - (after[state] - before[state]) / 1e6
-            spent[state] += max(min(time_s, end_s) - max(since_s, begin_s), 0.0)
+    counted_s, state = begin_s, _state(None, dict.fromkeys(ENTRIES, 0), log[0].entered)
+    for before, after in pairwise(log):
+        for name in COUNTERS:
+            since_s = after.time_s - (after.spent_us[name] - before.spent_us[name]) / 1e6
+            spent[name] += max(min(after.time_s, end_s) - max(since_s, begin_s), 0.0)
+        if after.spent_us != before.spent_us:
+            counted_s = max(after.time_s, begin_s)
+        state = _state(state, before.entered, after.entered)
+    if state is not None and log[-1].time_s > begin_s:
+        spent[state] += max(min(log[-1].time_s, end_s) - counted_s, 0.0)
     total = sum(spent.values())
     return {state: time / total for state, time in spent.items()} if total else {}
 
 
+def _state(state: str | None, before: Mapping[str, int], after: Mapping[str, int]) -> str | None:
+    """The state after some entries: the one with more than the others, or else as before."""
+    entries = {name: after[name] - before[name] for name in ENTRIES}
+    most = max(entries.values())
+    last = [name for name, count in entries.items() if count == most]
+    return last[0] if len(last) == 1 else state
+
+
 def shares_by_packets(flow: Mapping[str, Any]) -> dict[str, float]:
-    """The same shares from a flow's causes."""
+    """The same shares from a flow's causes.
+
+    While a sender waits for a timeout without anything new to send, the kernel counts the time as
+    the sender's.
+    """
     found = dict.fromkeys(COUNTERS, 0.0)
-    for one in flow["causes"]["shares"]:
+    causes = flow["causes"]
+    for one in causes["shares"]:
         found[GROUPS.get(one["cause"], "network")] += one["share"]
+    life_s = sum(one["time_s"] for one in causes["shares"])
+    drained = min(causes["evidence"]["drained_s"] / life_s, found["network"])
+    found["network"] -= drained
+    found["sender"] += drained
     return found
 
 

@@ -67,11 +67,7 @@ def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) ->
     rate_bps = max(_highest_rate(samples, max(WINDOW_S, interval_s)), 1000)
     # The RTTs of thin flows are longer by delayed acknowledgements.
     most = max(flow["received_bytes"] for flow in flows) / 2
-    delays = [
-        (flow["rtt_ms"]["p99"] or 0.0) - (flow["rtt_ms"]["min"] or 0.0)
-        for flow in flows
-        if flow["received_bytes"] >= most
-    ]
+    delays = [_most_delay_ms(flow) for flow in flows if flow["received_bytes"] >= most]
     known = _any_queue(flows)
     if len(flows) == 1 and "causes" in flows[0]:  # an import shows no packets, so no causes
         rate_bps, known = _rate_of_single_flow(flows[0], rate_bps)
@@ -83,6 +79,13 @@ def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) ->
     if not known:
         queue = max(queue, rate_bps * rtt_ns / 8e9)
     return PathEstimate(rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), known, bool(rtts))
+
+
+def _most_delay_ms(flow: Flow) -> float:
+    """The longest wait of a flow's packets, by round trips; at the receiver by its sender's."""
+    if flow.get("vantage") == "receiver":
+        return float(flow["causes"]["evidence"]["most_queue_ms"] or 0.0)
+    return float((flow["rtt_ms"]["p99"] or 0.0) - (flow["rtt_ms"]["min"] or 0.0))
 
 
 def _usual_rtt(flow: Flow) -> int | None:

@@ -54,7 +54,7 @@ def read_files(files: Sequence[str | Path], packets: bool, watcher: Watcher | No
         raise InputError.at(str((*logs, *keys)[0]), "no capture beside it", remedy)
     secrets = "".join(file.read_text(encoding="ascii", errors="replace") for file in keys)
     findings, tables = _read(captures, packets, watcher, secrets)
-    _note_far_quic(findings)
+    note_far_quic(findings)
     return Captures(captures, findings, tables, logs, began_s, cpu_s)
 
 
@@ -89,17 +89,19 @@ def _read(
     return findings, {name: pl.DataFrame(table) for name, table in output.tables.items()}
 
 
-def _note_far_quic(findings: Mapping[str, Any]) -> None:
+def note_far_quic(findings: Mapping[str, Any]) -> None:
     """Adds to flows of QUIC that weren't captured at their sender what that leaves unsure.
 
-    Acknowledgements have no echo there by which the sender's round trips would show.
+    There the sender's round trips show by the spin bit; acknowledgements may be delayed.
     """
-    ends = {tuple(quic["name"].split(">")) for file in findings["files"] for quic in file["quic"]}
+    every = [quic for file in findings["files"] for quic in file["quic"]]
+    ends = {tuple(quic["name"].split(">")) for quic in every if quic["spin"] != "turns"}
     for flow in findings["flows"]:
         source = (flow["source"], flow["destination"])
         if flow["vantage"] != "sender" and (source in ends or source[::-1] in ends):
             flow["notes"].append(
-                "QUIC captured away from its sender shows no round trips of it: the cause is unsure"
+                "QUIC captured away from its sender, whose round trips its spin bit doesn't show: "
+                "the cause is unsure"
             )
 
 

@@ -102,15 +102,15 @@ def conclusion(flows: Sequence[Flow]) -> str | None:
 _HELD_UP = {
     "slow_start": "did little but start",
     "receiver_window": "waited for the receiver's window",
-    "application": "had nothing to send for most of the time",
+    "application": "had no more to send",
     "send_buffer": "waited for the sender's buffer",
-    "queue": "stood in a queue of their own making",
-    "random_loss": "lost packets although no queue stood",
+    "queue": "filled the bottleneck and a deep queue",
+    "random_loss": "lost packets while no queue stood",
     "policer": "met a policer",
     "timeouts": "waited for timeouts",
     "reordering": "took reordering for loss",
     "fair_share": "shared a full bottleneck",
-    "healthy": "filled the bottleneck",
+    "healthy": "met no limit but the bottleneck",
     "unknown": "didn't show why",
 }
 """The first cause of several flows, or of one, after their number."""

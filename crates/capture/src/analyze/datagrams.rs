@@ -168,11 +168,12 @@ impl Stream {
     }
 }
 
-/// Describes the datagrams of a file, a line for each flow.
+/// Describes the datagrams of a file, a line for each flow; `decrypted` if packets of QUIC are.
 pub(crate) fn lines(
     pings: &[PingReport],
     quic: &[QuicReport],
     streams: &[UdpReport],
+    decrypted: bool,
 ) -> Vec<String> {
     let ping = |ping: &PingReport| {
         let rtt = ping.rtt_ms.mean.zip(ping.rtt_ms.min);
@@ -188,7 +189,7 @@ pub(crate) fn lines(
         let (name, packets, gap) = (&stream.name, stream.packets, stream.longest_gap_s);
         format!("UDP {name}: {packets} packets{rate}, the longest gap {gap:.3} s")
     };
-    let quic = quic.iter().map(QuicReport::line);
+    let quic = quic.iter().map(|quic| quic.line(decrypted));
     pings.iter().map(ping).chain(quic).chain(streams.iter().map(stream)).collect()
 }
 

@@ -28,7 +28,8 @@ mod units;
 
 pub use analysis::{AnalysisOptions, analyze, analyze_contents};
 pub use causes::{
-    Capacity, Cause, CauseReport, CauseShare, CauseSpan, Evidence, PolicerReport, StallCount,
+    Capacity, Cause, CauseReport, CauseShare, CauseSpan, Evidence, FullTime, PolicerReport,
+    StallCount,
 };
 pub use connection::{Round, StallReason};
 pub use datagrams::{PingReport, UdpReport};

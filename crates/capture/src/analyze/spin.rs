@@ -9,7 +9,7 @@
 use serde::Serialize;
 
 use super::times::{TimeSamples, Times};
-use super::units::millis;
+use super::units::{float, millis};
 
 /// Bits of the first byte (RFC 9000, section 17; RFC 8999).
 const LONG: u8 = 0x80;
@@ -27,6 +27,14 @@ const SERVER_PORT: u16 = 443;
 const FEWEST: u64 = 20;
 /// Turns from which on a spin bit counts.
 const FEWEST_TURNS: u64 = 4;
+/// A silence has as many round trips as this, and is longer than acknowledgements are delayed.
+const SILENT_RTTS: u64 = 2;
+const SILENT_NS: u64 = 50_000_000;
+/// A mean round trip further above the minimum shows a queue, in ms and in parts of the minimum.
+const QUEUED_MS: f64 = 1.0;
+const QUEUED: f64 = 0.05;
+/// Silence of a smaller part of the time isn't mentioned.
+const MENTIONED: f64 = 0.05;
 
 /// How a connection's spin bit behaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -64,6 +72,10 @@ pub struct QuicReport {
     pub to_client_ms: Times,
     /// From the capture point to the server and back.
     pub to_server_ms: Times,
+    /// The round trips' mean above their minimum, in ms: a queue's delay and pauses of the ends.
+    pub above_least_ms: Option<f64>,
+    /// Part of its time in which neither end sent for two round trips or more.
+    pub silent: Option<f64>,
 }
 
 /// One end of a connection.
@@ -102,6 +114,10 @@ pub(crate) struct QuicFlow {
     rtts: TimeSamples,
     /// From a turn of the other end to one of this end.
     answers: [TimeSamples; 2],
+    /// When the first and the last packet of either end passed.
+    span: Option<(u64, u64)>,
+    /// Total time in which neither end sent for long, once a round trip is known.
+    silent: u64,
 }
 
 impl QuicFlow {
@@ -118,6 +134,7 @@ impl QuicFlow {
 
     /// Takes a datagram of `end` that begins with these bytes.
     pub(crate) fn on(&mut self, time: u64, end: usize, payload: u32, begin: Option<[u8; 5]>) {
+        self.pass(time);
         let this = &mut self.ends[end];
         this.packets += 1;
         this.payload += u64::from(payload);
@@ -141,6 +158,16 @@ impl QuicFlow {
             this.turns += 1;
             self.turn(Turn { time, end, bit });
         }
+    }
+
+    /// Lets time pass up to the next packet.
+    fn pass(&mut self, time: u64) {
+        let (first, last) = self.span.unwrap_or((time, time));
+        let silence = time.saturating_sub(last);
+        if silence > SILENT_NS && self.rtts.least().is_some_and(|rtt| silence > SILENT_RTTS * rtt) {
+            self.silent += silence;
+        }
+        self.span = Some((first, last.max(time)));
     }
 
     /// Takes a turn; only one that follows the last one's order counts.
@@ -185,7 +212,12 @@ impl QuicFlow {
             SpinBit::Turns => Times::of(samples),
             _ => Times::default(),
         };
+        let rtt_ms = times(&self.rtts);
+        let life = self.span.map_or(0, |(first, last)| last - first);
+        let silent = float(self.silent) / float(life.max(1));
         Some(QuicReport {
+            above_least_ms: rtt_ms.mean.zip(rtt_ms.min).map(|(mean, least)| mean - least),
+            silent: (spin == SpinBit::Turns).then_some(silent),
             name: format!("{}>{}", names[ends[0]], names[ends[1]]),
             version: self.opened.map(|(_, version)| version_name(version)),
             packets: [opens.packets, answers.packets],
@@ -194,7 +226,7 @@ impl QuicFlow {
                 .and_then(|(first, second)| second.checked_sub(first))
                 .map(millis),
             spin,
-            rtt_ms: times(&self.rtts),
+            rtt_ms,
             to_client_ms: times(&self.answers[client]),
             to_server_ms: times(&self.answers[1 - client]),
         })
@@ -228,8 +260,8 @@ fn version_name(version: u32) -> String {
 }
 
 impl QuicReport {
-    /// Describes it in a line.
-    pub(crate) fn line(&self) -> String {
+    /// Describes it in a line; `decrypted` if its packets say more.
+    pub(crate) fn line(&self, decrypted: bool) -> String {
         let version = match &self.version {
             Some(version) => format!("version {version}"),
             None => "by port and bits, since its handshake is missing".to_owned(),
@@ -249,10 +281,31 @@ impl QuicReport {
         let handshake =
             self.handshake_ms.map_or(String::new(), |ms| format!(", handshake {ms:.2} ms"));
         format!(
-            "QUIC {} ({version}): {part} % of the bytes from the {from}; {round_trips}{handshake}; \
-             losses and windows are encrypted",
-            self.name
+            "QUIC {} ({version}): {part} % of the bytes from the {from}; {round_trips}{handshake}{}",
+            self.name,
+            if decrypted { String::new() } else { format!("; {}", self.cause()) }
         )
+    }
+
+    /// Says what its round trips show of its cause, and why the rest doesn't show.
+    fn cause(&self) -> String {
+        let hidden = "losses and windows are encrypted, so why it wasn't faster doesn't show";
+        let (Some(above), Some(least)) = (self.above_least_ms, self.rtt_ms.min) else {
+            return hidden.to_owned();
+        };
+        let queue = if above > QUEUED_MS.max(QUEUED * least) {
+            format!("{above:.1} ms above that on average, in a queue or as an end paused")
+        } else {
+            "hardly more on average, so no queue stood".to_owned()
+        };
+        let silent = match self.silent {
+            Some(part) if part >= MENTIONED => format!(
+                "; neither end sent for {:.0} % of the time, as an application pauses or a timer runs",
+                part * 100.0
+            ),
+            _ => String::new(),
+        };
+        format!("{queue}{silent}; {hidden}")
     }
 }
 
@@ -291,6 +344,32 @@ mod tests {
         assert_eq!((report.to_server_ms.min, report.to_client_ms.min), (Some(30.0), Some(10.0)));
         assert_eq!(report.handshake_ms, Some(30.0));
         assert_eq!((report.name.as_str(), report.version.as_deref()), ("client>server", Some("1")));
+    }
+
+    #[test]
+    fn round_trips_show_a_queue_and_silence_a_pause() {
+        let steady = transfer(20, true).report(NAMES).expect("QUIC");
+        assert_eq!((steady.above_least_ms, steady.silent), (Some(0.0), Some(0.0)));
+        assert!(steady.line(false).contains("no queue stood; losses"), "{}", steady.line(false));
+        let mut slow = transfer(20, true);
+        let mut time = 800 * MS;
+        for round in 0..20 {
+            let bit = round % 2 == 0;
+            slow.on(time, 0, 40, short(bit));
+            slow.on(time + 60 * MS, 1, 1200, short(bit));
+            time += 80 * MS;
+        }
+        let queue = slow.report(NAMES).expect("QUIC");
+        assert!(queue.above_least_ms.is_some_and(|ms| (15.0..25.0).contains(&ms)), "{queue:?}");
+        assert!(
+            queue.line(false).contains("ms above that on average, in a queue"),
+            "{}",
+            queue.line(false)
+        );
+        slow.on(time + 2400 * MS, 0, 40, short(true));
+        let paused = slow.report(NAMES).expect("QUIC");
+        assert!(paused.silent.is_some_and(|part| (0.45..0.55).contains(&part)), "{paused:?}");
+        assert!(paused.line(false).contains("neither end sent for"), "{}", paused.line(false));
     }
 
     #[test]

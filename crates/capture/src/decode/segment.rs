@@ -17,6 +17,8 @@ impl Flags {
     pub const SYN: Self = Self(2);
     /// The connection is reset.
     pub const RST: Self = Self(4);
+    /// The end of a write.
+    pub const PSH: Self = Self(8);
     /// The acknowledgement number is valid.
     pub const ACK: Self = Self(16);
     /// The receiver saw a mark of congestion.

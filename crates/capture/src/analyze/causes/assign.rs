@@ -18,6 +18,19 @@ pub(super) struct Part {
     pub(super) cause: Cause,
     /// The time in it that counts; a window has several parts.
     pub(super) time: u64,
+    /// How a full path shows in it.
+    pub(super) full: Option<FullSign>,
+}
+
+/// The sign by which time counts as that of a full path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FullSign {
+    /// A queue stood.
+    Queue,
+    /// Data arrived as fast as when one stood.
+    Rate,
+    /// A queue had stood when packets were lost, and the window didn't fill the path again yet.
+    EarlierLoss,
 }
 
 /// The windows in which neither loss nor a queue nor growth was seen, from the beginning on.
@@ -49,6 +62,7 @@ pub(super) fn assign(
 ) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut context = Cause::SlowStart;
+    let blind = windows.are_blind();
     let mut coming = episodes.iter().peekable();
     for (at, window) in windows.all.iter().enumerate() {
         while coming.peek().is_some_and(|episode| episode.end <= at) {
@@ -69,7 +83,13 @@ pub(super) fn assign(
             PathState::Open if plateau.binary_search(&at).is_ok() => kinds.plateau,
             _ => context,
         };
-        divide(window, cause, &mut parts);
+        let cause = if blind { Cause::Unknown } else { cause };
+        let sign = match window.state {
+            PathState::Full if windows.has_queue(window) => FullSign::Queue,
+            PathState::Full => FullSign::Rate,
+            PathState::Lossy | PathState::Open => FullSign::EarlierLoss,
+        };
+        divide(window, cause, (cause == kinds.full).then_some(sign), &mut parts);
         if window.idle_time() > window.slice.length() / 2 {
             context = Cause::Application;
         }
@@ -78,15 +98,15 @@ pub(super) fn assign(
 }
 
 /// Divides a window's time among the ends and the cause of the rest.
-fn divide(window: &Window, cause: Cause, parts: &mut Vec<Part>) {
+fn divide(window: &Window, cause: Cause, full: Option<FullSign>, parts: &mut Vec<Part>) {
     let (begin, end) = (window.slice.begin, window.slice.end);
-    let mut add = |cause, time| {
+    let mut add = |cause, time, full| {
         if time > 0 {
-            parts.push(Part { begin, end, cause, time });
+            parts.push(Part { begin, end, cause, time, full });
         }
     };
-    add(Cause::Timeouts, window.stall_time());
-    add(Cause::ReceiverWindow, window.window_time());
-    add(Cause::Application, window.idle_time());
-    add(cause, window.rest());
+    add(Cause::Timeouts, window.stall_time(), None);
+    add(Cause::ReceiverWindow, window.window_time(), None);
+    add(Cause::Application, window.idle_time(), None);
+    add(cause, window.rest(), full);
 }

@@ -10,7 +10,7 @@ use crate::analyze::connection::Slice;
 use crate::analyze::units::{count, float, millis};
 
 /// From this share of spurious retransmissions on, their cause is reordering.
-const SPURIOUS: f64 = 0.4;
+pub(super) const SPURIOUS: f64 = 0.4;
 /// A queue that delays by more than both of these, in base RTTs and in ms, is the cause.
 const DEEP_RTTS: f64 = 2.0;
 const DEEP_MS: f64 = 60.0;
@@ -34,6 +34,8 @@ pub struct Evidence {
     pub full_rate_mbps: Option<f64>,
     /// Median over the windows with a full path of their least queueing delay, in ms.
     pub full_queue_ms: Option<f64>,
+    /// The 95th percentile of the mean queueing delay in a window, in ms.
+    pub most_queue_ms: Option<f64>,
     /// The 10th percentile of the rate while the path was full, over the 90th.
     pub steadiness: Option<f64>,
     /// Share of the retransmissions that were spurious.
@@ -54,6 +56,23 @@ pub struct Evidence {
     pub clocked: Option<f64>,
     /// How even the most data in flight per window was then: 10th percentile over maximum.
     pub plateau: Option<f64>,
+    /// That maximum, in bytes; at the receiver, what arrives in a round trip.
+    pub plateau_bytes: Option<f64>,
+    /// Time of timeouts in which the sender had nothing new to send, in s, at least.
+    pub drained_s: f64,
+    /// The time of a full path, by its signs.
+    pub full_time: FullTime,
+}
+
+/// The time of a full path by what shows it, in s.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct FullTime {
+    /// A queue stood.
+    pub queue_s: f64,
+    /// Data arrived as fast as when a queue stood.
+    pub rate_s: f64,
+    /// Packets had been lost while a queue stood, and the window grew back.
+    pub earlier_loss_s: f64,
 }
 
 /// The causes of losses, of a full path and of a plateau in one flow, where they occur.
@@ -77,6 +96,10 @@ pub(super) fn kinds(
     plateau: &[usize],
 ) -> Kinds {
     let mut evidence = Evidence { episodes: tally(episodes), ..Evidence::default() };
+    let mean_rtts = windows.all.iter().filter_map(Window::mean_rtt);
+    let mut waits: Vec<f64> =
+        mean_rtts.map(|rtt| millis(rtt.saturating_sub(windows.base))).collect();
+    evidence.most_queue_ms = quantile(&mut waits, 0.95);
     let full: Vec<&Window> =
         windows.all.iter().filter(|window| window.state == PathState::Full).collect();
     let loss = no_queue_loss(windows, &mut evidence);
@@ -190,6 +213,7 @@ fn sender_limit(windows: &Windows, plateau: &[usize], evidence: &mut Evidence) -
     let mut flights: Vec<f64> = part.iter().map(|slice| float(slice.flight_most)).collect();
     let low = quantile(&mut flights, 0.1);
     evidence.plateau = low.zip(flights.last()).map(|(low, most)| low / most.max(1.0));
+    evidence.plateau_bytes = flights.last().copied();
     // A capture at the receiver shows only how even flights are, not what the sender waited for.
     let even = evidence.plateau.is_some_and(|even| even >= EVEN);
     let waited = even || clocked >= CLOCKED && !windows.at_receiver;

@@ -1,9 +1,9 @@
 //! Finds the causes of a flow's rate.
 
 use super::Cause;
-use super::assign::{Part, assign, plateau};
+use super::assign::{FullSign, Part, assign, plateau};
 use super::episodes::episodes;
-use super::evidence::{Kinds, kinds};
+use super::evidence::{FullTime, Kinds, kinds};
 use super::queue_series::QueueSeries;
 use super::report::{Capacity, CauseReport, CauseShare, CauseSpan, StallCount, first_of};
 use super::windows::{Window, Windows};
@@ -43,7 +43,11 @@ pub(crate) fn causes(
         shares,
         spans: spans(&parts, life),
         stalls: stalls(&half.stalled.done),
-        outages: outages(&half.stalled.done, base),
+        outages: if at_receiver {
+            far_outages(half.far_timeouts())
+        } else {
+            outages(&half.stalled.done, base)
+        },
         capacity: capacity(&windows, &kinds),
         policer: kinds.policer,
         evidence: kinds.evidence,
@@ -51,6 +55,8 @@ pub(crate) fn causes(
     };
     report.evidence.full_rate_mbps = windows.full_rate.map(|rate| rate * 8e3);
     report.evidence.pauses = half.counts.pauses;
+    report.evidence.drained_s = seconds(half.answers.drained_time());
+    report.evidence.full_time = full_time(&parts);
     report.sentence = sentence(&report, half, base);
     report
 }
@@ -66,6 +72,18 @@ fn shares(parts: &[Part]) -> Vec<CauseShare> {
     shares.retain(|share| share.time_s > 0.0);
     shares.sort_by(|one, other| other.time_s.total_cmp(&one.time_s));
     shares
+}
+
+fn full_time(parts: &[Part]) -> FullTime {
+    let time = |sign| {
+        let found = parts.iter().filter(|part| part.full == Some(sign));
+        seconds(found.map(|part| part.time).sum())
+    };
+    FullTime {
+        queue_s: time(FullSign::Queue),
+        rate_s: time(FullSign::Rate),
+        earlier_loss_s: time(FullSign::EarlierLoss),
+    }
 }
 
 /// The predominant cause of each window, equal neighbours and short ones joined.
@@ -117,7 +135,7 @@ fn outages(found: &[Stall], base: u64) -> Vec<(f64, f64)> {
             Some((_, last, end)) if stall.begin <= end.saturating_add(base) => {
                 (*last, *end) = (stall.begin, stall.end);
             }
-            _ => chains.push((stall.begin, stall.begin, stall.end)),
+            _ => chains.push((stall.heard, stall.begin, stall.end)),
         }
     }
     let span = |&(begin, last, end): &(u64, u64, u64)| {
@@ -126,6 +144,12 @@ fn outages(found: &[Stall], base: u64) -> Vec<(f64, f64)> {
         (seconds(begin.saturating_sub(base / 2)), seconds(back))
     };
     chains.iter().map(span).collect()
+}
+
+/// The same at the receiver. Waits double, so the last one is about half of the whole.
+fn far_outages(found: &[(u64, u64)]) -> Vec<(f64, f64)> {
+    let span = |&(last, end): &(u64, u64)| (seconds(last), seconds(end - (end - last) / 8));
+    found.iter().map(span).collect()
 }
 
 fn capacity(windows: &Windows, kinds: &Kinds) -> Capacity {

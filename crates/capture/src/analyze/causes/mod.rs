@@ -18,7 +18,7 @@ mod sharing;
 mod windows;
 mod words;
 
-pub use evidence::Evidence;
+pub use evidence::{Evidence, FullTime};
 pub(crate) use find::causes;
 pub use policer::PolicerReport;
 pub use report::{Capacity, CauseReport, CauseShare, CauseSpan, StallCount};

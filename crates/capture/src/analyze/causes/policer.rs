@@ -80,12 +80,13 @@ pub(super) fn find_policer(slices: &[Slice], mss: u64, base: u64) -> Option<Poli
 
 fn loss_rate(slices: &[Slice]) -> f64 {
     let sum = |part: fn(&Slice) -> u32| slices.iter().map(part).map(f64::from).sum::<f64>();
-    sum(|slice| slice.lost) / f64::max(sum(|slice| slice.packets), 1.0)
+    sum(|slice| slice.lost) / f64::max(sum(|slice| slice.packets + slice.lost_before), 1.0)
 }
 
-/// The bytes that passed among those sent in a slice.
+/// The bytes that passed among those sent in a slice: packets lost before the capture aren't in it.
 fn passing_bytes(slice: &Slice, mss: f64) -> f64 {
-    f64::from(slice.packets.saturating_sub(slice.lost)) * mss
+    let lost = slice.lost.saturating_sub(slice.lost_before);
+    f64::from(slice.packets.saturating_sub(lost)) * mss
 }
 
 /// How well a bucket explains losses.

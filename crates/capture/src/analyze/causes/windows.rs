@@ -12,6 +12,10 @@ const NEARLY: f64 = 0.85;
 /// The longest that a window may become to collect its samples, in ns.
 const LONGEST: u64 = 1_000_000_000;
 
+/// At the receiver a round trip includes the wait for the sender's next packets, which paces two or
+/// so for an acknowledgement: as many hardly show a queue.
+const PACED: u64 = 2;
+
 /// The state of the path in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathState {
@@ -123,10 +127,18 @@ impl Windows {
             all.iter_mut().for_each(Window::hold);
         }
         let base = if overtaking(&slices) { usual(&all).unwrap_or(base) } else { base };
-        let least_queue = (base / 16).max(base.min(1_000_000));
+        let mut least_queue = (base / 16).max(base.min(1_000_000));
+        if at_receiver {
+            least_queue = least_queue.max(PACED * spacing(&all));
+        }
         let mut windows = Self { all, base, least_queue, full_rate: None, at_receiver, length };
         windows.judge();
         windows
+    }
+
+    /// Returns whether no round trips show, so that neither a queue nor its absence does.
+    pub(super) fn are_blind(&self) -> bool {
+        self.all.iter().all(|window| window.slice.near.count == 0)
     }
 
     /// Returns whether a queue stood throughout a window.
@@ -178,6 +190,12 @@ fn clip(slice: &Slice, begin: u64, end: u64) -> Option<Slice> {
     part.far_starved = scale(slice.far_starved);
     part.far_stalled = scale(slice.far_stalled);
     Some(part)
+}
+
+/// The mean time between packets while the path or the control was the limit, in ns.
+fn spacing(windows: &[Window]) -> u64 {
+    let packets: u64 = windows.iter().map(|window| u64::from(window.slice.packets)).sum();
+    windows.iter().map(Window::rest).sum::<u64>() / packets.max(1)
 }
 
 /// Returns whether reordering is so frequent that the minimum RTT belongs to a faster path.

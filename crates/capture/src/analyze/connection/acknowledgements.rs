@@ -62,6 +62,8 @@ impl HalfConnection {
         self.learn_window(segment, ack);
         self.note_loss();
         self.note_limit();
+        let open = !(self.held_back || self.outstanding.is_empty());
+        self.answers.on_acknowledgement(time, (ack > una).then_some(ack), open);
         let (una, high) = (self.una.unwrap_or(ack), self.high.unwrap_or(ack));
         self.rounds.note_ack(time, una, high, news.bytes, self.outstanding.in_flight());
         self.last_ack = time;

@@ -3,14 +3,12 @@
 use super::half_connection::{DataKind, HalfConnection, USUAL_PAYLOAD};
 use super::outstanding::{Outstanding, Sent};
 use super::stalls::InFlight;
-use super::timing::{SILENCE_NS, after};
+use super::timing::{RESPONSE_NS, SILENCE_NS, after};
 use crate::decode::{CapturedSegment, Flags};
 
 const USUAL_PACKET: u32 = 1500;
 /// Without an RTT, older arrivals count as retransmitted instead of out of order, as in Wireshark.
 const LATE_NS: u64 = 3_000_000;
-/// A sender answers an acknowledgement within this time if it waited for it.
-const RESPONSE_NS: u64 = 500_000;
 /// No sender has more bytes in flight than this.
 const FURTHEST_HOLE: u64 = 1 << 28;
 
@@ -154,6 +152,10 @@ impl HalfConnection {
         }
         let silent = segment.time.saturating_sub(self.last_data) >= SILENCE_NS;
         let first = self.outstanding.front().is_some_and(|first| first.begin >= begin);
+        if silent && first {
+            let repeated = self.outstanding.any_repeated();
+            self.answers.on_timeout(segment.time, repeated, begin, self.high.unwrap_or(end));
+        }
         let found = self.outstanding.within(begin, end);
         let (mut again, mut hole, mut duplicate) = (0, None, false);
         for index in found {
@@ -189,7 +191,7 @@ impl HalfConnection {
     /// Notes that a packet is retransmitted, the `first` of those in flight or another.
     fn note_lost(&mut self, sent: &Sent, first: bool) {
         if !sent.again {
-            self.timeline.note_loss(sent.time, self.packets(sent.length()));
+            self.timeline.note_loss(sent.time, self.packets(sent.length()), false);
         }
         if first {
             let packets = self.packets(self.outstanding.span());
@@ -213,7 +215,7 @@ impl HalfConnection {
     ) -> DataKind {
         if late {
             self.counts.repaired += packets;
-            self.timeline.note_loss(hole.time, packets);
+            self.timeline.note_loss(hole.time, packets, true);
             return DataKind::Again;
         }
         self.counts.reordered += packets;
@@ -253,6 +255,7 @@ impl HalfConnection {
         let fresh = if mark == DataKind::Again { 0 } else { bytes };
         let clocked = segment.time.saturating_sub(self.last_ack) <= RESPONSE_NS;
         self.timeline.note_departure(packets, fresh, clocked, in_flight);
+        self.answers.on_data(segment.time, fresh > 0, segment.flags.has(Flags::PSH));
         self.stalled.on_new_data();
         self.rounds.note_departure(
             segment.time,

@@ -10,6 +10,9 @@ use super::timing::after;
 /// The most advertised windows that are remembered.
 const MOST_EDGES: usize = 1 << 12;
 
+/// The most timeouts that are remembered.
+const MOST_TIMEOUTS: usize = 1000;
+
 /// The sender as seen from the receiver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FarSide {
@@ -19,6 +22,8 @@ pub(super) struct FarSide {
     edges: VecDeque<(u32, u64)>,
     /// The end that it knows.
     edge: Option<u64>,
+    /// Silences that a retransmission ended: the last data before each, and it.
+    pub(super) timeouts: Vec<(u64, u64)>,
     /// Silence that ended with a full packet, until the next packet tells what it was.
     pub(super) silence: Option<(u64, u64)>,
 }
@@ -26,6 +31,13 @@ pub(super) struct FarSide {
 impl FarSide {
     pub(super) fn sample(&mut self, rtt: u64) {
         self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8));
+    }
+
+    /// Notes that nothing came until a retransmission.
+    pub(super) fn time_out(&mut self, last: u64, time: u64) {
+        if self.timeouts.len() < MOST_TIMEOUTS {
+            self.timeouts.push((last, time));
+        }
     }
 
     /// Notes the end of an advertised window; the first with a stamp is what its echo proves.

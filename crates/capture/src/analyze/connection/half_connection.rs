@@ -7,6 +7,7 @@ use narrows_base::RangeSet;
 
 use super::counts::{Counts, Unseen};
 use super::far_side::FarSide;
+use super::frto::TimeoutAnswers;
 use super::outstanding::Outstanding;
 use super::rounds::Rounds;
 use super::stalls::Stalls;
@@ -79,6 +80,7 @@ pub(crate) struct HalfConnection {
     pub(crate) rounds: Rounds,
     pub(crate) timeline: Timeline,
     pub(crate) stalled: Stalls,
+    pub(crate) answers: TimeoutAnswers,
     pub(crate) most_in_flight: u64,
     /// Sum of bytes in flight times ns, for the mean.
     pub(super) flight_time: u128,
@@ -152,7 +154,7 @@ impl HalfConnection {
             Some(_) => Activity::Open,
         };
         if activity == Activity::Stall {
-            self.stalled.end(from, to);
+            self.stalled.end(from, to, self.last_ack);
         }
         self.timeline.pass(from, to, activity, self.outstanding.in_flight());
     }

@@ -4,6 +4,7 @@ mod acknowledgements;
 mod counts;
 mod data;
 mod far_side;
+mod frto;
 mod half_connection;
 mod outstanding;
 mod receiver_view;

@@ -8,6 +8,9 @@ const MOST: usize = 1 << 18;
 /// Beyond this number, entries are no longer split: insertion would take too long.
 const MOST_TO_SPLIT: usize = 1 << 13;
 
+/// Entries that are looked at for retransmitted ones; a sender after a timeout has fewer.
+const MOST_TO_LOOK_AT: usize = 1024;
+
 /// A range of sequence numbers sent at once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
@@ -133,6 +136,11 @@ impl Outstanding {
         let sent = &mut self.entries[index];
         self.lost -= if sent.lost { sent.length() } else { 0 };
         (sent.again, sent.lost, sent.id) = (true, false, id);
+    }
+
+    /// Returns whether any of the first entries was seen more than once.
+    pub(crate) fn any_repeated(&self) -> bool {
+        self.entries.iter().take(MOST_TO_LOOK_AT).any(|sent| sent.again)
     }
 
     /// Fills a hole.

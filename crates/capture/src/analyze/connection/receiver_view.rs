@@ -19,6 +19,11 @@ impl HalfConnection {
         self.far.srtt = self.far.srtt.or(rtt);
     }
 
+    /// When the last data before each timeout of the sender came, and the first after it.
+    pub(crate) fn far_timeouts(&self) -> &[(u64, u64)] {
+        &self.far.timeouts
+    }
+
     /// Notes an advertised window.
     pub(super) fn advertise(&mut self, segment: &CapturedSegment) {
         let Some((stamp, _)) = segment.timestamps else { return };
@@ -44,7 +49,11 @@ impl HalfConnection {
         let rtt = self.far.srtt.unwrap_or(0);
         let silence = time.saturating_sub(self.last_data);
         if let Some((from, to)) = self.far.silence.take() {
-            self.timeline.note_silence(from, to, again || silence > rtt / 2);
+            let timeout = again || silence > rtt / 2;
+            self.timeline.note_silence(from, to, timeout);
+            if timeout {
+                self.far.time_out(from.saturating_sub(rtt), to);
+            }
         }
         if self.last_data == 0 || self.zero_since.is_some() {
             return;
@@ -55,6 +64,9 @@ impl HalfConnection {
                 self.far.silence = Some((from, time));
             } else {
                 self.timeline.note_silence(from, time, again);
+                if again {
+                    self.far.time_out(self.last_data, time);
+                }
             }
         }
     }

@@ -32,6 +32,8 @@ pub enum StallReason {
 pub(crate) struct Stall {
     pub(crate) begin: u64,
     pub(crate) end: u64,
+    /// When the last acknowledgement came: probes of the sender may have left since.
+    pub(crate) heard: u64,
     pub(crate) reason: StallReason,
 }
 
@@ -49,15 +51,15 @@ pub(crate) struct InFlight {
 pub(crate) struct Stalls {
     pub(crate) done: Vec<Stall>,
     /// The one that the event of this instant ends.
-    ending: Option<(u64, u64)>,
+    ending: Option<(u64, u64, u64)>,
     /// The last stall ended with a retransmission that isn't acknowledged yet.
     repeating: bool,
 }
 
 impl Stalls {
-    /// Notes that the event at `end` is the first since `begin`.
-    pub(crate) fn end(&mut self, begin: u64, end: u64) {
-        self.ending = Some((begin, end));
+    /// Notes that the event at `end` is the first since `begin`, and the last acknowledgement.
+    pub(crate) fn end(&mut self, begin: u64, end: u64, heard: u64) {
+        self.ending = Some((begin, end, heard));
     }
 
     pub(crate) fn on_acknowledgement(&mut self, advanced: bool) {
@@ -84,10 +86,10 @@ impl Stalls {
     }
 
     fn conclude(&mut self, reason: StallReason) {
-        if let Some((begin, end)) = self.ending.take()
+        if let Some((begin, end, heard)) = self.ending.take()
             && self.done.len() < MOST
         {
-            self.done.push(Stall { begin, end, reason });
+            self.done.push(Stall { begin, end, heard: heard.min(begin), reason });
         }
     }
 }

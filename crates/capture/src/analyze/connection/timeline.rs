@@ -38,6 +38,8 @@ pub(crate) struct Slice {
     pub(crate) again: u32,
     /// Packets first sent in this slice and retransmitted later.
     pub(crate) lost: u32,
+    /// Those of them that the capture doesn't have, as they were lost before it.
+    pub(crate) lost_before: u32,
     /// Packets that arrived after later ones without being retransmitted.
     pub(crate) overtaken: u32,
     /// Packets that DSACK says arrived twice.
@@ -100,6 +102,7 @@ impl Slice {
         self.packets += next.packets;
         self.again += next.again;
         self.lost += next.lost;
+        self.lost_before += next.lost_before;
         self.overtaken += next.overtaken;
         self.spurious += next.spurious;
         self.near.append(&next.near);
@@ -179,14 +182,15 @@ impl Timeline {
         self.now.far_held += 1;
     }
 
-    /// Counts packets that were first sent at `time` as lost.
-    pub(crate) fn note_loss(&mut self, time: u64, packets: u64) {
+    /// Counts packets that were first sent at `time` as lost, `before` the capture or after it.
+    pub(crate) fn note_loss(&mut self, time: u64, packets: u64, before: bool) {
         let after = self.done.partition_point(|slice| slice.begin <= time);
         let slice = match after.checked_sub(1) {
             Some(index) if time < self.done[index].end => &mut self.done[index],
             _ => &mut self.now,
         };
         slice.lost += narrow(packets);
+        slice.lost_before += if before { narrow(packets) } else { 0 };
     }
 
     /// Notes that the sender had nothing to send between two past instants.
@@ -264,7 +268,7 @@ mod tests {
         for ms in 1..100 {
             timeline.pass(ms * 1_000_000, (ms + 1) * 1_000_000, Activity::Open, 1);
         }
-        timeline.note_loss(25_000_000, 2);
+        timeline.note_loss(25_000_000, 2, false);
         let lossy: Vec<_> = timeline.slices().filter(|slice| slice.lost > 0).collect();
         assert_eq!(lossy.len(), 1);
         assert!((lossy[0].begin..lossy[0].end).contains(&25_000_000) && lossy[0].lost == 2);

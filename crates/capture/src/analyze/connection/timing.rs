@@ -8,6 +8,8 @@ const CLOSER: u64 = 4;
 const CLOSE_NS: u64 = 100_000;
 /// The shortest stall and the upper bound of the shortest idle time: Linux's minimum RTO, in ns.
 pub(crate) const SILENCE_NS: u64 = 200_000_000;
+/// A sender answers an acknowledgement within this time if it waited for it.
+pub(super) const RESPONSE_NS: u64 = 500_000;
 /// The most timestamps of one direction that wait for their echo.
 const MOST_STAMPS: usize = 1 << 13;
 

@@ -79,7 +79,14 @@ pub(super) fn notes(summary: &Summary, backwards: u64, thinned: bool) -> Vec<Str
             )),
         }
         let most = if file.segments == 0 { usize::MAX } else { MOST_LINES };
-        let datagrams = lines(&file.pings, &file.quic, &file.udp).into_iter().take(most);
+        let datagrams = lines(
+            &file.pings,
+            &file.quic,
+            &file.udp,
+            file.decrypted.is_some_and(|[open, _]| open > 0),
+        )
+        .into_iter()
+        .take(most);
         notes.extend(datagrams.map(|line| format!("{path}: {line}")));
         if file.options_cut > 0 {
             let cut = file.options_cut;

@@ -75,6 +75,7 @@ struct Converter {
     ends: [Endpoint; 2],
     /// Bytes of the headers around a packet.
     headers: u64,
+    handshake: Option<[u64; 3]>,
     /// The largest number of each endpoint's packets that arrived at the other, plus one.
     echoes: [u32; 2],
     drafts: Vec<Draft>,
@@ -95,6 +96,7 @@ impl Converter {
             sides: [Side::new(packets(true)), Side::new(packets(false))],
             ends,
             headers: UDP_HEADERS[usize::from(v6)],
+            handshake: trace.handshake,
             echoes: [0; 2],
             drafts: Vec::new(),
         }
@@ -102,6 +104,9 @@ impl Converter {
 
     fn on_packet(&mut self, packet: &QuicPacket) {
         let from = usize::from(!packet.sent);
+        if let Some(number) = packet.heard {
+            self.echoes[1 - from] = self.echoes[1 - from].max(stamp(number));
+        }
         let mut changed = false;
         for frame in &packet.frames {
             match frame {
@@ -127,18 +132,23 @@ impl Converter {
         }
     }
 
-    /// Both ends open when the first data are sent: no round trip of a handshake is made up.
+    /// Both ends open as the handshake went, or when the first data are sent: no round trip of a
+    /// handshake is made up.
     fn open(&mut self, time: u64) {
         if !self.drafts.is_empty() {
             return;
         }
-        for from in [0, 1] {
+        let seen = self.handshake.filter(|&[_, _, reply]| reply <= time);
+        let [first, answer, reply] = seen.unwrap_or([time; 3]);
+        let answers = if seen.is_some() { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
+        for (from, time, flags) in [(0, first, Flags::SYN), (1, answer, answers)] {
             let mss = self.sides[1 - from].longest + STAMPS;
             let segment = CapturedSegment {
                 time,
                 source: self.ends[from],
                 destination: self.ends[1 - from],
-                flags: Flags::SYN,
+                ack: u32::from(flags.has(Flags::ACK)),
+                flags,
                 mss: Some(u16::try_from(mss).unwrap_or(u16::MAX)),
                 sack_permitted: true,
                 timestamps: Some((0, 0)),
@@ -147,6 +157,21 @@ impl Converter {
                 ..CapturedSegment::default()
             };
             self.drafts.push(Draft { segment, window: None });
+        }
+        if seen.is_some() {
+            let segment = CapturedSegment {
+                time: reply,
+                source: self.ends[0],
+                destination: self.ends[1],
+                seq: 1,
+                ack: 1,
+                flags: Flags::ACK,
+                timestamps: Some((0, 0)),
+                size: 40,
+                headers: 40,
+                ..CapturedSegment::default()
+            };
+            self.drafts.push(Draft { segment, window: self.sides[1].window() });
         }
     }
 

@@ -234,7 +234,7 @@ mod tests {
     fn packet(number: u64, streams: &[(u64, u64, u64)]) -> QuicPacket {
         let frame = |&(id, offset, length): &_| QuicFrame::Stream { id, offset, length };
         let frames = streams.iter().map(frame).collect();
-        QuicPacket { time: 0, sent: true, number, size: 1200, frames }
+        QuicPacket { time: 0, sent: true, number, size: 1200, frames, heard: None }
     }
 
     fn range(begin: u64, end: u64) -> Range {

@@ -36,6 +36,8 @@ pub struct QuicPacket {
     pub size: u64,
     /// The frames that matter.
     pub frames: Vec<QuicFrame>,
+    /// A packet of the other endpoint that had reached its sender, by its spin bit; none in a log.
+    pub heard: Option<u64>,
 }
 
 /// A frame.
@@ -134,6 +136,7 @@ fn packet(time: u64, sent: bool, data: &Value) -> Option<QuicEvent> {
         number: whole(&header["packet_number"])?,
         size: size.filter(|&size| size <= LONGEST_PACKET).unwrap_or(0),
         frames: frames.filter_map(frame).collect(),
+        heard: None,
     }))
 }
 

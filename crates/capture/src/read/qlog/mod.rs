@@ -30,6 +30,9 @@ pub struct QlogTrace {
     pub events: Vec<QuicEvent>,
     /// Events of all kinds.
     pub count: u64,
+    /// When the client's first packet, the server's answer and the client's next one passed; none
+    /// in a log, whose endpoint knows its round trips.
+    pub handshake: Option<[u64; 3]>,
 }
 
 /// Returns whether a file that begins with these bytes may be a qlog.
@@ -40,8 +43,8 @@ pub fn begins_like_qlog(begin: &[u8]) -> bool {
 
 impl QlogTrace {
     /// Copies the trace without its events.
-    const fn clone_head(&self) -> Self {
-        Self { connection: self.connection, server: self.server, events: Vec::new(), count: 0 }
+    fn clone_head(&self) -> Self {
+        Self { connection: self.connection, server: self.server, ..Self::default() }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod frames;
 mod protection;
+mod spin_turns;
 
 use std::collections::BTreeMap;
 
@@ -15,8 +16,10 @@ use crate::decode::{CapturedSegment, Endpoint};
 use crate::read::{QlogTrace, QuicEvent, QuicPacket};
 use frames::{Bytes, frames};
 use protection::{Protection, SUITES, Version};
+use spin_turns::SpinTurns;
 
 const LONG: u8 = 0x80;
+const SPIN: u8 = 0x20;
 /// The types of packets with a long header in version 1; those of version 2 are one higher.
 const INITIAL: u8 = 0;
 const ZERO_RTT: u8 = 1;
@@ -51,6 +54,9 @@ struct Connection {
     /// The protection of what the client and the server send.
     protections: Option<[Protection; 2]>,
     events: Vec<QuicEvent>,
+    spin: SpinTurns,
+    /// When the client's first datagram, the server's answer and the client's next one passed.
+    handshake: Vec<u64>,
 }
 
 /// A packet with a long header.
@@ -80,14 +86,14 @@ impl Decryptor {
                 match connection.open(&self.keys, &mut self.trials, sender, datagram) {
                     Some((number, payload)) => {
                         self.decrypted += 1;
-                        connection.keep(time, sender, number, datagram.len(), &payload);
+                        connection.keep(time, sender, number, datagram, &payload);
                     }
                     None => self.encrypted += 1,
                 }
                 return;
             }
             let Some(header) = long_header(datagram) else { return };
-            connection.on_long_header(sender, &header);
+            connection.on_long_header(time, sender, &header);
             datagram = &datagram[header.length.min(datagram.len())..];
         }
     }
@@ -97,7 +103,12 @@ impl Decryptor {
         let traces = self.connections.into_values().filter_map(|connection| {
             let client = connection.client?;
             let ends = [connection.ends[client], connection.ends[1 - client]];
-            let trace = QlogTrace { events: connection.events, ..QlogTrace::default() };
+            let mut events = connection.events;
+            if connection.spin.is_random() {
+                events.iter_mut().for_each(forget_spin);
+            }
+            let handshake = connection.handshake.try_into().ok();
+            let trace = QlogTrace { events, handshake, ..QlogTrace::default() };
             Some(segments_between(&trace, ends))
         });
         traces.flatten().collect()
@@ -115,12 +126,19 @@ impl Connection {
             id_lengths: [None; 2],
             protections: None,
             events: Vec::new(),
+            spin: SpinTurns::default(),
+            handshake: Vec::new(),
         }
     }
 
-    fn on_long_header(&mut self, sender: usize, header: &LongHeader) {
+    fn on_long_header(&mut self, time: u64, sender: usize, header: &LongHeader) {
         if self.client.is_none() && header.kind == INITIAL {
             self.client = Some(sender);
+        }
+        // The client sends the first and the third.
+        let turn = (self.client == Some(sender)) == self.handshake.len().is_multiple_of(2);
+        if turn && self.handshake.len() < 3 {
+            self.handshake.push(time);
         }
         self.version = header.version;
         self.id_lengths[sender] = Some(header.source_id);
@@ -167,14 +185,24 @@ impl Connection {
     }
 
     /// Keeps what a packet says, from the client's view.
-    fn keep(&mut self, time: u64, sender: usize, number: u64, size: usize, payload: &[u8]) {
+    fn keep(&mut self, time: u64, sender: usize, number: u64, packet: &[u8], payload: &[u8]) {
+        let (sent, size) = (Some(sender) == self.client, packet.len());
+        let bit = packet.first().is_some_and(|first| first & SPIN != 0);
         self.events.push(QuicEvent::Packet(QuicPacket {
             time,
-            sent: Some(sender) == self.client,
+            sent,
             number,
+            heard: self.spin.on(usize::from(!sent), number, bit),
             size: size as u64,
             frames: frames(payload),
         }));
+    }
+}
+
+/// Forgets what the spin bit seemed to show.
+const fn forget_spin(event: &mut QuicEvent) {
+    if let QuicEvent::Packet(packet) = event {
+        packet.heard = None;
     }
 }
 
