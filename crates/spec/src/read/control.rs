@@ -53,7 +53,7 @@ pub(super) fn name(
     }
     if let Some(module) = name.strip_suffix(".py") {
         let remedy = format!("\"{module}:NAME\", with the name of its class,");
-        return Err(Wrong::value(quote(name), remedy));
+        return Err(ValueProblem::value(quote(name), remedy));
     }
     let known = || CONTROLS.iter().map(|entry| entry.info.name);
     if known().any(|known| known == name) || inputs.knows(name) {
