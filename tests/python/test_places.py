@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from specimens import GOOD
+from specimens import GOOD, run_cli
 
 from narrows.cli import main
 from narrows.diff import Effect, diff
@@ -163,6 +163,19 @@ def test_shares_are_shown_in_percent(results: Path, tmp_path: Path) -> None:
     assert row.display.first == 100 * row.first <= 100.1
     assert row.display.apart.mean == 100 * row.apart.mean
     assert any(line.startswith("Utilization (%)") for line in made.lines())
+
+
+def test_a_diff_begins_with_what_each_class_gained_or_lost(tmp_path: Path) -> None:
+    two = GOOD.replace("[run]", '[[flows]]\ncca = "bbr"\n\n[run]')
+    (tmp_path / "two.toml").write_text(two)
+    for queue in ("droptail", "fq_codel"):
+        changed = ("--set", f"path.queue={queue}", "--set", "run.trials=2")
+        out = str(tmp_path / queue)
+        assert run_cli("run", str(tmp_path / "two.toml"), *changed, "--out", out) == 0
+    made = diff(tmp_path / "droptail", tmp_path / "fq_codel", tmp_path / "out")
+    metrics = [row.metric for row in headline(made.rows)]
+    assert {*metrics[:2]} == {"bbr.goodput_mbps", "cubic.goodput_mbps"}
+    assert metrics[2] == f"{metrics[0].partition('.')[0]}.share"
 
 
 def test_a_title_says_what_differs(results: Path) -> None:

@@ -104,15 +104,20 @@ def _capitalise(label: str) -> str:
 
 
 def headline(rows: Sequence[DiffRow]) -> list[DiffRow]:
-    """Returns the rows to read first: of a class, then losses, drops, utilization and fairness.
+    """Returns the rows to read first: of classes, then losses, drops, utilization and fairness.
 
-    The class is the one whose goodput changed most, relatively: its goodput, share, delay and
-    retransmits. Without a second class there is no share, and a single flow has no fairness.
+    Of the classes whose goodput changed most, relatively, it is the goodput; of the first also
+    share, delay and retransmits. Without a second class there is no share, and a single flow has no
+    fairness.
     """
     goodputs = [row for row in rows if row.metric.endswith(".goodput_mbps")]
-    most = max(goodputs, key=_relative, default=None)
-    group = "" if most is None else most.metric.rpartition(".")[0]
-    wanted = [f"{group}.{name}" for name in _HEADLINE_OF_CLASS] + list(_HEADLINE_OF_RUN)
+    changed = sorted(goodputs, key=_relative, reverse=True)[:_MOST_CLASSES]
+    group = changed[0].metric.rpartition(".")[0] if changed else ""
+    wanted = [
+        *(row.metric for row in changed),
+        *(f"{group}.{name}" for name in _HEADLINE_OF_CLASS),
+        *_HEADLINE_OF_RUN,
+    ]
     by_name = {row.metric: row for row in rows}
     found = [by_name[name] for name in wanted if name in by_name]
     return [row for row in found if not (row.change is Effect.SAME and _trivial(row))]
@@ -127,7 +132,8 @@ def _trivial(row: DiffRow) -> bool:
     return row.first == row.second == 1 and row.metric.endswith(("share", "jain"))
 
 
-_HEADLINE_OF_CLASS = ("goodput_mbps", "share", "delay_mean_ms", "retransmits")
+_MOST_CLASSES = 3
+_HEADLINE_OF_CLASS = ("share", "delay_mean_ms", "retransmits")
 _HEADLINE_OF_RUN = ("loss_rate", "drops", "utilization", "jain")
 
 
