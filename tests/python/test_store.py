@@ -20,13 +20,13 @@ from narrows.errors import StoreError
 from narrows.execute import State
 from narrows.plan import Plan, plan
 from narrows.runner import RunOutcome, execute, prepare
+from narrows.signals import defer_signals
 from narrows.store import (
     Draft,
     Result,
     RunInfo,
     RunRecord,
     default_directory,
-    defer_signals,
     find_result,
     new_result,
     open_result,

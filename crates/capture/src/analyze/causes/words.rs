@@ -85,8 +85,8 @@ fn cause(report: &CauseReport, half: &HalfConnection, base: u64) -> String {
         Cause::Timeouts => timeouts(report),
         Cause::Reordering => reordering(evidence),
         Cause::FairShare => {
-            "it had a share of a full bottleneck: its packets queued, but its rate \
-                             varied, as others used the bottleneck too or its own rate varies"
+            "it had a share of a full bottleneck: its packets queued and its rate varied, as \
+             others used the bottleneck, too, or the bottleneck's own rate varies"
                 .into()
         }
         Cause::Healthy => format!("{}: healthy", full_path(evidence)),
