@@ -134,6 +134,7 @@ locks: $(VENV)/.installed ## pin the newest versions that pyproject.toml allows
 	    $(BIN)/uv pip compile --group $$group --universal --python-version 3.11 --upgrade \
 	        --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet \
 	        -o requirements-$$group.lock > /dev/null || exit 1; \
+	    sed -i 's#$(CURDIR)/##' requirements-$$group.lock; \
 	done
 
 clean: ## remove what was built, not the results
