@@ -45,7 +45,7 @@ class MeasuredRun:
     findings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def lead(run: MeasuredRun) -> str:
+def _lead(run: MeasuredRun) -> str:
     """The sentence under the title of a measurement's page."""
     known = capacity_known(run.plan.trials[0].scenario)
     return _LEAD if known else _LEAD + _UNREACHED
@@ -64,12 +64,12 @@ def read_captures(
 def write(
     run: MeasuredRun, out: str | Path | None, command: Sequence[str], *, force: bool
 ) -> Result:
-    """Writes the results directory of captures, by default below `narrows-results`."""
+    """Writes the results directory of a measurement, by default below `narrows-results`."""
     final = Path(out) if out is not None else default_directory(run.plan)
     with new_result(final, run.plan, __version__, command, force) as draft:
         draft.add_trial(run.plan.trials[0], run.result)
         written = draft.finish(run.loaded.text, {"runs": [run.summary]})
-        write_report(written.path, Verdicts(lead=lead(run)))
+        write_report(written.path, Verdicts(lead=_lead(run)))
         return draft.publish()
 
 

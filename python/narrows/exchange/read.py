@@ -16,7 +16,7 @@ import polars as pl
 from narrows._native import MAX_NAME
 from narrows.analyze import ss_log
 from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
-from narrows.analyze.run import MeasuredRun, lead
+from narrows.analyze.run import MeasuredRun, write
 from narrows.analyze.scenario import plan_of_capture, specification
 from narrows.columns import empty
 from narrows.errors import InputError
@@ -24,13 +24,11 @@ from narrows.exchange import flent, iperf3, mahimahi, ss, table
 from narrows.exchange.measured import FileMeasurements, MeasuredFlow, check, distributions, join
 from narrows.files import reason
 from narrows.metrics import summarise
-from narrows.report import Verdicts, write_report
 from narrows.spec import CheckedSpecification, parse
 from narrows.spec.registry import ccas
 from narrows.spec.suggest import one_of
 from narrows.spec.values import spell
-from narrows.store import Result, RunInfo, RunRecord, default_directory, digest, new_result
-from narrows.version import __version__
+from narrows.store import Result, RunInfo, RunRecord, digest
 
 FORMATS = ("iperf3", "flent", "csv", "mahimahi", "ss")
 BACKEND = "import"
@@ -52,13 +50,7 @@ def import_files(
     values. Without `form` the format is recognised by the files' contents. Raises InputError for
     malformed files.
     """
-    made = read_files(files, form, overrides)
-    final = Path(out) if out is not None else default_directory(made.plan)
-    with new_result(final, made.plan, __version__, command, force) as draft:
-        draft.add_trial(made.plan.trials[0], made.result)
-        written = draft.finish(made.loaded.text, {"runs": [made.summary]})
-        write_report(written.path, Verdicts(lead=lead(made)))
-        return draft.publish()
+    return write(read_files(files, form, overrides), out, command, force=force)
 
 
 def read_files(
