@@ -85,7 +85,7 @@ def judge_bounds(
     told = _all_measured_text(held_to, named, shown)
     return Check(
         statement,
-        f"{how} {held_to.words}{f' {EQUAL}' if _same_runs.get() else ''}",
+        _rule_text(how, held_to),
         held_to.says,
         f"{told or 'nothing'}{more}{_expected_text(named, shown)}",
         combine(decision.passed for decision in decisions),
@@ -100,24 +100,27 @@ def judge_share(claim: str, check: str, statement: str, how: str, met: Sequence[
     The interval is exact (Clopper and Pearson), since equal answers leave a mean without spread.
     """
     held_to = rule(claim, check)
-    alike = _same_runs.get() and len(set(met)) == 1
-    known = list(met[:1] if alike else met)
-    level, count = _level.get(), sum(known)
+    known = _observations([float(one) for one in met])
+    level, count = _level.get(), round(sum(known))
     decision = decide_share(count, len(known), held_to.low / 100, held_to.high / 100, level)
     told = "nothing"
     if known:
         low, high = share_interval(count, len(known), level)
         told = f"{count} of {len(known)} trials ({100 * low:.0f} to {100 * high:.0f} %)"
-    shown = {"": [float(one) for one in known]}
     return Check(
         statement,
-        f"{how} {held_to.words}{f' {EQUAL}' if _same_runs.get() else ''}",
+        _rule_text(how, held_to),
         held_to.says,
-        f"{told}{_expected_text(shown, {'': decision})}",
+        f"{told}{_expected_text({'': known}, {'': decision})}",
         decision.passed,
         {"": (100 * count / len(known) if known else None, None)},
         held_to.stated,
     )
+
+
+def _rule_text(how: str, held_to: Rule) -> str:
+    """How a check is measured, when it is met, and how equal values count."""
+    return f"{how} {held_to.words}{f' {EQUAL}' if _same_runs.get() else ''}"
 
 
 def _number(values: Samples) -> tuple[float | None, float | None]:
