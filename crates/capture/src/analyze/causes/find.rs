@@ -146,7 +146,8 @@ fn outages(found: &[Stall], base: u64) -> Vec<(f64, f64)> {
     chains.iter().map(span).collect()
 }
 
-/// The same at the receiver. Waits double, so the last one is about half of the whole.
+/// Finds outages in what the receiver saw. Each wait of the sender doubles, so the last one is half
+/// of the silence, and the path came back three quarters into it.
 fn far_outages(found: &[(u64, u64)]) -> Vec<(f64, f64)> {
     let span = |&(last, end): &(u64, u64)| (seconds(last), seconds(end - (end - last) / 8));
     found.iter().map(span).collect()
