@@ -21,7 +21,7 @@ from narrows.store import CaptureOptions, open_result
 SPEC = """
 name = "cause"
 [path]
-rate = "20mbit"
+rate = "{rate}"
 rtt = "40ms"
 buffer = "{buffer}"
 {path}
@@ -46,11 +46,15 @@ CASES = {
     "fair_share": {"others": '[[flows]]\ncca = "bbr"\ncount = 2'},
 }
 
-MORE = {"equal": {"others": '[[flows]]\ncca = "cubic"'}}
+MORE = {
+    "equal": {"others": '[[flows]]\ncca = "cubic"'},
+    "slow_share": {"rate": "4mbit"} | CASES["fair_share"],
+}
+DEFAULT = {"rate": "20mbit", "buffer": "1bdp", "path": "", "flow": "", "others": ""}
 
 
 def capture(cause, directory):
-    parts = {"buffer": "1bdp", "path": "", "flow": "", "others": ""} | (CASES | MORE)[cause]
+    parts = DEFAULT | (CASES | MORE)[cause]
     spec = directory / "cause.toml"
     spec.write_text(SPEC.format(**parts))
     job = narrows.runner.prepare(spec)
@@ -95,6 +99,12 @@ def test_two_equal_flows_share_a_bottleneck_however_steady_they_are(end, tmp_pat
     flows = analyze([files / f"{end}.pcapng"], out=tmp_path / "found").findings["flows"]
     assert [flow["causes"]["first"] for flow in flows] == ["fair_share"] * 2
     assert all(flow["causes"]["capacity"]["rate_mbps"] is None for flow in flows)
+
+
+def test_a_senders_pauses_do_not_hide_the_queue_of_slow_flows_from_their_receiver(tmp_path):
+    file = capture("slow_share", tmp_path) / "receiver.pcapng"
+    flows = analyze([file], out=tmp_path / "found").findings["flows"]
+    assert [flow["causes"]["first"] for flow in flows] == ["fair_share"] * 3
 
 
 @pytest.mark.parametrize("end", ["sender", "receiver"])

@@ -1,6 +1,6 @@
 //! Episodes of loss, and what each was.
 
-use super::windows::{PathState, Window, Windows};
+use super::windows::{PathState, Vantage, Window, Windows};
 use crate::analyze::units::float;
 
 /// The nature of an episode of loss.
@@ -58,8 +58,11 @@ fn episode(windows: &Windows, begin: usize, end: usize) -> Episode {
 
 /// Most packets were lost while a queue stood, as the RTTs of their neighbours show.
 fn lost_in_queue(windows: &Windows, begin: usize, end: usize) -> bool {
-    // At the receiver an RTT includes the time for which the sender held data back.
-    let rtt = if windows.at_receiver { Window::least_rtt } else { Window::mean_rtt };
+    let rtt = match windows.vantage {
+        // An RTT includes the time for which the sender held data back.
+        Vantage::Receiver { one_way: false } => Window::least_rtt,
+        Vantage::Receiver { one_way: true } | Vantage::Sender => Window::mean_rtt,
+    };
     let waited = |at: usize| {
         let next = windows.all[at..].iter().take(2).filter_map(rtt).max();
         next.map_or(0, |rtt| rtt.saturating_sub(windows.base)) > 2 * windows.least_queue

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Cause;
 use super::episodes::{Episode, Loss};
 use super::policer::{MOST_WRONG, PolicerReport, find_policer};
-use super::windows::{PathState, Window, Windows};
+use super::windows::{PathState, Vantage, Window, Windows};
 use crate::analyze::connection::Slice;
 use crate::analyze::units::{count, float, millis};
 
@@ -216,7 +216,7 @@ fn sender_limit(windows: &Windows, plateau: &[usize], evidence: &mut Evidence) -
     evidence.plateau_bytes = flights.last().copied();
     // A capture at the receiver shows only how even flights are, not what the sender waited for.
     let even = evidence.plateau.is_some_and(|even| even >= EVEN);
-    let waited = even || clocked >= CLOCKED && !windows.at_receiver;
+    let waited = even || clocked >= CLOCKED && windows.vantage == Vantage::Sender;
     if waited { Cause::SendBuffer } else { Cause::Application }
 }
 

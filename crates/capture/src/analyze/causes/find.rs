@@ -6,7 +6,7 @@ use super::episodes::episodes;
 use super::evidence::{FullTime, Kinds, kinds};
 use super::queue_series::QueueSeries;
 use super::report::{Capacity, CauseReport, CauseShare, CauseSpan, StallCount, first_of};
-use super::windows::{Window, Windows};
+use super::windows::{Vantage, Window, Windows};
 use super::words::sentence;
 use crate::analyze::connection::{Connection, Slice, Stall, StallReason};
 use crate::analyze::units::{float, seconds};
@@ -23,13 +23,17 @@ pub(crate) fn causes(
 ) -> CauseReport {
     let unknown = |why: &str| CauseReport { sentence: why.into(), ..CauseReport::default() };
     let half = &connection.halves[from];
-    let at_receiver = vantage == "receiver";
-    let round_trip = if at_receiver { connection.beyond(1 - from) } else { half.rtts.least() };
+    let (vantage, round_trip) = if vantage == "receiver" {
+        let one_way = half.shows_one_way_delays();
+        (Vantage::Receiver { one_way }, connection.beyond(1 - from))
+    } else {
+        (Vantage::Sender, half.rtts.least())
+    };
     let Some(base) = round_trip else {
         return unknown("the capture shows no round trips of the sender");
     };
     let slices: Vec<Slice> = half.timeline.slices().copied().collect();
-    let windows = Windows::of(slices.iter(), base, at_receiver, life);
+    let windows = Windows::of(slices.iter(), base, vantage, life);
     if windows.all.is_empty() {
         return unknown("too short to tell");
     }
@@ -43,10 +47,9 @@ pub(crate) fn causes(
         shares,
         spans: spans(&parts, life),
         stalls: stalls(&half.stalled.done),
-        outages: if at_receiver {
-            far_outages(half.far_timeouts())
-        } else {
-            outages(&half.stalled.done, base)
+        outages: match vantage {
+            Vantage::Receiver { .. } => far_outages(half.far_timeouts()),
+            Vantage::Sender => outages(&half.stalled.done, base),
         },
         capacity: capacity(&windows, &kinds),
         policer: kinds.policer,

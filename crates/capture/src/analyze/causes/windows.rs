@@ -1,6 +1,6 @@
 //! A flow's slices joined into windows of about a round trip.
 
-use crate::analyze::connection::{ACTIVITIES, Activity, Slice};
+use crate::analyze::connection::{ACTIVITIES, Activity, Slice, TICK_NS};
 use crate::analyze::units::float;
 
 /// RTT samples that a window should have, so that delayed acknowledgements don't look like a queue.
@@ -13,8 +13,17 @@ const NEARLY: f64 = 0.85;
 const LONGEST: u64 = 1_000_000_000;
 
 /// At the receiver a round trip includes the wait for the sender's next packets, which paces two or
-/// so for an acknowledgement: as many hardly show a queue.
+/// so for an acknowledgement: as many hardly show a queue. One-way delays don't include it.
 const PACED: u64 = 2;
+
+/// The end of the path at which a flow was captured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Vantage {
+    #[default]
+    Sender,
+    /// With one-way delays from the sender if its clock shows them.
+    Receiver { one_way: bool },
+}
 
 /// The state of the path in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +74,7 @@ impl Window {
     }
 
     pub(super) fn mean_rtt(&self) -> Option<u64> {
-        (self.slice.near.count > 0).then(|| self.slice.near.sum / u64::from(self.slice.near.count))
+        self.slice.near.mean()
     }
 
     pub(super) fn least_rtt(&self) -> Option<u64> {
@@ -75,6 +84,15 @@ impl Window {
     /// The least queueing delay in the window.
     pub(super) fn queueing(&self, base: u64) -> Option<u64> {
         self.least_rtt().map(|rtt| rtt.saturating_sub(base))
+    }
+
+    /// Takes the round trips for the queue if they show a shorter one than one-way delays, which
+    /// clocks that drift apart lengthen.
+    fn bound_by_round_trips(&mut self) {
+        let (near, far) = (self.slice.near, self.slice.far);
+        if far.mean().is_some_and(|far| near.mean().is_none_or(|near| far < near)) {
+            self.slice.near = far;
+        }
     }
 
     /// Counts a round trip in which data filled the receive window as limited by that window.
@@ -102,7 +120,7 @@ pub(super) struct Windows {
     pub(super) least_queue: u64,
     /// Bytes per ns with a queue; `None` if there never was one.
     pub(super) full_rate: Option<f64>,
-    pub(super) at_receiver: bool,
+    pub(super) vantage: Vantage,
     /// The length that windows have unless a pause or a stall cuts them off, in ns.
     pub(super) length: u64,
 }
@@ -112,26 +130,34 @@ impl Windows {
     pub(super) fn of<'a>(
         slices: impl Iterator<Item = &'a Slice>,
         base: u64,
-        at_receiver: bool,
+        vantage: Vantage,
         (begin, end): (u64, u64),
     ) -> Self {
-        let slices: Vec<Slice> = slices
-            .filter_map(|slice| clip(slice, begin, end))
-            .map(|slice| if at_receiver { seen_from_receiver(slice) } else { slice })
-            .collect();
+        let mut slices: Vec<Slice> = slices.filter_map(|slice| clip(slice, begin, end)).collect();
+        if let Vantage::Receiver { one_way } = vantage {
+            slices.iter_mut().for_each(see_from_receiver);
+            if one_way {
+                use_one_way_delays(&mut slices, base);
+            }
+        }
         let samples: u128 = slices.iter().map(|slice| u128::from(slice.near.count)).sum();
         let apart = u128::from(end.saturating_sub(begin)) * SAMPLES / samples.max(1);
         let length = base.max(u64::try_from(apart).unwrap_or(LONGEST).min(LONGEST));
         let mut all = join(&slices, length);
-        if at_receiver {
+        if vantage != Vantage::Sender {
+            all.iter_mut().for_each(Window::bound_by_round_trips);
             all.iter_mut().for_each(Window::hold);
         }
         let base = if overtaking(&slices) { usual(&all).unwrap_or(base) } else { base };
         let mut least_queue = (base / 16).max(base.min(1_000_000));
-        if at_receiver {
-            least_queue = least_queue.max(PACED * spacing(&all));
+        match vantage {
+            Vantage::Sender => {}
+            Vantage::Receiver { one_way: true } => least_queue += TICK_NS,
+            Vantage::Receiver { one_way: false } => {
+                least_queue = least_queue.max(PACED * spacing(&all));
+            }
         }
-        let mut windows = Self { all, base, least_queue, full_rate: None, at_receiver, length };
+        let mut windows = Self { all, base, least_queue, full_rate: None, vantage, length };
         windows.judge();
         windows
     }
@@ -211,8 +237,14 @@ fn usual(windows: &[Window]) -> Option<u64> {
     rtts.get(rtts.len() / 2).copied()
 }
 
-/// A slice with the sender's state as a capture at the receiver shows it.
-fn seen_from_receiver(mut slice: Slice) -> Slice {
+/// Replaces round trips by what one-way delays say of them: `base`, and what exceeds the minimum.
+fn use_one_way_delays(slices: &mut [Slice], base: u64) {
+    let least = slices.iter().filter_map(|slice| slice.one_way.least).min().unwrap_or(0);
+    slices.iter_mut().for_each(|slice| slice.near = slice.one_way.shift(base, least));
+}
+
+/// Sets the sender's state in a slice as a capture at the receiver shows it.
+fn see_from_receiver(slice: &mut Slice) {
     let length = slice.length();
     let held = slice.time_of(Activity::Window);
     let stalled = slice.far_stalled.min(length - held);
@@ -223,10 +255,9 @@ fn seen_from_receiver(mut slice: Slice) -> Slice {
     slice.activities[Activity::Repair as usize] = repair;
     slice.starved = slice.far_starved.min(length - held - stalled);
     slice.near = slice.far;
-    let mean = slice.far.sum / u64::from(slice.far.count.max(1));
+    let mean = slice.far.mean().unwrap_or(0);
     let flight = u128::from(slice.delivered) * u128::from(mean) / u128::from(length.max(1));
     slice.flight_most = u64::try_from(flight).unwrap_or(u64::MAX);
-    slice
 }
 
 /// Joins slices until they are `length` long; those of a pause or a stall stay alone.

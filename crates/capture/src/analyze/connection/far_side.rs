@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use super::sender_clock::SenderClock;
 use super::timing::after;
 
 /// The most advertised windows that are remembered.
@@ -18,6 +19,9 @@ const MOST_TIMEOUTS: usize = 1000;
 pub(super) struct FarSide {
     /// Smoothed RTT in ns (RFC 6298), and the time of the last sample.
     pub(super) srtt: Option<u64>,
+    /// The shortest RTT, in ns.
+    pub(super) least: Option<u64>,
+    pub(super) clock: SenderClock,
     /// Ends of the advertised window that the sender doesn't know yet, by their timestamps.
     edges: VecDeque<(u32, u64)>,
     /// The end that it knows.
@@ -30,6 +34,7 @@ pub(super) struct FarSide {
 
 impl FarSide {
     pub(super) fn sample(&mut self, rtt: u64) {
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         self.srtt = Some(self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8));
     }
 

@@ -9,12 +9,14 @@ mod half_connection;
 mod outstanding;
 mod receiver_view;
 mod rounds;
+mod sender_clock;
 mod stalls;
 mod timeline;
 mod timing;
 
 pub(crate) use half_connection::{DataKind, HalfConnection};
 pub use rounds::Round;
+pub(crate) use sender_clock::TICK_NS;
 pub(crate) use stalls::Stall;
 pub use stalls::StallReason;
 pub(crate) use timeline::{ACTIVITIES, Activity, Slice};
@@ -110,6 +112,7 @@ impl Connection {
             half.on_far_rtt(rtt);
         }
         if data {
+            half.note_one_way_delay(segment);
             half.check_far_limit(segment);
         } else if segment.flags.has(Flags::ACK) {
             acks.advertise(segment);

@@ -17,6 +17,19 @@ impl HalfConnection {
     /// Uses the handshake's RTT until data give a sample.
     pub(super) fn expect_far_rtt(&mut self, rtt: Option<u64>) {
         self.far.srtt = self.far.srtt.or(rtt);
+        self.far.least = self.far.least.or(rtt);
+    }
+
+    /// Notes how long data were under way, by their sender's clock.
+    pub(super) fn note_one_way_delay(&mut self, segment: &CapturedSegment) {
+        if let Some((stamp, _)) = segment.timestamps {
+            self.timeline.note_one_way_delay(self.far.clock.delay(stamp, segment.time));
+        }
+    }
+
+    /// Returns whether the one-way delays in the timeline can be used.
+    pub(crate) fn shows_one_way_delays(&self) -> bool {
+        self.far.clock.is_usual()
     }
 
     /// When the last data before each timeout of the sender came, and the first after it.
@@ -43,13 +56,14 @@ impl HalfConnection {
 
     /// Notes a long silence before these data.
     ///
-    /// A sender whose timer expired sends one packet and waits for its acknowledgement; one whose
-    /// application has written again sends all it has.
+    /// A sender whose timer expired sends one packet and waits for its acknowledgement, for the
+    /// shortest round trip, since no queue is left; one whose application has written again sends
+    /// all it has.
     pub(super) fn note_far_silence(&mut self, time: u64, payload: u64, again: bool) {
         let rtt = self.far.srtt.unwrap_or(0);
         let silence = time.saturating_sub(self.last_data);
         if let Some((from, to)) = self.far.silence.take() {
-            let timeout = again || silence > rtt / 2;
+            let timeout = again || silence > self.far.least.unwrap_or(0) / 2;
             self.timeline.note_silence(from, to, timeout);
             if timeout {
                 self.far.time_out(from.saturating_sub(rtt), to);

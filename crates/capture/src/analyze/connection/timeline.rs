@@ -47,6 +47,8 @@ pub(crate) struct Slice {
     /// RTTs from the capture to the receiver, and from there to the sender.
     pub(crate) near: Rtts,
     pub(crate) far: Rtts,
+    /// One-way delays from the sender, above a constant of the flow.
+    pub(crate) one_way: Rtts,
     /// Bytes in flight: the maximum, and the sum over time in bytes times ns.
     pub(crate) flight_most: u64,
     pub(crate) flight_area: u128,
@@ -74,13 +76,28 @@ impl Rtts {
         self.append(&Self { count: 1, sum: rtt, least: Some(rtt) });
     }
 
-    fn append(&mut self, next: &Self) {
+    pub(crate) fn append(&mut self, next: &Self) {
         self.count += next.count;
-        self.sum += next.sum;
+        self.sum = self.sum.saturating_add(next.sum);
         self.least = match (self.least, next.least) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         };
+    }
+
+    pub(crate) fn mean(&self) -> Option<u64> {
+        (self.count > 0).then(|| self.sum / u64::from(self.count))
+    }
+
+    /// The same samples, each greater by `more` and smaller by `less`.
+    pub(crate) fn shift(&self, more: u64, less: u64) -> Self {
+        let number = u64::from(self.count);
+        let sum = self.sum.saturating_add(number.saturating_mul(more));
+        Self {
+            count: self.count,
+            sum: sum.saturating_sub(number.saturating_mul(less)),
+            least: self.least.map(|least| least.saturating_add(more).saturating_sub(less)),
+        }
     }
 }
 
@@ -107,6 +124,7 @@ impl Slice {
         self.spurious += next.spurious;
         self.near.append(&next.near);
         self.far.append(&next.far);
+        self.one_way.append(&next.one_way);
         self.flight_most = self.flight_most.max(next.flight_most);
         self.flight_area += next.flight_area;
         for (sum, more) in self.activities.iter_mut().zip(next.activities) {
@@ -175,6 +193,10 @@ impl Timeline {
 
     pub(crate) fn note_far_rtt(&mut self, rtt: u64) {
         self.now.far.add(rtt);
+    }
+
+    pub(crate) fn note_one_way_delay(&mut self, delay: u64) {
+        self.now.one_way.add(delay);
     }
 
     /// Notes that data filled the window that their sender knew.
