@@ -17,12 +17,14 @@ from specimens import GOOD, scenario_of
 from waiting import HANG_S
 
 from narrows.backends.hosts import Hosts, session
+from narrows.backends.hosts.checks import refuse_controls
 from narrows.backends.hosts.facts import Facts
 from narrows.backends.hosts.inventory import HostEntry
 from narrows.backends.hosts.measure import permit_controls
 from narrows.backends.hosts.plan import HostPlan
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.cli import main
+from narrows.errors import SpecError
 
 SHORT = ("run.duration=1200ms", "run.warmup=600ms", "path.buffer=4bdp")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "real-hosts.md"
@@ -109,15 +111,26 @@ def test_a_user_with_the_pages_line_for_sudo_needs_no_root(
     assert "missing: sudo without a password for tc\n" in capsys.readouterr().out
 
 
+FACTS = Facts(
+    kernel="6.1", machine="x86_64", root=False, processors=1, load="0",
+    controls=("reno", "bbr", "cubic"), modules=frozenset({"vegas"}), allowed=("reno", "cubic"),
+    tools=frozenset(), sudo=frozenset(), tun=True, busy=False, iperf3="", default_route=(), ssh=(),
+)  # fmt: skip
+
+
 def test_a_user_may_choose_the_controls_of_the_flows() -> None:
-    facts = Facts(
-        kernel="6.1", machine="x86_64", root=False, processors=1, load="0",
-        controls=("reno", "bbr", "cubic"), allowed=("reno", "cubic"), tools=frozenset(),
-        sudo=frozenset(), tun=True, busy=False, iperf3="", default_route=(), ssh=(),
-    )  # fmt: skip
     plan = HostPlan(HostEntry("churro1", ("eth0",)), controls={"bbr", "vegas"})
-    (change,) = permit_controls(plan, facts)
+    (change,) = permit_controls(plan, FACTS)
     setting = "net/ipv4/tcp_allowed_congestion_control"
     assert change.words == ("sysctl", setting, "reno", "bbr", "cubic", "vegas")
-    assert not [*permit_controls(plan, replace(facts, root=True))]
-    assert not [*permit_controls(replace(plan, controls={"reno"}), facts)]
+    assert not [*permit_controls(plan, replace(FACTS, root=True))]
+    assert not [*permit_controls(replace(plan, controls={"reno"}), FACTS)]
+
+
+def test_a_control_that_a_host_cannot_load_is_refused_before_anything_runs() -> None:
+    plan = HostPlan(HostEntry("churro1", ("eth0",)), controls={"bbr", "vegas"})
+    refuse_controls(plan, replace(FACTS, root=True))
+    refuse_controls(plan, replace(FACTS, sudo=frozenset({"modprobe"})))
+    for lacking in (FACTS, replace(FACTS, root=True, modules=frozenset())):
+        with pytest.raises(SpecError, match='"vegas", which the host churro1 lacks'):
+            refuse_controls(plan, lacking)

@@ -35,11 +35,10 @@ def check_scenario(scenario: Scenario) -> None:
 
 def refuse_controls(host: HostPlan, known: Facts) -> None:
     """Raises SpecError for a control that a sending host lacks and can't load."""
-    if known.root or "modprobe" in known.sudo:
-        return
-    for lacking in sorted(host.controls - set(known.controls)):
+    usable = known.usable_controls()
+    for lacking in sorted(host.controls - usable):
         found = f'"{lacking}", which the host {host.entry.ssh} lacks'
-        raise SpecError.at("flows.cca", found, one_of(lacking, known.controls))
+        raise SpecError.at("flows.cca", found, one_of(lacking, sorted(usable)))
 
 
 def refuse_packets(scenario: Scenario, plan: RunPlan, facts: Mapping[str, Facts]) -> None:

@@ -40,8 +40,8 @@ class Interface:
 class Facts:
     """The facts about a host.
 
-    `allowed` are the controls that users other than root may choose, `sudo` the programs that the
-    user may call as root.
+    `modules` are the controls that can be loaded, `allowed` those that users other than root may
+    choose, `sudo` the programs that the user may call as root.
     """
 
     kernel: str
@@ -50,6 +50,7 @@ class Facts:
     processors: int
     load: str
     controls: tuple[str, ...]
+    modules: frozenset[str]
     allowed: tuple[str, ...]
     tools: frozenset[str]
     sudo: frozenset[str]
@@ -70,6 +71,11 @@ class Facts:
     def missing_rights(self) -> list[str]:
         """Returns the programs that sudo should allow and doesn't."""
         return [] if self.root else [name for name in ROOT if name not in self.sudo]
+
+    def usable_controls(self) -> frozenset[str]:
+        """Returns the controls that are there or can be loaded."""
+        may_load = self.root or "modprobe" in self.sudo
+        return self.modules.union(self.controls) if may_load else frozenset(self.controls)
 
     def find_exposed(self, entry: HostEntry) -> list[str]:
         """Returns test interfaces that carry the default route or ssh, unless allowed."""
@@ -93,6 +99,7 @@ def read_facts(session: Session, entry: HostEntry) -> Facts:
         processors=number("processors"),
         load=single.get("load", "?"),
         controls=tuple(single.get("controls", "").split()),
+        modules=frozenset(several.get("module", ())),
         allowed=tuple(single.get("allowed", "").split()),
         tools=frozenset(several.get("tool", ())),
         sudo=frozenset(several.get("sudo", ())),

@@ -379,6 +379,8 @@ facts() {
     echo "| load $(cut -d ' ' -f 1-3 /proc/loadavg)"
     echo "| controls $(sysctl -n net.ipv4.tcp_available_congestion_control 2> /dev/null)"
     echo "| allowed $(sysctl -n net.ipv4.tcp_allowed_congestion_control 2> /dev/null)"
+    find "/lib/modules/$(uname -r)" -name 'tcp_*.ko*' ! -name 'tcp_diag.*' 2> /dev/null |
+        sed 's|.*/tcp_\([^.]*\).*|\| module \1|'
     for each in tc ip ethtool sysctl timeout setsid flock diff iperf3 netperf; do
         command -v "$each" > /dev/null 2>&1 && echo "| tool $each"
     done
