@@ -114,6 +114,7 @@ def test_a_policer_is_measured(end, tmp_path):
     assert causes["first"] == "policer"
     policer = causes["policer"]
     assert policer["rate_mbps"] == pytest.approx(4 * 1448 / 1500, rel=0.15)
+    assert policer["burst_bytes"] == pytest.approx(100e3 * 1448 / 1500, rel=0.1)
 
 
 def test_terminal_table_and_figure_have_the_causes(tmp_path, capsys):
@@ -137,6 +138,7 @@ def test_terminal_table_and_figure_have_the_causes(tmp_path, capsys):
         ("application", "sender"),
         ("timeouts", "sender"),
         ("healthy", "receiver"),
+        ("application", "receiver"),
         ("timeouts", "receiver"),
     ],
 )

@@ -94,6 +94,7 @@ pub(super) fn kinds(
     slices: &[Slice],
     mss: u64,
     plateau: &[usize],
+    from_start: bool,
 ) -> Kinds {
     let mut evidence = Evidence { episodes: tally(episodes), ..Evidence::default() };
     let mean_rtts = windows.all.iter().filter_map(Window::mean_rtt);
@@ -103,7 +104,8 @@ pub(super) fn kinds(
     let full: Vec<&Window> =
         windows.all.iter().filter(|window| window.state == PathState::Full).collect();
     let loss = no_queue_loss(windows, &mut evidence);
-    let fitted = find_policer(&without_queue(slices, windows, episodes), mss, windows.base);
+    let part = without_queue(slices, windows, episodes);
+    let fitted = find_policer(&part, mss, windows.base, from_start.then_some(slices));
     evidence.unlike_policer = fitted.map(|policer| policer.wrong);
     evidence.loss_without_queue = loss_without_queue(windows, episodes);
     evidence.regularity = spread_of_distances(windows, episodes);

@@ -38,7 +38,8 @@ pub(crate) fn causes(
         return unknown("too short to tell");
     }
     let (episodes, plateau) = (episodes(&windows), plateau(&windows));
-    let kinds = kinds(&windows, &episodes, &slices, half.mss.unwrap_or(1448), &plateau);
+    let (mss, from_start) = (half.mss.unwrap_or(1448), connection.handshake_seen());
+    let kinds = kinds(&windows, &episodes, &slices, mss, &plateau, from_start);
     let parts = assign(&windows, &episodes, &plateau, &kinds);
     let shares = shares(&parts);
     let mut report = CauseReport {

@@ -27,6 +27,9 @@ const SAME_RATE: f64 = 1.1;
 const HEAVY: f64 = 0.04;
 /// Buckets whose contradictions differ by less explain losses equally well.
 const EQUAL: f64 = 0.02;
+/// Within as many minimum RTTs the acknowledgement of what preceded a loss arrives, if no deep queue
+/// delays it.
+const ANSWERED: u64 = 4;
 /// Packets by which a level may be off, as the order within a slice is unknown.
 const SLACK: f64 = 2.0;
 
@@ -49,7 +52,16 @@ struct Bucket {
 }
 
 /// The policer that explains the losses in `slices` best.
-pub(super) fn find_policer(slices: &[Slice], mss: u64, base: u64) -> Option<PolicerReport> {
+///
+/// `whole` has the slices with all losses if they begin with the connection: the bucket was full
+/// then, so its size shows. Otherwise the size is that of the bucket that explains the losses, which
+/// can be several times too small: it hardly matters while the bucket is nearly empty.
+pub(super) fn find_policer(
+    slices: &[Slice],
+    mss: u64,
+    base: u64,
+    whole: Option<&[Slice]>,
+) -> Option<PolicerReport> {
     let first = slices.iter().position(|slice| slice.lost > 0)?;
     let last = slices.iter().rposition(|slice| slice.lost > 0)?;
     let part = &slices[first..=last];
@@ -75,7 +87,24 @@ pub(super) fn find_policer(slices: &[Slice], mss: u64, base: u64) -> Option<Poli
         one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.total_cmp(&other.2))
     };
     let (fit, best) = telling.min_by(better)?;
-    Some(PolicerReport { rate_mbps: best.rate * 8e3, burst_bytes: best.size, wrong: fit.wrong })
+    let known = slices[first].end.saturating_add(base.saturating_mul(ANSWERED));
+    let begin = |slice: &&Slice| slice.begin < known;
+    let full = whole.map_or(0.0, |whole| drain(whole.iter().take_while(begin), best.rate));
+    let burst_bytes = full.max(best.size);
+    Some(PolicerReport { rate_mbps: best.rate * 8e3, burst_bytes, wrong: fit.wrong })
+}
+
+/// The most bytes that were taken out of a bucket that was full before these slices.
+///
+/// What is delivered has passed it, at the distances that the path before it allows.
+fn drain<'a>(slices: impl Iterator<Item = &'a Slice>, rate: f64) -> f64 {
+    let mut level: f64 = 0.0;
+    let mut most: f64 = 0.0;
+    for slice in slices {
+        level = f64::max(level + float(slice.delivered) - rate * float(slice.length()), 0.0);
+        most = most.max(level);
+    }
+    most
 }
 
 fn loss_rate(slices: &[Slice]) -> f64 {
