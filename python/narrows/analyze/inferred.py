@@ -93,9 +93,7 @@ def ends(flow: Flow) -> Iterator[str]:
     mbps = flow["goodput_mbps"]
     if not flow["rtt_ms"]["mean"] or not mbps:
         return
-    # A capture away from the sender shows only the minimum of its RTTs.
-    rtt_ms = max(flow["rtt_ms"]["mean"], flow["to_receiver_ms"] + (flow["to_sender_ms"] or 0.0))
-    held = f'receive_window = "{max(round(mbps * rtt_ms * 125), 2 * PACKET_BYTES)}b"'
+    held = f'receive_window = "{max(round(mbps * _rtt_ms(flow) * 125), 2 * PACKET_BYTES)}b"'
     if matters(flow, "receiver_window"):
         most = flow["window"]["max_bytes"]
         yield f"{held} # the average in flight; the largest window was {most} bytes"
@@ -106,21 +104,41 @@ def ends(flow: Flow) -> Iterator[str]:
         yield f"{held} # in place of the window that reordering left: the average in flight"
 
 
+def _rtt_ms(flow: Flow) -> float:
+    """The sender's mean RTT; a capture away from it shows only the minimum."""
+    least = (flow["to_receiver_ms"] or 0.0) + (flow["to_sender_ms"] or 0.0)
+    return max(flow["rtt_ms"]["mean"] or 0.0, least)
+
+
 def workload(flow: Flow) -> str | None:
     """The line that describes an application that pauses: the same pieces at equal intervals."""
     if not matters(flow, "application") or not flow["goodput_mbps"]:
         return None
     life_s, pauses = flow["end_s"] - flow["start_s"], flow["causes"]["evidence"]["pauses"]
-    # An application that writes again before everything is acknowledged shows by its bursts.
-    pieces = pauses if pauses >= FEWEST_PAUSES else flow["bursts"]["count"]
-    period_s = life_s / pieces if pieces >= FEWEST_PAUSES else STREAM_S
+    payload = flow["goodput_mbps"] * life_s * 1e6
+    if pauses >= FEWEST_PAUSES:
+        piece_s = (life_s - _paused_s(flow)) / (pauses + 1)
+        return f"{_player(payload / (pauses + 1), (life_s - piece_s) / pauses)} # {pauses} pauses"
+    # An application that writes again before everything is acknowledged shows by its bursts, unless
+    # the path has spread them.
+    bursts = flow["bursts"]["count"] if flow["vantage"] == "sender" else 0
+    period_s = life_s / bursts if bursts >= FEWEST_PAUSES else STREAM_S
     # The player asks for a chunk once it has the last one.
-    period_s = max(period_s, CHUNK_RTTS * (flow["rtt_ms"]["mean"] or 0.0) / 1e3)
+    period_s = max(period_s, CHUNK_RTTS * _rtt_ms(flow) / 1e3)
+    # It fills its buffer of two chunks at once.
+    return _player(payload / (life_s / period_s + 1.5), period_s)
+
+
+def _paused_s(flow: Flow) -> float:
+    shares = flow["causes"]["shares"]
+    return float(sum(share["time_s"] for share in shares if share["cause"] == "application"))
+
+
+def _player(chunk_bits: float, period_s: float) -> str:
+    """A player that fetches chunks one by one, each at its time whether or not the path is slow."""
     period_us = max(round(period_s * 1e6), 1000)
-    # The player fills its buffer of two chunks at once.
-    mbps = flow["goodput_mbps"] * life_s / (life_s + 1.5 * period_s)
-    rate = f"{round(mbps * 1e6)}bit"
+    rate = max(round(chunk_bits / period_us * 1e6), 1)
     return (
-        f'workload = {{ kind = "video", bitrate = "{rate}", chunk = "{period_us}us", '
-        f'buffer = "{2 * period_us}us" }} # {pauses} pauses'
+        f'workload = {{ kind = "video", bitrate = "{rate}bit", '
+        f'chunk = "{period_us}us", buffer = "{2 * period_us}us" }}'
     )

@@ -58,7 +58,10 @@ pub(crate) fn causes(
         queue: QueueSeries::of(&windows, life),
     };
     report.evidence.full_rate_mbps = windows.full_rate.map(|rate| rate * 8e3);
-    report.evidence.pauses = half.counts.pauses;
+    report.evidence.pauses = match vantage {
+        Vantage::Receiver { .. } => half.far_pauses(),
+        Vantage::Sender => half.counts.pauses,
+    };
     report.evidence.drained_s = seconds(half.answers.drained_time());
     report.evidence.full_time = full_time(&parts);
     report.sentence = sentence(&report, half, base);

@@ -26,6 +26,8 @@ pub(super) struct FarSide {
     edges: VecDeque<(u32, u64)>,
     /// The end that it knows.
     edge: Option<u64>,
+    /// Silences that new data ended.
+    pub(super) pauses: u64,
     /// Silences that a retransmission ended: the last data before each, and it.
     pub(super) timeouts: Vec<(u64, u64)>,
     /// Silence that ended with a full packet, until the next packet tells what it was.

@@ -32,6 +32,11 @@ impl HalfConnection {
         self.far.clock.is_usual()
     }
 
+    /// The number of silences that new data ended.
+    pub(crate) fn far_pauses(&self) -> u64 {
+        self.far.pauses
+    }
+
     /// When the last data before each timeout of the sender came, and the first after it.
     pub(crate) fn far_timeouts(&self) -> &[(u64, u64)] {
         &self.far.timeouts
@@ -67,6 +72,8 @@ impl HalfConnection {
             self.timeline.note_silence(from, to, timeout);
             if timeout {
                 self.far.time_out(from.saturating_sub(rtt), to);
+            } else {
+                self.far.pauses += 1;
             }
         }
         if self.last_data == 0 || self.zero_since.is_some() {
@@ -80,6 +87,8 @@ impl HalfConnection {
                 self.timeline.note_silence(from, time, again);
                 if again {
                     self.far.time_out(self.last_data, time);
+                } else {
+                    self.far.pauses += 1;
                 }
             }
         }
