@@ -119,6 +119,9 @@ def workload(flow: Flow) -> str | None:
     if pauses >= FEWEST_PAUSES:
         piece_s = (life_s - _paused_s(flow)) / (pauses + 1)
         return f"{_player(payload / (pauses + 1), (life_s - piece_s) / pauses)} # {pauses} pauses"
+    if flow["causes"]["first"] != "application":
+        # What limits the flow keeps the application waiting, too.
+        return None
     # An application that writes again before everything is acknowledged shows by its bursts, unless
     # the path has spread them.
     bursts = flow["bursts"]["count"] if flow["vantage"] == "sender" else 0
