@@ -27,8 +27,6 @@ PATTERN = {"rust": "*.rs", "python": "*.py"}
 CODE = {"rust": ("crates/*/src",), "python": ("python/narrows",)}
 HELPERS = {"rust": ("crates/*/tests",), "python": ("tests/python", "tools", "studies")}
 """Tests, studies and tools, where only participles and phrases are looked for."""
-UNCHECKED = ("crates/capture/",)
-"""Code whose types may still be named by a participle."""
 ADAPTERS = ("crates/control", "crates/python", "crates/wasm", "python/narrows/api")
 """Code that presents the types of other code under their names."""
 EXAMPLES = "test_check_words.py"
@@ -78,14 +76,14 @@ def counts(root: Path, rules: Mapping[str, Mapping[str, str]]) -> Counts:
         types, presented = Counter[str](), set[tuple[str, str]]()
         for file in sources(root, language):
             text = file.read_text(encoding="utf-8")
-            names = names_in(file, text, language, root)
+            names = names_in(text, language)
             found["participles"].update(participles(names, rules["functions"]))
             types.update(types_in(file, text, language, presented, root))
             found["words"].update(parts(file, text) & rules["words"].keys())
             prose.append(text)
         for file in files_of(root, HELPERS[language], PATTERN[language]):
             text = file.read_text(encoding="utf-8")
-            names = names_in(file, text, language, root)
+            names = names_in(text, language)
             found["participles"].update(participles(names, rules["functions"]))
             prose.append(text)
         shared = {f"{language} {name}": count for name, count in types.items() if count > 1}
@@ -96,12 +94,9 @@ def counts(root: Path, rules: Mapping[str, Mapping[str, str]]) -> Counts:
     return found
 
 
-def names_in(file: Path, text: str, language: str, root: Path) -> list[str]:
+def names_in(text: str, language: str) -> list[str]:
     """Returns the names of the functions and types of a file."""
-    names = FUNCTION[language].findall(text)
-    if not file.relative_to(root).as_posix().startswith(UNCHECKED):
-        names += ANY_TYPE[language].findall(text)
-    return names
+    return FUNCTION[language].findall(text) + ANY_TYPE[language].findall(text)
 
 
 def types_in(

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
 use narrows_capture::write::{
-    CaptureOptions, Captures, FlowInfo, IpVersion, QlogForm, Qlogs, Written,
+    CaptureFile, CaptureOptions, Captures, FlowInfo, IpVersion, QlogForm, Qlogs,
 };
 use narrows_spec::scenario::{Flow, Scenario};
 use serde::Deserialize;
@@ -58,9 +58,9 @@ fn flow_info(flow: &Flow) -> FlowInfo {
 }
 
 /// Ends the files; returns their names and packets.
-pub fn finish((pcap, qlog): RunCaptures) -> io::Result<Vec<Written>> {
+pub fn finish((pcap, qlog): RunCaptures) -> io::Result<Vec<CaptureFile>> {
     let packets = pcap.map_or(Ok(Vec::new()), Captures::finish)?;
-    let mut written: Vec<Written> = packets.into_iter().map(|(written, _)| written).collect();
+    let mut written: Vec<CaptureFile> = packets.into_iter().map(|(written, _)| written).collect();
     written.extend(qlog.map_or(Ok(Vec::new()), Qlogs::finish)?);
     Ok(written)
 }

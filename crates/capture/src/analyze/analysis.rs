@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::error::AnalyzeError;
-use super::flows::{Clocked, FinishedFlows};
+use super::flows::{CaptureFlows, FinishedFlows};
 use super::input::{FileReport, Segments, Source, nothing, open};
 use super::output::{Analysis, outcome};
 use super::path::{PathPoints, PathTransits};
@@ -58,31 +58,31 @@ fn from(
     options: &AnalysisOptions,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Analysis, AnalyzeError> {
-    let mut watched = Watched { count: 0, watch };
+    let mut timer = WatchTimer { count: 0, watch };
     if let Some(points) = PathPoints::of(sources)? {
-        return several(&points, options, &mut watched);
+        return several(&points, options, &mut timer);
     }
-    let mut clocked = Clocked::new(options.packets, None);
+    let mut capture = CaptureFlows::new(options.packets, None);
     let mut files = Vec::new();
     for segments in in_order(sources)? {
         let mut segments = segments;
         while let Some(segment) = segments.next_segment() {
-            watched.tick()?;
-            clocked.on(segment);
+            timer.tick()?;
+            capture.on(segment);
         }
         files.push(segments.report);
     }
     usable(&files)?;
-    Ok(outcome(FinishedFlows::of(clocked), files, Vec::new()))
+    Ok(outcome(FinishedFlows::of(capture), files, Vec::new()))
 }
 
 /// The watcher, and when to call it.
-struct Watched<'a> {
+struct WatchTimer<'a> {
     count: u64,
     watch: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
 }
 
-impl Watched<'_> {
+impl WatchTimer<'_> {
     #[inline]
     fn tick(&mut self) -> Result<(), AnalyzeError> {
         self.count += 1;
@@ -125,7 +125,7 @@ fn usable(files: &[FileReport]) -> Result<(), AnalyzeError> {
 fn several(
     points: &PathPoints,
     options: &AnalysisOptions,
-    watched: &mut Watched<'_>,
+    timer: &mut WatchTimer<'_>,
 ) -> Result<Analysis, AnalyzeError> {
     let mut inputs = points.files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let take = |inputs: &mut [Segments], file: usize| {
@@ -134,20 +134,20 @@ fn several(
     let mut next: Vec<_> = (0..inputs.len()).map(|file| take(&mut inputs, file)).collect();
     let last = inputs.len() - 1;
     let origin = next.iter().flatten().map(|segment| segment.time).min();
-    let mut clocked = [(), ()].map(|()| Clocked::new(options.packets, origin));
+    let mut captures = [(), ()].map(|()| CaptureFlows::new(options.packets, origin));
     let mut transits = PathTransits::between(inputs.len());
     while let Some(file) = earliest(&next, points) {
-        watched.tick()?;
+        timer.tick()?;
         let following = take(&mut inputs, file);
         let segment = std::mem::replace(&mut next[file], following).expect("the earliest one");
         let since =
             CapturedSegment { time: segment.time.saturating_sub(origin.unwrap_or(0)), ..segment };
         transits.on(&since, file, last, points.ascends(&segment));
         if file == 0 || file == last {
-            clocked[usize::from(file == last)].on(segment);
+            captures[usize::from(file == last)].on(segment);
         }
     }
-    let [one, other] = clocked.map(FinishedFlows::of);
+    let [one, other] = captures.map(FinishedFlows::of);
     let files: Vec<FileReport> = inputs.into_iter().map(|input| input.report).collect();
     usable(&files)?;
     let notes = points.notes(&transits);

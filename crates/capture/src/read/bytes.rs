@@ -8,7 +8,7 @@ const CHUNK: usize = 256 * 1024;
 /// A buffer over an input that returns whole blocks as slices.
 ///
 /// It grows only as data arrive: a length claimed by a file reserves nothing.
-pub(super) struct Buffered {
+pub(super) struct BlockBuffer {
     input: Box<dyn Read + Send>,
     held: Vec<u8>,
     begin: usize,
@@ -19,7 +19,7 @@ pub(super) struct Buffered {
     ended: bool,
 }
 
-impl Buffered {
+impl BlockBuffer {
     pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
         Self { input, held: Vec::new(), begin: 0, last: 0, passed: 0, ended: false }
     }
@@ -92,7 +92,7 @@ impl Buffered {
 }
 
 /// For gzip, which reads again the bytes seen by lookahead.
-impl Read for Buffered {
+impl Read for BlockBuffer {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let there = self.peek(into.len().min(CHUNK))?;
         let count = there.len();

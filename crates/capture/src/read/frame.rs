@@ -16,7 +16,7 @@ pub struct Frame<'a> {
 }
 
 /// A frame within the block taken last.
-pub(super) struct Found {
+pub(super) struct FrameInBlock {
     pub(super) time: Option<u64>,
     pub(super) link: u16,
     pub(super) length: u32,

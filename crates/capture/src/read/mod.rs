@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use bytes::Buffered;
+use bytes::BlockBuffer;
 use flate2::read::MultiGzDecoder;
 
 pub use frame::{Frame, OpenError};
@@ -60,10 +60,10 @@ impl Content {
 }
 
 /// The input, decompressed if it is gzipped.
-fn unpack(input: Box<dyn Read + Send>) -> io::Result<Buffered> {
-    let mut input = Buffered::new(input);
+fn unpack(input: Box<dyn Read + Send>) -> io::Result<BlockBuffer> {
+    let mut input = BlockBuffer::new(input);
     if input.peek(2)?.starts_with(&[0x1f, 0x8b]) {
-        input = Buffered::new(Box::new(MultiGzDecoder::new(input)));
+        input = BlockBuffer::new(Box::new(MultiGzDecoder::new(input)));
     }
     Ok(input)
 }
@@ -75,7 +75,7 @@ enum Format {
 
 /// Reads a capture frame by frame.
 pub struct Reader {
-    input: Buffered,
+    input: BlockBuffer,
     format: Format,
     problem: Option<String>,
     dropped: u64,
@@ -90,7 +90,7 @@ impl Reader {
         Self::from_unpacked(unpack(input)?)
     }
 
-    fn from_unpacked(mut input: Buffered) -> Result<Self, OpenError> {
+    fn from_unpacked(mut input: BlockBuffer) -> Result<Self, OpenError> {
         let begin = match input.peek(4) {
             Ok(begin) => begin.to_vec(),
             Err(error) => return Err(OpenError::Header(error.to_string())),

@@ -1,8 +1,8 @@
 //! The older format: draft-ietf-opsawg-pcap.
 
 use super::byte_order::Order;
-use super::bytes::Buffered;
-use super::frame::{Found, OpenError};
+use super::bytes::BlockBuffer;
+use super::frame::{FrameInBlock, OpenError};
 
 /// No card delivers a longer frame; tcpdump's own limit is a quarter of this.
 pub(super) const LONGEST_FRAME: u32 = 1 << 20;
@@ -20,7 +20,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn read(input: &mut Buffered, begin: &[u8]) -> Result<Self, OpenError> {
+    pub(super) fn read(input: &mut BlockBuffer, begin: &[u8]) -> Result<Self, OpenError> {
         let (order, unit, record) = match begin {
             [0xd4, 0xc3, 0xb2, 0xa1] => (Order::Little, 1000, 16),
             [0xa1, 0xb2, 0xc3, 0xd4] => (Order::Big, 1000, 16),
@@ -42,7 +42,7 @@ impl Header {
     }
 
     #[inline]
-    pub(super) fn next(&self, input: &mut Buffered) -> Result<Option<Found>, String> {
+    pub(super) fn next(&self, input: &mut BlockBuffer) -> Result<Option<FrameInBlock>, String> {
         let at = input.offset();
         let head = input.peek(self.record).map_err(|error| format!("byte {at}: {error}"))?;
         if head.is_empty() {
@@ -62,6 +62,6 @@ impl Header {
         }
         input.take(record + kept);
         let time = u64::from(seconds) * 1_000_000_000 + u64::from(fraction) * self.unit;
-        Ok(Some(Found { time: Some(time), link: self.link, length, offset: record, kept }))
+        Ok(Some(FrameInBlock { time: Some(time), link: self.link, length, offset: record, kept }))
     }
 }

@@ -1,8 +1,8 @@
 //! The newer format: draft-ietf-opsawg-pcapng.
 
 use super::byte_order::Order;
-use super::bytes::Buffered;
-use super::frame::Found;
+use super::bytes::BlockBuffer;
+use super::frame::FrameInBlock;
 use super::pcap::LONGEST_FRAME;
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -46,7 +46,7 @@ pub(super) struct Section {
 
 impl Section {
     /// Reads the section header with which a file must begin.
-    pub(super) fn begin(&mut self, input: &mut Buffered) -> Result<(), String> {
+    pub(super) fn begin(&mut self, input: &mut BlockBuffer) -> Result<(), String> {
         let (kind, length) = self.head(input)?.ok_or("nothing in it")?;
         if kind != SECTION {
             return Err(format!("a block of type {kind:#x} instead of a section"));
@@ -57,9 +57,9 @@ impl Section {
 
     pub(super) fn next(
         &mut self,
-        input: &mut Buffered,
+        input: &mut BlockBuffer,
         dropped: &mut u64,
-    ) -> Result<Option<Found>, String> {
+    ) -> Result<Option<FrameInBlock>, String> {
         loop {
             let at = input.offset();
             let Some((kind, length)) = self.head(input).map_err(|e| format!("byte {at}: {e}"))?
@@ -85,7 +85,7 @@ impl Section {
 
     /// The type and length of the next block; a section's head sets the byte order.
     #[inline]
-    fn head(&mut self, input: &mut Buffered) -> Result<Option<(u32, u32)>, String> {
+    fn head(&mut self, input: &mut BlockBuffer) -> Result<Option<(u32, u32)>, String> {
         let head = input.peek(FRAME_OF_BLOCK).map_err(|error| error.to_string())?;
         if head.is_empty() {
             return Ok(None);
@@ -110,7 +110,7 @@ impl Section {
         Ok(Some((kind, length)))
     }
 
-    fn pass(input: &mut Buffered, length: u32) -> Result<(), String> {
+    fn pass(input: &mut BlockBuffer, length: u32) -> Result<(), String> {
         match input.skip(u64::from(length)) {
             Ok(true) => Ok(()),
             Ok(false) => Err(format!("the file ends within a block of {length} bytes")),
@@ -120,7 +120,7 @@ impl Section {
 
     /// Takes a whole block whose two lengths agree.
     #[inline]
-    fn block<'a>(&self, input: &'a mut Buffered, length: u32) -> Result<&'a [u8], String> {
+    fn block<'a>(&self, input: &'a mut BlockBuffer, length: u32) -> Result<&'a [u8], String> {
         if length > LONGEST_BLOCK {
             return Err(format!("a block that claims {length} bytes"));
         }
@@ -140,10 +140,10 @@ impl Section {
     #[inline]
     fn read_block(
         &mut self,
-        input: &mut Buffered,
+        input: &mut BlockBuffer,
         kind: u32,
         length: u32,
-    ) -> Result<Option<Found>, String> {
+    ) -> Result<Option<FrameInBlock>, String> {
         let order = self.order;
         let block = self.block(input, length)?;
         match kind {
@@ -173,7 +173,7 @@ impl Section {
 
     /// An enhanced packet, or the obsolete one, whose interface is half as long.
     #[inline]
-    fn packet(&self, block: &[u8], kind: u32) -> Result<Found, String> {
+    fn packet(&self, block: &[u8], kind: u32) -> Result<FrameInBlock, String> {
         const BODY: usize = 28;
         if block.len() < BODY + 4 {
             return Err(format!("a packet in a block of {} bytes", block.len()));
@@ -190,10 +190,10 @@ impl Section {
             return Err(format!("{kept} bytes of a packet in a block of {}", block.len()));
         }
         let time = Some(nanos(u64::from(high) << 32 | u64::from(low), interface));
-        Ok(Found { time, link: interface.link, length, offset: BODY, kept })
+        Ok(FrameInBlock { time, link: interface.link, length, offset: BODY, kept })
     }
 
-    fn simple(&self, block: &[u8]) -> Result<Option<Found>, String> {
+    fn simple(&self, block: &[u8]) -> Result<Option<FrameInBlock>, String> {
         const BODY: usize = 12;
         let interface = self.interfaces.first().ok_or("a packet before any interface")?;
         if block.len() < BODY + 4 {
@@ -202,7 +202,7 @@ impl Section {
         let length = self.order.u32(block, 8);
         let snap = if interface.snap == 0 { u32::MAX } else { interface.snap };
         let kept = (length.min(snap) as usize).min(block.len() - BODY - 4);
-        Ok(Some(Found { time: None, link: interface.link, length, offset: BODY, kept }))
+        Ok(Some(FrameInBlock { time: None, link: interface.link, length, offset: BODY, kept }))
     }
 }
 

@@ -8,6 +8,6 @@ mod qlog;
 mod wire;
 
 pub use addresses::{Address, ConnectionEnds, IpVersion, ends};
-pub use points::{CaptureOptions, Captures, Written};
+pub use points::{CaptureFile, CaptureOptions, Captures};
 pub use qlog::{QlogForm, Qlogs};
 pub use wire::FlowInfo;

@@ -27,7 +27,7 @@ pub struct CaptureOptions {
 
 /// A finished file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct CaptureFile {
     /// Its name in the directory.
     pub file: String,
     /// Packets, or events.
@@ -93,12 +93,12 @@ impl<W: Write> Captures<W> {
     ///
     /// # Errors
     /// The first error of the whole capture.
-    pub fn finish(self) -> io::Result<Vec<(Written, W)>> {
+    pub fn finish(self) -> io::Result<Vec<(CaptureFile, W)>> {
         if let Some(error) = self.trouble {
             return Err(error);
         }
         let end = |(point, file): (Point, PcapngWriter<W>)| {
-            let written = Written { file: file_name(point), records: file.packets() };
+            let written = CaptureFile { file: file_name(point), records: file.packets() };
             Ok((written, file.finish(0)?))
         };
         Point::ALL.into_iter().zip(self.files).map(end).collect()

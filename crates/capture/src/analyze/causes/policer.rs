@@ -96,7 +96,7 @@ pub(super) fn find_policer(
 
 /// The most bytes that were taken out of a bucket that was full before these slices.
 ///
-/// What is delivered has passed it, at the distances that the path before it allows.
+/// Delivered bytes have passed it, at the distances that the path before it allows.
 fn drain<'a>(slices: impl Iterator<Item = &'a Slice>, rate: f64) -> f64 {
     let mut level: f64 = 0.0;
     let mut most: f64 = 0.0;

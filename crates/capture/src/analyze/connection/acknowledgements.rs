@@ -1,7 +1,7 @@
 //! The acknowledgements of one direction.
 
 use super::half_connection::HalfConnection;
-use super::outstanding::Sent;
+use super::outstanding::SentRange;
 use crate::decode::{CapturedSegment, Flags};
 
 /// Selective acknowledgements beyond a packet that prove it lost (RFC 6675).
@@ -138,7 +138,7 @@ impl HalfConnection {
                 if sent.begin < begin || sent.end > end {
                     continue;
                 }
-                let Some(Sent { again, unseen, time, control, .. }) = outstanding.sack(index)
+                let Some(SentRange { again, unseen, time, control, .. }) = outstanding.sack(index)
                 else {
                     continue;
                 };

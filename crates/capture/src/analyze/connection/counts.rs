@@ -46,13 +46,13 @@ pub(crate) struct Counts {
 
 /// Bytes acknowledged before the capture saw them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Unseen {
+pub(super) struct UnseenBytes {
     begin: u64,
     end: u64,
     since: u64,
 }
 
-impl Unseen {
+impl UnseenBytes {
     /// At `time` everything up to `ack` is acknowledged; nothing from `high` on was seen.
     pub(super) fn add(&mut self, high: u64, ack: u64, time: u64) {
         if ack > high {

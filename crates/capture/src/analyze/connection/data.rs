@@ -1,7 +1,7 @@
 //! The data of one direction.
 
 use super::half_connection::{DataKind, HalfConnection, USUAL_PAYLOAD};
-use super::outstanding::{Outstanding, Sent};
+use super::outstanding::{Outstanding, SentRange};
 use super::stalls::InFlight;
 use super::timing::{RESPONSE_NS, SILENCE_NS, after};
 use crate::decode::{CapturedSegment, Flags};
@@ -49,17 +49,23 @@ impl HalfConnection {
     fn extend(&mut self, begin: u64, end: u64, segment: &CapturedSegment, control: bool) {
         let high = self.high.unwrap_or(begin);
         let stamp = segment.timestamps.map(|(stamp, _)| stamp);
-        let sent =
-            Sent { begin, end, time: segment.time, stamp, id: segment.id, ..Sent::default() };
+        let sent = SentRange {
+            begin,
+            end,
+            time: segment.time,
+            stamp,
+            id: segment.id,
+            ..SentRange::default()
+        };
         if begin - high > FURTHEST_HOLE {
             // Another connection between the same ports, whose beginning is missing.
             self.outstanding = Outstanding::default();
             self.sacked.clear();
             self.una = None;
         } else if begin > high {
-            self.outstanding.push(Sent { begin: high, end: begin, unseen: true, ..sent });
+            self.outstanding.push(SentRange { begin: high, end: begin, unseen: true, ..sent });
         }
-        self.outstanding.push(Sent { control, ..sent });
+        self.outstanding.push(SentRange { control, ..sent });
         self.high = Some(end);
     }
 
@@ -189,7 +195,7 @@ impl HalfConnection {
     }
 
     /// Notes that a packet is retransmitted, the `first` of those in flight or another.
-    fn note_lost(&mut self, sent: &Sent, first: bool) {
+    fn note_lost(&mut self, sent: &SentRange, first: bool) {
         if !sent.again {
             self.timeline.note_loss(sent.time, self.packets(sent.length()), false);
         }
@@ -208,7 +214,7 @@ impl HalfConnection {
 
     fn fill_hole(
         &mut self,
-        hole: &Sent,
+        hole: &SentRange,
         late: bool,
         packets: u64,
         segment: &CapturedSegment,
@@ -231,7 +237,7 @@ impl HalfConnection {
     ///
     /// Timestamps show that. If they are equal, a retransmission can't arrive before the sender has
     /// heard about the hole.
-    fn sent_late(&self, hole: &Sent, segment: &CapturedSegment) -> bool {
+    fn sent_late(&self, hole: &SentRange, segment: &CapturedSegment) -> bool {
         if let (Some(beyond), Some((stamp, _))) = (hole.stamp, segment.timestamps)
             && stamp != beyond
         {

@@ -5,7 +5,7 @@
 
 use narrows_base::RangeSet;
 
-use super::counts::{Counts, Unseen};
+use super::counts::{Counts, UnseenBytes};
 use super::far_side::FarSide;
 use super::frto::TimeoutAnswers;
 use super::outstanding::Outstanding;
@@ -36,7 +36,7 @@ pub(crate) struct HalfConnection {
     pub(crate) base: u64,
     pub(crate) outstanding: Outstanding,
     pub(super) sacked: RangeSet<u64, MOST_HOLES>,
-    pub(super) unseen: Unseen,
+    pub(super) unseen: UnseenBytes,
     /// Below this, numbers not selectively acknowledged count as lost.
     pub(super) lost_edge: u64,
     pub(super) delivered: u64,

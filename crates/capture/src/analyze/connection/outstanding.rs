@@ -13,7 +13,7 @@ const MOST_TO_LOOK_AT: usize = 1024;
 
 /// A range of sequence numbers sent at once.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sent {
+pub(crate) struct SentRange {
     pub(crate) begin: u64,
     pub(crate) end: u64,
     /// When it was first seen; for a hole, when the data after it were.
@@ -33,7 +33,7 @@ pub(crate) struct Sent {
     pub(crate) control: bool,
 }
 
-impl Sent {
+impl SentRange {
     pub(crate) fn length(&self) -> u64 {
         self.end - self.begin
     }
@@ -42,7 +42,7 @@ impl Sent {
 /// Consecutive entries from the acknowledged number to the highest.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outstanding {
-    entries: VecDeque<Sent>,
+    entries: VecDeque<SentRange>,
     /// Bytes selectively acknowledged.
     pub(crate) sacked: u64,
     /// Bytes deemed lost.
@@ -56,7 +56,7 @@ impl Outstanding {
         self.entries.is_empty()
     }
 
-    pub(crate) fn front(&self) -> Option<&Sent> {
+    pub(crate) fn front(&self) -> Option<&SentRange> {
         self.entries.front()
     }
 
@@ -74,7 +74,7 @@ impl Outstanding {
     }
 
     /// Adds an entry beyond all others.
-    pub(crate) fn push(&mut self, sent: Sent) {
+    pub(crate) fn push(&mut self, sent: SentRange) {
         debug_assert!(self.entries.back().is_none_or(|last| last.end == sent.begin));
         if self.entries.len() >= MOST
             && let Some(oldest) = self.entries.pop_front()
@@ -85,13 +85,13 @@ impl Outstanding {
         self.entries.push_back(sent);
     }
 
-    fn discount(&mut self, sent: Sent) {
+    fn discount(&mut self, sent: SentRange) {
         self.sacked -= if sent.sacked { sent.length() } else { 0 };
         self.lost -= if sent.lost { sent.length() } else { 0 };
     }
 
     /// Removes everything below `ack`; `each` gets every part of it.
-    pub(crate) fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&Sent)) {
+    pub(crate) fn acknowledge(&mut self, ack: u64, mut each: impl FnMut(&SentRange)) {
         while let Some(first) = self.entries.front_mut() {
             if first.begin >= ack {
                 return;
@@ -122,12 +122,12 @@ impl Outstanding {
         }
         let index = self.entries.partition_point(|sent| sent.end <= at);
         let Some(sent) = self.entries.get_mut(index).filter(|sent| sent.begin < at) else { return };
-        let rest = Sent { begin: at, ..*sent };
+        let rest = SentRange { begin: at, ..*sent };
         sent.end = at;
         self.entries.insert(index + 1, rest);
     }
 
-    pub(crate) fn get(&self, index: usize) -> &Sent {
+    pub(crate) fn get(&self, index: usize) -> &SentRange {
         &self.entries[index]
     }
 
@@ -153,7 +153,7 @@ impl Outstanding {
     }
 
     /// Marks an entry in a SACK block; returns it if that is new.
-    pub(crate) fn sack(&mut self, index: usize) -> Option<Sent> {
+    pub(crate) fn sack(&mut self, index: usize) -> Option<SentRange> {
         let sent = &mut self.entries[index];
         if sent.sacked {
             return None;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::clocked::Clocked;
+use super::capture_flows::CaptureFlows;
 use super::conversations::conversations;
 use super::samples::{Row, thin_to};
 use super::sequence_graph::GraphPoint;
-use super::table::{FinishedFlow, Listed, Unlisted};
+use super::table::{FinishedFlow, PacketRow, UnlistedCounts};
 use crate::analyze::causes::find_shared;
 use crate::analyze::path::{Clocks, TransitReports};
 
@@ -23,8 +23,8 @@ pub(crate) struct FinishedFlows {
     pub(crate) interval: u64,
     pub(crate) points: Vec<GraphPoint>,
     pub(crate) thinned: bool,
-    pub(crate) packets: Option<Vec<Listed>>,
-    pub(crate) unlisted: Unlisted,
+    pub(crate) packets: Option<Vec<PacketRow>>,
+    pub(crate) unlisted: UnlistedCounts,
     /// The first instant, in ns since 1970.
     pub(crate) origin: Option<u64>,
     pub(crate) end: u64,
@@ -34,9 +34,9 @@ pub(crate) struct FinishedFlows {
 }
 
 impl FinishedFlows {
-    pub(crate) fn of(mut clocked: Clocked) -> Self {
-        clocked.flows.finish();
-        let flows = clocked.flows;
+    pub(crate) fn of(mut capture: CaptureFlows) -> Self {
+        capture.flows.finish();
+        let flows = capture.flows;
         let mut points = Vec::new();
         let mut thinned = false;
         for id in largest(&flows.done, MOST_DRAWN) {
@@ -52,9 +52,9 @@ impl FinishedFlows {
             thinned,
             packets: flows.packets,
             unlisted: flows.unlisted,
-            origin: clocked.origin,
-            end: clocked.end,
-            backwards: clocked.backwards,
+            origin: capture.origin,
+            end: capture.end,
+            backwards: capture.backwards,
             drops: BTreeMap::new(),
         }
     }

@@ -31,7 +31,7 @@ pub(crate) struct FinishedFlow {
 
 /// One packet, if they are listed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Listed {
+pub(crate) struct PacketRow {
     pub(crate) time: u64,
     pub(crate) flow: u32,
     pub(crate) ack: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Listed {
 
 /// Counts that don't belong to reported flows.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Unlisted {
+pub(crate) struct UnlistedCounts {
     /// Connections that carried no data.
     pub(crate) silent: u64,
     /// Connections closed to make room.
@@ -67,8 +67,8 @@ pub(crate) struct Flows {
     pub(crate) done: Vec<FinishedFlow>,
     pub(crate) rows: Rows,
     pub(crate) graph: SequenceGraph,
-    pub(crate) packets: Option<Vec<Listed>>,
-    pub(crate) unlisted: Unlisted,
+    pub(crate) packets: Option<Vec<PacketRow>>,
+    pub(crate) unlisted: UnlistedCounts,
 }
 
 impl Flows {
@@ -229,8 +229,8 @@ fn point(time: u64, flow: u32, kind: MarkKind, begin: u64, end: u64, base: u64) 
 }
 
 fn list(
-    packets: &mut Vec<Listed>,
-    unlisted: &mut Unlisted,
+    packets: &mut Vec<PacketRow>,
+    unlisted: &mut UnlistedCounts,
     connection: &Connection,
     step: &Step,
     segment: &CapturedSegment,
@@ -240,10 +240,10 @@ fn list(
     let number = |half: &HalfConnection, at: u64| half.packets(at.saturating_sub(half.base));
     let data = step.data.zip(half.id).map(|((mark, begin, _), flow)| {
         let again = mark == DataKind::Again;
-        Listed { time, flow, ack: false, seq: number(half, begin), size, again }
+        PacketRow { time, flow, ack: false, seq: number(half, begin), size, again }
     });
     let ack = step.ack.zip(other.id).filter(|_| segment.payload == 0).map(|((una, _), flow)| {
-        Listed { time, flow, ack: true, seq: number(other, una), size, again: false }
+        PacketRow { time, flow, ack: true, seq: number(other, una), size, again: false }
     });
     for listed in [data, ack].into_iter().flatten() {
         if packets.len() < MOST_PACKETS {

@@ -10,7 +10,7 @@ use narrows_base::{Histogram, Sparse};
 use narrows_record::columns::{CAUSES, COMPLETIONS, FLOW_SAMPLES, INTERNALS, PACKETS, SEQUENCE};
 use narrows_record::{Table, TableBuilder};
 
-use crate::analyze::flows::{FinishedFlow, GraphPoint, Listed, Row};
+use crate::analyze::flows::{FinishedFlow, GraphPoint, PacketRow, Row};
 use crate::analyze::units::{mbps, millis, seconds};
 
 pub(crate) fn flow_samples(rows: &[Row], dropped: impl Fn(&Row) -> Option<u64>) -> Table {
@@ -75,8 +75,8 @@ pub(crate) fn distributions(flows: &[FinishedFlow]) -> Table {
 }
 
 /// `at_receiver` says by flow whether the capture was made at its receiver.
-pub(crate) fn packets(rows: &[Listed], at_receiver: impl Fn(u32) -> bool) -> Table {
-    let event = |row: &Listed| match (at_receiver(row.flow), row.ack) {
+pub(crate) fn packets(rows: &[PacketRow], at_receiver: impl Fn(u32) -> bool) -> Table {
+    let event = |row: &PacketRow| match (at_receiver(row.flow), row.ack) {
         (false, false) => "sent",
         (false, true) => "ack_received",
         (true, false) => "received",

@@ -33,7 +33,7 @@ type Key = (Endpoint, Endpoint);
 
 /// A range of bytes that passed the first capture.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct SentRange {
     end: u64,
     time: u64,
     stamp: Option<u32>,
@@ -41,9 +41,9 @@ struct Sent {
 
 /// A packet that passed the second capture but not yet the first.
 #[derive(Clone, Copy, Debug)]
-struct Early {
+struct EarlyPacket {
     begin: u64,
-    sent: Sent,
+    sent: SentRange,
 }
 
 /// One direction of a connection between the captures.
@@ -53,9 +53,9 @@ pub(crate) struct Transit {
     pub(crate) ends: (u128, u128),
     near: Option<u64>,
     /// By first byte and the order of sending.
-    under_way: BTreeMap<(u64, u64), Sent>,
+    under_way: BTreeMap<(u64, u64), SentRange>,
     in_order: VecDeque<(u64, u64)>,
-    early: VecDeque<Early>,
+    early: VecDeque<EarlyPacket>,
     next: u64,
     longest: u64,
     /// The MSS that the receiver announced in its SYN, including options.
@@ -172,7 +172,7 @@ impl Transit {
         let length = u64::from(segment.payload);
         self.longest = self.longest.max(length);
         self.sent += self.packets(length);
-        let sent = Sent {
+        let sent = SentRange {
             end: begin + length,
             time: segment.time,
             stamp: segment.timestamps.map(|(stamp, _)| stamp),
@@ -187,11 +187,11 @@ impl Transit {
     }
 
     /// Whether this very packet has already arrived; then it took no time.
-    fn was_early(&mut self, begin: u64, sent: &Sent) -> bool {
+    fn was_early(&mut self, begin: u64, sent: &SentRange) -> bool {
         while self.early.front().is_some_and(|early| early.sent.time + APART < sent.time) {
             self.early.pop_front();
         }
-        let same = |early: &Early| {
+        let same = |early: &EarlyPacket| {
             (early.begin, early.sent.end, early.sent.stamp) == (begin, sent.end, sent.stamp)
         };
         let Some(at) = self.early.iter().position(same) else { return false };
@@ -218,7 +218,7 @@ impl Transit {
         }
     }
 
-    fn lose(&mut self, begin: u64, sent: &Sent) {
+    fn lose(&mut self, begin: u64, sent: &SentRange) {
         let packets = self.packets(sent.end - begin);
         self.lost += packets;
         self.lost_bytes += sent.end - begin;
@@ -251,7 +251,10 @@ impl Transit {
         }
         self.give_up(0);
         if self.appeared - before == end - begin && self.early.len() < MOST_EARLY {
-            self.early.push_back(Early { begin, sent: Sent { end, time: segment.time, stamp } });
+            self.early.push_back(EarlyPacket {
+                begin,
+                sent: SentRange { end, time: segment.time, stamp },
+            });
         }
     }
 
@@ -267,7 +270,7 @@ impl Transit {
         found.map(|(&key, _)| key)
     }
 
-    fn time(&mut self, time: u64, key: (u64, u64), sent: &Sent) {
+    fn time(&mut self, time: u64, key: (u64, u64), sent: &SentRange) {
         let delay = time.saturating_sub(sent.time);
         self.delays.add(delay);
         self.overtaken += u64::from(self.latest.is_some_and(|latest| key.1 < latest));
@@ -275,11 +278,11 @@ impl Transit {
     }
 
     /// Removes the part of a range that has arrived; returns its end.
-    fn take(&mut self, key: (u64, u64), sent: &Sent, at: u64, end: u64) -> u64 {
+    fn take(&mut self, key: (u64, u64), sent: &SentRange, at: u64, end: u64) -> u64 {
         let until = sent.end.min(end);
         self.under_way.remove(&key);
         if key.0 < at {
-            self.under_way.insert(key, Sent { end: at, ..*sent });
+            self.under_way.insert(key, SentRange { end: at, ..*sent });
         }
         if until < sent.end {
             // The rest keeps its place, and is given up in turn.

@@ -15,7 +15,7 @@ use narrows_record::Tap;
 use narrows_tcp::{Segment, SenderView};
 
 use super::addresses::IpVersion;
-use super::points::Written;
+use super::points::CaptureFile;
 use super::wire::{FlowInfo, Wire};
 use flow::FlowLog;
 use log::{Header, Log};
@@ -59,13 +59,13 @@ impl Qlogs {
     ///
     /// # Errors
     /// The first error of the whole log.
-    pub fn finish(self) -> io::Result<Vec<Written>> {
+    pub fn finish(self) -> io::Result<Vec<CaptureFile>> {
         if let Some(error) = self.trouble {
             return Err(error);
         }
         let written = |flow: FlowLog| flow.finish().transpose();
         let named = self.flows.into_iter().filter_map(written);
-        named.map(|file| file.map(|(file, records)| Written { file, records })).collect()
+        named.map(|file| file.map(|(file, records)| CaptureFile { file, records })).collect()
     }
 
     fn log(&mut self, flow: FlowId, write: impl FnOnce(&mut FlowLog, &Wire) -> io::Result<()>) {

@@ -4,7 +4,7 @@ use super::table::Flows;
 use crate::decode::CapturedSegment;
 
 /// The flows of one capture, on a clock that begins with it.
-pub(crate) struct Clocked {
+pub(crate) struct CaptureFlows {
     pub(crate) flows: Flows,
     pub(crate) origin: Option<u64>,
     /// The latest instant, in ns from the origin.
@@ -13,7 +13,7 @@ pub(crate) struct Clocked {
     pub(crate) backwards: u64,
 }
 
-impl Clocked {
+impl CaptureFlows {
     pub(crate) fn new(packets: bool, origin: Option<u64>) -> Self {
         Self { flows: Flows::new(packets), origin, end: 0, backwards: 0 }
     }
