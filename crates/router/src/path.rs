@@ -151,17 +151,24 @@ impl RouterPath {
         self.put(way, None, Departure { at: now, packet }, witness);
     }
 
-    /// Settles everything until `now`.
+    /// Settles everything until `now`, in the order of time: several links may lead into one.
     pub fn catch_up(&mut self, now: Time, witness: PathObserver<'_>) {
         for way in [Direction::Forward, Direction::Backward] {
-            for place in 0..self.routes(way).row.len() {
-                let id = self.routes(way).row[place];
-                while let Some(departure) = self.path.elements[id].poll(now) {
+            while let Some((at, id)) = self.next_due(way, now) {
+                if let Some(departure) = self.path.elements[id].poll(at) {
                     self.leave(way, id, departure, witness);
                 }
                 self.tell_drops(way, id, witness);
             }
         }
+    }
+
+    /// When an element of a direction is due at or before `now`, and which; the first in their
+    /// order if several are.
+    fn next_due(&self, way: Direction, now: Time) -> Option<(Time, usize)> {
+        let due = |&id: &usize| Some((self.path.elements[id].next_deadline()?, id));
+        let all = self.routes(way).row.iter().filter_map(due);
+        all.filter(|&(at, _)| at <= now).min_by_key(|&(at, _)| at)
     }
 
     /// The next packet due at or before `now`, and its host.

@@ -257,6 +257,26 @@ fn flows_cross_the_links_that_they_name() {
 }
 
 #[test]
+fn links_that_lead_into_one_do_so_in_the_order_of_time() {
+    let shared = LinkConfig { buffer: Limit::Packets(9), ..slow_link("shared") };
+    let links = vec![slow_link("second"), shared];
+    let config = PathConfig { links, buffer: Limit::Packets(9), ..config() };
+    config.check().expect("a path");
+    let over = |first: &str| Some(vec![first.to_owned(), "shared".to_owned()]);
+    let only = vec![over("bottleneck"), over("second")];
+    let mut path = crossing(config, vec![20 * MS; 2], Vec::new(), only);
+    for flow in [0, 0, 0, 1] {
+        path.send(packet(flow), Time::ZERO, &mut |_, _, _| ());
+    }
+    // Polled late, when the first link has sent three packets and the second one.
+    path.catch_up(Time::from_nanos(9 * MS), &mut |_, _, _| ());
+    let reached = outcome(&mut path, 100 * MS);
+    // 1 ms a packet of the first link, 2 ms of the others, half of 20 ms.
+    let expected = [(13, 0), (15, 0), (17, 1), (19, 0)];
+    assert_eq!(reached, expected.map(|(at, flow)| (Side::Receiver, at * MS, flow)));
+}
+
+#[test]
 fn data_the_other_way_is_counted_behind_the_link_back() {
     let back = LinkConfig {
         name: "back".into(),
