@@ -250,7 +250,7 @@ def _completion_table(runs: Sequence[Entry]) -> Table:
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("transfers", no_wrap=True)
-    heads = ("done", "mean\ns", "p50\ns", "p95\ns", "p99\ns")
+    heads = ("com-\npleted", "completion\nmean s", "\np50 s", "\np95 s", "\np99 s")
     for head in (*heads, "slowdown\np50", "\np95", "\np99"):
         table.add_column(head, justify="right", no_wrap=True)
     for label, cells in completion_rows(runs):

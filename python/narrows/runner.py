@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from narrows.execute.cost import load as load_of
 from narrows.execute.job import make
 from narrows.execute.reproducer import write_reproducer
 from narrows.plan import Cell, Plan, plan
-from narrows.spec import CheckedSpecification, Override, SpecificationText, load
+from narrows.spec import CheckedSpecification, Override, ResultCheck, SpecificationText, load
 from narrows.spec.located import with_lines
 from narrows.spec.values import values_in
 from narrows.store import (
@@ -48,6 +48,8 @@ class Experiment:
     loaded: CheckedSpecification
     plan: Plan
     backend: Backend
+    checks: tuple[ResultCheck, ...] = ()
+    """The checks of the results, with columns in place of headings."""
 
 
 @dataclass(frozen=True)
@@ -83,17 +85,18 @@ def prepare(
     engine = get_backend(backend)
     loaded = load(spec, overrides, engine.capabilities().ccas)
     experiment = Experiment(loaded, plan(loaded.spec, engine.engine_of, engine.name), engine)
-    if loaded.spec.checks:
-        from narrows.metrics.checks import applicable
+    if not loaded.spec.checks:
+        return experiment
+    from narrows.metrics.checks import applicable
 
-        with with_lines(spec):
-            applicable(loaded.spec.checks, [_case(experiment)])
-    return experiment
+    with with_lines(spec):
+        checks = applicable(loaded.spec.checks, [_case(experiment)])
+    return replace(experiment, checks=checks)
 
 
 def unmet(experiment: Experiment, result: Result) -> list[CombinationOutcome]:
     """Returns the checks of the specification that a result doesn't meet, or that are undecided."""
-    if not experiment.loaded.spec.checks:
+    if not experiment.checks:
         return []
     from narrows.metrics.checks import RunMeasurements, judge_all
     from narrows.metrics.series import RunSeries
@@ -106,7 +109,7 @@ def unmet(experiment: Experiment, result: Result) -> list[CombinationOutcome]:
     runs = [
         RunMeasurements(row, series(trial)) for row, trial in zip(rows, result.trials, strict=True)
     ]
-    judged = judge_all(experiment.loaded.spec.checks, [_case(experiment)], {1: runs})
+    judged = judge_all(experiment.checks, [_case(experiment)], {1: runs})
     return [one for one in judged if not one.outcome.passed]
 
 

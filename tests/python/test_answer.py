@@ -23,6 +23,8 @@ from narrows.answer.study import AskedStudy, ask
 from narrows.answer.text import sentence
 from narrows.errors import InputError
 from narrows.figures.model import entry_of
+from narrows.metrics.catalogue import CLASS, RUN
+from narrows.metrics.headings import column_of
 from narrows.spec import SpecificationText
 from narrows.store import open_store
 
@@ -64,8 +66,13 @@ class Synthetic:
         return rows
 
 
+def metric_column(metric: str) -> str:
+    columns = [metric.name for metric in (*RUN, *CLASS)]
+    return column_of(metric, [*columns, *(f"bbr.{name}" for name in columns)], "--for")
+
+
 def study_of(question: str, text: str = STUDY, *changes: str) -> AskedStudy:
-    return ask(SpecificationText(text, "s"), changes, parse(question))
+    return ask(SpecificationText(text, "s"), changes, question)
 
 
 def bracket_of(question: str, run: Synthetic, limits: Limits | None = None) -> Bracket:
@@ -303,14 +310,17 @@ def test_a_chart_of_one_line_needs_no_legend_and_says_the_answer_in_words() -> N
         ("smallest path.buffer with queue_p95_ms<20ms and goodput_mbps >= 5mbit",
          "smallest path.buffer with queue_p95_ms < 20 and goodput_mbps >= 5"),
         ("The  path.rtt up to which utilization > .9?", "path.rtt up to which utilization > 0.9"),
+        ("path.buffer from which Share (%), BBR < 25%", "path.buffer from which bbr.share < 0.25"),
+        ("smallest path.buffer with queue p95 (ms) < 20ms and Utilization (%) >= 99%",
+         "smallest path.buffer with queue_p95_ms < 20 and utilization >= 0.99"),
         ("path.queue with lowest delay_p95_ms", "path.queue with the lowest delay_p95_ms"),
     ],
 )  # fmt: skip
 def test_a_question_is_read(text: str, question: str) -> None:
-    read = parse(text)
+    read = parse(text, metric_column)
     assert isinstance(read, BoundQuestion | BestQuestion)
     assert str(read) == question
-    assert parse(str(read)) == read
+    assert parse(str(read), metric_column) == read
 
 
 @pytest.mark.parametrize(
@@ -318,9 +328,9 @@ def test_a_question_is_read(text: str, question: str) -> None:
     [
         ("the best queue", '"the best queue"'),
         ("", '""'),
-        ("smallest a..b with x > 1", '"a..b", which is not a place'),
+        ("smallest a..b with jain > 1", '"a..b", which is not a place'),
         ("smallest path.buffer with utilization = 1", '"utilization = 1"'),
-        ("smallest path.buffer with utilization >= high", '"high"'),
+        ("smallest path.buffer with utilization >= high", '"high", which is not a metric'),
         ("smallest path.buffer with utilization >= nan", '"nan"'),
         ("smallest path.buffer with queue_p95_ms < 20mbit", '"20mbit"'),
         ("smallest path.buffer with utilization > 1 or jain > 1", '"utilization > 1 or jain > 1"'),
@@ -328,7 +338,7 @@ def test_a_question_is_read(text: str, question: str) -> None:
 )
 def test_a_question_that_is_none_is_refused(text: str, found: str) -> None:
     with pytest.raises(InputError) as caught:
-        parse(text)
+        parse(text, metric_column)
     assert caught.value.place == "--for"
     assert caught.value.problems[0].found == found
 
@@ -336,8 +346,8 @@ def test_a_question_that_is_none_is_refused(text: str, found: str) -> None:
 @pytest.mark.parametrize(
     ("text", "changes", "found"),
     [
-        ("path.queue with the highest fairness", ['path.queue=["pie", "codel"]'],
-         '"fairness", which is not a metric'),
+        ("path.queue with the highest fairnes", ['path.queue=["pie", "codel"]'],
+         '"fairnes", which is not a metric'),
         ("path.rtt with the highest jain", [], "path.rtt, which has no list of values"),
         ("buffer with the highest jain", [], '"buffer"'),
         ("smallest path.buffer with jain > 1", ['sweep.zip=[["path.buffer", "path.rtt"]]',

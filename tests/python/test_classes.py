@@ -10,7 +10,8 @@ from specimens import GOOD, scenario_of
 import narrows as nw
 from narrows.cli import main
 from narrows.figures import describe, frames
-from narrows.figures.looks import looks, looks_of, words
+from narrows.figures.looks import looks, looks_of
+from narrows.metrics.headings import words
 from narrows.report.conditions import conditions
 from narrows.spec import load
 from narrows.spec.classes import MOST

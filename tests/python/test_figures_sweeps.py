@@ -18,13 +18,13 @@ from narrows.diff import diff
 from narrows.errors import InputError
 from narrows.figures import CATALOGUE, interactive, static
 from narrows.figures.axes import axis
-from narrows.figures.looks import words
 from narrows.figures.model import Cloud, Heat, Line, heights
 from narrows.figures.names import setting, settings
 from narrows.figures.shapes import ellipse
 from narrows.figures.static.grid import thin_ticks
 from narrows.figures.sweeps.panels import pages
 from narrows.figures.sweeps.view import View
+from narrows.metrics.headings import words
 from narrows.report.single import page
 from narrows.store import open_store
 from narrows.sweeps.figure import describe, save

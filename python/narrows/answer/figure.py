@@ -14,11 +14,11 @@ from narrows.answer.judge import Point
 from narrows.answer.question import BestQuestion, EqualQuestion, metrics_in
 from narrows.answer.study import AskedStudy, Case
 from narrows.figures.axes import ChartAxis, axis
-from narrows.figures.looks import Look, looks, words
+from narrows.figures.looks import Look, looks
 from narrows.figures.model import Figure, Guide, Line, Panel, heights
 from narrows.figures.names import settings, value_words
-from narrows.figures.sweeps.view import label_of
 from narrows.metrics.catalogue import scale_of
+from narrows.metrics.headings import heading_of, words
 from narrows.words import count_of
 
 MOST_CASES = 7
@@ -67,8 +67,8 @@ def _panel(study: AskedStudy, quantity: str, found: Mapping[Case, Bracket | Rank
         for case in cases
         for number, end in enumerate(_answers(study, found[case]))
     )
-    label = ", ".join(dict.fromkeys(label_of(name.rpartition(".")[2]) for name in metrics))
-    label = label if len(metrics) > 1 else label_of(quantity, study.controls)
+    label = ", ".join(dict.fromkeys(heading_of(name.rpartition(".")[2]) for name in metrics))
+    label = label if len(metrics) > 1 else heading_of(quantity, study.controls)
     return Panel(
         across.label_of_scale, label, tuple(lines), "",
         x_range=(None, None) if across.measured else (-0.5, len(across.positions) - 0.5),
@@ -109,7 +109,7 @@ def _label(study: AskedStudy, case: Case, metric: str, metrics: Sequence[str]) -
     values, group = settings(case), metric.rpartition(".")[0]
     if values and len(metrics) == 1:
         return ", ".join(values)
-    return ", ".join([*values, words(group, study.controls) if group else label_of(metric)])
+    return ", ".join([*values, words(group, study.controls) if group else heading_of(metric)])
 
 
 def _line(

@@ -16,7 +16,7 @@ from narrows.answer.best import Ranking, rank
 from narrows.answer.bound import Bracket, bracket, crossing
 from narrows.answer.figure import chart
 from narrows.answer.judge import Limits, Point
-from narrows.answer.question import OPTION, BestQuestion, EqualQuestion, metrics_in, parse
+from narrows.answer.question import OPTION, BestQuestion, EqualQuestion, metrics_in
 from narrows.answer.rounds import Run, run_searches
 from narrows.answer.runs import StoredRuns
 from narrows.answer.study import AskedStudy, Case, ask
@@ -126,7 +126,7 @@ def answer(
     question or a study that don't fit, RunFailedError if a run failed.
     """
     limits = _limits(trials, most_trials)
-    study = ask(spec, overrides, parse(text), backend)
+    study = ask(spec, overrides, text, backend)
     directory = Path(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.answer"
     runs = StoredRuns(study, create_store(directory), jobs, watcher)
     try:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from narrows.errors import InputError
-from narrows.metrics.catalogue import find
 from narrows.spec.suggest import quote
 from narrows.spec.values import measure, spell
 
@@ -40,13 +39,23 @@ HOLDS: Mapping[Op, Callable[[float, float], bool]] = {
 _UNITS = {"ms": ("duration", 1e6), "s": ("duration", 1e9), "mbps": ("rate", 1e6), "bdp": ("bdp", 1)}
 """For the end of a metric's name, the kind of quantity and the size of its unit."""
 
-_SIDED = re.compile(r"(?:[Tt]he )?(smallest|largest) (\S+) with (.+)")
-_BESIDE = re.compile(r"(?:[Tt]he )?(\S+) (from|up to) which (.+)")
-_EQUAL = re.compile(r"(?:[Tt]he )?(\S+) at which (\S+?)\s*=\s*(\S+)")
-_BEST = re.compile(r"(?:[Tt]he )?(\S+) with (?:the )?(highest|lowest) (\S+)")
+Naming: TypeAlias = Callable[[str], str]
+"""Returns the column with a name or heading; raises InputError if there is none."""
+
+_SIDED = re.compile(
+    r"(?:[Tt]he )?(?P<side>smallest|largest) (?P<place>\S+) with (?P<conditions>.+)"
+)
+_BESIDE = re.compile(r"(?:[Tt]he )?(?P<place>\S+) (?P<side>from|up to) which (?P<conditions>.+)")
+_EQUAL = re.compile(
+    r"(?:[Tt]he )?(?P<place>\S+) at which (?P<metric>[^<>=]+?)\s*=\s*(?P<other>[^<>=]+)"
+)
+_BEST = re.compile(
+    r"(?:[Tt]he )?(?P<place>\S+) with (?:the )?(?P<order>highest|lowest) (?P<metric>.+)"
+)
 MINUS = " - "
 """Stands between the two metrics of a difference."""
-_CONDITION = re.compile(r"(\S+?)\s*(<=|>=|<|>)\s*(\S+)")
+_CONDITION = re.compile(r"([^<>=]+?)\s*(<=|>=|<|>)\s*([^<>=]+)")
+_NUMBER = re.compile(r"[-+.\d].*|nan|inf(inity)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,20 +155,34 @@ class BestQuestion:
 Question: TypeAlias = BoundQuestion | EqualQuestion | BestQuestion
 
 
-def parse(text: str) -> Question:
-    """The question in a sentence; raises InputError if it has none of the forms."""
+def place_in(text: str) -> str:
+    """The place that a question is about; raises InputError if it has none of the forms."""
+    return _place(_form(text)["place"])
+
+
+def parse(text: str, named: Naming) -> Question:
+    """The question in a sentence; raises InputError if it has none of the forms.
+
+    `named` gives the columns of its metrics.
+    """
+    found, place = _form(text), place_in(text)
+    if found.re is _SIDED:
+        side: Side = "smallest" if found["side"] == "smallest" else "largest"
+        return BoundQuestion(place, side, _conditions(found["conditions"], named))
+    if found.re is _BESIDE:
+        side = "from" if found["side"] == "from" else "up to"
+        return BoundQuestion(place, side, _conditions(found["conditions"], named))
+    metric = named(found["metric"])
+    if found.re is _EQUAL:
+        return EqualQuestion(place, metric, *_right_side(found["other"], metric, named))
+    return BestQuestion(place, metric, found["order"] == "highest")
+
+
+def _form(text: str) -> re.Match[str]:
     words = " ".join(text.split()).rstrip("?.")
-    if found := _SIDED.fullmatch(words):
-        side: Side = "smallest" if found[1] == "smallest" else "largest"
-        return BoundQuestion(_place(found[2]), side, _conditions(found[3]))
-    if found := _BESIDE.fullmatch(words):
-        side = "from" if found[2] == "from" else "up to"
-        return BoundQuestion(_place(found[1]), side, _conditions(found[3]))
-    if found := _EQUAL.fullmatch(words):
-        bound, other = _right_side(found[3], found[2])
-        return EqualQuestion(_place(found[1]), found[2], bound, other)
-    if found := _BEST.fullmatch(words):
-        return BestQuestion(_place(found[1]), found[3], found[2] == "highest")
+    for form in (_SIDED, _BESIDE, _EQUAL, _BEST):
+        if found := form.fullmatch(words):
+            return found
     raise InputError.at(OPTION, quote(text), EXAMPLE)
 
 
@@ -171,22 +194,23 @@ def _place(written: str) -> str:
     return place
 
 
-def _conditions(text: str) -> tuple[AskedCondition, ...]:
-    return tuple(_condition(part.strip()) for part in re.split(r" and ", text))
+def _conditions(text: str, named: Naming) -> tuple[AskedCondition, ...]:
+    return tuple(_condition(part.strip(), named) for part in re.split(r" and ", text))
 
 
-def _condition(text: str) -> AskedCondition:
+def _condition(text: str, named: Naming) -> AskedCondition:
     found = _CONDITION.fullmatch(text)
     if found is None:
         remedy = "METRIC, one of < <= > >=, and a number or metric, such as utilization >= 0.99,"
         raise InputError.at(OPTION, quote(text), remedy)
     op: Op = found[2]  # type: ignore[assignment]
-    return AskedCondition(found[1], op, *_right_side(found[3], found[1]))
+    metric = named(found[1])
+    return AskedCondition(metric, op, *_right_side(found[3], metric, named))
 
 
-def _right_side(text: str, metric: str) -> tuple[float, str]:
+def _right_side(text: str, metric: str, named: Naming) -> tuple[float, str]:
     """The bound of a metric: a number, or zero for its difference from another metric."""
-    return (0.0, text) if find(text) is not None else (_number(text, metric), "")
+    return (_number(text, metric), "") if _NUMBER.fullmatch(text) else (0.0, named(text))
 
 
 def _number(text: str, metric: str) -> float:

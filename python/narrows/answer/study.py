@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from narrows.answer.question import OPTION, Question, metrics_in
+from narrows.answer.question import OPTION, Question, parse, place_in
 from narrows.answer.scale import Scale, scale_of
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError
+from narrows.metrics.headings import column_of, controls_in
 from narrows.metrics.tables import columns_of
 from narrows.packets import PACKET_BYTES
 from narrows.plan import Cell, Grid, grid
 from narrows.spec import Override, SpecificationText, Study, load_study
-from narrows.spec.suggest import one_of, quote
+from narrows.spec.suggest import quote
 from narrows.spec.values import exact_value, full_place, measure
 from narrows.words import join_words
 
@@ -82,31 +83,21 @@ class AskedStudy:
 def ask(
     spec: str | Path | SpecificationText,
     overrides: Iterable[str | Override],
-    question: Question,
+    text: str,
     backend: str = "sim",
 ) -> AskedStudy:
-    """Reads a study and checks that the question fits it; raises InputError."""
+    """Reads a study and the question in `text`; raises InputError if they don't fit."""
     engine, changes = get_backend(backend), tuple(overrides)
     study = load_study(spec, changes)
-    _check_axis(study, question.place)
+    _check_axis(study, place_in(text))
     cells = grid(study, engine.engine_of, engine.name, engine.capabilities().ccas).cells
-    _check_metrics(cells, question)
+    controls = controls_in((cell.plan.groups, cell.plan.trials[0].scenario) for cell in cells)
+    columns = dict.fromkeys(name for cell in cells for name in columns_of(cell.plan))
+    question = parse(text, lambda metric: column_of(metric, columns, OPTION, controls))
     values = next(axis.values for axis in study.axes if axis.place == question.place)
     cases = tuple(dict.fromkeys(_case(cell.values, question.place) for cell in cells))
     scale = scale_of(question.place, values)
-    return AskedStudy(
-        spec, changes, question, engine, study.name, values, scale, cases, _controls(cells)
-    )
-
-
-def _controls(cells: Sequence[Cell]) -> dict[str, str | None]:
-    """The control of each class over all combinations; None for a class with several."""
-    found: dict[str, set[str]] = {}
-    for cell in cells:
-        flows = cell.plan.trials[0].scenario["flows"]
-        for group, flow in zip(cell.plan.groups, flows, strict=True):
-            found.setdefault(group, set()).add(str(flow["cca"]))
-    return {group: ccas.pop() if len(ccas) == 1 else None for group, ccas in found.items()}
+    return AskedStudy(spec, changes, question, engine, study.name, values, scale, cases, controls)
 
 
 def _sizes(written: str, scenario: Mapping[str, Any]) -> str:
@@ -136,12 +127,3 @@ def _check_axis(study: Study, place: str) -> None:
     if len(group) > 1:
         others = join_words(one for one in group if one != place)
         raise InputError.at(OPTION, f"{place}, zipped with {others}", "a place that isn't zipped")
-
-
-def _check_metrics(cells: Sequence[Cell], question: Question) -> None:
-    """Every metric must be a number that some combination has."""
-    known = list(dict.fromkeys(name for cell in cells for name in columns_of(cell.plan)))
-    for metric in (name for one in question.quantities for name in metrics_in(one)):
-        if metric not in known:
-            remedy = one_of(metric, known)
-            raise InputError.at(OPTION, f"{quote(metric)}, which is not a metric", remedy)

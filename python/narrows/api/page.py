@@ -44,8 +44,8 @@ def table(frame: pl.DataFrame) -> str:
 
 def heading(column: str) -> str:
     """Returns the heading of a column with its unit, such as "goodput (Mbit/s) of CUBIC"."""
-    from narrows.figures.looks import words
     from narrows.metrics.catalogue import find
+    from narrows.metrics.headings import words
 
     metric, group = find(column), column.rpartition(".")[0]
     if metric is None:

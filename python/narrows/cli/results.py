@@ -173,7 +173,8 @@ def figure(
     ] = None,
     sets: Sets = None,
     metric: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="A column of summary or flows.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="A column of summary or flows, or its heading."),
     ] = None,
     x: Annotated[str | None, typer.Option(metavar="AXIS", help="The x axis.")] = None,
     y: Annotated[str | None, typer.Option(metavar="AXIS", help="The y axis of a heat map.")] = None,

@@ -276,7 +276,7 @@ def _run(
     if as_json:
         from narrows.metrics.trials import join_trials
 
-        more = {"unmet": [one.document() for one in broken]} if job.loaded.spec.checks else {}
+        more = {"unmet": [one.document() for one in broken]} if job.checks else {}
         found = join_trials(outcome.result.summary["runs"], job.plan.groups)
         print_json({**found, **more, "directory": str(outcome.result.path)})
     else:

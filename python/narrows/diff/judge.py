@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.diff.side import Side, pair
 from narrows.errors import InputError
-from narrows.figures.looks import words
 from narrows.metrics import equivalence, intervals
 from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, RUN, find, in_percent
 from narrows.metrics.equivalence import Difference
+from narrows.metrics.headings import words
 from narrows.words import label_in_percent
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from narrows.evaluate.verdicts import AttemptResult
 from narrows.figures.frames import TIME
 from narrows.figures.model import HEADROOM, Figure, Floats, Guide, Line, Panel
 from narrows.figures.palette import COLOURS
-from narrows.figures.sweeps.view import label_of
 from narrows.figures.trials import join
 from narrows.metrics.catalogue import scale_of
 from narrows.metrics.checks import RunMeasurements
 from narrows.metrics.fairness import jain
+from narrows.metrics.headings import heading_of
 from narrows.metrics.series import BOTTLENECK, COMPLETION, RunSeries, Samples
 from narrows.plan import Plan, Trial
 from narrows.spec import ResultCheck
@@ -72,7 +72,7 @@ def over_time(
 
 def quantity(check: ResultCheck) -> str:
     """Returns the bounded quantity for people: "Queue mean (ms)"."""
-    return check.brief if check.metric is None else label_of(check.metric)
+    return check.brief if check.metric is None else heading_of(check.metric)
 
 
 def colour_of(contestant: Contestant) -> str:

@@ -12,11 +12,15 @@ from narrows.backends import Backend
 from narrows.errors import InputError, SpecError
 from narrows.evaluate.suite import Situation, Suite
 from narrows.execute import Job
+from narrows.metrics.checks import Combination, applicable
+from narrows.metrics.tables import columns_of
 from narrows.plan import Cell, Plan, plan
 from narrows.spec import Override, ResultCheck, load
 from narrows.spec.host import MODELLED
+from narrows.spec.located import with_lines
 from narrows.spec.python_control import is_own
 from narrows.spec.registry import title
+from narrows.spec.values import values_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,11 @@ def _runs(
         changes += [Override(f"host.{key}=0s") for key in MODELLED]
     if trials is not None:
         changes.append(Override(f"run.trials={trials}", "--trials"))
-    spec = load(situation.path, changes, backend.capabilities().ccas, [Path.cwd()]).spec
-    runs = plan(spec, backend.engine_of, backend.name)
-    backend.check(runs.trials[0].scenario)
-    return spec.checks, runs
+    loaded = load(situation.path, changes, backend.capabilities().ccas, [Path.cwd()])
+    runs = plan(loaded.spec, backend.engine_of, backend.name)
+    first = runs.trials[0].scenario
+    backend.check(first)
+    values, columns = values_in(loaded.text), columns_of(runs)
+    case = Combination(1, situation.name, values, columns, first, runs.groups)
+    with with_lines(situation.path):
+        return applicable(loaded.spec.checks, [case]), runs

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narrows.columns import Columns, Table, Tables, columns
-from narrows.figures.looks import Look, control_of, looks, words
+from narrows.figures.looks import Look, looks
 from narrows.figures.model import Floats, Line, Span
 from narrows.figures.palette import name
+from narrows.metrics.headings import control_of, words
 from narrows.metrics.offered import offers
 from narrows.packets import PACKET_BYTES
 from narrows.spec.classes import classes

@@ -1,4 +1,4 @@
-"""How classes of flows are distinguished: readable names, colours, dashes.
+"""How classes of flows are distinguished: colours, dashes.
 
 A class has the colour of its control, which is the same everywhere; several classes of a control
 differ in shade and dash. A class whose control isn't one, or varies, gets a colour that no control
@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from narrows import _native
 from narrows.figures.model import Dash
-from narrows.figures.palette import COLOURS, SHADED, colour, name, shade
+from narrows.figures.palette import COLOURS, SHADED, colour, shade
 from narrows.figures.vision import distance
+from narrows.metrics.headings import control_of
 from narrows.spec import registry
 
 ALIKE = 15.0
@@ -33,26 +33,6 @@ class Look:
 
     hue: str
     dash: Dash
-
-
-def control_of(group: str) -> str | None:
-    """The control that a class is named after, as in "cubic" or "cubic-80ms"; None if none."""
-    known = registry.ccas()
-    cca = group.partition("-")[0]
-    return cca if cca in known else None
-
-
-def words(group: str, controls: Mapping[str, str | None] | None = None) -> str:
-    """The readable name of a class: "CUBIC, 80 ms" for "cubic-80ms", "web" for "web".
-
-    A class that somebody called "bbr" is "bbr (CUBIC)" if that is its control in `controls`, and
-    "bbr" if it has several.
-    """
-    named, known = control_of(group), controls or {}
-    if named is not None and known.get(group, named) != named:
-        control = known[group]
-        return group if control is None else f"{group} ({name(control)})"
-    return _native.class_label(group) or name(group)
 
 
 def looks(controls: Sequence[str | None]) -> list[Look]:

@@ -58,6 +58,7 @@ def _queue(name: str) -> Metric:
         "in bandwidth-delay products of its rate and the path's two-way delay (of their means "
         "where they change)",
         lambda run: run.entry["bottleneck"]["queue_bdp"][name], better="less",
+        aliases=(f"{name} queue",),
     )  # fmt: skip
 
 
@@ -70,7 +71,10 @@ def _queue_ms(name: str) -> Metric:
         f"{_statistic(name)} of the same as time: how long the bottleneck takes to send the "
         "backlog; of the samples where its rate varies, and empty without any"
     )
-    return Metric(f"queue_{name}_ms", f"queue {name}", "ms", meaning, read, better="less")
+    names = (f"{name} queue",)
+    return Metric(
+        f"queue_{name}_ms", f"queue {name}", "ms", meaning, read, better="less", aliases=names
+    )
 
 
 def _statistic(name: str) -> str:
@@ -103,7 +107,7 @@ RUN: tuple[Metric, ...] = (
                scenario, tables["flow_samples"], end_s)),
     Metric("loss_rate", "loss rate", "",
            "part of the arriving packets that the queue dropped, 1 at most",
-           _bottleneck("loss_rate"), "less"),
+           _bottleneck("loss_rate"), "less", aliases=("loss",)),
     Metric("utilization", "utilization", "",
            "IP bits forwarded over those that the link offered: its rate with its changes, the "
            "opportunities of its trace, or what its service sustains",
@@ -176,13 +180,14 @@ def _delay(name: str) -> Metric:
             return one_way - flow.two_way_ms / 2
         return None if value is None else value - flow.two_way_ms
 
+    names = ("queueing delay, mean over packets",) if name == "mean" else ()
     meaning = (
         f"{_statistic(name)} of the queueing delay: "
         "the round-trip time beyond the flow's own two-way delay; "
         "of programs, the one-way delay beyond half of that; where the path's delay changes, of "
         "the samples, each beyond the delay when its packet left"
     )
-    return Metric(f"delay_{name}_ms", f"delay {name}", "ms", meaning, read, "less")
+    return Metric(f"delay_{name}_ms", f"delay {name}", "ms", meaning, read, "less", aliases=names)
 
 
 def _completion_time(flow: FlowFacts) -> float | None:
@@ -210,9 +215,9 @@ FLOW: tuple[Metric, ...] = (
     Metric("fct_s", "completion time", "s",
            "completion time, from connecting to the last acknowledgement; for a flow with a "
            "workload the mean of its transfers; empty for a flow that isn't done",
-           _completion_time, "less"),
+           _completion_time, "less", aliases=("fct",)),
     Metric("share", "share", "", "part of all payload that arrived",
-           _entry_reader("share"), "more", part=True),
+           _entry_reader("share"), "more", part=True, aliases=("share of the goodput",)),
     *(_rtt(name) for name in RTT_STATISTICS),
     Metric("rtt_time_mean_ms", "RTT mean over time", "ms",
            "mean over time of the latest round-trip time, from the samples; empty without any",
@@ -278,6 +283,11 @@ def _of_app(
     """Returns a metric of the application of a flow with a workload."""
     reader = read if read is not None else lambda seen: seen[name]
     return Metric(name, title, unit, meaning, reader, better, whole)
+
+
+def page_load(name: str) -> str:
+    """Returns the title of a statistic of completion times where the transfers are web pages."""
+    return f"page load {name}"
 
 
 def _completion(name: str) -> Metric:
@@ -375,7 +385,8 @@ COMPLETION: tuple[Metric, ...] = (
            "transfers are unfinished", lambda found: found["late"], "less"),
     *(Metric(f"completion_{name}_s", f"completion {name}", "s",
              f"{_statistic(name)} of the completion times of all its transfers",
-             _of_transfers("completion_s", name), "less") for name in STATISTICS),
+             _of_transfers("completion_s", name), "less", aliases=(page_load(name),))
+      for name in STATISTICS),
     *(Metric(f"slowdown_{name}", f"slowdown {name}", "",
              f"{_statistic(name)} of the slowdown of all its transfers",
              _of_transfers("slowdown", name), "less") for name in SLOWDOWNS),

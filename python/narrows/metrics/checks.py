@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from narrows.errors import InputError
 from narrows.metrics.bounds import CheckVerdict, decide
 from narrows.metrics.catalogue import scale_of
+from narrows.metrics.headings import column_of, controls_in
 from narrows.metrics.intervals import half_width, interval, mean
 from narrows.metrics.metric import Row
 from narrows.spec import Condition, ResultCheck, Scenario, SeriesNumber, same_value, spell
@@ -132,25 +133,34 @@ class CombinationOutcome:
         }
 
 
-def applicable(checks: Sequence[ResultCheck], cases: Sequence[Combination]) -> None:
-    """Raises InputError for a check that applies to no combination."""
-    for index, one in enumerate(checks):
-        place = f"check[{index}]"
-        if one.taken is None:
-            _known_metric(str(one.metric), place, cases)
-        else:
-            _known_series(one.taken, place, cases)
-        _known_places(one, place, cases)
-        if not any(_applies(one, case) for case in cases):
-            found = f"no combination that has {one.metric or 'this series'} and these values"
-            raise InputError.at(f"{place}.where", found, "values that occur")
+def applicable(
+    checks: Sequence[ResultCheck], cases: Sequence[Combination]
+) -> tuple[ResultCheck, ...]:
+    """Returns the checks with columns in place of headings.
+
+    Raises InputError for a check that applies to no combination.
+    """
+    return tuple(_applicable(one, f"check[{at}]", cases) for at, one in enumerate(checks))
 
 
-def _known_metric(metric: str, place: str, cases: Sequence[Combination]) -> None:
-    columns = list(dict.fromkeys(name for case in cases for name in case.columns))
-    if metric not in columns:
-        found = f'"{metric}", which no combination has'
-        raise InputError.at(f"{place}.metric", found, one_of(metric, columns))
+def _applicable(check: ResultCheck, place: str, cases: Sequence[Combination]) -> ResultCheck:
+    one = check
+    if one.taken is None:
+        one = replace(one, metric=column_in(str(one.metric), f"{place}.metric", cases))
+    else:
+        _known_series(one.taken, place, cases)
+    _known_places(one, place, cases)
+    if not any(_applies(one, case) for case in cases):
+        found = f"no combination that has {one.metric or 'this series'} and these values"
+        raise InputError.at(f"{place}.where", found, "values that occur")
+    return one
+
+
+def column_in(metric: str, place: str, cases: Sequence[Combination]) -> str:
+    """Returns the column of `summary` with this name or heading in some combination."""
+    columns = dict.fromkeys(name for case in cases for name in case.columns)
+    controls = controls_in((case.groups, case.scenario) for case in cases)
+    return column_of(metric, columns, place, controls)
 
 
 def _known_places(one: ResultCheck, place: str, cases: Sequence[Combination]) -> None:

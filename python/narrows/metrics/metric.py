@@ -21,7 +21,7 @@ class Metric:
     `read` computes it from a `RunFacts`, a `FlowFacts` or the rows of a class; None stands for a
     value that can't be known. `better` says which direction is good, if any. The axis of a `part`
     shows 0 to 1; the colours of a metric with a `centre` diverge from it. `measure` computes it
-    from the tables of the run if the summary lacks it.
+    from the tables of the run if the summary lacks it. `aliases` are other headings of it.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Metric:
     part: bool = False
     centre: float | None = None
     measure: Callable[[Scenario, Mapping[str, Any], float], Any] | None = None
+    aliases: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:

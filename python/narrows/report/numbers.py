@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from narrows.figures import frames
-from narrows.figures.looks import words
+from narrows.metrics.headings import words
 from narrows.spec.scenario import Scenario
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from narrows.errors import InputError, Problem, SpecError
-from narrows.figures.looks import words
+from narrows.metrics.headings import words
 from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.conditions_as_axes import axes_of, varied_places
 from narrows.reproduce.exhibit import Case, Exhibit, Scope

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from narrows.errors import InputError
 from narrows.plan import Cell, Grid
-from narrows.spec.suggest import one_of
 from narrows.store import Store
 
 if TYPE_CHECKING:
@@ -16,20 +15,22 @@ if TYPE_CHECKING:
     from narrows.metrics.checks import Combination, CombinationOutcome
 
 
-def refuse_unknown(grid: Grid) -> None:
-    """Raises InputError for a check or a rule about a metric that no combination has."""
+def with_columns(grid: Grid) -> Grid:
+    """Returns the grid with columns in place of headings in its checks and its rule.
+
+    Raises InputError for a metric that no combination has.
+    """
     until = grid.study.until
     if not grid.checks and until is None:
-        return  # without waiting for polars to load
-    from narrows.metrics.checks import applicable
-    from narrows.metrics.tables import columns_of
+        return grid  # without waiting for polars to load
+    from narrows.metrics.checks import applicable, column_in
 
-    applicable(grid.checks, [_case(cell) for cell in grid.cells])
-    if until is not None:
-        known = {name for cell in grid.cells for name in columns_of(cell.plan)}
-        if until.metric not in known:
-            found = f'"{until.metric}", which no combination has'
-            raise InputError.at("sweep.until.metric", found, one_of(until.metric, sorted(known)))
+    cases = [_case(cell) for cell in grid.cells]
+    made = replace(grid, checks=applicable(grid.checks, cases))
+    if until is None:
+        return made
+    named = replace(until, metric=column_in(until.metric, "sweep.until.metric", cases))
+    return replace(made, study=replace(grid.study, until=named))
 
 
 def outcomes(grid: Grid, cells: Sequence[Cell], store: Store) -> list[CombinationOutcome]:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from narrows.figures.axes import ChartAxis, axis
-from narrows.figures.looks import control_of, looks_of, words
+from narrows.figures.looks import looks_of
 from narrows.figures.palette import colour
 from narrows.figures.sweeps.view import (
     classes_of,
@@ -17,11 +17,11 @@ from narrows.figures.sweeps.view import (
     fair_shares,
     go_together,
     interval_of,
-    label_of,
     numbers,
     valued_columns,
 )
-from narrows.metrics.catalogue import scale_of
+from narrows.metrics.catalogue import page_load, scale_of
+from narrows.metrics.headings import control_of, heading_of, merged_words
 from narrows.metrics.intervals import mean
 from narrows.metrics.leading import leading, opening, span
 from narrows.metrics.trials import alike
@@ -109,7 +109,7 @@ def overview(
     controls = controls_of(frame(_place(store), "flows"), name)
     readers = _web_classes(values_in(record["spec"]))
     metrics = {
-        column: _name_pages(label_of(column, controls), column, readers)
+        column: _name_pages(heading_of(column, controls), column, readers)
         for column in numbers(known)
         if column not in places
     }
@@ -173,7 +173,7 @@ def _merge_classes(
     if len(cells) < 2 or not everywhere:
         return dict(metrics), values
     alone = len(cells) == len(groups)
-    of = " or ".join(words(group) for group in cells)
+    of = merged_words(cells)
     merged = {}
     for name in metrics:
         group, _, key = name.rpartition(".")
@@ -182,9 +182,8 @@ def _merge_classes(
             merged[name] = new
     labels: dict[str, str] = {}
     for name, label in metrics.items():
-        plain = label.partition(", ")[0]
-        shown = label if name not in merged else plain if alone else f"{plain}, {of}"
-        labels.setdefault(merged.get(name, name), shown)
+        column = merged.get(name, name)
+        labels.setdefault(column, label if column == name else heading_of(column))
     return labels, {
         at: {merged.get(name, name): value for name, value in its.items()}
         for at, its in values.items()
@@ -204,7 +203,9 @@ def _name_pages(label: str, column: str, readers: Collection[str]) -> str:
     """Returns the label of a metric; the completion time of a page is its load time."""
     group, _, metric = column.rpartition(".")
     is_load = group in readers and metric.startswith("completion_")
-    return label.replace("Completion", "Page load", 1) if is_load else label
+    statistic = metric.removeprefix("completion_").removesuffix("_s")
+    title = page_load(statistic).capitalize()
+    return label.replace(f"Completion {statistic}", title, 1) if is_load else label
 
 
 def _hues_of_metrics(

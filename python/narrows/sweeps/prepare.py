@@ -11,7 +11,7 @@ from narrows.plan import Cell, Grid, Selection, Trial, grid
 from narrows.spec import Override, SpecificationText, load_study
 from narrows.spec.located import with_lines
 from narrows.store import RESULTS, Place, location, slug
-from narrows.sweeps.checks import refuse_unknown
+from narrows.sweeps.checks import with_columns
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,6 @@ def prepare(
     if not runs:
         raise wanted.none()
     with with_lines(spec):
-        refuse_unknown(cells)
+        cells = with_columns(cells)
     directory = location(out) if out is not None else default_directory(study.name)
     return SweepJob(cells, engine, directory, runs, tuple(filters))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from narrows.figures.names import quantity, setting, title_of, value_words
-from narrows.figures.sweeps.view import label_of
+from narrows.metrics.headings import heading_of
 from narrows.plan import Grid
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def record_of(
 def _describe(one: CheckOutcome) -> str:
     """Describes the outcome for the page: "Share (%), BBR: 97.4, at most 60 expected"."""
     metric = one.check.metric
-    name = one.check.brief if metric is None else label_of(metric)
+    name = one.check.brief if metric is None else heading_of(metric)
     value = one.interval_text if one.values else "no value"
     head = "" if one.passed is False else f"{one.verdict}: "
     return f"{head}{name}: {value}, {one.bounds_text} expected"

@@ -14,6 +14,7 @@ from narrows.figures.sweeps.view import (
     figure,
     limits,
     metrics,
+    shared_name,
     styles,
     x_of,
 )
@@ -23,7 +24,8 @@ from narrows.metrics.catalogue import scale_of
 def box(frame: pl.DataFrame, view: View) -> Figure:
     """A metric's quartiles over an axis, side by side for each class."""
     x = x_of(frame, view)
-    wanted = metrics(frame, view.metric or "utilization")
+    wanted = metrics(frame, view, view.metric or "utilization")
+    what = view.label(shared_name(wanted))
     styled = styles(frame, replace(view, by=None), [group for group in wanted if group])
 
     across = axis(x, frame[x].to_list())
@@ -42,12 +44,10 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
                     marks.append(BoxPlot(label, at, known, look.hue))
         ticks = tuple((float(i), words) for i, words in enumerate(across.words.values()))
         ends = (-0.6, len(ticks) - 0.4)
-        label = view.label(view.metric or "utilization")
         low, high = limits(wanted, marks)
         return Panel(
-            across.label, label, tuple(marks), title, ends, (low, high),
+            across.label, what, tuple(marks), title, ends, (low, high),
             guides=guides, ticks=ticks,
         )  # fmt: skip
 
-    what = view.label(view.metric or "utilization")
     return figure(frame, view, (x,), panel, what, "Quartiles of a metric over an axis.")

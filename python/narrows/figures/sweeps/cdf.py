@@ -11,17 +11,17 @@ from narrows.figures.sweeps.view import (
     choose_lines,
     figure,
     numbers,
-    require,
     value_columns,
 )
 from narrows.figures.transfers import distribution
 from narrows.metrics.catalogue import scale_of
+from narrows.metrics.headings import column_of
 
 
 def cdf(frame: pl.DataFrame, view: View) -> Figure:
     """The distribution of a metric over flows, a line for each class, from the table `flows`."""
     metric = view.metric or ("fct_s" if frame["fct_s"].null_count() < frame.height else "share")
-    require(frame, metric, "--metric", numbers(frame))
+    metric = column_of(metric, numbers(frame), "--metric")
     value_columns(frame, {"": metric}, metric)
     view = choose_lines(frame, view, (), frame["class"].n_unique())
     classes = by_class(frame, view)

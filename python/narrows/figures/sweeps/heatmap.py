@@ -21,6 +21,7 @@ from narrows.figures.sweeps.view import (
     x_of,
 )
 from narrows.metrics.catalogue import find, scale_of
+from narrows.metrics.headings import column_of
 
 
 def heatmap(frame: pl.DataFrame, view: View) -> Figure:
@@ -33,7 +34,7 @@ def heatmap(frame: pl.DataFrame, view: View) -> Figure:
     y = view.y or ("path.rate" if "path.rate" in rest else rest[0])
     require(frame, y, "--y", rest)
     metric = view.metric or next((f"{c}.share" for c in classes_of(frame)), "utilization")
-    require(frame, metric, "--metric", numbers(frame))
+    metric = column_of(metric, numbers(frame), "--metric", view.controls)
     value_columns(frame, {"": metric}, metric)
     known = frame.drop_nulls(metric)
     if metric.endswith(".share"):

@@ -18,6 +18,7 @@ from narrows.figures.sweeps.view import (
     metrics,
     numbers,
     over,
+    shared_name,
     split,
     styles,
     valued_columns,
@@ -35,7 +36,8 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
     """
     x = x_of(frame, view)
     metric = view.metric or next(iter(of_applications(numbers(valued_columns(frame)))), UTILIZATION)
-    wanted = metrics(frame, metric)
+    wanted = metrics(frame, view, metric)
+    metric = shared_name(wanted)
     view = choose_lines(frame, view, (x,), len(wanted))
     by, styled = view.by, styles(frame, view, [group for group in wanted if group])
 

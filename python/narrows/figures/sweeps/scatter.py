@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from narrows.figures.axes import axis
-from narrows.figures.looks import control_of, looks_of
+from narrows.figures.looks import looks_of
 from narrows.figures.model import Cloud, Figure, Line, Mark, Panel
 from narrows.figures.names import setting, value_words
 from narrows.figures.sweeps.view import (
@@ -19,6 +19,7 @@ from narrows.figures.sweeps.view import (
     figure,
     require,
 )
+from narrows.metrics.headings import control_of
 
 NEAR = 0.15
 """Points closer than this part of both axes don't get a note each."""

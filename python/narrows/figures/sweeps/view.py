@@ -17,15 +17,16 @@ import polars as pl
 
 from narrows.errors import InputError
 from narrows.figures.axes import ChartAxis, axis
-from narrows.figures.looks import DASHES, HUES, Look, distinct_looks, looks_of, words
+from narrows.figures.looks import DASHES, HUES, Look, distinct_looks, looks_of
 from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel, Scale, heights
 from narrows.figures.names import setting, settings
 from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.panels import share_axes
-from narrows.metrics.catalogue import find, in_percent, scale_of
+from narrows.metrics.catalogue import find, scale_of
+from narrows.metrics.headings import columns_named, heading_of, unknown_metric, words
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
-from narrows.words import count_of, join_words, label_in_percent
+from narrows.words import count_of, join_words
 
 MOST_PANELS = 120
 """The most panels of a figure, which may span several images."""
@@ -74,7 +75,7 @@ class View:
 
     def label(self, column: str) -> str:
         """The label of a column as people read it: "Share (%), BBR"."""
-        return label_of(column, self.controls)
+        return heading_of(column, self.controls)
 
 
 def controls_of(flows: pl.DataFrame, study: str | None = None) -> dict[str, str | None]:
@@ -408,15 +409,18 @@ def require(frame: pl.DataFrame, name: str, option: str, known: Sequence[str]) -
         raise InputError.at(option, f'"{name}", which is not there', one_of(name, list(known)))
 
 
-def metrics(frame: pl.DataFrame, metric: str) -> dict[str, str]:
+def metrics(frame: pl.DataFrame, view: View, metric: str) -> dict[str, str]:
     """The columns of a metric by class: itself, or `share` of every class."""
-    if metric in numbers(frame):
-        return value_columns(frame, {metric.rpartition(".")[0]: metric}, metric)
-    found = {c: f"{c}.{metric}" for c in classes_of(frame) if f"{c}.{metric}" in frame.columns}
-    if not found:
-        known = numbers(valued_columns(frame))
-        raise InputError.at("--metric", f'"{metric}"', one_of(metric, known))
-    return value_columns(frame, found, metric)
+    found = columns_named(metric, numbers(frame), view.controls)
+    if len({column.rpartition(".")[2] for column in found}) != 1:
+        raise unknown_metric(metric, numbers(valued_columns(frame)), "--metric", view.controls)
+    return value_columns(frame, {column.rpartition(".")[0]: column for column in found}, metric)
+
+
+def shared_name(wanted: Mapping[str, str]) -> str:
+    """The only column of these, or the metric that they are of several classes."""
+    first, *more = wanted.values()
+    return first.rpartition(".")[2] if more else first
 
 
 def value_columns(frame: pl.DataFrame, wanted: Mapping[str, str], metric: str) -> dict[str, str]:
@@ -456,13 +460,3 @@ def limits(wanted: Mapping[str, str], marks: Iterable[Mark]) -> tuple[float, flo
     whole = WHOLE * max(map(scale_of, wanted.values()), default=1)
     inside = all((heights(mark) <= whole).all() for mark in marks)
     return (0.0, whole if part and inside else None)
-
-
-def label_of(column: str, controls: Mapping[str, str | None] | None = None) -> str:
-    """The label of a column as people read it: "Share (%), BBR"."""
-    group, _, key = column.rpartition(".")
-    metric = find(column)
-    label = metric.label if metric is not None else key.replace("_", " ")
-    label = label[:1].upper() + label[1:]
-    label = f"{label}, {words(group, controls)}" if group else label
-    return label_in_percent(label) if in_percent(column) else label

@@ -8,8 +8,8 @@ from typing import Any
 
 from narrows.figures.axes import ChartAxis
 from narrows.figures.axes import axis as axis_of
-from narrows.figures.looks import control_of
 from narrows.figures.names import quantity, setting, title_of
+from narrows.metrics.headings import control_of
 from narrows.reproduce.library import Table
 from narrows.spec import registry
 

@@ -1,0 +1,146 @@
+"""The headings of tables and figures, by which people name a metric."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from specimens import GOOD, run_cli, write
+
+from narrows import console
+from narrows.errors import InputError
+from narrows.figures.sweeps.view import View, controls_of, numbers
+from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD
+from narrows.metrics.headings import column_of, columns_named, heading_of
+from narrows.store import open_store
+from narrows.sweeps.export import frame
+from narrows.sweeps.figure import describe
+from narrows.sweeps.overview import overview
+
+Capture = pytest.CaptureFixture[str]
+SEVERAL = GOOD.replace(
+    "[run]",
+    '[[flows]]\nname = "users"\ncca = "cubic"\n'
+    'workload = { kind = "web", html = "5kb", size = "2kb" }\n\n'
+    '[[flows]]\nname = "backup"\ncca = "reno"\nsize = "20kb"\n\n[run]',
+)
+STUDY = SEVERAL.replace('"8mbit"', '["4mbit", "8mbit"]', 1).replace(
+    '"cubic"', '["cubic", "bbr3"]', 1
+)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("headings")
+    assert run_cli("run", write(place, STUDY), "--out", str(place / "out")) == 0
+    return place / "out"
+
+
+def columns(groups: tuple[str, ...] = ("cubic-80ms", "users")) -> list[str]:
+    of_classes = (*CLASS, *COMPLETION, *(m for its in APPLICATION.values() for m in its))
+    every = {f"{group}.{metric.name}" for group in groups for metric in of_classes}
+    return [*(metric.name for metric in (*RUN, PACKETS)), *sorted(every)]
+
+
+def spellings(heading: str) -> Iterator[str]:
+    yield from (heading, heading.upper(), heading.replace(", ", " of "))
+
+
+@pytest.mark.parametrize("known", [columns(), [metric.name for metric in (*FLOW, *WORKLOAD)]])
+def test_every_column_is_found_by_its_heading(known: list[str]) -> None:
+    for column in known:
+        for written in (column, *spellings(heading_of(column))):
+            assert column_of(written, known, "--metric") == column
+
+
+def test_every_heading_of_a_study_is_accepted(study: Path) -> None:
+    store = open_store(study)
+    [(stem, record)] = store.studies().items()
+    known, controls = numbers(frame(study, "summary")), controls_of(frame(study, "flows"))
+    headings = overview(store, stem, record, {}).metrics
+    assert headings["users.completion_p95_s"] == "Page load p95 (s), users"
+    assert headings["CUBIC or BBRv3.share"] == "Share (%), CUBIC or BBRv3"
+    for name, heading in headings.items():
+        wanted = (
+            [name]
+            if name in known
+            else [f"{c}.{name.partition('.')[2]}" for c in ("cubic", "bbr3")]
+        )
+        for written in spellings(heading):
+            assert columns_named(written, known, controls) == wanted
+
+
+def test_every_heading_of_a_run_is_accepted(tmp_path: Path) -> None:
+    assert run_cli("run", write(tmp_path, SEVERAL), "--out", str(tmp_path / "out")) == 0
+    runs = json.loads((tmp_path / "out/summary.json").read_text())["runs"]
+    known = dict.fromkeys(metric.name for metric in (*FLOW, *WORKLOAD, *COMPLETION))
+    found = [
+        columns_named(heading, known)
+        for table in (console._flow_table(runs), console._completion_table(runs))
+        for heading in _headings(table)
+    ]
+    names = [name for [name] in found]
+    assert names == [
+        "goodput_mbps", "share", "retransmits", "rtt_mean_ms", "rtt_p95_ms", "fct_s", "completed",
+        "completion_mean_s", "completion_p50_s", "completion_p95_s", "completion_p99_s",
+        "slowdown_p50", "slowdown_p95", "slowdown_p99",
+    ]  # fmt: skip
+
+
+def _headings(table: Any) -> Iterator[str]:
+    """The headings of numbers; one without a first line has that of the one before."""
+    above = ""
+    for column in table.columns:
+        first, _, second = str(column.header).replace("-\n", "").partition("\n")
+        above = first or above
+        if column.justify == "right":
+            yield f"{above} {second}"
+
+
+def test_figures_of_a_sweep_take_their_own_headings(study: Path) -> None:
+    for name in ("lines", "box"):
+        for written in ("Share of the goodput (%)", "Queueing delay, mean over packets (ms)"):
+            panel = describe(study, name, metric=written).panels[0]
+            assert any("users" in mark.label for mark in panel.marks)
+            assert describe(study, name, metric=panel.y_label).panels[0].y_label == panel.y_label
+    heat = describe(
+        study, "heatmap", metric="Page load p95, users", y="path.rate", x="flows[0].cca"
+    )
+    assert "Completion p95 (s), users" in heat.subtitle
+    assert View("", ()).label("users.share") == "Share (%), users"
+
+
+def test_checks_and_rules_take_headings(tmp_path: Path, capsys: Capture) -> None:
+    bound = '\n[[check]]\nmetric = "Page load p95 (s), users"\nat_most = 0.0001\n'
+    assert run_cli("run", write(tmp_path, SEVERAL + bound), "--out", str(tmp_path / "one")) == 1
+    assert "not met: headings" not in (told := capsys.readouterr().out)
+    assert "users.completion_p95_s is" in told
+    until = (
+        "trials = 2\n\n[sweep]\n"
+        'until = { metric = "share (%), users", within = 0.9, max_trials = 3 }\n'
+    )
+    assert (
+        run_cli("run", write(tmp_path, STUDY + until + bound), "--out", str(tmp_path / "all")) == 1
+    )
+    assert "users.completion_p95_s is" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("page lod p95", '"users.completion_p95_s" ("Completion p95 (s), users")'),
+        ("usres.share", '"users.share" ("Share (%), users")'),
+        (
+            "queue mean",
+            '"queue_mean_bdp" ("Queue mean (BDP)") or "queue_mean_ms" ("Queue mean (ms)")',
+        ),
+        ("xyz", "narrows list metrics"),
+    ],
+)
+def test_an_unknown_metric_leads_to_the_nearest(written: str, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        column_of(written, columns(), "--metric")
+    assert words in caught.value.remedy
