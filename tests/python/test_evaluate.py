@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from statistics import fmean
 
@@ -13,6 +15,7 @@ from narrows.backends import get_backend
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
 from narrows.evaluate import evaluate, load_suite, suites
+from narrows.evaluate.conclusion import Conclusion, conclude
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.site import differences, failures, open_questions
 from narrows.evaluate.suite import Situation
@@ -224,6 +227,9 @@ def test_a_control_with_a_fault_breaks_what_others_keep(
     assert document["page"] == str((folder / "index.html").relative_to(tmp_path))
     assert "alone: Utilization (%) is" in (folder / "index.html").read_text(encoding="utf-8")
     assert (folder / "alone.svg").is_file()
+    assert [one["safe"] for one in document["conclusions"]] == [False, True]
+    page = unescape((folder / "index.html").read_text(encoding="utf-8"))
+    assert all(one["sentence"] in page for one in document["conclusions"])
     assert json.loads((folder / "evaluation.json").read_text()) == document
 
 
@@ -314,6 +320,33 @@ def test_undecided_expectations_show_the_reason_and_the_trials_that_would_decide
     [line] = open_questions([judge_values([0.9 + 1e-5, 0.95, 0.75])])
     assert "--trials" in line or "more than a thousand trials" in line
     assert open_questions([judge_values([0.95, 0.96, 0.94]), judge_values([0.5, 0.51, 0.52])]) == []
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "safe", "numbers"),
+    [
+        (["met", "met"], True, "2 of 2 situations met"),
+        (["met", "refused"], True, "1 of 2 situations met, 1 refused (alone)"),
+        (["met", "undecided"], None, "1 of 2 situations met, 1 undecided (alone)"),
+        (["refused"], None, "0 of 1 situation met, all refused"),
+        (["not met", "undecided"], False,
+         "0 of 2 situations met, 1 not met (alone), 1 undecided (alone)"),
+    ],
+)  # fmt: skip
+def test_the_conclusion_says_no_more_than_the_verdicts(
+    verdicts: list[str], safe: bool | None, numbers: str
+) -> None:
+    attempt = judge_values([0.95, 0.96, 0.94]).attempt
+    judged = [AttemptResult(attempt, verdict) for verdict in verdicts]
+    answers = {
+        True: "CUBIC is safe by this suite",
+        False: "CUBIC isn't safe by this suite",
+        None: "This suite leaves open whether CUBIC is safe",
+    }
+    sentence = f"{answers[safe]}: {numbers}."
+    assert conclude([attempt.contestant], judged) == [Conclusion("cubic", safe, sentence)]
+    beside = replace(attempt.contestant, tested=False)
+    assert conclude([beside], judged) == []
 
 
 def test_one_unmet_check_decides_a_situation() -> None:

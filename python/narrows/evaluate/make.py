@@ -19,6 +19,7 @@ from typing import Any
 from narrows.backends import get_backend
 from narrows.evaluate import site
 from narrows.evaluate.commands import EvaluateArguments
+from narrows.evaluate.conclusion import conclude
 from narrows.evaluate.failure import quantity
 from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
@@ -76,14 +77,17 @@ class Evaluation:
             "version": __version__,
             "controls": [one.key for one in self.contestants if one.tested],
             "situations": [_entry(one) for one in self.judged],
+            "conclusions": [asdict(one) for one in conclude(self.contestants, self.judged)],
             "requirements": [asdict(one) for one in self.suite.requirements],
             "page": str(self.page),
         }
 
     def lines(self) -> list[str]:
-        """Returns the lines for a terminal: suite, situations, counts, failures."""
+        """Returns the lines for a terminal: suite, situations, counts, failures, conclusions."""
         verdicts = [*_counts(self), *explain_zero(_not_met(self)), *_failures(self)]
-        return [self.suite.title, "", *_matrix(self), "", *verdicts, f"page: {self.page}"]
+        answers = [one.sentence for one in conclude(self.contestants, self.judged)]
+        page = f"page: {self.page}"
+        return [self.suite.title, "", *_matrix(self), "", *verdicts, page, "", *answers]
 
 
 def evaluate(

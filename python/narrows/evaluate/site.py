@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from narrows.evaluate.commands import EvaluateArguments
+from narrows.evaluate.conclusion import conclude
 from narrows.evaluate.failure import colour_of, over_time, quantity
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
@@ -77,6 +78,7 @@ def write(
         undecided={name: open_questions(mine) for name, mine in mine_of.items()},
         strengths={name: situations_met(mine) for name, mine in mine_of.items()},
         compared=differences(contestants, mine_of),
+        conclusions={one.control: one.sentence for one in conclude(contestants, judged)},
         pages={row.situation.name: row.page for row in rows},
         results="../../index.html" if asked.only else "../index.html",
         command=command,

@@ -1,0 +1,58 @@
+"""The answer of an evaluation to "is my control safe?", from its verdicts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from narrows.evaluate.runs import Contestant
+from narrows.evaluate.verdicts import REFUSED, AttemptResult, of_contestant
+from narrows.metrics.bounds import CheckVerdict
+from narrows.words import count_of
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """Whether a control is safe by a suite, None if that is undecided, and the sentence."""
+
+    control: str
+    safe: bool | None
+    sentence: str
+
+
+def conclude(
+    contestants: Sequence[Contestant], judged: Sequence[AttemptResult]
+) -> list[Conclusion]:
+    """Returns the answer for each control under test.
+
+    A control is safe if every situation is met in which it can run, and isn't if one isn't met.
+    """
+    return [_conclude(one, of_contestant(judged, one)) for one in contestants if one.tested]
+
+
+def _conclude(control: Contestant, mine: Sequence[AttemptResult]) -> Conclusion:
+    broken = [one for one in mine if one.verdict == CheckVerdict.NOT_MET]
+    undecided = [one for one in mine if one.verdict == CheckVerdict.UNDECIDED]
+    refused = [one for one in mine if one.verdict == REFUSED]
+    met = len(mine) - len(broken) - len(undecided) - len(refused)
+    kinds = {
+        CheckVerdict.NOT_MET: broken,
+        CheckVerdict.UNDECIDED: [one for one in undecided if not one.trouble],
+        "without results": [one for one in undecided if one.trouble],
+        REFUSED: refused,
+    }
+    parts = [_part(some, word, len(mine)) for word, some in kinds.items() if some]
+    safe = False if broken else None if undecided or not met else True
+    answer = {
+        True: f"{control.title} is safe by this suite",
+        False: f"{control.title} isn't safe by this suite",
+        None: f"This suite leaves open whether {control.title} is safe",
+    }[safe]
+    number = f"{met} of {count_of(len(mine), 'situation')} met"
+    return Conclusion(control.key, safe, f"{answer}: {', '.join([number, *parts])}.")
+
+
+def _part(some: Sequence[AttemptResult], word: str, total: int) -> str:
+    """Returns the number of these verdicts, with their situations unless these are all."""
+    names = ", ".join(one.attempt.situation.name for one in some)
+    return f"all {word}" if len(some) == total else f"{len(some)} {word} ({names})"
