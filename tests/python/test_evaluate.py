@@ -247,6 +247,24 @@ def test_a_control_that_fails_says_why(
     assert "3 of 3 runs failed: Lazy.on_ack: found AttributeError" in line
 
 
+def test_a_reason_that_ends_all_runs_is_reported_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = LAZY.replace("        pass", "        self.window + 1", 1)
+    (tmp_path / "broken.py").write_text(broken, encoding="utf-8")
+    (tmp_path / "suite").mkdir()
+    folder = suite(tmp_path / "suite")
+    entry = INDEX[INDEX.index("[[situation]]") :].replace("alone", "again")
+    (folder / "again.toml").write_text(SPECIFICATION.replace("alone", "again"), encoding="utf-8")
+    (folder / "suite.toml").write_text(INDEX + entry, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with allowing(controls=["broken:Lazy"]):
+        lines = evaluate(["broken:Lazy"], suite=folder, beside=[], out=tmp_path / "out").lines()
+    (line,) = [line for line in lines if "found AttributeError" in line]
+    assert line.startswith("Lazy: runs failed in 2 situations: Lazy.on_ack: ")
+    assert lines[-1].endswith("0 of 2 situations met, all without results.")
+
+
 def test_stored_runs_are_not_repeated(tmp_path: Path) -> None:
     folder, out = suite(tmp_path), tmp_path / "out"
     first = evaluate(["reno"], suite=folder, beside=[], out=out)

@@ -216,7 +216,11 @@ def _not_met(made: Evaluation) -> list[str]:
 
 
 def _failures(made: Evaluation) -> Iterator[str]:
-    """Yields a sentence for each situation whose runs failed, with the first error."""
+    """Yields a sentence for each error that ended runs of a control under test.
+
+    It names the situation, or their number if there are several.
+    """
+    failed: dict[tuple[str, str], list[AttemptResult]] = {}
     for one in made.judged:
         attempt = one.attempt
         if not (
@@ -225,4 +229,8 @@ def _failures(made: Evaluation) -> Iterator[str]:
             continue
         errors = [one.error for one in made.done.failures if one.cell is attempt.cell]
         because = f": {errors[0]}" if errors else ""
-        yield f"{attempt.contestant.title}: {attempt.situation.name}: {one.trouble}{because}"
+        failed.setdefault((attempt.contestant.title, because), []).append(one)
+    for (title, because), some in failed.items():
+        first, *more = some
+        where = f"{first.attempt.situation.name}: {first.trouble}"
+        yield f"{title}: {f'runs failed in {len(some)} situations' if more else where}{because}"
