@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -230,7 +231,13 @@ def test_quantities_that_a_measurement_lacks_are_blank(tmp_path: Path, capsys: C
     assert "bottleneck: unknown, since nothing shows its capacity" in said
     bottleneck = open_result(out).summary["runs"][0]["bottleneck"]
     assert bottleneck["utilization"] is bottleneck["loss_rate"] is bottleneck["forwarded"] is None
-    assert "# the highest seen: the capacity wasn't reached" in (out / "spec.toml").read_text()
+    written = (out / "spec.toml").read_text()
+    assert "# the highest seen: the capacity wasn't reached" in written
+    rate, buffer = (re.search(rf'{key} = "(\d+)b', written) for key in ("rate", "buffer"))
+    assert rate is not None
+    assert buffer is not None
+    assert float(buffer[1]) == pytest.approx(float(rate[1]) * 0.1 / 8, rel=1e-3)
+    assert '" # a guess: the measurement shows no queue\n' in written
     page = (out / "report.html").read_text()
     assert "unknown capacity" in page
     assert "The capacity wasn&#39;t reached, so it is unknown" in page

@@ -21,6 +21,8 @@ from narrows.packets import PACKET_BYTES, WIRE
 WINDOW_S = 0.1
 """Rates are taken over windows at least this long."""
 _HIGH = 0.95
+GUESS_S = 0.1
+"""Our choice for a buffer of which nothing is known: a round trip across a continent."""
 STANDING_MS, STANDING_PART = 1.0, 0.05
 """A flow saw no queue if its mean RTT exceeds the minimum by less than this, in ms or in parts."""
 
@@ -42,7 +44,8 @@ class PathEstimate:
     """Rate in bit/s, two-way delay in ns, and the largest queue in bytes.
 
     If the capacity isn't `known`, the rate is the highest that was seen; if the delay isn't, it is
-    only a stand-in.
+    only a stand-in. If no queue shows the buffer, it is a guess: a BDP, or `GUESS_S` if the delay
+    is unknown, too.
     """
 
     rate_bps: int
@@ -50,6 +53,7 @@ class PathEstimate:
     buffer_bytes: int
     known: bool
     delay_known: bool
+    buffer_known: bool = True
 
 
 def round_trip_ms(flow: Flow) -> float | None:
@@ -76,9 +80,11 @@ def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) ->
             return _share(flows[0])
         rtt_ns = _usual_rtt(flows[0]) or rtt_ns
     queue = rate_bps * max(delays, default=0.0) / 8e3
-    if not known:
-        queue = max(queue, rate_bps * rtt_ns / 8e9)
-    return PathEstimate(rate_bps, rtt_ns, max(round(queue), PACKET_BYTES), known, bool(rtts))
+    shown = known and queue > 0
+    if not shown:
+        queue = max(queue, rate_bps * (rtt_ns / 1e9 if rtts else GUESS_S) / 8)
+    buffer = max(round(queue), PACKET_BYTES)
+    return PathEstimate(rate_bps, rtt_ns, buffer, known, bool(rtts), shown)
 
 
 def _most_delay_ms(flow: Flow) -> float:

@@ -25,6 +25,7 @@ _HEAD = """\
 # was seen, the least round trip, the most that round trips exceeded it. With it
 # `narrows run` and `narrows compare` simulate what was measured.
 """
+_NO_QUEUE = "# a guess: the measurement shows no queue"
 _AT_LEAST = "# the highest seen: the capacity wasn't reached, so it is unknown"
 
 
@@ -76,7 +77,7 @@ def _text(
         "[path]",
         f'rate = "{path.rate_bps}bit"' + ("" if path.known else f" {_AT_LEAST}"),
         f'rtt = "{_duration(path.rtt_ns)}"' + ("" if path.delay_known else " # not known"),
-        f'buffer = "{path.buffer_bytes}b"',
+        f'buffer = "{path.buffer_bytes}b"' + ("" if path.buffer_known else f" {_NO_QUEUE}"),
         "",
         *(impairments(flows) if causes else ()),
     ]
