@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -39,18 +40,46 @@ def overview(kind: str, rows: Sequence[Row]) -> Sequence[Row]:
 def find(name: str, backend: str = "sim") -> dict[str, list[Row]]:
     """Returns the rows of every kind with an entry of this name, or else with the name in theirs.
 
-    Raises InputError, with the nearest kind or name, if there is none.
+    An option, such as hystart, is found with the entries that have it, a metric also by its heading
+    in tables. Raises InputError, with the nearest kind or name, if there is none.
     """
     kinds = [kind for kind in _LISTINGS if kind != "backends"]
-    known = {kind: _names(kind, listing(kind, backend)) for kind in kinds}
+    every = {kind: listing(kind, backend) for kind in kinds}
+    known = {kind: _names(kind, rows) for kind, rows in every.items()}
     exact = [kind for kind, names in known.items() if name in names]
-    alike = [kind for kind, names in known.items() if any(name in own for own in names)]
-    found = {kind: listing(kind, backend, [name]) for kind in exact or alike}
-    if not found:
-        near = nearest(name, [*_LISTINGS, *(own for names in known.values() for own in names)])
-        remedy = f'"{near}"' if near is not None else f"a name, or one of {', '.join(_LISTINGS)}"
-        raise InputError.at("list", f"{quote(name)}, which is neither a kind nor a name", remedy)
-    return found
+    if exact:
+        return {kind: listing(kind, backend, [name]) for kind in exact}
+    if f"{name}s" in _LISTINGS:
+        raise _unknown(name, f'"{name}s"')
+    alike = {kind: [name] for kind, names in known.items() if any(name in own for own in names)}
+    options = {k: own for k, rows in every.items() if (own := _with_option(k, rows, name))}
+    if alike or options:
+        return {kind: listing(kind, backend, names) for kind, names in (alike | options).items()}
+    from narrows.metrics.headings import columns_named
+
+    headed = dict.fromkeys(columns_named(name, known["metrics"]))
+    if headed:
+        return {"metrics": listing("metrics", backend, list(headed))}
+    raise _unknown(name, _nearest(name, known))
+
+
+def _unknown(name: str, remedy: str) -> InputError:
+    return InputError.at("list", f"{quote(name)}, which is neither a kind nor a name", remedy)
+
+
+def _with_option(kind: str, rows: Sequence[Row], option: str) -> list[str]:
+    """Returns the entries that have an option."""
+    entries = () if kind in _NESTED else _entries(rows)
+    return [one[0][0] for one in entries if option in [name.strip() for name, _ in one[1:]]]
+
+
+def _nearest(name: str, known: Mapping[str, Sequence[str]]) -> str:
+    """Returns the nearest kind or name, with the kinds that have it."""
+    near = nearest(name, [*_LISTINGS, *(own for names in known.values() for own in names)])
+    if near is None:
+        return f"a name, or one of {', '.join(_LISTINGS)}"
+    kinds = [kind for kind, names in known.items() if near in names]
+    return f'"{near}" ({" and ".join(kinds)})' if kinds else f'"{near}"'
 
 
 def _names(kind: str, rows: Sequence[Row]) -> list[str]:
@@ -180,6 +209,20 @@ def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
         yield f"  {parameter['name']}", f"{parameter['what']} ({parameter['unit']}, {default})"
 
 
+def _fields() -> Iterator[Row]:
+    """Yields the keys of a specification, each with the tables above it."""
+    from narrows import _native
+
+    yield from _keys("", json.loads(_native.schema()))
+
+
+def _keys(place: str, table: Mapping[str, Any]) -> Iterator[Row]:
+    inner = table.get("items", table)
+    for key, entry in inner.get("properties", {}).items():
+        yield f"{place}{key}", str(entry.get("description", ""))
+        yield from _keys(f"{place}{key}.", entry)
+
+
 def _figures() -> Iterator[Row]:
     from narrows import figures, reproduce
 
@@ -230,6 +273,7 @@ _LISTINGS: Mapping[str, Callable[[], Iterator[Row]]] = {
     "distributions": partial(_elements, "distributions"),
     "paths": _paths,
     "profiles": _profiles,
+    "fields": _fields,
     "figures": _figures,
     "metrics": _metrics,
     "backends": _backends,

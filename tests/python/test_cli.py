@@ -116,6 +116,7 @@ def test_one_version_everywhere() -> None:
         ("workloads", {"poisson", "web"}),
         ("distributions", {"pareto", "lognormal"}),
         ("profiles", {"linux-6.12"}),
+        ("fields", {"path.rate", "flows.cca", "sweep.until.metric"}),
         ("figures", {"panaderia/fig9"}),
         ("metrics", {"utilization", "share", "completion_p99_s", "stalls"}),
     ],
@@ -127,12 +128,28 @@ def test_lists(kind: str, names: set[str], capsys: Capture) -> None:
     assert all(len(line.split()) > 1 for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("tcp_friendliness", "cubic"),
+        ("path.buffer", "path.buffer"),
+        ("Page load p95 (s)", "completion_p95_s"),
+        ("retransmits", "retransmits"),
+    ],
+)
+def test_a_name_is_found_whatever_it_is_of(name: str, found: str, capsys: Capture) -> None:
+    assert run_cli("list", name) == 0
+    assert found in [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+
+
 def test_an_unknown_list_is_refused_with_the_known_ones(capsys: Capture) -> None:
     assert run_cli("list", "metric") == 2
     said = capsys.readouterr().err
     assert (
         'list: found "metric", which is neither a kind nor a name; "metrics" would be right' in said
     )
+    assert run_cli("list", "cubik") == 2
+    assert '"cubic" (ccas) would be right' in capsys.readouterr().err
     assert run_cli("list", "xyzzyx") == 2
     assert "a name, or one of ccas, media, queues," in capsys.readouterr().err
 

@@ -31,6 +31,7 @@ class Kind(StrEnum):
     DISTRIBUTIONS = "distributions"
     PATHS = "paths"
     PROFILES = "profiles"
+    FIELDS = "fields"
     FIGURES = "figures"
     METRICS = "metrics"
     BACKENDS = "backends"
@@ -48,6 +49,7 @@ _MEANING = {
     Kind.DISTRIBUTIONS: "distributions of sizes and times",
     Kind.PATHS: "presets of a path, such as a satellite's",
     Kind.PROFILES: "kernels whose TCP a host can follow",
+    Kind.FIELDS: "keys of a specification",
     Kind.FIGURES: "charts of results, and published figures to reproduce",
     Kind.METRICS: "numbers in the tables of results",
     Kind.BACKENDS: "the simulator and real kernels, and what each can do",
