@@ -394,7 +394,7 @@ def test_no_file_but_one_like_it(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_a_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    check_refusal(run_cli("run", str(tmp_path)), capsys, str(tmp_path), "a file")
+    check_refusal(run_cli("run", str(tmp_path)), capsys, str(tmp_path), "`narrows.open_result`")
 
 
 def test_a_file_used_as_a_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,7 +134,7 @@ def read_file(path: Path) -> str:
         remedy = _neighbour(path) or "the path of a specification, such as fig9.toml,"
         raise SpecError.at(str(path), "no such file", remedy) from None
     except (IsADirectoryError, NotADirectoryError):
-        remedy = "a file, such as fig9.toml,"
+        remedy = "a file, such as fig9.toml (`narrows.open_result` reads a directory of results),"
         raise SpecError.at(str(path), "a directory", remedy) from None
     except UnicodeDecodeError as error:
         found = f"byte {error.start}, which is not UTF-8"
