@@ -20,6 +20,8 @@ Capture = pytest.CaptureFixture[str]
 ALIKE = "one and the same run, since nothing in it is random"
 STUDY = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]') + "trials = 2\n"
 
+SIZED_RUN = GOOD.replace('cca = "cubic"\n', 'cca = "cubic"\nsize = "20kb"\n')
+
 
 def run(directory: Path, text: str) -> None:
     main(["run", str(write(directory, text)), "--out", str(directory / "out")])
@@ -66,6 +68,18 @@ def test_trials_without_anything_random_are_called_one_run(tmp_path: Path, capsy
     run(tmp_path / "one", GOOD + "trials = 2\n")
     assert f"The 2 trials are {ALIKE}" in capsys.readouterr().out
     assert ALIKE in (tmp_path / "one/out/report.html").read_text()
+
+
+def test_values_of_a_single_trial_are_said_to_have_no_spread(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    for name, text in (("study", STUDY.replace("trials = 2\n", "")), ("users", SIZED_RUN)):
+        (tmp_path / name).mkdir()
+        run(tmp_path / name, text)
+        assert "one trial shows no spread; --trials 5" in capsys.readouterr().out.lower()
+    (tmp_path / "several").mkdir()
+    run(tmp_path / "several", STUDY + '[host]\njitter = "100us"\n')
+    assert "shows no spread" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", [GOOD, GOOD + 'trials = 2\n[host]\njitter = "100us"\n'])
@@ -178,7 +192,7 @@ def test_a_study_of_shares_shows_all_of_them() -> None:
 
 def test_a_long_table_is_cut_with_a_note() -> None:
     lines = list(table(overview_of(30, {"jain": [[1], [0.5]]}, 40), "out"))
-    assert len(lines) == 1 + 20 + 1
+    assert len(lines) == 1 + 20 + 2
     assert lines[-1] == "and 20 more: on the page, or `narrows export out summary`"
 
 

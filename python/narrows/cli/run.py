@@ -273,14 +273,15 @@ def _run(
 
         write_report(outcome.result.path, pictures=True)
     broken = unmet(job, outcome.result)
-    if as_json:
-        from narrows.metrics.trials import join_trials
+    from narrows.metrics.trials import join_trials, spread_note
 
+    runs = outcome.result.summary["runs"]
+    if as_json:
         more = {"unmet": [one.document() for one in broken]} if job.checks else {}
-        found = join_trials(outcome.result.summary["runs"], job.plan.groups)
+        found = join_trials(runs, job.plan.groups)
         print_json({**found, **more, "directory": str(outcome.result.path)})
     else:
-        print_summary(outcome.result)
+        print_summary(outcome.result, [spread_note(runs)])
         print_lines(map(str, broken))
         if captures.pcap:
             print_lines([f"captures: {outcome.result.path / 'trial-1' / 'captures'}"])

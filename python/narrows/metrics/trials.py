@@ -14,6 +14,17 @@ REMEDY = (
     "trials differ"
 )
 
+SINGLE = "one trial shows no spread; --trials 5 runs more"
+"""The words beside values without an interval."""
+
+
+def spread_note(runs: Sequence[Entry]) -> str:
+    """Returns the note that a single run's statistics of transfers have no spread.
+
+    Empty for other runs.
+    """
+    return f"{SINGLE.capitalize()}." if len(runs) == 1 and runs[0].get("completions") else ""
+
 
 def alike(digests: Iterable[Sequence[str]]) -> str:
     """Returns a sentence about trials that are one and the same run, by each condition's digests.

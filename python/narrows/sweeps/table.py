@@ -8,6 +8,7 @@ from typing import Any
 
 from narrows.metrics.catalogue import in_percent
 from narrows.metrics.leading import of_applications
+from narrows.metrics.trials import SINGLE
 from narrows.store import open_store
 from narrows.sweeps.overview import Overview, overview
 from narrows.sweeps.prepare import SweepJob
@@ -50,6 +51,8 @@ def table(found: Overview, place: str) -> Iterator[str]:
     yield from align([heads, *lines], left=len(found.axes))
     if any(len(value) > 1 for cell in rows for value in cell["values"].values()):
         yield "means ± half of the 95 % interval"
+    elif not found.alike:
+        yield SINGLE
     if any(cell.endswith(VAGUE) for column in columns.values() for cell in column[:MOST_ROWS]):
         yield "±?: too few trials, since nearly all values are possible; more: --trials 10"
     yield from _unfinished_lines(rows)
