@@ -9,15 +9,13 @@ import polars as pl
 
 from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass
-from narrows.figures.looks import DASHES, Look
+from narrows.figures.looks import DASHES, HUES, Look
 from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Stack
 from narrows.figures.runs.timeline import window_of
 from narrows.metrics import windows
 from narrows.spec.scenario import Scenario
 from narrows.store import Tables
 from narrows.words import join_words
-
-QUEUE = Look("queue", "solid")
 
 
 def overlay(
@@ -28,15 +26,16 @@ def overlay(
 ) -> Figure:
     """Draws goodput of each class, queue, loss and smoothed RTT of all back ends in `tables`.
 
-    The reference is a broad grey line; the others, in colour, are drawn over it. Runs with
-    randomness needn't coincide, only resemble one another.
+    The reference is a broad grey line; the others are drawn over it, each in one colour in all
+    panels. Runs with randomness needn't coincide, only resemble one another.
     """
     order = [reference, *(backend for backend in tables if backend != reference)]
     shown = {backend: tables[backend] for backend in order}
     end_s = max(frames.end_s(found) for found in shown.values())
     window_s = window_of(scenario, end_s)
     classes = frames.flow_classes(scenario, groups)
-    everything = FlowClass("all flows", "queue", tuple(range(len(scenario["flows"]))), QUEUE)
+    flows = tuple(range(len(scenario["flows"])))
+    everything = FlowClass("all flows", "queue", flows, Look("queue", "solid"))
     panels = [_goodput(shown, members, window_s) for members in classes]
     panels += [_queue(scenario, shown), _loss(shown, window_s), _rtt(shown, everything)]
     return Figure(
@@ -51,20 +50,20 @@ def overlay(
     )
 
 
-def _line(backend: str, place: int, colour: str, x: Floats, y: Floats, step: bool) -> Line:
+def _line(backend: str, place: int, x: Floats, y: Floats, step: bool) -> Line:
     kind: Kind = "step" if step else "line"
     if place == 0:
         group = f"{backend} (broad and grey)"
         return Line(backend, x, y, "neutral", kind=kind, width=3.2, opacity=0.55, group=group)
     dash = DASHES[(place - 1) % len(DASHES)]
-    return Line(backend, x, y, colour, kind=kind, dash=dash, width=1.2)
+    return Line(backend, x, y, HUES[place - 1], kind=kind, dash=dash, width=1.2)
 
 
 def _goodput(shown: Mapping[str, Tables], members: FlowClass, window_s: float) -> Panel:
     lines = []
     for place, (backend, tables) in enumerate(shown.items()):
         x, y = _arrivals(tables["flow_samples"], members, window_s)
-        lines.append(_line(backend, place, members.look.hue, x, y, step=True))
+        lines.append(_line(backend, place, x, y, step=True))
     title = f"Goodput of {members.label}, {1000 * window_s:g} ms windows"
     return Panel(TIME, "Mbit/s", tuple(lines), title)
 
@@ -94,7 +93,7 @@ def _queue(scenario: Scenario, shown: Mapping[str, Tables]) -> Panel:
     for place, (backend, tables) in enumerate(shown.items()):
         rows = tables["queue_samples"].filter(pl.col("link") == 0).sort("time_s")
         x, y = frames.column(rows, "time_s"), frames.column(rows, "backlog_bytes") / bdp
-        lines.append(_line(backend, place, "queue", x, y, step=False))
+        lines.append(_line(backend, place, x, y, step=False))
     return Panel(TIME, "BDP", tuple(lines), "Queue at the bottleneck")
 
 
@@ -104,7 +103,7 @@ def _loss(shown: Mapping[str, Tables], window_s: float) -> Panel:
         rows = windows.queue_loss(tables["queue_samples"], window_s)
         x = np.append(frames.column(rows, "start_s"), rows["end_s"][-1])
         y = 100 * frames.column(rows, "loss_rate")
-        lines.append(_line(backend, place, "loss", x, np.append(y, y[-1]), step=True))
+        lines.append(_line(backend, place, x, np.append(y, y[-1]), step=True))
     title = f"Loss at the bottleneck, {1000 * window_s:g} ms windows"
     return Panel(TIME, "% of packets", tuple(lines), title, least_high=1.0)
 
@@ -113,5 +112,5 @@ def _rtt(shown: Mapping[str, Tables], everything: FlowClass) -> Panel:
     lines = []
     for place, (backend, tables) in enumerate(shown.items()):
         [(x, y)] = frames.class_means(tables["flow_samples"], [everything], "srtt_ms")
-        lines.append(_line(backend, place, "queue", x, y, step=False))
+        lines.append(_line(backend, place, x, y, step=False))
     return Panel(TIME, "ms", tuple(lines), "Smoothed RTT, mean of all flows")
