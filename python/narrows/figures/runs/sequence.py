@@ -1,8 +1,8 @@
 """Time-sequence graphs of captured flows, as Wireshark and tcptrace draw them.
 
-Data are strokes from the first byte to the last, retransmissions in another colour; the
-acknowledged data and the end of the receiver's window are steps. S. Ostermann: tcptrace. The strip
-above each panel shows what limited the flow.
+Data are strokes from the first byte to the last, retransmissions in another colour and with dots;
+the acknowledged data and the end of the receiver's window are steps. S. Ostermann: tcptrace. The
+strip above each panel shows what limited the flow.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ _NEAR = 1000
 _MEGA = 1e6
 _STROKES = (
     ("data", "sent", "neutral"),
+    ("sack", "SACK", "sack"),
     ("retransmission", "sent again", "retransmission"),
     ("out_of_order", "out of order", "out_of_order"),
-    ("sack", "SACK", "sack"),
 )
+_DOTTED = ("retransmission", "out_of_order")
+"""Strokes with dots at their ends: a few packets are shorter than a pixel of megabytes."""
 _STEPS = (("ack", "acknowledged", "ack"), ("window", "receive window", "window"))
 
 
@@ -109,7 +111,8 @@ def _panel(scenario: Scenario, rows: Columns, flow: int, end_s: float) -> Panel:
         lines.append(replace(_line(label, x, y, colour, "step"), dash="dot"))
     for kind, label, colour in _STROKES:
         part = _each(rows.where(rows["kind"] == kind).sort_by("time_s"), step)
-        lines.append(_line(label, *_strokes(part, near_s), colour, "line"))
+        line = _line(label, *_strokes(part, near_s), colour, "line")
+        lines.append(replace(line, marker="o") if kind in _DOTTED else line)
     return Panel(TIME, "MB", frames.drawable(lines), frames.flow_name(scenario, flow))
 
 
