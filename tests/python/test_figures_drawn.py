@@ -21,6 +21,7 @@ from narrows.figures import interactive, static
 from narrows.figures.interactive.plot import numbers
 from narrows.figures.model import Bar, Figure, Guide, Line, Panel, Stack
 from narrows.figures.sweeps.panels import share_axes
+from narrows.figures.transfers import distribution, distribution_panel
 
 
 @pytest.fixture(scope="module", params=[entry.name for entry in figures.of("run")])
@@ -205,6 +206,25 @@ def test_packets_that_follow_one_another_closely_are_one_line():
     (series,) = drawn.panels[0].lines
     assert list(np.flatnonzero(np.isnan(series.y))) == [4, 7, 12]
     assert list(series.y[:4] * 1e6) == pytest.approx([0, 1000, 1000, 2000])
+
+
+def test_retransmissions_have_dots_and_are_drawn_last() -> None:
+    kinds = ["retransmission", "data", "sack"]
+    rows = pl.DataFrame(
+        {"flow": [0] * 3, "kind": kinds, "time_s": [1.0] * 3, "begin": [0] * 3, "end": [1000] * 3}
+    )
+    scenario = {"name": "x", "flows": [{"name": "a", "cca": "unsure"}]}
+    tables = {"sequence": rows, "flow_samples": pl.DataFrame({"time_s": [10.0]})}
+    lines = figures.describe("sequence", scenario, tables).panels[0].lines
+    assert [(line.label, line.marker) for line in lines] == [
+        ("sent", ""), ("SACK", ""), ("sent again", "o"),
+    ]  # fmt: skip
+
+
+def test_the_axis_of_completion_times_begins_at_a_tick() -> None:
+    for least, begin in ((0.21, 0.2), (0.2, 0.1), (0.1, 0.05), (0.99, 0.5), (7.0, 5.0)):
+        line = distribution("a", np.array([least, 9.0]), "bbr")
+        assert distribution_panel([line], "").x_range == (pytest.approx(begin), None)
 
 
 def test_a_bar_may_be_rounded_beyond_its_interval(tmp_path: Path) -> None:

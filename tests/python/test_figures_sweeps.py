@@ -567,7 +567,7 @@ def test_named_classes_have_the_colours_of_their_controls(tmp_path: Path) -> Non
     assert run_cli("run", str(tmp_path / "named.toml"), "--out", str(out)) == 0
     (panel,) = describe(out, "share").panels
     assert {line.label: line.colour for line in panel.lines} == {
-        "bbr (CUBIC)": "cubic", "download": "bbr", "backup": "bbr#1",
+        "bbr (CUBIC)": "cubic", "download (BBR)": "bbr", "backup (BBR)": "bbr#1",
     }  # fmt: skip
     assert {guide.label: guide.value for guide in panel.guides} == {
         "fair for backup": 50, "fair for bbr (CUBIC), download": 25,

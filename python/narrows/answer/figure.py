@@ -18,7 +18,7 @@ from narrows.figures.looks import Look, looks
 from narrows.figures.model import Figure, Guide, Line, Panel, heights
 from narrows.figures.names import settings, value_words
 from narrows.metrics.catalogue import scale_of
-from narrows.metrics.headings import heading_of, words
+from narrows.metrics.headings import heading_of, legend_words
 from narrows.words import count_of
 
 MOST_CASES = 7
@@ -109,7 +109,9 @@ def _label(study: AskedStudy, case: Case, metric: str, metrics: Sequence[str]) -
     values, group = settings(case), metric.rpartition(".")[0]
     if values and len(metrics) == 1:
         return ", ".join(values)
-    return ", ".join([*values, words(group, study.controls) if group else heading_of(metric)])
+    return ", ".join(
+        [*values, legend_words(group, study.controls) if group else heading_of(metric)]
+    )
 
 
 def _line(

@@ -12,7 +12,7 @@ from narrows.columns import Table, columns
 from narrows.figures.model import Dash, Floats, Line, Mark, Panel
 from narrows.metrics.completions import SIZES, statistics
 
-COMPLETION_LABEL = "Completion time (s)"
+COMPLETION_LABEL = "Completion time of a transfer (s)"
 SLOWDOWN_LABEL = "Slowdown"
 SIZE_LABEL = "Size of the transfer"
 _SHORT = {"to_10kb": "\u2264 10 kB", "to_100kb": "\u2264 100 kB", "to_1mb": "\u2264 1 MB"}
@@ -49,11 +49,17 @@ def slowdown_by_size(label: str, rows: Table, hue: str, place: float = 0.0) -> l
 def distribution_panel(marks: Sequence[Mark], title: str) -> Panel:
     """The axes of distributions of completion times."""
     known = [float(mark.x[0]) for mark in marks if isinstance(mark, Line) and len(mark.x)]
-    least = min((x for x in known if x > 0), default=1e-3)
+    least = _round_below(min((x for x in known if x > 0), default=1e-3))
     return Panel(
         f"{COMPLETION_LABEL}, log scale", "Fraction of transfers", tuple(marks), title,
-        x_range=(least * 0.9, None), y_range=(0.0, 1.02), x_scale="log",
+        x_range=(least, None), y_range=(0.0, 1.02), x_scale="log",
     )  # fmt: skip
+
+
+def _round_below(value: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten below a value: a tick of a log scale."""
+    power = 10.0 ** np.floor(np.log10(value * 0.999))
+    return float(max(digit * power for digit in (1, 2, 5) if digit * power < value))
 
 
 def size_panel(marks: Sequence[Mark], title: str) -> Panel:

@@ -39,6 +39,14 @@ def words(group: str, controls: Mapping[str, str | None] | None = None) -> str:
     return _native.class_label(group) or registry.title(group)
 
 
+def legend_words(group: str, controls: Mapping[str, str | None]) -> str:
+    """The name of a class with its control, if it has one and isn't named after it: "web (BBR)"."""
+    control, named = controls.get(group), words(group, controls)
+    if control is None or control_of(group) is not None or named == registry.title(control):
+        return named
+    return f"{named} ({registry.title(control)})"
+
+
 def merged_words(groups: Iterable[str]) -> str:
     """Returns the name of classes that never occur together, by their controls: "CUBIC or BBR"."""
     return " or ".join(words(group) for group in groups if control_of(group) is not None)

@@ -10,6 +10,7 @@ from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import View, bounds_of, by_class, choose_lines, figure
 from narrows.figures.transfers import distribution, distribution_panel
 from narrows.metrics.completions import STATISTICS
+from narrows.words import join_words
 
 
 def completion_times(frame: pl.DataFrame, view: View) -> Figure:
@@ -32,5 +33,5 @@ def completion_times(frame: pl.DataFrame, view: View) -> Figure:
         return replace(distribution_panel(marks, title), guides=guides)
 
     used = () if view.by is None else (view.by,)
-    what = f"{frame.height} transfers"
+    what = f"{frame.height} transfers of {join_words(view.words(str(one)) for one in classes)}"
     return figure(frame, view, used, panel, what, "Distribution functions of completion times.")

@@ -23,8 +23,8 @@ from narrows.metrics.headings import control_of
 
 NEAR = 0.15
 """Points closer than this part of both axes don't get a note each."""
-DELAY = "Queueing delay, mean over packets (ms)"
-"""Unlike the mean queue, which is a mean over time."""
+DELAY = "\N{LEFTWARDS ARROW} Queueing delay, mean over packets (ms)"
+"""Unlike the mean queue, which is a mean over time. The axis grows to the left."""
 MARGIN = 1.08
 """How far the axes reach beyond the values."""
 
@@ -66,7 +66,7 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
             title, *ends, guides=guides,
         )  # fmt: skip
 
-    what = "Throughput and delay (better is up and right)"
+    what = "Throughput and delay (better is up and right, as delay grows to the left)"
     if across is not None and across.measured:
         low, *_, high = (_note(by, value) for value in across.positions)
         what += f", {setting(str(by), low)} to {high}"

@@ -23,7 +23,7 @@ from narrows.figures.names import setting, settings
 from narrows.figures.palette import COLOURS
 from narrows.figures.sweeps.panels import share_axes
 from narrows.metrics.catalogue import find, scale_of
-from narrows.metrics.headings import columns_named, heading_of, unknown_metric, words
+from narrows.metrics.headings import columns_named, heading_of, legend_words, unknown_metric, words
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
 from narrows.words import count_of, join_words
@@ -70,8 +70,8 @@ class View:
     """The control of each class; None where it has several. Without an entry the name tells."""
 
     def words(self, group: str) -> str:
-        """The readable name of a class."""
-        return words(group, self.controls)
+        """The name of a class in a legend."""
+        return legend_words(group, self.controls)
 
     def label(self, column: str) -> str:
         """The label of a column as people read it: "Share (%), BBR"."""
@@ -370,9 +370,9 @@ class Styles:
         """The label and the look of a class at a value of `by`; the class may be ""."""
         look = self.looks.get(group, Look("neutral", "solid"))
         if self.by is None:
-            return words(group, self.controls) if group else "", look
+            return legend_words(group, self.controls) if group else "", look
         several = len(self.dashes) > 1
-        named = words(group, self.controls) if several else ""
+        named = legend_words(group, self.controls) if several else ""
         label = " ".join(word for word in (setting(self.by, value), named) if word)
         dash = self.dashes.get(group, look).dash if several else self._alone[value]
         return label, Look(self.shades[value], dash)
