@@ -64,7 +64,7 @@ def test_starved_hosts_are_reported() -> None:
         "300 us is the most, 1% of the shortest round trip"
     )
     (dry,) = reasons(hosts(dry={"a": MOST_DRY, "b": 0.5}), path)
-    assert dry.startswith('the socket of flow "b" had run dry in 50.0% of its samples')
+    assert dry.startswith('the socket of flow "b" had run dry in 50.00% of its samples')
     assert list(reasons(hosts(turns=0, waited_ns=0), path)) == []
 
 

@@ -88,6 +88,6 @@ def reasons(hosts: Mapping[str, Any], scenario: Scenario) -> Iterator[str]:
     for name, part in hosts["dry"].items():
         if part > MOST_DRY:
             yield (
-                f'the socket of flow "{name}" had run dry in {part:.1%} of its samples; '
+                f'the socket of flow "{name}" had run dry in {part:.2%} of its samples; '
                 f"the limit is {MOST_DRY:.0%}"
             )
