@@ -13,9 +13,11 @@ from narrows.words import align, count_of, join_words
 
 
 def spread(quantity: Quantity, values: Sequence[float]) -> str:
-    """Returns the mean and, after a ±, the standard deviation."""
+    """Returns the mean and, after a ±, the standard deviation that several values have."""
     if not values:
         return "-"
+    if len(values) == 1:
+        return quantity.show(values[0])
     middle, around = statistics.mean(values), statistics.deviation(values)
     return f"{quantity.show(middle)} ±{quantity.show(around)}"
 
