@@ -325,6 +325,7 @@ OVERRIDES = {
     "no value": ("path.buffer", "--set", "PLACE=VALUE"),
     "no place": ("=1bdp", "--set", "PLACE=VALUE"),
     "a place with spaces": ("path . buffer=1bdp", "--set", "PLACE=VALUE"),
+    "all places at once": ("flows[*].count=1", "--set", "flows[0].count"),
     "an unknown place": ("path.bufer=1bdp", "--set: path.bufer", '"buffer"'),
     "an unknown table": ("paht.buffer=1bdp", "--set: paht", '"path"'),
     "a flow too many": ("flows.1.cca=reno", "--set: flows[1].cca", "from 0 to 0"),

@@ -8,6 +8,8 @@ use crate::text::quote;
 /// Keys for which a name stands for a table with that `kind`.
 const ELEMENTS: [&str; 2] = ["queue", "service"];
 const EXAMPLE: &str = "PLACE=VALUE, such as path.buffer=4bdp,";
+/// The remedy for a place with an asterisk.
+const SINGLE: &str = "a single place, such as flows[0].count,";
 
 /// A value, its place, and its origin.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,13 +29,15 @@ impl Assignment {
     /// # Errors
     /// If there is no place or no value.
     pub fn parse(text: &str, origin: &str) -> Result<Self, Problems> {
-        let wrong = |found: String| {
-            let problem = Problem::new(ProblemKind::Change, Place::default(), found, EXAMPLE);
+        let wrong = |found: String, remedy: &str| {
+            let problem = Problem::new(ProblemKind::Change, Place::default(), found, remedy);
             Problems::from(problem.from(Some(origin)))
         };
-        let (written, value) = text.split_once('=').ok_or_else(|| wrong(quote(text)))?;
-        let place = Place::parse(written);
-        let place = place.ok_or_else(|| wrong(format!("the place {}", quote(written))))?;
+        let (written, value) = text.split_once('=').ok_or_else(|| wrong(quote(text), EXAMPLE))?;
+        let place = Place::parse(written).ok_or_else(|| {
+            let remedy = if written.contains('*') { SINGLE } else { EXAMPLE };
+            wrong(format!("the place {}", quote(written)), remedy)
+        })?;
         Ok(Self { place, value: value_of(value.trim()), origin: Some(origin.into()) })
     }
 }
