@@ -367,6 +367,18 @@ def test_the_conclusion_says_no_more_than_the_verdicts(
     assert conclude([beside], judged) == []
 
 
+def test_the_conclusion_names_the_controls_that_fail_as_well() -> None:
+    attempt = judge_values([0.95, 0.96, 0.94]).attempt
+    beside = replace(attempt.contestant, tested=False, title="Reno")
+    judged = [
+        AttemptResult(attempt, "not met"),
+        AttemptResult(attempt, "met"),
+        AttemptResult(replace(attempt, contestant=beside), "not met"),
+    ]
+    [found] = conclude([attempt.contestant], judged)
+    assert found.sentence.endswith("1 of 2 situations met, 1 not met (alone, as with Reno).")
+
+
 def test_one_unmet_check_decides_a_situation() -> None:
     assert combine([True, None, False]) is False
     assert combine([True, None]) is None

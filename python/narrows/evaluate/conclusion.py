@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.verdicts import REFUSED, AttemptResult, of_contestant
 from narrows.metrics.bounds import CheckVerdict
-from narrows.words import count_of
+from narrows.words import count_of, join_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,16 @@ def conclude(
 ) -> list[Conclusion]:
     """Returns the answer for each control under test.
 
-    A control is safe if every situation is met in which it can run, and isn't if one isn't met.
+    A control is safe if every situation is met in which it can run, and isn't if one isn't met,
+    even if it is a situation that the controls beside it don't meet either, which it says.
     """
-    return [_conclude(one, of_contestant(judged, one)) for one in contestants if one.tested]
+    beside = [one for one in judged if not one.attempt.contestant.tested]
+    return [_conclude(one, of_contestant(judged, one), beside) for one in contestants if one.tested]
 
 
-def _conclude(control: Contestant, mine: Sequence[AttemptResult]) -> Conclusion:
+def _conclude(
+    control: Contestant, mine: Sequence[AttemptResult], beside: Sequence[AttemptResult]
+) -> Conclusion:
     broken = [one for one in mine if one.verdict == CheckVerdict.NOT_MET]
     undecided = [one for one in mine if one.verdict == CheckVerdict.UNDECIDED]
     refused = [one for one in mine if one.verdict == REFUSED]
@@ -41,7 +45,7 @@ def _conclude(control: Contestant, mine: Sequence[AttemptResult]) -> Conclusion:
         "without results": [one for one in undecided if one.trouble],
         REFUSED: refused,
     }
-    parts = [_part(some, word, len(mine)) for word, some in kinds.items() if some]
+    parts = [_part(some, word, len(mine), beside) for word, some in kinds.items() if some]
     safe = False if broken else None if undecided or not met else True
     answer = {
         True: f"{control.title} is safe by this suite",
@@ -52,7 +56,21 @@ def _conclude(control: Contestant, mine: Sequence[AttemptResult]) -> Conclusion:
     return Conclusion(control.key, safe, f"{answer}: {', '.join([number, *parts])}.")
 
 
-def _part(some: Sequence[AttemptResult], word: str, total: int) -> str:
+def _part(
+    some: Sequence[AttemptResult], word: str, total: int, beside: Sequence[AttemptResult]
+) -> str:
     """Returns the number of these verdicts, with their situations unless these are all."""
-    names = ", ".join(one.attempt.situation.name for one in some)
+    names = ", ".join(_name(one, beside) for one in some)
     return f"all {word}" if len(some) == total else f"{len(some)} {word} ({names})"
+
+
+def _name(one: AttemptResult, beside: Sequence[AttemptResult]) -> str:
+    """Returns the name of a situation, with the controls that don't meet it either."""
+    name = one.attempt.situation.name
+    same = [
+        other.attempt.contestant.title
+        for other in beside
+        if other.attempt.situation.name == name and other.verdict == one.verdict
+    ]
+    shared = same and one.verdict == CheckVerdict.NOT_MET
+    return f"{name}, as with {join_words(same)}" if shared else name
