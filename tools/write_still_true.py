@@ -24,16 +24,16 @@ This page tests the problems that four documents found in BBR between 2017 and 2
 version and with every proposed change. "Yes" means that the version has the problem: the whole 95 %
 interval of the mean over {trials} trials lies beyond the limit. "No" means that all of it lies on
 the other side. `narrows reproduce still-true` makes the table, with real kernels where they are
-built, and `tools/write_still_true.py` this page from it. Problems, versions and limits are data:
-`studies/still_true/problems.toml`. Versions without a kernel's name run in that of 6.12;
+built, and `tools/write_still_true.py` writes this page from it. `studies/still_true/problems.toml`
+has the problems, the versions and the limits. Versions without a kernel's name run in that of 6.12;
 "real" is the kernel itself, in virtual time, where every trial but the first has its own buffer and
-delay. What CUBIC does as well in the same kernel isn't a problem of BBR.
+delay. If CUBIC has a problem as well in the same kernel, it isn't one of BBR's.
 
 """
 
 
 OLDER = """\
-These versions ran with an earlier version of narrows, with trials that differ in their seeds alone:
+These versions ran with an earlier version of narrows, in trials that differ only in their seeds:
 {names}.
 
 """

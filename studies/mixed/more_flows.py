@@ -110,7 +110,7 @@ def judge(data: Data) -> list[Finding]:
 
 
 def slower(data: Data, size: str) -> Check:
-    """Beside four large BBR flows in place of one."""
+    """How much longer arriving flows take beside four large BBR flows than beside one."""
     few, many = (
         {
             buffer: data.values("fct_s", size=size, large="bbr", count=count, buffer_bdp=buffer)
@@ -118,7 +118,7 @@ def slower(data: Data, size: str) -> Check:
         }
         for count in (1, MANY)
     )
-    told = "; ".join(
+    in_words = "; ".join(
         f"{interval(many[buffer])} s instead of {interval(few[buffer])} s, {buffer:g} BDP"
         for buffer in BUFFERS
     )
@@ -129,12 +129,12 @@ def slower(data: Data, size: str) -> Check:
         f"Mean completion time at {SIZES[size][1]} Mbit/s beside {MANY} large BBR flows over that "
         "beside one.",
         {f"{buffer:g} BDP": ratios(many[buffer], few[buffer]) for buffer in BUFFERS},
-        f" ({told})",
+        f" ({in_words})",
     )
 
 
 def standing(data: Data) -> Check:
-    """Four large BBR flows never let the largest buffer run empty: the study's reason."""
+    """The study's reason: four large BBR flows never let the largest buffer run empty."""
     buffer = BUFFERS[-1]
     return judge_bounds(
         "mixed/more-bbr-flows",
@@ -155,15 +155,15 @@ def _more_use(data: Data, buffer: float) -> tuple[dict[str, list[float]], str]:
         }
         for count in (1, MANY)
     )
-    told = "; ".join(
+    in_words = "; ".join(
         f"{interval(many[size])} % instead of {interval(few[size])} %, {SIZES[size][0]} flows"
         for size in SIZES
     )
-    return {SIZES[size][0]: differences(many[size], few[size]) for size in SIZES}, f" ({told})"
+    return {SIZES[size][0]: differences(many[size], few[size]) for size in SIZES}, f" ({in_words})"
 
 
 def busier(data: Data) -> Check:
-    """Four large CUBIC flows in place of one, in the smallest buffer."""
+    """How much more four large CUBIC flows use the link than one, with the smallest buffer."""
     return judge_bounds(
         "mixed/more-cubic-flows",
         "busier",
@@ -174,7 +174,7 @@ def busier(data: Data) -> Check:
 
 
 def as_busy(data: Data) -> Check:
-    """Four large CUBIC flows in place of one, in the largest buffer."""
+    """How much more four large CUBIC flows use the link than one, with the largest buffer."""
     return judge_bounds(
         "mixed/more-cubic-flows",
         "as-busy",

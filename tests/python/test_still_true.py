@@ -144,7 +144,7 @@ def test_the_page_names_versions_that_ran_earlier(monkeypatch: pytest.MonkeyPatc
     real = table.ProblemCell("cycle", "v1, real Linux 6.12", "yes", "58 ± 8 points")
     older = table.ProblemCell("cycle", "v3", "yes", "99 ± 1 points")
     text = write_still_true.page(TABLE, table.ProblemTable((real, older), "earlier", 4))
-    assert "seeds alone:\nv1, real Linux 6.12.\n" in text
+    assert "differ only in their seeds:\nv1, real Linux 6.12.\n" in text
     assert "v1, real Linux 6.12 58 ± 8 points" in text
     assert "99 ± 1" not in text
     assert "earlier version" not in write_still_true.page(TABLE)
