@@ -2,20 +2,21 @@
 
 use narrows_base::Duration;
 
-/// The bitrates in bit/s, ascending, with a choice by the level of the player's buffer (BBA-0 of
-/// Huang et al., A Buffer-Based Approach to Rate Adaptation, SIGCOMM 2014, algorithm 1).
+/// The bitrates of a video, of which the level of the player's buffer selects one (BBA-0 of Huang
+/// et al., A Buffer-Based Approach to Rate Adaptation, SIGCOMM 2014, algorithm 1).
 #[derive(Clone, Debug)]
 pub struct Ladder {
+    /// In bit/s, ascending.
     bitrates: Vec<u64>,
     /// The index of the current choice.
     current: usize,
-    /// Below this level it takes the lowest bitrate, from the upper one on the highest.
+    /// Up to this level the lowest bitrate is chosen.
     lower: Duration,
+    /// From this level on the highest bitrate is chosen.
     upper: Duration,
 }
 
-/// The parts of the buffer where the map of bitrates begins and ends: 90 and 216 of 240 s in the
-/// paper.
+/// The fractions of the buffer between which the rate map rises: 90 to 216 of 240 s in the paper.
 const LOWER: (u64, u64) = (3, 8);
 const UPPER: (u64, u64) = (9, 10);
 
@@ -23,7 +24,7 @@ impl Ladder {
     /// A ladder for a buffer with this capacity; it begins with the lowest bitrate.
     ///
     /// # Panics
-    /// Without bitrates.
+    /// If there are no bitrates.
     #[must_use]
     pub fn new(mut bitrates: Vec<u64>, capacity: Duration) -> Self {
         assert!(!bitrates.is_empty(), "a video has a bitrate");
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn between_them_it_keeps_its_bitrate_until_the_map_reaches_a_neighbour() {
+    fn bitrate_is_kept_until_the_map_reaches_a_neighbour() {
         // The map rises from 1 Mbit/s at 15 s by a third of a Mbit/s each second to 8 at 36 s.
         let mut ladder = ladder();
         let levels = [17, 18, 19, 23, 25, 24, 23, 21, 20, 18, 17];

@@ -1,4 +1,4 @@
-//! From texts to scenarios and problems, as any program would ask for them.
+//! Reads specifications and studies as a program that uses the crate does.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub(crate) fn source(text: &str, changes: &[&str]) -> Source {
     let document = Node::from_toml(text).expect("it is TOML");
     let changes =
         changes.iter().map(|change| Assignment::parse(change, "--set").unwrap()).collect();
-    Source::new(&document, changes, "test", Some("good.toml")).expect("places that there are")
+    Source::new(&document, changes, "test", Some("good.toml")).expect("places that exist")
 }
 
 fn read(text: &str, changes: &[&str]) -> Specification {
@@ -99,7 +99,7 @@ fn values_separated_by_commas_are_a_list() {
 }
 
 #[test]
-fn remedies_are_those_that_were_meant() {
+fn remedies_suggest_the_likely_intention() {
     for (cca, remedy) in [
         ("\"newreno\"", "\"reno\""),
         (
@@ -182,7 +182,7 @@ fn a_queue_has_classes_and_flows_their_code_point() {
 }
 
 #[test]
-fn files_are_what_the_caller_gives() {
+fn files_come_from_the_caller_alone() {
     let trace = "path.service={kind = \"trace\", file = \"a.trace\"}";
     let files = Files([("a.trace".to_owned(), "2\n2\n5\n".to_owned())].into());
     let read = source(GOOD, &[trace]).read(&files).expect("it is right");
@@ -202,7 +202,7 @@ fn a_study_gives_its_combinations() {
     assert_eq!((last.scenario.path.rate_bps, last.scenario.seed), (9_000_000, 3));
 }
 
-/// No number, however written, takes long or breaks the reader.
+/// No value takes long to read, and none makes the reader panic.
 #[test]
 fn absurd_values_are_reported_at_once() {
     let long = "9".repeat(401);
@@ -228,7 +228,7 @@ fn absurd_values_are_reported_at_once() {
     }
 }
 
-/// Reading takes a time that grows with the square of a table's keys.
+/// There is a limit because reading takes time that grows with the square of a table's keys.
 #[test]
 fn a_table_has_a_thousand_keys_at_most() {
     let document = |count: usize| {
@@ -245,7 +245,7 @@ fn a_table_has_a_thousand_keys_at_most() {
     assert!(Node::from_json(&format!("{{\"a\": [{{{}}}]}}", entries.join(", "))).is_err());
 }
 
-/// Everything in `experiments` reads, but what names own controls in Python or files.
+/// Only experiments that name files or controls in Python can't be read by the crate alone.
 #[test]
 fn every_experiment_reads() {
     let mut files = Vec::new();
@@ -340,7 +340,7 @@ fn a_case_sets_its_own_places() {
 }
 
 #[test]
-fn an_option_is_stronger_than_a_case() {
+fn an_option_overrides_a_case() {
     let found = cases(&["flows.0.cca=vegas", "path.rtt=40ms", "name=other"]);
     assert_eq!(
         found,

@@ -12,25 +12,25 @@ pub struct Metrics {
     pub(crate) ssthresh: Option<u32>,
     /// Smoothed RTT in us, times 8; 0 if the last connection had none.
     pub(crate) srtt8: u64,
-    /// How far packets were reordered.
+    /// The reordering distance in packets (`TCP_METRIC_REORDERING`).
     pub(crate) reordering: Option<u32>,
 }
 
-/// How a connection ended, for the metrics.
+/// The state at the end of a connection from which the metrics are updated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     pub(crate) cwnd: u32,
     pub(crate) ssthresh: u32,
-    /// Whether the recovery state is Open.
+    /// True if the recovery state is Open.
     pub(crate) open: bool,
     /// `tp->reordering`, if it isn't the default.
     pub(crate) reordering: Option<u32>,
-    /// Whether the profile keeps the threshold.
+    /// True if the profile's kernel keeps the threshold.
     pub(crate) keeps_ssthresh: bool,
 }
 
 impl Metrics {
-    /// Learns from a connection that ends (`tcp_update_metrics`).
+    /// Updates the metrics at the end of a connection (`tcp_update_metrics`).
     pub(crate) fn update(&mut self, rtt: &RttEstimator, ending: Ending) {
         if rtt.is_backed_off() || rtt.srtt8() == 0 {
             self.srtt8 = 0;
@@ -45,7 +45,7 @@ impl Metrics {
         }
     }
 
-    /// A longer RTT replaces the old one, a shorter one counts by an eighth.
+    /// A longer RTT replaces the old one; a shorter one counts 1/8.
     fn update_rtt(&mut self, srtt8: u64) {
         self.srtt8 =
             if srtt8 >= self.srtt8 { srtt8 } else { self.srtt8 - ((self.srtt8 - srtt8) >> 3) };
@@ -69,7 +69,7 @@ impl Ending {
         self.ssthresh >= INFINITE_SSTHRESH
     }
 
-    /// Returns `true` if a later slow start or a repair was in progress, which makes the window
+    /// Returns `true` if a later slow start or loss recovery was in progress, so that the window is
     /// meaningless.
     fn is_unfinished(self) -> bool {
         !self.is_in_first_slow_start() && (self.cwnd < self.ssthresh || !self.open)
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_starts_only_raise_what_is_known() {
+    fn slow_starts_only_raise_a_known_threshold() {
         let mut metrics = Metrics::default();
         metrics.update(&after(50_000), ending(80, INFINITE_SSTHRESH));
         metrics.update(&after(50_000), ending(10, 30));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_that_is_under_way_only_raises_the_threshold() {
+    fn recovery_in_progress_only_raises_the_threshold() {
         let mut metrics = Metrics::default();
         metrics.update(&after(50_000), ending(30, 20));
         metrics.update(&after(50_000), Ending { open: false, ..ending(12, 10) });
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_rtt_counts_at_once_and_a_shorter_one_by_an_eighth() {
+    fn a_longer_rtt_counts_at_once_and_a_shorter_one_an_eighth() {
         let mut metrics = Metrics::default();
         for (srtt_us, kept) in [(50_000, 400_000), (90_000, 720_000), (10_000, 640_000)] {
             metrics.update(&after(srtt_us), ending(40, 28));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn reordering_is_learned_in_repairs() {
+    fn reordering_is_kept_from_recovery_only() {
         let mut metrics = Metrics::default();
         let seen = Ending { reordering: Some(7), ..ending(40, 28) };
         metrics.update(&after(50_000), seen);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_that_wasn_t_answered_forgets_the_rtt() {
+    fn an_unanswered_timeout_clears_the_rtt() {
         let mut metrics = Metrics::default();
         let mut rtt = after(50_000);
         metrics.update(&rtt, ending(40, 28));

@@ -28,8 +28,9 @@ pub(crate) struct RttEstimator {
     /// The round ends when this packet number is acknowledged.
     round_end: u32,
     backoff: u32,
-    /// RTO in ticks, without backoff, and the largest one.
+    /// RTO in ticks, without backoff.
     rto_ticks: u64,
+    /// `TCP_RTO_MAX` in ticks.
     max_rto_ticks: u64,
     /// How long the minimum is remembered, in ticks.
     min_window: u32,
@@ -147,8 +148,8 @@ impl RttEstimator {
         self.backoff
     }
 
-    /// Sets the first RTO by an earlier connection's RTT in us, times 8, if that was longer, since
-    /// a SYN is small (`tcp_init_metrics`).
+    /// Sets the first RTO by an earlier connection's RTT (in us, times 8) if that was longer: a
+    /// SYN is small and finds a lower RTT than full packets do (`tcp_init_metrics`).
     pub(crate) fn recall(&mut self, srtt8: u64) {
         if srtt8 > self.srtt8 {
             let rtt = self.jiffies.floor_nanos((srtt8 >> 3) * 1000);
@@ -156,7 +157,7 @@ impl RttEstimator {
         }
     }
 
-    /// The RTO counts from the estimate again.
+    /// Ends the backoff, so the RTO follows from the estimate again.
     pub(crate) fn forget_backoff(&mut self) {
         self.backoff = 0;
     }

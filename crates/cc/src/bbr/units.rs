@@ -22,9 +22,9 @@ pub(super) const CWND_FLOOR: u32 = 4;
 pub(super) const INITIAL_CWND: u32 = 10;
 /// Bursts are single packets below this rate in bytes/s (`bbr_min_tso_rate`).
 const SINGLE_PACKET_RATE: u64 = 1_200_000 / 8;
-/// `GSO_LEGACY_MAX_SIZE`.
+/// The largest super-packet with its headers (`GSO_LEGACY_MAX_SIZE`).
 const MAX_LEGACY_BYTES: u64 = 65_536;
-/// Most payload in a burst: that less headers.
+/// The most payload in a burst: [`MAX_LEGACY_BYTES`] less headers.
 const MAX_BURST_BYTES: u64 = MAX_LEGACY_BYTES - 1 - 320;
 
 /// `packets` over `micros` as a bandwidth; saturates at 256 packets/us.
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bandwidth_paces_one_percent_below_itself() {
+    fn pacing_rate_is_one_percent_below_the_bandwidth() {
         // 10 packets a ms of 1448 bytes: 14.48 MB/s.
         let bw = bandwidth(10, 1_000);
         let rate = rate_bytes(bw, UNIT, 1448, PAYLOAD);

@@ -89,7 +89,7 @@ pub struct Receiver {
     out_of_order: RangeSet<Seq>,
     short: ShortPackets,
     sacks: SackList,
-    /// None if packets reach an established TCP at once.
+    /// `None` without GRO once the handshake is complete.
     entry: Option<Box<Entry>>,
     policy: AckPolicy,
     echo: Echo,
@@ -112,7 +112,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Merges packets that arrive within a span of time.
+    /// Has GRO merge packets that arrive within `window`.
     fn merging(window: Duration) -> Self {
         Self { gro: Some(Gro::new(window)), request: None }
     }
@@ -251,13 +251,13 @@ impl Receiver {
         self.count(third.ecn, 1, third.bytes, ts);
     }
 
-    /// The ECN that both ends use, by the first SYN.
+    /// The ECN mode that the handshake settled on.
     #[must_use]
     pub fn ecn(&self) -> EcnMode {
         self.echo.mode()
     }
 
-    /// Counts packets with `bytes` bytes of payload that arrived as one with this codepoint, and with the
+    /// Counts packets that arrived as one, with `bytes` bytes of payload, this codepoint and the
     /// timestamp `stamp` in ms (`tcp_ecn_received_counters`).
     pub fn count(&mut self, ecn: Ecn, packets: u32, bytes: u32, stamp: u32) {
         if self.echo.count(ecn, packets, bytes, stamp) {
@@ -270,7 +270,7 @@ impl Receiver {
         self.echo.accurate()
     }
 
-    /// The first packet that isn't a SYN completes the handshake.
+    /// Completes the handshake at the first packet that isn't a SYN.
     fn complete_handshake(&mut self, ts_echo: u32, now: Time) {
         let request = self.entry.as_mut().and_then(|entry| entry.request.take());
         if let Some(request) = request {
@@ -310,8 +310,8 @@ impl Receiver {
         }
     }
 
-    /// Packets in order that cover some which wait: the first of those are reported as a duplicate
-    /// (`tcp_ofo_queue`).
+    /// Takes packets in order that overlap some that arrived before; the first range of those is
+    /// reported as a duplicate (`tcp_ofo_queue`).
     #[cold]
     fn take_overlapping(&mut self, unit: &[Data], now: Time) {
         let end = unit[unit.len() - 1].seq + 1;
@@ -420,7 +420,7 @@ impl Receiver {
         }
     }
 
-    /// Takes the data that waited behind the new packets; returns their payload in bytes.
+    /// Takes the data that follow the new packets without a gap; returns their payload in bytes.
     fn close_hole(&mut self) -> u64 {
         let mut bytes = 0;
         while let Some(end) = self.out_of_order.pop_at(self.next) {
@@ -450,7 +450,8 @@ impl Receiver {
         let row = self.out_of_order.insert_whole(start, end).expect("any number of rows");
         self.short.hold(unit);
         let (position, packets) = (start - row.0, end - start);
-        // What joins a buffer is in memory before the window may grow; anything else comes later.
+        // A packet that joins an existing buffer takes its memory before the window may grow, any
+        // other packet afterwards.
         let joins = memory::joins(position);
         if joins && !SOCKET {
             self.buffer.memory.hold(position, packets);
@@ -461,7 +462,7 @@ impl Receiver {
             // state first. No ACK is owed for this packet then (`tcp_ack_snd_check`).
             self.send_ack(now);
         }
-        // Mostly it continues the newest block, and nothing above it waits for it.
+        // Usually the packets extend the newest block and touch none above it.
         if row.1 != end || !self.sacks.extend_newest(start, end) {
             self.sacks.add(start, end);
         }
@@ -518,7 +519,7 @@ impl Receiver {
         }
     }
 
-    /// Data below the last ACK are reported and otherwise ignored (`tcp_sequence`,
+    /// Reports data below the last ACK and otherwise ignores them (`tcp_sequence`,
     /// `tcp_send_dupack`).
     #[cold]
     fn take_stale(&mut self, data: &Data, now: Time) {
@@ -529,7 +530,7 @@ impl Receiver {
         self.send_ack(now);
     }
 
-    /// Old data: report it, and acknowledge at once for a while.
+    /// Reports data that arrived before; below `rcv_nxt` they also start quick ACKs.
     fn take_duplicate(&mut self, data: &Data, now: Time) {
         self.sacks.set_duplicate(data.seq, data.seq + 1);
         if data.seq < self.next {
@@ -543,7 +544,7 @@ impl Receiver {
         self.decide(false, true, now);
     }
 
-    /// Notes that old data arrived again, perhaps because the ACK with an option was dropped.
+    /// Notes that old data arrived again: the path may drop ACKs with the option of accurate ECN.
     fn note_repeated(&mut self, seq: Seq) {
         if let Some(accurate) = self.echo.accurate() {
             accurate.note_duplicate(seq);
@@ -568,7 +569,7 @@ impl Receiver {
         self.buffer.edge_advances()
     }
 
-    /// Little memory ends quick ACKs (`__tcp_select_window`).
+    /// Ends quick ACKs if memory is short (`__tcp_select_window`).
     #[inline]
     fn look_at_memory(&mut self) {
         if self.buffer.is_short() {
@@ -593,7 +594,7 @@ impl Receiver {
         self.policy.ack_sent();
     }
 
-    /// Acknowledges the data before the latest packet, with the echo of that time
+    /// Acknowledges the data before the latest packet, with the ECE flag as it was before that
     /// (`__tcp_send_ack` with `prior_rcv_nxt`).
     fn send_earlier_ack(&mut self, before: Seq, now: Time) {
         self.push_ack(before, now);
@@ -607,15 +608,15 @@ impl Receiver {
         self.out.push(Kind::Ack(ack));
     }
 
-    /// The acknowledgement that a packet of data in the other direction carries; it takes the place
-    /// of one that is owed.
+    /// Returns the acknowledgement that a data packet in the other direction carries, in place of a
+    /// pure ACK that is owed.
     pub fn acknowledge_with_data(&mut self, now: Time) -> Ack {
         let ack = self.make_ack(self.next, now);
         self.policy.ack_sent();
         ack
     }
 
-    /// An answer of the application is expected soon, which can carry the next ACK
+    /// Ends quick ACKs, since the application's answer will soon carry the next ACK
     /// (`inet_csk_enter_pingpong_mode`).
     pub fn expect_answer(&mut self) {
         self.policy.leave_quick();
@@ -645,7 +646,7 @@ impl Receiver {
         ack
     }
 
-    /// Apart, so that other ACKs are made where they are needed.
+    /// A function of its own, so that other ACKs are inlined.
     #[cold]
     fn make_accurate_ack(&mut self, number: Seq, now: Time) -> Ack {
         let mut ack = self.make_plain_ack(number, now);
@@ -669,8 +670,8 @@ impl Receiver {
         }
     }
 
-    /// Handles due timers and moves everything to send at `now` behind what is in `out`. Returns an
-    /// instant before which nothing happens by itself, or [`Time::MAX`].
+    /// Handles due timers and appends everything to send at `now` to `out`. Returns an instant
+    /// before which nothing happens by itself, or [`Time::MAX`].
     #[inline(always)] // it is called after every packet of data
     pub fn advance(&mut self, now: Time, out: &mut Vec<Packet<Segment>>) -> Time {
         loop {
@@ -713,7 +714,7 @@ impl Receiver {
         self.entry.as_ref().map_or(policy, |entry| policy.min(entry.deadline()))
     }
 
-    /// Begins to load what the receiver points to into the processor's caches.
+    /// Prefetches memory that the receiver points to.
     pub fn prefetch_further(&self) {
         self.out.prefetch();
     }
@@ -729,7 +730,7 @@ impl Receiver {
         (timer < Time::MAX).then_some(timer)
     }
 
-    /// A program holds the socket, which the listener may have kept until now (`accept`).
+    /// Notes whether a program has accepted the connection (`accept`).
     pub fn accept(&mut self, is_accepted: bool) {
         self.buffer.accept(is_accepted);
     }
@@ -740,7 +741,7 @@ impl Receiver {
         self.buffer.size()
     }
 
-    /// The memory of data that wait, in bytes (`sk_rmem_alloc`).
+    /// The memory of data that aren't read yet, in bytes (`sk_rmem_alloc`).
     #[must_use]
     pub fn memory_in_use(&self) -> u64 {
         self.buffer.memory.in_use()
