@@ -1,6 +1,7 @@
-//! Captures of network cards, as files that other tools read and write.
+//! Capture files: pcap, pcapng and qlog.
 //!
-//! [`mod@read`] reads a capture file packet by packet; [`mod@write`] writes one.
+//! [`mod@read`] reads a file packet by packet, [`mod@analyze`] finds flows and causes in it, and
+//! [`mod@write`] writes the packets of a run.
 
 pub mod analyze;
 pub mod decode;

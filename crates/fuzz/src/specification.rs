@@ -1,17 +1,17 @@
-//! Specifications and studies, with changes.
+//! Fuzzes the reading of specifications and studies, with changes as by `--set`.
 
 use narrows_spec::{Assignment, Design, Files, Node, Problems, Source, Specification, Study};
 
-/// The separator of a document and its changes, one per line.
+/// Separates a document from its changes, which stand one per line.
 pub const CHANGES: char = '\u{c}';
-/// The most points of a study that are read.
+/// Studies with more points aren't read.
 const MOST_POINTS: u64 = 1_000;
 
 /// Reads a specification and a study, in TOML or JSON.
 ///
 /// # Panics
-/// If a problem is reported without what was found and what would be right, or if the text that a
-/// specification writes reads back differently.
+/// If a problem lacks `found` or `remedy`, or if a specification that is written as TOML reads back
+/// differently.
 pub fn specification(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (text, changes) = text.split_once(CHANGES).unwrap_or((&text, ""));

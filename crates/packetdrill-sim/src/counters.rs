@@ -1,4 +1,4 @@
-//! The kernel's counters that `nstat` shows, as far as the simulator's receivers count.
+//! Those of the kernel's counters shown by `nstat` that the simulator's receivers have.
 
 use narrows_packetdrill::EndError;
 use narrows_tcp::Refusals;
@@ -6,15 +6,16 @@ use narrows_tcp::Refusals;
 /// Counters of a host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
-    /// The refusals of connections that have ended, and of the present one.
+    /// Of the connections that have ended.
     past: Refusals,
+    /// Of the present connection.
     pub(crate) present: Refusals,
-    /// The counters when `nstat` showed them last.
+    /// The counters at the last `nstat` without `-s`.
     history: Refusals,
 }
 
 impl Counters {
-    /// The present connection ends.
+    /// Ends the present connection, and keeps its counters.
     pub(crate) fn keep(&mut self) {
         self.past = self.sum();
         self.present = Refusals::default();
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nstat_shows_what_has_grown_since_it_was_asked() {
+    fn nstat_shows_counters_that_have_grown_since_it_last_ran() {
         let mut counters = Counters::default();
         counters.present.zero_window = 2;
         let one = |lines: Result<Vec<String>, EndError>| lines.map(|lines| lines.concat());

@@ -1,4 +1,4 @@
-//! How a script is played: against an end that answers from a list.
+//! Plays scripts against an end that answers from a list.
 
 use narrows_packetdrill::{
     Call, CallCompletion, CallOutcome, CallValue, EndError, IpInfo, IpPacket, Payload,
@@ -17,7 +17,7 @@ struct ScriptedEnd {
     sends: Vec<(i64, Tcp)>,
     received: Vec<Tcp>,
     commands: Vec<String>,
-    /// EventTime the call that was started returns.
+    /// When the call that was started returns.
     returns: Option<i64>,
 }
 
@@ -118,7 +118,7 @@ const OPEN: &str =
     "0 socket() = 3\n+0 listen() = 0\n+0 < S 900:900(0) win 9\n+0 > S. 40:40(0) ack 901\n";
 
 #[test]
-fn numbers_count_from_the_syn_whatever_it_has() {
+fn sequence_numbers_count_from_that_of_the_syn() {
     let data = segment(TcpFlags::ACK.with(TcpFlags::PSH), 1, 1000, 901);
     let mut end = ScriptedEnd { sends: vec![(0, syn_ack()), (10, data)], ..ScriptedEnd::default() };
     let text = format!(
@@ -228,7 +228,7 @@ fn calls_are_compared_by_result_error_and_time() {
 }
 
 #[test]
-fn code_keeps_its_names_and_says_what_it_found() {
+fn code_keeps_its_variables_and_reports_values_of_a_failed_assertion() {
     let text =
         "0 %{ wanted = 9 }%\n+0 %{ wanted += 1; print(wanted); assert tcpi_snd_cwnd == wanted }%";
     assert_eq!(play(text, &mut ScriptedEnd::default()).printed, ["10"]);
@@ -249,8 +249,8 @@ fn last_command_runs_whatever_happened() {
 }
 
 #[test]
-fn packets_to_the_end_in_a_row_keep_their_distance() {
-    // The first is late by 3 ms; the second counts from when the first was due.
+fn consecutive_packets_to_the_end_keep_their_spacing() {
+    // The first is 3 ms late; the time of the second counts from when the first was due.
     let mut end = ScriptedEnd { now: 3_000_000, ..ScriptedEnd::default() };
     let text = "0 < S 0:0(0) win 1\n+.01 < . 1:1(0) win 1";
     assert_eq!(play(text, &mut end).failure, None);

@@ -10,7 +10,7 @@ const ROUTING: u8 = 43;
 pub const FRAGMENT_HEADER: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 const DESTINATION: u8 = 60;
-/// More extension headers than anyone sends.
+/// The most extension headers that are followed; nobody sends as many.
 const MOST_EXTENSIONS: usize = 8;
 const JUMBO: u8 = 0xc2;
 
@@ -28,7 +28,8 @@ pub(super) struct Packet {
     pub(super) fragmented: bool,
 }
 
-/// The packet and the bytes after its headers; `length` is what the frame leaves for it.
+/// Decodes the network header; returns it and the bytes behind it. The frame has `length` bytes for
+/// the packet.
 #[inline]
 pub(super) fn packet(
     network: Network,
@@ -55,7 +56,7 @@ fn v4(data: &[u8], length: usize) -> Result<(Packet, &[u8]), Other> {
     if fragment & 0x1fff != 0 {
         return Err(Other::Fragment);
     }
-    // With segmentation offload above 64 KiB the card fills in the length.
+    // 0 in a packet above 64 KiB that the card has yet to segment (BIG TCP).
     let total = match usize::from(be16(data, 2)?) {
         0 => length,
         total => total,
