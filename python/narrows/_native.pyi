@@ -366,7 +366,7 @@ def run(
 
 @final
 class Simulation:
-    """A run that goes on step by step; whatever is changed is recorded in its scenario."""
+    """A run that advances step by step; its scenario records every change."""
 
     def __new__(
         cls,
@@ -385,11 +385,11 @@ class Simulation:
     def queue(self, link: int) -> dict[str, int]: ...
     def change(self, change_json: str) -> None: ...
     def add(self, flow_json: str) -> None:
-        """Adds a flow, which starts now; the run is repeated from its beginning."""
+        """Adds a flow, which starts now; repeats the run from its beginning to do so."""
     def fork(self) -> Self:
-        """A copy; the run is repeated from its beginning."""
+        """Returns an independent copy, made by repeating the run from its beginning."""
     def finish(self) -> RunOutput:
-        """Ends the run now; RuntimeError for whatever is asked of it then."""
+        """Ends the run now; every later call raises RuntimeError."""
 
 @final
 class Environments:

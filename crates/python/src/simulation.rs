@@ -1,4 +1,4 @@
-//! A run in steps for Python.
+//! Python's class `Simulation`: a run that advances step by step.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -17,10 +17,10 @@ use crate::panics::locate_panic;
 use crate::run::{RunOutput, engine_error, parse};
 use crate::stacks::StackLogs;
 
-/// Simulated time between two looks at signals.
+/// Simulated time between two checks for signals.
 const BETWEEN_SIGNALS: Duration = Duration::from_millis(250);
 
-/// A run that goes on step by step, and what is changed in its course.
+/// A run that advances step by step; its scenario records every change.
 #[pyclass(frozen, module = "narrows._native")]
 pub struct Simulation {
     /// None once it is finished.
@@ -30,7 +30,7 @@ pub struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// A run of a scenario, given as JSON, at its beginning; `controls` as for `run`.
+    /// Begins a run of a scenario, given as JSON; `controls` is that of `run`.
     #[new]
     #[pyo3(signature = (scenario_json, controls=None))]
     fn new(scenario_json: &str, controls: Option<BTreeMap<String, Py<PyAny>>>) -> PyResult<Self> {
@@ -42,7 +42,7 @@ impl Simulation {
     }
 
     /// Runs until `at_ns`, but not beyond the end of the run. Raises `ControlError` if a control
-    /// doesn't do what it must, and what a signal raises.
+    /// breaks its interface, and the exception that a signal's handler raises.
     fn run_until(&self, py: Python<'_>, at_ns: u64) -> PyResult<()> {
         let (at, mut guard) = (Time::from_nanos(at_ns), self.lock()?);
         let run = current_run(&mut guard)?;
@@ -108,7 +108,7 @@ impl Simulation {
         self.with(|run| run.change(change).map_err(engine_error))
     }
 
-    /// Adds a flow, given as JSON, which starts now. The run is repeated until now.
+    /// Adds a flow, given as JSON, which starts now. To do so, repeats the run until now.
     fn add(&self, py: Python<'_>, flow_json: &str) -> PyResult<()> {
         let flow = parse(flow_json)?;
         let mut guard = self.lock()?;
@@ -117,7 +117,7 @@ impl Simulation {
         self.first_error.take().map_or(Ok(()), Err)
     }
 
-    /// A copy that goes on by itself. The run is repeated until now.
+    /// Returns an independent copy of the run, made by repeating it until now.
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
         let mut guard = self.lock()?;
         let run = current_run(&mut guard)?;
@@ -127,7 +127,7 @@ impl Simulation {
         Ok(Self { run: Mutex::new(Some(fork)), first_error })
     }
 
-    /// Ends the run now. Nothing else can be done with it then.
+    /// Ends the run now; every later call raises an error.
     fn finish(&self, py: Python<'_>) -> PyResult<RunOutput> {
         let mut guard = self.lock()?;
         current_run(&mut guard)?;
@@ -144,7 +144,7 @@ impl Simulation {
         Ok(Self { run: Mutex::new(Some(run)), first_error })
     }
 
-    /// The run, unless another thread is at it: waiting for it would hold up the interpreter.
+    /// Locks the run, or fails if another thread has it: waiting would block the interpreter.
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<Run<Recorder>>>> {
         let wrong = |error| match error {
             TryLockError::WouldBlock => "the simulation is in use by another thread",
