@@ -1,7 +1,7 @@
 """Brackets the value from which conditions hold: a grid first, then bisection.
 
-A value counts as holding or failing only if the intervals say so. Where they can't, the answer has
-two ends: the last value that surely fails and the first that surely holds.
+A value counts as holding or failing only if the intervals decide it. Where they don't, the answer
+has two ends: the last value that surely fails and the first that surely holds.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from narrows.answer.scale import Scale
 class Bracket:
     """The answer for one combination of the other axes.
 
-    `answer` is the value asked for, None if there is none; `beyond` the nearest value on its other
-    side that surely fails, None if the range ends there. Values `between` them are undecided.
-    `ranges` are the ends of the ranges in which all looked-at values hold.
+    `answer` is the value asked for, or None. `beyond` is the nearest value on its other side that
+    surely fails; it is None if the range ends there. Values `between` them are undecided. `ranges`
+    are the ends of the ranges in which all tested values hold.
     """
 
     question: BoundQuestion
@@ -33,7 +33,7 @@ class Bracket:
 
     @property
     def is_decided(self) -> bool:
-        """Whether nothing is undecided at the bound."""
+        """Whether no value at the bound is undecided."""
         return not self.between
 
 
@@ -59,7 +59,7 @@ class _Bisection:
         return [self.known.state(value) for value in values]
 
     def first(self) -> float | None:
-        """The first value that holds; for "from" and "up to" the first of those up to the end."""
+        """The first value that holds; for "from" and "up to" the first from which all hold."""
         values = self.looked_at()
         if self.question.side in ("smallest", "largest"):
             return next((v for v in values if self.known.state(v) is PointState.HOLDS), None)
@@ -85,7 +85,7 @@ class _Bisection:
                 outside = middle
 
     def seek(self, one: float, other: float) -> Generator[list[Request], Replies, None]:
-        """Looks between two values for one at which all conditions hold that hold at either."""
+        """Bisects two failing values for one between them at which all conditions hold."""
         while not self._narrow_enough(one, other):
             middle = self.scale.between(*sorted((one, other)))
             if middle is None:
@@ -98,7 +98,7 @@ class _Bisection:
             one, other = (one, middle) if towards_one else (middle, other)
 
     def may_hide(self, one: float, other: float) -> bool:
-        """Whether values between two that fail may hold: no condition fails at both."""
+        """Whether a value between two failing ones may hold, as no condition fails at both."""
         return not (self._failing(one) & self._failing(other))
 
     def _failing(self, value: float) -> set[int]:
@@ -115,7 +115,7 @@ def bracket(
 ) -> Generator[list[Request], Replies, Bracket]:
     """Asks for the trials that it needs, and returns the bracket.
 
-    `precision` is the part of the value that the two ends may be apart.
+    Its ends are apart by at most `precision`, as a fraction of the value.
     """
     search = _Bisection(question, scale, Knowledge(question.conditions, limits), precision)
     yield from search.known.look(scale.numbers)
@@ -133,7 +133,7 @@ def bracket(
 def crossing(
     question: EqualQuestion, scale: Scale, limits: Limits, precision: float
 ) -> Generator[list[Request], Replies, Bracket]:
-    """The bracket of the value from which the metric is surely on its other side."""
+    """Brackets the value at which the metric crosses the one that it is compared with."""
     below, above = question.condition("<"), question.condition(">")
     first, known = scale.numbers[0], Knowledge([below], limits)
     yield from known.look([first])
@@ -144,7 +144,7 @@ def crossing(
 
 
 def _look_for_gaps(search: _Bisection) -> Generator[list[Request], Replies, None]:
-    """Looks for a range between two values of the grid, before the first value that holds."""
+    """Looks between failing grid values, before the first that holds, for a range that does."""
     first = search.first()
     values = search.looked_at()
     end = len(values) if first is None else values.index(first)
@@ -160,7 +160,7 @@ def _values_below(search: _Bisection, value: float) -> list[float]:
 
 
 def _fails(search: _Bisection) -> Generator[list[Request], Replies, None]:
-    """If values before the first that holds are undecided, narrows where they begin."""
+    """Bisects to where the undecided values before the first that holds begin, if there are any."""
     first = search.first()
     before = _values_below(search, first) if first is not None else []
     failing = [v for v in before if search.known.state(v) is PointState.FAILS]

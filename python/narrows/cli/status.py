@@ -1,7 +1,7 @@
 """Exit statuses and error messages.
 
-0 done, 1 an assertion failed or back ends differ, 2 bad input, 70 an error of narrows itself, 128
-and the signal's number if one ended it (130 for Ctrl-C).
+0 done, 1 a judgement doesn't hold or something can't be done, 2 bad input, 70 a bug in narrows, 128
+plus the signal's number if one ended the command (130 for Ctrl-C).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ClickError = typer.BadParameter.__mro__[2]
 def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
     """Runs a command and turns its exceptions into messages and a status.
 
-    `interrupts` are the ending signals so far; an error after one is attributed to it.
+    `interrupts` are the signals to stop that arrived so far; an error after one is put down to it.
     """
     earlier = len(user_code.names())
     try:
@@ -78,10 +78,9 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
 
 @contextmanager
 def reading(*places: str) -> Iterator[None]:
-    """Turns errors from strange contents of results into an InputError that names the results.
+    """Turns errors while results are read into an InputError that names the results.
 
-    Results may be somebody else's or damaged, and hold anything: not every shape can be checked
-    first.
+    Results from elsewhere may be damaged in ways that no check foresees.
     """
     try:
         yield
@@ -130,7 +129,7 @@ def _complain(problems: Iterable[str]) -> None:
 
 
 def silence_output() -> None:
-    """Drops the rest of the buffer, since the reader of our output has closed it."""
+    """Discards all further output, since nothing can be written to it any more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -152,7 +151,7 @@ def _complain_of_usage(error: Exception) -> int:
 def _place_called(error: Exception) -> str | None:
     """Returns the place of a specification that an unknown option resembles.
 
-    None if there is no such place, or the option isn't one for `--set`.
+    None if there is no such place, or the command has no `--set`.
     """
     from narrows.spec.values import full_place
 

@@ -70,7 +70,7 @@ class Pool:
         return self._tally.outcome()
 
     def _batches(self) -> Iterator[tuple[Sequence[Job], int]]:
-        """Yields jobs that may run side by side, and how many in parallel."""
+        """Yields jobs that may run side by side, with the number of workers."""
         together: list[Job] = []
         alone: list[Job] = []
         for job in self._tally.waiting:
@@ -153,7 +153,7 @@ class Pool:
     def _in_a_process(
         self, setup: Setup, workers: int, jobs: dict[str, Job], most: int | None
     ) -> None:
-        """Lets a process do `jobs`, then others, and counts them; `jobs` holds those not done."""
+        """Lets a process do `jobs`, then others; counts done ones and removes them from `jobs`."""
         with Peer(setup, self._stop) as peer:
             while jobs:
                 for name, key, more in peer.do(dict(jobs)):
@@ -203,7 +203,7 @@ class _Thread(threading.Thread):
 
 
 def _await(threads: Sequence[_Thread]) -> None:
-    """Waits for a tick, or less if a thread ends."""
+    """Waits for a tick, or until the first thread that is running ends."""
     for thread in threads:
         if not thread.ended.is_set():
             thread.ended.wait(TICK_S)
@@ -212,7 +212,7 @@ def _await(threads: Sequence[_Thread]) -> None:
 
 def _end(threads: Sequence[_Thread]) -> None:
     """Waits for threads that have to stop; interrupts user code that doesn't."""
-    threads = [thread for thread in threads if thread.ident is not None]  # it was started
+    threads = [thread for thread in threads if thread.ident is not None]  # started ones
     for thread in threads:
         thread.ended.wait(_GRACE_S if thread.daemon else None)
     for _ in range(_MAX_INTERRUPTS):

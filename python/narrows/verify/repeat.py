@@ -29,8 +29,8 @@ class RepeatableRun:
     """A stored run: its name for people, its scenario, and what it recorded.
 
     `groups` has the class of each flow, `info` the run's record, `summary` its part of
-    summary.json, and `derived` the tables made from that, which a store has. `files` is the
-    directory with the files of its programs; a store keeps none.
+    summary.json, `derived` the names of the tables that a store makes from that part. `files` is
+    the directory with the files of the run's programs; a store keeps none.
     """
 
     name: str
@@ -114,7 +114,7 @@ def _of_result(place: str) -> list[RepeatableRun]:
 
 
 def _tables(trial: StoredTrial) -> Mapping[str, pl.DataFrame]:
-    """Returns the tables, which are read only when they are compared: there may be other files."""
+    """Returns the tables; called once they are compared, so that they aren't read before."""
     return trial.tables
 
 
@@ -139,7 +139,7 @@ DERIVED = ("summary", "flows")
 
 
 def _of_name(kept: RepeatableRun) -> Iterator[str]:
-    """Yields a difference if a stored run's name isn't that of its scenario."""
+    """Yields a difference if a stored run's name isn't the hash of its scenario."""
     key = kept.info.get("run")
     if key is None:
         return
@@ -151,7 +151,7 @@ def _of_name(kept: RepeatableRun) -> Iterator[str]:
 def _refuse(kept: RepeatableRun) -> None:
     """Raises InputError for a run that can't be repeated here, or whose code isn't allowed."""
     if kept.backend not in NAMES:
-        found = f"a run of {kept.backend}, which measured something that is over"
+        found = f"a measurement ({kept.backend}), which can't be repeated"
         raise InputError.at(str(kept.place), found, "a run of sim or uml")
     if get_backend(kept.backend).capabilities().real_time:
         found = f"a run of {kept.backend}, in real time, which never repeats exactly"
