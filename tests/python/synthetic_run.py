@@ -127,7 +127,7 @@ def tables(
 
 
 def _sequence(flows):
-    """The sequence numbers that a capture of the flows would have, an occasional packet."""
+    """The sequence numbers that a capture of the flows would have, for some of their packets."""
     sent = flows.select("time_s", "flow", end=pl.col("wire_bytes") + 1448, begin="wire_bytes")
     kinds = ("data", "retransmission", "out_of_order", "ack", "window", "sack")
     rows = [
@@ -136,8 +136,8 @@ def _sequence(flows):
     return pl.concat(rows).select("time_s", "flow", "kind", "begin", "end")
 
 
-def _flow(t, flow, cca, share, twins, queue, probing, burst):
-    rate = RATE_BPS * share / twins
+def _flow(t, flow, cca, share, flows_of_cca, queue, probing, burst):
+    rate = RATE_BPS * share / flows_of_cca
     wire = np.concatenate([[0.0], np.cumsum(rate[1:] * STEP_S / 8)])
     rtt = RTT_MS * (1 + queue) + flow * 0.4
     window = rate * rtt / 1e3 / 8 / 1500

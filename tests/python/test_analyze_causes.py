@@ -1,6 +1,6 @@
-"""The causes that limited simulated flows, by captures at either end, and replays of them.
+"""Finds the causes in captures of simulated flows at either end, and replays those captures.
 
-docs/results/captures.md has the figures for captures of real Linux on networks that aren't ours.
+docs/results/captures.md has the figures for captures of real Linux on other networks.
 """
 
 import json
@@ -72,7 +72,7 @@ def cause_and_files(request, tmp_path):
     return request.param, capture(request.param, tmp_path)
 
 
-def test_the_first_cause_is_the_one_that_was_made(cause_and_files, tmp_path):
+def test_the_first_cause_is_the_one_that_was_simulated(cause_and_files, tmp_path):
     cause, captures = cause_and_files
     flow = first_flow(analyze([captures / "sender.pcapng"], out=tmp_path / "sender"))
     causes = flow["causes"]

@@ -1,4 +1,4 @@
-"""The files of experiments/programs run, where a kernel and their programs are there."""
+"""Runs the files of experiments/programs, where a kernel and their programs are installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUILT = {
     "quic-go": (HERE / "quicperf" / "quicperf", "go build"),
     "quinn": (HERE / "quicperf-rs" / "target" / "release" / "quicperf", "cargo build --release"),
 }
-"""QUIC programs that are built, and how."""
+"""QUIC programs that have to be built: their paths and build commands."""
 
 
 @cache
@@ -50,15 +50,15 @@ def example(name: str, *changes: str) -> Scenario:
         return plan(load(HERE / name, changes).spec, "test").trials[0].scenario
 
 
-def test_iperf3_tells_what_the_tables_do() -> None:
+def test_iperf3_reports_what_the_tables_have() -> None:
     require("programs", missing("iperf3"))
     scenario = example("iperf3.toml", "run.duration=3s", "run.warmup=1s")
     result = Uml(get_kernel().name).run(scenario)
-    told = json.loads(result.files["programs/iperf3/client/stdout.txt"])
-    assert told["start"]["connecting_to"]["host"] == "10.77.0.1"
+    report = json.loads(result.files["programs/iperf3/client/stdout.txt"])
+    assert report["start"]["connecting_to"]["host"] == "10.77.0.1"
     last = result.tables["flow_samples"].filter(flow=0).row(-1, named=True)
-    # It may end with data on the way that the receiving host has and the program hasn't read.
-    received = told["end"]["sum_received"]["bytes"]
+    # At the end the receiving host may have data that the program hasn't read.
+    received = report["end"]["sum_received"]["bytes"]
     assert received == pytest.approx(last["received_bytes"], rel=0.05)
     found = summarise(scenario, result.tables, result.info)
     assert [flow["goodput_mbps"] > 0.5 for flow in found["flows"]] == [True, True]

@@ -1,4 +1,4 @@
-"""The files of `--qlog`: the structure that the drafts and qvis ask for, and their truth."""
+"""Checks the files of `--qlog`: their structure by drafts and qvis, their contents by the run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MEMBERS = {
         **dict.fromkeys(("ssthresh", "pacing_rate"), int),
     },
 }
-"""The events and the types of what they may hold (draft-ietf-quic-qlog-quic-events-02)."""
+"""The events, and the members of each with their types (draft-ietf-quic-qlog-quic-events-02)."""
 
 FRAMES = {
     "stream": {"frame_type", "stream_id", "offset", "length"},
@@ -76,7 +76,7 @@ def logs(run: CapturedRun) -> dict[int, list[Record]]:
     return {i: list(records(run.directory / f"{name}.sqlog")) for i, name in enumerate(names)}
 
 
-def test_the_header_is_one_that_qvis_takes(run: CapturedRun) -> None:
+def test_qvis_accepts_the_header(run: CapturedRun) -> None:
     for header, *events in logs(run).values():
         assert list(header)[:2] == ["qlog_version", "qlog_format"], "qvis looks for them first"
         assert (header["qlog_version"], header["qlog_format"]) == ("0.3", "JSON-SEQ")
@@ -91,8 +91,8 @@ def test_the_header_is_one_that_qvis_takes(run: CapturedRun) -> None:
 
 
 def test_qvis_finds_what_it_draws(run: CapturedRun) -> None:
-    """Checks the file by the rules of qvis's loader and congestion graph: whatever else it passes
-    over without a word (FileLoader, TextSequenceJSONToQlog, CongestionGraphD3Renderer)."""
+    """Checks the file by the rules of qvis's loader and congestion graph, which silently skip
+    everything else (FileLoader, TextSequenceJSONToQlog, CongestionGraphD3Renderer)."""
     for header, *events in logs(run).values():
         # The file's name ends in .sqlog; names and titles are shown, and "undefined" if missing.
         assert header["qlog_version"] in ("draft-02", "draft-02-RC1", "qlog-03-WIP", "0.3")
@@ -144,7 +144,7 @@ def test_every_event_has_its_structure(run: CapturedRun) -> None:
     assert set(seen) == set(MEMBERS)
 
 
-def test_it_tells_the_packets_of_the_run(run: CapturedRun) -> None:
+def test_the_log_has_the_packets_of_the_run(run: CapturedRun) -> None:
     sizes = {flow: [] for flow in range(len(run.scenario["flows"]))}
     for at, flow, _, seq, size, again in run.events("sent"):
         if size > 64:  # the third packet with the option of accurate ECN
@@ -161,7 +161,7 @@ def test_it_tells_the_packets_of_the_run(run: CapturedRun) -> None:
             for event in sent
         ]
         acks = [event for event in events if event["name"] == "transport:packet_received"]
-        # The SYN-ACK of accurate ECN has an option, with which no ACK is that long.
+        # With accurate ECN the SYN-ACK has one more option; no ACK is as long.
         answer = 72 if run.scenario["flows"][flow]["ecn"] == "l4s" else 60
         rows = [row for row in run.events("ack_received") if row[1] == flow and row[4] != answer]
         assert [round(ack["time"] * 1e6) for ack in acks] == [row[0] for row in rows]
@@ -198,7 +198,7 @@ def test_every_transmission_has_one_end(run: CapturedRun) -> None:
 
 
 def test_the_metrics_are_those_of_the_samples(run: CapturedRun) -> None:
-    """Whatever was told last at the instant of a sample is what the sample says."""
+    """The metrics that were logged last before a sample are those of the sample."""
     samples = pl.DataFrame(run.output.tables["flow_samples"]).to_dicts()
     compared = 0
     for flow, (_, *events) in logs(run).items():
@@ -215,7 +215,7 @@ def test_the_metrics_are_those_of_the_samples(run: CapturedRun) -> None:
             assert known["smoothed_rtt"] == row["srtt_ms"]
             assert known["min_rtt"] == row["min_rtt_ms"]
             assert known.get("latest_rtt") == row["rtt_ms"]
-            # As long as there is none, nothing is said of it.
+            # It is logged once there is one.
             assert known.get("ssthresh", INFINITE * MSS) == (row["ssthresh"] or INFINITE) * MSS
             assert known["pacing_rate"] == pytest.approx(row["pacing_mbps"] * 1e6, abs=1)
             compared += 1
@@ -223,7 +223,7 @@ def test_the_metrics_are_those_of_the_samples(run: CapturedRun) -> None:
 
 
 def test_names_become_files(tmp_path: Path) -> None:
-    """A flow's name may hold what a file's can't; two names may look the same then."""
+    """A flow's name may have characters that a file's can't; two names may become the same."""
     two = GOOD + '[[flows]]\ncca = "reno"\nname = "a/b"\n[[flows]]\ncca = "reno"\nname = "a b"\n'
     spec, out = write(tmp_path, two), str(tmp_path / "out")
     run = ("run", spec, "--out", out, "--qlog", "--set", "run.duration=600ms")
