@@ -36,7 +36,7 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """How far the quartiles of BBR's throughput are apart, in percent of the rate."""
+    """The interquartile range of BBR's throughput, in percent of the rate."""
     percent = pl.col("percent")
     rows = run_frames.throughput(trial).filter(pl.col("class") == "bbr")
     return {
@@ -51,11 +51,11 @@ def draw(data: Data) -> list[Picture]:
         "The cycle of BBR and CUBIC over Table I",
         f"Half BBR, half CUBIC, 25 ms, 500 ms windows; {data.scope.profile}",
         tuple(_panel(data, rate) for rate in rates),
-        "How far the quartiles of BBR's throughput are apart over the buffer, for three rates.",
+        "The interquartile range of BBR's throughput over the buffer, for three rates.",
         height=2.4,
     )
     return [
-        Picture("", "The quartiles of BBR's throughput, apart; mean and range of trials", figure)
+        Picture("", "Interquartile range of BBR's throughput; mean and range of trials", figure)
     ]
 
 
@@ -65,12 +65,12 @@ def _panel(data: Data, rate: int) -> Panel:
         rows = data["spread"].filter((pl.col("rate_mbps") == rate) & (pl.col("flows") == count))
         found = spread.over(rows, "buffer_bdp", "points")
         lines.append(spread.line(found, "buffer_bdp", f"{count} flows", f"step:{2 * step}"))
-    return Panel("Buffer (BDP)", "Quartiles apart (points)", tuple(lines), title=f"{rate} Mbit/s",
-                 y_range=(0, None), guides=(Guide(1.5, "", upright=True),))  # fmt: skip
+    return Panel("Buffer (BDP)", "Interquartile range (points)", tuple(lines), y_range=(0, None),
+                 title=f"{rate} Mbit/s", guides=(Guide(1.5, "", upright=True),))  # fmt: skip
 
 
 def judge(data: Data) -> list[Finding]:
-    """Everywhere the spread grows above 1.5 BDP."""
+    """The spread grows above 1.5 BDP everywhere."""
     return [Finding(CLAIM, [grows(data)])]
 
 
@@ -90,7 +90,7 @@ def grows(data: Data) -> Check:
         CLAIM,
         "grows",
         "Above 1.5 BDP the spread of the throughput grows, over the full range of Table I.",
-        "How far the quartiles of BBR's throughput in windows of 500 ms are apart, mean of "
+        "Interquartile range of BBR's throughput in windows of 500 ms, mean of "
         f"{ABOVE[0]:g} and {ABOVE[1]:g} BDP over that of {BELOW[0]:g} and {BELOW[1]:g} BDP, for "
         "each number of flows and rate.",
         {
