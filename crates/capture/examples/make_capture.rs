@@ -1,7 +1,7 @@
 //! Makes a large capture: `make_capture FILE MEBIBYTES [SNAP]`.
 //!
 //! It has 64 flows of full packets with timestamps; one in 500 packets is lost, reported by SACK
-//! and retransmitted. It serves to measure speed: no control sent it.
+//! and retransmitted. It only serves to measure speed: no congestion control sent it.
 
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};

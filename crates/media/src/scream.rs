@@ -25,10 +25,10 @@ const BETA_LOSS: f64 = 0.8;
 const BETA_ECN: f64 = 0.9;
 const RATE_PACE_MIN: f64 = 50_000.0;
 const T_RESUME_FAST_INCREASE: Duration = Duration::from_secs(5);
-/// Section 4.1.2: how often the fraction of the delay is sampled, and how many samples are kept.
+/// Section 4.1.2: the interval at which delay fractions are sampled, and the samples kept.
 const SAMPLING: Duration = Duration::from_millis(50);
 const FRACTIONS: usize = 20;
-/// Section 4.1.2.2: over how long the most bytes in flight are taken.
+/// Section 4.1.2.2: the time over which the maximum of bytes in flight is taken.
 const FLIGHT_WINDOW: Duration = Duration::from_secs(5);
 /// Section 4.1.2.3: normalized delays of the variance and of the average (section 4.1.1.2 keeps 100).
 const VARIANCE_OF: usize = 200;
@@ -38,7 +38,7 @@ const MOST_VARIANCE: f64 = 0.2;
 /// The weight of a round trip in the rate of loss events, which the RFC leaves open.
 const LOSS_EVENT_WEIGHT: f64 = 0.01;
 
-/// How the queuing delay develops (section 4.1.2, `update_variables`).
+/// The trend of the queuing delay (section 4.1.2, `update_variables`).
 #[derive(Debug)]
 struct Trend {
     fractions: VecDeque<f64>,
@@ -71,7 +71,7 @@ impl Trend {
     }
 }
 
-/// The delay that it tolerates, which rises beside flows that fill the queue (section 4.1.2.3).
+/// The target of the queuing delay, which rises beside flows that fill the queue (section 4.1.2.3).
 #[derive(Debug)]
 struct Target {
     seconds: f64,
@@ -120,14 +120,15 @@ pub(crate) struct Scream {
     trend: Trend,
     target: Target,
     rates: Rates,
-    /// The most bytes in flight in each second (section 4.1.2.2).
+    /// The maximum of bytes in flight in each second (section 4.1.2.2).
     flights: VecDeque<(Time, f64)>,
     in_flight: u64,
     srtt: Duration,
     /// Until when further losses and marks belong to the last event (section 4.1.2.1).
     deaf_until: Time,
-    /// When the rate of loss events was updated, and whether there was one since.
+    /// When the rate of loss events was last updated.
     counted: Time,
+    /// True if there was a loss event since.
     lost: bool,
 }
 
@@ -153,7 +154,7 @@ impl Scream {
         }
     }
 
-    /// Loss or a mark, at most once in a round trip (sections 4.1.2.1 and 4.1.2.2).
+    /// Reacts to a loss or a mark, at most once in a round trip (sections 4.1.2.1 and 4.1.2.2).
     fn congestion(&mut self, lost: bool, now: Time) {
         self.deaf_until = now + self.srtt;
         self.fast = false;
@@ -254,7 +255,7 @@ impl Control for Scream {
         self.rates.target()
     }
 
-    /// Section 4.1.2.6; before the first round trip, the least rate.
+    /// Section 4.1.2.6; before the first round trip, the target rate.
     fn pacing_bps(&self, _: u64) -> Option<f64> {
         let srtt = self.srtt.as_secs_f64();
         let rate = if srtt > 0.0 { self.window * 8.0 / srtt } else { self.rates.target() };

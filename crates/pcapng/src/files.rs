@@ -16,7 +16,7 @@ use crate::writer::PcapngWriter;
 pub struct PcapFiles {
     /// The directory of the files.
     pub directory: PathBuf,
-    /// Bytes of each packet; its headers if none.
+    /// The most bytes kept of each packet; `None` keeps the headers.
     pub snaplen: Option<u32>,
     /// The comment in the files.
     pub comment: String,

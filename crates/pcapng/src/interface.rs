@@ -1,8 +1,8 @@
-//! A file's description of its point.
+//! The description of the point where a file was captured.
 
 use narrows_base::Point;
 
-/// The description of an interface.
+/// The interface description block of a file, which names the point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Name of the point.

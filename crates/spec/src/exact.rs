@@ -54,23 +54,23 @@ pub(crate) fn parse_number(text: &str) -> Option<Exact> {
     Some(if negative { -number } else { number })
 }
 
-/// Ten to the power of a number of digits.
+/// 10 to the power of `digits`.
 fn power_of_ten<T: TryInto<u32>>(digits: T) -> BigInt {
     BigInt::from(10).pow(digits.try_into().ok().expect("texts are short"))
 }
 
-/// The number as a u64, the largest one if it is larger; none if it isn't whole.
+/// The number as a `u64`, or `u64::MAX` if it is larger; `None` if it is negative or not whole.
 pub(crate) fn to_u64(number: &Exact) -> Option<u64> {
     let whole = number.is_integer() && !number.is_negative();
     whole.then(|| number.numer().to_u64().unwrap_or(u64::MAX))
 }
 
-/// Rounded down.
+/// Rounds down; gives `u64::MAX` if the number is larger.
 pub(crate) fn floor(number: &Exact) -> u64 {
     number.floor().numer().to_u64().unwrap_or(u64::MAX)
 }
 
-/// A finite decimal number; others are rounded to the digits of a float.
+/// The number as a decimal text; one without an end is rounded to the digits of a float.
 pub(crate) fn decimal(number: &Exact) -> String {
     let (twos, rest) = without(number.denom(), 2);
     let (fives, rest) = without(&rest, 5);
@@ -96,7 +96,6 @@ fn without(number: &BigInt, prime: u32) -> (usize, BigInt) {
 
 /// The nearest float.
 pub(crate) fn to_f64(number: &Exact) -> f64 {
-    // If its decimal digits are few, they are exact, and parsing rounds correctly.
     number.to_f64().unwrap_or(f64::INFINITY)
 }
 

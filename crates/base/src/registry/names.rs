@@ -1,4 +1,4 @@
-//! Suggests the known name that an unknown one may have meant.
+//! Finds the known name that is closest to an unknown one.
 
 /// The minimum share of matching letters for a suggestion.
 const CLOSE: f64 = 0.6;

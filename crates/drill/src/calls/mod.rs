@@ -1,4 +1,4 @@
-//! System calls of scripts: what each takes, what it does, how its result is compared.
+//! The system calls of scripts: their arguments, what they do, and how results are compared.
 
 mod arguments;
 mod connect;
@@ -13,7 +13,7 @@ use narrows_packetdrill::{Call, EndError};
 use arguments::Arguments;
 pub use context::{CallReturn, Context, PreparedCall};
 
-/// Checks the arguments of a call.
+/// Checks the arguments of a call, and prepares it.
 pub fn prepare(call: &Call, context: &Context) -> Result<PreparedCall, EndError> {
     let arguments = Arguments { call, context };
     match call.name.as_str() {

@@ -41,7 +41,7 @@ pub fn read(
     match name.as_str() {
         "tcp_ts_ecr_scaled" => options.scaled_echo = true,
         "strict_segments" => options.strict_segments = true,
-        // Nothing is printed here, and buffers that the kernel may still read are never freed.
+        // Without effect: nothing is printed, and buffers that the kernel may still read stay.
         "verbose" | "send_omit_free" => {}
         known if NAMES.contains(&known) => {
             cursor.expect('=', &format!("\"=\" and the value of --{known}"))?;

@@ -3,16 +3,16 @@
 
 use crate::samples::AckSample;
 
-/// The start of a recovery, and its target.
+/// A recovery: its state at the start, and its target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prr {
-    /// Packets to end up with in flight.
+    /// Packets in flight at which the reduction ends.
     target: u32,
     /// In flight before the losses were known.
     prior: u32,
     /// Packets delivered by the first ACK.
     acked: u64,
-    /// The counters after it.
+    /// The sample's counters after the first ACK.
     in_flight: u64,
     delivered: u64,
     lost: u64,
@@ -36,7 +36,7 @@ impl Prr {
         let since = sample.delivered.saturating_sub(self.delivered);
         let lost = sample.lost_total.saturating_sub(self.lost);
         let pipe = u64::from(sample.in_flight);
-        // Packets sent: the growth of what is in flight, and what left it meanwhile.
+        // Packets sent: the growth of the flight, plus packets delivered and lost.
         let out = (pipe + since + lost).saturating_sub(self.in_flight);
         let delivered = since + self.acked;
         let target = u64::from(self.target);
