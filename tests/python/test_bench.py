@@ -31,7 +31,7 @@ def hundredths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def peer(folder: Path, answer: str) -> Path:
-    """A program that answers this, and notes its options."""
+    """A program that prints `answer` and logs its options."""
     program = folder / "peer"
     program.write_text(PEER.format(log=folder / "log", answer=answer))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)

@@ -1,4 +1,4 @@
-"""Our exhibits as studies to start from."""
+"""Copies exhibits as studies to start from, by `narrows init`."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_two_flows_fill_the_link_and_the_tables_are_the_simulators(kernel: Kerne
         assert result.tables[name].schema == table.schema, name
     for name in ("flow_samples", "queue_samples"):
         ours = result.tables[name]["time_s"].to_list()
-        # A late machine shows in the last instant alone.
+        # If the machine is late, only the last instants differ.
         assert ours[:-2] == theirs[name]["time_s"].to_list()[: len(ours) - 2]
     summary = summarise(scenario, result.tables, result.info)
     assert summary["bottleneck"]["queue_bdp"]["max"] <= 1.0
@@ -57,7 +57,7 @@ def test_two_flows_fill_the_link_and_the_tables_are_the_simulators(kernel: Kerne
         rows = result.tables["flow_samples"].filter(result.tables["flow_samples"]["flow"] == flow)
         least = rows["min_rtt_ms"].min()
         assert isinstance(least, float)
-        # A late machine adds to it; nothing takes away from it.
+        # A late machine can only lengthen it.
         assert rtt <= least
         beyond_ms.append(least - rtt)
     assert set(result.tables["packets"]["event"]) == {"sent", "ack_received"}
@@ -67,7 +67,7 @@ def test_two_flows_fill_the_link_and_the_tables_are_the_simulators(kernel: Kerne
     assert max(beyond_ms) < 20
 
 
-def test_packets_are_noted_although_none_comes_after_the_end(kernel: Kernel) -> None:
+def test_packets_are_recorded_although_none_comes_after_the_end(kernel: Kernel) -> None:
     overrides = ["flows.0.size=9kb", "run.record=packets", "run.duration=1s"]
 
     def progress(sim_s: float, packets: int) -> None:  # noqa: ARG001
@@ -135,7 +135,7 @@ def test_further_links_and_a_link_back_have_their_queues(kernel: Kernel) -> None
     first, second, back = last["forwarded_packets"]
     assert 0 < first < second
     assert back > 0
-    # What leaves the second link, headers of the connections' beginnings aside.
+    # The second link forwards these bytes, and the headers of the handshakes.
     wire = result.tables["flow_samples"].tail(2)["wire_bytes"].sum()
     assert 0.8 * wire < last["forwarded_bytes"][1] < 1.2 * wire + 10_000
 
@@ -184,7 +184,7 @@ def test_iperf3_sends_and_its_reports_are_kept() -> None:
     assert whole["end"]["sum_sent"]["retransmits"] >= first["retransmitted"].max()
     received, sent = first["received_bytes"].max(), whole["end"]["sum_sent"]["bytes"]
     assert isinstance(received, int)
-    # What is missing is in the sender's buffer, and came after the end of the run.
+    # The rest was still in the sender's buffer at the end of the run.
     assert received <= sent
     assert "terminated" in stopped["error"]
     second = flows.filter(flows["flow"] == 1)
@@ -199,17 +199,17 @@ def test_iperf3_sends_and_its_reports_are_kept() -> None:
     assert not result.tables["internals"].is_empty()
 
 
-def test_progress_is_heard_and_can_stop_the_run(kernel: Kernel) -> None:
-    heard: list[float] = []
+def test_progress_is_reported_and_can_stop_the_run(kernel: Kernel) -> None:
+    reported: list[float] = []
 
     def progress(sim_s: float, packets: int) -> None:
-        heard.append(sim_s)
+        reported.append(sim_s)
         if packets > 100:
             raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
         kernel.run(scenario_of(GOOD, ["run.duration=1000s", "run.record=summary"]), progress)
-    assert heard == sorted(heard)
+    assert reported == sorted(reported)
     await_that(lambda: not ours())
 
 
@@ -242,7 +242,7 @@ def start(directory: Path, duration: str, environment: dict[str, str]) -> subpro
     return subprocess.Popen(command, cwd=directory, env=environment, stdout=subprocess.PIPE)
 
 
-def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_one_sentence(tmp_path: Path) -> None:
     write(tmp_path)
     tiny = tmp_path / "tiny"
     tiny.mkdir()
@@ -257,7 +257,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     assert done.returncode == 2
 
 
-def test_without_user_namespaces_it_is_one_sentence() -> None:
+def test_missing_user_namespaces_are_reported_in_one_sentence() -> None:
     limited = "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all"
     script = f"{limited} --bounding-set=-all {router_tool()} check"
     done = subprocess.run(

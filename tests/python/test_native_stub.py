@@ -1,4 +1,4 @@
-"""The stub of the native module says what the module has: names, parameters, defaults."""
+"""Checks that the stub of the native module matches it: names, parameters, defaults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STUB = MODULE.with_name("_native.pyi")
 
 
 def stubtest(folder: Path, stub: str) -> subprocess.CompletedProcess[str]:
-    """Compares the module with a stub by mypy's stubtest, alone and so without the package."""
+    """Compares the module with a stub by mypy's stubtest, without the package around it."""
     (folder / MODULE.name).symlink_to(MODULE)
     (folder / "_native.pyi").write_text(stub)
     (folder / "allowed").write_text(r"_native\.__all__" + "\n")  # pyo3 makes it
@@ -39,7 +39,7 @@ WRONG = (
     ("packets: bool = False,", "packets: bool = True,", "_native.analyze is inconsistent"),
     ("    def digest(self)", "    def hash(self)", "_native.RunOutput.digest is not present"),
 )
-"""A true part of the stub, a wrong one for it, and the complaint about that."""
+"""A part of the stub, a wrong replacement, and the complaint about it."""
 
 
 def test_a_stub_that_is_wrong_is_found(tmp_path: Path) -> None:

@@ -101,10 +101,10 @@ def diff(
     out: Out = None,
 ) -> None:
     """Compare two results: what was changed, and its effect."""
-    from narrows.diff import diff as hold
+    from narrows.diff import diff as compare
 
     with reading(first, second):
-        made = hold(first, second, out)
+        made = compare(first, second, out)
     if as_json:
         print_json(made.document())
     else:

@@ -1,9 +1,8 @@
 """CSV files with a row for each flow and instant.
 
-Needed are `time_s`, and either `received_bytes` (counted from the start on) or
-`goodput_mbps` (of the time since the row before). `flow` or `name` distinguishes flows; `cca` and
-every column of `flow_samples` are taken as they are. That is what `narrows export DIR flow_samples`
-writes.
+A file must have `time_s`, and either `received_bytes` (counted from the start) or `goodput_mbps`
+(over the time since the row before). `flow` or `name` distinguishes flows; `cca` and every column
+of `flow_samples` are taken unchanged. `narrows export DIR flow_samples` writes such files.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ _OFFLOADS = (
 LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
 TRAFFIC, ROUTER = "narrows-traffic", "narrows-router"
 _SESSION_S = 120
-"""A session may last as long as the run and this much longer."""
+"""A session may last this much longer than the run."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class HostPlan:
 
     `sends` has the receiver's address of each flow, `receives` the sender's address, and
     `disciplines` the queue disciplines that the kernel must have. `program` is "narrows-router" on
-    a host that carries packets; `configuration` is the program's, without time 0.
+    a host that carries packets; `configuration` is that of the program, without time 0.
     """
 
     entry: HostEntry
@@ -68,10 +68,9 @@ class HostPlan:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The parts of all hosts that take part; `shaper` is the one with the bottleneck, if any.
+    """The plans of all hosts in a run; `shaper` is that of the host with the bottleneck, if any.
 
-    `may_stop` says whether the run ends early, once every sender's own flows of `stop_when` are
-    done.
+    `may_stop` is true if the run ends early once each sender's flows of `stop_when` are done.
     """
 
     hosts: tuple[HostPlan, ...]
@@ -151,7 +150,7 @@ def _capture(plan: HostPlan, scenario: Scenario, captures: CaptureOptions) -> No
 def _find(plans: Sequence[HostPlan], entry: HostEntry) -> HostPlan:
     """Returns the plan of a host.
 
-    A receiver with the bottleneck has a flow, since it is the only receiver.
+    It exists even for a receiver with the bottleneck, which is the only receiver and so has a flow.
     """
     return next(plan for plan in plans if plan.entry is entry)
 
@@ -163,8 +162,8 @@ def _set_host(plan: HostPlan, scenario: Scenario, iperf3: Sequence[dict[str, Any
     plan.controls = {scenario["flows"][number]["cca"] for number in plan.sends}
     settings = _sysctls(plan, scenario, flows)
     if any(iperf3[number] for number in plan.sends):
-        # It chooses the control only once it is connected: until then it mustn't be one that
-        # paces, since a socket stays paced.
+        # iperf3 sets the control once it is connected. Until then it mustn't be one that paces,
+        # since a socket stays paced.
         settings["net/ipv4/tcp_congestion_control"] = "reno"
     plan.changes += [sysctl(key, value) for key, value in settings.items()]
     if not scenario["host"]["gso"]:
@@ -187,7 +186,7 @@ def _set_host(plan: HostPlan, scenario: Scenario, iperf3: Sequence[dict[str, Any
 
 
 def _sysctls(plan: HostPlan, scenario: Scenario, flows: Sequence[Flow]) -> dict[str, str]:
-    """Returns the settings of a host's TCP by path; the host's flows must agree on their own."""
+    """Returns the settings of a host's TCP by path; all flows of the host must have the same."""
     own = [flow.get("sysctls", {}) for flow in flows]
     if any(each != own[0] for each in own):
         found = f"different sysctls of flows on the host {plan.entry.ssh}"

@@ -203,7 +203,7 @@ class Uml:
         kernel = self._kernel_of(group)
         flows = [scenario["flows"][number] for number in group.flows]
         parameters = command_line(kernel, flows, group.flows)
-        # Certificates are valid only from some date on.
+        # Programs need a date at which their certificates are valid.
         own = group.own
         dated = [_date_argument(own.get("date", DATE))] if "server" in own else []
         return Guest(kernel, group, [*parameters, *dated])

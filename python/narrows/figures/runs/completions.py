@@ -20,7 +20,7 @@ from narrows.spec.scenario import Scenario
 
 
 def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
-    """Completion times and the slowdown by size of each class of flows; no panel without any.
+    """Completion times and the slowdown by size of each class of flows; no panels if none ended.
 
     For a workload, only transfers that began after the warm-up count.
     """
