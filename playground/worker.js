@@ -1,4 +1,4 @@
-// The simulator in a thread of its own. No code from outside runs in it.
+// The simulator in a separate thread. No code from outside runs in it.
 importScripts("instance.js");
 
 let module;

@@ -62,7 +62,7 @@ def modules(crate: Path) -> dict[Name, Module]:
     made = {}
     for file in sorted((crate / "src").rglob("*.rs")):
         name = file.relative_to(crate / "src").with_suffix("").parts
-        if name[-1] in ("mod", "lib"):  # `main` is a crate of its own
+        if name[-1] in ("mod", "lib"):  # `main` is a separate crate
             name = name[:-1]
         made[name] = Module(name, code_of(file))
     for name, module in list(made.items()):

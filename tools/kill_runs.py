@@ -127,7 +127,7 @@ class Site:
         (root / "tmp").mkdir()
 
     def start(self, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
-        """Starts narrows here, with temporary files of its own."""
+        """Starts narrows here, with its own temporary files."""
         process = subprocess.Popen(
             [sys.executable, "-c", _COMMAND, *arguments],
             cwd=self.root,

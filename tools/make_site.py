@@ -68,7 +68,7 @@ def main() -> int:
 
 
 def given_folder(number: int) -> Path | None:
-    """The folder that an argument names, if it is there."""
+    """The folder that an argument names, if it exists."""
     named = Path(sys.argv[number]) if number < len(sys.argv) else None
     return named if named is not None and named.is_dir() else None
 

@@ -71,7 +71,7 @@ def with_uv(place: Path, index: str) -> float:
 
 
 def figure(place: Path, *command: str) -> None:
-    """Runs the example of the README, and checks that its page is there."""
+    """Runs the example of the README, and checks that it made its page."""
     (place / "fig9.toml").write_text(example((ROOT / "README.md").read_text(encoding="utf-8")))
     run(place, *command, "run", "fig9.toml", "--out", "result")
     if 'class="plot"' not in (page := place / "result" / "report.html").read_text(encoding="utf-8"):

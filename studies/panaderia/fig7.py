@@ -123,7 +123,7 @@ def at(data: Data, check: str, room: float) -> Check:
 def linear(data: Data) -> Iterator[Check]:
     """The deviation of the loss from a straight line over the shallow buffers.
 
-    Nothing on a grid with so few of them that a line through them can't fail.
+    Nothing on a grid with too few of them for a line through them to fail.
     """
     rooms = [room for room in testbed.buffers(data.scope) if room <= SHALLOW]
     if len(rooms) < LEAST_POINTS:

@@ -256,7 +256,7 @@ def start_host(bed: Bed, name: str, number: int, tmp_kb: int = 65536) -> Machine
 
 
 def finish_host(bed: Bed, machine: Machine) -> None:
-    """Lets a host's sshd start, now that its network is there."""
+    """Lets a host's sshd start, now that its network is up."""
     (bed.folder / f"{machine.name}-go").write_text("\n")
     await_that(lambda: ":22 " in machine.shell("ss -ltn"), f"{machine.name}: no sshd")
 

@@ -34,14 +34,14 @@ OTHERS = ("ebpf", "moto", "on-time", "programs", "root", "site", "unshare")
 
 @cache
 def uml_missing() -> str:
-    """Says what `uml` lacks; empty if a kernel is there."""
+    """Says what `uml` lacks; empty if a kernel is built."""
     usual = [kernel for kernel in kernels() if kernel.has_usual_options]
     return "" if usual else "no User-Mode Linux kernel: `narrows kernel build` makes one"
 
 
 @cache
 def tests_missing() -> str:
-    """Says what a kernel for packetdrill scripts lacks; empty if one is there."""
+    """Says what is missing for packetdrill scripts; empty if a kernel for them is built."""
     try:
         choose_kernel(None)
     except InputError as error:

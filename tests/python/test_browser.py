@@ -114,7 +114,7 @@ def test_a_page_is_whole_and_says_nothing(
     if kind == "shelf":  # its rows become blocks on a phone
         cut = "document.querySelector('.scroll').scrollWidth - innerWidth"
         assert browser.value(cut) <= 0
-    # What is wider than the window scrolls in a frame of its own that the keyboard reaches.
+    # What is wider than the window scrolls in its own frame, which the keyboard reaches.
     stuck = "[...document.querySelectorAll('.scroll')].filter(s => s.tabIndex < 0).length"
     assert browser.value(stuck) == 0
     assert browser.said == []

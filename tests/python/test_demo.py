@@ -32,7 +32,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_demo(out: Path, *options: str, **environment: str) -> str:
-    """The output of the command in a process of its own, which no display is near."""
+    """The output of the command in a separate process without a display."""
     command = [sys.executable, "-c", START, "demo", "--out", str(out), *options]
     done = subprocess.run(
         command, capture_output=True, check=True, env=os.environ | environment, timeout=120

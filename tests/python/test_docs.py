@@ -1,4 +1,4 @@
-"""Links of the pages, files that they name, and the files behind TCP's rules are there."""
+"""Checks that links of the pages, files that they name, and those behind TCP's rules exist."""
 
 from __future__ import annotations
 

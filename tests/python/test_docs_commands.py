@@ -34,7 +34,7 @@ files they use. test_readme.py runs those of the README as they are printed."""
 NOT_RUN = re.compile(
     r"--backend|--cluster|--watch|^(compare|evaluate|kernel|open|reproduce|search)\b"
 )
-"""Real kernels, networks and browsers, and commands with slow tests of their own."""
+"""Real kernels, networks and browsers, and commands that have their own slow tests."""
 ROOT_COMMAND: Any = typer.main.get_command(app)
 LATE = ("docs/how-to/first-tasks.md", f"{TEACHING}own-control-solution.md")
 """Pages with flows that start after ten seconds."""

@@ -74,7 +74,7 @@ at_least = 1
 
 
 def without(names: str, *words: str) -> None:
-    """A command of its own, since others here have loaded the packages."""
+    """Runs a separate command, since others here have loaded the packages."""
     command = [sys.executable, "-c", BLOCKED, names, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.stderr, done.returncode) == ("", 0)

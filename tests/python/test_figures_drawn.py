@@ -36,7 +36,7 @@ def figure(request):
 @pytest.fixture
 def stacks_of(figure):
     if figure.stack is None:
-        pytest.skip("each panel is a plot of its own")
+        pytest.skip("each panel is a separate plot")
     return figure
 
 

@@ -61,7 +61,7 @@ def leave():
 
 
 def narrows(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """The command as a person starts it, in a process group of its own."""
+    """The command as a person starts it, in its own process group."""
     return subprocess.Popen(
         [sys.executable, "-c", START, *arguments],
         cwd=folder,

@@ -1,6 +1,6 @@
 """Metrics of applications, computed again by other code: transfers, videos, calls.
 
-Transfers are found in the table of packets: one of so many bytes is done when its last packet is
+Transfers are found in the table of packets: one of a given size is done when its last packet is
 acknowledged. Players and screens are simulated from the times at which chunks and frames arrived.
 """
 

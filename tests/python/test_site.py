@@ -31,7 +31,7 @@ SHOWN = (
     "explanation/trust/", "teaching/own-control-solution/", "project/CHANGELOG/",
 )  # fmt: skip
 OWN = ("playground", "assets")
-"""Folders with pages and scripts that have tests of their own, or come from the generator."""
+"""Folders with pages and scripts that have their own tests, or come from the generator."""
 
 
 class Page(HTMLParser):

@@ -1,4 +1,4 @@
-"""Runs that reach the disk together: named once they are there, and their locks held until then."""
+"""Runs that reach the disk together: named once they are written, and locked until then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each guest has a processor of its own while there are enough."""
+"""Each guest has its own processor while there are enough."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ use narrows_base::Duration;
 use narrows_cc::{CongestionControl, LINUX_6_12};
 
 const TURNS: u32 = 20_000;
-/// The script's receiver has a clock of its own.
+/// The script's receiver has its own clock.
 const STEADY: Options = &[("random_timestamps", "false")];
 
 fn digest(name: &str, seed: u64) -> (u64, [u32; 5]) {

@@ -1,6 +1,6 @@
 //! Randomness from the seed of the run, also for libraries that draw through something global.
 //!
-//! BBR of noq-proto has a generator of its own, the only one from the crate `rand_pcg`, and seeds
+//! BBR of noq-proto has its own generator, the only one from the crate `rand_pcg`, and seeds
 //! it from the operating system: its configuration has a seed that nobody outside can set. So this
 //! crate takes the place of `rand_pcg` in the workspace, and its [`Pcg32`] draws from the seed.
 

@@ -17,7 +17,7 @@ impl fmt::Display for ScriptPosition {
     }
 }
 
-/// A mistake in a script: where it is, what is there, and what would be right.
+/// A mistake in a script: its place, what was found, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     /// The place.

@@ -1,4 +1,4 @@
-//! Each mistake gives its place, what is there, and the remedy.
+//! Each mistake is reported with its place, what was found, and the remedy.
 
 use std::collections::BTreeMap;
 

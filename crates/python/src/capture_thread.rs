@@ -1,4 +1,4 @@
-//! Captures are encoded and written on a thread of their own while the run goes on.
+//! Encodes and writes captures on a separate thread while the run continues.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};

@@ -61,7 +61,7 @@ impl LongTable {
         Ok(())
     }
 
-    /// All rows in their order, at most so many at a time.
+    /// All rows in their order, at most this many at a time.
     pub fn read(&self, rows: usize) -> Result<ParquetRecordBatchReader> {
         self.reader(ProjectionMask::all(), rows).build()
     }

@@ -110,7 +110,7 @@ impl Environment {
 
 /// Environments that take their steps together, on several threads.
 ///
-/// Each is a run of its own: the number of threads changes no result.
+/// Each is a separate run: the number of threads changes no result.
 #[derive(Default)]
 pub struct Environments {
     runs: Vec<Option<Environment>>,

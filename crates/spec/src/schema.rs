@@ -248,7 +248,7 @@ fn element(elements: Elements) -> Value {
     json!({ "anyOf": all })
 }
 
-/// The limit of a queue; a plain number only if the discipline has a unit of its own.
+/// The limit of a queue; a plain number only if the discipline has its own unit.
 fn limit(room: LimitUnit) -> Value {
     match room {
         LimitUnit::Either => quantity(SIZE_UNITS),

@@ -1,4 +1,4 @@
-"""Runs jobs on all cores or on a cluster, and stores each result as soon as it is there.
+"""Runs jobs on all cores or on a cluster, and stores each result as soon as its run ends.
 
 `narrows run`, `compare`, `evaluate` and `reproduce` share this code. They differ in what they run
 and where they store it.

@@ -108,7 +108,7 @@ def work(place: Place, portable: Sequence[PortableJob]) -> dict[str, WorkerReply
 def next_task(waiting: deque[Job], threads: int, suspects: Collection[str] = ()) -> list[Job]:
     """Takes the jobs of a task, few enough that every thread gets a share of the last ones.
 
-    Each suspect gets a task of its own, and so does a job with a user's code.
+    Each suspect gets its own task, and so does a job with a user's code.
     """
     share = max(len(waiting) // (AHEAD * threads), 1)
     task: list[Job] = []

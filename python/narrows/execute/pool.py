@@ -1,4 +1,4 @@
-"""Runs jobs on all cores of this machine, and stores each result as soon as it is there."""
+"""Runs jobs on all cores of this machine, and stores each result as soon as its run ends."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class Data:
 class Finding:
     """The checks on one claim.
 
-    `reason` is a check of its own: if the claim isn't met, and the data show the reason, it says
+    `reason` is a separate check: if the claim isn't met, and the data show the reason, it says
     why this setup must differ. `notes` are shown beside the checks and decide nothing. `explains`
     are the statements of the checks that the reason is about, if it isn't about all of them.
     """

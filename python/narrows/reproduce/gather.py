@@ -181,7 +181,7 @@ def gather(
 
 
 def measurements(item: Work, out: Path) -> Data:
-    """Returns the measurements of a figure's runs, from `out/data` if they are there."""
+    """Returns the measurements of a figure's runs, from `out/data` if they are stored."""
     folder, key = out / "data" / f"{item.name}-{item.backend}", _key(item)
     frames = read_frames(folder, key)
     if frames is None:

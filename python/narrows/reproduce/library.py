@@ -1,7 +1,7 @@
 """Libraries of studies: ours, or the folder of somebody's paper.
 
 A command works on one library, which gives the documents, their claims, rules, figures and
-testbeds. So ids of two libraries never meet, and each has a ledger of its own.
+testbeds. So ids of two libraries never meet, and each has its own ledger.
 
     FOLDER/study.toml                       a paper with one study
     FOLDER/document.toml, FOLDER/NAME.toml  a paper with several

@@ -155,7 +155,7 @@ class FolderFiles:
         return [*gone, *(path.name for path in free_locks(locks, remove))]
 
     def has(self, name: str) -> bool:
-        """Returns True if a file is there."""
+        """Returns True if a file exists."""
         return (self.directory / name).is_file()
 
     def is_whole(self) -> bool:

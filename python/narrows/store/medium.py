@@ -78,7 +78,7 @@ class StoreFiles(Protocol):
         """Returns True if a file is there; raises StoreError if there is no answer."""
 
     def is_whole(self) -> bool:
-        """Returns True if everything of a store is there, except the file with its format."""
+        """Returns True if a store is complete except for the file with its format."""
 
     def begin(self, mark: str) -> None:
         """Prepares for a new store; raises StoreError in a place with other contents."""

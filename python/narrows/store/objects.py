@@ -177,7 +177,7 @@ class Bucket:
 def _memory(url: str) -> object:
     from obstore.store import MemoryStore
 
-    del url  # each URL has a store of its own
+    del url  # each URL has its own store
     return MemoryStore()
 
 

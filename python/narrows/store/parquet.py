@@ -164,7 +164,7 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
 def parquet_bytes(frame: pl.DataFrame) -> bytes:
     """Returns a table as the content of a file.
 
-    polars would report a full disk by an exception of its own, or by an OSError without a number.
+    polars would report a full disk by its own exception, or by an OSError without a number.
     So Python writes the file.
     """
     stream = BytesIO()

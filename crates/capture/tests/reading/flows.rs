@@ -175,7 +175,7 @@ fn both_ends_tell_what_was_lost_in_between() {
     }
 }
 
-/// Two captures of two flows, 10 ms apart and more while a queue is there, which the second flow
+/// Two captures of two flows, 10 ms apart and more while there is a queue, which the second flow
 /// always meets. One packet of the first never arrives.
 fn one_flow_always_queues() -> [Vec<u8>; 2] {
     let from = |host: u8, tcp: &Tcp| {

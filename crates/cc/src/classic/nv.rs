@@ -49,7 +49,7 @@ pub(crate) static NV: Entry = Entry {
     build: |config| Box::new(Classic::new(config.initial_cwnd, Nv::new(&config))),
 };
 
-/// The window isn't grown if so few packets are missing in the queue (`nv_pad_buffer`).
+/// The window isn't grown if fewer packets are missing in the queue (`nv_pad_buffer`).
 const PAD_BUFFER: u64 = 2;
 /// Part of the excess that congestion takes away, in 1/128 (`nv_cong_dec_mult`).
 const CONGESTION_CUT: u64 = 30 * 128 / 100;

@@ -10,7 +10,7 @@ impl Network {
     /// Changes the rate of the link with this number in the tables, even in the midst of a packet.
     ///
     /// # Panics
-    /// If the link has a service of its own; that was checked.
+    /// If the link has its own service; that was checked.
     pub(crate) fn change_rate(&mut self, link: usize, rate: Rate, now: Time) {
         let id = self.links[link];
         let changed = match &mut self.nodes[id] {

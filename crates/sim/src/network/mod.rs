@@ -50,7 +50,7 @@ pub(crate) struct Network {
     loss: RandomLoss,
     /// Whether `loss` drops any packets.
     lossy: bool,
-    /// The lines, there and back, of flows without a delay of their own.
+    /// The lines, there and back, of flows without their own delay.
     common_lines: Option<[usize; 2]>,
 }
 

@@ -76,7 +76,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Flows with a delay of their own share the line of the path if the delay is the same.
+    /// Flows with their own delay share the path's line if the delay is the same.
     fn change_of_round_trip(&mut self, change: &Change, place: &Place) {
         let Some(rtt) = change.rtt_ns else { return };
         let (at, path) = (place.key("rtt_ns"), self.scenario.path.rtt_ns);

@@ -51,6 +51,6 @@ mod tests {
         let total: u64 = (0..100_000).map(|_| draw.next()).sum();
         assert!((42_000_000..43_000_000).contains(&total), "425 each: {total}");
         let mut other = draws.of(&law, "gap");
-        assert_ne!(draw.next(), other.next(), "a stream of its own");
+        assert_ne!(draw.next(), other.next(), "separate streams");
     }
 }

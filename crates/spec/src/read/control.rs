@@ -87,7 +87,7 @@ fn is_identifier(text: &str) -> bool {
 
 /// The options of the control called `cca`, by their keys in a scenario, and their problems. An own
 /// control checks its options itself; an unknown control is already reported, together with its
-/// options. A stack of another project has options of its own instead.
+/// options. A stack of another project has its own options instead.
 pub(super) fn options(
     cca: &str,
     stack: Option<&Stack>,

@@ -1,4 +1,4 @@
-//! The named cases of a study, each of which sets places of its own.
+//! The named cases of a study, each with its own values for some places.
 //!
 //! ```toml
 //! [[sweep.cases]]

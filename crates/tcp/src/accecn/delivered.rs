@@ -80,7 +80,7 @@ impl Delivered {
         if ack.packets <= MASK {
             return delta;
         }
-        // The counter may have wrapped: so many are possible at most.
+        // The counter may have wrapped: this is the maximum.
         let safe = ack.packets - (ack.packets.wrapping_sub(delta) & MASK);
         if knows_bytes {
             return by_bytes(ack, self.bytes[CE].wrapping_sub(before), delta, safe);

@@ -646,7 +646,7 @@ impl Receiver {
         ack
     }
 
-    /// A function of its own, so that other ACKs are inlined.
+    /// A separate function, so that other ACKs are inlined.
     #[cold]
     fn make_accurate_ack(&mut self, number: Seq, now: Time) -> Ack {
         let mut ack = self.make_plain_ack(number, now);

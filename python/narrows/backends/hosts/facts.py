@@ -73,7 +73,7 @@ class Facts:
         return [] if self.root else [name for name in ROOT if name not in self.sudo]
 
     def usable_controls(self) -> frozenset[str]:
-        """Returns the controls that are there or can be loaded."""
+        """Returns the controls that are loaded or can be."""
         may_load = self.root or "modprobe" in self.sudo
         return self.modules.union(self.controls) if may_load else frozenset(self.controls)
 

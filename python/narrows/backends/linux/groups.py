@@ -1,4 +1,4 @@
-"""Groups flows that share their hosts, where a scenario gives some flows hosts of their own."""
+"""Groups flows that share their hosts, where a scenario gives some flows their own hosts."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ It follows the simulator's link to the packet. A shaper releases each packet whe
 would start, so the queue holds only waiting packets; `netem rate` behind it adds the transmission
 time. Drop-tail is a token bucket with room for the tokens of one packet. The other disciplines are
 children of an `htb` class without a burst: a token bucket would dequeue a packet early to peek at
-it (`qdisc_peek_dequeued`), and they would see too short a delay. CAKE with a bandwidth of its own
+it (`qdisc_peek_dequeued`), and they would see too short a delay. CAKE with its own bandwidth
 is the shaper itself, and so is HTB, as a queue or as a service.
 
 tc counts Ethernet headers, so rates and sizes are scaled by the headers' share of a full packet.
@@ -50,7 +50,7 @@ def bottleneck(path: Path, device: str) -> list[str]:
 
 
 def below_class(device: str, path: Path) -> list[str]:
-    """Returns the commands for a discipline without a rate of its own.
+    """Returns the commands for a discipline without its own rate.
 
     It is put below a class of HTB without a burst.
     """

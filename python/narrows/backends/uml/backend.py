@@ -1,4 +1,4 @@
-"""The back end `uml`, which runs each scenario in a guest of its own."""
+"""The back end `uml`, which runs each scenario in its own guest."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _LEAST_WINDOW_NS = 10_000
 
 
 def crosses_router(scenario: Scenario) -> bool:
-    """Returns True if Linux alone can't make the path, or flows have hosts of their own."""
+    """Returns True if Linux alone can't make the path, or flows have their own hosts."""
     path = scenario["path"]
     elements = path["links"] or path["reverse"] or path["impairments"]
     other = not can_make(path)

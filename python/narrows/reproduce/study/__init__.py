@@ -2,7 +2,7 @@
 
     studies/DOCUMENT/NAME.toml
 
-Each is an exhibit like those with code of their own. `narrows.reproduce.study_files` says what
+Each is an exhibit like those with their own code. `narrows.reproduce.study_files` says what
 a file holds; `method.Study` has the four functions of an exhibit.
 """
 

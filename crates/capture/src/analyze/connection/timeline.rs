@@ -152,7 +152,7 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// Lets time pass; a long span becomes a slice of its own.
+    /// Lets time pass; a long span becomes a separate slice.
     pub(crate) fn pass(&mut self, from: u64, to: u64, activity: Activity, in_flight: u64) {
         if self.now.end == 0 {
             (self.now.begin, self.now.end) = (from, from);

@@ -91,7 +91,7 @@ mod tests {
         (0..6).for_each(|seq| assert_eq!(sent.number(seq), u64::from(seq)));
         assert_eq!(sent.take_acked(&ack(1, &[])), [(0, 0)]);
         assert_eq!(sent.take_acked(&ack(1, &[(2, 3), (4, 6)])), [(2, 2), (4, 5)]);
-        assert_eq!(sent.number(1), 6, "a retransmission has a number of its own");
+        assert_eq!(sent.number(1), 6, "a retransmission has its own number");
         assert_eq!(sent.latest(1), Some(6));
         assert_eq!(sent.number(6), 7);
         assert_eq!(sent.take_acked(&ack(3, &[(0, 1), (4, 7)])), [(6, 7)]);

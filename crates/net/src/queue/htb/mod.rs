@@ -1,4 +1,4 @@
-//! HTB: classes with a rate of their own that borrow what others leave.
+//! HTB: classes with their own rates that borrow what others leave.
 
 mod class;
 mod params;

@@ -57,7 +57,7 @@ impl Library {
     pub(super) fn options(&self) -> Vec<(&'static str, f64)> {
         let option = |index| {
             let mut default = 0.0;
-            // SAFETY: there are so many options, and a place for the default.
+            // SAFETY: there are that many options, and a place for the default.
             let name = unsafe { text((self.table.option)(index, &raw mut default)) };
             (name, default)
         };
@@ -118,7 +118,7 @@ impl Library {
 struct Visitor<'a>(&'a mut dyn FnMut(&'static str, f64));
 
 unsafe extern "C" fn visit(visitor: *mut c_void, name: Text, value: f64) {
-    // SAFETY: `Library::inspect` passes its visitor, and the library a text of its own.
+    // SAFETY: `Library::inspect` passes its visitor, and the library its own text.
     let (visitor, name) = unsafe { (&mut *visitor.cast::<Visitor<'_>>(), text(name)) };
     (visitor.0)(name, value);
 }
