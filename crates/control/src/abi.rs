@@ -1,8 +1,8 @@
 //! The table of C functions between narrows and the library of a control.
 //!
 //! A compiler of another version may lay out Rust's own types differently, so everything here has
-//! the layout of C. A panic must not cross the border: every function catches it, keeps its words,
-//! and returns false.
+//! the layout of C. A panic must not cross the border: every function catches it, keeps its
+//! message, and returns false.
 #![allow(unsafe_code, reason = "functions for another program's pointers")]
 
 use std::cell::RefCell;
@@ -19,10 +19,10 @@ use crate::samples::{Connection, Maybe, Unused};
 
 /// The version of this interface; a table of another version isn't read any further.
 pub const VERSION: u64 = 1;
-/// The symbol of the table, as C wants it.
+/// The symbol of the table, as a C string.
 pub const SYMBOL: &[u8] = b"NARROWS_CONTROL\0";
 
-/// A text of the library, which stays as long as the library does.
+/// A text of the library, valid as long as the library is loaded.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Text {
@@ -54,11 +54,11 @@ pub struct RawConnection {
     pub options: *const f64,
 }
 
-/// A control, to which only its library has the type.
+/// A control, whose type only its library knows.
 pub type State = *mut c_void;
-/// Tells a control something and gets its output; false if it panicked.
+/// Passes an event to a control and gets its output; returns false if it panicked.
 pub type EventFn<T> = unsafe extern "C" fn(State, *const T, *mut Control) -> bool;
-/// Takes the name and value of an internal, for the first argument of the inspection.
+/// Takes the visitor that `inspect` was given, and the name and value of an internal.
 pub type VisitFn = unsafe extern "C" fn(*mut c_void, Text, f64);
 
 /// The functions of a control. The version comes first in all versions.
@@ -73,7 +73,7 @@ pub struct FunctionTable {
     pub option_count: usize,
     /// The name and default of an option.
     pub option: unsafe extern "C" fn(usize, *mut f64) -> Text,
-    /// The words of the last panic in this thread.
+    /// The message of the last panic in this thread.
     pub panic: unsafe extern "C" fn() -> Text,
     /// Makes a control; null if it panicked.
     pub new: unsafe extern "C" fn(*const RawConnection, *mut Control) -> State,
@@ -150,7 +150,7 @@ fn catch_panic<R>(act: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(act)).ok()
 }
 
-/// The words stay until the thread's next panic.
+/// Returns the message of the thread's last panic, valid until the next one.
 extern "C" fn panic() -> Text {
     WORDS.with(|words| Text::of(&words.borrow()))
 }
@@ -193,7 +193,7 @@ unsafe extern "C" fn drop_control<C: CongestionControl>(state: State) {
     let _ = catch_panic(|| drop(unsafe { Box::from_raw(state.cast::<C>()) }));
 }
 
-/// Functions that tell a control something.
+/// Defines functions that pass an event to a control.
 macro_rules! tell {
     ($($name:ident: $sample:ty),+) => {
         $(unsafe extern "C" fn $name<C: CongestionControl>(

@@ -71,8 +71,8 @@ impl Losses {
         self.since = self.since.map(|packets| packets + 1.0);
     }
 
-    /// Counts a loss, which belongs to the last event if that is at most an RTT old (RFC 5348
-    /// section 5.2).
+    /// Counts a loss, which belongs to the last event if that began less than an RTT before (RFC
+    /// 5348 section 5.2).
     fn on_loss(&mut self, sent: Time, rtt: Duration) {
         self.since = Some(0.0);
         if self.event.is_some_and(|event| sent < event + rtt) {
@@ -124,7 +124,7 @@ fn dates(report: &Report) -> Vec<Time> {
     dates
 }
 
-/// The control.
+/// The state of the control.
 pub(crate) struct Nada {
     rate_min: f64,
     rate_max: f64,

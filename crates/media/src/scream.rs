@@ -107,7 +107,7 @@ impl Target {
     }
 }
 
-/// The control.
+/// The state of the control.
 pub(crate) struct Scream {
     mss: f64,
     window: f64,

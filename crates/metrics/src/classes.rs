@@ -14,7 +14,7 @@ use crate::number::{general, plain};
 /// A property that would give a control more classes than this is ignored.
 pub const MOST: usize = 8;
 
-/// Keys of a flow that describe hosts of its own.
+/// Keys of a flow that describe its own hosts.
 pub const OWN_HOST: [&str; 10] = [
     "kernel",
     "profile",

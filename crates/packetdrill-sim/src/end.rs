@@ -1,4 +1,4 @@
-//! The end that scripts test.
+//! The end that scripts test: a simulated host.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use crate::kernel::Kernel;
 use crate::shell;
 use crate::socket::{Role, Socket, SocketOptions};
 
-/// How long a packet to the end or a call takes, in ns: scripts were written on machines on which
-/// nothing happens at exactly the same time.
+/// The time that a call or a packet to the end takes, in ns: scripts were written on machines on
+/// which no two things happen at exactly the same time.
 const STEP_NS: i64 = 5_000;
 
 /// A host with the simulator's TCP, in the simulator's time.
@@ -30,8 +30,9 @@ pub struct SimulatedEnd {
     pub(crate) connection: Option<Connection>,
     pub(crate) accepted: bool,
     pub(crate) shut_for_reading: bool,
-    /// The call that blocks, and how it ended.
+    /// The call that blocks.
     blocked: Option<Call>,
+    /// How the last call that blocked ended.
     completion: Option<CallCompletion>,
     out: VecDeque<Transmission>,
 }
@@ -55,20 +56,21 @@ impl SimulatedEnd {
         }
     }
 
-    /// Takes what has left the connection, and lets a call that blocked go on.
+    /// Takes the packets that the connection has sent.
     pub(crate) fn collect(&mut self) {
         if let Some(connection) = &mut self.connection {
             self.out.extend(connection.out.drain(..));
         }
     }
 
-    /// Takes note of what the connection's receiver has refused.
+    /// Copies the counters of segments that the connection's receiver has refused.
     fn count(&mut self) {
         if let Some(connection) = &self.connection {
             self.kernel.counters.present = connection.receiver.refusals();
         }
     }
 
+    /// Takes sent packets, and resumes the call that blocks.
     fn settle(&mut self) -> Result<(), EndError> {
         self.collect();
         if let Some(call) = self.blocked.take() {
@@ -80,8 +82,8 @@ impl SimulatedEnd {
         Ok(())
     }
 
-    /// Goes to the next deadline of the connection, or to `until` if that is earlier; returns whether
-    /// it was.
+    /// Goes to the next deadline of the connection, or to `until` if that is earlier; returns `true`
+    /// if it was.
     fn step(&mut self, until: i64) -> Result<bool, EndError> {
         let next = self.connection.as_ref().and_then(Connection::next_deadline);
         let next = next.map_or(i64::MAX, |at| i64::try_from(at.as_nanos()).unwrap_or(i64::MAX));

@@ -67,7 +67,7 @@ mod _native {
     #[expect(non_upper_case_globals, reason = "a name of Python's")]
     const engine_version: &str = env!("CARGO_PKG_VERSION");
 
-    /// Characters of a name in a specification, at most.
+    /// The most characters of a name in a specification.
     #[pymodule_export]
     const MAX_NAME: usize = narrows_spec::limits::MAX_NAME;
 
@@ -79,19 +79,19 @@ mod _native {
     #[pymodule_export]
     const CERTAIN: u64 = narrows_spec::law::CERTAIN;
 
-    /// Keys of a flow that describe hosts of its own.
+    /// Keys of a flow that describe its own hosts.
     #[pymodule_export]
     const OWN_HOST: [&str; 10] = narrows_metrics::classes::OWN_HOST;
 
-    /// Classes of flows of a control, at most.
+    /// The most classes of flows of a control.
     #[pymodule_export]
     const MAX_CLASSES: usize = narrows_metrics::classes::MOST;
 
-    /// Flows of a run, at most.
+    /// The most flows of a run.
     #[pymodule_export]
     const MAX_FLOWS: u64 = narrows_spec::limits::MAX_FLOWS;
 
-    /// Trials of a combination, at most.
+    /// The most trials of a combination.
     #[pymodule_export]
     const MAX_TRIALS: u64 = narrows_spec::limits::MAX_TRIALS;
 }

@@ -8,7 +8,7 @@ use narrows_cc::CcProfile;
 
 use crate::segment::MSS;
 
-/// How losses are found.
+/// How losses are detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
     /// RACK alone, with its built-in duplicate threshold (since 4.18).
@@ -41,10 +41,10 @@ pub struct ReceiveWindow {
 /// How the receive buffer follows what the application reads in a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Autotuning {
-    /// Twice that and 16 packets, and more as it grows (`tcp_rcv_space_adjust`, until 6.15).
+    /// Twice that plus 16 packets, and more as it grows (`tcp_rcv_space_adjust`, until 6.15).
     Cushioned,
-    /// Twice that without the packets, more as it grows unless the round trip is short, and what
-    /// waits out of order (`tcp_rcvbuf_grow`; since 6.16, as in 6.19).
+    /// Twice that plus what waits out of order, and more as it grows unless the round trip is short
+    /// (`tcp_rcvbuf_grow`; since 6.16, as in 6.19).
     OutOfOrderToo,
 }
 
@@ -83,7 +83,7 @@ impl ReceiveWindow {
 pub struct TcpProfile {
     /// Its name in a specification.
     pub name: &'static str,
-    /// How losses are found.
+    /// How losses are detected.
     pub loss_detection: LossDetection,
     /// Smallest reordering window of RACK in us (1000 before 4.18).
     pub rack_floor_us: u64,
@@ -119,8 +119,8 @@ pub struct TcpProfile {
     pub bursts_cross_buffers: bool,
     /// Whether an ACK of data that weren't sent gets an answer (RFC 5961 section 5.2; 7.3 does).
     pub challenges_acks_of_unsent: bool,
-    /// Whether a reset of a connection request counts only with the next number, as others do (RFC
-    /// 5961 section 3.2; 7.3 does).
+    /// Whether a reset of a connection request counts only with exactly the next number, as on an
+    /// established connection (RFC 5961 section 3.2; 7.3 does).
     pub challenges_early_resets: bool,
     /// Whether a segment that ends beyond the window is refused, unless nothing waits for the program
     /// (7.3 does).
@@ -188,7 +188,7 @@ impl BufferLimits {
 }
 
 /// 7.3, whose congestion controls, loss recovery and pacing do what those of 6.12 do. Its `tcp_ecn` is
-/// 2 by default, so nobody asks for accurate ECN.
+/// 2 by default, so hosts don't request accurate ECN.
 const LINUX_7_3: TcpProfile = TcpProfile {
     name: "linux-7.3",
     sack_compression: Some(SackCompression { rtt_percent: 33, slack_us: 10 }),

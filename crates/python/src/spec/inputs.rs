@@ -14,7 +14,7 @@ pub(super) struct PythonInputs {
     control: Py<PyAny>,
     other_controls: Vec<String>,
     directory: Py<PyAny>,
-    /// An exception of a function that isn't a problem of the specification.
+    /// An exception of one of the functions, other than a problem of the specification.
     raised: RefCell<Option<PyErr>>,
 }
 

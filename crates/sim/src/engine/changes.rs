@@ -14,7 +14,7 @@ use crate::sim_tap::SimTap;
 
 impl<O: Observer, T: SimTap> Engine<O, T> {
     /// Makes the next change if it is due. Another one of the same instant comes after everything
-    /// that this one causes at once, as it does in steps.
+    /// that this one causes at once, as when both are requested during the run.
     #[cold]
     pub(crate) fn change(&mut self, now: Time) {
         for act in self.changes.take_due(now) {

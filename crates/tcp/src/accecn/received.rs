@@ -1,4 +1,4 @@
-//! Counters of what arrives, and when their option is sent.
+//! Counters of received codepoints, and the rules for the option that reports them.
 
 use narrows_base::{Duration, Ecn, Time};
 
@@ -13,11 +13,11 @@ const MOST_UNREPORTED: u32 = 15;
 const PRESSING: u32 = 6;
 /// When one of these bits of a byte counter changes, an option is due: every 4 MiB.
 const HIGH_BITS: u32 = !0 << 22;
-/// Options that are due after a change of codepoint: the second one gives the new value for sure.
+/// The number of options due after a change of codepoint: the second one surely has the new value.
 const AFTER_CHANGE: u8 = 2;
 
-/// The first values of the byte counters, in the option's order: not all are zero, so that it shows if
-/// a middlebox zeroes them.
+/// The first values of the byte counters, in the option's order: not all are zero, to detect a
+/// middlebox that zeroes them.
 pub(super) const FIRST_BYTES: [u32; 3] = [1, 0, 1];
 
 /// The place of a codepoint in Linux's option; `None` for Not-ECT.
@@ -79,24 +79,24 @@ pub(super) struct ReceivedCounters {
 }
 
 impl ReceivedCounters {
-    /// The peer's packet of the handshake arrived.
+    /// Begins with the peer's packet of the handshake, which arrived with this codepoint.
     pub(super) fn begin(&mut self, ecn: Ecn, due: u8) {
         (self.last, self.due) = (ecn, due);
     }
 
-    /// The answer to a SYN arrived with a mark.
+    /// Counts an answer to the SYN that arrived with a mark.
     pub(super) fn count_answer(&mut self) {
         self.marked += 1;
         self.unreported += 1;
     }
 
-    /// Options are due.
+    /// Asks for an option in at least this many packets.
     pub(super) fn demand(&mut self, packets: u8) {
         self.due = self.due.max(packets);
     }
 
-    /// Packets with `len` bytes of payload arrived as one; returns whether their codepoint is another than
-    /// that of those before (`tcp_ecn_received_counters`).
+    /// Counts packets that arrived as one with `len` bytes of payload; returns whether their codepoint
+    /// differs from the last one (`tcp_ecn_received_counters`).
     pub(super) fn note(&mut self, ecn: Ecn, packets: u32, len: u32) -> bool {
         let is_marked = ecn == Ecn::Ce;
         if is_marked {
@@ -118,8 +118,8 @@ impl ReceivedCounters {
         is_edge
     }
 
-    /// Returns `true` if marks wait that an ACK must report soon. A packet that isn't reordered has
-    /// a newer timestamp than those before it.
+    /// Returns `true` if an ACK must report marks soon. Only a packet with a newer timestamp than all
+    /// before asks for that: one that was reordered doesn't.
     pub(super) fn must_report_soon(&mut self, stamp: u32) -> bool {
         let is_news = stamp > self.stamp;
         self.stamp = self.stamp.max(stamp);
@@ -135,7 +135,7 @@ impl ReceivedCounters {
         self.bytes[place]
     }
 
-    /// Returns the count in a header that leaves (`tcp_accecn_set_ace`).
+    /// Returns the count for the header of a packet to send (`tcp_accecn_set_ace`).
     pub(super) fn report(&mut self) -> Ace {
         self.unreported = 0;
         Ace::of_count(self.marked)
@@ -147,7 +147,7 @@ impl ReceivedCounters {
         self.beside == Some(seq)
     }
 
-    /// The option of a packet and the SACK blocks beside it, if it has one
+    /// Returns the option of a packet, if it has one, and the number of SACK blocks beside it
     /// (`tcp_established_options`).
     pub(super) fn compose(
         &mut self,
@@ -184,7 +184,7 @@ impl ReceivedCounters {
     }
 }
 
-/// Returns `true` if options pass the path, as far as the ends know.
+/// Returns `true` if options may be sent and, as far as the ends know, pass the path.
 pub(super) fn may_send(settings: &AccEcnSettings, checks: &Checks) -> bool {
     let passes = settings.option >= OptionUse::Always || !checks.options_vanish;
     settings.option != OptionUse::Never && checks.seen != SeenOption::None && passes
