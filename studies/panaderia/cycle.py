@@ -27,7 +27,7 @@ from narrows.store import StoredTrial
 
 WINDOW_S = 0.5
 SMOOTHING = 5
-"""Windows averaged before the period is measured, as PROBE_RTT itself is no turn."""
+"""Windows averaged before the period is measured, since PROBE_RTT itself isn't a turn."""
 
 ALIKE = 0.3
 """The minimum correlation of a period."""
@@ -250,7 +250,7 @@ def losses(runs: Runs) -> list[Check]:
     """The times of loss bursts, and the lack of loss in between."""
     claim = "panaderia/fig9-loss"
     seen = [run for run in runs if run.sees_bbr]
-    told = [bursts(run) for run in runs]
+    begins = [bursts(run) for run in runs]
     return [
         judge_bounds(
             claim,
@@ -266,7 +266,7 @@ def losses(runs: Runs) -> list[Check]:
             "period",
             "They come every 20 s.",
             "Median time from one burst to the next.",
-            [float(np.median(np.diff(one))) if len(one) > 1 else math.inf for one in told],
+            [float(np.median(np.diff(one))) if len(one) > 1 else math.inf for one in begins],
         ),
         judge_bounds(
             claim,

@@ -23,7 +23,7 @@ SCRIPTS = sorted((ROOT / "docs" / "notebooks").glob("*.py"))
 
 
 @pytest.mark.parametrize("name", make_reference.MADE)
-def test_a_file_is_the_one_that_the_sources_give(name: str) -> None:
+def test_generated_files_are_up_to_date(name: str) -> None:
     for path, text in import_module(f"reference.{name}").pages().items():
         assert path.read_text(encoding="utf-8") == text, f"{path}: `make reference` renews it"
 
@@ -96,7 +96,7 @@ def test_the_page_of_metrics_is_that_of_the_declarations() -> None:
         assert f"| `{column.removeprefix('bbr.')}` |" in text
 
 
-def test_a_name_without_words_is_found() -> None:
+def test_a_missing_docstring_is_reported() -> None:
     with pytest.raises(ValueError, match=r"nw\.silent has no docstring"):
         python.words("nw.silent", lambda: None)
 

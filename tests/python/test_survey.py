@@ -14,7 +14,7 @@ from narrows.search.objectives import OBJECTIVES
 from narrows.search.space import dimensions
 
 
-def test_a_survey_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_survey_resumes_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ASKED", ("utilization", "loss"))
     asked: list[str] = []
     out = tmp_path / "store"
@@ -51,13 +51,13 @@ def test_the_page_reports_findings_and_their_absence() -> None:
     ]
     found += [Weakness("reno", name, 60, 0, None) for name in ASKED if name != "loss"]
     found += [Weakness("bbr", name, 60, 0, None) for name in ASKED if name not in ("loss", "delay")]
-    told = page(found, 60, 2)
-    assert "- loss: With 4 flows: it fails." in told
-    assert "- delay: fails in 2 of 60 conditions, but not with most seeds" in told
-    assert "None of the conditions showed a failure." in told
-    assert "| BBR |" in told
-    assert "| ? |" not in told
-    assert "searches are done" not in told
+    text = page(found, 60, 2)
+    assert "- loss: With 4 flows: it fails." in text
+    assert "- delay: fails in 2 of 60 conditions, but not with most seeds" in text
+    assert "None of the conditions showed a failure." in text
+    assert "| BBR |" in text
+    assert "| ? |" not in text
+    assert "searches are done" not in text
     part = page(found[:3], 60, 2)
     assert "| ? |" in part
     assert "3 of 12 searches are done" in part

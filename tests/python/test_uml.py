@@ -317,7 +317,7 @@ def _session(leader: int) -> list[int]:
 
 
 def guests() -> list[int]:
-    """Guests of this process that are still there; a killed one may take a moment."""
+    """Guests of this process that still run; a killed one may take a moment."""
     deadline = time.monotonic() + HANG_S
     while True:
         found = _now()

@@ -14,7 +14,7 @@ from narrows.packets import PACKET_BYTES, WIRE
 Flow = Mapping[str, Any]
 
 MATTERS = 0.1
-"""The least part of a flow's time for which a cause must have held it up to be simulated."""
+"""A cause is simulated if it held a flow up for at least this fraction of its time."""
 FEWEST_PAUSES = 3
 """The least number of pauses that show a period."""
 CHUNK_RTTS = 1.5
@@ -70,7 +70,7 @@ def _outages(flows: Sequence[Flow]) -> Iterator[str]:
         return
     found = _merge_spans(found)
     spans = ", ".join(f'"{begin:.6f}s" = "{length:.6f}s"' for begin, length in found)
-    yield "[[path.impairments]] # until between the last retransmission that was lost and the next"
+    yield "[[path.impairments]] # each ends between the last lost retransmission and the next one"
     yield 'kind = "outage"'
     yield f"outages = {{ {spans} }}"
     yield ""
@@ -138,7 +138,7 @@ def _paused_s(flow: Flow) -> float:
 
 
 def _player(chunk_bits: float, period_s: float) -> str:
-    """A player that fetches chunks one by one, each at its time whether or not the path is slow."""
+    """A player that fetches chunks one by one at fixed times, however slow the path is."""
     period_us = max(round(period_s * 1e6), 1000)
     rate = max(round(chunk_bits / period_us * 1e6), 1)
     return (

@@ -2,9 +2,9 @@
 
     while sleep 0.1; do date +%s.%N; ss -tin dst 10.0.0.2; done > ss.log
 
-A time is seconds since the epoch, or has the form HH:MM:SS as in what `date`, `date -Ins` and `ts`
-write. Connections are told apart by their addresses; those that sent less than a hundredth of what
-the largest did, such as the control connection of iperf3, are left out. Round-trip times are the
+A time is seconds since the epoch, or has the form HH:MM:SS, as `date`, `date -Ins` and `ts` write
+it. Connections are distinguished by their addresses; those that sent less than 1 % of the largest
+one's bytes, such as the control connection of iperf3, are left out. Round-trip times are the
 kernel's smoothed ones. Counters start at zero where the log starts.
 """
 
@@ -22,7 +22,7 @@ from narrows.exchange.measured import FileMeasurements, MeasuredFlow, samples_of
 from narrows.packets import WIRE
 
 SMALL = 0.01
-"""Connections with a smaller part of the bytes of the largest are left out."""
+"""Connections with a smaller fraction of the largest one's bytes are left out."""
 
 
 def read(text: str, name: str) -> FileMeasurements:

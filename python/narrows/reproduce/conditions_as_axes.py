@@ -1,4 +1,4 @@
-"""Finds the axes of conditions made by a program: what differs, and by which part of the keys."""
+"""Finds the axes of conditions made by a program: places that differ, and the key that decides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def axes_of(cases: Sequence[Case]) -> tuple[dict[str, Any], dict[str, dict[str, 
 def varied_places(specs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Returns the places at which specifications differ.
 
-    A place is a whole table where a key is missing in some, or their flows differ in number.
+    The place is a whole table if some lack a key, or if they differ in the number of flows.
     """
     found = []
     for table in TABLES:

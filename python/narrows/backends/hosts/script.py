@@ -13,8 +13,8 @@ from narrows.spec.scenario import Scenario
 _HEAD = """\
 #!/bin/sh
 # {scenario} on the hosts of {inventory}, as `narrows run --backend hosts:{inventory}` does it.
-# Each part is for one host, with its name; run as root there. narrows reads each value before it
-# changes it, and writes it back instead of "...".
+# Each part is for the host that its heading names; run it there as root. narrows reads each value
+# before it changes it, and writes it back instead of "...".
 """
 
 
