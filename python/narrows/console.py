@@ -28,7 +28,7 @@ UNKNOWN = "-"
 MOST_ROWS = 12
 """More flows than this are summarised by congestion control."""
 PLAIN_WIDTH = 100
-"""The width in columns where the output is no terminal."""
+"""The width in columns where the output isn't a terminal."""
 
 Entry = Mapping[str, Any]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 HANG_S = 300.0
-"""Longer than anything takes that still goes on."""
+"""Longer than anything takes that isn't stuck."""
 
 
 class Browser:

@@ -349,7 +349,7 @@ def test_a_directory_that_is_missing(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_ends_in_words(tmp_path: Path) -> None:
-    """The run goes on, its captures don't; at the end the error is told."""
+    """The run continues without its captures, and reports the error at its end."""
     (tmp_path / "receiver.pcapng").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left"):
         _native.run(json.dumps(scenario_of()), None, request(tmp_path))

@@ -58,7 +58,7 @@ def test_a_run_ends_on_all_hosts_when_a_flow_of_one_is_done(bed: Bed) -> None:
     assert last["flow"].to_list() == [0, 1]
     assert last["received_bytes"][0] == 300_000
     assert 0 < last["received_bytes"][1] < 8e6 / 8 * end_s
-    # The router's counts of delays go on after the end.
+    # The router counts delays beyond the end of the run.
     assert set(result.tables["distributions"]["kind"]) == {"rtt_ms", "queue_bytes"}
 
 

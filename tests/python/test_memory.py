@@ -245,7 +245,7 @@ def test_a_run_that_outgrows_its_estimate_is_ended() -> None:
     time.sleep(0.11)
     with pytest.raises(memory.MemoryShortError, match="more memory than estimated"):
         budget.check()
-    budget.check()  # another run goes on meanwhile
+    budget.check()  # meanwhile another run continues
     assert len(left) == 2
 
 

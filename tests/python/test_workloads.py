@@ -332,7 +332,7 @@ def test_a_list_of_bitrates_is_no_sweep() -> None:
 def test_probes_measure_the_queue_and_datagrams_their_loss(tmp_path: Path) -> None:
     """Beside a source of 8 Mbit/s on a link of 6 the queue is full, and a quarter is lost.
 
-    The probes' interval is no multiple of the packets', so that some of them find room.
+    The probes' interval isn't a multiple of the packets', so some probes find room.
     """
     import narrows as nw
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-# Longer than anything that still goes on takes on a machine with a load of a hundred.
+# Longer than anything takes that isn't stuck, on a machine with a load of 100.
 HANG_S = 900.0
 
 

@@ -95,7 +95,7 @@ impl Connection {
         let composed = self.compose(&ack, now);
         let tcp = Tcp { flags, seq, len, ..self.acknowledging(&ack, data.ts, composed) };
         self.last_data = now;
-        // A FIN alone is no data (`tcp_ecn_send`).
+        // A FIN alone isn't data (`tcp_ecn_send`).
         let ecn = self.codepoint(if len > 0 { data.ecn } else { Ecn::NotEct });
         self.send(tcp, ecn, now);
     }

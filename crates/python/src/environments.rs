@@ -33,7 +33,7 @@ impl Environments {
         Self { inner: Mutex::new(Inner::new(count)), threads }
     }
 
-    /// Begins a run of a scenario, given as JSON, in a place, and lets it go on until `start_ns`.
+    /// Begins a run of a scenario, given as JSON, in a place, and lets it continue until `start_ns`.
     /// Returns what the agent sees, as for `step`.
     fn reset<'py>(
         &self,
@@ -53,7 +53,7 @@ impl Environments {
     }
 
     /// Takes for each environment a window in packets and a pacing rate in bit/s, float64 each, 0
-    /// for the same as before. Lets all go on for `span_ns`.
+    /// for the same as before. Lets all continue for `span_ns`.
     ///
     /// Returns for each environment, as float64: the instant in s, whether the run is over, packets
     /// sent, delivered and lost since the beginning, the step's mean RTT, the lowest RTT and the

@@ -13,7 +13,7 @@ thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Does `work`. If it panics, nothing is printed, and the panic that goes on has the place of the
+/// Does `work`. If it panics, nothing is printed, and the panic that is passed on has the place of the
 /// first one in its message.
 pub(crate) fn locate_panic<T>(work: impl FnOnce() -> T) -> T {
     static HOOK: Once = Once::new();

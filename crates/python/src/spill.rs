@@ -29,7 +29,7 @@ type Chunk = (&'static TableInfo, RecordBatch);
 type Files = BTreeMap<&'static str, File>;
 
 /// The files of a run's long tables, without names: nothing remains of them if the process ends. A
-/// thread writes them as Parquet while the run goes on.
+/// thread writes them as Parquet while the run continues.
 #[derive(Clone, Debug)]
 pub struct Spill(Arc<Inner>);
 

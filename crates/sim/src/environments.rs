@@ -135,7 +135,7 @@ impl Environments {
         self.runs.is_empty()
     }
 
-    /// Begins a run in a place, and lets it go on until `start`.
+    /// Begins a run in a place, and lets it continue until `start`.
     ///
     /// # Errors
     /// If the scenario can't be run.
@@ -154,7 +154,7 @@ impl Environments {
         Ok(environment.view())
     }
 
-    /// Sets each agent's window and rate, and lets all runs go on for `span`. Runs that are over
+    /// Sets each agent's window and rate, and lets all runs continue for `span`. Runs that are over
     /// stay as they are.
     ///
     /// # Panics

@@ -16,10 +16,10 @@ use crate::sampler::{flow_sample, queue_sample};
 use crate::setup::{hosts, refuse_what_is_missing, sampler, stop_when};
 use crate::{Outcome, outcome};
 
-/// A run that goes on step by step.
+/// A run that advances step by step.
 ///
-/// Whatever is changed in its course is recorded in its scenario, so that a run of
-/// [`Simulation::scenario`] repeats it and gives the same results.
+/// Its scenario records every change, so that a run of [`Simulation::scenario`] repeats it and gives
+/// the same results.
 ///
 /// ```
 /// # let scenario = serde_json::from_str(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/steps.json")))?;

@@ -346,7 +346,7 @@ impl Workload {
         matches!(self, Self::Udp { .. } | Self::Ping { .. } | Self::Media(_))
     }
 
-    /// Returns `true` if the application goes on writing to a connection after a pause.
+    /// Returns `true` if the application writes to the same connection again after a pause.
     fn pauses(&self) -> bool {
         !self.is_of_datagrams() && !matches!(self, Self::Arrivals { .. })
     }

@@ -217,7 +217,7 @@ fn per_second(unit: &str, units: &[(&'static str, u64)]) -> Option<&'static str>
     units.iter().map(|known| known.0).find(|known| *known == format!("{scale}bit"))
 }
 
-/// The unit with a similar spelling; its first letter is the scale, which is no slip.
+/// The unit with a similar spelling; its first letter is the scale, which isn't a slip.
 fn similar(unit: &str, units: &[(&'static str, u64)]) -> Option<&'static str> {
     let first = unit.chars().next()?.to_ascii_lowercase();
     nearest(unit, units.iter().map(|known| known.0).filter(|known| known.starts_with(first)))

@@ -114,7 +114,7 @@ pub struct TcpProfile {
     pub keeps_ssthresh: bool,
     /// The receive window.
     pub receive: ReceiveWindow,
-    /// Whether a burst may go on in the next socket buffer (`tcp_grow_skb`, since 6.10); before,
+    /// Whether a burst may continue in the next socket buffer (`tcp_grow_skb`, since 6.10); before,
     /// it ended where its buffer did.
     pub bursts_cross_buffers: bool,
     /// Whether an ACK of data that weren't sent gets an answer (RFC 5961 section 5.2; 7.3 does).

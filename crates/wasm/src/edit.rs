@@ -44,7 +44,7 @@ fn put(here: &mut Item, steps: &[Step], value: &Json) -> Option<()> {
 }
 
 /// The item of a key, made if there is none; a bare kind such as `queue = "codel"` becomes a
-/// table if the steps go on.
+/// table if further steps follow.
 fn child<'a>(here: &'a mut Item, key: &str, further: &[Step]) -> Option<&'a mut Item> {
     let table = here.as_table_like_mut()?;
     if table.get(key).is_none() {

@@ -75,7 +75,7 @@ class AskedStudy:
         return f"{written}{_sizes(str(written), cell.plan.trials[0].scenario)}"
 
     def key(self, cell: Cell, written: Sequence[object]) -> tuple[Case, object]:
-        """The case and the exact value of a combination; a single value is no axis."""
+        """The case and the exact value of a combination; a single value isn't an axis."""
         value = cell.values.get(self.question.place, written[0])
         return _case(cell.values, self.question.place), exact_value(value)
 

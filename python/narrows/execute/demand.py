@@ -34,7 +34,7 @@ _EVENTS = 400
 _ARRIVAL = 4_200
 """For a connection: its ends, its timers, and its row."""
 _ANSWER = 520
-"""For a transfer on a connection that goes on: its row."""
+"""For a transfer on a connection that has further ones: its row."""
 _FLOW = 15_000
 _QUEUED = 250
 _FIRST_WINDOW = 10

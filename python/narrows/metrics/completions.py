@@ -40,7 +40,7 @@ ENDLESS = ("on_off", "udp", "ping")
 class SizeRange:
     """Transfers of more than `above` and at most `most` bytes of payload.
 
-    None is no upper limit.
+    None stands for no upper limit.
     """
 
     name: str

@@ -64,7 +64,7 @@ impl SteppedRate {
     }
 
     /// Adds a change at `at`, before which every transmission so far has begun. If one lasts longer,
-    /// its rest goes on at the new rate.
+    /// its rest continues at the new rate.
     ///
     /// Returns when the last transmission so far ends.
     ///

@@ -39,7 +39,7 @@ pub const OTHERS: [Polling; 9] = [
 /// Feeds the arrivals to an element and polls it.
 ///
 /// # Errors
-/// Names the breach of the calling contract; late results are no breach.
+/// Names the breach of the calling contract; late results aren't a breach.
 pub fn run(
     element: &mut dyn Element<Body>,
     arrivals: &[Arrival],

@@ -126,7 +126,7 @@ impl<S: Stack> Application<S> {
             }
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(ZEROS.len());
             let zeros = Bytes::from_static(&ZEROS[..most]);
-            // It goes on at a later event if nothing can be written.
+            // It continues at a later event if nothing can be written.
             let Some(written) = stack.write(stream, zeros) else { return };
             self.written += written as u64;
         }

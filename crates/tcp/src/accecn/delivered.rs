@@ -26,7 +26,7 @@ pub(crate) struct Delivery {
     pub(crate) stamp: u32,
     /// Whether the ACK acknowledges anything new.
     pub(crate) is_progress: bool,
-    /// Whether the ACK answers the SYN, so that its flags are no counter.
+    /// Whether the ACK answers the SYN, so that its flags aren't a counter.
     pub(crate) is_answer: bool,
     /// Packets and bytes that it says were delivered.
     pub(crate) packets: u32,

@@ -94,7 +94,7 @@ impl SendBuffer {
         self.waits
     }
 
-    /// The application goes on once a third of the memory is free and half of what may be unsent
+    /// The application resumes once a third of the memory is free and half of what may be unsent
     /// (`sk_stream_write_space`).
     pub(super) fn wake(&mut self, used: BufferUse) {
         let free = used.memory() < self.write_space;

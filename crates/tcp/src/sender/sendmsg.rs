@@ -1,4 +1,4 @@
-//! How the application fills the send buffer (`tcp_sendmsg_locked`), and when it goes on.
+//! How the application fills the send buffer (`tcp_sendmsg_locked`), and when it resumes.
 
 use narrows_base::Time;
 

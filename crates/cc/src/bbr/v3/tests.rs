@@ -240,7 +240,7 @@ fn linux(mode: Mode) -> Bbr3 {
     knowing_by(V3, mode)
 }
 
-/// A sample that is no first of a round.
+/// A sample that isn't the first of a round.
 fn within(bbr: &mut Bbr3, bw: u32) {
     bbr.round.start = false;
     bbr.check_full_pipe(&Signals { bw, ..signals(100, 0) });
