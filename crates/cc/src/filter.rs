@@ -30,7 +30,7 @@ impl WindowedMax {
     }
 
     /// Takes a sample; the window covers the last `window` units of time.
-    #[inline(always)] // senders take a sample with nearly every ACK
+    #[inline] // senders take a sample with nearly every ACK
     pub fn update(&mut self, window: u32, time: u32, value: u32) {
         let sample = Sample { time, value };
         let [first, second, third] = &mut self.best;

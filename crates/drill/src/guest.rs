@@ -1,11 +1,13 @@
 //! The first process of a guest: mounts its file systems and switches it off.
 
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::fs::{create_dir_all, write};
-use std::io;
 use std::path::Path;
 
-use crate::sys::{mount, power_off};
+use narrows_linux::process::power_off;
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, mount};
 
 /// The host's files once more: the guest's /tmp hides those of the host.
 const HOST: &str = "host";
@@ -29,21 +31,21 @@ pub fn run(directory: &Path, work: impl FnOnce() -> bool) -> Result<Infallible, 
 
 fn mount_all(directory: &Path) -> Result<(), String> {
     let host = directory.join(HOST);
-    let failed = |place: &Path, error: io::Error| format!("{}: {error}", place.display());
-    create_dir_all(&host).map_err(|error| failed(&host, error))?;
+    let failed = |place: &Path, error: &dyn Display| format!("{}: {error}", place.display());
+    create_dir_all(&host).map_err(|error| failed(&host, &error))?;
     let places = [
-        ("proc", Path::new("/proc"), ""),
-        ("sysfs", Path::new("/sys"), ""),
-        ("tmpfs", Path::new("/run"), ""),
-        ("devtmpfs", Path::new("/dev"), ""),
-        ("hostfs", &host, "/"),
-        ("tmpfs", Path::new("/tmp"), ""),
+        ("proc", Path::new("/proc"), c""),
+        ("sysfs", Path::new("/sys"), c""),
+        ("tmpfs", Path::new("/run"), c""),
+        ("devtmpfs", Path::new("/dev"), c""),
+        ("hostfs", &host, c"/"),
+        ("tmpfs", Path::new("/tmp"), c""),
     ];
     for (kind, place, data) in places {
-        match mount(kind, place, data) {
+        match mount("none", place, kind, MountFlags::empty(), data) {
             // The kernel mounted it before.
-            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
-            result => result.map_err(|error| failed(place, error))?,
+            Ok(()) | Err(Errno::BUSY) => {}
+            Err(error) => return Err(failed(place, &error)),
         }
     }
     Ok(())

@@ -3,19 +3,23 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use narrows_base::Heading;
+use narrows_linux::clock::Alarm;
 use narrows_packetdrill::{
     Call, CallCompletion, CallOutcome, EndError, IpMode, IpPacket, Payload, TcpFlags, TestedEnd,
     Transmission, Variables,
 };
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 
 use crate::calls::{CallReturn, Context, PreparedCall, prepare};
 use crate::job::Network;
-use crate::sys::{self, Alarm, Fd, Tun, monotonic_ns, realtime_ns};
+use crate::sys::{Fd, Tun, monotonic_ns, realtime_ns, tick_ns, wait};
 use crate::tcp_info;
 use crate::wire::{self, Endpoints};
 
@@ -34,8 +38,6 @@ const YOUNGEST_NS: i64 = 23_520_000_000;
 const BETWEEN_TICKS: i64 = 1 << 18;
 /// How long a call may take that shouldn't block.
 const CALL_NS: i64 = 1_000_000_000;
-/// No descriptor: poll(2) skips it.
-const NO_FD: Fd = -1;
 /// Long enough that a thread that was started gets its turn.
 const TURN_NS: i64 = 1_000;
 
@@ -66,7 +68,7 @@ pub struct KernelEnd {
     tun: Tun,
     alarm: Alarm,
     /// Readable when a call returned.
-    returned: Fd,
+    returned: Arc<OwnedFd>,
     running: Option<Running>,
     context: Context,
     start: ScriptStart,
@@ -152,12 +154,11 @@ impl KernelEnd {
         let addresses = network.addresses;
         let local = SocketAddr::new(addresses.local, network.bind_port);
         let peer = SocketAddr::new(addresses.remote, network.connect_port);
-        let returned = sys::event_fd().map_err(io::Error::from_raw_os_error)?;
         Ok(Self {
             directory,
             tun,
             alarm: Alarm::new()?,
-            returned: i32::try_from(returned).unwrap_or(-1),
+            returned: Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?),
             running: None,
             context: Context {
                 fds: BTreeMap::new(),
@@ -208,13 +209,18 @@ impl KernelEnd {
     /// Lets time pass until `at`, or until what is waited for is there.
     fn pass(&mut self, at: i64, wanted: WakeOn) -> Result<(), EndError> {
         self.drain().map_err(broken)?;
-        self.alarm.set(self.zero + at).map_err(broken)?;
+        self.alarm.set((self.zero + at).max(0).cast_unsigned()).map_err(broken)?;
         while self.now() < at && (wanted != WakeOn::Packet || self.sent.is_empty()) {
-            let call = if wanted == WakeOn::Call { self.returned } else { NO_FD };
-            let ready = sys::wait([self.tun.fd(), self.alarm.fd(), call]).map_err(broken)?;
+            let call = if wanted == WakeOn::Call { PollFlags::IN } else { PollFlags::empty() };
+            let ready = wait([
+                PollFd::new(&self.tun, PollFlags::IN),
+                PollFd::new(&self.alarm, PollFlags::IN),
+                PollFd::new(&self.returned, call),
+            ])
+            .map_err(broken)?;
             self.drain().map_err(broken)?;
             if ready[2] {
-                sys::take_event(self.returned);
+                rustix::io::read(&self.returned, &mut [0; 8]).map_err(broken)?;
                 break;
             }
         }
@@ -223,12 +229,13 @@ impl KernelEnd {
 
     fn start_prepared(&mut self, name: &str, run: PreparedCall) -> Result<(), EndError> {
         let (to, result) = channel();
-        let returned = self.returned;
+        let returned = Arc::clone(&self.returned);
         let work = move || {
             let result = run();
             // The receiver is gone if the script has ended.
             drop(to.send((result, monotonic_ns())));
-            sys::notify(returned);
+            // It fails only if nobody took 2^64 events before.
+            _ = rustix::io::write(&returned, &1_u64.to_ne_bytes());
         };
         std::thread::Builder::new().spawn(work).map_err(broken)?;
         self.running = Some(Running { name: name.to_owned(), result, returned: None });
@@ -264,7 +271,7 @@ impl KernelEnd {
 
 impl TestedEnd for KernelEnd {
     fn start(&mut self) -> Result<(), EndError> {
-        let tick = sys::coarse_tick_ns();
+        let tick = tick_ns();
         self.zero = self.start.edge(monotonic_ns(), tick) + OFFSET_NS;
         self.context.realtime_zero_ns = self.zero + realtime_ns() - monotonic_ns();
         self.pass(0, WakeOn::Nothing)

@@ -72,7 +72,7 @@ impl<B: Copy> CopyLine<B> {
     }
 
     /// Appends a packet on its way.
-    #[inline(always)] // so that the packet is copied only once
+    #[inline] // so that the packet is copied only once
     pub(crate) fn push(&mut self, exit: Departure<B>) {
         assert!(exit.at >= self.last_exit, "a packet arrived out of order: due {:?}", exit.at);
         self.last_exit = exit.at;
@@ -91,7 +91,7 @@ impl<B: Copy> From<Line<B>> for CopyLine<B> {
 }
 
 impl<B: Copy> Element<B> for CopyLine<B> {
-    #[inline(always)] // so that the packet is copied only once
+    #[inline] // so that the packet is copied only once
     fn receive(&mut self, packet: Packet<B>, now: Time) {
         self.push(Departure { at: now + self.delay, packet });
     }

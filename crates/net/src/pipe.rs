@@ -92,7 +92,7 @@ impl<B: Copy> Pipe<B> {
         }
     }
 
-    #[inline(always)] // runs for every packet
+    #[inline] // runs for every packet
     fn take(&mut self, packet: &Packet<B>, now: Time) {
         while self.next_end <= now {
             self.end_transmission();

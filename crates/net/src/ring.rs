@@ -35,7 +35,7 @@ impl<T: Copy> Ring<T> {
     }
 
     /// Appends an entry.
-    #[inline(always)] // so that it is copied only once
+    #[inline] // so that it is copied only once
     pub(crate) fn push(&mut self, entry: T) {
         if self.len == self.places.len() {
             self.grow(entry);
@@ -96,7 +96,7 @@ impl<T: Copy> Ring<T> {
 
 impl<B: Copy> Ring<Departure<B>> {
     /// Takes out the head, if it is due at `now`.
-    #[inline(always)] // so that it is copied only once
+    #[inline] // so that it is copied only once
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<Departure<B>> {
         if self.first()?.at > now {
             return None;

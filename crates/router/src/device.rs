@@ -4,6 +4,8 @@
 use std::io::Result;
 use std::os::fd::OwnedFd;
 
+use narrows_linux::device::{TunOffloads, open_tun};
+
 use crate::super_packet::{self, HEADER};
 use crate::sys;
 
@@ -18,7 +20,8 @@ pub(crate) struct Device {
 impl Device {
     /// A new TUN device in the current namespace, with raw IP packets.
     pub(crate) fn tun(name: &str, offloads: bool) -> Result<Self> {
-        Ok(Self { descriptor: sys::open_tun(name, offloads)?, offloads })
+        let kind = if offloads { TunOffloads::TcpV4 } else { TunOffloads::None };
+        Ok(Self { descriptor: open_tun(name, kind)?, offloads })
     }
 
     /// The descriptor, to wait for packets.

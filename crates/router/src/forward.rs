@@ -5,6 +5,7 @@ use std::io::{Error, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use narrows_linux::{clock, process};
 use serde_json::json;
 
 use crate::captures::RouterCaptures;
@@ -26,7 +27,7 @@ const GLANCE_NS: u64 = 50_000_000;
 /// # Errors
 /// If a device is missing or fails, or time 0 is over.
 pub fn forward(config: &ForwardConfig) -> Result<()> {
-    let real_time = sys::real_time_scheduling().is_ok();
+    let real_time = process::real_time_scheduling().is_ok();
     let crossing = Crossing::of(&config.scenario, config.first_port, config.data_ports.clone());
     let flows = (0_u32..).take(crossing.rtts_ns.len()).collect::<Vec<_>>();
     let captures = config.pcap.as_ref().map(RouterCaptures::create_with_hosts).transpose()?;
@@ -61,10 +62,10 @@ fn carry(config: &ForwardConfig, router: Router<'_>) -> Result<Report> {
 fn await_end(config: &ForwardConfig) -> Result<()> {
     let last = config.zero_ns + config.scenario.run.duration_ns + STAY_NS;
     let Some(file) = &config.stop else { return sys::sleep_until(last) };
-    while sys::monotonic_ns() < last {
-        sys::sleep_until(sys::monotonic_ns() + GLANCE_NS)?;
+    while clock::monotonic_ns() < last {
+        sys::sleep_until(clock::monotonic_ns() + GLANCE_NS)?;
         if file.exists() {
-            return sys::sleep_until(sys::monotonic_ns() + STAY_NS);
+            return sys::sleep_until(clock::monotonic_ns() + STAY_NS);
         }
     }
     Ok(())

@@ -4,19 +4,21 @@ use std::io::{Error, IoSlice, Result};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
+use narrows_linux::packets::PacketBatch;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmmsg};
 
-use crate::batch::{Batch, FRAMES};
 use crate::device::LARGEST;
 use crate::super_packet::{self, HEADER};
 use crate::sys;
 
+/// Frames that one system call sends.
+const FRAMES: usize = 64;
 /// Bytes of an Ethernet header.
 pub(crate) const ETHERNET: usize = 14;
 
 pub(crate) struct Frames {
     socket: OwnedFd,
-    batch: Batch,
+    batch: PacketBatch,
     offloads: bool,
 }
 
@@ -24,18 +26,21 @@ impl Frames {
     /// The IPv4 frames of a device of the current namespace, whose qdisc has to be `fq`.
     pub(crate) fn of(device: &str, offloads: bool) -> Result<Self> {
         let socket = sys::frame_socket(device, offloads)?;
-        Ok(Self { socket, batch: Batch::new(LARGEST), offloads })
+        Ok(Self { socket, batch: PacketBatch::new(LARGEST), offloads })
     }
 
     /// Passes every frame that waits to `each`, with CLOCK_REALTIME of its arrival in ns.
     pub(crate) fn take(&mut self, mut each: impl FnMut(u64, &[u8])) -> Result<()> {
         let before = if self.offloads { HEADER } else { 0 };
-        self.batch.take(&self.socket, |at, read| each(at, read.get(before..).unwrap_or(&[])))
+        self.batch.take(&self.socket, |packet| {
+            each(packet.at_ns, packet.data.get(before..).unwrap_or(&[]));
+            Ok(())
+        })
     }
 
     /// Sends packets behind the header `link`, each when CLOCK_MONOTONIC has its value in ns.
     pub(crate) fn send(&self, link: [u8; ETHERNET], packets: &[(u64, &[u8])]) -> Result<()> {
-        packets.chunks(FRAMES as usize).try_for_each(|some| self.send_some(&link, some))
+        packets.chunks(FRAMES).try_for_each(|some| self.send_some(&link, some))
     }
 
     fn send_some(&self, link: &[u8; ETHERNET], packets: &[(u64, &[u8])]) -> Result<()> {

@@ -10,6 +10,7 @@ use std::fs::{self, File};
 use std::io::{Result, Write as _};
 use std::path::{Path, PathBuf};
 
+use narrows_linux::{clock, process};
 use serde::Deserialize;
 
 use crate::frame::has_data;
@@ -58,7 +59,7 @@ struct Gate<'a> {
 /// # Errors
 /// If a device or a file fails.
 pub fn pass(config: &GateConfig) -> Result<()> {
-    sys::exact_timers();
+    process::exact_timers();
     let [sender, receiver] = &config.devices;
     let mut gate = Gate {
         config,
@@ -78,7 +79,7 @@ pub fn pass(config: &GateConfig) -> Result<()> {
 impl Gate<'_> {
     /// The time of the run; before time 0 its clock stands at 0.
     fn now(&self) -> u64 {
-        sys::monotonic_ns().saturating_sub(self.config.zero_ns)
+        clock::monotonic_ns().saturating_sub(self.config.zero_ns)
     }
 
     /// Takes what the hosts send until this time of the run.

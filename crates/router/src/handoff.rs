@@ -4,7 +4,7 @@ use std::io::{Error, Result, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use crate::sys;
+use narrows_linux::process;
 
 /// Bytes handed over at a time.
 const PORTION: usize = 1 << 20;
@@ -82,7 +82,7 @@ fn write_out(
     written: &Sender<Vec<u8>>,
 ) -> Result<()> {
     // In the router it has inherited the real-time class; elsewhere it is already ordinary.
-    _ = sys::normal_scheduling();
+    _ = process::normal_scheduling();
     for mut portion in full {
         out.write_all(&portion)?;
         portion.clear();
@@ -94,6 +94,7 @@ fn write_out(
 
 #[cfg(test)]
 mod tests {
+    use std::io::ErrorKind;
     use std::sync::{Arc, Mutex};
 
     use super::*;
@@ -139,7 +140,7 @@ mod tests {
         struct Full;
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> Result<usize> {
-                Err(Error::from_raw_os_error(libc::ENOSPC))
+                Err(ErrorKind::StorageFull.into())
             }
             fn flush(&mut self) -> Result<()> {
                 Ok(())
@@ -151,6 +152,6 @@ mod tests {
             handoff.write_all(&[0; 1000]).expect("memory");
         }
         let error = handoff.finish().expect_err("no room");
-        assert_eq!(error.raw_os_error(), Some(libc::ENOSPC));
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
     }
 }

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{Error, Result};
+use std::io::{Error, ErrorKind, Result};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
 
+use narrows_linux::device::device_index;
+use narrows_linux::{process, rtnetlink};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::thread::UnshareFlags;
 
 use crate::device::Device;
-use crate::{link_message, sys};
+use crate::link_message;
 
 /// The device's name in either namespace.
 const DEVICE: &str = "path0";
@@ -42,15 +44,15 @@ pub struct HostNamespace {
 /// # Errors
 /// With the remedy, if neither capabilities nor user namespaces are available.
 pub fn prepare_process() -> Result<bool> {
-    if sys::unshare(UnshareFlags::NEWNET).is_ok() {
+    if process::unshare(UnshareFlags::NEWNET).is_ok() {
         return Ok(false);
     }
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    sys::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET)
+    process::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET)
         .and_then(|()| become_root(user.as_raw(), group.as_raw()))
         .map_err(|e| {
             // The error of an exhausted limit is "No space left on device".
-            let why = if e.raw_os_error() == Some(libc::ENOSPC) {
+            let why = if e.kind() == ErrorKind::StorageFull {
                 "limit reached".into()
             } else {
                 e.to_string()
@@ -79,13 +81,13 @@ impl HostNamespace {
     /// If this process isn't allowed to, or there is no TUN.
     pub fn new(address: Ipv4Addr, offloads: bool) -> Result<Self> {
         in_thread(move || {
-            sys::unshare(UnshareFlags::NEWNET)?;
+            process::unshare(UnshareFlags::NEWNET)?;
             // IPv6 router solicitations would cross the path; kernels without IPv6 lack this file.
             _ = fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
             let tun = Device::tun(DEVICE, offloads)?;
-            let device = sys::device_index(DEVICE)?;
-            sys::netlink_request(&link_message::add_address(device, address, PREFIX))?;
-            sys::netlink_request(&link_message::set_up(device, MTU, DEVICE_PACKETS))?;
+            let device = device_index(DEVICE)?;
+            rtnetlink::request(&link_message::add_address(device, address, PREFIX))?;
+            rtnetlink::request(&link_message::set_up(device, MTU, DEVICE_PACKETS))?;
             let namespace = OwnedFd::from(File::open("/proc/thread-self/ns/net")?);
             Ok(Self { namespace: Some(namespace), device: tun, name: DEVICE.into() })
         })
@@ -97,7 +99,7 @@ impl HostNamespace {
     /// # Errors
     /// If there is no such device, or it isn't open to this user.
     pub fn behind(device: &str) -> Result<Self> {
-        sys::device_index(device).map_err(|e| Error::other(format!("{device}: {e}")))?;
+        device_index(device).map_err(|e| Error::other(format!("{device}: {e}")))?;
         let name = device.to_owned();
         Ok(Self { namespace: None, device: Device::tun(device, false)?, name })
     }
@@ -139,7 +141,7 @@ impl HostNamespace {
     pub fn enter<T: Send>(&self, inside: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         in_thread(|| {
             if let Some(namespace) = &self.namespace {
-                sys::enter(namespace.as_fd())?;
+                process::enter_namespace(namespace.as_fd())?;
             }
             inside()
         })

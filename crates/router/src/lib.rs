@@ -13,8 +13,6 @@
 //! For guests in virtual time [`couple`] does the same with the packets that a gate in each guest
 //! hands over.
 
-#[expect(unsafe_code, reason = "recvmmsg(2), which the standard library doesn't have")]
-mod batch;
 mod captures;
 mod config;
 mod couple;
@@ -33,7 +31,6 @@ mod record;
 mod router;
 mod spin;
 mod super_packet;
-#[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
 mod sys;
 mod window;
 
@@ -48,4 +45,3 @@ pub use lateness::{Lateness, LatenessSummary};
 pub use path::{PathEvent, RouterPath, Side};
 pub use record::PathRecorder;
 pub use router::{Clock, HostPair, Report, Router, RouterProgress};
-pub use sys::{die_with_parent, dies_with_us, normal_scheduling, real_time_scheduling};

@@ -15,10 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use narrows_linux::process::{
+    die_with_parent, dies_with_us, normal_scheduling, real_time_scheduling,
+};
 use narrows_router::{
     Clock, CoupleConfig, ForwardConfig, HostNamespace, HostPair, HostsConfig, PathRecorder, Report,
-    Router, RouterCaptures, RouterConfig, RouterProgress, couple, die_with_parent, forward,
-    normal_scheduling, pass, prepare_process, read_config, real_time_scheduling,
+    Router, RouterCaptures, RouterConfig, RouterProgress, couple, forward, pass, prepare_process,
+    read_config,
 };
 use narrows_spec::scenario::Scenario;
 use serde_json::{Value, json};
@@ -170,7 +173,7 @@ fn start_traffic(
     fs::write(&file, traffic.to_string())?;
     let program = &config.program;
     let mut command = Command::new(program);
-    narrows_router::dies_with_us(&mut command)
+    dies_with_us(&mut command)
         .arg(&file)
         .spawn()
         .map_err(|e| Error::other(format!("{} can't be started: {e}", program.display())))

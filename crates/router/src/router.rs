@@ -4,6 +4,7 @@ use std::io::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use narrows_base::{Duration, Heading, Time};
+use narrows_linux::{clock, process};
 
 use crate::config::Crossing;
 use crate::device::{Device, LARGEST};
@@ -85,7 +86,7 @@ impl Clock {
     /// A clock that reaches zero `nanos` from now.
     #[must_use]
     pub fn starting_in(nanos: u64) -> Self {
-        Self { zero: sys::monotonic_ns() + nanos }
+        Self { zero: clock::monotonic_ns() + nanos }
     }
 
     /// A clock that is zero at this value of CLOCK_MONOTONIC, in ns.
@@ -93,7 +94,7 @@ impl Clock {
     /// # Errors
     /// If that is over.
     pub fn starting_at(zero: u64) -> Result<Self> {
-        match sys::monotonic_ns().saturating_sub(zero) {
+        match clock::monotonic_ns().saturating_sub(zero) {
             0 => Ok(Self { zero }),
             late => Err(Error::other(format!("this host was ready {} ms late", late / 1_000_000))),
         }
@@ -106,7 +107,7 @@ impl Clock {
     }
 
     fn now(self) -> Time {
-        Time::from_nanos(sys::monotonic_ns().saturating_sub(self.zero))
+        Time::from_nanos(clock::monotonic_ns().saturating_sub(self.zero))
     }
 }
 
@@ -152,7 +153,7 @@ impl<'a> Router<'a> {
             sample_every,
             next_sample: Time::ZERO,
             spin: Spin::new(),
-            empty_ns: vec![[sys::monotonic_ns(); 2]; pairs.len()],
+            empty_ns: vec![[clock::monotonic_ns(); 2]; pairs.len()],
             buffer: vec![0; LARGEST],
             spare: Vec::new(),
         }
@@ -163,7 +164,7 @@ impl<'a> Router<'a> {
     /// # Errors
     /// If a device fails.
     pub fn run(mut self, stop: &AtomicBool, progress: &RouterProgress) -> Result<Report> {
-        sys::exact_timers();
+        process::exact_timers();
         self.report.processor = sys::pin();
         while !stop.load(Ordering::Relaxed) {
             for pair in 0..self.pairs.len() {
@@ -207,7 +208,7 @@ impl<'a> Router<'a> {
     /// Puts a host's packets on the path. One that is read late arrives late.
     fn take(&mut self, pair: usize, side: Side) -> Result<()> {
         let device = self.device(pair, side);
-        let looked = sys::monotonic_ns();
+        let looked = clock::monotonic_ns();
         let late = looked.saturating_sub(self.empty_ns[pair][side as usize]);
         for _ in 0..BATCH {
             let Some(read) = device.read(&mut self.buffer)? else {
@@ -272,7 +273,7 @@ impl<'a> Router<'a> {
         let now = self.now();
         let due = self.path.next_deadline().unwrap_or(Time::MAX).min(self.next_sample);
         let gap = due.saturating_since(now);
-        let ahead = self.spin.time_to_spin(now.as_nanos(), sys::thread_cpu_ns);
+        let ahead = self.spin.time_to_spin(now.as_nanos(), clock::thread_cpu_ns);
         if gap <= ahead {
             return Ok(());
         }
@@ -283,7 +284,7 @@ impl<'a> Router<'a> {
         let hosts = self.pairs.iter().flat_map(|pair| [&pair.sender, &pair.receiver]);
         sys::wait_readable(hosts.map(|host| host.packets().descriptor()), nap)?;
         // A packet wakes the router; the wake-up latency shows in the releases, which use timers.
-        self.empty_ns.fill([sys::monotonic_ns(); 2]);
+        self.empty_ns.fill([clock::monotonic_ns(); 2]);
         Ok(())
     }
 }

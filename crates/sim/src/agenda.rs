@@ -38,7 +38,7 @@ impl Agenda {
     ///
     /// # Panics
     /// If there is no such element.
-    #[inline(always)] // what is left of it after a replay was taken out is a comparison
+    #[inline] // what is left of it after a replay was taken out is a comparison
     pub fn set(&mut self, element: usize, deadline: Option<Time>) {
         let deadline = deadline.unwrap_or(Time::MAX);
         match element.checked_sub(self.busy) {
@@ -103,7 +103,7 @@ const EMPTY: Group = Group { deadlines: [Time::MAX; 4], elements: [u32::MAX; 4] 
 impl Group {
     /// The one with the earliest deadline. At equal ones the left wins, since entrants are in the
     /// order of their numbers.
-    #[inline(always)]
+    #[inline]
     fn winner(&self) -> Entry {
         let [a, b, c, d] = self.deadlines;
         let (left, left_at) = if b < a { (b, 1) } else { (a, 0) };

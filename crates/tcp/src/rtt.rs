@@ -70,6 +70,7 @@ impl RttEstimator {
     }
 
     /// Updates the minimum with a sample (`tcp_update_rtt_min`).
+    #[inline]
     pub(crate) fn update_min(&mut self, rtt_us: u64, now: Time) {
         self.min.update(self.min_window, narrow(self.jiffies.at(now)), rtt_us.max(1));
     }
@@ -91,7 +92,7 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
-    #[inline(always)]
+    #[inline]
     fn smooth(&mut self, rtt_us: u64) {
         let srtt = self.srtt8 >> 3;
         let deviation = self.mdev4 >> 2;
@@ -112,7 +113,7 @@ impl RttEstimator {
         self.srtt8 = self.srtt8.max(1);
     }
 
-    #[inline(always)]
+    #[inline]
     fn vary(&mut self, una: u32, next: u32) {
         if self.mdev4 > self.mdev_max {
             self.mdev_max = self.mdev4;

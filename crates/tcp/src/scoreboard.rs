@@ -293,7 +293,7 @@ impl Scoreboard {
 
     /// Removes the lowest packets, which are acknowledged up to `end`, as long as they were sent once
     /// and in a row. Returns `None` if the lowest was retransmitted or has been SACKed.
-    #[inline(always)] // it has one caller, and runs for every ACK
+    #[inline] // it has one caller, and runs for every ACK
     pub(crate) fn pop_run(&mut self, end: Seq) -> Option<Run> {
         let first = self.una;
         let SentPacket { prev: before, sent_us: first_us, .. } = *self.get(first);
@@ -371,7 +371,7 @@ impl Scoreboard {
 
     /// Marks a packet SACKed: it is no longer lost or in flight again (`tcp_sacktag_one`), and won't be
     /// sampled again. Returns it as it was.
-    #[inline(always)] // it has one caller, and where packets are lost, most others come by
+    #[inline] // it has one caller, and where packets are lost, most others come by
     pub(crate) fn mark_sacked(&mut self, seq: Seq) -> SentPacket {
         let sent = self.get_mut(seq);
         let before = *sent;

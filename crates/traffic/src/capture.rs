@@ -1,22 +1,19 @@
 //! Captures of packet headers at the sending host.
 
 use std::fmt::Write as _;
-use std::io::{Error, ErrorKind, Result};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::io::Result;
 use std::path::Path;
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
-use crate::sys;
+use narrows_linux::clock::{monotonic_ns, realtime_ns};
+
+use crate::packet_thread::{PacketStream, PacketThread};
 
 const HEADER: &str = "time_ns,direction,source,destination,seq,ack,payload,window,flags,sack\n";
-
-/// Time between two checks whether a packet after the end has come, and their number.
-const GLANCE: Duration = Duration::from_millis(5);
-const GRACE: u32 = 10;
+/// Bytes of a packet that hold its headers.
+const HEADERS: usize = 128;
 
 /// A capture that runs in its own thread.
-pub struct Capture(JoinHandle<String>);
+pub struct Capture(PacketThread<String>);
 
 impl Capture {
     /// Starts in the current namespace and lasts `until` ns after `zero`, which is CLOCK_MONOTONIC
@@ -25,62 +22,30 @@ impl Capture {
     /// # Errors
     /// If there is no such device or no right to capture.
     pub fn start(device: &str, until: u64, zero: u64) -> Result<Self> {
-        let socket = open(device)?;
-        let zero = zero + sys::realtime_ns() - sys::monotonic_ns();
-        Ok(Self(thread::Builder::new().spawn(move || collect(&socket, zero, until))?))
+        let zero = zero + realtime_ns() - monotonic_ns();
+        PacketThread::start(device, move |packets| collect(packets, zero, until)).map(Self)
     }
 
-    /// Ends the capture, unless a packet after its end does so; writes `packets.csv`.
+    /// Ends the capture and writes `packets.csv`.
     ///
     /// # Errors
-    /// If the file can't be written.
+    /// If the packets couldn't be read, or the file can't be written.
     pub fn write(self, dir: &Path) -> Result<()> {
-        let mut glances = 0;
-        while !self.0.is_finished() {
-            glances += 1;
-            if glances > GRACE {
-                // It hears this only while it waits for a packet.
-                sys::interrupt(&self.0)?;
-            }
-            thread::sleep(GLANCE);
-        }
-        let rows = self.0.join().map_err(|_| Error::from(ErrorKind::Other))?;
-        std::fs::write(dir.join("packets.csv"), rows)
+        std::fs::write(dir.join("packets.csv"), self.0.finish()?)
     }
 }
 
-/// A socket that receives all IP packets of a device of the current namespace.
-///
-/// # Errors
-/// If there is no such device or no right to capture.
-pub fn open(device: &str) -> Result<OwnedFd> {
-    // Protocol 0: nothing is captured before the device is chosen.
-    let socket = sys::socket(libc::AF_PACKET, libc::SOCK_DGRAM, 0)?;
-    let raw = socket.as_raw_fd();
-    let buffer = (256_i32 << 20).to_ne_bytes();
-    // Only the first namespace's root may have more than net.core.rmem_max.
-    sys::set_option(raw, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &buffer)
-        .or_else(|_| sys::set_option(raw, libc::SOL_SOCKET, libc::SO_RCVBUF, &buffer))?;
-    let on = 1_i32.to_ne_bytes();
-    sys::set_option(raw, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on)?;
-    sys::bind_packet(raw, sys::device_index(device)?)?;
-    Ok(socket)
-}
-
-fn collect(socket: &OwnedFd, zero: u64, until: u64) -> String {
+fn collect(packets: &PacketStream, zero: u64, until: u64) -> Result<String> {
     let mut rows = String::from(HEADER);
-    let mut buffer = [0; 128];
-    while let Ok(packet) = sys::capture(socket.as_raw_fd(), &mut buffer) {
+    packets.take(HEADERS, |packet| {
         let at = packet.at_ns.saturating_sub(zero);
-        if at > until {
-            break;
-        }
-        if let Some(row) = describe(&buffer[..packet.len.min(buffer.len())]) {
+        if let Some(row) = describe(packet.data).filter(|_| at <= until) {
             let direction = if packet.outgoing { "out" } else { "in" };
             _ = writeln!(rows, "{at},{direction},{row}");
         }
-    }
-    rows
+        Ok(())
+    })?;
+    Ok(rows)
 }
 
 fn be32(b: &[u8], at: usize) -> Option<u32> {

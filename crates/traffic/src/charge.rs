@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::Result;
 use std::process::{Command, ExitCode};
 
-use crate::sys::monotonic_ns;
-use crate::tracing::{self, Pid, Stop, TraceeEvent};
+use narrows_linux::clock::monotonic_ns;
+use narrows_linux::tracing::{self, Pid, Stop, TraceeEvent};
 
 /// The longest wait for an event, which bounds nothing but a single wait, ns.
 const LONG_NS: u64 = 1_000_000_000;

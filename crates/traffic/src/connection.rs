@@ -2,16 +2,20 @@
 
 use std::io::Result;
 use std::net::SocketAddrV4;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use narrows_base::Dscp;
+use narrows_linux::socket::{get_option, set_option, tell_acknowledgements};
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, sockopt};
 
 use crate::info::{self, TcpInfo};
 use crate::stage::EpollRegistration;
-use crate::sys;
 
-/// A low-water mark as the socket option takes it.
-fn as_option(bytes: u64) -> i32 {
+/// A number of bytes as socket options take it.
+pub fn as_option(bytes: u64) -> i32 {
     i32::try_from(bytes).unwrap_or(i32::MAX)
 }
 
@@ -38,7 +42,7 @@ impl ConnectOptions<'_> {
     ///
     /// # Errors
     /// If the kernel lacks the congestion control or refuses the connection.
-    pub fn open(&self, registration: EpollRegistration<'_>, events: i32) -> Result<OwnedFd> {
+    pub fn open(&self, registration: EpollRegistration<'_>, events: EventFlags) -> Result<OwnedFd> {
         self.connect(registration, events, true)
     }
 
@@ -47,41 +51,39 @@ impl ConnectOptions<'_> {
     /// # Errors
     /// As `open`.
     pub fn open_for_bulk(&self, registration: EpollRegistration<'_>) -> Result<OwnedFd> {
-        self.connect(registration, libc::EPOLLOUT, false)
+        self.connect(registration, EventFlags::OUT, false)
     }
 
     fn connect(
         &self,
         registration: EpollRegistration<'_>,
-        events: i32,
+        events: EventFlags,
         tells: bool,
     ) -> Result<OwnedFd> {
-        let fd = sys::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_NONBLOCK, 0)?;
-        let raw = fd.as_raw_fd();
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let fd = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
         // Before connect: the pacing that BBR asks for would stay with the socket.
-        let cca = self.cca.as_bytes();
-        sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_CONGESTION, cca)?;
+        sockopt::set_tcp_congestion(&fd, self.cca)?;
         if let Some(bytes) = self.notsent_lowat {
-            let lowat = as_option(bytes).to_ne_bytes();
-            sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &lowat)?;
+            set_option(&fd, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, as_option(bytes))?;
         }
         if let Some(dscp) = self.dscp {
-            let field = i32::from(dscp.bits() << 2).to_ne_bytes();
-            sys::set_option(raw, libc::IPPROTO_IP, libc::IP_TOS, &field)?;
+            sockopt::set_ip_tos(&fd, dscp.bits() << 2)?;
         }
         if self.resets {
-            // A `struct linger` that is on, with a time of 0 (socket(7)).
-            let linger = [1_i32, 0].map(i32::to_ne_bytes).concat();
-            sys::set_option(raw, libc::SOL_SOCKET, libc::SO_LINGER, &linger)?;
+            sockopt::set_socket_linger(&fd, Some(Duration::ZERO))?;
         }
         if tells {
-            sys::tell_acknowledgements(raw)?;
+            tell_acknowledgements(&fd)?;
             // The last packet of an answer leaves at once.
-            sys::set_option(raw, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32.to_ne_bytes())?;
+            sockopt::set_tcp_nodelay(&fd, true)?;
         }
-        sys::watch(registration.epoll.as_raw_fd(), raw, events, registration.token, false)?;
+        registration.epoll.add(&fd, events, registration.token)?;
         self.set_ecn(0)?;
-        sys::connect(raw, self.to)?;
+        match rustix::net::connect(&fd, &self.to) {
+            Ok(()) | Err(Errno::INPROGRESS) => {}
+            Err(e) => return Err(e.into()),
+        }
         self.set_ecn(1)?;
         Ok(fd)
     }
@@ -97,9 +99,9 @@ impl ConnectOptions<'_> {
 #[must_use]
 pub fn info(fd: &OwnedFd) -> Option<(TcpInfo, [u32; 5])> {
     let (tcp, mut buffer) = (libc::IPPROTO_TCP, [0; 256]);
-    let raw = sys::get_option(fd.as_raw_fd(), tcp, libc::TCP_INFO, &mut buffer).ok()?;
+    let raw = get_option(fd, tcp, libc::TCP_INFO, &mut buffer).ok()?;
     let info = TcpInfo::decode(raw);
-    let cc = sys::get_option(fd.as_raw_fd(), tcp, libc::TCP_CC_INFO, &mut buffer);
+    let cc = get_option(fd, tcp, libc::TCP_CC_INFO, &mut buffer);
     Some((info, info::decode_cc(cc.unwrap_or(&[]))))
 }
 
@@ -111,12 +113,16 @@ pub fn info(fd: &OwnedFd) -> Option<(TcpInfo, [u32; 5])> {
 pub fn write_all(fd: &OwnedFd, left: &mut Option<u64>) -> Result<()> {
     static ZEROS: [u8; 256 * 1024] = [0; 256 * 1024];
     const TURNS: usize = 64;
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     for _ in 0..TURNS {
         if *left == Some(0) {
             break;
         }
         let most = left.map_or(ZEROS.len(), |n| ZEROS.len().min(usize::try_from(n).unwrap_or(0)));
-        let Some(written) = sys::send(fd.as_raw_fd(), &ZEROS[..most])? else { break };
+        let written = match rustix::net::send(fd, &ZEROS[..most], flags) {
+            Err(Errno::AGAIN) => break,
+            done => done?,
+        };
         if let Some(n) = left {
             *n -= written as u64;
         }

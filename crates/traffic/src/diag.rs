@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::io::{Error, Result};
 use std::net::SocketAddrV4;
-use std::os::fd::{AsRawFd, OwnedFd};
+
+use narrows_linux::rtnetlink::NetlinkSocket;
+use rustix::net::netlink;
 
 use crate::info::{self, TcpInfo};
-use crate::sys;
 
-const NETLINK_SOCK_DIAG: libc::c_int = 4;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const NLM_F_REQUEST: u16 = 1;
 const NLMSG_ERROR: u16 = 2;
@@ -33,7 +33,7 @@ const HEADER: usize = 16;
 pub type SocketState = (TcpInfo, [u32; 5]);
 
 /// Reads the TCP sockets of the namespace in which it was opened.
-pub struct Sockets(OwnedFd);
+pub struct Sockets(NetlinkSocket);
 
 impl Sockets {
     /// Opens a reader in the current namespace.
@@ -41,7 +41,7 @@ impl Sockets {
     /// # Errors
     /// If the kernel lacks INET_DIAG.
     pub fn open() -> Result<Self> {
-        sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, NETLINK_SOCK_DIAG).map(Self)
+        NetlinkSocket::open(Some(netlink::SOCK_DIAG)).map(Self)
     }
 
     /// The existing ones among these connections (our port, the peer's).
@@ -56,8 +56,8 @@ impl Sockets {
     ) -> Result<BTreeMap<(u16, u16), SocketState>> {
         let (mut found, mut buffer) = (BTreeMap::new(), [0; 4096]);
         for (ours, peer) in wanted {
-            sys::send(self.0.as_raw_fd(), &request(ours, peer))?;
-            if let Some((ports, state)) = parse(sys::receive(self.0.as_raw_fd(), &mut buffer)?)? {
+            let answer = self.0.ask(&request(ours, peer), &mut buffer)?;
+            if let Some((ports, state)) = parse(answer)? {
                 found.insert(ports, state);
             }
         }

@@ -5,6 +5,7 @@ use std::io::Result;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use narrows_spec::scenario::Flow;
+use rustix::event::epoll::EventFlags;
 
 use crate::diag::{SocketState, Sockets};
 use crate::iperf::{Iperf, Iperf3Server};
@@ -202,7 +203,7 @@ impl<'a> RunningFlow<'a> {
     pub fn ready(
         &mut self,
         now: u64,
-        events: i32,
+        events: EventFlags,
         registration: EpollRegistration<'_>,
     ) -> Result<Option<FinishedTransfer>> {
         match &mut self.ends {

@@ -8,14 +8,15 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use narrows_linux::process::dies_with_us;
 use narrows_spec::scenario::Flow;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::config::Iperf3;
 use crate::diag::SocketState;
 use crate::receiver::ArrivedData;
 use crate::sender::{Sample, Totals};
 use crate::stage::Stage;
-use crate::sys;
 
 /// Time between two checks of a process.
 const GLANCE: Duration = Duration::from_millis(5);
@@ -122,7 +123,7 @@ impl ArrivedData {
 fn command(program: &Path, directory: &Path) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null()).env("TMPDIR", directory);
-    sys::dies_with_us(&mut command);
+    dies_with_us(&mut command);
     command
 }
 
@@ -239,7 +240,7 @@ impl<'a> Iperf<'a> {
     pub fn stop(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.phase, Phase::Done) {
             Phase::Running(client) => {
-                sys::terminate(client.id())?;
+                kill_process(Pid::from_child(&client), Signal::TERM)?;
                 self.phase = Phase::Stopping(client);
             }
             other => self.phase = other,

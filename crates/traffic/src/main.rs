@@ -8,6 +8,9 @@
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use narrows_linux::clock::{monotonic_ns, realtime_ns};
+use narrows_linux::process::power_off;
+
 mod capture;
 mod charge;
 mod config;
@@ -19,6 +22,7 @@ mod iperf;
 mod open_loop;
 mod output;
 mod packet_file;
+mod packet_thread;
 mod part;
 mod program;
 mod programs;
@@ -29,10 +33,6 @@ mod sender;
 mod session;
 mod stage;
 mod stop;
-#[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
-mod sys;
-#[expect(unsafe_code, reason = "system calls that the standard library doesn't have")]
-mod tracing;
 mod waits;
 
 fn run_file(path: &str) -> Result<(), String> {
@@ -50,7 +50,7 @@ fn tell_clocks() -> std::io::Result<()> {
     let mut out = std::io::stdout();
     for line in std::io::stdin().lines() {
         line?;
-        writeln!(out, "{} {}", sys::monotonic_ns(), sys::realtime_ns())?;
+        writeln!(out, "{} {}", monotonic_ns(), realtime_ns())?;
         out.flush()?;
     }
     Ok(())
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
         Some("clock") => tell_clocks().map_err(|e| e.to_string()),
-        Some("power-off") => sys::power_off().map_err(|e| e.to_string()),
+        Some("power-off") => power_off().map(drop).map_err(|e| e.to_string()),
         Some("charge") => {
             let cost = args.next();
             match charge::run(cost, &args.collect::<Vec<_>>()) {

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::{Error, Result};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use narrows_spec::law::{Draw, Draws};
 use narrows_spec::open_transfers;
 use narrows_spec::scenario::{Flow, Workload};
+use rustix::event::epoll::EventFlags;
+use rustix::net::{Shutdown, shutdown};
 
 use crate::connection::{self, ConnectOptions};
 use crate::info::TcpInfo;
 use crate::sender::{FinishedTransfer, Sample, Totals};
 use crate::stage::{EpollRegistration, Stage};
-use crate::sys;
 
 /// Connections that arrive one after another, whether the ones before are done or not.
 pub struct OpenLoopArrivals<'a> {
@@ -100,19 +101,18 @@ impl<'a> OpenLoopArrivals<'a> {
     pub fn ready(
         &mut self,
         now: u64,
-        events: i32,
+        events: EventFlags,
         registration: EpollRegistration<'_>,
     ) -> Result<Option<FinishedTransfer>> {
         let Some(open) = self.open.get_mut(&registration.instance()) else { return Ok(None) };
         if open.left == Some(0) {
-            let over = events & (libc::EPOLLRDHUP | libc::EPOLLHUP) != 0;
+            let over = events.intersects(EventFlags::RDHUP | EventFlags::HUP);
             return Ok(if over { self.complete(now, registration.instance()) } else { None });
         }
         connection::write_all(&open.fd, &mut open.left)?;
         if open.left == Some(0) {
-            sys::shutdown_write(open.fd.as_raw_fd())?;
-            let (epoll, fd) = (registration.epoll.as_raw_fd(), open.fd.as_raw_fd());
-            sys::watch(epoll, fd, libc::EPOLLRDHUP, registration.token, true)?;
+            shutdown(&open.fd, Shutdown::Write)?;
+            registration.epoll.modify(&open.fd, EventFlags::RDHUP, registration.token)?;
         }
         Ok(None)
     }

@@ -1,29 +1,22 @@
 //! Captures of a host's packets as pcapng files.
 
 use std::fs::File;
-use std::io::{BufWriter, Error, ErrorKind, Result, Write};
+use std::io::{BufWriter, Result, Write};
 use std::ops::Range;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 
 use narrows_base::{Heading, Point, Time};
+use narrows_linux::clock::{monotonic_ns, realtime_ns};
 use narrows_pcapng::{Ending, PcapFiles, PcapngWriter, truncate};
 
-use crate::capture;
-use crate::sys;
+use crate::packet_thread::{PacketStream, PacketThread};
 
 const LARGEST: usize = 65_536;
-/// How soon the end is noticed without packets.
-const GLANCE_MS: u64 = 50;
 
 /// A capture that runs in its own thread.
 pub struct PacketFile {
     /// The point where it is made.
     pub point: Point,
-    thread: JoinHandle<Result<Ending>>,
-    stop: Arc<AtomicBool>,
+    thread: PacketThread<Ending>,
 }
 
 impl PacketFile {
@@ -40,13 +33,10 @@ impl PacketFile {
         zero: u64,
         ports: Option<Range<u16>>,
     ) -> Result<Self> {
-        let socket = capture::open(device)?;
-        sys::receive_timeout(socket.as_raw_fd(), GLANCE_MS)?;
         let out = pcap.begin(point, BufWriter::new(File::create(pcap.path(point))?))?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let (theirs, snaplen) = (Arc::clone(&stop), pcap.snaplen);
-        let work = move || collect(&socket, out, snaplen, zero, ports, &theirs);
-        Ok(Self { point, thread: thread::Builder::new().spawn(work)?, stop })
+        let snaplen = pcap.snaplen;
+        let work = move |packets: &PacketStream| collect(packets, out, snaplen, zero, ports);
+        Ok(Self { point, thread: PacketThread::start(device, work)? })
     }
 
     /// Ends the file; returns how it ended.
@@ -54,8 +44,7 @@ impl PacketFile {
     /// # Errors
     /// If it couldn't be written.
     pub fn finish(self) -> Result<Ending> {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().map_err(|_| Error::from(ErrorKind::Other))?
+        self.thread.finish()
     }
 }
 
@@ -72,34 +61,27 @@ fn has_port(packet: &[u8], ports: &Range<u16>) -> bool {
 }
 
 fn collect(
-    socket: &OwnedFd,
+    packets: &PacketStream,
     mut out: PcapngWriter<impl Write>,
     snaplen: Option<u32>,
     zero: u64,
     ports: Option<Range<u16>>,
-    stop: &AtomicBool,
 ) -> Result<Ending> {
     let mut clocks = Clocks::new();
-    let mut buffer = vec![0; LARGEST];
     // The measured offset of the clocks varies a little, but time doesn't go back.
     let mut latest = 0;
-    while !stop.load(Ordering::Relaxed) {
-        let packet = match sys::capture(socket.as_raw_fd(), &mut buffer) {
-            Err(e) if e.kind() == ErrorKind::WouldBlock => continue,
-            other => other?,
-        };
-        if ports.as_ref().is_some_and(|ports| !has_port(&buffer[..packet.len], ports)) {
-            continue;
+    packets.take(LARGEST, |packet| {
+        if ports.as_ref().is_some_and(|ports| !has_port(packet.data, ports)) {
+            return Ok(());
         }
-        let Some(at) = clocks.monotonic(packet.at_ns).checked_sub(zero) else { continue };
+        let Some(at) = clocks.monotonic(packet.at_ns).checked_sub(zero) else { return Ok(()) };
         latest = at.max(latest);
         let heading = if packet.outgoing { Heading::Out } else { Heading::In };
-        let length = u32::try_from(packet.len).unwrap_or(u32::MAX);
-        let data = truncate(&buffer[..packet.len], snaplen);
-        out.packet(Time::from_nanos(latest), heading, data, length)?;
-    }
-    let ending =
-        Ending { packets: out.packets(), missed: sys::missed_packets(socket.as_raw_fd())? };
+        let length = u32::try_from(packet.data.len()).unwrap_or(u32::MAX);
+        let data = truncate(packet.data, snaplen);
+        out.packet(Time::from_nanos(latest), heading, data, length)
+    })?;
+    let ending = Ending { packets: out.packets(), missed: packets.missed_count()? };
     out.finish(ending.missed)?;
     Ok(ending)
 }
@@ -124,9 +106,9 @@ impl Clocks {
     }
 
     fn compare(&mut self) {
-        let before = sys::monotonic_ns();
-        let realtime = sys::realtime_ns();
-        let width = sys::monotonic_ns().saturating_sub(before);
+        let before = monotonic_ns();
+        let realtime = realtime_ns();
+        let width = monotonic_ns().saturating_sub(before);
         self.narrowest = self.narrowest.min(width);
         if width <= self.narrowest.saturating_mul(2) {
             self.distance = realtime.wrapping_sub(before + width / 2).cast_signed();
@@ -149,7 +131,7 @@ mod tests {
         let mut clocks = Clocks::new();
         clocks.distance -= 3_600_000_000_000;
         (0..1000).for_each(|_| clocks.compare());
-        let apart = clocks.monotonic(sys::realtime_ns()).abs_diff(sys::monotonic_ns());
+        let apart = clocks.monotonic(realtime_ns()).abs_diff(monotonic_ns());
         assert!(apart < 1_000_000_000);
     }
 

@@ -3,6 +3,8 @@
 use std::io::{Error, Result};
 
 use narrows_base::Point;
+use narrows_linux::clock::{monotonic_ns, sleep_until};
+use narrows_linux::events::Epoll;
 
 use crate::capture::Capture;
 use crate::config::{Part, TrafficConfig};
@@ -12,7 +14,6 @@ use crate::iperf;
 use crate::receiver::FlowReceiver;
 use crate::run::{TrafficRun, end_captures, flow, open_queue, packet_file};
 use crate::stop::StopFiles;
-use crate::sys;
 
 /// How long a receiver stays after the end, so that the sender's last sample still finds a
 /// connection: longer than the difference of two hosts' clocks.
@@ -34,16 +35,16 @@ pub fn run(config: &TrafficConfig) -> Result<()> {
     let noted =
         until.map(|until| Capture::start(&config.sender_device, until, zero)).transpose()?;
     let queue = open_queue(config)?;
-    let late = sys::monotonic_ns().saturating_sub(zero);
+    let late = monotonic_ns().saturating_sub(zero);
     if late > 0 {
         return Err(Error::other(format!("this host was ready {} ms late", late / 1_000_000)));
     }
-    let mut run = TrafficRun::new(config, flows, sys::epoll()?, zero);
+    let mut run = TrafficRun::new(config, flows, Epoll::new()?, zero);
     run.queue = queue;
     run.own_sockets = open_own_sockets(config, part)?;
     run.stop = config.stop.clone().map(|file| StopFiles::new(file, &config.out));
     run.until_done()?;
-    let stays_until = sys::monotonic_ns() + STAY_NS;
+    let stays_until = monotonic_ns() + STAY_NS;
     run.write()?;
     noted.map_or(Ok(()), |noted| noted.write(&config.out))?;
     end_captures(config, [captured, None])?;
@@ -51,7 +52,7 @@ pub fn run(config: &TrafficConfig) -> Result<()> {
     if part.receives.is_empty() {
         return Ok(());
     }
-    sys::sleep_until(stays_until)
+    sleep_until(stays_until)
 }
 
 /// This host's sockets, if another program's connections are observed.

@@ -10,11 +10,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use narrows_linux::clock::monotonic_ns;
+use narrows_linux::process::dies_with_us;
 use narrows_spec::programs::fill;
 use narrows_spec::scenario::Program;
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use crate::config::TrafficConfig;
-use crate::sys;
 
 /// Time between two checks of a process.
 const GLANCE: Duration = Duration::from_millis(5);
@@ -119,7 +122,7 @@ impl Start {
             command.env(place, &self.directory);
         }
         command.env("SSLKEYLOGFILE", self.directory.join("keys.log"));
-        sys::dies_with_us(&mut command);
+        dies_with_us(&mut command);
         let process = command.spawn().map_err(|e| self.wrong(&format!("can't start: {e}")))?;
         Ok(RunningProgram { start: self, process })
     }
@@ -155,7 +158,7 @@ impl RunningProgram {
     /// # Errors
     /// If the kernel has none.
     pub fn descriptor(&self) -> Result<OwnedFd> {
-        sys::process_descriptor(self.process.id())
+        Ok(pidfd_open(Pid::from_child(&self.process), PidfdFlags::empty())?)
     }
 
     /// Waits until it listens in the current namespace: on its port, or on any
@@ -172,7 +175,7 @@ impl RunningProgram {
             if let Some(status) = self.exit_status()? {
                 return Err(self.failure(status));
             }
-            if until.is_some_and(|until| sys::monotonic_ns() >= until) {
+            if until.is_some_and(|until| monotonic_ns() >= until) {
                 break;
             }
             thread::sleep(GLANCE);
@@ -207,7 +210,15 @@ impl RunningProgram {
     /// # Errors
     /// Never in practice.
     pub fn interrupt(&self) -> Result<()> {
-        sys::signal_group(self.process.id(), libc::SIGINT)
+        self.signal_group(Signal::INT)
+    }
+
+    /// Sends a signal to it and the processes that it started; if they are gone, they need none.
+    fn signal_group(&self, signal: Signal) -> Result<()> {
+        match kill_process_group(Pid::from_child(&self.process), signal) {
+            Ok(()) | Err(Errno::SRCH) => Ok(()),
+            Err(e) => Err(e.into()),
+        }
     }
 
     /// Waits for its end, and ends it if that takes long.
@@ -228,7 +239,7 @@ impl RunningProgram {
 impl Drop for RunningProgram {
     fn drop(&mut self) {
         // It may have ended; processes that it started may not.
-        _ = sys::signal_group(self.process.id(), libc::SIGKILL);
+        _ = self.signal_group(Signal::KILL);
         _ = self.process.wait();
     }
 }

@@ -1,14 +1,14 @@
 //! A flow whose packets two programs make.
 
 use std::io::Result;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use narrows_spec::scenario::Flow;
+use rustix::event::epoll::EventFlags;
 use serde::Serialize;
 
 use crate::program::{RunningProgram, Start};
 use crate::stage::{EpollRegistration, Stage};
-use crate::sys;
 
 enum Phase {
     Waiting(Start),
@@ -84,8 +84,7 @@ impl<'a> Programs<'a> {
             Phase::Waiting(start) => {
                 let client = start.begin()?;
                 let end = client.descriptor()?;
-                let epoll = registration.epoll.as_raw_fd();
-                sys::watch(epoll, end.as_raw_fd(), libc::EPOLLIN, registration.token, false)?;
+                registration.epoll.add(&end, EventFlags::IN, registration.token)?;
                 (self.client, self.watched) = (Phase::Running(client), Some(end));
                 self.times.start_ns = Some(now);
             }

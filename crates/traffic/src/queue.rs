@@ -1,9 +1,9 @@
 //! Reads the counters of a device's queue discipline over rtnetlink.
 
 use std::io::{Error, ErrorKind, Result};
-use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::sys;
+use narrows_linux::device::device_index;
+use narrows_linux::rtnetlink::NetlinkSocket;
 
 const RTM_NEWQDISC: u16 = 36;
 const RTM_GETQDISC: u16 = 38;
@@ -52,7 +52,7 @@ pub struct QueueCounters {
 
 /// Reads one device's counters repeatedly.
 pub struct QueueReader {
-    socket: OwnedFd,
+    socket: NetlinkSocket,
     request: [u8; 36],
 }
 
@@ -63,9 +63,8 @@ impl QueueReader {
     /// # Errors
     /// If there is no such device.
     pub fn open(device: &str, class: Option<u32>) -> Result<Self> {
-        let socket = sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
-        // An unconnected netlink socket sends to port 0, the kernel.
-        let request = request(sys::device_index(device)?, class.unwrap_or(TC_H_ROOT));
+        let socket = NetlinkSocket::open(None)?;
+        let request = request(device_index(device)?, class.unwrap_or(TC_H_ROOT));
         Ok(Self { socket, request })
     }
 
@@ -74,15 +73,14 @@ impl QueueReader {
     /// # Errors
     /// If the device is gone.
     pub fn read(&self) -> Result<QueueCounters> {
-        sys::send(self.socket.as_raw_fd(), &self.request)?;
         let mut buffer = [0_u8; 4096];
-        let answer = sys::receive(self.socket.as_raw_fd(), &mut buffer)?;
+        let answer = self.socket.ask(&self.request, &mut buffer)?;
         parse(answer).ok_or_else(|| Error::new(ErrorKind::InvalidData, "no queue counters"))
     }
 }
 
 /// A `nlmsghdr` (16 bytes) and a `tcmsg` (20 bytes) that request the discipline of `parent`.
-fn request(device: i32, parent: u32) -> [u8; 36] {
+fn request(device: u32, parent: u32) -> [u8; 36] {
     let mut m = [0; 36];
     m[0..4].copy_from_slice(&36_u32.to_ne_bytes());
     m[4..6].copy_from_slice(&RTM_GETQDISC.to_ne_bytes());

@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::{Error, Result};
 use std::net::SocketAddrV4;
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use narrows_base::Point;
+use narrows_linux::events::Epoll;
+use narrows_linux::process::enter_namespace_at;
+use narrows_linux::{clock, device, rtnetlink};
 use narrows_pcapng::{Ending, file_name};
 use narrows_spec::Names;
 use narrows_spec::law::Draws;
 use narrows_spec::scenario::{EcnMode, Flow, Program};
+use rustix::event::epoll::EventFlags;
 
 use crate::capture::Capture;
 use crate::config::TrafficConfig;
@@ -29,7 +32,6 @@ use crate::sender::FlowSender;
 use crate::session::Session;
 use crate::stage::EpollRegistration;
 use crate::stop::StopFiles;
-use crate::sys;
 use crate::waits::WaitTimes;
 
 /// Time between the set-up and time 0 of the run, ns.
@@ -56,7 +58,7 @@ pub struct TrafficRun<'a> {
     pub stop: Option<StopFiles>,
     /// The bottleneck's queue, if it is sampled here.
     pub queue: Option<QueueReader>,
-    epoll: OwnedFd,
+    epoll: Epoll,
     output: Output,
     /// CLOCK_MONOTONIC at time 0 of the run.
     zero: u64,
@@ -79,21 +81,23 @@ pub struct TrafficRun<'a> {
 pub fn run(config: &TrafficConfig) -> Result<()> {
     let missing = || Error::other("a run of both hosts needs namespaces");
     let namespaces = config.namespaces.as_ref().ok_or_else(missing)?;
-    sys::enter_namespace(&namespaces.receiver)?;
+    enter_namespace_at(&namespaces.receiver)?;
     set_up(config)?;
     if let Some(device) = config.receiver_device.as_ref().filter(|_| config.checksums) {
-        sys::checksum_offload_off(device)?;
+        device::checksum_offload_off(device)?;
     }
     let mut receivers = Receivers::default();
     receivers.start(config, false)?;
     let their_sockets = open_sockets(config)?;
-    let zero = config.zero_ns.unwrap_or_else(|| sys::tick_after(sys::monotonic_ns() + LEAD_NS));
+    let zero = config
+        .zero_ns
+        .unwrap_or_else(|| (clock::monotonic_ns() + LEAD_NS).next_multiple_of(clock::tick_ns()));
     let at_receiver = packet_file(config, Point::Receiver, zero)?;
     let queue = match &namespaces.router {
-        Some(router) => sys::enter_namespace(router).and_then(|()| open_queue(config))?,
+        Some(router) => enter_namespace_at(router).and_then(|()| open_queue(config))?,
         None => None,
     };
-    sys::enter_namespace(&namespaces.sender)?;
+    enter_namespace_at(&namespaces.sender)?;
     set_up(config)?;
     receivers.start(config, true)?;
 
@@ -104,12 +108,12 @@ pub fn run(config: &TrafficConfig) -> Result<()> {
             sender: (sockets, sender),
             receiver: (theirs, receiver),
         });
-    let epoll = sys::epoll()?;
+    let epoll = Epoll::new()?;
     if !config.scenario.host.gso {
-        sys::segmentation_offload_off(&config.sender_device)?;
+        device::segmentation_offload_off(&config.sender_device)?;
     }
     if config.checksums {
-        sys::checksum_offload_off(&config.sender_device)?;
+        device::checksum_offload_off(&config.sender_device)?;
     }
     let at_sender = packet_file(config, Point::Sender, zero)?;
     let until = config.notes_packets_until();
@@ -287,7 +291,7 @@ pub fn open_queue(config: &TrafficConfig) -> Result<Option<QueueReader>> {
 /// Sets the current namespace up: its settings, and a loopback device for programs.
 fn set_up(config: &TrafficConfig) -> Result<()> {
     if config.scenario.flows.iter().any(Flow::has_programs) {
-        sys::loopback_up()?;
+        rtnetlink::loopback_up()?;
     }
     for (name, value) in &config.sysctls {
         let path = Path::new("/proc/sys").join(name);
@@ -303,7 +307,7 @@ impl<'a> TrafficRun<'a> {
     pub fn new(
         config: &'a TrafficConfig,
         flows: Vec<RunningFlow<'a>>,
-        epoll: OwnedFd,
+        epoll: Epoll,
         zero: u64,
     ) -> Self {
         Self {
@@ -334,7 +338,7 @@ impl<'a> TrafficRun<'a> {
     }
 
     fn now(&self) -> u64 {
-        sys::monotonic_ns().saturating_sub(self.zero)
+        clock::monotonic_ns().saturating_sub(self.zero)
     }
 
     /// Runs from time 0 to the end.
@@ -342,7 +346,7 @@ impl<'a> TrafficRun<'a> {
     /// # Errors
     /// If a congestion control is missing, or a connection breaks.
     pub fn until_done(&mut self) -> Result<()> {
-        sys::sleep_until(self.zero)?;
+        clock::sleep_until(self.zero)?;
         let mut next_sample = 0;
         let mut is_stopped = false;
         loop {
@@ -362,7 +366,7 @@ impl<'a> TrafficRun<'a> {
             let wake =
                 self.flows.iter().filter_map(RunningFlow::deadline).fold(next_sample, u64::min);
             let timeout = wake.saturating_sub(self.now());
-            for (token, events) in sys::wait(self.epoll.as_raw_fd(), timeout)? {
+            for (token, events) in self.epoll.wait(timeout)? {
                 self.event(token, events)?;
             }
         }
@@ -376,9 +380,9 @@ impl<'a> TrafficRun<'a> {
         let other = self.config.namespaces.as_ref().filter(|_| at_receiver);
         match other {
             Some(namespaces) if flow.deadline().is_some_and(|at| at <= now) => {
-                sys::enter_namespace(&namespaces.receiver)?;
+                enter_namespace_at(&namespaces.receiver)?;
                 flow.act(now, registration)?;
-                sys::enter_namespace(&namespaces.sender)
+                enter_namespace_at(&namespaces.sender)
             }
             _ => flow.act(now, registration),
         }
@@ -441,7 +445,7 @@ impl<'a> TrafficRun<'a> {
         if next_sample > self.config.scenario.run.duration_ns { Ok(()) } else { self.sample(now) }
     }
 
-    fn event(&mut self, token: u64, events: i32) -> Result<()> {
+    fn event(&mut self, token: u64, events: EventFlags) -> Result<()> {
         let i = usize::try_from(EpollRegistration::flow(token)).map_err(Error::other)?;
         let now = self.now();
         let registration = EpollRegistration { epoll: &self.epoll, token };

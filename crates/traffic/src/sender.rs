@@ -1,14 +1,15 @@
 //! One flow, or chain of flows, at the sending host.
 
 use std::io::Result;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use narrows_spec::scenario::Flow;
+use rustix::event::epoll::EventFlags;
+use rustix::net::{Shutdown, shutdown};
 
 use crate::connection::{self, ConnectOptions};
 use crate::info::TcpInfo;
 use crate::stage::{EpollRegistration, Stage};
-use crate::sys;
 
 /// The phase of a flow.
 enum Phase {
@@ -137,7 +138,7 @@ impl<'a> FlowSender<'a> {
     pub fn ready(
         &mut self,
         now: u64,
-        events: i32,
+        events: EventFlags,
         registration: EpollRegistration<'_>,
     ) -> Result<Option<FinishedTransfer>> {
         match &self.phase {
@@ -148,7 +149,7 @@ impl<'a> FlowSender<'a> {
                 }
                 Ok(None)
             }
-            Phase::Draining(_) if events & (libc::EPOLLRDHUP | libc::EPOLLHUP) != 0 => {
+            Phase::Draining(_) if events.intersects(EventFlags::RDHUP | EventFlags::HUP) => {
                 Ok(self.complete(now))
             }
             _ => Ok(None),
@@ -161,9 +162,8 @@ impl<'a> FlowSender<'a> {
     /// If the connection is broken.
     pub fn stop(&mut self, registration: EpollRegistration<'_>) -> Result<()> {
         if let Phase::Sending(fd) = std::mem::replace(&mut self.phase, Phase::Done) {
-            sys::shutdown_write(fd.as_raw_fd())?;
-            let epoll = registration.epoll.as_raw_fd();
-            sys::watch(epoll, fd.as_raw_fd(), libc::EPOLLRDHUP, registration.token, true)?;
+            shutdown(&fd, Shutdown::Write)?;
+            registration.epoll.modify(&fd, EventFlags::RDHUP, registration.token)?;
             self.phase = Phase::Draining(fd);
         }
         Ok(())

@@ -1,17 +1,19 @@
 //! A connection that is kept while its application pauses between writes.
 
 use std::io::Result;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
+use narrows_linux::socket::{take_acknowledgements, unacknowledged_bytes};
 use narrows_spec::law::{Draw, Draws};
 use narrows_spec::open_transfers;
 use narrows_spec::player::Player;
 use narrows_spec::scenario::{Flow, Workload};
+use rustix::event::epoll::EventFlags;
+use rustix::net::{Shutdown, shutdown};
 
 use crate::connection::{self, ConnectOptions};
 use crate::sender::{FinishedTransfer, Sample, Totals};
 use crate::stage::{EpollRegistration, Stage};
-use crate::sys;
 
 /// The application of a session, which does what that of the simulator does.
 enum App {
@@ -121,7 +123,7 @@ impl<'a> Session<'a> {
     pub fn act(&mut self, now: u64, registration: EpollRegistration<'_>) -> Result<()> {
         if self.start.is_some_and(|at| at <= now) {
             self.start = None;
-            self.connection = Some(self.opening.open(registration, 0)?);
+            self.connection = Some(self.opening.open(registration, EventFlags::empty())?);
             if let App::Video(player) = &mut self.app {
                 player.start(time(now));
             }
@@ -165,14 +167,8 @@ impl<'a> Session<'a> {
     /// Asks to be called when the socket takes more, if there is more.
     fn await_room(&self, registration: EpollRegistration<'_>) -> Result<()> {
         let Some(open) = &self.connection else { return Ok(()) };
-        let events = if self.left == Some(0) { 0 } else { libc::EPOLLOUT };
-        sys::watch(
-            registration.epoll.as_raw_fd(),
-            open.as_raw_fd(),
-            events,
-            registration.token,
-            true,
-        )
+        let events = if self.left == Some(0) { EventFlags::empty() } else { EventFlags::OUT };
+        registration.epoll.modify(open, events, registration.token)
     }
 
     /// Writes what the socket takes, or notices that all of a transfer has been acknowledged.
@@ -182,19 +178,19 @@ impl<'a> Session<'a> {
     pub fn ready(
         &mut self,
         now: u64,
-        events: i32,
+        events: EventFlags,
         registration: EpollRegistration<'_>,
     ) -> Result<Option<FinishedTransfer>> {
         let Some(open) = &self.connection else { return Ok(None) };
-        if self.stopped && events & libc::EPOLLHUP != 0 {
+        if self.stopped && events.contains(EventFlags::HUP) {
             self.past = self.totals();
             self.connection = None;
             return Ok(None);
         }
-        if events & libc::EPOLLERR != 0 {
-            sys::take_acknowledgements(open.as_raw_fd())?;
+        if events.contains(EventFlags::ERR) {
+            take_acknowledgements(open)?;
         }
-        if events & libc::EPOLLOUT != 0 && !self.stopped {
+        if events.contains(EventFlags::OUT) && !self.stopped {
             connection::write_all(open, &mut self.left)?;
             if self.left == Some(0) {
                 self.await_room(registration)?;
@@ -205,7 +201,7 @@ impl<'a> Session<'a> {
 
     fn take_completion(&mut self, now: u64) -> Result<Option<FinishedTransfer>> {
         let Some(open) = &self.connection else { return Ok(None) };
-        let over = self.left == Some(0) && sys::unacknowledged_bytes(open.as_raw_fd())? == 0;
+        let over = self.left == Some(0) && unacknowledged_bytes(open)? == 0;
         let Some(transfer) = self.transfer.take_if(|_| over) else { return Ok(None) };
         self.open_since = None;
         let completion = FinishedTransfer {
@@ -229,7 +225,7 @@ impl<'a> Session<'a> {
         (self.next_action, self.transfer, self.left) = (None, None, Some(0));
         let Some(open) = &self.connection else { return Ok(()) };
         self.await_room(registration)?;
-        sys::shutdown_write(open.as_raw_fd())
+        Ok(shutdown(open, Shutdown::Write)?)
     }
 
     fn totals(&self) -> Totals {

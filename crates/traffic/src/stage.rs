@@ -1,6 +1,6 @@
 //! The stages of a flow, whichever program sends it.
 
-use std::os::fd::OwnedFd;
+use narrows_linux::events::Epoll;
 
 /// The stage of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub enum Stage {
 /// How epoll watches a flow's connection.
 #[derive(Clone, Copy)]
 pub struct EpollRegistration<'a> {
-    /// The epoll instance.
-    pub epoll: &'a OwnedFd,
+    /// Where it is watched.
+    pub epoll: &'a Epoll,
     /// The connection's token in it.
     pub token: u64,
 }

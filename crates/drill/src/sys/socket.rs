@@ -146,22 +146,3 @@ pub fn sendfile(to: Fd, from: Fd, offset: i64, count: usize) -> Raw {
     // SAFETY: the offset outlives the call.
     raw(unsafe { libc::sendfile(to, from, &raw mut offset, count) } as i64)
 }
-
-/// A descriptor that becomes readable by [`notify`].
-pub fn event_fd() -> Raw {
-    // SAFETY: no memory involved.
-    raw(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) })
-}
-
-/// Makes an event descriptor readable.
-pub fn notify(fd: Fd) {
-    // SAFETY: no memory involved.
-    unsafe { libc::eventfd_write(fd, 1) };
-}
-
-/// Takes the event that made a descriptor readable.
-pub fn take_event(fd: Fd) {
-    let mut count: libc::eventfd_t = 0;
-    // SAFETY: `count` outlives the call.
-    unsafe { libc::eventfd_read(fd, &raw mut count) };
-}

@@ -243,7 +243,9 @@ mod tests {
                 Limit::Bytes(most) => bytes <= most,
                 Limit::Packets(most) => packets as u64 <= most,
             };
-            assert!(fits && packets > 10, "{}: {packets} packets, {bytes:?}", info.name);
+            let name = info.name;
+            assert!(fits, "{name}: {packets} packets, {bytes:?}; `count_ahead` has one of them");
+            assert!(packets > 10, "{name}: {packets} packets");
         }
     }
 

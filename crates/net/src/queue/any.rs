@@ -32,7 +32,7 @@ macro_rules! forward {
 }
 
 impl<B> QueueDiscipline<B> for Queue<B> {
-    #[inline(always)]
+    #[inline]
     fn enqueue(&mut self, packet: Packet<B>, now: Time, verdicts: &mut Verdicts<B>) {
         forward!(self, queue => queue.enqueue(packet, now, verdicts));
     }

@@ -322,7 +322,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
 
     /// Sends the packets of the sender that was just advanced into the network, and reports its
     /// completed transfers.
-    #[inline(always)] // most ACKs bring nothing to send
+    #[inline] // most ACKs bring nothing to send
     fn send_data(&mut self, id: usize, now: Time) {
         if !self.out.packets.is_empty() {
             self.send_bursts(id, now);
@@ -339,7 +339,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     }
 
     /// Sends the packets of the receiver that was just advanced into the network.
-    #[inline(always)] // runs for every data packet
+    #[inline] // runs for every data packet
     fn send_acks(&mut self, id: usize, now: Time) {
         if !self.out.packets.is_empty() {
             self.send_packets(id, PacketKind::AckSent, now);
@@ -369,7 +369,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     }
 
     /// Handles a packet that leaves an element other than a host; `role` is the element's.
-    #[inline(always)] // most callers know the role
+    #[inline] // most callers know the role
     fn leave(&mut self, from: usize, role: Role, packet: &Packet<Segment>, at: Time) {
         self.tap_departure(from, packet, at);
         if role == Role::Link {

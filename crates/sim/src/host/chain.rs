@@ -151,7 +151,7 @@ impl Host for Chain {
         }
     }
 
-    #[inline(always)] // it is called after every ACK
+    #[inline] // it is called after every ACK
     fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         if self.act_at <= now {
             self.act(now);

@@ -106,7 +106,7 @@ impl Host for SingleReceiver {
         self.receiver.receive(segment, packet.ecn, now);
     }
 
-    #[inline(always)] // runs for every packet of data
+    #[inline] // runs for every packet of data
     fn advance(&mut self, now: Time, out: &mut HostOutput) -> Time {
         self.receiver.advance(now, &mut out.packets)
     }

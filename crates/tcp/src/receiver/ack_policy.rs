@@ -227,7 +227,7 @@ impl AckPolicy {
 
     /// Decides after a segment (`__tcp_ack_snd_check`); `due` if more than one packet waits and the
     /// window's edge can advance.
-    #[inline(always)] // runs for every packet
+    #[inline] // runs for every packet
     pub(super) fn decide(
         &mut self,
         due: bool,
@@ -292,11 +292,10 @@ impl AckPolicy {
             ato_us = ato_us.min(most);
         }
         let ticks = self.jiffies.ceil_micros(ato_us.min(ATO_MAX_US));
-        let deadline = fires_at(self.jiffies, now, ticks);
         if self.is_delayed() && self.timer <= fires_at(self.jiffies, now, ticks / 4) {
             return Verdict::Now;
         }
-        self.timer = self.timer.min(deadline);
+        self.timer = self.timer.min(fires_at(self.jiffies, now, ticks));
         Verdict::Wait
     }
 

@@ -160,7 +160,7 @@ impl Receiver {
     }
 
     /// Processes a segment from the sender, whose packet arrived with the codepoint `ecn`.
-    #[inline(always)] // runs for every packet of data
+    #[inline] // runs for every packet of data
     pub fn receive(&mut self, segment: &Segment, ecn: Ecn, now: Time) {
         if segment.instance != self.config.instance {
             return;
@@ -622,7 +622,7 @@ impl Receiver {
         self.policy.leave_quick();
     }
 
-    #[inline(always)] // runs for every ACK
+    #[inline] // runs for every ACK
     fn make_ack(&mut self, number: Seq, now: Time) -> Ack {
         if self.echo.accurate().is_some() {
             return self.make_accurate_ack(number, now);

@@ -281,14 +281,14 @@ impl ReceiveBuffer {
 
     /// The application reads `bytes`, of which `behind` waited behind the packet that it reads first
     /// (`tcp_rcv_space_adjust`).
-    #[inline(always)] // runs for every packet in order
+    #[inline] // runs for every packet in order
     pub(super) fn read(&mut self, bytes: u64, behind: u64, now: Time) {
         self.adjust_space(bytes - behind, behind, now);
         self.space.copied += behind;
     }
 
     /// The application has read `bytes`, and `unread` more wait for it.
-    #[inline(always)]
+    #[inline]
     pub(super) fn adjust_space(&mut self, bytes: u64, unread: u64, now: Time) {
         self.space.copied += bytes;
         let elapsed_us = now.as_micros().saturating_sub(self.space.since_us);
@@ -412,6 +412,7 @@ impl ReceiveBuffer {
     }
 
     /// The window for an ACK; its right edge never moves back (`tcp_select_window`).
+    #[inline]
     pub(super) fn advertise(&mut self) -> u32 {
         if self.socket.is_some() {
             return self.advertise_socket();

@@ -132,7 +132,7 @@ impl Connection {
         self.update_pacing_rate();
     }
 
-    #[inline(always)] // it has one caller, and runs for every ACK
+    #[inline] // it has one caller, and runs for every ACK
     fn ack_sample(
         &self,
         acked: u32,

@@ -53,7 +53,7 @@ impl Connection {
 
     /// Does the same as for each packet of the run. Only the last one matters to RACK and to the rate
     /// sample: both look for the packet that left last, and among equal times for the highest.
-    #[inline(always)] // it has one caller, and runs for every ACK
+    #[inline] // it has one caller, and runs for every ACK
     fn clean_run(&mut self, run: &Run, found: &mut Findings, cleaned: &mut AckedPackets) {
         cleaned.bytes += run.bytes;
         found.acked += run.packets;

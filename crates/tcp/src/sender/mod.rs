@@ -142,7 +142,7 @@ impl Sender {
     /// Handles due timers and moves everything to send at `now` behind what is in `out`. Returns an
     /// instant before which nothing happens by itself, or [`Time::MAX`]: not after the next
     /// deadline, and perhaps before it, since the ticks of timers take divisions.
-    #[inline(always)] // it is called after every ACK
+    #[inline] // it is called after every ACK
     pub fn advance(&mut self, now: Time, out: &mut Vec<Packet<Segment>>) -> Time {
         match &mut self.phase {
             Phase::Established(connection) => connection.advance(now, out),

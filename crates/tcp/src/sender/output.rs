@@ -170,13 +170,11 @@ impl Output {
         unsent: &UnsentData,
         now: Time,
     ) {
-        if self.host_queue.is_none() {
-            self.seal(burst, board, unsent);
-            return;
-        }
         let waiting = self.queue.len();
         self.seal(burst, board, unsent);
-        self.enqueue(burst, waiting, now);
+        if self.host_queue.is_some() {
+            self.enqueue(burst, waiting, now);
+        }
     }
 
     fn seal(&mut self, burst: &Burst, board: &Scoreboard, unsent: &UnsentData) {

@@ -48,6 +48,7 @@ impl Connection {
 
     /// Starts the timer after progress: a probe if one is due first, else the RTO
     /// (`tcp_set_xmit_timer`).
+    #[inline]
     pub(super) fn set_timer(&mut self, now: Time) {
         if !self.schedule_loss_probe(true, now) {
             self.rearm_rto(now);

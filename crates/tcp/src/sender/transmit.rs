@@ -121,6 +121,7 @@ impl Connection {
     }
 
     /// The current limit of packets in a burst (`tcp_tso_segs`).
+    #[inline]
     pub(super) fn max_burst(&self) -> u32 {
         let least = match self.sysctls.min_tso_segs {
             Some(packets) => packets,
@@ -209,7 +210,7 @@ impl Connection {
     }
 
     /// Sends a burst, and sets the timer for its departure if it waits in the host's queue.
-    #[inline(always)] // runs for every burst
+    #[inline] // runs for every burst
     pub(super) fn emit(&mut self, burst: Burst, now: Time) {
         self.output.send(&burst, &self.board, &self.unsent, now);
         self.await_departure();
@@ -235,7 +236,7 @@ impl Connection {
     }
 
     /// Puts the packets of a burst on the scoreboard with their snapshots; returns their payload.
-    #[inline(always)] // it has one caller, and runs for every burst
+    #[inline] // it has one caller, and runs for every burst
     fn register(&mut self, packets: u32, departure_us: u64) -> u64 {
         let payload = self.unsent.take(packets);
         let last_len = payload - (packets - 1) * self.mss;

@@ -320,7 +320,7 @@ fn by_the_code_an_undo_gives_the_window_back_and_goes_on() {
 #[test]
 fn by_the_code_bursts_never_are_single_packets_and_grow_near_by() {
     let least = [V2, V3, V3_DRAFT].map(|version| fresh(&BBR3, version).least_burst(1_000));
-    assert_eq!(least, [1, 2, 1]);
+    assert_eq!(least, [1, 2, 2]);
     assert_eq!(units::tso_segs_near(1_000_000, 1448, u32::MAX), 0);
     assert_eq!(units::tso_segs_near(1_000, 1448, 1_100), 11, "a quarter of 64 KiB");
     assert_eq!(units::tso_segs_near(u64::MAX, 1448, 100), 45);
@@ -375,8 +375,18 @@ fn a_volume_has_room_for_three_bursts() {
 }
 
 #[test]
-fn bursts_have_two_packets_from_1_2_mbit_on() {
-    let bbr = knowing(Mode::Cruise);
+fn by_the_draft_the_window_allows_for_more_than_100_ms_of_aggregation() {
+    for (version, cwnd) in [(V3, 449), (V3_DRAFT, 600)] {
+        let mut bbr = knowing_by(version, Mode::Cruise);
+        bbr.aggregation.update(400, 0, bbr.bw(), 1_000);
+        bbr.set_cwnd(&ack(1_000));
+        assert_eq!(bbr.window.cwnd, cwnd, "{version:?}");
+    }
+}
+
+#[test]
+fn by_the_code_of_version_2_bursts_have_two_packets_from_1_2_mbit_on() {
+    let bbr = knowing_by(V2, Mode::Cruise);
     let least = [1_199, 1_200].map(|kbps| bbr.min_tso_segs(Rate::from_bps(kbps * 1_000)));
     assert_eq!(least, [1, 2]);
 }

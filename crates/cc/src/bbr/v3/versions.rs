@@ -114,6 +114,8 @@ pub(super) struct Rules {
     pub(super) bursts_by_rtt: bool,
     /// Fewest packets of a burst; 1 leaves it to the rate.
     pub(super) least_burst: u32,
+    /// The window allows for 100 ms of aggregation at most (`bbr_extra_acked_max_us`).
+    pub(super) caps_aggregation: bool,
     /// The target volume has room for whole bursts.
     pub(super) target_has_budget: bool,
     /// The window may grow above its target below two initial windows; otherwise until an initial
@@ -154,6 +156,7 @@ const CODE: Rules = Rules {
     departure_times: true,
     bursts_by_rtt: true,
     least_burst: 2,
+    caps_aggregation: true,
     target_has_budget: true,
     starts_by_window: true,
 };
@@ -190,7 +193,8 @@ const DRAFT: Rules = Rules {
     probe_rtt_keeps_saved_window: false,
     departure_times: false,
     bursts_by_rtt: false,
-    least_burst: 1,
+    least_burst: 2,
+    caps_aggregation: false,
     target_has_budget: false,
     starts_by_window: false,
 };

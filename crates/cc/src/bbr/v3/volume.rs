@@ -28,16 +28,17 @@ impl Bbr3 {
 
     /// Packets of a burst (`bbr_tso_segs_goal`).
     fn burst(&self) -> u32 {
-        if self.version.rules.bursts_by_rtt {
-            let least = self.least_burst(self.pacing.bytes_per_sec());
-            self.pacing.tso_segs_near(self.mss, self.min_rtt.us).max(least)
+        let by_rate = if self.version.rules.bursts_by_rtt {
+            self.pacing.tso_segs_near(self.mss, self.min_rtt.us)
         } else {
             self.pacing.tso_segs_goal(self.mss)
-        }
+        };
+        by_rate.max(self.least_burst(self.pacing.bytes_per_sec()))
     }
 
     /// The fewest packets of a burst at a rate in bytes/s.
     pub(super) fn least_burst(&self, rate: u64) -> u32 {
+        // 5.6.3: "C.send_quantum = max(C.send_quantum, 2 * C.SMSS)"
         units::min_tso_segs(rate).max(self.version.rules.least_burst)
     }
 
@@ -109,7 +110,9 @@ impl Bbr3 {
     /// Grows by the packets delivered; shrinks to the target once the pipe was full.
     fn approach_target(&mut self, sample: &AckSample) {
         let bw = self.bw();
-        let extra = self.aggregation.allowance(bw);
+        // 5.6.4.2: "inflight_cap += BBR.extra_acked"
+        let cap = if self.version.rules.caps_aggregation { bw } else { UNBOUNDED };
+        let extra = self.aggregation.allowance(cap);
         let target = self.with_budget(self.bdp(bw, self.cwnd_gain()).saturating_add(extra));
         let starts = if self.version.rules.starts_by_window {
             self.window.cwnd < 2 * self.initial_cwnd

@@ -1,4 +1,4 @@
-//! The system calls by which a process stops another at its system calls, each a safe function.
+//! Stops a program at its system calls (ptrace(2)).
 
 use std::io::{Error, Result};
 use std::mem::zeroed;
@@ -6,6 +6,11 @@ use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use libc::{c_int, c_long, c_void};
+use rustix::io::Errno;
+use rustix::process::{self, WaitOptions, WaitStatus, waitpid};
+
+use crate::clock::timespec;
+use crate::process::exact_timers;
 
 /// The number of a process or thread.
 pub type Pid = libc::pid_t;
@@ -41,20 +46,24 @@ type Request = c_int;
 #[cfg(not(target_env = "musl"))]
 type Request = libc::c_uint;
 
+/// Children that were forked, and those that were cloned.
+const ALL_THREADS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL.cast_unsigned());
+
 /// Added to the signal of a stop at a system call.
 const AT_CALL: c_int = 0x80;
 
-fn check(result: c_long) -> Result<c_long> {
-    if result < 0 { Err(Error::last_os_error()) } else { Ok(result) }
+fn check(result: c_long) -> Result<()> {
+    if result < 0 { Err(Error::last_os_error()) } else { Ok(()) }
 }
 
 fn request(what: Request, thread: Pid, data: c_int) -> Result<()> {
     let none = std::ptr::null_mut::<c_void>();
+    let data = c_long::from(data);
     // SAFETY: these requests take numbers, and no memory is involved.
-    match check(unsafe { libc::ptrace(what, thread, none, c_long::from(data)) }) {
+    match check(unsafe { libc::ptrace(what, thread, none, data) }) {
         // It was killed in the meantime, which `event` will tell.
         Err(e) if e.raw_os_error() == Some(libc::ESRCH) => Ok(()),
-        other => other.map(drop),
+        other => other,
     }
 }
 
@@ -70,13 +79,13 @@ pub fn start(command: &mut Command) -> Result<Pid> {
     unsafe {
         command.pre_exec(|| {
             mask(libc::SIG_UNBLOCK)?;
-            check(libc::ptrace(libc::PTRACE_TRACEME)).map(drop)
+            check(libc::ptrace(libc::PTRACE_TRACEME))
         });
     }
     let child = command.spawn()?;
-    let pid = Pid::try_from(child.id()).map_err(Error::other)?;
-    // SAFETY: a null pointer asks for no status.
-    check(unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::__WALL) }.into())?;
+    let program = process::Pid::from_child(&child);
+    waitpid(Some(program), ALL_THREADS)?;
+    let pid = program.as_raw_pid();
     let options = libc::PTRACE_O_TRACESYSGOOD
         | libc::PTRACE_O_TRACECLONE
         | libc::PTRACE_O_TRACEFORK
@@ -84,9 +93,7 @@ pub fn start(command: &mut Command) -> Result<Pid> {
         | libc::PTRACE_O_TRACEEXEC
         | libc::PTRACE_O_EXITKILL;
     request(libc::PTRACE_SETOPTIONS, pid, options)?;
-    // Waits end at their times, and not up to 50 us later.
-    // SAFETY: no memory involved.
-    check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) }.into())?;
+    exact_timers();
     resume(pid, 0)?;
     Ok(pid)
 }
@@ -109,7 +116,7 @@ fn mask(how: c_int) -> Result<()> {
     let set = signals();
     // SAFETY: `set` outlives the call; a null pointer asks for no old mask.
     let done = unsafe { libc::sigprocmask(how, &raw const set, std::ptr::null_mut()) };
-    check(done.into()).map(drop)
+    check(done.into())
 }
 
 /// Lets a stopped thread run to its next stop; it gets `signal` if that isn't 0.
@@ -125,20 +132,22 @@ pub fn resume(thread: Pid, signal: c_int) -> Result<()> {
 /// # Errors
 /// Never in practice.
 pub fn event() -> Result<Option<TraceeEvent>> {
-    let mut status = 0;
-    // SAFETY: `status` outlives the call.
-    let thread = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::WNOHANG) };
-    match check(thread.into()) {
-        Err(e) if e.raw_os_error() == Some(libc::ECHILD) => Ok(Some(TraceeEvent::NothingLeft)),
-        Err(e) => Err(e),
-        Ok(0) => Ok(None),
-        Ok(_) if libc::WIFEXITED(status) => {
-            Ok(Some(TraceeEvent::Exited(thread, libc::WEXITSTATUS(status))))
+    match waitpid(None, ALL_THREADS | WaitOptions::NOHANG) {
+        Err(Errno::CHILD) => Ok(Some(TraceeEvent::NothingLeft)),
+        Err(e) => Err(e.into()),
+        Ok(changed) => {
+            Ok(changed.map(|(thread, status)| tracee_event(thread.as_raw_pid(), status)))
         }
-        Ok(_) if libc::WIFSIGNALED(status) => {
-            Ok(Some(TraceeEvent::Killed(thread, libc::WTERMSIG(status))))
-        }
-        Ok(_) => Ok(Some(TraceeEvent::Stopped(thread, stop(status)))),
+    }
+}
+
+fn tracee_event(thread: Pid, status: WaitStatus) -> TraceeEvent {
+    if let Some(code) = status.exit_status() {
+        TraceeEvent::Exited(thread, code)
+    } else if let Some(signal) = status.terminating_signal() {
+        TraceeEvent::Killed(thread, signal)
+    } else {
+        TraceeEvent::Stopped(thread, stop(status.as_raw()))
     }
 }
 
@@ -156,16 +165,14 @@ fn stop(status: c_int) -> Stop {
 /// # Errors
 /// Never in practice.
 pub fn await_event(timeout_ns: u64) -> Result<()> {
-    const NS: u64 = 1_000_000_000;
-    let whole = (timeout_ns / NS).try_into().map_err(Error::other)?;
-    let part = c_long::try_from(timeout_ns % NS).map_err(Error::other)?;
-    let timeout = libc::timespec { tv_sec: whole, tv_nsec: part };
+    let timeout = timespec(timeout_ns);
     let set = signals();
-    // SAFETY: both outlive the call; a null pointer asks for no details.
-    let done =
-        unsafe { libc::sigtimedwait(&raw const set, std::ptr::null_mut(), &raw const timeout) };
+    let limit = (&raw const timeout).cast();
+    // SAFETY: both outlive the call; a null pointer asks for no details. rustix's `Timespec` is the
+    // C library's on machines of 64 bits.
+    let done = unsafe { libc::sigtimedwait(&raw const set, std::ptr::null_mut(), limit) };
     match check(done.into()) {
         Err(e) if matches!(e.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => Ok(()),
-        other => other.map(drop),
+        other => other,
     }
 }
