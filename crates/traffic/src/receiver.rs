@@ -111,10 +111,12 @@ fn reapply_clamp(connection: &OwnedFd, window: u64) {
     let _ = discard(connection, 1).and_then(|_| clamp(connection, window));
 }
 
-/// Listens on a port at every address.
+/// Listens on a port at every address, although connections of an earlier run on the same host may
+/// still be in TIME_WAIT there.
 fn listen(port: u16) -> Result<OwnedFd> {
     let (family, flags) = (AddressFamily::INET, SocketFlags::CLOEXEC);
     let listener = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    sockopt::set_socket_reuseaddr(&listener, true)?;
     rustix::net::bind(&listener, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port))?;
     rustix::net::listen(&listener, 16)?;
     Ok(listener)
@@ -163,4 +165,27 @@ fn receive(connection: &OwnedFd, number: u32, window: Option<u64>, shared: &Mute
 
 fn lock(shared: &Mutex<ReceiverState>) -> MutexGuard<'_, ReceiverState> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::net::{Ipv4Addr, TcpStream};
+
+    use rustix::net::getsockname;
+
+    use super::*;
+
+    #[test]
+    fn a_port_can_be_used_again_at_once() {
+        let first = listen(0).expect("any port");
+        let address = SocketAddrV4::try_from(getsockname(&first).expect("a name")).expect("IPv4");
+        let mut far = TcpStream::connect((Ipv4Addr::LOCALHOST, address.port())).expect("connects");
+        // The end that closes first is the one that waits.
+        drop(rustix::net::accept(&first).expect("a connection"));
+        drop(first);
+        assert_eq!(far.read(&mut [0]).expect("the end"), 0);
+        drop(far);
+        listen(address.port()).expect("the same port");
+    }
 }
