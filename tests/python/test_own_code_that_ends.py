@@ -157,8 +157,7 @@ def test_an_evaluation_goes_on_without_the_runs_that_were_lost(tmp_path: Path) -
     command = ["evaluate", "mine:Mine", "--suite", "quick", "--only", "tail-drop,high-loss"]
     status, printed, _ = run_narrows(tmp_path, *command)
     assert status == 1
-    for situation in ("tail-drop", "high-loss"):
-        assert f"Mine: {situation}: 5 of 5 runs failed: mine:Mine: found code that ended" in printed
+    assert "Mine: runs failed in 2 situations: mine:Mine: found code that ended" in printed
     assert "CUBIC: 2 met" in printed
 
 
