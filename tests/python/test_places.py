@@ -178,6 +178,19 @@ def test_a_diff_begins_with_what_each_class_gained_or_lost(tmp_path: Path) -> No
     assert metrics[2] == f"{metrics[0].partition('.')[0]}.share"
 
 
+def test_a_diff_begins_with_what_became_of_a_call(tmp_path: Path) -> None:
+    call = '[[flows]]\nname = "call"\ncca = "none"\nworkload = { kind = "media" }\n'
+    spec = tmp_path / "call.toml"
+    spec.write_text(GOOD.replace("[[flows]]", f"{call}[[flows]]", 1))
+    for name, queue in (("plain", "droptail"), ("managed", "fq_codel")):
+        changed = ("--set", f"path.queue={queue}", "--out", str(tmp_path / name))
+        assert run_cli("run", str(spec), *changed) == 0
+    made = diff(tmp_path / "plain", tmp_path / "managed", tmp_path / "out")
+    first = [row.metric for row in headline(made.rows)]
+    assert first[:3] == ["call.delay_p95_ms", "call.freezes", "call.media_mbps"]
+    assert "call.retransmits" not in first
+
+
 def test_a_title_says_what_differs(results: Path) -> None:
     first, second = read(results / "a", "A"), read(results / "b", "B")
     assert title(first, second, [("path.queue", "default", "fq_codel")]).startswith(

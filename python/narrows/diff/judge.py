@@ -20,6 +20,7 @@ from narrows.metrics import equivalence, intervals
 from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, RUN, find, in_percent
 from narrows.metrics.equivalence import Difference
 from narrows.metrics.headings import words
+from narrows.metrics.leading import of_applications
 from narrows.words import label_in_percent
 
 if TYPE_CHECKING:
@@ -106,14 +107,15 @@ def _capitalise(label: str) -> str:
 def headline(rows: Sequence[DiffRow]) -> list[DiffRow]:
     """Returns the rows to read first: of classes, then losses, drops, utilization and fairness.
 
-    Of the classes whose goodput changed most, relatively, it is the goodput; of the first also
-    share, delay and retransmits. Without a second class there is no share, and a single flow has no
-    fairness.
+    Calls, videos and transfers come first, with their own metrics. Of the classes whose goodput
+    changed most, relatively, it is the goodput; of the first also share, delay and retransmits.
+    Without a second class there is no share, and a single flow has no fairness.
     """
     goodputs = [row for row in rows if row.metric.endswith(".goodput_mbps")]
     changed = sorted(goodputs, key=_relative, reverse=True)[:_MOST_CLASSES]
     group = changed[0].metric.rpartition(".")[0] if changed else ""
     wanted = [
+        *of_applications([row.metric for row in rows])[:_MOST_OF_APPLICATIONS],
         *(row.metric for row in changed),
         *(f"{group}.{name}" for name in _HEADLINE_OF_CLASS),
         *_HEADLINE_OF_RUN,
@@ -128,11 +130,14 @@ def _relative(row: DiffRow) -> float:
 
 
 def _trivial(row: DiffRow) -> bool:
-    """Returns True if a share or an index of fairness is that of a single class or flow."""
+    """Returns True for the share or fairness of one class or flow, or no retransmits at all."""
+    if row.metric.endswith("retransmits"):
+        return row.first == row.second == 0
     return row.first == row.second == 1 and row.metric.endswith(("share", "jain"))
 
 
 _MOST_CLASSES = 3
+_MOST_OF_APPLICATIONS = 3
 _HEADLINE_OF_CLASS = ("share", "delay_mean_ms", "retransmits")
 _HEADLINE_OF_RUN = ("loss_rate", "drops", "utilization", "jain")
 
