@@ -40,11 +40,15 @@ class ReplayedFlow:
 
 @dataclass(frozen=True)
 class Replay:
-    """The flows as captured, as replayed, and under each alternative, in the same order."""
+    """The flows as captured, as replayed, and under each alternative, in the same order.
+
+    `capacity_known` says for each flow whether the capture shows the path's capacity.
+    """
 
     captured: tuple[ReplayedFlow, ...]
     replayed: tuple[ReplayedFlow, ...]
     alternatives: Mapping[str, tuple[ReplayedFlow, ...]]
+    capacity_known: tuple[bool, ...]
 
     def agrees(self, number: int) -> bool:
         """Whether goodput and, if it was captured, RTT of a flow are as captured."""
@@ -69,7 +73,8 @@ def replay(made: Analysis) -> Replay:
         if set(controls) != {cca}
     }
     others[_QUEUE] = run(text, f"path.queue={_QUEUE}")
-    return Replay(captured, run(text), others)
+    rates = [flow["causes"]["capacity"]["rate_mbps"] for flow in made.findings["flows"]]
+    return Replay(captured, run(text), others, tuple(rate is not None for rate in rates))
 
 
 def _captured_flow(flow: Mapping[str, Any]) -> ReplayedFlow:
@@ -119,6 +124,8 @@ def lines(found: Replay, names: list[str]) -> Iterator[str]:
                 _cell(flow.retransmitted, 8, 0),
             )
             yield f"    {label:26}  {'  '.join(cells)}"
+        if not found.capacity_known[number]:
+            yield "    The capacity is unknown; with a higher one, others might be faster."
 
 
 def _cell(value: float | None, width: int, digits: int = 2) -> str:
