@@ -216,15 +216,6 @@ def test_a_transfer_of_a_workload_that_hangs_is_unfinished_and_late(kind: str, s
     assert row["cubic.late"] == (1.0 if begun else None)
 
 
-@pytest.mark.parametrize("kind", ["requests", "web", "video"])
-def test_a_summary_counts_the_open_transfer_of_a_flow_with_one_at_a_time(kind: str) -> None:
-    text = BASE.replace(
-        'cca = "cubic"', f'cca = "cubic"\nworkload = {{ kind = "{kind}", {OPEN[kind]} }}\n'
-    )
-    row = numbers(text, "run.duration=9s", 'run.record="summary"')
-    assert (row["cubic.completed"], row["cubic.unfinished"]) == (0, 1)
-
-
 def test_requests_that_an_outage_cuts_off_are_late() -> None:
     work = 'workload = { kind = "requests", size = "10kb", think = "50ms" }\ndeadline = "200ms"\n'
     outage = '[[path.impairments]]\nkind = "outage"\noutages = { "1s" = "20s" }\n'

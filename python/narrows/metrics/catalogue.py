@@ -378,9 +378,8 @@ COMPLETION: tuple[Metric, ...] = (
     Metric("completed", "completed", "", "transfers completed",
            lambda found: found["completed"], "more", whole=True),
     Metric("unfinished", "unfinished", "",
-           "transfers that weren't done at the end, which the times leave out (with "
-           "`record = \"summary\"`, those of which data had arrived); empty if that isn't known",
-           lambda found: found["unfinished"], "less", whole=True),
+           "transfers that weren't done at the end, which the times leave out; "
+           "empty if that isn't known", lambda found: found["unfinished"], "less", whole=True),
     Metric("late", "late", "", "share of its transfers with a deadline that missed it, "
            "unfinished ones included; empty without a deadline, or if it isn't known which "
            "transfers are unfinished", lambda found: found["late"], "less"),

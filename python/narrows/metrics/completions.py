@@ -30,8 +30,6 @@ STATISTICS = ("mean", "p50", "p95", "p99", "max")
 SLOWDOWNS = ("mean", "p50", "p95", "p99")
 CONNECTED = ("requests", "video", "adaptive_video")
 """Workloads whose transfers follow one another on one connection."""
-ONE_BY_ONE = (*CONNECTED, "web")
-"""Workloads of which a flow has at most one transfer at a time."""
 ENDLESS = ("on_off", "udp", "ping")
 """Workloads whose transfers never end."""
 
@@ -259,9 +257,7 @@ def _open_transfers(
 def _open_of_flow(tables: Tables, ident: int, flow: Flow) -> int | None:
     """Counts the transfers of a flow that weren't done at the end; None if no table has them."""
     if flow.get("workload") is not None:
-        known = _last_internal(tables, ident, "open_transfers")
-        one_by_one = kind_of(flow) in ONE_BY_ONE and tables.get("flow_samples") is not None
-        return int(_has_begun(tables, ident)) if known is None and one_by_one else known
+        return _last_internal(tables, ident, "open_transfers")
     ages = _ages_s(tables, ident, flow)
     return None if ages is None else len(ages)
 
@@ -290,7 +286,7 @@ def _ages_s(tables: Tables, ident: int, flow: Flow) -> list[float] | None:
 
 
 def _has_begun(tables: Tables, ident: int) -> bool:
-    """Returns True if more data were received than those of the finished transfers."""
+    """Returns True if a chain that may have ended received data beyond its finished flows."""
     done = columns(tables["completions"])
     finished = float(done.where(done["flow"] == ident).floats("size_bytes").sum())
     received = columns(tables["flow_samples"]).having("flow", [ident]).floats("received_bytes")
