@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let done = match args.next().as_deref() {
         Some("clock") => tell_clocks().map_err(|e| e.to_string()),
-        Some("power-off") => power_off().map(drop).map_err(|e| e.to_string()),
+        Some("power-off") => power_off().map(drop).map_err(|e| format!("power-off: {e}")),
         Some("charge") => {
             let cost = args.next();
             match charge::run(cost, &args.collect::<Vec<_>>()) {

@@ -56,7 +56,7 @@ class HostReport:
         """The findings as plain data."""
         facts = None if self.facts is None else asdict(self.facts)
         if facts is not None:
-            facts |= {key: sorted(facts[key]) for key in ("tools", "sudo")}
+            facts |= {key: sorted(facts[key]) for key in ("modules", "tools", "sudo")}
         return asdict(replace(self, facts=None)) | {"facts": facts, "problems": self.problems()}
 
     def problems(self) -> list[str]:
