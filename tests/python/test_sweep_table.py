@@ -178,7 +178,7 @@ def test_transfers_that_completion_times_leave_out_are_mentioned() -> None:
     *_, last = table(overview_of(2, many), "out")
     assert last.startswith("web: up to 40 % of the transfers weren't finished at the end")
     *_, last = table(overview_of(2, times), "out")
-    assert last.endswith("whose number record = \"summary\" doesn't keep")
+    assert last.endswith('whose number record = "summary" doesn\'t keep')
     few = {**times, "web.unfinished": [[1.0], [2.0]]}
     assert "weren't finished" not in "\n".join(table(overview_of(2, few), "out"))
     nothing = {**times, "web.completed": [[0.0], [0.0]], "web.unfinished": [[0.0], [0.0]]}
