@@ -42,26 +42,24 @@ pub(crate) fn causes(
     let kinds = kinds(&windows, &episodes, &slices, mss, &plateau, from_start);
     let parts = assign(&windows, &episodes, &plateau, &kinds);
     let shares = shares(&parts);
+    let (outages, pauses) = match vantage {
+        Vantage::Receiver { .. } => (far_outages(half.far_timeouts()), half.far_pauses()),
+        Vantage::Sender => (outages(&half.stalled.done, base), half.counts.pauses),
+    };
     let mut report = CauseReport {
         first: first_of(&shares),
         sentence: String::new(),
         shares,
         spans: spans(&parts, life),
         stalls: stalls(&half.stalled.done),
-        outages: match vantage {
-            Vantage::Receiver { .. } => far_outages(half.far_timeouts()),
-            Vantage::Sender => outages(&half.stalled.done, base),
-        },
+        outages,
         capacity: capacity(&windows, &kinds),
         policer: kinds.policer,
         evidence: kinds.evidence,
         queue: QueueSeries::of(&windows, life),
     };
     report.evidence.full_rate_mbps = windows.full_rate.map(|rate| rate * 8e3);
-    report.evidence.pauses = match vantage {
-        Vantage::Receiver { .. } => half.far_pauses(),
-        Vantage::Sender => half.counts.pauses,
-    };
+    report.evidence.pauses = pauses;
     report.evidence.drained_s = seconds(half.answers.drained_time());
     report.evidence.full_time = full_time(&parts);
     report.sentence = sentence(&report, half, base);

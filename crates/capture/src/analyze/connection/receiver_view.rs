@@ -69,12 +69,7 @@ impl HalfConnection {
         let silence = time.saturating_sub(self.last_data);
         if let Some((from, to)) = self.far.silence.take() {
             let timeout = again || silence > self.far.least.unwrap_or(0) / 2;
-            self.timeline.note_silence(from, to, timeout);
-            if timeout {
-                self.far.time_out(from.saturating_sub(rtt), to);
-            } else {
-                self.far.pauses += 1;
-            }
+            self.end_far_silence(from, to, timeout.then(|| from.saturating_sub(rtt)));
         }
         if self.last_data == 0 || self.zero_since.is_some() {
             return;
@@ -84,13 +79,17 @@ impl HalfConnection {
             if full && !again {
                 self.far.silence = Some((from, time));
             } else {
-                self.timeline.note_silence(from, time, again);
-                if again {
-                    self.far.time_out(self.last_data, time);
-                } else {
-                    self.far.pauses += 1;
-                }
+                self.end_far_silence(from, time, again.then_some(self.last_data));
             }
+        }
+    }
+
+    /// Notes a silence that was a pause of the application, or a timeout after the data of `last`.
+    fn end_far_silence(&mut self, from: u64, to: u64, last: Option<u64>) {
+        self.timeline.note_silence(from, to, last.is_some());
+        match last {
+            Some(last) => self.far.time_out(last, to),
+            None => self.far.pauses += 1,
         }
     }
 }
