@@ -56,7 +56,8 @@ def _line(backend: str, place: int, x: Floats, y: Floats, step: bool) -> Line:
         group = f"{backend} (broad and grey)"
         return Line(backend, x, y, "neutral", kind=kind, width=3.2, opacity=0.55, group=group)
     dash = DASHES[(place - 1) % len(DASHES)]
-    return Line(backend, x, y, HUES[place - 1], kind=kind, dash=dash, width=1.2)
+    hue = HUES[(place - 1) % len(HUES)]
+    return Line(backend, x, y, hue, kind=kind, dash=dash, width=1.2)
 
 
 def _goodput(shown: Mapping[str, Tables], members: FlowClass, window_s: float) -> Panel:

@@ -13,7 +13,7 @@ from narrows.words import count_of, join_words
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """Whether a control is safe by a suite, None if that is undecided, and the sentence."""
+    """The answer for a control: True if it is safe by the suite, None if undecided; in words."""
 
     control: str
     safe: bool | None

@@ -70,8 +70,8 @@ def _unfinished_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """
     columns = dict.fromkeys(name for cell in rows for name in cell["values"])
     for name in columns:
-        group, _, metric = name.rpartition(".")
-        head = f"{group}." if group else ""
+        group, dot, metric = name.rpartition(".")
+        head = f"{group}{dot}"
         known = {f"{head}unfinished", f"{head}freezes"} & columns.keys()
         if metric == "completed" and not known:
             yield (
@@ -80,7 +80,7 @@ def _unfinished_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             )
         if metric != "unfinished":
             continue
-        done = f"{group}.completed" if group else "completed"
+        done = f"{head}completed"
         parts = [
             value[name][0] / (value[name][0] + value[done][0])
             for cell in rows
