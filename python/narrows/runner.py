@@ -116,13 +116,9 @@ def unmet(experiment: Experiment, result: Result) -> list[CombinationOutcome]:
 def _case(experiment: Experiment) -> Combination:
     """Returns the specification as the only combination."""
     from narrows.metrics.checks import Combination
-    from narrows.metrics.tables import columns_of
 
     values = values_in(experiment.loaded.text)
-    first = experiment.plan.trials[0].scenario
-    columns = columns_of(experiment.plan)
-    groups, alone = experiment.plan.groups, len(experiment.plan.trials) == 1
-    return Combination(1, experiment.plan.name, values, columns, first, groups, alone)
+    return Combination.of(experiment.plan, experiment.plan.name, values)
 
 
 def execute(

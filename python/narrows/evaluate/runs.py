@@ -13,7 +13,6 @@ from narrows.errors import InputError, SpecError
 from narrows.evaluate.suite import Situation, Suite
 from narrows.execute import Job
 from narrows.metrics.checks import Combination, applicable
-from narrows.metrics.tables import columns_of
 from narrows.plan import Cell, Plan, plan
 from narrows.spec import Override, ResultCheck, load
 from narrows.spec.host import MODELLED
@@ -164,9 +163,7 @@ def _runs(
         changes.append(Override(f"run.trials={trials}", "--trials"))
     loaded = load(situation.path, changes, backend.capabilities().ccas, [Path.cwd()])
     runs = plan(loaded.spec, backend.engine_of, backend.name)
-    first = runs.trials[0].scenario
-    backend.check(first)
-    values, columns = values_in(loaded.text), columns_of(runs)
-    case = Combination(1, situation.name, values, columns, first, runs.groups)
+    backend.check(runs.trials[0].scenario)
+    case = Combination.of(runs, situation.name, values_in(loaded.text))
     with with_lines(situation.path):
         return applicable(loaded.spec.checks, [case]), runs

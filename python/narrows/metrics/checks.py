@@ -20,6 +20,7 @@ from narrows.words import count_of
 if TYPE_CHECKING:
     from narrows.metrics.series import RunSeries
     from narrows.metrics.taken import Reading
+    from narrows.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,16 @@ class Combination:
     groups: Sequence[str]
     alone: bool = False
     """Whether the combination is a single run."""
+
+    @classmethod
+    def of(
+        cls, plan: Plan, label: str, values: Mapping[str, object], number: int = 1
+    ) -> Combination:
+        """Returns the combination whose runs are planned."""
+        from narrows.metrics.tables import columns_of
+
+        scenario, alone = plan.trials[0].scenario, len(plan.trials) == 1
+        return cls(number, label, values, columns_of(plan), scenario, plan.groups, alone)
 
     @property
     def owners(self) -> list[str]:

@@ -117,8 +117,5 @@ def _values(summary: pl.DataFrame, metric: str) -> dict[str, float | None]:
 
 def _case(cell: Cell) -> Combination:
     from narrows.metrics.checks import Combination
-    from narrows.metrics.tables import columns_of
 
-    scenario, groups = cell.plan.trials[0].scenario, cell.plan.groups
-    columns, alone = columns_of(cell.plan), len(cell.plan.trials) == 1
-    return Combination(cell.number, str(cell), cell.values, columns, scenario, groups, alone)
+    return Combination.of(cell.plan, str(cell), cell.values, cell.number)
