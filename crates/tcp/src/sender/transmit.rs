@@ -282,9 +282,12 @@ impl Connection {
             return;
         }
         let since = self.usage.note_unused(self.board.packets_out());
+        if self.control.needs().own_recovery {
+            return;
+        }
         let clock = self.timers.clock();
         let waited = clock.at(now) - clock.at(since);
-        if waited >= self.rtt.rto_ticks() && !self.control.needs().own_recovery {
+        if waited >= self.rtt.rto_ticks() {
             self.forget_unused_window(now);
         }
     }
