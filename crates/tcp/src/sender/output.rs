@@ -190,14 +190,14 @@ impl Output {
         }
         // All are like the first, but only that one has CWR.
         let mut data = self.data(burst.first, 0, burst.retransmitted, ts);
-        for seq in burst.first..end {
+        for seq in burst.first..end - 1 {
             (data.seq, data.len) = (seq, board.get(seq).len);
-            if seq + 1 == end {
-                (data.psh, data.fin) = (last.psh, last.fin);
-            }
             self.queue.push(Kind::Data(data));
             data.cwr = false;
         }
+        (data.seq, data.len) = (end - 1, board.get(end - 1).len);
+        (data.psh, data.fin) = (last.psh, last.fin);
+        self.queue.push(Kind::Data(data));
     }
 
     /// A burst as super-packets: up to 64 KiB, each ending at a packet that isn't full.
