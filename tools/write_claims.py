@@ -23,8 +23,8 @@ from narrows.reproduce import fit, judgements, ledger, negative, rivals, seeds, 
 from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.changes import changes
 from narrows.reproduce.claims import KINDS, UNCHECKED, claims
+from narrows.reproduce.exhibit import CONFIDENCE
 from narrows.reproduce.judgements import Judgement
-from narrows.reproduce.judging import CONFIDENCE
 from narrows.reproduce.ledger import ClaimVerdicts, LedgerEntry
 from narrows.reproduce.library import DATA, DOCUMENTS
 from narrows.reproduce.negative import Control

@@ -132,6 +132,7 @@ def others(data: Data, label: str, kind: str, span: tuple[float, float]) -> str:
 def share_at_start(data: Data) -> Check:
     """BBR's share at the beginning."""
     return judge_bounds(
+        data,
         "cs244/extension-6bdp",
         "starved",
         "At 6 BDP BBR is starved at first.",
@@ -145,6 +146,7 @@ def share_at_start(data: Data) -> Check:
 def back(data: Data) -> Check:
     """BBR's share later on."""
     return judge_bounds(
+        data,
         "cs244/extension-6bdp",
         "back",
         "Then PROBE_RTT lets it back towards a fair share.",
@@ -159,19 +161,21 @@ def by_probe_rtt(data: Data) -> Iterator[Check]:
     without = share(data, "6bdp", "bbr", LATE_S, UNPROBED)
     if without:
         yield judge_bounds(
+            data,
             "cs244/extension-6bdp",
             "by-probe-rtt",
             "It is PROBE_RTT that lets it back.",
             f"BBR's share from {LATE_S[0]:g} to {LATE_S[1]:g} s, less that of a BBR that "
             "doesn't get to PROBE_RTT in that time, in each environment and trial.",
             differences(share(data, "6bdp", "bbr", LATE_S), without),
-            f" ({interval(without, 3, ' %')} without it)",
+            f" ({interval(data, without, 3, ' %')} without it)",
         )
 
 
 def dominates(data: Data) -> Check:
     """CUBIC's share in the larger buffer."""
     return judge_bounds(
+        data,
         "cs244/extension-18bdp",
         "dominates",
         "With more than 18 BDP CUBIC dominates.",
@@ -185,6 +189,7 @@ def dominates(data: Data) -> Check:
 def not_at_6(data: Data) -> Check:
     """CUBIC's share in the smaller buffer."""
     return judge_bounds(
+        data,
         "cs244/extension-18bdp",
         "not-at-6",
         "It is the size of the buffer that makes it so: at 6 BDP CUBIC doesn't.",
@@ -196,8 +201,8 @@ def not_at_6(data: Data) -> Check:
 def lasting(data: Data) -> Check:
     """CUBIC's shares long after the figure."""
     told = (
-        f"{interval(share(data, label, 'cubic', span), 3, ' %')} at {words} from {span[0]:g} to "
-        f"{span[1]:g} s"
+        f"{interval(data, share(data, label, 'cubic', span), 3, ' %')} at {words} from "
+        f"{span[0]:g} to {span[1]:g} s"
         for span in ((0.0, float(SHOWN_S)), LATER_S)
         for label, (_, words) in BUFFERS.items()
     )

@@ -106,6 +106,7 @@ def judge(data: Data) -> list[Finding]:
 def near(data: Data, environment: str) -> Check:
     """How much of the time BBR's RTT is near 40 ms."""
     return judge_bounds(
+        data,
         CLAIM,
         "near",
         f"BBR's RTT stays near 40 ms but for probes ({environment}).",
@@ -128,7 +129,10 @@ def later(data: Data) -> Check:
     """The RTT near its minimum, after the end of the figure."""
     told = (
         interval(
-            per_trial(data, partial(_near, environment=e, span_s=(SHOWN_S, END_S))), 3, f" % ({e})"
+            data,
+            per_trial(data, partial(_near, environment=e, span_s=(SHOWN_S, END_S))),
+            3,
+            f" % ({e})",
         )
         for e in testbed.ENVIRONMENTS
     )
@@ -149,6 +153,7 @@ def probes(data: Data) -> Check:
         return 100 * float(np.mean(np.array(ranges) >= PROBING_MS))
 
     return judge_bounds(
+        data,
         CLAIM,
         "probes",
         "Its probes for bandwidth can be seen.",
@@ -166,6 +171,7 @@ def climbs(data: Data) -> Check:
         return FULL_MS * float(frames.column(rows, "rtt_ms").max() / rows["full_ms"][0])
 
     return judge_bounds(
+        data,
         CLAIM,
         "climbs",
         "CUBIC's climbs towards 250 ms.",
@@ -183,6 +189,7 @@ def teeth(data: Data) -> Check:
         return float(falls(rtt[times >= STARTED_S]))
 
     return judge_bounds(
+        data,
         CLAIM,
         "teeth",
         "It does so in saw-teeth.",

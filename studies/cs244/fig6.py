@@ -137,6 +137,7 @@ def soon(data: Data) -> Check:
     """Convergence with exact starts."""
     times = _times(data, exact=True)["at_s"].to_list()
     return judge_bounds(
+        data,
         "cs244/fig6",
         "soon",
         "Flows that start every 2 s have converged after 30 to 40 s.",
@@ -156,11 +157,12 @@ def later(data: Data) -> Check:
     pairs = other.join(exact, on=["environment", "trial"], suffix="_exact")
     times = _times(data, exact=False)["at_s"].to_list()
     return judge_bounds(
+        data,
         "cs244/fig6",
         "later",
         "With other starts it takes longer.",
         f"{RULE}: with starts up to 0.5 s off less that with exact ones, in each environment and "
         "trial.",
         (pairs["at_s"] - pairs["at_s_exact"]).to_list(),
-        f" ({interval(times)} s, from {min(times):g} to {max(times):g} s)",
+        f" ({interval(data, times)} s, from {min(times):g} to {max(times):g} s)",
     )

@@ -76,10 +76,12 @@ def convergence_by_offload(data: Data) -> Check:
         for label in SETTINGS
     }
     return judge_bounds(
+        data,
         "cs244/gso",
         "spoiled",
         "Convergence is spoiled when super-packets count as one packet in the queue.",
         f"{fig6.RULE}: with offload less that without, in both environments.",
         differences(times["on"], times["off"]),
-        f" ({interval(times['on'])} s with offload, {interval(times['off'])} s without)",
+        f" ({interval(data, times['on'])} s with offload, "
+        f"{interval(data, times['off'])} s without)",
     )

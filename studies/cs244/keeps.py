@@ -140,12 +140,12 @@ def judge(data: Data) -> list[Finding]:
     """The throughput is kept until the next probe, and no longer."""
     parts = _by_run(data["episodes"], "first")
     count, runs = int(parts["len"].sum()), len(parts)
-    had = interval(parts["gained"].to_list())
+    had = interval(data, parts["gained"].to_list())
     words = f" ({count} times in {runs} runs, with {had} times the share)"
     return [
         Finding(
             CLAIM,
-            [share_until_own_probe(parts, words), until(parts)],
+            [share_until_own_probe(data, parts, words), until(data, parts)],
             notes=[share_after_others_probe(data)],
         )
     ]
@@ -168,9 +168,10 @@ HOW = (
 )
 
 
-def share_until_own_probe(parts: pl.DataFrame, words: str) -> Check:
+def share_until_own_probe(data: Data, parts: pl.DataFrame, words: str) -> Check:
     """The flow's throughput just before its next probe."""
     return judge_bounds(
+        data,
         CLAIM,
         "kept",
         "A flow that got more than its fair share keeps it until its next PROBE_RTT.",
@@ -180,9 +181,10 @@ def share_until_own_probe(parts: pl.DataFrame, words: str) -> Check:
     )
 
 
-def until(parts: pl.DataFrame) -> Check:
+def until(data: Data, parts: pl.DataFrame) -> Check:
     """The flow's throughput just after its next probe."""
     return judge_bounds(
+        data,
         CLAIM,
         "until",
         "It keeps it no longer.",
@@ -195,7 +197,7 @@ def until(parts: pl.DataFrame) -> Check:
 def share_after_others_probe(data: Data) -> Check:
     """The share since the probe of another flow, during which the flow gains by the text."""
     parts = _by_run(data["episodes"], "seen")
-    kept, left = (interval(parts[column].to_list()) for column in ("kept", "left"))
+    kept, left = (interval(data, parts[column].to_list()) for column in ("kept", "left"))
     return make_note(
         "What a flow keeps that has more after another flow's PROBE_RTT.",
         f"As above, of flows with more than {MORE:g} times the fair share in the {EDGE_S:g} s "

@@ -94,6 +94,7 @@ def judge(data: Data) -> list[Finding]:
 def rtt_through_fq(data: Data) -> Check:
     """The RTT through fq."""
     return judge_bounds(
+        data,
         CLAIM,
         "paced",
         "Through fq BBR paces at the bottleneck's rate.",
@@ -105,6 +106,7 @@ def rtt_through_fq(data: Data) -> Check:
 def queues(data: Data) -> Check:
     """The RTT without fq."""
     return judge_bounds(
+        data,
         CLAIM,
         "queues",
         "Without fq it sends in response to ACKs, all that its window allows.",
@@ -116,6 +118,7 @@ def queues(data: Data) -> Check:
 def loses(data: Data) -> Check:
     """The loss in a small buffer."""
     return judge_bounds(
+        data,
         CLAIM,
         "loses",
         "In a small buffer it loses more for it.",

@@ -69,7 +69,7 @@ def judge(data: Data) -> list[Finding]:
         told = []
         for count in COUNTS:
             rows = data["share"].filter((pl.col("buffer") == label) & (pl.col("flows") == count))
-            told.append(f"{count} of each: {interval(rows['percent'].to_list(), 3, ' %')}")
+            told.append(f"{count} of each: {interval(data, rows['percent'].to_list(), 3, ' %')}")
         how = "BBR's share of the goodput."
         notes.append(make_note(f"What BBR has at {words}.", how, "; ".join(told)))
     return [Finding("cs244/several-flows", [], notes=notes)]

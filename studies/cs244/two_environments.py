@@ -139,6 +139,7 @@ def same_rtt(data: Data, label: str) -> Check:
         return float(np.quantile(rtt[times >= SETTLED_S], part))
 
     return judge_bounds(
+        data,
         CLAIM,
         "rtt",
         f"{label}: the same RTTs from both.",
@@ -162,6 +163,7 @@ def same_share(data: Data) -> Check:
         return 100 * mine / total if total else float("nan")
 
     return judge_bounds(
+        data,
         CLAIM,
         "share",
         f"{SHARED}: the same shares from both.",

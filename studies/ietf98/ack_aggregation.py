@@ -101,6 +101,7 @@ def _busy(data: Data, label: str, hold: int) -> list[float]:
 def stalls(data: Data) -> Check:
     """A window of 1 BDP."""
     return judge_bounds(
+        data,
         CLAIM,
         "stalls",
         "A window of 1 BDP would stall.",
@@ -112,6 +113,7 @@ def stalls(data: Data) -> Check:
 def keeps(data: Data) -> Check:
     """BBR's own window of 2 BDP."""
     return judge_bounds(
+        data,
         CLAIM,
         "keeps",
         "2 BDP keeps most of the rate.",
@@ -124,6 +126,7 @@ def nearly_all(data: Data) -> Check:
     """BBR with the model, however long ACKs are held."""
     plain = testbed.number(by_hold(data, "2 BDP")["mean"].min())
     return judge_bounds(
+        data,
         CLAIM,
         "nearly-all",
         "Modelling extra_acked keeps nearly all.",

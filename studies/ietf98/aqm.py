@@ -146,7 +146,7 @@ def _each(data: Data, column: str, unit: str) -> str:
     told = []
     for queue in _queues(data):
         values = (_bottleneck(data, queue, mix)[column].to_list() for mix in ("bbr", "cubic"))
-        bbr, cubic = (interval(found, 3, unit) for found in values)
+        bbr, cubic = (interval(data, found, 3, unit) for found in values)
         told.append(f"{QUEUES[queue]}: {bbr} for BBR, {cubic} for CUBIC")
     return "; ".join(told)
 
@@ -174,7 +174,7 @@ def shares(data: Data) -> Check:
     told = []
     for queue in _queues(data):
         pairs = zip(_goodputs(data, queue, "bbr"), _goodputs(data, queue, "cubic"), strict=True)
-        found = interval([100 * bbr / (bbr + cubic) for bbr, cubic in pairs], 3, " %")
+        found = interval(data, [100 * bbr / (bbr + cubic) for bbr, cubic in pairs], 3, " %")
         told.append(f"{QUEUES[queue]}: {found}")
     return make_note(
         "What BBR takes beside CUBIC.",

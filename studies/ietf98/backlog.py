@@ -106,10 +106,11 @@ def _against_cubic(data: Data, label: str) -> dict[str, list[float]]:
 def starves(data: Data) -> Check:
     """BBR with a window of a BDP."""
     told = "; ".join(
-        f"{interval(data.values('busy', sender='one BDP', full_kb=full))} %, {full} KB"
+        f"{interval(data, data.values('busy', sender='one BDP', full_kb=full))} %, {full} KB"
         for full in FULL_KB
     )  # fmt: skip
     return judge_bounds(
+        data,
         CLAIM,
         "starves",
         "A sender that keeps no queue is granted less.",
@@ -123,6 +124,7 @@ def starves(data: Data) -> Check:
 def keeps(data: Data) -> Check:
     """Plain BBR."""
     return judge_bounds(
+        data,
         CLAIM,
         "keeps",
         "With the queue that BBR's window of two BDP keeps it has the rate.",

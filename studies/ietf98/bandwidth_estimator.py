@@ -96,10 +96,12 @@ def nearer(data: Data) -> Check:
         for mix in (COMPETING, BESIDE)
     }
     told = "; ".join(
-        f"{interval(off[THIRD, mix])} instead of {interval(off[PLAIN, mix])} % off, {mix}"
+        f"{interval(data, off[THIRD, mix])} instead of {interval(data, off[PLAIN, mix])} % off, "
+        f"{mix}"
         for mix in (COMPETING, BESIDE)
     )
     return judge_bounds(
+        data,
         CLAIM,
         "nearer",
         "In competition the refined estimator is nearer to what a flow gets.",
@@ -113,10 +115,12 @@ def nearer(data: Data) -> Check:
 def estimate_of_pausing_flow(data: Data) -> Check:
     """The estimate of a flow that pauses."""
     return judge_bounds(
+        data,
         CLAIM,
         "kept",
         "Pauses of the application don't lower it.",
-        f"The mean bandwidth of a BBRv3 flow that sends every other second, in percent of the "
-        f"link's ({interval(_estimates_of_pausing(data, PLAIN), 3, ' %')} with BBR as it is).",
+        "The mean bandwidth of a BBRv3 flow that sends every other second, in percent of the "
+        f"link's ({interval(data, _estimates_of_pausing(data, PLAIN), 3, ' %')} with BBR as it "
+        "is).",
         _estimates_of_pausing(data, THIRD),
     )

@@ -75,6 +75,7 @@ def judge(data: Data) -> list[Finding]:
 def gentle(data: Data) -> Check:
     """The loss of BBR alone."""
     return judge_bounds(
+        data,
         CLAIM,
         "gentle",
         "It probes gently: less loss in shallow buffers than BBR as it is.",
@@ -94,8 +95,11 @@ def scales(data: Data) -> Check:
             for name in (GROWING, FIXED)
         )
         found[f"{buffer:g} BDP"] = ratios(grown, fixed)
-        words.append(f"{interval(grown)} % instead of {interval(fixed)} %, {buffer:g} BDP")
+        words.append(
+            f"{interval(data, grown)} % instead of {interval(data, fixed)} %, {buffer:g} BDP"
+        )
     return judge_bounds(
+        data,
         CLAIM,
         "scales",
         "It probes scalably: beside CUBIC it wins back room that the model alone gives up.",

@@ -80,6 +80,7 @@ def judge(data: Data) -> list[Finding]:
 
 def _judge_value(data: Data, check: str, statement: str, value: str, unit: str, mix: str) -> Check:
     return judge_bounds(
+        data,
         CLAIM,
         check,
         statement,
@@ -92,6 +93,7 @@ def _judge_value(data: Data, check: str, statement: str, value: str, unit: str, 
 def fairer(data: Data, check: str, statement: str, mix: str) -> Check:
     """How far BBR's share, of half the flows, is from one half."""
     return judge_bounds(
+        data,
         CLAIM,
         check,
         statement,

@@ -106,6 +106,7 @@ def _goodputs(data: Data, kind: str, room: float) -> list[float]:
 def at_point(data: Data, kind: str) -> Check:
     """Goodput at 8 BDP against the slide's."""
     return judge_bounds(
+        data,
         "ietf98/deep-buffer-point",
         kind,
         f"{name(kind)} has {MEASURED[kind]:g} Mbit/s at 8 BDP.",
@@ -126,6 +127,7 @@ def _ahead(data: Data, first: str, second: str, low: float, high: float) -> dict
 def shallow(data: Data) -> Check:
     """How far BBR is ahead in shallow buffers."""
     return judge_bounds(
+        data,
         "ietf98/buffer-sweep",
         "shallow",
         "BBR is ahead in shallow buffers.",
@@ -137,6 +139,7 @@ def shallow(data: Data) -> Check:
 def deep(data: Data) -> Check:
     """How far CUBIC is ahead in deep buffers."""
     return judge_bounds(
+        data,
         "ietf98/buffer-sweep",
         "deep",
         "CUBIC is ahead in deep ones.",
@@ -149,6 +152,7 @@ def alive(data: Data) -> Check:
     """BBR's goodput in every buffer."""
     rooms = data["goodput"]["buffer_bdp"].unique().sort().to_list()
     return judge_bounds(
+        data,
         "ietf98/buffer-sweep",
         "alive",
         "BBR never collapses.",

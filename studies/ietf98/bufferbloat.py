@@ -103,6 +103,7 @@ def _slope(data: Data, kind: str) -> float:
 def grows(data: Data) -> Check:
     """How CUBIC's delay depends on the buffer."""
     return judge_bounds(
+        data,
         CLAIM,
         "grows",
         "CUBIC's delay grows with the buffer.",
@@ -114,6 +115,7 @@ def grows(data: Data) -> Check:
 def flat(data: Data) -> Check:
     """How BBR's delay depends on the buffer."""
     return judge_bounds(
+        data,
         CLAIM,
         "flat",
         "BBR's doesn't.",
@@ -126,6 +128,7 @@ def flat(data: Data) -> Check:
 def low(data: Data) -> Check:
     """BBR's delay against the minimum that its windows allow."""
     return judge_bounds(
+        data,
         CLAIM,
         "low",
         "BBR's is near the least that its windows allow.",
@@ -152,6 +155,7 @@ def lower(data: Data) -> Check:
     """BBR's delay against CUBIC's."""
     largest = _rooms(data)[-1]
     return judge_bounds(
+        data,
         CLAIM,
         "lower",
         "It is low beside CUBIC's.",

@@ -119,6 +119,7 @@ def lower_rtt_beside_probe(data: Data) -> Check:
     """How many flows saw a lower RTT while the first probed."""
     rows = data["notices"].filter(pl.col("flows") == COUNTS[0])
     return judge_bounds(
+        data,
         CLAIM,
         "noticed",
         "A flow in PROBE_RTT is noticed by the other.",
@@ -139,6 +140,7 @@ def probe_interval(data: Data) -> Check:
         met = float(np.mean((gaps >= low) & (gaps <= high))) if len(gaps) else 0.0
         inside.append(100 * met)
     return judge_bounds(
+        data,
         CLAIM,
         "answered",
         "They probe 10 s later.",
@@ -172,6 +174,7 @@ def equal(data: Data) -> Check:
     )
     trials = largest.group_by(keys).agg(pl.col("part").mean()).sort(keys)
     return judge_bounds(
+        data,
         CLAIM,
         "equal",
         "The shares converge.",

@@ -102,6 +102,7 @@ def _goodputs(data: Data, loss: float) -> list[float]:
 def at_one_percent(data: Data) -> Check:
     """The slide's first number."""
     return judge_bounds(
+        data,
         CLAIM,
         "one-percent",
         "1 % loss over 100 ms gets about 3 Mbit/s.",
@@ -115,6 +116,7 @@ def for_ten_gigabit(data: Data) -> Check:
     least = testbed.number(data["goodput"]["loss"].min())
     wanted = TEN_GIGABIT * testbed.PAYLOAD
     return judge_bounds(
+        data,
         CLAIM,
         "ten-gigabit",
         "10 Gbit/s needs less than 0.000003 % loss.",
@@ -128,6 +130,7 @@ def follows_theory(data: Data) -> Check:
     """The simulated flow has the goodput of RFC 8312 at 1 %."""
     theory = float(response(np.array([ONE_PERCENT]))[0])
     return judge_bounds(
+        data,
         CLAIM,
         "theory",
         "The slide's 3 Mbit/s don't follow from CUBIC's response function.",

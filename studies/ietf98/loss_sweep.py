@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -108,17 +109,19 @@ def uses(data: Data) -> Check:
         goodput_mbps=100 * pl.col("goodput_mbps") / (available(0.0) * (1 - pl.col("loss")))
     )
     return judge_bounds(
+        data,
         CLAIM,
         "uses",
         "BBR is near the full rate up to 15 % loss.",
         "BBR's goodput as a part of what the link lets through, at every loss up to 15 %.",
-        _of(Data({"goodput": rows}, data.scope), "bbr", 0.0, HIGH),
+        _of(replace(data, frames={"goodput": rows}), "bbr", 0.0, HIGH),
     )
 
 
 def collapses(data: Data) -> Check:
     """BBR beyond 15 %."""
     return judge_bounds(
+        data,
         CLAIM,
         "collapses",
         "Then it collapses.",
@@ -130,6 +133,7 @@ def collapses(data: Data) -> Check:
 def cubic(data: Data) -> Check:
     """CUBIC from 0.01 % on."""
     return judge_bounds(
+        data,
         CLAIM,
         "cubic",
         "CUBIC collapses from 0.01 % on.",

@@ -138,6 +138,7 @@ def _exits(data: Data) -> pl.DataFrame:
 def early(data: Data) -> Check:
     """The window at which CUBIC leaves slow start."""
     return judge_bounds(
+        data,
         CLAIM,
         "early",
         "HyStart takes the delay's noise for congestion and leaves early.",
@@ -149,6 +150,7 @@ def early(data: Data) -> Check:
 def lossless(data: Data) -> Check:
     """CUBIC's losses by then."""
     return judge_bounds(
+        data,
         CLAIM,
         "lossless",
         "Nothing was lost until then.",
@@ -169,6 +171,7 @@ def gains(data: Data, size: int, noise_ms: int) -> list[float]:
 def sooner(data: Data, size: int) -> Check:
     """How much sooner BBR is done."""
     return judge_bounds(
+        data,
         CLAIM,
         f"{size}mb",
         f"BBR downloads {size} MB faster.",
@@ -187,11 +190,12 @@ def noise(data: Data) -> Check:
         for size in SIZES_MB
     }
     told = "; ".join(
-        f"{size} MB: {interval(gains(data, size, 0))} % without, "
-        f"{interval(gains(data, size, NOISY))} % with"
+        f"{size} MB: {interval(data, gains(data, size, 0))} % without, "
+        f"{interval(data, gains(data, size, NOISY))} % with"
         for size in SIZES_MB
     )
     return judge_bounds(
+        data,
         CLAIM,
         "noise",
         "It is the noise that costs CUBIC the time.",

@@ -117,6 +117,7 @@ def starts(data: Data) -> Check:
     rows = rows.with_columns(loss=100 * pl.col("dropped") / pl.col("sent"))
     worst = rows.group_by("trial", maintain_order=True).agg(pl.col("loss").max())
     return judge_bounds(
+        data,
         CLAIM,
         "starts",
         "Loss is very high when the policer's burst is used up.",
@@ -130,6 +131,7 @@ def finds(data: Data) -> Check:
     rows = _windows(data, "with").filter(pl.col("used") > 0)
     rates = rows.group_by("trial", maintain_order=True).agg(pl.col("rate").median())
     return judge_bounds(
+        data,
         CLAIM,
         "finds",
         "BBR finds the policed rate.",
@@ -141,13 +143,15 @@ def finds(data: Data) -> Check:
 def low(data: Data) -> Check:
     """Loss once the estimate has been in use."""
     return judge_bounds(
+        data,
         CLAIM,
         "low",
         "Its loss falls to low once it has the estimate.",
         "Packets dropped of packets sent from the window on in which the long-term estimate is "
         "first used, to the end of the minute.",
         _loss(_since(data)),
-        f" ({interval(_loss(_steady(data)), 3, ' %')} in windows that use it from end to end)",
+        f" ({interval(data, _loss(_steady(data)), 3, ' %')} in windows that use it from end to "
+        "end)",
     )
 
 
@@ -168,12 +172,13 @@ def helps(data: Data) -> Check:
     given, without = (_loss(_windows(data, label)) for label in ("with", "without"))
     used = _windows(data, "with").select((pl.col("used") > 0).mean() * 100).item()
     return judge_bounds(
+        data,
         CLAIM,
         "helps",
         "It loses less than without the estimate.",
         "Packets dropped of packets sent in the whole minute, with BBR's long-term estimate over "
         "those with it switched off.",
         ratios(given, without),
-        f" ({interval(given)} % with, {interval(without)} % without; in use "
+        f" ({interval(data, given)} % with, {interval(data, without)} % without; in use "
         f"{testbed.number(used):.0f} % of the time)",
     )

@@ -93,6 +93,7 @@ def judge(data: Data) -> list[Finding]:
 def fair(data: Data) -> Check:
     """The index with PROBE_RTT."""
     return judge_bounds(
+        data,
         CLAIM,
         "with",
         "With PROBE_RTT the flows share fairly.",
@@ -104,6 +105,7 @@ def fair(data: Data) -> Check:
 def key(data: Data) -> Check:
     """How much lower the index is without PROBE_RTT."""
     return judge_bounds(
+        data,
         CLAIM,
         "key",
         "Without it they don't.",

@@ -118,19 +118,21 @@ def dip(data: Data) -> Check:
     """The lowest throughput."""
     new, old = _dips(data, "gentle"), _dips(data, PLAIN)
     return judge_bounds(
+        data,
         CLAIM,
         "dip",
         "The dip of throughput in PROBE_RTT is smaller.",
         "What the first percentile of all flows' throughput in windows of 200 ms lacks of the rate "
         f"({ALONE}, {BUFFERS[0]:g} BDP), over that with plain BBR.",
         ratios(new, old),
-        f" ({interval(new, 3, ' %')} instead of {interval(old, 3, ' %')})",
+        f" ({interval(data, new, 3, ' %')} instead of {interval(data, old, 3, ' %')})",
     )
 
 
 def packets(data: Data) -> Check:
     """The tail of packets' queueing delay, one meaning of tail latency."""
     return judge_bounds(
+        data,
         CLAIM,
         "packets",
         "The tail latency is lower.",
@@ -159,7 +161,7 @@ def answers(data: Data) -> Check:
         f"within this time ({CLIENTS}, {BUFFERS[0]:g} BDP). PROBE_RTT delays what waits at the "
         "sender. This measure was chosen after that of packets had failed, and the slides don't "
         "say which latency they mean.",
-        f"{interval(new, 3, ' ms')} instead of {interval(old, 3, ' ms')}",
+        f"{interval(data, new, 3, ' ms')} instead of {interval(data, old, 3, ' ms')}",
     )
 
 
@@ -169,7 +171,7 @@ def beside_bulk(data: Data) -> Check:
     return make_note(
         "What becomes of it beside flows that always send.",
         f"As above, {BESIDE}.",
-        f"{interval(new, 3, ' ms')} instead of {interval(old, 3, ' ms')}",
+        f"{interval(data, new, 3, ' ms')} instead of {interval(data, old, 3, ' ms')}",
     )
 
 
@@ -183,6 +185,7 @@ def _high(data: Data, variant: str, mix: str) -> list[float]:
 def rtprop_inflation(data: Data) -> Check:
     """RTprop among BBR flows."""
     return judge_bounds(
+        data,
         CLAIM,
         "found",
         "The lowest RTT is still found among BBR flows.",
@@ -198,5 +201,6 @@ def beside_cubic(data: Data) -> Check:
     return make_note(
         "What becomes of it beside CUBIC.",
         f"As above, {MIXED}.",
-        f"{interval(new, 3, ' %')} of the time inflated instead of {interval(old, 3, ' %')}",
+        f"{interval(data, new, 3, ' %')} of the time inflated instead of "
+        f"{interval(data, old, 3, ' %')}",
     )

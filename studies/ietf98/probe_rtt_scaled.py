@@ -87,13 +87,14 @@ def dip(data: Data) -> Check:
     """The throughput that PROBE_RTT costs."""
     new, old = _lowest(data, SCALED), _lowest(data, PLAIN)
     return judge_bounds(
+        data,
         CLAIM,
         "dip",
         "The dip of throughput in PROBE_RTT is smaller.",
         "What the first percentile of all flows' throughput in windows of 200 ms lacks of the rate "
         f"({BULK}), over that with plain BBR.",
         ratios(new, old),
-        f" ({interval(new, 3, ' %')} instead of {interval(old, 3, ' %')})",
+        f" ({interval(data, new, 3, ' %')} instead of {interval(data, old, 3, ' %')})",
     )
 
 
@@ -104,13 +105,14 @@ def latency(data: Data) -> Check:
         for variant in (SCALED, PLAIN)
     )
     return judge_bounds(
+        data,
         CLAIM,
         "latency",
         "Its impact on latency is smaller.",
         f"Time within which {probe_rtt_gentle.TAIL:.1%} of the answers of "
         f"{probe_rtt_gentle.ANSWER_KB} KB are complete ({CLIENTS}), over that with plain BBR.",
         ratios(new, old),
-        f" ({interval(new, 3, ' ms')} instead of {interval(old, 3, ' ms')})",
+        f" ({interval(data, new, 3, ' ms')} instead of {interval(data, old, 3, ' ms')})",
     )
 
 
@@ -119,6 +121,7 @@ def rtprop_inflation(data: Data) -> Check:
     flag = (pl.col("value") > 1.1 * improved_path.RTT_MS).cast(pl.Float64) * 100
     rows = _of(data, "rtprop", SCALED, BULK).group_by("trial", maintain_order=True)
     return judge_bounds(
+        data,
         CLAIM,
         "found",
         "The lowest RTT is still found.",

@@ -108,8 +108,9 @@ def at_least(data: Data, slide: str) -> Check:
     rows = data["share"].filter(pl.col("slide") == slide).sort("order")
     beside = {kind: rows.filter(pl.col("kind") == kind)["of_fair"].to_list() for kind in KINDS}
     fair = {kind: [_fair(value) for value in values] for kind, values in beside.items()}
-    percent = {kind: interval([100 * v for v in values]) for kind, values in beside.items()}
+    percent = {kind: interval(data, [100 * v for v in values]) for kind, values in beside.items()}
     return judge_bounds(
+        data,
         f"ietf98/reno-{slide}",
         "at-least",
         f"{few} BBR {verb} at least as fair to {many} Reno as {few} CUBIC.",

@@ -104,6 +104,7 @@ def follows(data: Data) -> Check:
     rows = _runs_below_bdp(data)
     expected = pl.Series(_window_rate(frames.column(rows, "window_kb")))
     return judge_bounds(
+        data,
         CLAIM,
         "follows",
         "The rate follows rwnd / RTT for every control.",
@@ -116,6 +117,7 @@ def lossless(data: Data) -> Check:
     """Drops and retransmissions while the window limits."""
     rows = _runs_below_bdp(data).with_columns(lost=pl.col("drops") + pl.col("retransmits"))
     return judge_bounds(
+        data,
         CLAIM,
         "lossless",
         "Nothing is lost.",
@@ -136,6 +138,7 @@ def _estimates(data: Data) -> pl.DataFrame:
 def sees(data: Data) -> Check:
     """BBR's estimate of the bandwidth against its goodput."""
     return judge_bounds(
+        data,
         CLAIM,
         "of-own",
         "BBR isn't misled about the bandwidth: it believes in no less than it gets.",
@@ -147,6 +150,7 @@ def sees(data: Data) -> Check:
 def believes(data: Data) -> Check:
     """BBR's estimate of the bandwidth against the link's capacity."""
     return judge_bounds(
+        data,
         CLAIM,
         "of-link",
         "It believes in no more than the link has.",

@@ -107,6 +107,7 @@ def doubling(data: Data) -> Check:
         for number in range(2)
     }
     return judge_bounds(
+        data,
         CLAIM,
         "doubling",
         "Both double per round trip.",
@@ -150,6 +151,7 @@ def plateau(data: Data) -> Check:
         return (testbed.number(last) - testbed.number(first)) * PACKET_BITS / 1e6 / PLATEAU_S
 
     return judge_bounds(
+        data,
         CLAIM,
         "plateau",
         "BBR leaves on a plateau of the delivery rate.",
@@ -168,6 +170,7 @@ def _retransmits(data: Data, kind: str) -> float:
 def lossless(data: Data) -> Check:
     """There were no losses by then."""
     return judge_bounds(
+        data,
         CLAIM,
         "lossless",
         "BBR has lost nothing by then.",
@@ -186,6 +189,7 @@ def signal(data: Data) -> Check:
         return testbed.number(rows["rtt_ms"].max()) - testbed.number(rows["rtt_ms"].min())
 
     return judge_bounds(
+        data,
         CLAIM,
         "signal",
         "CUBIC leaves on loss or a rise of the RTT.",
@@ -205,6 +209,7 @@ def _queue(data: Data, kind: str) -> list[float]:
 def drains(data: Data) -> Check:
     """BBR's queue after STARTUP."""
     return judge_bounds(
+        data,
         CLAIM,
         "drains",
         "After STARTUP BBR drains its queue.",
@@ -216,6 +221,7 @@ def drains(data: Data) -> Check:
 def keeps(data: Data) -> Check:
     """CUBIC's queue after slow start."""
     return judge_bounds(
+        data,
         CLAIM,
         "keeps",
         "CUBIC keeps its.",

@@ -96,6 +96,7 @@ def less(
 ) -> Check:
     """A value with a change, divided by that of plain BBR."""
     return judge_bounds(
+        data,
         CLAIM,
         check,
         statement,
@@ -108,6 +109,7 @@ def less(
 def as_much(data: Data, check: str, statement: str, variant: str, mix: str) -> Check:
     """The utilisation with a change, minus that of plain BBR."""
     return judge_bounds(
+        data,
         CLAIM,
         check,
         statement,

@@ -157,6 +157,7 @@ def lowest_rtt(data: Data) -> Check:
         return 100 * float(below.mean()) if len(below) else -math.inf
 
     return judge_bounds(
+        data,
         SIDES,
         "left",
         "The lowest RTT is seen with up to a BDP in flight only.",
@@ -176,6 +177,7 @@ def right(data: Data) -> Check:
         return 100 * float(above.mean()) if len(above) else -math.inf
 
     return judge_bounds(
+        data,
         SIDES,
         "right",
         "The highest rate is seen with a BDP in flight or more only.",
@@ -205,6 +207,7 @@ def _first(data: Data, state: str) -> float:
 def queue_drains(data: Data) -> Check:
     """Data in flight at the end of DRAIN."""
     return judge_bounds(
+        data,
         CLAIM,
         "drain",
         "DRAIN drains the queue that STARTUP left.",
@@ -221,6 +224,7 @@ def cruises(data: Data) -> Check:
         return float(np.median(flight)) / BDP_PACKETS if len(flight) else math.inf
 
     return judge_bounds(
+        data,
         CLAIM,
         "cruise",
         "PROBE_BW stays near the optimal point.",
@@ -237,6 +241,7 @@ def floor(data: Data) -> Check:
         return float(flight.min()) if len(flight) else math.inf
 
     return judge_bounds(
+        data,
         CLAIM,
         "floor",
         "PROBE_RTT minimises what is in flight.",
@@ -258,6 +263,7 @@ def stay(data: Data) -> Check:
         return float(np.median(found)) if found else math.inf
 
     return judge_bounds(
+        data,
         CLAIM,
         "stay",
         "It does so for 0.2 s.",
@@ -274,6 +280,7 @@ def every(data: Data) -> Check:
         return float(np.median(np.diff(starts))) if len(starts) > 1 else math.inf
 
     return judge_bounds(
+        data,
         CLAIM,
         "every",
         "Every 10 s.",

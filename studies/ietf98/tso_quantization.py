@@ -96,11 +96,12 @@ def _cell(data: Data, variant: str, rate: int, value: str) -> list[float]:
 def shorter(data: Data, variant: str) -> Check:
     """The queue against that of plain BBR."""
     told = "; ".join(
-        f"{interval(_cell(data, variant, rate, 'queue'))} instead of "
-        f"{interval(_cell(data, PLAIN, rate, 'queue'))} BDP, {rate} Mbit/s"
+        f"{interval(data, _cell(data, variant, rate, 'queue'))} instead of "
+        f"{interval(data, _cell(data, PLAIN, rate, 'queue'))} BDP, {rate} Mbit/s"
         for rate in RATES
     )
     return judge_bounds(
+        data,
         CLAIM,
         "shorter",
         f"{VARIANTS[variant][0]} queues less where a BDP is a few packets.",
@@ -116,6 +117,7 @@ def shorter(data: Data, variant: str) -> Check:
 def as_busy(data: Data) -> Check:
     """The utilisation against that of plain BBR."""
     return judge_bounds(
+        data,
         CLAIM,
         "busy",
         "The link is used as much.",

@@ -158,11 +158,12 @@ def _error(data: Data, beside: str, how: str) -> list[float]:
 def better(data: Data) -> Check:
     """The errors of both estimates."""
     told = "; ".join(
-        f"{interval([100 * v for v in _error(data, beside, 'exported')])} % instead of "
-        f"{interval([100 * v for v in _error(data, beside, 'cwnd_rtt')])} %, {beside}"
+        f"{interval(data, [100 * v for v in _error(data, beside, 'exported')])} % instead of "
+        f"{interval(data, [100 * v for v in _error(data, beside, 'cwnd_rtt')])} %, {beside}"
         for beside in BULK
     )
     return judge_bounds(
+        data,
         EXPORTED,
         "better",
         "The bandwidth that BBR exports is better than cwnd / RTT.",
@@ -203,6 +204,7 @@ def picks(data: Data, beside: str, how: str) -> list[float]:
 def best(data: Data) -> Check:
     """The estimate picks the best format."""
     return judge_bounds(
+        data,
         FORMAT,
         "best",
         "The bandwidth that BBR exports picks the best format of a video.",
@@ -214,7 +216,7 @@ def best(data: Data) -> Check:
 
 
 def _picks_note(data: Data) -> Check:
-    told = (f"{interval(picks(data, b, 'cwnd_rtt'), 3, ' %')} {b}" for b in BULK)
+    told = (f"{interval(data, picks(data, b, 'cwnd_rtt'), 3, ' %')} {b}" for b in BULK)
     return make_note("What cwnd / RTT picks.", "The same of that estimate.", "; ".join(told))
 
 

@@ -41,6 +41,7 @@ def penalties(data: Data, buffer: float) -> list[float]:
 def high(data: Data) -> Check:
     """The penalty at 0.5 BDP."""
     return judge_bounds(
+        data,
         "mixed/fig10",
         "high",
         "There is a penalty from BBR at 0.5 BDP.",
@@ -52,9 +53,12 @@ def high(data: Data) -> Check:
 def worst(data: Data) -> Check:
     """Where the penalty is largest."""
     found = {buffer: penalties(data, buffer) for buffer in testbed.BUFFERS}
-    words = ", ".join(f"{buffer:g} BDP: {interval(values)}" for buffer, values in found.items())
+    words = ", ".join(
+        f"{buffer:g} BDP: {interval(data, values)}" for buffer, values in found.items()
+    )
     others = [buffer for buffer in found if buffer != 0.5]
     return judge_bounds(
+        data,
         "mixed/fig10",
         "worst",
         "The largest penalty is there.",
@@ -67,6 +71,7 @@ def worst(data: Data) -> Check:
 def clear(data: Data) -> Check:
     """The penalty at 1 BDP."""
     return judge_bounds(
+        data,
         "mixed/fig10",
         "clear",
         "It is clear at 1 BDP too.",
@@ -78,6 +83,7 @@ def clear(data: Data) -> Check:
 def gain(data: Data) -> Check:
     """The gain in large buffers."""
     return judge_bounds(
+        data,
         "mixed/fig10",
         "gain",
         "In large buffers CUBIC flows gain from BBR.",

@@ -97,6 +97,7 @@ def _words(data: Data, buffer: float) -> str:
 def very_low(data: Data) -> Check:
     """The medians at 1 BDP."""
     return judge_bounds(
+        data,
         "mixed/fig11",
         "low",
         "At 1 BDP BBR holds them to very low windows.",
@@ -109,6 +110,7 @@ def very_low(data: Data) -> Check:
 def close(data: Data) -> Check:
     """The medians at 2 BDP."""
     return judge_bounds(
+        data,
         "mixed/fig11",
         "close",
         "At 2 BDP they are much closer to those beside CUBIC.",
@@ -121,6 +123,7 @@ def close(data: Data) -> Check:
 def closer(data: Data) -> Check:
     """The ratio in both buffers."""
     return judge_bounds(
+        data,
         "mixed/fig11",
         "closer",
         "They are closer than at 1 BDP.",

@@ -46,6 +46,7 @@ def judge(data: Data) -> list[Finding]:
 def lower(data: Data) -> Check:
     """How often the rate is low at 2 BDP."""
     return judge_bounds(
+        data,
         "mixed/fig12",
         "lower",
         "The pacing rate is clearly lower for long stretches at 2 BDP.",
@@ -59,12 +60,13 @@ def than(data: Data) -> Check:
     """How often the rate is low at 2 BDP, compared with 1 BDP."""
     one, two = (pacing.low_part(data, buffer, LOW * RATE) for buffer in pacing.BUFFERS)
     return judge_bounds(
+        data,
         "mixed/fig12",
         "than",
         "At 1 BDP it is so much more rarely.",
         "The same part at 2 BDP less that at 1 BDP.",
         differences(two, one),
-        f" ({interval(two)} % at 2 BDP, {interval(one)} % at 1 BDP)",
+        f" ({interval(data, two)} % at 2 BDP, {interval(data, one)} % at 1 BDP)",
     )
 
 
@@ -76,6 +78,7 @@ def first(data: Data) -> Check:
         times = mine.sort("instance")["fct_s"].to_list()
         found.append(times[0] / (sum(times[1:]) / len(times[1:])))
     return judge_bounds(
+        data,
         "mixed/fig12",
         "first",
         "At 2 BDP the first CUBIC flow suffers most.",

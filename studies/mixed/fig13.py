@@ -37,6 +37,7 @@ def judge(data: Data) -> list[Finding]:
 def slower(data: Data) -> Check:
     """Completion times beside BBR at 2 BDP."""
     return judge_bounds(
+        data,
         "mixed/fig13",
         "slower",
         "100 KB flows are slower beside BBR even at 2 BDP.",
@@ -58,9 +59,12 @@ def _time_saved(data: Data, buffer: float) -> list[float]:
 def gain(data: Data) -> Check:
     """The buffer with the largest gain beside BBR."""
     saved = {buffer: _time_saved(data, buffer) for buffer in testbed.BUFFERS}
-    words = ", ".join(f"{buffer:g} BDP: {interval(values)} s" for buffer, values in saved.items())
+    words = ", ".join(
+        f"{buffer:g} BDP: {interval(data, values)} s" for buffer, values in saved.items()
+    )
     largest = max(saved)
     return judge_bounds(
+        data,
         "mixed/fig13",
         "gain",
         "The largest gain from BBR is at 8 BDP.",

@@ -115,10 +115,12 @@ def round_s(data: Data, buffer: float) -> float:
 def ten_rounds(data: Data) -> Check:
     """The median beside BBR at 2 BDP, against that at 1 BDP."""
     told = "; ".join(
-        f"{interval(per_trial(data, partial(_rounds, buffer=buffer)), 3, ' RTT')} at {buffer:g} BDP"
+        f"{interval(data, per_trial(data, partial(_rounds, buffer=buffer)), 3, ' RTT')} at "
+        f"{buffer:g} BDP"
         for buffer in (1.0, 2.0)
     )
     return judge_bounds(
+        data,
         "mixed/fig14",
         "ten-rounds",
         "The completion times at 2 BDP are much closer to ten round trips than at 1 BDP.",
@@ -153,6 +155,7 @@ def losses(data: Data) -> Check:
         return 100 * float(np.mean((mine >= least) & (mine <= most)))
 
     return judge_bounds(
+        data,
         "mixed/fig14",
         "losses",
         "Most 100 KB flows beside BBR see 11 to 15 retransmissions at 2 BDP.",
@@ -170,6 +173,7 @@ def retransmissions_beside_cubic(data: Data) -> Check:
         return 100 * float(np.mean(frames.column(rows, "retransmitted") > 0))
 
     return judge_bounds(
+        data,
         "mixed/fig14",
         "spared",
         "Beside CUBIC none but the first two see any.",

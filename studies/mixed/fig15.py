@@ -45,6 +45,7 @@ def judge(data: Data) -> list[Finding]:
 def high(data: Data) -> Check:
     """The median of the rate."""
     return judge_bounds(
+        data,
         "mixed/fig15",
         "high",
         "The pacing rate stays high at 1 and 2 BDP.",

@@ -63,6 +63,7 @@ def _ratio(data: Data, pair: str, over: Sequence[float], under: Sequence[float])
 def consistent(data: Data) -> Check:
     """BBR-bbr over the buffers."""
     return judge_bounds(
+        data,
         "mixed/fig2-bbr-consistent",
         "even",
         "Completion times of BBR-bbr hardly change with the buffer.",
@@ -75,6 +76,7 @@ def bloat(data: Data) -> Check:
     """CUBIC-cubic in large buffers against small ones."""
     by_rate = per_trial(data, lambda one: _ratio(one, "CUBIC-cubic", LARGE, SMALL))
     return judge_bounds(
+        data,
         "mixed/fig2-cubic-bloat",
         "grows",
         "Completion times of CUBIC-cubic grow with the buffer.",
@@ -89,6 +91,7 @@ def bloat(data: Data) -> Check:
 def shrinks(data: Data) -> Check:
     """BBR-cubic in small buffers against larger ones."""
     return judge_bounds(
+        data,
         V_CUBIC,
         "shrinks",
         "Completion times of BBR-cubic grow as the buffer shrinks.",
@@ -108,6 +111,7 @@ def comparable(data: Data) -> Check:
         )
 
     return judge_bounds(
+        data,
         V_CUBIC,
         "comparable",
         "At 0.5 and 1 BDP they are comparable to CUBIC-cubic's at 4 and 8 BDP.",
@@ -125,6 +129,7 @@ def closest(data: Data) -> Check:
         for buffer in testbed.BUFFERS
     )
     return judge_bounds(
+        data,
         V_CUBIC,
         "closest",
         "At 2 BDP BBR-cubic and CUBIC-cubic are closest.",
@@ -150,6 +155,7 @@ def _apart(data: Data) -> dict[float, float]:
 def large_against_small(data: Data) -> Check:
     """CUBIC-bbr in large buffers against small ones."""
     return judge_bounds(
+        data,
         "mixed/fig2-cubic-v-bbr",
         "slowed",
         "In large buffers 1 MB BBR flows beside CUBIC slow down.",
@@ -167,6 +173,7 @@ def less(data: Data) -> Check:
         return mean(grid.mean(one, "medium_s", pair, rate, buffer) for rate, buffer in cells)
 
     return judge_bounds(
+        data,
         "mixed/fig2-cubic-v-bbr",
         "less",
         "They slow down less than CUBIC flows do.",

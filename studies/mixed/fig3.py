@@ -43,6 +43,7 @@ def judge(data: Data) -> list[Finding]:
 def constant(data: Data) -> Check:
     """BBR-bbr over the buffers."""
     return judge_bounds(
+        data,
         "mixed/fig3",
         "constant",
         "The large flow of BBR-bbr has the same throughput in every buffer.",
@@ -68,6 +69,7 @@ def _median_part(data: Data, pair: str, buffer: float) -> list[float]:
 def lower(data: Data) -> Check:
     """CUBIC-cubic at 0.5 BDP."""
     return judge_bounds(
+        data,
         "mixed/fig3",
         "lower",
         "That of CUBIC-cubic is lower at 0.5 BDP.",
@@ -79,6 +81,7 @@ def lower(data: Data) -> Check:
 def far_lower(data: Data) -> Check:
     """CUBIC-bbr in small buffers."""
     return judge_bounds(
+        data,
         "mixed/fig3",
         "far-lower",
         "That of CUBIC-bbr is far lower at 0.5 and 1 BDP.",
@@ -96,6 +99,7 @@ def more_so(data: Data) -> Check:
         for buffer in (0.5, 1.0)
     }
     return judge_bounds(
+        data,
         "mixed/fig3",
         "more-so",
         "Far more so than CUBIC-cubic's.",

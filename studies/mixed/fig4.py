@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
 def draw(data: Data) -> list[Picture]:
     """Utilisation for every rate, in percent."""
     rows = data["outcome"].with_columns(percent=100 * pl.col("utilization"))
-    shown = Data({"outcome": rows}, data.scope)
+    shown = replace(data, frames={"outcome": rows})
     figure = grid.figure(shown, "percent", "Utilisation of the bottleneck", "Percent", top=102)
     return [Picture("", "Bytes that left the bottleneck while the large flow lasted", figure)]
 
@@ -62,6 +63,7 @@ def utilisation(data: Data) -> Check:
         return 100 * min(used)
 
     return judge_bounds(
+        data,
         "mixed/fig4",
         "underused",
         "CUBIC-bbr leaves the link underused at some rates for buffers up to 1 BDP.",
@@ -86,7 +88,7 @@ def others(data: Data) -> Check:
     return make_note(
         "What it leaves in larger buffers; the study doesn't speak of these.",
         "The least utilisation of all rates from 2 BDP on.",
-        f"{interval(found[least], 3, ' %')} at {least}",
+        f"{interval(data, found[least], 3, ' %')} at {least}",
     )
 
 
@@ -102,6 +104,7 @@ def lower(data: Data) -> Check:
         return 100 * sum(less) / len(less)
 
     return judge_bounds(
+        data,
         "mixed/fig4-cubic",
         "lower",
         "CUBIC-cubic leaves some of the link unused at 0.5 BDP in most cases.",

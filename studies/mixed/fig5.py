@@ -90,6 +90,7 @@ def _means(data: Data, small: str) -> list[float]:
 def large_window(data: Data) -> Check:
     """The large flow's window beside BBR bursts."""
     return judge_bounds(
+        data,
         "mixed/fig5",
         "pinned",
         "Beside BBR bursts the large flow is pinned to a very small share of the path.",
@@ -103,12 +104,13 @@ def free(data: Data) -> Check:
     """The large flow's window beside CUBIC bursts."""
     bbr, cubic = _means(data, "bbr"), _means(data, "cubic")
     return judge_bounds(
+        data,
         "mixed/fig5",
         "free",
         "Beside CUBIC bursts it is not.",
         "Mean window of the large flow beside CUBIC bursts over that beside BBR bursts.",
         ratios(cubic, bbr),
-        f" ({interval(cubic)} packets beside CUBIC, {interval(bbr)} beside BBR)",
+        f" ({interval(data, cubic)} packets beside CUBIC, {interval(data, bbr)} beside BBR)",
     )
 
 
@@ -116,6 +118,7 @@ def window_after_loss(data: Data) -> Check:
     """The part of their windows that BBR's bursts keep after the loss caused by their start."""
     rows = data["cwnd"].filter((pl.col("small") == "bbr") & (pl.col("name") == "small"))
     return judge_bounds(
+        data,
         "mixed/fig5",
         "unmoved",
         "BBR's bursts don't react to the loss that their start makes.",

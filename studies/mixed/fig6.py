@@ -58,6 +58,7 @@ def throughput_ratio(data: Data, size: str, rate: float) -> float:
 def low(data: Data) -> Check:
     """The low rates, at which flows of every size hurt."""
     return judge_bounds(
+        data,
         "mixed/fig6",
         "low",
         "At low rates BBR flows of every size hurt the large flow.",
@@ -79,8 +80,11 @@ def reach(data: Data) -> Check:
         size: per_trial(data, partial(throughput_ratio, size=size, rate=top))
         for size in sizes.SIZES
     }
-    words = ", ".join(f"{sizes.SIZES[size]}: {interval(values)}" for size, values in found.items())
+    words = ", ".join(
+        f"{sizes.SIZES[size]}: {interval(data, values)}" for size, values in found.items()
+    )
     return judge_bounds(
+        data,
         "mixed/fig6",
         "reach",
         "The larger they are, the more they do so at high rates.",

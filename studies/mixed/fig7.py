@@ -57,6 +57,7 @@ def dips(data: Data) -> list[Check]:
     """The rate at which the link is used least, for each size."""
     return [
         judge_bounds(
+            data,
             "mixed/fig7",
             f"dip-{size}",
             f"With {sizes.SIZES[size]} BBR flows the utilisation dips at {stated:g} Mbit/s.",
@@ -78,6 +79,7 @@ def deeper(data: Data) -> Check:
         for small in ("bbr", "cubic")
     )
     return judge_bounds(
+        data,
         "mixed/fig7",
         "deeper",
         "The dip is BBR's doing: CUBIC flows of the same sizes leave none as deep.",

@@ -87,6 +87,7 @@ def widest(data: Data) -> Check:
     words = ", ".join(f"{mean(values):.1f}" for values in apart.values())
     kinds = f"{name('cubic')}-cubic and {name('cubic')}-bbr"
     return judge_bounds(
+        data,
         "mixed/fig8",
         "widest",
         f"The utilisations of {kinds} are farthest apart at the longest gap.",
@@ -100,6 +101,7 @@ def wider(data: Data) -> Check:
     """The difference at that gap."""
     gap = float(str(data["outcome"]["gap_s"].max()))
     return judge_bounds(
+        data,
         "mixed/fig8",
         "wider",
         "There BBR's bursts leave more of the link unused than CUBIC's.",

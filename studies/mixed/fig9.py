@@ -71,6 +71,7 @@ def even(data: Data) -> Check:
         return means[buffer] * len(means) / sum(means.values())
 
     return judge_bounds(
+        data,
         "mixed/fig9",
         "even",
         "Beside CUBIC the completion time is the same for every buffer.",
@@ -86,6 +87,7 @@ def _spreads(data: Data, beside: str, buffer: float) -> list[float]:
 def steady(data: Data) -> Check:
     """The spread beside CUBIC."""
     return judge_bounds(
+        data,
         "mixed/fig9",
         "steady",
         "There it varies little.",
@@ -97,6 +99,7 @@ def steady(data: Data) -> Check:
 def slow(data: Data) -> Check:
     """The mean completion time beside BBR at 0.5 BDP."""
     return judge_bounds(
+        data,
         "mixed/fig9",
         "slow",
         "Beside BBR in a small buffer it is high.",
@@ -109,11 +112,12 @@ def unsteady(data: Data) -> Check:
     """The spread beside BBR at 0.5 BDP."""
     bbr, cubic = (_spreads(data, kind, 0.5) for kind in ("bbr", "cubic"))
     return judge_bounds(
+        data,
         "mixed/fig9",
         "unsteady",
         "There it varies a lot.",
         "Standard deviation of the completion times at 0.5 BDP in percent of their mean: beside "
         "BBR over that beside CUBIC.",
         ratios(bbr, cubic),
-        f" ({interval(bbr)} % beside BBR, {interval(cubic)} % beside CUBIC)",
+        f" ({interval(data, bbr)} % beside BBR, {interval(data, cubic)} % beside CUBIC)",
     )

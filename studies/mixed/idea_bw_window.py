@@ -85,8 +85,11 @@ def _against(data: Data, value: str) -> dict[float, list[float]]:
 def shorter(data: Data) -> Check:
     """Completion times of the small flows."""
     found = _against(data, "medium_s")
-    told = ", ".join(f"{interval(values)} at {buffer:g} BDP" for buffer, values in found.items())
+    told = ", ".join(
+        f"{interval(data, values)} at {buffer:g} BDP" for buffer, values in found.items()
+    )
     return judge_bounds(
+        data,
         "mixed/idea-bw-window",
         "shorter",
         "Arriving CUBIC bursts complete sooner.",
@@ -100,6 +103,7 @@ def shorter(data: Data) -> Check:
 def comparable(data: Data) -> Check:
     """Throughput of the large flow."""
     return judge_bounds(
+        data,
         "mixed/idea-bw-window",
         "comparable",
         "The large flow's throughput stays comparable.",

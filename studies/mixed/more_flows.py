@@ -119,10 +119,12 @@ def slower(data: Data, size: str) -> Check:
         for count in (1, MANY)
     )
     in_words = "; ".join(
-        f"{interval(many[buffer])} s instead of {interval(few[buffer])} s, {buffer:g} BDP"
+        f"{interval(data, many[buffer])} s instead of {interval(data, few[buffer])} s, "
+        f"{buffer:g} BDP"
         for buffer in BUFFERS
     )
     return judge_bounds(
+        data,
         "mixed/more-bbr-flows",
         size,
         f"CUBIC flows of {SIZES[size][0]} take longer beside several large BBR flows.",
@@ -137,6 +139,7 @@ def standing(data: Data) -> Check:
     """The study's reason: four large BBR flows never let the largest buffer run empty."""
     buffer = BUFFERS[-1]
     return judge_bounds(
+        data,
         "mixed/more-bbr-flows",
         "standing",
         "Several BBR flows keep a persistent queue.",
@@ -156,7 +159,8 @@ def _more_use(data: Data, buffer: float) -> tuple[dict[str, list[float]], str]:
         for count in (1, MANY)
     )
     in_words = "; ".join(
-        f"{interval(many[size])} % instead of {interval(few[size])} %, {SIZES[size][0]} flows"
+        f"{interval(data, many[size])} % instead of {interval(data, few[size])} %, "
+        f"{SIZES[size][0]} flows"
         for size in SIZES
     )
     return {SIZES[size][0]: differences(many[size], few[size]) for size in SIZES}, f" ({in_words})"
@@ -165,6 +169,7 @@ def _more_use(data: Data, buffer: float) -> tuple[dict[str, list[float]], str]:
 def busier(data: Data) -> Check:
     """How much more four large CUBIC flows use the link than one, with the smallest buffer."""
     return judge_bounds(
+        data,
         "mixed/more-cubic-flows",
         "busier",
         "The use that CUBIC makes of a small buffer's link grows with the number of flows.",
@@ -176,6 +181,7 @@ def busier(data: Data) -> Check:
 def as_busy(data: Data) -> Check:
     """How much more four large CUBIC flows use the link than one, with the largest buffer."""
     return judge_bounds(
+        data,
         "mixed/more-cubic-flows",
         "as-busy",
         "It is the small buffer that makes it so: in a larger one it doesn't grow.",

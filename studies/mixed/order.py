@@ -99,6 +99,7 @@ def judge(data: Data) -> list[Finding]:
 def fair(data: Data) -> Check:
     """The times of both flows if the CUBIC flow is first."""
     return judge_bounds(
+        data,
         CLAIM,
         "fair",
         "If the BBR flow arrives when CUBIC's window has grown, both take as long.",
@@ -120,10 +121,12 @@ def slow(data: Data) -> Check:
         for lead in (AFTER_MS, GROWN_MS)
     )
     told = "; ".join(
-        f"{interval(late[buffer])} s instead of {interval(early[buffer])} s, {buffer:g} BDP"
+        f"{interval(data, late[buffer])} s instead of {interval(data, early[buffer])} s, "
+        f"{buffer:g} BDP"
         for buffer in BUFFERS
     )
     return judge_bounds(
+        data,
         CLAIM,
         "slow",
         "If CUBIC arrives after the BBR flow, it can't complete for a long time.",
@@ -137,6 +140,7 @@ def slow(data: Data) -> Check:
 def loses(data: Data) -> Check:
     """CUBIC's retransmissions in that order."""
     return judge_bounds(
+        data,
         CLAIM,
         "loses",
         "It loses packets then.",

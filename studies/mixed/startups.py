@@ -83,10 +83,10 @@ class Startup:
         for buffer in BUFFERS:
             new, old = (_means(data, changed, buffer, value) for changed in (1, 0))
             found[f"{buffer:g} BDP"] = ratios(new, old)
-            a, b = (interval(values, 3, UNITS[value]) for values in (new, old))
+            a, b = (interval(data, values, 3, UNITS[value]) for values in (new, old))
             told.append(f"{a} instead of {b}, {buffer:g} BDP")
         how = "Mean over the rates, with the change over that without."
-        return judge_bounds(self.claim, value, statement, how, found, f" ({'; '.join(told)})")
+        return judge_bounds(data, self.claim, value, statement, how, found, f" ({'; '.join(told)})")
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:

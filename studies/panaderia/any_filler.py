@@ -86,7 +86,9 @@ def judge(data: Data) -> list[Finding]:
     """The results; the paper leaves this to future work."""
 
     def describe(value: str, unit: str) -> str:
-        each = ((name(cca), interval(data.values(value, beside=cca), 3, unit)) for cca in CONTROLS)
+        each = (
+            (name(cca), interval(data, data.values(value, beside=cca), 3, unit)) for cca in CONTROLS
+        )
         return "; ".join(f"{label}: {words}" for label, words in each)
 
     notes = [

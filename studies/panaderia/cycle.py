@@ -21,6 +21,7 @@ from narrows.figures.model import Floats
 from narrows.metrics import windows
 from narrows.report import Check
 from narrows.reproduce import measure, run_frames
+from narrows.reproduce.exhibit import Data
 from narrows.reproduce.judging import interval, judge_bounds, make_note
 from narrows.reproduce.measure import Stretch
 from narrows.store import StoredTrial
@@ -155,7 +156,7 @@ class Evidence:
 Runs = Sequence["Evidence"]
 
 
-def turns(runs: Runs) -> list[Check]:
+def turns(data: Data, runs: Runs) -> list[Check]:
     """The period of the alternation, and the amplitude of the shares."""
     claim = "panaderia/fig9-cycle"
     shares = [measure.smooth(run.bbr_share, SMOOTHING) for run in runs]
@@ -165,6 +166,7 @@ def turns(runs: Runs) -> list[Check]:
     how = "5th and 95th percentile of BBR's share, smoothed as above"
     return [
         judge_bounds(
+            data,
             claim,
             "period",
             "BBR and CUBIC take turns in a regular cycle of 20 s.",
@@ -173,6 +175,7 @@ def turns(runs: Runs) -> list[Check]:
             periods,
         ),
         judge_bounds(
+            data,
             claim,
             "swing",
             "First one kind dominates, then the other: the shares swing.",
@@ -180,6 +183,7 @@ def turns(runs: Runs) -> list[Check]:
             [100 * (b - a) for a, b in zip(low, high, strict=True)],
         ),
         judge_bounds(
+            data,
             claim,
             "sides",
             "Each kind has more than the other at some time.",
@@ -189,12 +193,13 @@ def turns(runs: Runs) -> list[Check]:
     ]
 
 
-def rtprop(runs: Runs) -> list[Check]:
+def rtprop(data: Data, runs: Runs) -> list[Check]:
     """How often BBR probes, and the RTprop that it finds."""
     claim = "panaderia/fig9-rtprop"
     seen = [run for run in runs if run.sees_bbr]
     return [
         judge_bounds(
+            data,
             claim,
             "probing",
             "Every BBR flow goes into PROBE_RTT about every 10 s.",
@@ -202,6 +207,7 @@ def rtprop(runs: Runs) -> list[Check]:
             [run.probe_gap_s for run in seen],
         ),
         judge_bounds(
+            data,
             claim,
             "part",
             "Every other PROBE_RTT finds the queue still full of CUBIC's packets.",
@@ -210,6 +216,7 @@ def rtprop(runs: Runs) -> list[Check]:
             [run.inflated_part for run in seen],
         ),
         judge_bounds(
+            data,
             claim,
             "inflated",
             "The RTT is near 60 ms then.",
@@ -217,6 +224,7 @@ def rtprop(runs: Runs) -> list[Check]:
             [_or_never(run.inflated_rtt_ms) for run in seen],
         ),
         judge_bounds(
+            data,
             claim,
             "accurate",
             "The next one yields 25 ms.",
@@ -226,13 +234,13 @@ def rtprop(runs: Runs) -> list[Check]:
     ]
 
 
-def meanwhile(runs: Runs) -> Check:
+def meanwhile(data: Data, runs: Runs) -> Check:
     """The inflated RTprop, of which the text gives no number."""
     found = [_middle(run.estimates_ms[1]) for run in runs if run.sees_bbr]
     return make_note(
         "What the inflated RTprop is: the text gives the RTT.",
         "Median RTprop after probes that find the queue full.",
-        interval(found, 3, " ms"),
+        interval(data, found, 3, " ms"),
     )
 
 
@@ -246,13 +254,14 @@ def _middle(values: Floats) -> float:
     return float(np.median(values)) if len(values) else math.inf
 
 
-def losses(runs: Runs) -> list[Check]:
+def losses(data: Data, runs: Runs) -> list[Check]:
     """The times of loss bursts, and the lack of loss in between."""
     claim = "panaderia/fig9-loss"
     seen = [run for run in runs if run.sees_bbr]
     begins = [bursts(run) for run in runs]
     return [
         judge_bounds(
+            data,
             claim,
             "follows",
             "Bursts of loss come just after an inflated RTprop.",
@@ -262,6 +271,7 @@ def losses(runs: Runs) -> list[Check]:
             [following(run) for run in seen],
         ),
         judge_bounds(
+            data,
             claim,
             "period",
             "They come every 20 s.",
@@ -269,6 +279,7 @@ def losses(runs: Runs) -> list[Check]:
             [float(np.median(np.diff(one))) if len(one) > 1 else math.inf for one in begins],
         ),
         judge_bounds(
+            data,
             claim,
             "quiet",
             "In between there is almost no loss.",

@@ -127,6 +127,7 @@ def _at(data: Data, window: float, value: str) -> list[float]:
 def rate(data: Data) -> Check:
     """The rate with less than a BDP."""
     return judge_bounds(
+        data,
         CLAIM,
         "rate",
         "With less than a BDP in flight the link is underused.",
@@ -144,6 +145,7 @@ def rate(data: Data) -> Check:
 def full(data: Data) -> Check:
     """The rate with more."""
     return judge_bounds(
+        data,
         CLAIM,
         "full",
         "With more the rate stays the link's.",
@@ -155,6 +157,7 @@ def full(data: Data) -> Check:
 def rtt(data: Data) -> Check:
     """The RTT in both."""
     return judge_bounds(
+        data,
         CLAIM,
         "rtt",
         "The RTT is the lowest up to a BDP and then grows with what is in flight.",
@@ -174,6 +177,7 @@ def _best(data: Data) -> float:
 def power(data: Data) -> Check:
     """The point at which rate over RTT is greatest."""
     return judge_bounds(
+        data,
         CLAIM,
         "power",
         "One BDP is optimal: the rate over the RTT is greatest there.",

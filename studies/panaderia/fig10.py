@@ -102,6 +102,7 @@ def takes_all(data: Data) -> Check:
     """BBR's share below 1.5 BDP."""
     means = _of(data, "bbr")
     return judge_bounds(
+        data,
         "panaderia/fig10-small",
         "takes-all",
         "Below 1.5 BDP BBR takes nearly all.",
@@ -113,6 +114,7 @@ def takes_all(data: Data) -> Check:
 def steady(data: Data) -> Check:
     """The quartiles below 1.5 BDP."""
     return judge_bounds(
+        data,
         "panaderia/fig10-small",
         "steady",
         "There it spreads little.",
@@ -137,6 +139,7 @@ def spreads(data: Data) -> Check:
     """The quartiles above 1.5 BDP compared with those below."""
     before, after = per_trial(data, small_spread), per_trial(data, medium_spread)
     return judge_bounds(
+        data,
         "panaderia/fig10-spread",
         "grows",
         "Above 1.5 BDP the spread grows sharply.",
@@ -161,6 +164,7 @@ def fair_points(data: Data, kind: str) -> list[float]:
 def fair_point(data: Data) -> Check:
     """The buffer at which both classes have equal throughput."""
     return judge_bounds(
+        data,
         "panaderia/fig10-fair-point",
         "at",
         "Both classes have the same near 5 BDP.",
@@ -174,6 +178,7 @@ def beyond(data: Data) -> Check:
     """CUBIC's throughput at 8 BDP."""
     bbr, cubic = _of(data, "bbr"), _of(data, "cubic")
     return judge_bounds(
+        data,
         "panaderia/fig10-fair-point",
         "beyond",
         "Beyond it CUBIC gets more and more.",

@@ -52,6 +52,7 @@ def judge(data: Data) -> list[Finding]:
     """Loss is lower in every shallow buffer."""
     shallow = [size for size in sorted(set(data["outcome"]["buffer_bdp"])) if size < 1.5]
     check = judge_bounds(
+        data,
         "panaderia/fig11",
         "less",
         "BBR Shallow loses less in every buffer below 1.5 BDP.",

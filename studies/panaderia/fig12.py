@@ -78,6 +78,7 @@ def fair_point(data: Data, variant: str) -> float:
 def near(data: Data) -> Check:
     """BBR Shallow's fair point."""
     return judge_bounds(
+        data,
         "panaderia/fig12-fair-point",
         "at",
         "BBR Shallow and CUBIC have the same near 3 BDP.",
@@ -91,10 +92,11 @@ def earlier(data: Data) -> Check:
     """The fair points of both kinds of BBR."""
     new, old = (per_trial(data, partial(fair_point, variant=name)) for name in ("shallow", PLAIN))
     return judge_bounds(
+        data,
         "panaderia/fig12-fair-point",
         "earlier",
         "That is a smaller buffer than with BBR as it is.",
         "BBR's fair point, as above, less BBR Shallow's.",
         differences(old, new),
-        f" ({interval(new)} instead of {interval(old)} BDP)",
+        f" ({interval(data, new)} instead of {interval(data, old)} BDP)",
     )

@@ -128,6 +128,7 @@ def fair(data: Data, part: str) -> Check:
     off = ((pl.col("throughput_mbps") * count / rate - 1).abs() * 100).max()
     worst = means.group_by("trial", maintain_order=True).agg(off.alias("off"))["off"].to_list()
     return judge_bounds(
+        data,
         f"panaderia/fig4{part}",
         "fair",
         "Every flow settles at a fair share.",
@@ -152,6 +153,7 @@ def _joint(data: Data, part: str, until_s: float) -> list[list[float]]:
 def together(data: Data, part: str) -> Check:
     """All flows probe at the same time, twice."""
     return judge_share(
+        data,
         f"panaderia/fig4{part}",
         "together",
         "All flows enter PROBE_RTT together near 30 and 40 s.",
@@ -165,6 +167,7 @@ def apart(data: Data, part: str) -> Check:
     """The interval of common probes."""
     gaps = [np.diff(times) for times in _joint(data, part, END_S) if len(times) > 1]
     return judge_bounds(
+        data,
         f"panaderia/fig4{part}",
         "gap",
         "They do so every 10 s.",

@@ -113,6 +113,7 @@ def _figure(data: Data, kind: str) -> pl.DataFrame:
 def standing(data: Data) -> Check:
     """The queue that BBR keeps."""
     return judge_bounds(
+        data,
         "panaderia/fig5-bbr-queue",
         "standing",
         "BBR keeps a standing queue of about 1.1 BDP.",
@@ -124,6 +125,7 @@ def standing(data: Data) -> Check:
 def probing(data: Data) -> Check:
     """BBR's longest queue, apart from single moments."""
     return judge_bounds(
+        data,
         "panaderia/fig5-bbr-queue",
         "probing",
         "It grows to about 1.5 BDP while BBR probes for bandwidth.",
@@ -136,6 +138,7 @@ def everywhere(data: Data) -> Check:
     """BBR's queue over all of Table I in buffers with room."""
     rows = data["standing"].filter(pl.col("set") == "table")
     return judge_bounds(
+        data,
         "panaderia/fig5-bbr-queue",
         "everywhere",
         "Over all of Table I the standing queue is between 1 and 1.5 BDP.",
@@ -180,6 +183,7 @@ def climbs(data: Data) -> Check:
     rows = _figure(data, "cubic")
     part = (rows["queue_max_bdp"] / rows["room_bdp"]).to_list()
     return judge_bounds(
+        data,
         "panaderia/fig5-cubic-queue",
         "climbs",
         "CUBIC's queue climbs until it reaches the limit of 8 BDP.",
@@ -193,6 +197,7 @@ def against_cubic(data: Data) -> Check:
     """BBR's RTT as a part of CUBIC's."""
     bbr, cubic = (_figure(data, kind)["rtt_mean_ms"].to_list() for kind in ("bbr", "cubic"))
     return judge_bounds(
+        data,
         "panaderia/fig5-rtt",
         "of-cubic",
         "BBR's RTT is about a quarter of CUBIC's.",
@@ -204,6 +209,7 @@ def against_cubic(data: Data) -> Check:
 def against_rtprop(data: Data) -> Check:
     """BBR's RTT as a multiple of the path's."""
     return judge_bounds(
+        data,
         "panaderia/fig5-rtt",
         "of-rtprop",
         "It is about twice RTprop.",
@@ -215,6 +221,7 @@ def against_rtprop(data: Data) -> Check:
 def flight(data: Data) -> Check:
     """BBR's data in flight while it probes: a BDP on the path, plus the queue."""
     return judge_bounds(
+        data,
         "panaderia/in-flight",
         "most",
         "In practice BBR has 2.5 BDP in flight.",

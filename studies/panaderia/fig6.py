@@ -64,6 +64,7 @@ def judge(data: Data) -> list[Finding]:
 def average(data: Data) -> Check:
     """The overall loss after the warm-up."""
     return judge_bounds(
+        data,
         "panaderia/fig6",
         "average",
         "The loss averages over 10 %.",
@@ -80,9 +81,10 @@ def varies(data: Data) -> Check:
         .agg(low=pl.col("loss_rate").quantile(0.05), high=pl.col("loss_rate").quantile(0.95))
     )
     percentiles = " to ".join(
-        interval([100 * v for v in spread[end].to_list()], 3) for end in ("low", "high")
+        interval(data, [100 * v for v in spread[end].to_list()], 3) for end in ("low", "high")
     )
     return judge_bounds(
+        data,
         "panaderia/fig6",
         "varies",
         "It varies a lot over time.",

@@ -112,6 +112,7 @@ def _losses(data: Data, room: float) -> list[float]:
 def at(data: Data, check: str, room: float) -> Check:
     """The loss at one size of the buffer."""
     return judge_bounds(
+        data,
         "panaderia/fig7",
         check,
         f"The loss is about {NAMED[room]:g} % at {room:g} BDP.",
@@ -130,6 +131,7 @@ def linear(data: Data) -> Iterator[Check]:
         return
     off = {room: per_trial(data, partial(_off_line, rooms=rooms, room=room)) for room in rooms}
     yield judge_bounds(
+        data,
         "panaderia/fig7",
         "linear",
         "It falls linearly in between.",
@@ -150,6 +152,7 @@ def none(data: Data) -> Check:
     """The loss of the larger buffers."""
     rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") >= SHALLOW))
     return judge_bounds(
+        data,
         "panaderia/fig7",
         "none",
         "From 1.5 BDP on there is next to no loss.",
@@ -168,6 +171,7 @@ def in_spite(data: Data) -> Check:
     """The loss in spite of which the link is used."""
     rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") < 1))
     return judge_bounds(
+        data,
         "panaderia/shallow-throughput",
         "in-spite",
         "There is a loss in spite of which it does.",
@@ -180,6 +184,7 @@ def busy(data: Data) -> Check:
     """The utilisation in spite of the loss."""
     rows = data["loss"].filter((pl.col("timers") == "late") & (pl.col("buffer_bdp") < SHALLOW))
     return judge_bounds(
+        data,
         "panaderia/shallow-throughput",
         "busy",
         "BBR's throughput stays high in spite of the loss.",

@@ -84,7 +84,7 @@ def judge(data: Data) -> list[Finding]:
     checks = [always(data), everywhere(data), lossy(data)]
     explained = [checks[0].statement, checks[2].statement]
     shares = _figure(data["throughput"]).group_by("trial").agg(pl.col("percent").max())
-    notes = [testbed.axis_ends(AXIS_END, shares["percent"].to_list())]
+    notes = [testbed.axis_ends(data, AXIS_END, shares["percent"].to_list())]
     return [Finding("panaderia/fig8", checks, more(data), notes, explained)]
 
 
@@ -103,6 +103,7 @@ def always(data: Data, count: int = 4) -> Check:
     wide = wide.with_columns(below=pl.col("cubic") < 0.5 * pl.col("bbr"))
     part = wide.group_by("trial", maintain_order=True).agg(pl.col("below").mean() * 100)
     return judge_bounds(
+        data,
         "panaderia/fig8",
         "always",
         "CUBIC is far below BBR all the time.",
@@ -117,6 +118,7 @@ def everywhere(data: Data) -> Check:
     rows = _wide(data).group_by("flows", "rate_mbps", "trial", maintain_order=True).agg(cubic=share)
     cells = rows.group_by("flows", "rate_mbps", maintain_order=True)
     return judge_bounds(
+        data,
         "panaderia/fig8",
         "everywhere",
         "Other rates and numbers of flows show the same.",
@@ -128,6 +130,7 @@ def everywhere(data: Data) -> Check:
 def lossy(data: Data, count: int = 4) -> Check:
     """The loss at the bottleneck."""
     return judge_bounds(
+        data,
         "panaderia/fig8",
         "lossy",
         "The loss averages about 10 %.",

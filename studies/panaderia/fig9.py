@@ -93,7 +93,9 @@ def beyond_the_axis(data: Data) -> Check:
         run_frames.throughput(_run(data, number)).group_by("class").agg(pl.col("percent").max())
         for number in sorted(data["scenario"]["trial"].to_list())
     ]
-    return testbed.axis_ends(AXIS_END, [float(frames.column(r, "percent").max()) for r in rates])
+    return testbed.axis_ends(
+        data, AXIS_END, [float(frames.column(r, "percent").max()) for r in rates]
+    )
 
 
 def evidence(data: Data) -> list[cycle.Evidence]:
@@ -106,7 +108,9 @@ def judge(data: Data) -> list[Finding]:
     """The cycle, the RTprop behind it, the bursts of loss."""
     runs = evidence(data)
     return [
-        Finding("panaderia/fig9-cycle", cycle.turns(runs), notes=[beyond_the_axis(data)]),
-        Finding("panaderia/fig9-rtprop", cycle.rtprop(runs), notes=[cycle.meanwhile(runs)]),
-        Finding("panaderia/fig9-loss", cycle.losses(runs)),
+        Finding("panaderia/fig9-cycle", cycle.turns(data, runs), notes=[beyond_the_axis(data)]),
+        Finding(
+            "panaderia/fig9-rtprop", cycle.rtprop(data, runs), notes=[cycle.meanwhile(data, runs)]
+        ),
+        Finding("panaderia/fig9-loss", cycle.losses(data, runs)),
     ]

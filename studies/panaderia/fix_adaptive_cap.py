@@ -64,6 +64,7 @@ def judge(data: Data) -> list[Finding]:
     """Loss is lower, the share larger."""
     claim = "panaderia/fix-adaptive-cap"
     loss = judge_bounds(
+        data,
         claim,
         "loss",
         "It loses less than BBR in shallow buffers.",
@@ -72,6 +73,7 @@ def judge(data: Data) -> list[Finding]:
         proposals.as_measured(data, "loss", " %", "adaptive", ALONE, SHALLOW),
     )
     share = judge_bounds(
+        data,
         claim,
         "share",
         "In deep buffers it gets a larger share beside CUBIC.",

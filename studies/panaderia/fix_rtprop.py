@@ -117,6 +117,7 @@ def judge(data: Data) -> list[Finding]:
 def cycle(data: Data) -> Check:
     """How much of the time RTprop is inflated."""
     return judge_bounds(
+        data,
         CLAIM,
         "inflated",
         "Beside CUBIC RTprop is no longer inflated, which drives the 20 s cycle.",
@@ -135,7 +136,7 @@ def _against_plain(data: Data, value: Callable[[Data, str], list[float]]) -> dic
 
 def _words(data: Data, value: Callable[[Data, str], list[float]], unit: str = "") -> str:
     """The measurements of each proposal."""
-    told = (f"{VARIANTS[n].label} {interval(value(data, n), 3, unit)}" for n in VARIANTS)
+    told = (f"{VARIANTS[n].label} {interval(data, value(data, n), 3, unit)}" for n in VARIANTS)
     return f" ({', '.join(told)})"
 
 
@@ -149,6 +150,7 @@ def _inflated_part(data: Data, variant: str) -> list[float]:
 def bursts(data: Data) -> Check:
     """Windows with a burst of loss."""
     return judge_bounds(
+        data,
         CLAIM,
         "bursts",
         "There are no bursts of loss.",
@@ -176,6 +178,7 @@ def _last_rtprop(data: Data, variant: str) -> list[float]:
 def finds(data: Data) -> Check:
     """RTprop after the path became longer."""
     return judge_bounds(
+        data,
         CLAIM,
         "finds",
         "A route that became longer is found by the second variant.",

@@ -111,7 +111,7 @@ def _describe(data: Data, value: str, unit: str, mixes: tuple[str, ...]) -> str:
     descriptions = []
     for network, words in NETWORKS.items():
         each = (
-            (label, interval(data.values(value, network=network, mix=label), 3, unit))
+            (label, interval(data, data.values(value, network=network, mix=label), 3, unit))
             for label in mixes
         )
         descriptions.append(f"{words}: {', '.join(f'{found} ({label})' for label, found in each)}")

@@ -87,6 +87,7 @@ def grows(data: Data) -> Check:
 
     rates = data["spread"]["rate_mbps"].unique().sort().to_list()
     return judge_bounds(
+        data,
         CLAIM,
         "grows",
         "Above 1.5 BDP the spread of the throughput grows, over the full range of Table I.",

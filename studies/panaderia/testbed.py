@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from narrows.reproduce import run_frames
 from narrows.reproduce.conditions import dumbbell, mix
-from narrows.reproduce.exhibit import Case, Scope
+from narrows.reproduce.exhibit import Case, Data, Scope
 from narrows.reproduce.judging import interval, make_note
 
 if TYPE_CHECKING:
@@ -123,16 +123,16 @@ def loss_rate(trial: StoredTrial) -> pl.DataFrame:
     return run_frames.summary(trial).select((pl.col("loss_rate") * 100).alias("percent"))
 
 
-def axis_ends(axis: float, most: list[float]) -> Check:
+def axis_ends(data: Data, axis: float, most: list[float]) -> Check:
     """Notes why the paper's axis ends where it does; `most` is the most that a class gets.
 
     Both figures have two flows of each kind.
     """
-    mean = interval([one / 2 for one in most], 3, " %")
+    mean = interval(data, [one / 2 for one in most], 3, " %")
     return make_note(
         f"The paper's axis ends at {axis:g} % of the rate, and its Figure 10 has nearly 100 % for "
         "the flows of BBR together in the same path. So Figures 8 and 9a show the mean of a kind's "
         "flows, of which two can't have more than 50 % each, or other runs.",
         "The highest throughput of a kind's flows in windows of 500 ms.",
-        f"{interval(most, 3, ' %')} together, {mean} on the mean of the two",
+        f"{interval(data, most, 3, ' %')} together, {mean} on the mean of the two",
     )

@@ -190,39 +190,39 @@ def test_undecided_says_how_many_more_trials_would_decide():
     assert decide([1.5, 1.49, 1.51], 0.5, 1.5).more is None
 
 
+DATA = Data({}, Scope("linux-6.12"))
 RULE = Rule("x", "y", 5.0, 6.0, " %", "5.5 %", 5.5, "It says 5.5 %.", (RuleChange(*"abcd"),))
 
 
 def test_a_check_says_its_limits_their_basis_their_history_and_the_deviation(monkeypatch):
     monkeypatch.setattr(judging, "rule", lambda *_: RULE)
-    made = judging.judge_bounds("x", "y", "It holds.", "How.", [7.1, 7.2, 7.15], " (more)")
+    made = judging.judge_bounds(DATA, "x", "y", "It holds.", "How.", [7.1, 7.2, 7.15], " (more)")
     assert made.passed is False
     assert made.measured == "7.15 ± 0.29 % (+30 %) (more)"
     for words in ("5 to 6 %", "It says 5.5 %.", "Changed a", "it was: b"):
         assert words in made.rule
     wide = judging.judge_bounds(
-        "x", "y", "It holds.", "How.", {"one": [5.5] * 3, "two": [4, 5.5, 6.9]}
+        DATA, "x", "y", "It holds.", "How.", {"one": [5.5] * 3, "two": [4, 5.5, 6.9]}
     )
     assert wide.passed is None
     assert re.search(r"two: .*; \d+ more trials would decide it$", wide.measured)
-    few = judging.judge_bounds("x", "y", "It holds.", "How.", {"one": [5.5, 5.5], "two": []})
+    few = judging.judge_bounds(DATA, "x", "y", "It holds.", "How.", {"one": [5.5, 5.5], "two": []})
     assert few.measured == "one: 5.5 ± 0 % (+0 %); two: nothing; 1 more trial would decide it"
-    assert judging.judge_bounds("x", "y", "It holds.", "How.", []).measured == "nothing"
+    assert judging.judge_bounds(DATA, "x", "y", "It holds.", "How.", []).measured == "nothing"
 
 
 def test_trials_that_are_the_same_run_are_one_observation(monkeypatch):
     monkeypatch.setattr(judging, "rule", lambda *_: RULE)
     cells = {"same": [5.5, 5.5, 5.5 + 1e-9], "others": [5.5, 5.51, 5.49]}
-    assert judging.judge_bounds("x", "y", "It holds.", "How.", cells).passed is True
-    with judging.same_runs(True):
-        made = judging.judge_bounds("x", "y", "It holds.", "How.", cells)
-        apart = judging.judge_bounds("x", "y", "It holds.", "How.", [7.14, 7.16, 7.15])
+    assert judging.judge_bounds(DATA, "x", "y", "It holds.", "How.", cells).passed is True
+    repeated = replace(DATA, same_runs=True)
+    made = judging.judge_bounds(repeated, "x", "y", "It holds.", "How.", cells)
+    apart = judging.judge_bounds(repeated, "x", "y", "It holds.", "How.", [7.14, 7.16, 7.15])
     assert made.passed is None
     assert made.measured.startswith("same: 5.5 % on one path (+0 %); others: 5.5 ± 0.057 %")
     assert made.measured.endswith("; only trials on other paths would decide it")
     assert "Equal values count as one trial" in made.rule
     assert apart.passed is False
-    assert judging.judge_bounds("x", "y", "It holds.", "How.", cells).passed is True
 
 
 def test_the_interval_of_a_share_is_exact():
@@ -235,17 +235,17 @@ def test_the_interval_of_a_share_is_exact():
 def test_equal_answers_of_few_trials_decide_no_share(monkeypatch):
     usual = replace(RULE, low=50.0, high=math.inf, stated=None)
     monkeypatch.setattr(judging, "rule", lambda *_: usual)
-    few = judging.judge_share("x", "y", "It happens.", "How.", [True] * 5)
+    few = judging.judge_share(DATA, "x", "y", "It happens.", "How.", [True] * 5)
     assert few.passed is None
     assert few.measured == "5 of 5 trials (35 to 100 %); 3 more trials would decide it"
-    assert judging.judge_share("x", "y", "It happens.", "How.", [True] * 8).passed is True
-    assert judging.judge_share("x", "y", "It happens.", "How.", [False] * 8).passed is False
-    split = judging.judge_share("x", "y", "It happens.", "How.", [True, False] * 4)
+    assert judging.judge_share(DATA, "x", "y", "It happens.", "How.", [True] * 8).passed is True
+    assert judging.judge_share(DATA, "x", "y", "It happens.", "How.", [False] * 8).passed is False
+    split = judging.judge_share(DATA, "x", "y", "It happens.", "How.", [True, False] * 4)
     assert split.measured.endswith("; more trials wouldn't decide it")
-    with judging.same_runs(True):
-        alike = judging.judge_share("x", "y", "It happens.", "How.", [True] * 8)
+    repeated = replace(DATA, same_runs=True)
+    alike = judging.judge_share(repeated, "x", "y", "It happens.", "How.", [True] * 8)
     assert alike.passed is None
-    assert judging.judge_share("x", "y", "It happens.", "How.", []).measured == "nothing"
+    assert judging.judge_share(DATA, "x", "y", "It happens.", "How.", []).measured == "nothing"
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_a_finding_says_to_how_many_trials_it_was_limited():
 def test_of_many_conditions_the_range_and_those_outside_are_reported(monkeypatch):
     monkeypatch.setattr(judging, "rule", lambda *_: RULE)
     cells = {f"cell {n}": [5.5, 5.5, 5.5] for n in range(9)} | {"odd": [9.0, 9.0, 9.0]}
-    made = judging.judge_bounds("x", "y", "It holds.", "How.", cells)
+    made = judging.judge_bounds(DATA, "x", "y", "It holds.", "How.", cells)
     assert made.passed is False
     assert made.measured.startswith("5.5 to 9 % in 10 conditions, 1 of them not within: odd: 9")
 

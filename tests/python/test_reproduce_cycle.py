@@ -12,6 +12,7 @@ import synthetic_run
 
 from narrows.figures.model import Figure, Line, Panel
 from narrows.reproduce import measure
+from narrows.reproduce.exhibit import Data, Scope
 from narrows.reproduce.study_code import load
 
 cycle = load("panaderia", "cycle.py")
@@ -37,10 +38,13 @@ def trial(change=None, rtprop=None, rtt=NEAR_60_MS, **how):
     return SimpleNamespace(tables=tables, scenario=scenario, info=SimpleNamespace(end_s=DURATION_S))
 
 
+DATA = Data({}, Scope("linux-4.17"))
+
+
 def checks(made_up):
     """The checks of three runs that are alike."""
     runs = [cycle.Evidence(made_up)] * 3
-    return [*cycle.turns(runs), *cycle.rtprop(runs), *cycle.losses(runs)]
+    return [*cycle.turns(DATA, runs), *cycle.rtprop(DATA, runs), *cycle.losses(DATA, runs)]
 
 
 NAMES = ("period", "swing", "sides", "probing", "part", "inflated", "accurate", "follows",
@@ -99,7 +103,7 @@ def test_how_high_the_inflated_rtprop_is_decides_nothing():
     lower = pl.when(pl.col("value") > 30).then(45.0).otherwise(pl.col("value"))
     made_up = trial(rtprop=lower)
     assert failed_checks(made_up) == set()
-    assert cycle.meanwhile([cycle.Evidence(made_up)] * 3).measured == "45 ± 0 ms"
+    assert cycle.meanwhile(DATA, [cycle.Evidence(made_up)] * 3).measured == "45 ± 0 ms"
 
 
 def test_a_run_without_loss_has_no_bursts():

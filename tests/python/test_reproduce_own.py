@@ -393,7 +393,7 @@ def draw(data):
 
 def judge(data):
     values = data.values("reno.goodput_mbps")
-    check = judge_bounds("coded/fills", "goodput", "It fills.", "Goodput.", values)
+    check = judge_bounds(data, "coded/fills", "goodput", "It fills.", "Goodput.", values)
     return [Finding("coded/fills", [check])]
 """
 TESTBED = """

@@ -93,8 +93,8 @@ def test_a_condition_has_at_most_so_many_trials(item):
 
 
 def test_the_level_of_a_look_leaves_the_whole_at_99_percent():
-    with judging.one_of_looks(5):
-        assert judging.interval([1.0, 2.0, 3.0]).endswith("± 13")  # 22.33 / sqrt(3)
+    data = Data({}, Scope("linux-6.12"), settle.confidence_of_a_look(5))
+    assert judging.interval(data, [1.0, 2.0, 3.0]).endswith("± 13")  # 22.33 / sqrt(3)
     assert student(2, 0.998) == pytest.approx(22.327, rel=1e-3)
     assert student(9, 0.99) == pytest.approx(3.2498, rel=1e-4)
 
@@ -103,7 +103,7 @@ def test_the_level_of_a_look_leaves_the_whole_at_99_percent():
 def test_all_looks_together_err_in_one_of_a_hundred_repetitions(shift):
     """The true mean lies `shift` standard deviations outside the limits."""
     random, wrong, repetitions = np.random.default_rng(38), 0, 1500
-    level = 1 - (1 - judging.CONFIDENCE) / LOOKS[False]
+    level = settle.confidence_of_a_look(LOOKS[False])
     for _ in range(repetitions):
         values = (random.standard_normal(48) - shift).tolist()
         looks = (decide(values[: 3 * 2**k], 0.0, np.inf, level).passed for k in range(5))

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 PROFILE = "linux-6.12"
 """The kernel of a document that names none."""
+CONFIDENCE = 0.99
+"""A decided check is right in this share of all repetitions."""
 
 Key: TypeAlias = Mapping[str, str | int | float]
 
@@ -61,10 +63,17 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """All measurements: frames by name, with the columns of `key` and `trial`."""
+    """All measurements: frames by name, with the columns of `key` and `trial`.
+
+    A check of them is decided at `confidence`. `same_runs` says that all trials of some condition
+    were the same run, as in virtual time, where hosts draw no random numbers. Their interval has no
+    width and says nothing about other paths: they are one observation.
+    """
 
     frames: Frames
     scope: Scope
+    confidence: float = CONFIDENCE
+    same_runs: bool = False
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.frames[name]

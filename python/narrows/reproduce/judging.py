@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import polars as pl
@@ -24,47 +23,16 @@ MOST_TOLD = 6
 """With more conditions, only those outside the limits are listed."""
 SAME = 1e-6
 """Values with a smaller relative difference count as the same."""
-CONFIDENCE = 0.99
-"""A decided check is right in this share of all repetitions."""
 EQUAL = "Equal values count as one trial, as all trials of a condition were the same run here."
-_same_runs: ContextVar[bool] = ContextVar("same_runs", default=False)
-_level: ContextVar[float] = ContextVar("level", default=CONFIDENCE)
 
 
-@contextmanager
-def one_of_looks(looks: int) -> Iterator[None]:
-    """Sets the confidence of each look, where trials are added until a check is decided.
-
-    Each of the `looks` at the growing data gets an equal share of the errors that `CONFIDENCE`
-    allows (Bonferroni), so that all of them together keep it.
-    """
-    token = _level.set(1 - (1 - CONFIDENCE) / looks)
-    try:
-        yield
-    finally:
-        _level.reset(token)
-
-
-def interval(values: Sequence[float], digits: int = 3, unit: str = "") -> str:
+def interval(data: Data, values: Sequence[float], digits: int = 3, unit: str = "") -> str:
     """Returns the mean and half of the interval that decides, such as "10.3 ± 0.2 %"."""
-    return intervals.interval(values, digits, unit, _level.get())
-
-
-@contextmanager
-def same_runs(some: bool) -> Iterator[None]:
-    """Notes whether all trials of `some` condition being judged were the same run.
-
-    Where hosts draw no random numbers, as in virtual time, trials repeat one run. Their interval
-    has no width and says nothing about other paths: they are one observation.
-    """
-    token = _same_runs.set(some)
-    try:
-        yield
-    finally:
-        _same_runs.reset(token)
+    return intervals.interval(values, digits, unit, data.confidence)
 
 
 def judge_bounds(
+    data: Data,
     claim: str,
     check: str,
     statement: str,
@@ -78,30 +46,32 @@ def judge_bounds(
     """
     held_to = rule(claim, check)
     every = samples if isinstance(samples, Mapping) else {"": samples}
-    named = {name: _observations(values) for name, values in every.items()}
-    level = _level.get()
-    decisions = [decide(values, held_to.low, held_to.high, level) for values in named.values()]
+    named = {name: _observations(data, values) for name, values in every.items()}
+    low, high = held_to.low, held_to.high
+    decisions = [decide(values, low, high, data.confidence) for values in named.values()]
     shown = dict(zip(named, decisions, strict=True))
-    told = _all_measured_text(held_to, named, shown)
+    told = _all_measured_text(data, held_to, named, shown)
     return Check(
         statement,
-        _rule_text(how, held_to),
+        _rule_text(data, how, held_to),
         held_to.says,
-        f"{told or 'nothing'}{more}{_expected_text(named, shown)}",
+        f"{told or 'nothing'}{more}{_expected_text(data, named, shown)}",
         combine(decision.passed for decision in decisions),
-        {name: _number(values) for name, values in named.items()},
+        {name: _number(data, values) for name, values in named.items()},
         held_to.stated,
     )
 
 
-def judge_share(claim: str, check: str, statement: str, how: str, met: Sequence[bool]) -> Check:
+def judge_share(
+    data: Data, claim: str, check: str, statement: str, how: str, met: Sequence[bool]
+) -> Check:
     """Judges in how many trials something happens, by a rule in % of the trials.
 
     The interval is exact (Clopper and Pearson), since equal answers leave a mean without spread.
     """
     held_to = rule(claim, check)
-    known = _observations([float(one) for one in met])
-    level, count = _level.get(), round(sum(known))
+    known = _observations(data, [float(one) for one in met])
+    level, count = data.confidence, round(sum(known))
     decision = decide_share(count, len(known), held_to.low / 100, held_to.high / 100, level)
     told = "nothing"
     if known:
@@ -109,56 +79,63 @@ def judge_share(claim: str, check: str, statement: str, how: str, met: Sequence[
         told = f"{count} of {len(known)} trials ({100 * low:.0f} to {100 * high:.0f} %)"
     return Check(
         statement,
-        _rule_text(how, held_to),
+        _rule_text(data, how, held_to),
         held_to.says,
-        f"{told}{_expected_text({'': known}, {'': decision})}",
+        f"{told}{_expected_text(data, {'': known}, {'': decision})}",
         decision.passed,
         {"": (100 * count / len(known) if known else None, None)},
         held_to.stated,
     )
 
 
-def _rule_text(how: str, held_to: Rule) -> str:
+def _rule_text(data: Data, how: str, held_to: Rule) -> str:
     """How a check is measured, when it is met, and how equal values count."""
-    return f"{how} {held_to.words}{f' {EQUAL}' if _same_runs.get() else ''}"
+    return f"{how} {held_to.words}{f' {EQUAL}' if data.same_runs else ''}"
 
 
-def _number(values: Samples) -> tuple[float | None, float | None]:
+def _number(data: Data, values: Samples) -> tuple[float | None, float | None]:
     """Returns the mean of the known values and half of its interval; None where there is none."""
     known = [float(value) for value in values if math.isfinite(value)]
-    reach = half_width(known, _level.get())
+    reach = half_width(known, data.confidence)
     return (mean(known) if known else None, reach if math.isfinite(reach) else None)
 
 
-def _observations(values: Samples) -> Samples:
+def _observations(data: Data, values: Samples) -> Samples:
     """Returns the values; only one if all are equal and trials were the same run."""
-    if not _same_runs.get() or len(values) < 2:
+    if not data.same_runs or len(values) < 2:
         return values
     first = values[0]
     return values[:1] if all(math.isclose(v, first, rel_tol=SAME) for v in values) else values
 
 
 def _all_measured_text(
-    held_to: Rule, named: Mapping[str, Samples], decisions: Mapping[str, Decision]
+    data: Data,
+    held_to: Rule,
+    named: Mapping[str, Samples],
+    decisions: Mapping[str, Decision],
 ) -> str:
     """Returns every measurement in words; for many, their range and those outside the limits."""
     if len(named) <= MOST_TOLD:
-        return "; ".join(_measured_text(held_to, name, values) for name, values in named.items())
+        return "; ".join(
+            _measured_text(data, held_to, name, values) for name, values in named.items()
+        )
     means = sorted(mean(values) for values in named.values() if len(values))
     rest = [name for name, decision in decisions.items() if not decision.passed]
     words = f"{means[0]:.3g} to {means[-1]:.3g}{held_to.unit} in {len(named)} conditions"
     if not rest:
         return words
-    listed = "; ".join(_measured_text(held_to, name, named[name]) for name in rest[:MOST_TOLD])
+    listed = "; ".join(
+        _measured_text(data, held_to, name, named[name]) for name in rest[:MOST_TOLD]
+    )
     return f"{words}, {len(rest)} of them not within: {listed}"
 
 
-def _measured_text(held_to: Rule, name: str, values: Samples) -> str:
+def _measured_text(data: Data, held_to: Rule, name: str, values: Samples) -> str:
     if len(values) and all(math.isinf(v) for v in values):
         words = "never"
     else:
-        words = interval(values, 3, held_to.unit)
-    if _same_runs.get() and len(values) == 1:
+        words = interval(data, values, 3, held_to.unit)
+    if data.same_runs and len(values) == 1:
         words += " on one path"
     known = [v for v in values if math.isfinite(v)]
     if held_to.stated and known:
@@ -166,13 +143,15 @@ def _measured_text(held_to: Rule, name: str, values: Samples) -> str:
     return f"{name}: {words}" if name else words
 
 
-def _expected_text(named: Mapping[str, Samples], decisions: Mapping[str, Decision]) -> str:
+def _expected_text(
+    data: Data, named: Mapping[str, Samples], decisions: Mapping[str, Decision]
+) -> str:
     """Says how many more trials would decide the undecided checks with measurements."""
     measured = [decisions[name] for name, values in named.items() if len(values)]
     open_ = [decision.more for decision in measured if decision.passed is None]
     if not open_:
         return ""
-    if any(_same_runs.get() and len(values) == 1 for values in named.values()):
+    if data.same_runs and any(len(values) == 1 for values in named.values()):
         return "; only trials on other paths would decide it"
     known = [more for more in open_ if more is not None]
     if len(known) < len(open_):
@@ -195,7 +174,7 @@ def per_trial(data: Data, value: Callable[[Data], T], by: str = "trial") -> list
 def rows_where(data: Data, column: str, wanted: object) -> Data:
     """Returns the rows of every frame with one value of a column."""
     frames = {name: rows.filter(pl.col(column) == wanted) for name, rows in data.frames.items()}
-    return Data(frames, data.scope)
+    return replace(data, frames=frames)
 
 
 def ratios(over: Samples, under: Samples) -> list[float]:

@@ -11,9 +11,9 @@ from narrows.errors import InputError, Problem, SpecError
 from narrows.execute import BatchOutcome, Watcher
 from narrows.reproduce import ledger
 from narrows.reproduce.catalogue import select
-from narrows.reproduce.exhibit import Data, Exhibit, Finding, Picture, Scope
+from narrows.reproduce.exhibit import CONFIDENCE, Data, Exhibit, Finding, Picture, Scope
 from narrows.reproduce.gather import Work, work
-from narrows.reproduce.judging import CONFIDENCE, version
+from narrows.reproduce.judging import version
 from narrows.reproduce.paths import on_varied_paths, with_at_most
 from narrows.reproduce.records import OUT as OUT
 from narrows.reproduce.settle import LOOKS, SettledFigure, settle

@@ -15,7 +15,7 @@ from narrows.compare.vary import vary
 from narrows.plan import trial_of
 from narrows.reproduce.exhibit import Data, Finding, Key
 from narrows.reproduce.gather import FigureCondition, Work
-from narrows.reproduce.judging import SAME, same_runs
+from narrows.reproduce.judging import SAME
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,8 +83,8 @@ def condition_on_varied_paths(condition: FigureCondition) -> FigureCondition:
 
 def judge_figure(item: Work, data: Data) -> tuple[Finding, ...]:
     """Returns the findings of a figure; trials that are the same run count as one."""
-    with same_runs(bool(repeated_conditions(item, data))):
-        return tuple(item.exhibit.method().judge(data))
+    same_runs = bool(repeated_conditions(item, data))
+    return tuple(item.exhibit.method().judge(replace(data, same_runs=same_runs)))
 
 
 def repeated_conditions(item: Work, data: Data) -> list[Key]:

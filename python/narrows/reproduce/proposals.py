@@ -142,7 +142,8 @@ def as_measured(
     for buffer in buffers:
         new, old = _pair(data, value, variant, mix, buffer)
         words.append(
-            f"{interval(new, 3, unit)} instead of {interval(old, 3, unit)}, {buffer:g} BDP"
+            f"{interval(data, new, 3, unit)} instead of {interval(data, old, 3, unit)}, "
+            f"{buffer:g} BDP"
         )
     return f" ({'; '.join(words)})"
 

@@ -1,6 +1,6 @@
 """Judges figures, adding trials until their checks are decided or a limit is reached.
 
-Each look at the growing data uses its share of the allowed errors (`judging.one_of_looks`). A check
+Each look at the growing data uses its share of the allowed errors (`confidence_of_a_look`). A check
 that the last look leaves open is undecided. In the simulator a condition whose trials are all the
 same run gets its further trials on their own paths, because more of the same would decide nothing
 (docs/decisions/025-equal-runs-are-one-trial.md).
@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.execute import BatchOutcome, Watcher
-from narrows.reproduce.exhibit import Data, Finding
+from narrows.reproduce.exhibit import CONFIDENCE, Data, Finding
 from narrows.reproduce.gather import Work, gather, measurements
-from narrows.reproduce.judging import one_of_looks
 from narrows.reproduce.paths import judge_figure, on_varied_paths, repeated_conditions, with_factor
 
 if TYPE_CHECKING:
@@ -84,9 +83,17 @@ def settle(
 
 
 def _judge(item: Work, out: Path, looks: int) -> SettledFigure:
-    data = measurements(item, out)
-    with one_of_looks(looks):
-        return SettledFigure(item, data, judge_figure(item, data))
+    data = replace(measurements(item, out), confidence=confidence_of_a_look(looks))
+    return SettledFigure(item, data, judge_figure(item, data))
+
+
+def confidence_of_a_look(looks: int) -> float:
+    """Returns the confidence of each look, where trials are added until a check is decided.
+
+    Each of the `looks` at the growing data gets an equal share of the errors that `CONFIDENCE`
+    allows (Bonferroni), so that all of them together keep it.
+    """
+    return 1 - (1 - CONFIDENCE) / looks
 
 
 def _same(outcome: SettledFigure) -> frozenset[int]:

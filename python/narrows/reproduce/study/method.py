@@ -94,7 +94,7 @@ class StudyMethod:
 
     def _row(self, cell: Labels, data: Data) -> list[str]:
         values = (_values(data, name, cell) for name in self.table["measures"])
-        return [*map(str, cell.values()), *(interval(each) for each in values)]
+        return [*map(str, cell.values()), *(interval(data, each) for each in values)]
 
     def draw(self, data: Data) -> list[Picture]:
         """Returns a panel for each figure."""
@@ -129,12 +129,14 @@ class StudyMethod:
             return None
         how = check.get("how") or self._label(check["measure"])
         samples = found[""] if list(found) == [""] else found
-        return judge_bounds(claim, check["name"], check["statement"], how, samples)
+        return judge_bounds(data, claim, check["name"], check["statement"], how, samples)
 
     def _note(self, note: Table, data: Data) -> Check:
         unit = "" if "ratio" in note else self.table["measures"][note["measure"]].get("unit", "")
         told = [
-            f"{name}: {interval(values, 3, unit)}" if name else interval(values, 3, unit)
+            f"{name}: {interval(data, values, 3, unit)}"
+            if name
+            else interval(data, values, 3, unit)
             for name, values in self.samples(note, data).items()
         ]
         return make_note(note["statement"], self._label(note["measure"]), "; ".join(told))
