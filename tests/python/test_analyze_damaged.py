@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from waiting import HANG_S
 
 from narrows.analyze import analyze
 from narrows.analyze.run import read_captures
@@ -92,3 +95,12 @@ def test_damaged_captures_give_results_or_messages(tmp_path: Path) -> None:
             error.add_note(f"case {case}")
             raise
     assert 0 < results < 300
+
+
+def test_a_missing_file_is_told_in_one_line(tmp_path: Path) -> None:
+    """In a process of its own, which ends while it still loads the libraries for the results."""
+    command = [sys.executable, "-m", "narrows", "analyze", str(tmp_path / "none.pcap")]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert told.returncode == 2
+    assert len(told.stderr.splitlines()) == 1, told.stderr
+    assert "found no such file" in told.stderr

@@ -76,7 +76,10 @@ def describe(
     """Like `analyze`, but describes captures that hold UDP or pings alone, too."""
     loading = Thread(target=import_module, args=("narrows.analyze.run",))
     loading.start()  # meanwhile, on another processor, the captures are read
-    read = read_files(files, packets, watcher)
+    try:
+        read = read_files(files, packets, watcher)
+    finally:
+        loading.join()  # a program that ends during an import prints a traceback
     if not read.findings["flows"] and has_datagrams(read.findings):
         return Datagrams(read.findings)
     from narrows.analyze.run import understand, write
