@@ -33,10 +33,11 @@ _BLOCKS = {
 class Kind:
     """How a kind of field is written in each language; `{}` is the field in `narrows_cc`.
 
-    `layout` and `convert` are for a file of Rust, `python` and `value` for Python, `number` for
-    JavaScript, `stub` the type in Python, `unit` that of the number.
+    `inside` is its type there. `layout` and `convert` are for a file of Rust, `python` and `value`
+    for Python, `number` for JavaScript, `stub` the type in Python, `unit` that of the number.
     """
 
+    inside: str
     layout: str
     convert: str
     python: str
@@ -48,9 +49,10 @@ class Kind:
 
 KINDS = {
     "time": Kind(
-        "u64", "{}.as_nanos()", "f64", "{}.as_secs_f64()", "{}.as_secs_f64()", "float", "s"
+        "Time", "u64", "{}.as_nanos()", "f64", "{}.as_secs_f64()", "{}.as_secs_f64()", "float", "s"
     ),
     "time?": Kind(
+        "Option<Time>",
         "Maybe<u64>",
         "{}.map(Time::as_nanos).into()",
         "Option<f64>",
@@ -60,6 +62,7 @@ KINDS = {
         "s",
     ),
     "duration?": Kind(
+        "Option<Duration>",
         "Maybe<u64>",
         "{}.map(Duration::as_nanos).into()",
         "Option<f64>",
@@ -69,6 +72,7 @@ KINDS = {
         "s",
     ),
     "measured": Kind(
+        "Duration",
         "Maybe<u64>",
         "drop_placeholder({}).map(Duration::as_nanos).into()",
         "Option<f64>",
@@ -77,9 +81,10 @@ KINDS = {
         "float | None",
         "s",
     ),
-    "u32": Kind("u32", "{}", "u32", "{}", "{}.into()", "int"),
-    "u64": Kind("u64", "{}", "u64", "{}", "{} as f64", "int"),
+    "u32": Kind("u32", "u32", "{}", "u32", "{}", "{}.into()", "int"),
+    "u64": Kind("u64", "u64", "{}", "u64", "{}", "{} as f64", "int"),
     "u32?": Kind(
+        "Option<u32>",
         "Maybe<u32>",
         "{}.into()",
         "Option<u32>",
@@ -87,10 +92,19 @@ KINDS = {
         "{}.map_or(f64::NAN, f64::from)",
         "int | None",
     ),
-    "flag": Kind("bool", "{}", "bool", "{}", "flag({})", "bool", ""),
-    "round": Kind("bool", "round_start", "bool", "round_start", "flag(round_start)", "bool", ""),
+    "flag": Kind("bool", "bool", "{}", "bool", "{}", "flag({})", "bool", ""),
+    "round": Kind(
+        "", "bool", "round_start", "bool", "round_start", "flag(round_start)", "bool", ""
+    ),
     "state": Kind(
-        "RecoveryState", "state({})", "&'static str", "{}.name()", "f64::from({} as u8)", "str", ""
+        "RecoveryState",
+        "RecoveryState",
+        "state({})",
+        "&'static str",
+        "{}.name()",
+        "f64::from({} as u8)",
+        "str",
+        "",
     ),
 }
 """The kinds whose field is one value everywhere."""
@@ -213,6 +227,15 @@ LAYOUTS = {
     "congestion": ("Congestion", "congestion({})"),
 }
 """Their types in a file of Rust."""
+INSIDE = {
+    "rate": "Option<RateSample>",
+    "at_send": "AtSend",
+    "congestion": "Congestion",
+    "progress": "Progress",
+    "pacing": "Rate",
+}
+"""Their types in `narrows_cc`, and those of the kinds that are there alone."""
+WITHOUT_DEFAULT = {"congestion"}
 
 
 @dataclass(frozen=True)
@@ -222,7 +245,12 @@ class Sample:
     event: str
     name: str
     doc: str
-    fields: Sequence[Mapping[str, Any]]
+    every: Sequence[Mapping[str, Any]]
+
+    @property
+    def fields(self) -> list[Mapping[str, Any]]:
+        """The fields that other languages have, too."""
+        return [field for field in self.every if not field.get("inside")]
 
     @property
     def argument(self) -> str:
@@ -299,6 +327,34 @@ def _layout_name(field: Mapping[str, Any]) -> str:
 def _entry(name: str, value: str) -> str:
     """A field in a literal of Rust, short if its value has its name."""
     return f"{name}," if name == value else f"{name}: {value},"
+
+
+def write_events(samples: Sequence[Sample]) -> str:
+    """The sender's own types, in `narrows_cc`."""
+    parts = [
+        "//! The events that the sender tells a control; their parts are in `samples`.",
+        f"//!\n//! {NOTE}",
+        "",
+        "use narrows_base::{Duration, Rate, Time};",
+        "",
+        "use crate::progress::Progress;",
+        "use crate::samples::{AtSend, Congestion, RateSample, RecoveryState};",
+    ]
+    for sample in samples:
+        fields = [field for field in sample.every if field["kind"] != "round"]
+        has_default = not any(field["kind"] in WITHOUT_DEFAULT for field in fields)
+        parts += ["", _comment(sample.doc)]
+        parts.append(f"#[derive(Clone, Copy, Debug{', Default' if has_default else ''})]")
+        parts.append(f"pub struct {sample.name} {{")
+        for field in fields:
+            kind, doc = field["kind"], field["doc"]
+            if "placeholder" in field:
+                doc = f"{doc.removesuffix('.')}; {field['placeholder']} before the first sample."
+            parts.append(_comment(doc, "    "))
+            inside = INSIDE[kind] if kind in INSIDE else KINDS[kind].inside
+            parts.append(f"    pub {field['name']}: {inside},")
+        parts.append("}")
+    return "\n".join(parts) + "\n"
 
 
 def write_layouts(samples: Sequence[Sample]) -> str:
@@ -447,6 +503,7 @@ def pages() -> dict[Path, str]:
     made = {
         path: format_rust(text)
         for path, text in {
+            ROOT / "crates/cc/src/events.rs": write_events(samples),
             ROOT / "crates/control/src/events.rs": write_layouts(samples),
             ROOT / "crates/python/src/control/rust/convert.rs": write_conversions(samples),
             ROOT / "crates/python/src/control/events.rs": write_classes(samples),

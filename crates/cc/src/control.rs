@@ -4,9 +4,10 @@ use std::any::Any;
 
 use narrows_base::Rate;
 
-use crate::samples::{
-    AckSample, CongestionEvent, DeliveredSample, LostPacket, StartEvent, UndoEvent, Unused,
+use crate::events::{
+    AckSample, CongestionEvent, DeliveredSample, LostPacket, StartEvent, UndoEvent,
 };
+use crate::samples::Unused;
 
 /// An infinite slow-start threshold (Linux `TCP_INFINITE_SSTHRESH`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;

@@ -6,8 +6,9 @@ use narrows_base::{Duration, Rate, Time};
 
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
+use crate::events::{AckSample, CongestionEvent, UndoEvent};
 use crate::extreme::{Extreme, SlidingExtreme};
-use crate::samples::{AckSample, Congestion, CongestionEvent, UndoEvent};
+use crate::samples::Congestion;
 
 /// The registry's entry.
 pub(crate) static COPA: Entry = Entry {

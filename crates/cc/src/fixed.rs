@@ -7,7 +7,7 @@ use narrows_base::{Duration, Rate};
 
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
-use crate::samples::{AckSample, CongestionEvent, UndoEvent};
+use crate::events::{AckSample, CongestionEvent, UndoEvent};
 
 /// The registry's entry.
 pub(crate) static FIXED: Entry = Entry {

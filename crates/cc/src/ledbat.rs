@@ -7,7 +7,8 @@
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control};
 use crate::delays::{BASE_HISTORY, CURRENT_FILTER, Delays};
-use crate::samples::{AckSample, CongestionEvent, DeliveredSample, UndoEvent, Unused};
+use crate::events::{AckSample, CongestionEvent, DeliveredSample, UndoEvent};
+use crate::samples::Unused;
 use crate::window::LossWindow;
 use narrows_base::registry::{FormerNumbers, Info, Parameter, ParameterDefault, Role, Values};
 

@@ -7,8 +7,9 @@ use narrows_base::{Duration, Time};
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control};
 use crate::delays::{BASE_HISTORY, CURRENT_FILTER, Delays};
+use crate::events::{AckSample, CongestionEvent, DeliveredSample, UndoEvent};
 use crate::ledbat::{MIN_CWND, change, target, target_us};
-use crate::samples::{AckSample, Congestion, CongestionEvent, DeliveredSample, UndoEvent, Unused};
+use crate::samples::{Congestion, Unused};
 use crate::window::LossWindow;
 
 /// The registry's entry.

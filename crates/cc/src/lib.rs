@@ -25,6 +25,7 @@ mod copa;
 mod cubic;
 mod dctcp;
 mod delays;
+mod events;
 mod extreme;
 mod filter;
 mod fixed;
@@ -46,6 +47,7 @@ mod window;
 pub use bbr::transitions as bbr_transitions;
 pub use config::{CcConfig, Entry};
 pub use control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
+pub use events::{AckSample, CongestionEvent, DeliveredSample, LostPacket, StartEvent, UndoEvent};
 pub use filter::WindowedMax;
 pub use fixed::{Setting, set_fixed};
 pub use own_control::{OWN_RATES, OWN_WINDOWS, RoundTrips, drop_placeholder};
@@ -56,7 +58,4 @@ pub use profile::{
 };
 pub use progress::{Mark, Progress};
 pub use registry::{CONTROLS, CcError, build, complete, info, validate};
-pub use samples::{
-    AckSample, AtSend, Congestion, CongestionEvent, DeliveredSample, LostPacket, RateSample,
-    RecoveryState, StartEvent, UndoEvent, Unused,
-};
+pub use samples::{AtSend, Congestion, RateSample, RecoveryState, Unused};

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use narrows_base::Duration;
 
-use crate::samples::AckSample;
+use crate::events::AckSample;
 
 /// The windows that a user's control may request, in packets.
 pub const OWN_WINDOWS: RangeInclusive<f64> = 1.0..=1e7;

@@ -14,9 +14,8 @@ use narrows_base::{Duration, Rate, Time};
 
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
-use crate::samples::{
-    AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, UndoEvent,
-};
+use crate::events::{AckSample, CongestionEvent, DeliveredSample, UndoEvent};
+use crate::samples::{Congestion, RecoveryState};
 
 /// The registry's entry.
 pub(crate) static PRAGUE: Entry = Entry {

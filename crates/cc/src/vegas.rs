@@ -3,11 +3,9 @@
 
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control};
+use crate::events::{AckSample, CongestionEvent, DeliveredSample, StartEvent, UndoEvent};
 use crate::progress::{Mark, Progress};
-use crate::samples::{
-    AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, StartEvent, UndoEvent,
-    Unused,
-};
+use crate::samples::{Congestion, RecoveryState, Unused};
 use crate::window::LossWindow;
 use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 

@@ -8,9 +8,8 @@ use narrows_base::registry::{Info, Role};
 
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control};
-use crate::samples::{
-    AckSample, Congestion, CongestionEvent, DeliveredSample, StartEvent, UndoEvent, Unused,
-};
+use crate::events::{AckSample, CongestionEvent, DeliveredSample, StartEvent, UndoEvent};
+use crate::samples::{Congestion, Unused};
 use crate::window::LossWindow;
 
 /// The registry's entry.

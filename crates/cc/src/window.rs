@@ -5,7 +5,8 @@
 //! window is in force.
 
 use crate::control::{Control, INFINITE_SSTHRESH};
-use crate::samples::{AckSample, Congestion, CongestionEvent, UndoEvent, Unused};
+use crate::events::{AckSample, CongestionEvent, UndoEvent};
+use crate::samples::{Congestion, Unused};
 
 /// Congestion window, threshold, and the state for undo.
 #[derive(Clone, Debug)]

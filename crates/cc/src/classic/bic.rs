@@ -5,7 +5,8 @@ use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
 use super::{Classic, Hooks, SenderState, half};
 use crate::config::{CcConfig, Entry};
-use crate::samples::{AckSample, DeliveredSample, RecoveryState};
+use crate::events::{AckSample, DeliveredSample};
+use crate::samples::RecoveryState;
 use crate::window::LossWindow;
 
 const fn packets(name: &'static str, default: u64, what: &'static str) -> Parameter {

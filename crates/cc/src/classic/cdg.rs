@@ -9,8 +9,9 @@ use narrows_base::{Stream, Time};
 use self::gradient::{Extremes, Gradients};
 use super::{Classic, Hooks, SenderState};
 use crate::config::{CcConfig, Entry};
+use crate::events::{AckSample, DeliveredSample};
 use crate::progress::Mark;
-use crate::samples::{AckSample, DeliveredSample, RecoveryState};
+use crate::samples::RecoveryState;
 use crate::window::LossWindow;
 
 /// The registry's entry.

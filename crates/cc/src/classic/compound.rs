@@ -4,8 +4,9 @@ use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
 use super::{Classic, Hooks, SenderState, half};
 use crate::config::Entry;
+use crate::events::{AckSample, DeliveredSample};
 use crate::progress::Mark;
-use crate::samples::{AckSample, DeliveredSample, RecoveryState};
+use crate::samples::RecoveryState;
 use crate::window::LossWindow;
 
 /// The registry's entry.

@@ -5,7 +5,8 @@ use narrows_base::registry::{Info, Parameter, ParameterDefault, Role};
 
 use super::{Classic, Hooks, SenderState, half};
 use crate::config::{CcConfig, Entry};
-use crate::samples::{AckSample, RecoveryState};
+use crate::events::AckSample;
+use crate::samples::RecoveryState;
 use crate::window::LossWindow;
 
 /// The registry's entry.

@@ -6,7 +6,8 @@ use narrows_base::registry::{Info, Parameter, Role};
 
 use super::{Classic, Hooks, SenderState, half};
 use crate::config::{CcConfig, Entry};
-use crate::samples::{AckSample, DeliveredSample, RecoveryState};
+use crate::events::{AckSample, DeliveredSample};
+use crate::samples::RecoveryState;
 use crate::window::LossWindow;
 
 /// The registry's entry.

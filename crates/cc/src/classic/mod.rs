@@ -21,11 +21,9 @@ pub(crate) mod yeah;
 use narrows_base::Time;
 
 use crate::control::{CongestionControl, Control, Needs};
+use crate::events::{AckSample, CongestionEvent, DeliveredSample, StartEvent, UndoEvent};
 use crate::progress::Progress;
-use crate::samples::{
-    AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, StartEvent, UndoEvent,
-    Unused,
-};
+use crate::samples::{Congestion, RecoveryState, Unused};
 use crate::window::LossWindow;
 
 /// The hooks of a control (`struct tcp_congestion_ops`).

@@ -7,8 +7,9 @@ use narrows_base::{Jiffies, Stream};
 use super::{Classic, Hooks, SenderState};
 use crate::config::{CcConfig, Entry};
 use crate::control::INFINITE_SSTHRESH;
+use crate::events::{AckSample, DeliveredSample};
 use crate::progress::{Mark, Progress};
-use crate::samples::{AckSample, DeliveredSample, RecoveryState};
+use crate::samples::RecoveryState;
 use crate::window::LossWindow;
 
 /// The registry's entry.

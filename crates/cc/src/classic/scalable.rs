@@ -4,7 +4,7 @@ use narrows_base::registry::{Info, Role};
 
 use super::{Classic, Hooks, SenderState};
 use crate::config::Entry;
-use crate::samples::AckSample;
+use crate::events::AckSample;
 use crate::window::LossWindow;
 
 /// The registry's entry.

@@ -5,7 +5,8 @@ use narrows_base::registry::{Info, Role};
 use super::rounds::Rounds;
 use super::{Classic, Hooks, SenderState, half};
 use crate::config::Entry;
-use crate::samples::{AckSample, DeliveredSample, RecoveryState};
+use crate::events::{AckSample, DeliveredSample};
+use crate::samples::RecoveryState;
 use crate::window::LossWindow;
 
 /// The registry's entry.

@@ -6,7 +6,8 @@ use super::rounds::Rounds;
 use super::scalable::ACKED_PER_STEP;
 use super::{Classic, Hooks, SenderState, half};
 use crate::config::Entry;
-use crate::samples::{AckSample, DeliveredSample, RecoveryState};
+use crate::events::{AckSample, DeliveredSample};
+use crate::samples::RecoveryState;
 use crate::window::LossWindow;
 
 /// The registry's entry.

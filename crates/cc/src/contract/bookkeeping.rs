@@ -2,8 +2,9 @@
 
 use narrows_base::Time;
 
+use crate::events::{CongestionEvent, StartEvent, UndoEvent};
 use crate::progress::Progress;
-use crate::samples::{Congestion, CongestionEvent, RecoveryState, StartEvent, UndoEvent};
+use crate::samples::{Congestion, RecoveryState};
 
 /// The counters of a sender.
 #[derive(Clone, Debug)]

@@ -4,9 +4,8 @@ use narrows_base::{Duration, Rate, Time};
 
 use super::bookkeeping::Bookkeeping;
 use crate::control::CongestionControl;
-use crate::samples::{
-    AckSample, AtSend, Congestion, DeliveredSample, LostPacket, RateSample, RecoveryState, Unused,
-};
+use crate::events::{AckSample, DeliveredSample, LostPacket};
+use crate::samples::{AtSend, Congestion, RateSample, RecoveryState, Unused};
 
 /// An event at a sender.
 #[derive(Clone, Debug)]

@@ -12,10 +12,9 @@ use self::curve::{Curve, CurveParameters};
 use self::rfc9438::Rfc9438;
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control};
+use crate::events::{AckSample, CongestionEvent, DeliveredSample, StartEvent, UndoEvent};
 use crate::profile::HystartClock;
-use crate::samples::{
-    AckSample, Congestion, CongestionEvent, DeliveredSample, StartEvent, UndoEvent, Unused,
-};
+use crate::samples::{Congestion, Unused};
 use crate::slow_start::hystart::HystartParameters;
 use crate::slow_start::{self, Delay, Exit};
 use crate::window::LossWindow;

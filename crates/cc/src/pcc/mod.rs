@@ -21,7 +21,7 @@ pub use self::real::exponential;
 pub(crate) use self::vivace::PCC_VIVACE;
 use crate::config::CcConfig;
 use crate::control::{CongestionControl, Control, INFINITE_SSTHRESH, Needs};
-use crate::samples::{AckSample, CongestionEvent, UndoEvent};
+use crate::events::{AckSample, CongestionEvent, UndoEvent};
 
 /// Fewest packets of an interval: with fewer a loss rate means nothing.
 const MIN_PACKETS: u64 = 10;

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use narrows_base::Time;
 
-use crate::samples::AckSample;
+use crate::events::AckSample;
 
 /// The results of an interval.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@
 use crate::progress::{Mark, Progress};
 use narrows_base::{Duration, Jiffies, Time};
 
+use crate::events::DeliveredSample;
 use crate::profile::{CubicProfile, HystartClock, RoundReset};
-use crate::samples::DeliveredSample;
 
 /// Delay samples before a round's lowest counts.
 const MIN_SAMPLES: u8 = 8;

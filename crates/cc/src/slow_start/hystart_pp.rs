@@ -1,8 +1,8 @@
 //! HyStart++ (RFC 9406): a slower slow start once the delay rises, and congestion avoidance only if
 //! it stays high.
 
+use crate::events::DeliveredSample;
 use crate::progress::Mark;
-use crate::samples::DeliveredSample;
 
 /// Lowest and highest rise of the RTT that counts, in us (MIN/MAX_RTT_THRESH).
 const RTT_THRESHOLD_US: (u64, u64) = (4_000, 16_000);

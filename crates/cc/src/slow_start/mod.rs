@@ -12,7 +12,7 @@ use self::hystart::{Hystart, HystartParameters};
 use self::hystart_pp::HystartPlus;
 use self::search::Search;
 use crate::config::CcConfig;
-use crate::samples::{CongestionEvent, DeliveredSample};
+use crate::events::{CongestionEvent, DeliveredSample};
 
 /// The early exits from slow start, as values of the option.
 const EXITS: [&str; 4] = ["off", "hystart", "hystart++", "search"];

@@ -10,7 +10,7 @@
 use crate::progress::Progress;
 use narrows_base::{Duration, Time};
 
-use crate::samples::DeliveredSample;
+use crate::events::DeliveredSample;
 
 /// Bins of a window (W).
 const BINS: u64 = 10;

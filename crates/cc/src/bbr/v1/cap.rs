@@ -2,8 +2,8 @@
 //! words by Claypool et al., AICT 2019, section IV-E1; the numbers are ours).
 
 use crate::bbr::units::UNIT;
+use crate::events::AckSample;
 use crate::filter::WindowedMax;
-use crate::samples::AckSample;
 
 /// Smallest and largest gain.
 const LIMITS: (u32, u32) = (UNIT * 5 / 4, UNIT * 8);

@@ -11,7 +11,7 @@
 use narrows_base::Time;
 
 use crate::bbr::units;
-use crate::samples::AckSample;
+use crate::events::AckSample;
 
 /// The path spread packets if their ACKs are over 1/8 farther apart than the packets were.
 const SPREAD: u64 = 8;

@@ -7,7 +7,7 @@ use super::cap::AdaptiveCap;
 use super::mode::Mode;
 use super::options::Rtprop;
 use crate::bbr::units::{self, CYCLE, DRAIN_GAIN, GAIN_SCALE, HIGH_GAIN, UNIT};
-use crate::samples::{AckSample, DeliveredSample};
+use crate::events::{AckSample, DeliveredSample};
 
 /// PROBE_BW starts at random in all phases but the draining one.
 const RANDOM_PHASES: u64 = 7;

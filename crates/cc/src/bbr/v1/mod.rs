@@ -35,11 +35,10 @@ use crate::bbr::units;
 use crate::bbr::window::Window;
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control, Needs};
+use crate::events::{AckSample, CongestionEvent, DeliveredSample, StartEvent, UndoEvent};
 use crate::filter::WindowedMax;
 use crate::profile::BbrProfile;
-use crate::samples::{
-    AckSample, Congestion, CongestionEvent, DeliveredSample, RecoveryState, StartEvent, UndoEvent,
-};
+use crate::samples::{Congestion, RecoveryState};
 
 /// The registry's entry.
 pub(crate) static BBR: Entry = Entry {

@@ -1,7 +1,7 @@
 //! Gentle recovery: a proportional rate reduction towards one BDP (Cardwell et al.,
 //! IETF 98: "PRR-inspired packet scheduling during loss recovery"; RFC 6937).
 
-use crate::samples::AckSample;
+use crate::events::AckSample;
 
 /// A recovery: its state at the start, and its target.
 #[derive(Clone, Copy, Debug)]

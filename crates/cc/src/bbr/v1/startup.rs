@@ -3,9 +3,9 @@
 
 use narrows_base::Time;
 
+use crate::events::DeliveredSample;
 use crate::profile::{CubicProfile, HystartClock};
 use crate::progress::Mark;
-use crate::samples::DeliveredSample;
 use crate::slow_start::hystart::{Hystart, HystartParameters};
 
 /// The detectors, and the lowest delay that they compare with.

@@ -4,8 +4,9 @@ use narrows_base::Time;
 
 use super::{Bbr, Mode, Prr};
 use crate::bbr::units::{self, CWND_FLOOR, CYCLE, INITIAL_CWND, UNIT};
+use crate::events::AckSample;
 use crate::profile::ProbeBudget;
-use crate::samples::{AckSample, RecoveryState};
+use crate::samples::RecoveryState;
 
 impl Bbr {
     /// `bbr_bdp`.

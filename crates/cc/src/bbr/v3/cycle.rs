@@ -5,7 +5,7 @@ use narrows_base::{Duration, Time};
 use super::state::{AckPhase, Mode, Signals};
 use super::{Bbr3, UNBOUNDED, part};
 use crate::bbr::units::UNIT;
-use crate::samples::AckSample;
+use crate::events::AckSample;
 
 /// Maximum rounds between probes, so that Reno can keep up.
 const RENO_ROUNDS: u32 = 63;

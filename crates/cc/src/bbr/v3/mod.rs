@@ -28,9 +28,8 @@ use crate::bbr::units::{self, UNIT};
 use crate::bbr::window::Window;
 use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control, Needs};
-use crate::samples::{
-    AckSample, Congestion, CongestionEvent, LostPacket, RecoveryState, StartEvent, UndoEvent,
-};
+use crate::events::{AckSample, CongestionEvent, LostPacket, StartEvent, UndoEvent};
+use crate::samples::{Congestion, RecoveryState};
 
 /// The registry's entry of version 3.
 pub(crate) static BBR3: Entry = Entry {

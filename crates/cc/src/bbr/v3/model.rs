@@ -7,7 +7,8 @@ use super::state::{Mode, Signals};
 use super::versions::Growth;
 use super::{Bbr3, Bounds, UNBOUNDED, part};
 use crate::bbr::units::{self, UNIT};
-use crate::samples::{AckSample, RecoveryState};
+use crate::events::AckSample;
+use crate::samples::RecoveryState;
 
 /// Length of the filter of the lowest RTT (`BBR.MinRTTFilterLen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);

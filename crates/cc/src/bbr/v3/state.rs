@@ -4,7 +4,8 @@
 use narrows_base::{Duration, Time};
 
 use crate::bbr::units::{self, GAIN_SCALE, UNIT};
-use crate::samples::{AckSample, RateSample};
+use crate::events::AckSample;
+use crate::samples::RateSample;
 
 /// BBR's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

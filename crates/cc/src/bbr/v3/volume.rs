@@ -6,7 +6,8 @@ use super::state::Mode;
 use super::versions::MIN_PIPE;
 use super::{Bbr3, UNBOUNDED, part};
 use crate::bbr::units::{self, UNIT};
-use crate::samples::{AckSample, RecoveryState};
+use crate::events::AckSample;
+use crate::samples::RecoveryState;
 
 impl Bbr3 {
     /// `BDPMultiple`.
