@@ -46,7 +46,7 @@ struct Bandwidth {
     accounted: u64,
     /// The flow's progress at the last ACK; data covered by the first one don't count.
     progress: Option<Progress>,
-    /// Whether there was a gap at the last ACK.
+    /// True if there was a gap at the last ACK.
     missing: bool,
     rtt: u64,
     rtt_min: u64,
@@ -99,7 +99,7 @@ struct Westwood {
     bandwidth: Bandwidth,
     jiffies: Jiffies,
     mss: u64,
-    /// Whether the current episode will end with the measured window.
+    /// True if the current episode will end with the measured window.
     reducing: bool,
     started: bool,
 }

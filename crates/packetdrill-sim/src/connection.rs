@@ -50,9 +50,9 @@ pub(crate) struct Connection {
     /// Bytes that the program wrote, and those that it read.
     pub(crate) written: u32,
     pub(crate) read: u64,
-    /// Whether the program knows that it timed out.
+    /// True if the program knows that it timed out.
     pub(crate) told_timeout: bool,
-    /// Whether no program holds it any more.
+    /// True if no program holds it any more.
     pub(crate) orphaned: bool,
     pub(crate) last_data: Time,
     pub(crate) last_data_received: Option<Time>,

@@ -44,7 +44,7 @@ pub(super) struct HostQueue {
     segments: VecDeque<Packet<Segment>>,
     /// Memory of all bursts (`sk_wmem_alloc`, but for the one that it begins with).
     memory: u64,
-    /// Whether TCP waits until a burst leaves (`TSQ_THROTTLED`).
+    /// True if TCP waits until a burst leaves (`TSQ_THROTTLED`).
     throttled: bool,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Range {
 /// The changes that an acknowledgement brings.
 #[derive(Debug, Default)]
 pub(super) struct News {
-    /// Whether it says anything new.
+    /// True if it says anything new.
     pub(super) any: bool,
     /// Ranges beyond the cumulative number that it covers first.
     pub(super) blocks: Vec<Range>,
