@@ -12,12 +12,12 @@ const here = new URL("./", self.location.href).href;
 self.addEventListener("install", (event) => event.waitUntil(fill()));
 self.addEventListener("activate", (event) => event.waitUntil(forget()));
 self.addEventListener("fetch", (event) => {
-  const name = named(event.request);
+  const name = fileOf(event.request);
   if (name !== null) event.respondWith(answer(name, event.request));
 });
 
 /** The name of the file that a request is for, or null if this script knows nothing of it. */
-function named({ method, url }) {
+function fileOf({ method, url }) {
   const address = new URL(url);
   if (method !== "GET" || !url.startsWith(here)) return null;
   const path = `${address.origin}${address.pathname}`.slice(here.length);
