@@ -213,6 +213,6 @@ def test_no_escape_of_a_terminal_reaches_it(
 
 
 def is_harmless(said: Any) -> bool:
-    """Whether something was said, without a character that a terminal obeys."""
+    """Returns True if something was said, without a character that a terminal obeys."""
     text = said.out + said.err
     return bool(text) and all(char.isprintable() or char == "\n" for char in text)
