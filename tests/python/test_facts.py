@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from textwrap import dedent
 
 import polars as pl
 import pytest
@@ -14,6 +15,7 @@ import narrows as nw
 from narrows.backends.features import features
 from narrows.backends.linux.qdiscs import KINDS
 from narrows.backends.linux.refusals import SIMULATED_WORKLOADS
+from narrows.cli.help import SECTIONS
 from narrows.evaluate.suite import load_suite
 from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
@@ -123,6 +125,32 @@ def test_the_page_on_trust_sums_up_the_pages_of_agreement() -> None:
         assert [int(number) for number in numbers] == [cells["case"].n_unique(), *verdicts], name
 
 
+def test_the_change_log_counts_what_there_is() -> None:
+    text = page("CHANGELOG.md")
+    assert f"{len(registry.elements('ccas'))} congestion controls" in text
+    assert f"{len(registry.elements('queues'))} queue disciplines" in text
+    assert f"there are {sum(map(len, SECTIONS.values()))} commands" in text
+    (claims,) = re.findall(r"There are (\d+) claims", page("docs/reference/claims.md"))
+    for name in ("CHANGELOG.md", "README.md"):
+        assert set(re.findall(r"(\d+) (?:published )?claims", page(name))) == {claims}, name
+    questions = len(list((ROOT / "docs" / "cookbook").glob("*.md"))) - 1
+    assert questions == 12, "README.md and CHANGELOG.md say twelve"
+
+
+def test_the_worked_example_shows_the_code_as_it_is() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    example = text.partition("### A worked example")[2].partition("\n## ")[0]
+    (name, lines) = re.findall(r"\]\((crates/\S+)\), (\d+) lines", example)[0]
+    (shown,) = re.findall(r"```rust\n(.*?)```", example, re.DOTALL)
+    code = (ROOT / name).read_text(encoding="utf-8")
+    assert dedent(shown.rstrip()) in code
+    assert len(code.splitlines()) == int(lines)
+
+
+def test_the_change_log_is_short() -> None:
+    assert (ROOT / "CHANGELOG.md").stat().st_size <= 8_192
+
+
 def test_the_page_on_trust_names_every_profile_and_counts_foreign_measurements() -> None:
     text = page("docs/explanation/trust.md")
     assert {f'"{name}"' for name in registry.profiles()} <= set(re.findall(r'"[\w.-]+"', text))
@@ -170,7 +198,7 @@ def sources(paragraph: str) -> list[str]:
 
 
 def is_defined(name: str, function: str, source: str) -> bool:
-    """Whether a file has a function of this name, and an `impl` or a trait of the type."""
+    """Returns True if a file has a function of this name, and an `impl` or a trait of the type."""
     owner = rf"\b(?:impl|trait)\b[^{{;]*\b{name}\b"
     has_function = re.search(rf"\bfn {function}\b", source) is not None
     return has_function and re.search(owner, source) is not None
