@@ -75,6 +75,8 @@ NEW = {
         "participles: kept: found 1",
     ),
     "a participle in an example": ("experiments/a/b.py", "def kept(): ...", "participles: kept"),
+    "a test named by its subject": ("tests/python/b.py", "def test_jain() -> None:", "phrases:"),
+    "a test in Rust": ("crates/b/src/b.rs", "    #[test]\n    fn cube_roots() {", "phrases:"),
     "a doc line of a test": ("tests/python/b.py", '"""What is known."""', "phrases:"),
     "a doc line of a field": ("crates/b/src/b.rs", "/// Whether it is.\na: bool,", "phrases:"),
     "a doc line of a function": ("python/narrows/b.py", '    """Whether it is."""', "phrases:"),
@@ -94,6 +96,7 @@ def test_names_and_phrases_are_refused(
 def test_ordinary_words_pass(project: Path) -> None:
     write(project, "crates/b/src/b.rs", "fn feed() {}\nfn keep_sent_packets() {}\nstruct Entry;\n")
     write(project, "tests/a.rs", "fn told() {}")
+    write(project, "tests/python/b.py", "def test_a_sum_is_exact() -> None: ...\n")
     write(project, "playground/b.js", "const kept = find(a => a.b);\n")
     write(project, "playground/vendor/b.min.js", "function kept() {}\n")
     write(project, "CHANGELOG.md", "three twentieths")
