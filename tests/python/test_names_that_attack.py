@@ -135,7 +135,7 @@ def test_file_names_fit_and_differ() -> None:
 
 
 class Tags(HTMLParser):
-    """The tags of a page outside its scripts, and what stands in elements of scripts."""
+    """The tags of a page outside its scripts, and the contents of its script elements."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
