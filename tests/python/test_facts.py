@@ -17,6 +17,7 @@ from narrows.backends.linux.qdiscs import KINDS
 from narrows.backends.linux.refusals import SIMULATED_WORKLOADS
 from narrows.cli.help import SECTIONS
 from narrows.evaluate.suite import load_suite
+from narrows.execute import demand
 from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
 
@@ -145,6 +146,41 @@ def test_the_worked_example_shows_the_code_as_it_is() -> None:
     code = (ROOT / name).read_text(encoding="utf-8")
     assert dedent(shown.rstrip()) in code
     assert len(code.splitlines()) == int(lines)
+
+
+def test_the_page_on_robustness_has_the_estimates_of_memory() -> None:
+    told = page("docs/reference/robustness.md").partition("How the memory of a run")[2]
+    for words in (
+        f"{demand._FLOW / 1e3:g} kB for a flow, {demand._EVENTS} bytes for a packet",
+        f"{demand._ARRIVAL / 1e3:g} kB for a connection",
+        f"{demand._QUEUED} bytes for a packet that is queued",
+        f"takes {demand._SAMPLE / 1e3:g} kB while tables are in memory",
+        f"the first {demand._FIRST:,}",
+        f"{demand._FURTHER} bytes after that",
+        f"takes {demand._DRAWN / 1e3:g} kB more",
+    ):
+        assert words in told, words
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "words"),
+    [
+        ("flows/table", "MOST_LIVE", "at most {:,} connections at a time"),
+        ("flows/table", "MOST_FLOWS", "{:,} flows reported"),
+        ("flows/finished", "MOST_IN_TABLES", "the {:,} with the most payload"),
+        ("flows/samples", "MOST_ROWS", "{:,} rows"),
+        ("connection/outstanding", "MOST", "{:,} outstanding packets"),
+        ("flows/sequence_graph", "MOST_OF_FLOW", "up to {:,} points"),
+        ("flows/finished", "MOST_DRAWN", "of a flow and {:,} flows"),
+    ],
+)
+def test_the_page_on_captures_has_the_limits_of_the_analysis(
+    file: str, name: str, words: str
+) -> None:
+    text = (ROOT / "crates/capture/src/analyze" / f"{file}.rs").read_text(encoding="utf-8")
+    (written,) = re.findall(rf"const {name}: \w+ = ([\d_ <]+);", text)
+    value, _, shift = written.replace("_", "").partition("<<")
+    assert words.format(int(value) << int(shift or 0)) in page("docs/reference/captures.md")
 
 
 def test_the_change_log_is_short() -> None:
