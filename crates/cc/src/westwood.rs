@@ -27,8 +27,7 @@ pub(crate) static WESTWOOD: Entry = Entry {
     build: |config| Box::new(Westwood::new(&config)),
 };
 
-/// Shortest time of a bandwidth sample as a part of a second, 50 ms
-/// (`TCP_WESTWOOD_RTT_MIN`).
+/// The shortest bandwidth sample is a second over this, 50 ms (`TCP_WESTWOOD_RTT_MIN`).
 const SHORTEST_PART: u64 = 20;
 /// The RTT before the first sample in s (`TCP_WESTWOOD_INIT_RTT`).
 const INITIAL_RTT_S: u64 = 20;
