@@ -4,8 +4,8 @@
 
 Zig links for C libraries and processors other than this machine's: `pip install -r
 requirements-release.lock` installs it, with maturin. The programs for runs on kernels need no C
-library at all, so each processor has one pair. FOLDER also becomes a package index (PEP 503), which
-any server of static files can serve.
+library at all, so each processor has one build of them. FOLDER also becomes a package index
+(PEP 503), which any server of static files can serve.
 """
 
 from __future__ import annotations

@@ -99,6 +99,13 @@ def test_the_solution_of_the_first_assignment_shows_what_its_study_gives(tmp_pat
     assert f"| 1 flow | {row} |" in (teaching / "buffers-solution.md").read_text(encoding="utf-8")
 
 
+def test_the_guide_to_installing_counts_the_programs_of_a_wheel() -> None:
+    text = (ROOT / "tools" / "build_backend.py").read_text(encoding="utf-8")
+    (programs,) = re.findall(r"^PROGRAMS = \((.*)\)$", text, re.MULTILINE)
+    assert programs.count("narrows-") == 3
+    assert "the three programs for kernels" in page("docs/how-to/install.md")
+
+
 def test_each_control_of_calls_has_a_title() -> None:
     (control,) = (
         p for p in registry.elements("workloads")["media"]["parameters"] if p["name"] == "control"
