@@ -1,7 +1,7 @@
 // Draws in a chart what isn't one of its series: the warm-up, the ghost, losses, PROBE_RTT, states.
 import { colour } from "./colours.js";
 
-const scaled = (size) => size * (window.devicePixelRatio || 1);
+const toDevice = (size) => size * (window.devicePixelRatio || 1);
 
 /** Draws with the chart's canvas cut to its frame. */
 function within(plot, draw) {
@@ -27,7 +27,7 @@ export function shade(plot, warmup) {
 export function drawGhost(plot, times, lines) {
   within(plot, (pen, _, x) => {
     pen.globalAlpha = 0.35;
-    pen.lineWidth = scaled(1.2);
+    pen.lineWidth = toDevice(1.2);
     for (const { values, colour: stroke } of lines) {
       pen.strokeStyle = colour(stroke);
       pen.beginPath();
@@ -44,14 +44,14 @@ export function drawGhost(plot, times, lines) {
 /** PROBE_RTT as bands in the colour of their class, named in the chart that has `named` where the name fits. */
 export function drawProbes(plot, { probes }, byClass, { look }, named) {
   within(plot, (pen, { left: start, top, width, height }, x) => {
-    pen.font = `${scaled(10)}px system-ui, sans-serif`;
-    const wide = pen.measureText("PROBE_RTT").width + scaled(3);
+    pen.font = `${toDevice(10)}px system-ui, sans-serif`;
+    const wide = pen.measureText("PROBE_RTT").width + toDevice(3);
     const ends = [...probes.flat().map(({ from }) => x(from)), start + width];
     let free = -Infinity;
     probes.forEach((spans, number) => {
       const tint = look(byClass[number].name, number).colour;
       for (const { from, to } of spans) {
-        const [left, right] = [x(from), Math.max(x(to), x(from) + scaled(2))];
+        const [left, right] = [x(from), Math.max(x(to), x(from) + toDevice(2))];
         pen.globalAlpha = 0.22;
         pen.fillStyle = tint;
         pen.fillRect(left, top, right - left, height);
@@ -59,8 +59,8 @@ export function drawProbes(plot, { probes }, byClass, { look }, named) {
         if (!named || left < free || !(fits || free === -Infinity)) continue;
         pen.globalAlpha = 1;
         pen.fillStyle = colour("var(--faint)");
-        pen.fillText("PROBE_RTT", right + scaled(3), top + scaled(10));
-        free = right + Math.max(scaled(90), wide);
+        pen.fillText("PROBE_RTT", right + toDevice(3), top + toDevice(10));
+        free = right + Math.max(toDevice(90), wide);
       }
     });
   });
@@ -68,11 +68,11 @@ export function drawProbes(plot, { probes }, byClass, { look }, named) {
 
 /** Losses as triangles at the bottom, a row for each class; the more packets, the darker. */
 export function drawLosses(plot, { losses }, byClass, { look }) {
-  const size = scaled(7);
+  const size = toDevice(7);
   within(plot, (pen, { top, height }, x) => {
     losses.forEach((lost, number) => {
       pen.fillStyle = look(byClass[number].name, number).colour;
-      const bottom = top + height - number * (size + scaled(2)) - scaled(1);
+      const bottom = top + height - number * (size + toDevice(2)) - toDevice(1);
       lost.forEach((packets, at) => {
         if (packets <= 0) return;
         const middle = x(plot.data[0][at]);
@@ -94,11 +94,11 @@ export function drawStates(plot, flows, { state }) {
       const [above, below] = [row - 0.34, row + 0.34].map((y) => plot.valToPos(y, "y", true));
       const bar = (from, to, tint, y, height) => {
         pen.fillStyle = tint;
-        pen.fillRect(x(from), y, Math.max(x(to) - x(from), scaled(1)), height);
+        pen.fillRect(x(from), y, Math.max(x(to) - x(from), toDevice(1)), height);
       };
       const high = (below - above) * 0.7;
       for (const { from, to, name } of states) bar(from, to, state(name) ?? colour("var(--faint)"), above, high);
-      for (const { from, to } of episodes) bar(from, to, state("recovery"), above + high + scaled(1), scaled(3));
+      for (const { from, to } of episodes) bar(from, to, state("recovery"), above + high + toDevice(1), toDevice(3));
     });
   });
 }

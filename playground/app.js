@@ -2,7 +2,7 @@
 import { Charts } from "./charts.js";
 import { Curve } from "./curve.js";
 import { Engine } from "./engine.js";
-import { made } from "./fields.js";
+import { make } from "./fields.js";
 import { Form } from "./form.js";
 import { Ghost } from "./ghost.js";
 import { looks } from "./looks.js";
@@ -12,7 +12,7 @@ import { load } from "./names.js";
 import { Packets } from "./packets.js";
 import { showProblems } from "./problems.js";
 import { series } from "./series.js";
-import { csv, download, embedding, fileName, link, linked } from "./share.js";
+import { csv, download, embedding, fileName, link, readLink } from "./share.js";
 import { Sweep } from "./sweep.js";
 import { describeBottleneck, fillTable } from "./table.js";
 
@@ -53,12 +53,12 @@ function edit(list, redraw) {
     const said = await engine.ask({ do: "edit", text: text(), edits: list });
     if (said.problems) return problems(said.problems);
     element("text").value = said.text;
-    changed(redraw, PAUSE_MS);
+    update(redraw, PAUSE_MS);
   });
 }
 
 /** Handles a changed description: draws the form if necessary, and runs. */
-function changed(redraw, pause) {
+function update(redraw, pause) {
   clearTimeout(wait);
   wait = setTimeout(async () => {
     if (redraw) await draw();
@@ -185,10 +185,10 @@ async function copy(written, said) {
 
 function wire(examples) {
   const menu = element("examples");
-  menu.append(...examples.map(({ name, title }) => made("option", { value: name, textContent: title })));
+  menu.append(...examples.map(({ name, title }) => make("option", { value: name, textContent: title })));
   menu.addEventListener("change", async () => open(await file(`examples/${menu.value}.toml`)));
-  element("text").addEventListener("input", () => changed(true, TYPING_MS));
-  element("source").addEventListener("input", () => changed(false, TYPING_MS));
+  element("text").addEventListener("input", () => update(true, TYPING_MS));
+  element("source").addEventListener("input", () => update(false, TYPING_MS));
   element("allow").addEventListener("click", async () => {
     foreign = false;
     await show();
@@ -221,7 +221,7 @@ function wire(examples) {
 
 const examples = JSON.parse(await file("examples/index.json"));
 wire(examples);
-const given = location.hash.length > 1 ? await linked(location.hash) : null;
+const given = location.hash.length > 1 ? await readLink(location.hash) : null;
 await open(given?.text ?? (await file(`examples/${examples[0].name}.toml`)), given?.source);
 if (location.hash.length > 1 && !given) problems([{ text: "The address has no readable description; here is an example." }]);
 if ("serviceWorker" in navigator && location.protocol !== "file:") navigator.serviceWorker.register("offline.js");

@@ -1,7 +1,7 @@
 // The charts of a run: one above the other, with a common cursor and time range.
 import { drawGhost, drawLosses, drawProbes, drawStates, shade } from "./annotations.js";
 import { colour } from "./colours.js";
-import { made } from "./fields.js";
+import { make } from "./fields.js";
 import { savePicture } from "./picture.js";
 
 const HEIGHT = 170;
@@ -50,25 +50,25 @@ export class Charts {
 
   #panel(name, context) {
     const { title, series, extra = {}, hooks = {}, height = HEIGHT, legend = [] } = describe(name, context);
-    const values = series.map(() => made("span", { className: "value" }));
+    const values = series.map(() => make("span", { className: "value" }));
     const keys = series.flatMap(({ title: shown, colour: stroke, dash }, number) => (shown ? [key(shown, stroke, dash, values[number])] : []));
-    const time = made("span", { className: "value" });
-    const save = made("button", { type: "button", className: "small", textContent: "PNG", ariaLabel: `PNG of ${title}` });
-    const figure = made("figure", { ariaLabel: title }, made("figcaption", {}, made("b", { textContent: title }), ...keys, ...legend, time, save));
+    const time = make("span", { className: "value" });
+    const save = make("button", { type: "button", className: "small", textContent: "PNG", ariaLabel: `PNG of ${title}` });
+    const figure = make("figure", { ariaLabel: title }, make("figcaption", {}, make("b", { textContent: title }), ...keys, ...legend, time, save));
     figure.dataset.panel = name;
     this.#root.append(figure);
     const hover = (plot) => {
       const at = plot.cursor.idx;
       time.textContent = at === null || at === undefined ? "" : `at ${plot.data[0][at].toFixed(1)} s`;
-      series.forEach(({ values: of }, number) => { values[number].textContent = at === null || at === undefined ? "" : written(of[at]); });
+      series.forEach(({ values: of }, number) => { values[number].textContent = at === null || at === undefined ? "" : formatValue(of[at]); });
     };
-    const ranged = (plot, scale) => {
+    const noteRange = (plot, scale) => {
       if (scale !== "x") return;
       const { min, max } = plot.scales.x;
       this.#range = min <= plot.data[0][0] && max >= plot.data[0].at(-1) ? null : { min, max };
     };
-    const chart = plot(figure, { series, extra, height, key: this.#key, times: context.lines.times, hooks: { ...hooks, setCursor: [hover], setScale: [ranged] } });
-    const pointer = made("div", { className: "pointer", hidden: true });
+    const chart = plot(figure, { series, extra, height, key: this.#key, times: context.lines.times, hooks: { ...hooks, setCursor: [hover], setScale: [noteRange] } });
+    const pointer = make("div", { className: "pointer", hidden: true });
     chart.over.append(pointer);
     this.#watchClicks(chart);
     save.addEventListener("click", () => savePicture(chart, title, series));
@@ -92,16 +92,16 @@ export class Charts {
   }
 }
 
-function written(value) {
+function formatValue(value) {
   return value === null || value === undefined ? "" : String(Number(value.toPrecision(3)));
 }
 
 /** An entry of a legend. */
 function key(title, stroke, dash, value) {
-  const swatch = made("i");
+  const swatch = make("i");
   swatch.style.borderColor = colour(stroke);
   swatch.style.borderTopStyle = dash.length ? "dashed" : "solid";
-  return made("span", { className: "key" }, swatch, title, " ", value);
+  return make("span", { className: "key" }, swatch, title, " ", value);
 }
 
 function plot(figure, { series, extra, height, key, times, hooks }) {
@@ -140,7 +140,7 @@ function describe(name, { lines, warmup, marks, ghost, looks }) {
   const found = { title: "Queue, BDP", series, ...above(ghost && [{ values: ghost.queue, colour: "var(--ink)" }], behind, series, ghost) };
   if (!marks?.losses.flat().some((lost) => lost > 0)) return found;
   found.hooks.draw = [(plot) => drawLosses(plot, marks, byClass, looks)];
-  found.legend.unshift(made("span", { className: "key", textContent: "▴ packets dropped or lost" }));
+  found.legend.unshift(make("span", { className: "key", textContent: "▴ packets dropped or lost" }));
   return found;
 }
 
@@ -148,7 +148,7 @@ function describe(name, { lines, warmup, marks, ghost, looks }) {
 function above(old, behind, series, ghost) {
   const highest = Math.max(...(old ?? []).flatMap(({ values }) => values.filter((value) => value !== null)), 0);
   const hooks = { drawClear: [behind], drawAxes: old ? [(plot) => drawGhost(plot, ghost.times, old)] : [] };
-  const legend = old ? [made("span", { className: "key ghost", textContent: "dim: the run before" })] : [];
+  const legend = old ? [make("span", { className: "key ghost", textContent: "dim: the run before" })] : [];
   return { hooks, legend, extra: { scale: { range: (_, least, most) => [Math.min(0, least ?? 0), (Math.max(most ?? 0, highest) || 1) * 1.1] } } };
 }
 
@@ -158,16 +158,16 @@ function states({ lines, marks, looks }, behind) {
   const names = [...new Set(flows.flatMap((flow) => flow.states.map((one) => one.name)))].filter(looks.state);
   const tints = [...new Set(names.map(looks.state))];
   const legend = tints.map((tint) => {
-    const swatch = made("i", { className: "block" });
+    const swatch = make("i", { className: "block" });
     swatch.style.background = tint;
-    return made("span", { className: "key" }, swatch, names.filter((name) => looks.state(name) === tint).join(", ").replaceAll("_", " "));
+    return make("span", { className: "key" }, swatch, names.filter((name) => looks.state(name) === tint).join(", ").replaceAll("_", " "));
   });
   if (flows.some(({ episodes }) => episodes.length)) {
-    const swatch = made("i", { className: "thin" });
+    const swatch = make("i", { className: "thin" });
     swatch.style.background = looks.state("recovery");
-    legend.push(made("span", { className: "key" }, swatch, "recovering losses"));
+    legend.push(make("span", { className: "key" }, swatch, "recovering losses"));
   }
-  if (left > 0) legend.push(made("span", { className: "key", textContent: `and ${left} more flows` }));
+  if (left > 0) legend.push(make("span", { className: "key", textContent: `and ${left} more flows` }));
   const row = (_, ticks) => ticks.map((at) => flows[at]?.name.slice(0, 8) ?? "");
   return {
     title: "States", series: [{ title: "", values: lines.times.map(() => null), colour: "var(--ink)", dash: [] }], height: 30 + ROW * flows.length, legend,

@@ -1,6 +1,6 @@
 // Shares against the buffer: a curve for each class, and a mark at the present buffer, which the reader drags.
 import { colour } from "./colours.js";
-import { made } from "./fields.js";
+import { make } from "./fields.js";
 import { BUFFERS } from "./sweep.js";
 
 const HEIGHT = 200;
@@ -13,7 +13,7 @@ export class Curve {
   #chart = null;
   #names = [];
   #buffer = null;
-  #mark = made("div", { className: "pointer grip" });
+  #mark = make("div", { className: "pointer grip" });
 
   /** `drag` gets the buffer in BDP to which the reader drags. */
   constructor(root, said, drag) {

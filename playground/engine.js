@@ -58,13 +58,13 @@ class Runner {
   }
 
   #start() {
-    const answered = ({ number, progress, said, seconds }) => {
+    const onAnswer = ({ number, progress, said, seconds }) => {
       if (progress !== undefined) return this.#waiting.get(number)?.progress(progress);
       this.#waiting.get(number)?.resolve({ ...said, seconds });
       this.#waiting.delete(number);
     };
-    const failed = (text, own) => this.#end({ problems: [{ text: text ?? "the worker failed", own }] });
-    return this.source === null ? startWorker({ answered, failed }) : startSandbox(this.source, { answered, failed });
+    const onFailure = (text, own) => this.#end({ problems: [{ text: text ?? "the worker failed", own }] });
+    return this.source === null ? startWorker({ onAnswer, onFailure }) : startSandbox(this.source, { onAnswer, onFailure });
   }
 
   #end(answer) {
@@ -75,9 +75,9 @@ class Runner {
   }
 }
 
-function startWorker({ answered, failed }) {
+function startWorker({ onAnswer, onFailure }) {
   const worker = new Worker(new URL("worker.js", import.meta.url));
-  worker.onmessage = ({ data }) => answered(data);
-  worker.onerror = ({ message }) => failed(message);
+  worker.onmessage = ({ data }) => onAnswer(data);
+  worker.onerror = ({ message }) => onFailure(message);
   return { send: (request) => worker.postMessage(request), end: () => worker.terminate() };
 }

@@ -1,7 +1,7 @@
 // The form beside the text: it shows the text's values, and reports edits.
 import * as fields from "./fields.js";
-import { made, placed } from "./fields.js";
-import { grouped, networks } from "./names.js";
+import { make, assignPlace } from "./fields.js";
+import { groupControls, networks } from "./names.js";
 import { at, choices, options, parameters } from "./schema.js";
 import { bytes, parse, UNITS } from "./units.js";
 
@@ -40,7 +40,7 @@ export class Form {
   /** Buttons that replace the path by a preset, and shorten a run with too many packets. */
   #chips({ path = {}, run = {} }) {
     const chip = ({ name, title, path: preset, summary, source }) => {
-      const button = made("button", { type: "button", textContent: title, title: `${summary}. ${source}`, ariaPressed: String(path.preset === name) });
+      const button = make("button", { type: "button", textContent: title, title: `${summary}. ${source}`, ariaPressed: String(path.preset === name) });
       const most = MOST_BITS / parse(preset.rate, UNITS.rate);
       const long = (parse(run.duration, UNITS.time) ?? 60) > most;
       const span = SPANS_S.findLast((one) => one <= most) ?? SPANS_S[0];
@@ -49,7 +49,7 @@ export class Form {
       button.addEventListener("click", () => this.#change([...old, { place: "path.preset", value: name }, ...shorter], true));
       return button;
     };
-    return placed("path.preset", made("div", { className: "chips", role: "group", ariaLabel: "Networks" }, ...networks(this.#names.presets).map(chip)));
+    return assignPlace("path.preset", make("div", { className: "chips", role: "group", ariaLabel: "Networks" }, ...networks(this.#names.presets).map(chip)));
   }
 
   #set(place, redraw = false) {
@@ -61,7 +61,7 @@ export class Form {
   }
 
   #sliders(path) {
-    const field = (key, label, units, least, most, read) => placed(`path.${key}`, fields.quantity({
+    const field = (key, label, units, least, most, read) => assignPlace(`path.${key}`, fields.quantity({
       label, what: this.#what(`path.${key}`), value: path[key], units, least, most, read, change: this.#set(`path.${key}`) }));
     const bdp = parse(path.rate, UNITS.rate) * parse(path.rtt, UNITS.time) / 8;
     const inBdp = (written) => (bdp && bytes(written) !== null ? bytes(written) / bdp : null);
@@ -74,10 +74,10 @@ export class Form {
   }
 
   #path(path) {
-    return made("section", { ariaLabel: "More of the bottleneck" },
+    return make("section", { ariaLabel: "More of the bottleneck" },
       this.#element("queue", "Queue", path.queue ?? "droptail"),
       this.#element("service", "Service", path.service ?? "constant"),
-      placed("path.loss", fields.share({ label: "Random loss", what: this.#what("path.loss"), value: path.loss, most: 0.2, change: this.#set("path.loss") })));
+      assignPlace("path.loss", fields.share({ label: "Random loss", what: this.#what("path.loss"), value: path.loss, most: 0.2, change: this.#set("path.loss") })));
   }
 
   /** A menu of elements and, below it, the parameters of the chosen one. */
@@ -86,15 +86,15 @@ export class Form {
     const kind = typeof value === "string" ? value : value.kind;
     const schema = at(this.#schema, place);
     const groups = [{ title: label, choices: choices(schema) }];
-    const menu = placed(place, fields.choice({ label, value: kind, groups, change: this.#set(place, true) }));
-    const inner = parameters(schema, kind).map((one) => placed(`${place}.${one.name}`,
+    const menu = assignPlace(place, fields.choice({ label, value: kind, groups, change: this.#set(place, true) }));
+    const inner = parameters(schema, kind).map((one) => assignPlace(`${place}.${one.name}`,
       fields.parameter({ label: one.name, ...one, value: value[one.name], change: this.#set(`${place}.${one.name}`) })));
     return inner.length ? group(menu, more(`${place} more`, `Parameters of ${kind}`, inner)) : menu;
   }
 
   #flows(flows) {
     const cards = flows.map((flow, number) => this.#flow(flow, number));
-    const add = made("button", { type: "button", textContent: "Add flows" });
+    const add = make("button", { type: "button", textContent: "Add flows" });
     add.addEventListener("click", () => this.#change([{ place: `flows.${flows.length}`, value: { cca: "cubic" } }], true));
     return section("Flows", ...cards, add);
   }
@@ -105,39 +105,39 @@ export class Form {
     const own = this.#own ? [{ name: this.#own, shown: "Your own", what: "the class that is written below" }] : [];
     // Options belong to a control; others don't have them.
     const choose = (value) => this.#change([{ place: `${place}.options`, value: null }, { place: `${place}.cca`, value }], true);
-    const inner = options(schema, flow.cca).map((one) => placed(`${place}.options.${one.name}`,
+    const inner = options(schema, flow.cca).map((one) => assignPlace(`${place}.options.${one.name}`,
       fields.parameter({ label: one.name, ...one, value: flow.options?.[one.name], change: this.#set(`${place}.options.${one.name}`) })));
-    const text = (key) => placed(`${place}.${key}`, fields.parameter({ label: key, schema: { type: "string", default: "path's" }, what: this.#what(`flows.0.${key}`), value: flow[key], change: this.#set(`${place}.${key}`) }));
+    const text = (key) => assignPlace(`${place}.${key}`, fields.parameter({ label: key, schema: { type: "string", default: "path's" }, what: this.#what(`flows.0.${key}`), value: flow[key], change: this.#set(`${place}.${key}`) }));
     const ecn = fields.menu({ label: "ECN", what: this.#what("flows.0.ecn"), value: flow.ecn ?? "", change: (value) => this.#set(`${place}.ecn`)(value || null),
       choices: [{ name: "", shown: "default" }, ...choices(at(this.#schema, "flows.0.ecn"))] });
-    const remove = made("button", { type: "button", className: "remove", textContent: "Remove", ariaLabel: `Remove flows ${number + 1}` });
+    const remove = make("button", { type: "button", className: "remove", textContent: "Remove", ariaLabel: `Remove flows ${number + 1}` });
     remove.addEventListener("click", () => this.#change([{ place, value: null }], true));
-    return made("fieldset", {},
-      placed(`${place}.cca`, fields.choice({ label: "Control", value: flow.cca, groups: grouped(this.#schema, this.#names, own), change: choose })),
-      placed(`${place}.count`, fields.count({ label: "Number", value: flow.count ?? 1, most: 10000, change: this.#set(`${place}.count`) })),
-      placed(`${place}.start`, fields.quantity({ label: "Starts at", what: this.#what("flows.0.start"), value: flow.start ?? "0s", units: UNITS.time, least: 0.01, most: 60, change: this.#set(`${place}.start`) })),
-      more(`${place} more`, "More", [text("rtt"), text("size"), placed(`${place}.ecn`, ecn), ...inner]),
+    return make("fieldset", {},
+      assignPlace(`${place}.cca`, fields.choice({ label: "Control", value: flow.cca, groups: groupControls(this.#schema, this.#names, own), change: choose })),
+      assignPlace(`${place}.count`, fields.count({ label: "Number", value: flow.count ?? 1, most: 10000, change: this.#set(`${place}.count`) })),
+      assignPlace(`${place}.start`, fields.quantity({ label: "Starts at", what: this.#what("flows.0.start"), value: flow.start ?? "0s", units: UNITS.time, least: 0.01, most: 60, change: this.#set(`${place}.start`) })),
+      more(`${place} more`, "More", [text("rtt"), text("size"), assignPlace(`${place}.ecn`, ecn), ...inner]),
       remove);
   }
 
   #run(run) {
     return section("Run",
-      placed("run.duration", fields.quantity({ label: "Duration", value: run.duration, units: UNITS.time, least: 1, most: 600, change: this.#set("run.duration") })),
-      placed("run.warmup", fields.quantity({ label: "Warm-up", what: this.#what("run.warmup"), value: run.warmup ?? "0s", units: UNITS.time, least: 0.1, most: 100, change: this.#set("run.warmup") })),
-      placed("run.seed", fields.count({ label: "Seed", value: run.seed ?? 1, least: 0, most: 2 ** 32, change: this.#set("run.seed") })));
+      assignPlace("run.duration", fields.quantity({ label: "Duration", value: run.duration, units: UNITS.time, least: 1, most: 600, change: this.#set("run.duration") })),
+      assignPlace("run.warmup", fields.quantity({ label: "Warm-up", what: this.#what("run.warmup"), value: run.warmup ?? "0s", units: UNITS.time, least: 0.1, most: 100, change: this.#set("run.warmup") })),
+      assignPlace("run.seed", fields.count({ label: "Seed", value: run.seed ?? 1, least: 0, most: 2 ** 32, change: this.#set("run.seed") })));
   }
 }
 
 function section(title, ...children) {
-  return made("section", {}, made("h2", { textContent: title }), ...children);
+  return make("section", {}, make("h2", { textContent: title }), ...children);
 }
 
 function group(...children) {
-  return made("div", { className: "group" }, ...children);
+  return make("div", { className: "group" }, ...children);
 }
 
 function more(place, title, children) {
-  const details = made("details", {}, made("summary", { textContent: title }), ...children);
+  const details = make("details", {}, make("summary", { textContent: title }), ...children);
   details.dataset.place = place;
   return details;
 }

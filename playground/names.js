@@ -9,7 +9,7 @@ export async function load(name) {
 }
 
 /** The controls of a schema in their groups; one that no group has comes last. */
-export function grouped(schema, { groups, titles }, own = []) {
+export function groupControls(schema, { groups, titles }, own = []) {
   const known = choices(at(schema, "flows.0.cca")).map((one) => ({ ...one, shown: titles[one.name] ?? one.name }));
   const found = groups.map(({ title, what, names }) => ({ title, what, choices: names.flatMap((name) => known.find((one) => one.name === name) ?? []) }));
   const left = known.filter(({ name }) => !groups.some(({ names }) => names.includes(name)));

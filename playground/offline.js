@@ -12,12 +12,12 @@ const here = new URL("./", self.location.href).href;
 self.addEventListener("install", (event) => event.waitUntil(fill()));
 self.addEventListener("activate", (event) => event.waitUntil(forget()));
 self.addEventListener("fetch", (event) => {
-  const name = named(event.request);
+  const name = fileOf(event.request);
   if (name !== null) event.respondWith(answer(name, event.request));
 });
 
 /** The name of the file that a request is for, or null if this script knows nothing of it. */
-function named({ method, url }) {
+function fileOf({ method, url }) {
   const address = new URL(url);
   if (method !== "GET" || !url.startsWith(here)) return null;
   const path = `${address.origin}${address.pathname}`.slice(here.length);
@@ -27,19 +27,19 @@ function named({ method, url }) {
 
 async function answer(name, request) {
   const kept = await (await caches.open(KEPT)).match(new URL(name, here));
-  const bytes = kept ? await right(name, kept) : null;
+  const bytes = kept ? await verify(name, kept) : null;
   return bytes ? response(name, bytes) : fetch(request);
 }
 
 /** The bytes of a response if they are those of the file, else null. */
-async function right(name, response) {
+async function verify(name, response) {
   const bytes = await response.arrayBuffer();
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   const hex = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   return hex === DIGESTS[name] ? bytes : null;
 }
 
-/** A response with nothing in its head that comes from the cache. */
+/** A response whose headers don't come from the cache. */
 function response(name, bytes) {
   return new Response(bytes, { headers: { "Content-Type": TYPES[name.split(".").pop()] ?? PLAIN } });
 }
@@ -51,7 +51,7 @@ async function fill() {
 
 async function put(cache, name) {
   const address = new URL(name, here);
-  const bytes = await right(name, await fetch(address, { cache: "no-cache" }));
+  const bytes = await verify(name, await fetch(address, { cache: "no-cache" }));
   if (!bytes) throw new Error(`${name} isn't the file of this version`);
   await cache.put(address, response(name, bytes));
 }

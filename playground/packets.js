@@ -1,6 +1,6 @@
 // The time-sequence view of a range of a flow: data sent, dropped and received, and ACKs.
 import { colour } from "./colours.js";
-import { made } from "./fields.js";
+import { make } from "./fields.js";
 
 const HEIGHT = 320;
 /** What a row of the table of packets can be: its name, its colour, the shape of its mark. */
@@ -34,7 +34,7 @@ export class Packets {
     const names = scenario.flows.map(({ name }) => name);
     const known = [...this.#parts.flow.options].map(({ textContent }) => textContent);
     if (names.join("\n") !== known.join("\n")) {
-      this.#parts.flow.replaceChildren(...names.slice(0, 200).map((textContent, value) => made("option", { textContent, value })));
+      this.#parts.flow.replaceChildren(...names.slice(0, 200).map((textContent, value) => make("option", { textContent, value })));
     }
     this.#show();
   }
@@ -66,14 +66,14 @@ export class Packets {
       hooks: { draw: [(plot) => KINDS.forEach((kind, number) => drawMarks(plot, kind, values[number]))] },
     }, [rows.time_s, ...values], figure);
     figure.querySelector("figcaption")?.remove();
-    figure.prepend(made("figcaption", {}, ...KINDS.flatMap((kind, number) => (counts[number] ? [key(kind, counts[number])] : []))));
+    figure.prepend(make("figcaption", {}, ...KINDS.flatMap((kind, number) => (counts[number] ? [key(kind, counts[number])] : []))));
   }
 }
 
 function key({ shown, colour: written, shape }, count) {
-  const sign = made("i", { className: `mark ${shape}` });
+  const sign = make("i", { className: `mark ${shape}` });
   sign.style.color = colour(written);
-  return made("span", { className: "key" }, sign, `${shown} (${count.toLocaleString("en")})`);
+  return make("span", { className: "key" }, sign, `${shown} (${count.toLocaleString("en")})`);
 }
 
 function drawMarks(plot, { colour: written, shape, size }, values) {

@@ -1,10 +1,10 @@
 // Problems of a description: all of them above the results, and each beside the field or text that it is about.
-import { made } from "./fields.js";
+import { make } from "./fields.js";
 
 /** Shows problems, each with a `text` and perhaps a `place`, a line `at` of the text, or a line `own` of the control. */
 export function showProblems({ list, form, text, source, problems }) {
   clear(form, text, source);
-  list.replaceChildren(...problems.map((problem) => made("li", {}, line(problem, { form, text, source }))));
+  list.replaceChildren(...problems.map((problem) => make("li", {}, line(problem, { form, text, source }))));
   for (const problem of problems) {
     const field = fieldOf(form, problem);
     if (field) attach(field.querySelector("input, select, summary, button"), field, problem.text);
@@ -36,7 +36,7 @@ function fieldOf(form, { place }) {
 function attach(input, after, text) {
   const id = `problem-${document.querySelectorAll(".problem").length}`;
   after.closest("details")?.setAttribute("open", "");
-  after.after(made("p", { className: "problem", id, textContent: text }));
+  after.after(make("p", { className: "problem", id, textContent: text }));
   input?.setAttribute("aria-invalid", "true");
   input?.setAttribute("aria-describedby", id);
 }
@@ -45,7 +45,7 @@ function attach(input, after, text) {
 function line(problem, { text, source }) {
   const [area, number] = problem.own ? [source, problem.own] : [text, problem.at?.line];
   if (!number) return problem.text;
-  const button = made("button", { type: "button", className: "plain", textContent: problem.text });
+  const button = make("button", { type: "button", className: "plain", textContent: problem.text });
   button.addEventListener("click", () => select(area, number));
   return button;
 }

@@ -28,16 +28,16 @@ export function choices(schema) {
 export function parameters(schema, kind) {
   const listed = single(schema).anyOf ?? [];
   const found = listed.find((entry) => entry.properties?.kind?.const === kind);
-  return described(found?.properties, ["kind", "at", "direction"]);
+  return describe(found?.properties, ["kind", "at", "direction"]);
 }
 
 /** The options of a congestion control. */
 export function options(flow, cca) {
   const found = flow.allOf?.find((rule) => rule.if.properties.cca.const === cca);
-  return described(found?.then.properties.options?.properties, []);
+  return describe(found?.then.properties.options?.properties, []);
 }
 
-function described(properties = {}, left) {
+function describe(properties = {}, left) {
   return Object.entries(properties)
     .filter(([name]) => !left.includes(name))
     .map(([name, schema]) => ({ name, schema: single(schema), what: schema.description ?? "" }));

@@ -30,11 +30,11 @@ export function series(result) {
   const together = (members, values, combine) => times.map((_, at) => combine(members.map((flow) => values(flow)[at])));
   const received = new Map([...byFlow].map(([flow, mine]) => [flow, speeds(flows, mine, "received_bytes", 8e-6)]));
   const column = (name) => (flow) => byFlow.get(flow).map((row) => flows[name][row]);
-  const held = (values) => {
+  const memoize = (values) => {
     const kept = new Map();
     return (flow) => kept.get(flow) ?? kept.set(flow, values(flow)).get(flow);
   };
-  const [rtts, packets] = [held(column("rtt_ms")), held(column("in_flight"))];
+  const [rtts, packets] = [memoize(column("rtt_ms")), memoize(column("in_flight"))];
   const byClass = result.numbers.classes.map(({ name, flows: members }) => ({
     name,
     throughput: together(members, (flow) => received.get(flow), sum),

@@ -19,7 +19,7 @@ export function embedding(address) {
 }
 
 /** The text and the control that an address holds; null if they can't be read. */
-export async function linked(hash) {
+export async function readLink(hash) {
   try {
     const letters = atob(hash.slice(1).replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));

@@ -62,7 +62,7 @@ class Pair:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """The two flows and the change, in words."""
         return f"{self.first} and {self.second}, `{self.change}`"
 
     def pools(self, size: int) -> tuple[list[Measured], list[Measured]]:

@@ -3,8 +3,8 @@
     python tools/check_words.py     the exit status is 1 if there are any
 
 It looks for functions and types named by a bare participle, public types of one language that share
-a name, words that shouldn't be part of a name, and phrases. In tests, studies and tools it looks
-for participles and phrases only.
+a name, words that shouldn't be part of a name, and phrases. In tests, examples, studies, tools and
+JavaScript it looks for participles and phrases only.
 
 A type of an adapter may share the name of the type that it presents: the interfaces in Python and
 of own controls present the types of the simulator.
@@ -23,10 +23,14 @@ ROOT = Path(__file__).resolve().parents[1]
 Counts = Mapping[str, Counter[str]]
 """How often each name or phrase that is ruled out occurs, by kind."""
 
-PATTERN = {"rust": "*.rs", "python": "*.py"}
-CODE = {"rust": ("crates/*/src",), "python": ("python/narrows",)}
-HELPERS = {"rust": ("crates/*/tests",), "python": ("tests/python", "tools", "studies")}
-"""Tests, studies and tools, where only participles and phrases are looked for."""
+PATTERN = {"rust": "*.rs", "python": "*.py", "javascript": "*.js"}
+CODE = {"rust": ("crates/*/src",), "python": ("python/narrows",), "javascript": ()}
+HELPERS = {
+    "rust": ("crates/*/tests", "crates/*/benches", "crates/*/examples", "fuzz"),
+    "python": ("tests/python", "tools", "studies", "experiments", "docs"),
+    "javascript": ("playground", "python/narrows", "tools/site"),
+}
+"""Code in which only participles and phrases are looked for."""
 ADAPTERS = ("crates/control", "crates/python", "crates/wasm", "python/narrows/api")
 """Code that presents the types of other code under their names."""
 EXAMPLES = "test_check_words.py"
@@ -38,6 +42,9 @@ RECORDS = ("CHANGELOG.md", "docs/results")
 FUNCTION = {
     "rust": re.compile(r"\bfn\s+(\w+)"),
     "python": re.compile(r"^\s*(?:async\s+)?def\s+(\w+)", re.MULTILINE),
+    "javascript": re.compile(
+        r"\b(?:function\s+|(?:const|let)\s+(?=\w+ = (?:async )?(?:\([^()]*\)|\w+) =>))(\w+)"
+    ),
 }
 TYPE = {
     "rust": re.compile(r"^\s*pub\s+(?:struct|enum|union|trait|type)\s+(\w+)", re.MULTILINE),
@@ -48,6 +55,7 @@ ANY_TYPE = {
         r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:struct|enum|union|trait|type)\s+(\w+)", re.MULTILINE
     ),
     "python": re.compile(r"^\s*class\s+(\w+)", re.MULTILINE),
+    "javascript": re.compile(r"\bclass\s+(\w+)"),
 }
 DEFINED = re.compile(
     r"\b(?:fn|struct|enum|trait|type|mod|const|static|def|class)\s+(?:mut\s+)?([A-Za-z_]\w*)"
@@ -81,7 +89,7 @@ def counts(root: Path, rules: Mapping[str, Mapping[str, str]]) -> Counts:
             types.update(types_in(file, text, language, presented, root))
             found["words"].update(parts(file, text) & rules["words"].keys())
             prose.append(text)
-        for file in files_of(root, HELPERS[language], PATTERN[language]):
+        for file in helpers(root, language):
             text = file.read_text(encoding="utf-8")
             names = names_in(text, language)
             found["participles"].update(participles(names, rules["functions"]))
@@ -115,15 +123,26 @@ def types_in(
 def sources(root: Path, language: str) -> list[Path]:
     """Returns the files of a language, without tests and without what is generated from others."""
     files = files_of(root, CODE[language], PATTERN[language])
-    written = (file for file in files if "tests" not in (file.stem, *file.parts))
+    written = (file for file in files if not is_test(file))
     return sorted(file for file in written if GENERATED not in file.read_text("utf-8")[:300])
+
+
+def helpers(root: Path, language: str) -> list[Path]:
+    """Returns the files in which only participles and phrases are looked for."""
+    beside = filter(is_test, files_of(root, CODE[language], PATTERN[language]))
+    return [*beside, *files_of(root, HELPERS[language], PATTERN[language])]
+
+
+def is_test(file: Path) -> bool:
+    """Returns True if a file has the tests of the code beside it."""
+    return "tests" in (file.stem, *file.parts)
 
 
 def files_of(root: Path, folders: Iterable[str], pattern: str) -> list[Path]:
     """Returns the files below some folders."""
     places = [place for folder in folders for place in root.glob(folder)]
     files = (file for place in places for file in place.rglob(pattern))
-    return sorted(file for file in files if file.name != EXAMPLES)
+    return sorted(f for f in files if f.name != EXAMPLES and ".min." not in f.name)
 
 
 def pages(root: Path) -> list[Path]:

@@ -2,10 +2,10 @@
 
     python tools/make_wheels.py FOLDER [KIND...]
 
-Zig links for other C libraries and processors than this machine's: `pip install -r
-requirements-release.lock` brings it, with maturin. The programs for runs on kernels need no C
-library at all, so each processor has one pair. FOLDER also becomes a package index (PEP 503), which
-any server of static files can serve.
+Zig links for C libraries and processors other than this machine's: `pip install -r
+requirements-release.lock` installs it, with maturin. The programs for runs on kernels need no C
+library at all, so each processor has one build of them. FOLDER also becomes a package index
+(PEP 503), which any server of static files can serve.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KINDS = {
     "manylinux-aarch64": ("aarch64-unknown-linux-gnu", "manylinux_2_17"),
     "musllinux-aarch64": ("aarch64-unknown-linux-musl", "musllinux_1_2"),
 }
-"""Target of Rust, and the oldest C library: glibc 2.17 is of 2012, musl 1.2 of 2020."""
+"""Rust's target, and the oldest C library: glibc 2.17 (2012) or musl 1.2 (2020)."""
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
 

@@ -146,7 +146,7 @@ def error(cell: Cell, found: Prediction) -> float:
 
 
 def within(cell: Cell, found: Prediction) -> bool:
-    """Whether the goodput lies within 3 % or within what the runs had."""
+    """Returns True if the goodput lies within 3 % or within what the runs had."""
     return abs(error(cell, found)) <= 3 or cell.low <= found.goodput <= cell.high
 
 

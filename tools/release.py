@@ -1,6 +1,7 @@
 """Checks that the repository is ready for a release, and says how to publish it.
 
     python tools/release.py              what must hold before anything is built
+    python tools/release.py prepared     the same without the date and the promise of a release
     python tools/release.py publish      the commands that publish what `make release` has built
     python tools/release.py crates       the published crates, as options of cargo
 
@@ -22,6 +23,7 @@ CRATES = (
     *("spec", "media", "sim", "capture"),
 )
 """The crates that others may use. cargo publishes each after those that it depends on."""
+DATE = r"\d{4}-\d\d-\d\d"
 
 
 def main() -> int:
@@ -33,9 +35,11 @@ def main() -> int:
     if sys.argv[1:] == ["crates"]:
         print(" ".join(f"-p narrows-{crate}" for crate in CRATES))
         return 0
-    found = [
-        *versions(ROOT), *promise(ROOT), *changelog(ROOT, version), *tags(ROOT, version),
-    ]  # fmt: skip
+    found = [*versions(ROOT), *tags(ROOT, version)]
+    if sys.argv[1:] == ["prepared"]:
+        found += changelog(ROOT, version, rf"unreleased|{DATE}")
+    else:
+        found += [*promise(ROOT), *changelog(ROOT, version, DATE)]
     for problem in found:
         print(f"release: {problem}", file=sys.stderr)
     return 1 if found else 0
@@ -75,11 +79,11 @@ def promise(root: Path) -> Iterator[str]:
         yield f"{name}: found a version that isn't published; PUBLISHED = True would be right"
 
 
-def changelog(root: Path, version: str) -> Iterator[str]:
-    """A problem if the changelog's first entry isn't this version with a date."""
+def changelog(root: Path, version: str, when: str) -> Iterator[str]:
+    """A problem if the changelog's first entry isn't this version with `when`, a pattern."""
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     first = re.search(r"^## (.+)$", text, re.MULTILINE)
-    if first is None or not re.fullmatch(rf"{re.escape(version)}, \d{{4}}-\d\d-\d\d", first[1]):
+    if first is None or not re.fullmatch(rf"{re.escape(version)}, (?:{when})", first[1]):
         found = first and first[1]
         yield f'CHANGELOG.md: found "{found}"; "{version}, YEAR-MONTH-DAY" would be right'
 

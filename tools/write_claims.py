@@ -148,7 +148,7 @@ def _age(found: Sequence[ClaimVerdicts]) -> Iterator[str]:
 
 
 def _older(entry: LedgerEntry) -> bool:
-    """Whether a finding was decided by less strict rules than today's."""
+    """Returns True if a finding was decided by less strict rules than today's."""
     return entry.way.confidence < CONFIDENCE
 
 

@@ -11,7 +11,7 @@ LEAST_WINDOW = 2.0
 
 
 def features(rtt, before, min_rtt, loss):
-    """What the policy sees, each about 0 to 1: the queue, its growth, and the loss.
+    """Returns what the policy sees, each about 0 to 1: the queue, its growth, and the loss.
 
     The RTTs are in the same unit; a queue is measured in lowest RTTs.
     """

@@ -63,7 +63,7 @@ def train(environment, generations, population, episodes, threads):
     return dict(zip(NAMES, map(float, strategy.mean), strict=True))
 
 
-def described(drawn, subject):
+def describe(drawn, subject):
     """The conditions of an episode as a specification, with another flow in the agent's place."""
     path = drawn["path"]
     service = dict(path["service"])
@@ -89,7 +89,7 @@ def power(cca, options, conditions):
     found = []
     for drawn in conditions:
         path, subject = drawn["path"], nw.Flow(cca=cca, name="flow", options=options)
-        row = nw.run(described(drawn, subject)).summary_table.row(0, named=True)
+        row = nw.run(describe(drawn, subject)).summary_table.row(0, named=True)
         goodput, rtt = row["flow.goodput_mbps"], row["flow.rtt_mean_ms"]
         found.append(goodput * path["rtt_ns"] / 1e6 / rtt)
     return np.array(found)

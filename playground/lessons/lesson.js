@@ -4,7 +4,7 @@
 import { Charts } from "../charts.js";
 import { Engine } from "../engine.js";
 import * as fields from "../fields.js";
-import { made } from "../fields.js";
+import { make } from "../fields.js";
 import { Ghost } from "../ghost.js";
 import { looks } from "../looks.js";
 import { marks } from "../marks.js";
@@ -31,7 +31,7 @@ const [schema, { titles }] = await Promise.all([engine.ask({ do: "schema" }), lo
 class LiveRun extends HTMLElement {
   async connectedCallback() {
     this.text = await (await fetch(new URL(`../examples/${this.getAttribute("src")}.toml`, import.meta.url))).text();
-    [this.controls, this.said, this.drawn] = [made("div", { className: "controls" }), made("p", { className: "said" }), made("div")];
+    [this.controls, this.said, this.drawn] = [make("div", { className: "controls" }), make("p", { className: "said" }), make("div")];
     const begins = this.hasAttribute("from") ? [{ place: this.#list("slide")[0], value: this.#bound("from") }] : [];
     this.text = (await engine.ask({ do: "edit", text: this.text, edits: begins })).text;
     this.document = (await engine.ask({ do: "read", text: this.text })).document;
@@ -49,7 +49,7 @@ class LiveRun extends HTMLElement {
     return (this.getAttribute(name) ?? "").split(" ").filter(Boolean);
   }
 
-  /** An end of the way of a prediction's slider, as it stands in the description. */
+  /** An end of a prediction's slider, as written in the description. */
   #bound(name) {
     const written = this.getAttribute(name);
     return this.#list("slide")[0] === LOSS ? Number(written) : written;
@@ -75,7 +75,7 @@ class LiveRun extends HTMLElement {
       const part = (value) => Math.log(parse(value, units) / from) / Math.log(to / from);
       this.prediction.drag.append(fields.quantity({ label, value: least, units, least: from, most: to, change: (value) => put(value, part(value)) }));
     }
-    this.prediction.drag.prepend(made("p", { textContent: `Now drag the slider to its end, ${place === LOSS ? `${most * 100} %` : most.replace(/[a-z]+/, (unit) => ` ${unit.replace("bdp", "BDP")}`)}.` }));
+    this.prediction.drag.prepend(make("p", { textContent: `Now drag the slider to its end, ${place === LOSS ? `${most * 100} %` : most.replace(/[a-z]+/, (unit) => ` ${unit.replace("bdp", "BDP")}`)}.` }));
     this.prediction.offer(this.shown.numbers.classes, 0);
   }
 
@@ -128,7 +128,7 @@ class LiveRun extends HTMLElement {
     const parts = classes.map(({ label, goodput_mbps: goodput, rtt_mean_ms: rtt }) => `${label} ${(goodput ?? 0).toPrecision(3)} Mbit/s, RTT ${rtt?.toFixed(0)} ms`);
     const loss = `${((bottleneck.loss_rate ?? 0) * 100).toPrecision(2)} % dropped`;
     const address = await link(this.text, null);
-    const open = made("a", { href: new URL(`../${new URL(address).hash}`, import.meta.url).href, textContent: "Open in the playground" });
+    const open = make("a", { href: new URL(`../${new URL(address).hash}`, import.meta.url).href, textContent: "Open in the playground" });
     this.said.replaceChildren(`${parts.join("; ")}; ${(bottleneck.queue_mean_bdp ?? 0).toFixed(2)} BDP waiting, ${loss}. `, open);
   }
 }

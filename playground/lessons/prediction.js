@@ -1,5 +1,5 @@
 // A prediction: the reader guesses, drags the one slider that matters to its end, and a run says who was right.
-import { made } from "../fields.js";
+import { make } from "../fields.js";
 import { Trail } from "./trail.js";
 
 /** The numbers that a prediction can be about, of a class: how each is read and written. */
@@ -33,21 +33,21 @@ export class Prediction {
     const below = listed.map((one) => Number(one.dataset.below ?? Infinity));
     this.#guesses = listed.map((one, at) => ({ text: one.textContent.trim(), least: below[at - 1] ?? -Infinity, most: below[at] }));
     const choices = this.#guesses.map(({ text }, at) => {
-      const radio = made("input", { type: "radio", name: "guess", value: at });
+      const radio = make("input", { type: "radio", name: "guess", value: at });
       radio.addEventListener("change", () => this.#take(at, started));
-      return made("label", {}, radio, text);
+      return make("label", {}, radio, text);
     });
-    const skip = made("button", { type: "button", className: "small", textContent: "Skip the question" });
+    const skip = make("button", { type: "button", className: "small", textContent: "Skip the question" });
     skip.addEventListener("click", () => this.#finish());
     this.#form(host, choices, skip);
   }
 
   #form(host, choices, skip) {
     const ask = host.querySelector(".ask");
-    this.fields = made("fieldset", { className: "guess" }, made("legend", {}, "Your guess"), ask, ...choices, skip);
+    this.fields = make("fieldset", { className: "guess" }, make("legend", {}, "Your guess"), ask, ...choices, skip);
     host.querySelector(".guesses").replaceWith(this.fields);
-    this.verdict = made("p", { className: "verdict", role: "status" });
-    this.drag = made("div", { className: "drag", hidden: true });
+    this.verdict = make("p", { className: "verdict", role: "status" });
+    this.drag = make("div", { className: "drag", hidden: true });
     this.fields.after(this.drag, this.verdict);
   }
 

@@ -1,6 +1,6 @@
 // The runs of a drag as points, beside the range that the reader has guessed.
 import { colour } from "../colours.js";
-import { made } from "../fields.js";
+import { make } from "../fields.js";
 
 const HEIGHT = 150;
 
@@ -10,7 +10,7 @@ export class Trail {
 
   /** `guess` is the range from `least` to `most` that was guessed for the end of the way. */
   constructor(root, title, guess) {
-    const figure = made("figure", { ariaLabel: title }, made("figcaption", {}, made("b", { textContent: title }), made("span", { textContent: "shaded: your guess for the end of the slider" })));
+    const figure = make("figure", { ariaLabel: title }, make("figcaption", {}, make("b", { textContent: title }), make("span", { textContent: "shaded: your guess for the end of the slider" })));
     root.append(figure);
     const axis = { stroke: colour("var(--faint)"), grid: { stroke: colour("var(--grid)"), width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
     const bounds = [guess.least, guess.most].filter(Number.isFinite);

@@ -66,7 +66,7 @@ class AckSample:
         """`delivered` when the sampled packet was sent."""
     @property
     def app_limited(self) -> bool:
-        """Whether the sampled packet left while the sender had too little to send."""
+        """True if the sampled packet left while the sender had too little to send."""
     @property
     def in_flight_at_send(self) -> int | None:
         """Packets in flight when the packet was sent, including it; none without `on_lost`."""
@@ -84,19 +84,19 @@ class AckSample:
         """Lowest RTT over the last 300 s."""
     @property
     def ack_delayed(self) -> bool:
-        """Whether the RTT sample may contain a receiver's delay (`is_ack_delayed`)."""
+        """True if the RTT sample may contain a receiver's delay (`is_ack_delayed`)."""
     @property
     def round_start(self) -> bool:
-        """Whether a round trip has passed since the last ACK for which this was true."""
+        """True if a round trip has passed since the last ACK for which this was true."""
     @property
     def state(self) -> str:
         """The recovery state after this ACK: "open", "disorder", "cwr", "recovery" or "loss"."""
     @property
     def may_grow(self) -> bool:
-        """Whether a loss-based control may grow now: not reducing, and `tcp_may_raise_cwnd`."""
+        """True if a loss-based control may grow now: not reducing, and `tcp_may_raise_cwnd`."""
     @property
     def cwnd_limited(self) -> bool:
-        """Whether the window limits the flow (`tcp_is_cwnd_limited`)."""
+        """True if the window limits the flow (`tcp_is_cwnd_limited`)."""
     @property
     def departure_s(self) -> float:
         """The departure clock (`tcp_wstamp_ns`): when the last paced packet leaves."""
@@ -171,10 +171,10 @@ class DeliveredSample:
         """Packets SACKed and not yet acknowledged cumulatively (`tp->sacked_out`)."""
     @property
     def cwnd_limited(self) -> bool:
-        """Whether growth was cwnd-limited in this window (`tcp_is_cwnd_limited`)."""
+        """True if growth was cwnd-limited in this window (`tcp_is_cwnd_limited`)."""
     @property
     def ece(self) -> bool:
-        """Whether the ACK echoes congestion experienced (ECE)."""
+        """True if the ACK echoes congestion experienced (ECE)."""
     @property
     def delivered_ce(self) -> int:
         """Packets newly delivered by ACKs that carry ECE, since the flow began."""
@@ -203,7 +203,7 @@ class LostPacket:
         """Packets marked lost before the packet was sent, modulo 2^32."""
     @property
     def app_limited(self) -> bool:
-        """Whether the sender had too little to send when the packet left."""
+        """True if the sender had too little to send when the packet left."""
     @property
     def lost_total(self) -> int:
         """Packets marked lost since the flow began, including this one."""
@@ -223,7 +223,7 @@ class StartEvent:
         """When the packet before it left; none for the first packet of the flow."""
     @property
     def app_limited(self) -> bool:
-        """Whether the flow had too little to send (`tp->app_limited != 0`)."""
+        """True if the flow had too little to send (`tp->app_limited != 0`)."""
     @property
     def mss(self) -> int:
         """Payload bytes of a full packet."""

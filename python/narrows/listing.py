@@ -38,7 +38,7 @@ def overview(kind: str, rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def find(name: str, backend: str = "sim") -> dict[str, list[Row]]:
-    """Returns the rows of every kind with an entry of this name, or else with the name in theirs.
+    """Returns the rows of every kind with an entry of this name, or else of names with it.
 
     An option, such as hystart, is found with the entries that have it, a metric also by its heading
     in tables. Raises InputError, with the nearest kind or name, if there is none.
@@ -100,7 +100,7 @@ def count(kind: str) -> int | None:
 
 
 def _select_rows(rows: Sequence[Row], kind: str, name: str) -> Iterator[Row]:
-    """Yields the entries called `name`, or with it in theirs, and the heads of nested ones."""
+    """Yields the entries called `name`, or whose names contain it, below their headings."""
     known = [own.strip() for own, _ in rows]
     wanted = {name} if name in known else {own for own in known if name in own}
     if not wanted:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BUFFERS = (0.5, 1.0)
 LOOKS = (Look("bbr", "solid"), Look("bbr#2", "dash"))
-"""Of BBR as it is, and of the changed one."""
+"""The looks of BBR and of the changed BBR."""
 LABELS = {
     "goodput_mbps": "Large flow (Mbit/s)",
     "utilization": "Utilisation (%)",
@@ -34,7 +34,7 @@ UNITS = {"goodput_mbps": " Mbit/s", "utilization": " %", "loss": " %"}
 
 @dataclass(frozen=True, slots=True)
 class Startup:
-    """An option of BBR that changes STARTUP, its claim, and what the bursts are called in words."""
+    """An option of BBR that changes STARTUP, its claim, and words for its bursts."""
 
     claim: str
     option: str

@@ -147,7 +147,7 @@ class Evidence:
 
     @property
     def sees_bbr(self) -> bool:
-        """Whether the back end reports BBR's states and model."""
+        """Returns True if the back end reports BBR's states and model."""
         rows = self.trial.tables["flow_samples"].filter(pl.col("flow").is_in(self.bbr))
         states = bool((rows.get_column("cca_state").fill_null("") != "").any())
         return states and len(frames.internal(self.trial.tables, "min_rtt_ms")) > 0

@@ -94,7 +94,7 @@ def command(line: str, with_output: bool = False) -> Command:
 
 
 def shows(shown: list[str], printed: str) -> bool:
-    """Whether a page shows what was printed; a line of three dots stands for any lines."""
+    """Returns True if a page shows what was printed; a line of three dots stands for any lines."""
     found = [_plain(line) for line in printed.splitlines() if line.strip()]
     pieces: list[list[str]] = [[]]
     for line in (_plain(line) for line in shown if line.strip()):

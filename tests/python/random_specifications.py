@@ -120,7 +120,7 @@ class Drawing:
                 self.document[table] = self.draw(tables[table], (table,), table)
 
     def _leads_on(self, key: str) -> bool:
-        """Whether the wanted key is this one or inside of it."""
+        """Returns True if the wanted key is this one or inside of it."""
         return self.wanted == key or self.wanted.startswith((f"{key}.", f"{key}="))
 
     def draw(self, node: Node, place: Place, key: str) -> Any:
@@ -226,7 +226,7 @@ class Drawing:
             self.mend(place[:-1])
 
     def has(self, place: Place) -> bool:
-        """Whether the document has a value at a place."""
+        """Returns True if the document has a value at a place."""
         holder = self.holder(place)
         inside = range(len(holder)) if isinstance(holder, list) else holder or ()
         return place[-1] in inside
@@ -246,7 +246,7 @@ class Drawing:
         return None
 
     def _is_needed(self, place: Place) -> bool:
-        """Whether the table around a place isn't valid without it."""
+        """Returns True if the table around a place isn't valid without it."""
         if isinstance(self.holder(place), list):
             return len(self.holder(place)) == 1
         node, _ = self.nodes[place[:-1]]

@@ -207,10 +207,10 @@ class WeightedValues:
         return bool(self._rows)
 
     def has(self, key: str, told: float, bucket: float) -> bool:
-        """Whether a number may be told as "min", "mean", "max" or a percentile such as "p95".
+        """Returns True if a number may be the "min", "mean", "max" or a percentile such as "p95".
 
-        A percentile is at most a `bucket` of it off the value that this part of the weight doesn't
-        exceed.
+        A percentile may differ by `bucket`, a fraction of the number, from the value that this part
+        of the weight doesn't exceed.
         """
         if not key.startswith("p"):
             return agree(self.statistic(key), told)
@@ -232,7 +232,7 @@ class WeightedValues:
 
 
 def agree(found: float | None, value: Any) -> bool:
-    """Whether a number of the summary is the expected one."""
+    """Returns True if a number of the summary is the expected one."""
     if isinstance(value, float) and found is not None:
         return math.isclose(found, value, rel_tol=1e-6, abs_tol=1e-9)
     return bool(found == value)

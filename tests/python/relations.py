@@ -71,7 +71,7 @@ def other_order(document: Document) -> Document:
 
 
 def is_ordered(scenario: Mapping[str, Any], summary: Summary) -> bool:
-    """Whether only the times of events decide their order.
+    """Returns True if only the times of events decide their order.
 
     Where several flows wait for one instant, their numbers do: a batch, a grant, the end of a delay
     that got shorter, a timer that is late, and after losses a slot of the kernel's timers. Without
@@ -86,7 +86,7 @@ def is_ordered(scenario: Mapping[str, Any], summary: Summary) -> bool:
 
 
 def share_an_instant(packets: pl.DataFrame) -> bool:
-    """Whether two flows ever send in the same instant."""
+    """Returns True if two flows ever send in the same instant."""
     sent = packets.filter(pl.col("event") == "sent")
     return not sent.group_by("time_s").n_unique().filter(pl.col("flow") > 1).is_empty()
 

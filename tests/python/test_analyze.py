@@ -142,7 +142,7 @@ def test_the_page_can_be_made_again(analysis, capsys):
     assert "report.html" in capsys.readouterr().out
 
 
-def test_the_command(run, tmp_path, capsys, monkeypatch):
+def test_the_command_reads_a_packed_capture(run, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     packed = tmp_path / "field.pcapng.gz"
     packed.write_bytes(gzip.compress(capture(run, "sender").read_bytes()))

@@ -115,7 +115,9 @@ def test_a_peer_that_fails(tmp_path: Path, capsys: Capture) -> None:
     assert "status 3: no such rate" in error
 
 
-def test_bench(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_counts_packets_per_cpu_second(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bench_loads, "QUICK", 100)
     assert bench.main(["--quick", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -287,7 +287,9 @@ def test_the_window_is_the_receivers(run: CapturedRun) -> None:
 
 
 @pytest.mark.parametrize(("snaplen", "ipv6"), [(None, True), (100, False), (65_535, False)])
-def test_lengths(tmp_path: Path, snaplen: int | None, ipv6: bool) -> None:
+def test_packets_are_kept_up_to_the_snap_length(
+    tmp_path: Path, snaplen: int | None, ipv6: bool
+) -> None:
     run = capture_run(tmp_path, LOSSY, ("run.duration=300ms",), snaplen, ipv6=ipv6)
     headers = 72 if ipv6 else 52
     for point in POINTS:
@@ -335,7 +337,7 @@ def test_the_command_keeps_them_with_the_result(tmp_path: Path) -> None:
         (("--pcap", "--snaplen", "x"), "'--snaplen'"),
     ],
 )
-def test_bad_options(
+def test_wrong_options_are_refused(
     tmp_path: Path, options: tuple[str, ...], found: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_cli("run", write(tmp_path), "--out", str(tmp_path / "out"), *options) == 2

@@ -2,7 +2,7 @@
 
 What tshark calls a retransmission and what "out of order" is a guess by time (a
 retransmission that follows new data within a round trip is "out of order" to it), so
-the two are counted as one here; docs/how-to/captures.md says more.
+the two are counted as one here; docs/reference/captures.md says more.
 """
 
 from __future__ import annotations

@@ -63,7 +63,23 @@ NEW = {
     "a fraction in words": ("docs/a.md", "three twentieths either way", "phrases:"),
     "a participle in a test": ("crates/b/tests/b.rs", "fn kept() {}", "participles: kept: found 1"),
     "a participle in a tool": ("tools/b.py", "def placed(): ...", "participles: placed"),
+    "a participle in JavaScript": ("playground/b.js", "function kept() {}", "participles: kept"),
+    "an arrow function": (
+        "tools/site/b.js",
+        "  const kept = (a) => a;",
+        "participles: kept: found 1",
+    ),
+    "a participle in tests": (
+        "crates/b/src/b/tests.rs",
+        "fn kept() {}",
+        "participles: kept: found 1",
+    ),
+    "a participle in an example": ("experiments/a/b.py", "def kept(): ...", "participles: kept"),
+    "a test named by its subject": ("tests/python/b.py", "def test_jain() -> None:", "phrases:"),
+    "a test in Rust": ("crates/b/src/b.rs", "    #[test]\n    fn cube_roots() {", "phrases:"),
     "a doc line of a test": ("tests/python/b.py", '"""What is known."""', "phrases:"),
+    "a doc line of a field": ("crates/b/src/b.rs", "/// Whether it is.\na: bool,", "phrases:"),
+    "a doc line of a function": ("python/narrows/b.py", '    """Whether it is."""', "phrases:"),
     "a doc line": ("crates/b/src/b.rs", "/// What is known.\nfn know() {}", "phrases:"),
 }
 
@@ -80,5 +96,8 @@ def test_names_and_phrases_are_refused(
 def test_ordinary_words_pass(project: Path) -> None:
     write(project, "crates/b/src/b.rs", "fn feed() {}\nfn keep_sent_packets() {}\nstruct Entry;\n")
     write(project, "tests/a.rs", "fn told() {}")
+    write(project, "tests/python/b.py", "def test_a_sum_is_exact() -> None: ...\n")
+    write(project, "playground/b.js", "const kept = find(a => a.b);\n")
+    write(project, "playground/vendor/b.min.js", "function kept() {}\n")
     write(project, "CHANGELOG.md", "three twentieths")
     assert check(project) == 0

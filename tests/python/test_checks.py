@@ -175,7 +175,7 @@ def test_a_sweep_names_the_combinations_that_fail(tmp_path: Path, capsys: Captur
         ('metric = "jain"\nat_most = 2\nwhere = { "a b" = 1 }', "check[0].where", "a place"),
     ],
 )
-def test_malformed_checks(text: str, place: str, remedy: str) -> None:
+def test_a_malformed_check_is_refused_at_its_place(text: str, place: str, remedy: str) -> None:
     with pytest.raises(SpecError) as caught:
         spec_of(checking(text))
     assert caught.value.place == place
@@ -281,13 +281,13 @@ def test_more_trials_than_needed_are_left_out(tmp_path: Path) -> None:
         ('{ metric = "jane", within = 1, max_trials = 5 }', "sweep.until.metric"),
     ],
 )
-def test_malformed_rules(rule: str, place: str, tmp_path: Path) -> None:
+def test_a_malformed_rule_for_trials_is_refused(rule: str, place: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         prepare(write(tmp_path, f"{TWO}\n[sweep]\nuntil = {rule}\n"))
     assert caught.value.place == place
 
 
-def test_half_widths() -> None:
+def test_half_the_width_follows_students_t() -> None:
     assert half_width([1.0, 2.0, 3.0]) == pytest.approx(4.30265 / math.sqrt(3), rel=1e-4)
 
 

@@ -52,7 +52,7 @@ def test_lists_need_nothing_heavy() -> None:
     assert loaded_packages("list", "figures") <= {"pydantic"}
 
 
-def test_help(capsys: Capture) -> None:
+def test_help_lists_the_commands(capsys: Capture) -> None:
     assert run_cli("--help") == 0
     said = capsys.readouterr().out
     for command in ("run", "list", "open", "reproduce", "verify"):
@@ -95,7 +95,7 @@ def test_a_study_read_from_a_pipe_runs(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["combinations"] == 2
 
 
-def test_version(capsys: Capture) -> None:
+def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
     assert run_cli("--version") == 0
     assert capsys.readouterr().out == f"narrows {narrows.__version__}\n"
 
@@ -121,7 +121,9 @@ def test_one_version_everywhere() -> None:
         ("metrics", {"utilization", "share", "completion_p99_s", "stalls"}),
     ],
 )
-def test_lists(kind: str, names: set[str], capsys: Capture) -> None:
+def test_each_listing_has_names_with_their_meaning(
+    kind: str, names: set[str], capsys: Capture
+) -> None:
     assert run_cli("list", kind) == 0
     lines = capsys.readouterr().out.splitlines()
     assert names <= {line.split()[0] for line in lines}
@@ -317,7 +319,7 @@ def test_our_own_mistakes_keep_their_traceback(
         (BrokenPipeError(), 0, ""),
     ],
 )
-def test_exit_status(
+def test_an_error_gives_the_status_of_its_kind(
     error: BaseException,
     status: int,
     said: str,

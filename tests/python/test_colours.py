@@ -16,7 +16,7 @@ from narrows.spec import registry
 
 
 def apart(one: Look, other: Look) -> bool:
-    """Whether two classes differ in dashes, or in colours for every sight on both grounds."""
+    """Returns True if two classes differ in dashes, or in colours for all sights and grounds."""
     first, second = colour(one.hue), colour(other.hue)
     near = min(distance(first.light, second.light), distance(first.dark, second.dark))
     return one.dash != other.dash or near >= ALIKE

@@ -174,7 +174,7 @@ def test_a_trial_that_is_left_out_takes_its_partner_with_it(tmp_path: Path) -> N
     assert fewer.reference == tuple(value for i, value in enumerate(rtt.reference) if i != 2)
 
 
-def test_until_decided(kernel: type[StandIn], tmp_path: Path, capsys: Capture) -> None:
+def test_until_decided_adds_trials(kernel: type[StandIn], tmp_path: Path, capsys: Capture) -> None:
     spec, out = write(tmp_path, LOSSY), tmp_path / "out"
     options = ("--trials", "3", "--json", "--out", str(out))
     assert run_cli("compare", spec, "--max-trials", "3", *options) == 1
@@ -252,7 +252,7 @@ def test_a_filter_chooses_combinations(tmp_path: Path, capsys: Capture) -> None:
         (["--set", "run.record=summary"], 'run.record: found "summary"; "samples"'),
     ],
 )
-def test_bad_input(
+def test_wrong_arguments_are_refused(
     tmp_path: Path,
     capsys: Capture,
     arguments: list[str],

@@ -70,7 +70,7 @@ def test_code_is_fenced_with_its_language(page: Path) -> None:
 
 
 def in_list(page: Path, number: int) -> bool:
-    """Returns whether a line belongs to an item of a list that begins above it."""
+    """Returns True if a line belongs to an item of a list that begins above it."""
     above = page.read_text(encoding="utf-8").splitlines()[: number - 1]
     outer = next((line for line in reversed(above) if line and not line.startswith(" ")), "")
     return re.match(r"[-*] |\d+\. ", outer) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from textwrap import dedent
 
 import polars as pl
 import pytest
@@ -14,7 +15,9 @@ import narrows as nw
 from narrows.backends.features import features
 from narrows.backends.linux.qdiscs import KINDS
 from narrows.backends.linux.refusals import SIMULATED_WORKLOADS
+from narrows.cli.help import SECTIONS
 from narrows.evaluate.suite import load_suite
+from narrows.execute import demand
 from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
 
@@ -96,6 +99,13 @@ def test_the_solution_of_the_first_assignment_shows_what_its_study_gives(tmp_pat
     assert f"| 1 flow | {row} |" in (teaching / "buffers-solution.md").read_text(encoding="utf-8")
 
 
+def test_the_guide_to_installing_counts_the_programs_of_a_wheel() -> None:
+    text = (ROOT / "tools" / "build_backend.py").read_text(encoding="utf-8")
+    (programs,) = re.findall(r"^PROGRAMS = \((.*)\)$", text, re.MULTILINE)
+    assert programs.count("narrows-") == 3
+    assert "the three programs for kernels" in page("docs/how-to/install.md")
+
+
 def test_each_control_of_calls_has_a_title() -> None:
     (control,) = (
         p for p in registry.elements("workloads")["media"]["parameters"] if p["name"] == "control"
@@ -121,6 +131,67 @@ def test_the_page_on_trust_sums_up_the_pages_of_agreement() -> None:
         cells = pl.read_csv(ROOT / "experiments" / name / "cells.csv")
         verdicts = [(cells["verdict"] == word).sum() for word in ("agree", "differ", "undecided")]
         assert [int(number) for number in numbers] == [cells["case"].n_unique(), *verdicts], name
+
+
+def test_the_change_log_counts_what_there_is() -> None:
+    text = page("CHANGELOG.md")
+    assert f"{len(registry.elements('ccas'))} congestion controls" in text
+    assert f"{len(registry.elements('queues'))} queue disciplines" in text
+    assert f"there are {sum(map(len, SECTIONS.values()))} commands" in text
+    (claims,) = re.findall(r"There are (\d+) claims", page("docs/reference/claims.md"))
+    for name in ("CHANGELOG.md", "README.md"):
+        assert set(re.findall(r"(\d+) (?:published )?claims", page(name))) == {claims}, name
+    questions = len(list((ROOT / "docs" / "cookbook").glob("*.md"))) - 1
+    assert questions == 12, "README.md and CHANGELOG.md say twelve"
+
+
+def test_the_worked_example_shows_the_code_as_it_is() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    example = text.partition("### A worked example")[2].partition("\n## ")[0]
+    (name, lines) = re.findall(r"\]\((crates/\S+)\), (\d+) lines", example)[0]
+    (shown,) = re.findall(r"```rust\n(.*?)```", example, re.DOTALL)
+    code = (ROOT / name).read_text(encoding="utf-8")
+    assert dedent(shown.rstrip()) in code
+    assert len(code.splitlines()) == int(lines)
+
+
+def test_the_page_on_robustness_has_the_estimates_of_memory() -> None:
+    told = page("docs/reference/robustness.md").partition("How the memory of a run")[2]
+    for words in (
+        f"{demand._FLOW / 1e3:g} kB for a flow, {demand._EVENTS} bytes for a packet",
+        f"{demand._ARRIVAL / 1e3:g} kB for a connection",
+        f"{demand._QUEUED} bytes for a packet that is queued",
+        f"takes {demand._SAMPLE / 1e3:g} kB while tables are in memory",
+        f"the first {demand._FIRST:,}",
+        f"{demand._FURTHER} bytes after that",
+        f"takes {demand._DRAWN / 1e3:g} kB more",
+    ):
+        assert words in told, words
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "words"),
+    [
+        ("flows/table", "MOST_LIVE", "at most {:,} connections at a time"),
+        ("flows/table", "MOST_FLOWS", "{:,} flows reported"),
+        ("flows/finished", "MOST_IN_TABLES", "the {:,} with the most payload"),
+        ("flows/samples", "MOST_ROWS", "{:,} rows"),
+        ("connection/outstanding", "MOST", "{:,} outstanding packets"),
+        ("flows/sequence_graph", "MOST_OF_FLOW", "up to {:,} points"),
+        ("flows/finished", "MOST_DRAWN", "of a flow and {:,} flows"),
+    ],
+)
+def test_the_page_on_captures_has_the_limits_of_the_analysis(
+    file: str, name: str, words: str
+) -> None:
+    text = (ROOT / "crates/capture/src/analyze" / f"{file}.rs").read_text(encoding="utf-8")
+    (written,) = re.findall(rf"const {name}: \w+ = ([\d_ <]+);", text)
+    value, _, shift = written.replace("_", "").partition("<<")
+    assert words.format(int(value) << int(shift or 0)) in page("docs/reference/captures.md")
+
+
+def test_the_change_log_is_short() -> None:
+    assert (ROOT / "CHANGELOG.md").stat().st_size <= 8_192
 
 
 def test_the_page_on_trust_names_every_profile_and_counts_foreign_measurements() -> None:
@@ -170,7 +241,7 @@ def sources(paragraph: str) -> list[str]:
 
 
 def is_defined(name: str, function: str, source: str) -> bool:
-    """Whether a file has a function of this name, and an `impl` or a trait of the type."""
+    """Returns True if a file has a function of this name, and an `impl` or a trait of the type."""
     owner = rf"\b(?:impl|trait)\b[^{{;]*\b{name}\b"
     has_function = re.search(rf"\bfn {function}\b", source) is not None
     return has_function and re.search(owner, source) is not None

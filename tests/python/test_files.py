@@ -67,7 +67,9 @@ def test_workloads_out_of_all_bounds(
 @pytest.mark.parametrize(
     "key", ["path.loss", "run.seed", "run.trials", "flows.0.count", "flows.0.options.beta", "x"]
 )
-def test_huge_numbers(key: str, digits: int, tmp_path: Path, capsys: Capture) -> None:
+def test_numbers_of_many_digits_are_refused(
+    key: str, digits: int, tmp_path: Path, capsys: Capture
+) -> None:
     assert run_cli("run", write(tmp_path), "--set", f"{key}={'9' * digits}") == 2
     assert "found" in capsys.readouterr().err
 
@@ -75,7 +77,7 @@ def test_huge_numbers(key: str, digits: int, tmp_path: Path, capsys: Capture) ->
 @pytest.mark.parametrize(
     "text", ["a = " + "[" * 100_000, "a" + ".a" * 20_000 + " = 1", "a = " + "{ a = " * 5000]
 )
-def test_deep_documents(text: str, tmp_path: Path, capsys: Capture) -> None:
+def test_deep_documents_are_refused(text: str, tmp_path: Path, capsys: Capture) -> None:
     assert run_cli("run", write(tmp_path, text)) == 2
     assert "good.toml" in capsys.readouterr().err
 

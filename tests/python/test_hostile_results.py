@@ -66,7 +66,7 @@ def copy(originals: Path, place: Path, name: str) -> Path:
 
 
 def is_untouched(victim: Path) -> bool:
-    """Whether a folder still holds what it held, and nothing else."""
+    """Returns True if a folder still holds what it held, and nothing else."""
     files = {path.relative_to(victim).as_posix() for path in victim.rglob("*") if path.is_file()}
     texts = {path.read_text() for path in victim.rglob("*") if path.is_file()}
     return files == {"thesis.tex", "0" * 32, "run=mine/data"} and texts == {SECRET}

@@ -89,7 +89,7 @@ def test_growth_forgives_the_last_digit_of_a_time() -> None:
     assert growth(frame, "flow", ["sent"], -1.0, 0.3).rows() == [(0, 7)]
 
 
-def test_weighted_values() -> None:
+def test_means_and_quantiles_follow_weights() -> None:
     rows = values([(1.0, 1.0), (2.0, 2.0), (10.0, 1.0)])
     assert weighted_mean(rows) == 15 / 4
     assert weighted_quantile(rows, 0.0) == 1.0
@@ -133,7 +133,7 @@ def test_a_distribution_is_picked_and_ordered() -> None:
     assert distribution(table, "queue_bytes", 0).is_empty()
 
 
-def test_jain() -> None:
+def test_jains_index_is_one_for_equal_amounts() -> None:
     assert jain([5.0, 5.0, 5.0]) == pytest.approx(1.0)
     assert jain([1.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
     assert jain([3.0, 1.0]) == pytest.approx(16 / 20)
@@ -141,13 +141,13 @@ def test_jain() -> None:
     assert jain([0.0, 0.0]) is None
 
 
-def test_shares() -> None:
+def test_shares_leave_out_unknown_amounts() -> None:
     assert shares([3.0, 1.0]) == [0.75, 0.25]
     assert shares([3.0, None]) == [1.0, None]
     assert shares([0.0, 0.0]) == [None, None]
 
 
-def test_mbps() -> None:
+def test_a_rate_needs_bytes_and_time() -> None:
     assert mbps(1_000_000, 2.0) == 4.0
     assert mbps(None, 2.0) is None
     assert mbps(1, 0.0) is None
@@ -254,7 +254,7 @@ def test_a_chain_without_a_finished_flow_is_listed_once() -> None:
     assert only["goodput_mbps"] == pytest.approx(0.2)
 
 
-def test_completion_times() -> None:
+def test_completion_times_count_from_the_start() -> None:
     frame = pl.DataFrame(
         [(1, 0, 0.5, 0.75, 10, 0), (0, 0, 0.0, 2.0, 10, 0)], schema=COMPLETIONS, orient="row"
     )
@@ -262,7 +262,7 @@ def test_completion_times() -> None:
     assert found == [(0, 2.0), (1, 0.25)]
 
 
-def test_the_bottleneck() -> None:
+def test_the_bottleneck_counts_from_the_warm_up() -> None:
     scenario = with_flows('cca = "cubic"')
     rows = [(0.0, 0, 0, 0, 0, 0), (0.5, 0, 100, 10, 90, 135_000), (2.0, 0, 900, 30, 860, 885_000)]
     frames = tables([(0.5, 0, 0, 0, 0)]) | {"queue_samples": samples(rows, QUEUE)}

@@ -23,11 +23,11 @@ from narrows.metrics.tables import summary_columns, summary_tables
         (0.0, 0.0, "more", None),
     ],
 )
-def test_harm(alone, beside, better, expected) -> None:
+def test_harm_is_the_part_that_is_lost(alone, beside, better, expected) -> None:
     assert harm(alone, beside, better) == (None if expected is None else pytest.approx(expected))
 
 
-def test_harms_of_frames() -> None:
+def test_harms_compare_rows_of_equal_conditions() -> None:
     alone = pl.DataFrame({"rate": [1, 1, 2], "goodput": [8.0, 12.0, 5.0]})
     beside = pl.DataFrame({"rate": [2, 1, 3], "goodput": [5.0, 2.5, 1.0]})
     made = harms(alone, beside, "goodput", ["rate"])

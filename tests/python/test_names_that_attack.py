@@ -135,7 +135,7 @@ def test_file_names_fit_and_differ() -> None:
 
 
 class Tags(HTMLParser):
-    """The tags of a page outside its scripts, and what stands in elements of scripts."""
+    """The tags of a page outside its scripts, and the contents of its script elements."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -213,6 +213,6 @@ def test_no_escape_of_a_terminal_reaches_it(
 
 
 def is_harmless(said: Any) -> bool:
-    """Whether something was said, without a character that a terminal obeys."""
+    """Returns True if something was said, without a character that a terminal obeys."""
     text = said.out + said.err
     return bool(text) and all(char.isprintable() or char == "\n" for char in text)

@@ -63,7 +63,7 @@ def test_every_command_runs_here_or_begins_a_session() -> None:
     assert set(re.findall(r"`narrows ([a-z-]+)", WORDS)) <= names
 
 
-def test_who_wins(place: Path) -> None:
+def test_shares_over_the_buffer_are_as_printed(place: Path) -> None:
     shares = of_sweep(place, "fair", "path.buffer", "bbr.share", "cubic.share")
     bbr, cubic = shares["1bdp"][0], shares["8bdp"][1]
     assert f"BBR has {bbr:.0%} of".replace("%", " %") in WORDS
@@ -75,7 +75,7 @@ def test_who_wins(place: Path) -> None:
     assert low < float(re.search(r"At about (\d) BDP both", WORDS)[1]) < high  # type: ignore[index]
 
 
-def test_which_queue(place: Path) -> None:
+def test_queues_and_shares_are_as_printed(place: Path) -> None:
     found = of_sweep(place, "aqm", "path.queue", "queue_mean_ms", "bbr.share")
     queue = {name: f"{values[0]:.0f} ms" for name, values in found.items()}
     share = {name: f"{100 * values[1]:.0f} %" for name, values in found.items()}
@@ -86,7 +86,7 @@ def test_which_queue(place: Path) -> None:
     assert found["fq_codel"][1] == pytest.approx(0.5, abs=0.03)
 
 
-def test_is_a_control_safe(place: Path) -> None:
+def test_the_own_control_meets_as_many_situations_as_printed(place: Path) -> None:
     [file] = (place / "narrows-results" / "evaluate" / "quick").glob("site/*/evaluation.json")
     situations = json.loads(file.read_text(encoding="utf-8"))["situations"]
     mine = {one["situation"]: one for one in situations if one["control"].startswith("mycontrol")}
@@ -103,7 +103,7 @@ def test_is_a_control_safe(place: Path) -> None:
     assert f"{len(mine)} of the {suite.count('[[situation]]')} situations that test" in WORDS
 
 
-def test_where_it_fails(place: Path) -> None:
+def test_losses_of_copa_are_as_printed(place: Path) -> None:
     file = place / "narrows-results" / "search" / "copa-loss" / "search.json"
     finding = json.loads(file.read_text(encoding="utf-8"))["findings"][0]
     assert finding["point"]["queue"] == "fq_codel"
@@ -113,7 +113,7 @@ def test_where_it_fails(place: Path) -> None:
     assert f"{told}, and others up to {most:.0f} %" in WORDS
 
 
-def test_why_a_capture_is_slow(place: Path) -> None:
+def test_slow_flows_are_as_printed(place: Path) -> None:
     [capture] = (place / "narrows-results").glob("sender-*")
     summary = json.loads((capture / "summary.json").read_text(encoding="utf-8"))
     [run] = summary["runs"]

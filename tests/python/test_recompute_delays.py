@@ -102,7 +102,7 @@ def expected_convergence(case: Case, events: Events) -> float | None:
 
 
 def is_fair(amounts: list[int]) -> bool:
-    """Whether Jain's index of the amounts is high enough."""
+    """Returns True if Jain's index of the amounts is high enough."""
     squares = sum(amount**2 for amount in amounts)
     return bool(squares) and sum(amounts) ** 2 / (len(amounts) * squares) >= FAIR
 

@@ -78,13 +78,18 @@ def test_a_release_says_that_it_is_published(release: ModuleType, copy: Path) ->
 
 def test_a_changelog_needs_a_date(release: ModuleType, copy: Path) -> None:
     (copy / "CHANGELOG.md").write_text("# Changelog\n\n## 0.1.0, unreleased\n")
-    (problem,) = release.changelog(copy, "0.1.0")
+    (problem,) = release.changelog(copy, "0.1.0", release.DATE)
     assert 'found "0.1.0, unreleased"' in problem
     (copy / "CHANGELOG.md").write_text(
         "# Changelog\n\n## 0.1.0, 2026-12-01\n\n## 0.0.9, unreleased\n"
     )
-    assert list(release.changelog(copy, "0.1.0")) == []
-    assert list(release.changelog(copy, "0.2.0"))
+    assert list(release.changelog(copy, "0.1.0", release.DATE)) == []
+    assert list(release.changelog(copy, "0.2.0", release.DATE))
+
+
+def test_this_version_is_prepared(release: ModuleType) -> None:
+    version = release.workspace(ROOT)["package"]["version"]
+    assert list(release.changelog(ROOT, version, rf"unreleased|{release.DATE}")) == []
 
 
 def test_a_tag_must_be_free_or_of_this_commit(release: ModuleType, copy: Path) -> None:

@@ -101,7 +101,7 @@ def events(cca: str, profile: str, buffer: int, rtt: int, flows: int, factor: in
 
 
 def is_clocked(found: list[Event]) -> bool:
-    """Whether packets leave only when others arrive, so that no timer made one leave."""
+    """Returns True if packets leave only when others arrive, so that no timer made one leave."""
     at: dict[str, set[tuple[int, int]]] = defaultdict(set)
     begins: dict[int, int] = {}
     for time_ns, flow, event, *_ in found:

@@ -77,7 +77,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def is_read(document: dict[str, Any], files: Path) -> bool:
-    """Whether the reader takes a document."""
+    """Returns True if the reader takes a document."""
     try:
         read_written(SpecificationText.document(document), (), str(files / "random.toml")).spec()
     except InputError:
@@ -121,8 +121,10 @@ def test_of_every_form_in_the_schema_a_value_is_taken(files: Path, batch: range)
 
 
 def is_related(key: str) -> bool:
-    """Whether other keys decide which forms of a key are taken: workloads without a control, RED's
-    thresholds below its limit, a change that only doesn't stop a flow.
+    """Returns True if other keys decide which forms of a key are valid.
+
+    Some workloads have no control, RED's thresholds are below its limit, and a change that only
+    doesn't stop a flow is none.
     """
     return key in ("flows.cca", "flows.workload", "changes.stop") or key.endswith("=red.limit")
 

@@ -229,7 +229,7 @@ def test_a_finding_is_a_specification(tmp_path: Path) -> None:
     assert spec.checks[0].metric == "rival.share"
 
 
-def test_words() -> None:
+def test_conditions_are_joined_in_a_sentence() -> None:
     assert join_words(["a"]) == "a"
     assert join_words(["a", "b", "c"]) == "a, b and c"
     space = OBJECTIVES["loss"].space

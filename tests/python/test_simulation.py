@@ -35,7 +35,7 @@ def spec(tmp_path: Path) -> Path:
 
 
 def same(simulation: nw.Simulation, tmp_path: Path) -> bool:
-    """Whether a run of what was recorded gives the tables of the simulation."""
+    """Returns True if a run of what was recorded gives the tables of the simulation."""
     again = tmp_path / "recorded.toml"
     again.write_text(simulation.toml)
     result = nw.run(again, out=tmp_path / "again", force=True)

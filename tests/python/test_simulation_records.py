@@ -90,7 +90,7 @@ def test_a_record_can_be_run_again_and_gives_the_same_tables(seed: int) -> None:
 
 @pytest.mark.parametrize("until", ["0s", "500ms", "1s"])
 def test_a_record_that_ends_early_has_a_page(until: str, tmp_path: Path) -> None:
-    """At once, before the warm-up, and with it."""
+    """It ends at once, within the warm-up, or as the warm-up does."""
     scenario = nw.Scenario(
         name="early",
         path=nw.Path(rate="2mbit", rtt="30ms", buffer="1bdp"),

@@ -346,7 +346,9 @@ OVERRIDES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_malformed(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_malformed_file_is_refused_at_its_place(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text, place, remedy = CASES[case]
     file = write(tmp_path, text)
     status = run_cli("run", file, "--out", str(tmp_path / "out"))
@@ -356,7 +358,9 @@ def test_malformed(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("case", OVERRIDES)
-def test_malformed_overrides(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_malformed_override_is_refused(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text, place, remedy = OVERRIDES[case]
     status = run_cli("run", write(tmp_path), "--set", text, "--out", str(tmp_path / "out"))
     check_refusal(status, capsys, place, remedy)
@@ -365,7 +369,7 @@ def test_malformed_overrides(case: str, tmp_path: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("option", ["--trials", "--seed"])
 @pytest.mark.parametrize("value", ["-1", "x", "1.5", ""])
-def test_malformed_numbers(
+def test_options_take_whole_numbers_only(
     option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = run_cli("run", write(tmp_path), f"{option}={value}")
@@ -385,7 +389,7 @@ def test_a_control_that_no_situation_knows(capsys: pytest.CaptureFixture[str]) -
     check_refusal(status, capsys, "CONTROL: flows[0].cca", '"bbr"')
 
 
-def test_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check_refusal(run_cli("run", str(tmp_path / "x.toml")), capsys, "x.toml", "the path of a spec")
 
 
@@ -394,7 +398,7 @@ def test_no_file_but_one_like_it(tmp_path: Path, capsys: pytest.CaptureFixture[s
     check_refusal(run_cli("run", file.replace("good", "godo")), capsys, "godo.toml", file)
 
 
-def test_a_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_directory_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check_refusal(run_cli("run", str(tmp_path)), capsys, str(tmp_path), "`narrows.open_result`")
 
 
@@ -402,7 +406,9 @@ def test_a_file_used_as_a_directory(tmp_path: Path, capsys: pytest.CaptureFixtur
     check_refusal(run_cli("run", f"{write(tmp_path)}/x.toml"), capsys, "x.toml", "a file")
 
 
-def test_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bytes_that_are_no_text_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "bytes.toml"
     file.write_bytes(b'name = "\xff\xfe"')
     check_refusal(run_cli("run", str(file)), capsys, "bytes.toml", "UTF-8")

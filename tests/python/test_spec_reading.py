@@ -50,7 +50,7 @@ def test_values_are_exact() -> None:
     assert (spec.trials, spec.scenario["seed"], run["record"]) == (2, 7, "packets")
 
 
-def test_defaults() -> None:
+def test_missing_keys_get_their_defaults() -> None:
     spec = spec_of()
     path, host, run = (spec.scenario[key] for key in ("path", "host", "run"))
     assert (path["queue"], path["loss"]) == ({"kind": "droptail"}, 0.0)
@@ -82,7 +82,7 @@ def test_a_specification_without_a_name_is_named_after_its_file(tmp_path: Path) 
         ),
     ],
 )
-def test_names(text: str, expected: list[tuple[str, str]]) -> None:
+def test_flows_without_names_get_some(text: str, expected: list[tuple[str, str]]) -> None:
     assert names(text) == expected
 
 
@@ -116,7 +116,7 @@ def test_while_may_wait_for_a_chain_that_ends() -> None:
         ("flows.0.while=x", None),
     ],
 )
-def test_overrides(override: str, read: object) -> None:
+def test_an_override_replaces_a_value(override: str, read: object) -> None:
     if read is None:
         with pytest.raises(SpecError, match="repeat_gap"):
             spec_of(GOOD, [override])

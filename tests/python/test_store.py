@@ -191,7 +191,7 @@ def test_places_that_are_no_result(content: str | None, found: str, tmp_path: Pa
         open_result(tmp_path)
 
 
-def test_no_directory(tmp_path: Path) -> None:
+def test_a_missing_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such directory"):
         open_result(tmp_path / "a")
 

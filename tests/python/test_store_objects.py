@@ -75,7 +75,7 @@ def export_csv(place: object, table: str) -> bytes:
     return stream.getvalue()
 
 
-def test_a_sweep_there_gives_what_one_here_gives(url: str, tmp_path: Path) -> None:
+def test_a_sweep_into_a_bucket_gives_the_tables_of_a_directory(url: str, tmp_path: Path) -> None:
     spec = write(tmp_path, SMALL)
     first = execute(prepare(spec, out=url))
     assert (first.new, first.stored, first.failures) == (4, 0, ())
@@ -87,7 +87,9 @@ def test_a_sweep_there_gives_what_one_here_gives(url: str, tmp_path: Path) -> No
     assert estimate(prepare(spec, out=url)).stored == 4
 
 
-def test_care_of_a_store_there(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bucket_is_checked_mended_and_cleaned_up(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     execute(prepare(write(tmp_path, SMALL), out=url))
     store, bucket = open_store(url), Bucket(url)
     assert [(state.name, state.stored) for state in states(store)] == [("good", 4)]
@@ -106,7 +108,7 @@ def test_care_of_a_store_there(url: str, tmp_path: Path, monkeypatch: pytest.Mon
     assert list(damage(store)) == []
 
 
-def test_runs_of_a_part_without_its_line_are_not_there(url: str, tmp_path: Path) -> None:
+def test_a_part_without_its_document_has_no_runs(url: str, tmp_path: Path) -> None:
     execute(prepare(write(tmp_path, SMALL), out=url))
     store = open_store(url)
     [part] = store.parts()
@@ -125,7 +127,7 @@ def test_the_commands_take_urls(s3: str, tmp_path: Path, capsys: Capture) -> Non
     assert run_cli("export", url, "summary", "--out", str(tmp_path / "summary.csv")) == 0
 
 
-def test_places_that_are_no_store(capsys: Capture) -> None:
+def test_places_without_a_store_are_refused(capsys: Capture) -> None:
     assert not is_store("memory://nothing")
     with pytest.raises(StoreError, match=r"memory://nothing: found no store\.json"):
         open_store("memory://nothing")
@@ -157,7 +159,7 @@ def test_a_file_url_is_a_directory(tmp_path: Path) -> None:
         ("parts/PART/flows.parquet", None, "parts/PART: flows.parquet is missing"),
     ],
 )
-def test_damage_there_is_named_and_mended_as_on_a_disk(
+def test_damage_of_a_bucket_is_named_and_mended_as_on_a_disk(
     tmp_path: Path, capsys: Capture, name: str, content: bytes | None, said: str
 ) -> None:
     url, spec = f"memory://{secrets.token_hex(4)}", write(tmp_path, SMALL)

@@ -104,7 +104,7 @@ def test_filters_compare_what_values_mean(text: str, count: int, tmp_path: Path)
         ("path.rate=9mbit", '"9mbit", which is not a value', '"4mbit"'),
     ],
 )
-def test_malformed_filters(text: str, found: str, remedy: str, tmp_path: Path) -> None:
+def test_a_malformed_filter_is_refused(text: str, found: str, remedy: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         job(tmp_path, SMALL, text)
     assert caught.value.place == "--filter"

@@ -129,7 +129,7 @@ def test_an_override_fixes_an_axis() -> None:
         ("{from = '20ms', to = '1s', count = 3, scale = 'log'}", "20ms 141.4ms 1s"),
     ],
 )
-def test_ranges(spec: str, expected: list[object] | str) -> None:
+def test_a_range_has_exact_values(spec: str, expected: list[object] | str) -> None:
     wanted = expected.split() if isinstance(expected, str) else expected
     found = range_values(spec)
     assert found == wanted

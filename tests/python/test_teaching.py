@@ -61,7 +61,7 @@ def smallest(cells: Cells, flows: int, least: float) -> float:
     return min(buffer for buffer in BUFFERS if cells[flows, buffer] >= least)
 
 
-def test_reno(tmp_path: Path) -> None:
+def test_the_solution_tells_what_reno_needs(tmp_path: Path) -> None:
     used, queue_ms = means(tmp_path, (), "utilization", "queue_mean_ms")
     assert tables()[0] == show(used, FLOWS, BUFFERS)
     assert smallest(used, 1, 0.99) == 1, "the answer to the first question"
@@ -74,14 +74,14 @@ def test_reno(tmp_path: Path) -> None:
     assert f"and {queue_ms[64, 0.125]:.2g} ms with an eighth" in page
 
 
-def test_cubic(tmp_path: Path) -> None:
+def test_the_solution_tells_what_cubic_needs(tmp_path: Path) -> None:
     [used] = means(tmp_path, CUBIC, "utilization")
     assert f"It uses {100 * used[1, 0.25]:.0f} % with a quarter of a BDP" in solution()
     needed = [smallest(used, n, 0.97) for n in FLOWS]
     assert all(buffer <= 0.5 / math.sqrt(n) for n, buffer in zip(FLOWS, needed, strict=True))
 
 
-def test_bbr(tmp_path: Path) -> None:
+def test_the_solution_tells_what_bbr_uses_and_loses(tmp_path: Path) -> None:
     used, lost = means(tmp_path, BBR, "utilization", "loss_rate")
     few, many = ([100 * lost[n, buffer] for buffer in BUFFERS] for n in (4, 64))
     percent = [100 * value for value in used.values()]

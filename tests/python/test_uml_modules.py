@@ -38,7 +38,7 @@ def of(directory: Path, text: str) -> dict[str, Any]:
         return dict(load(spec).spec.scenario)
 
 
-def test_the_names_of_modules() -> None:
+def test_only_files_of_c_are_modules() -> None:
     names = ("a.c", "sub/a.c", ".c", "a.bpf.c", "a.o", "cubic", "a:B")
     assert [is_module(name) for name in names] == [True, True, *[False] * 5]
 

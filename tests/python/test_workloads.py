@@ -219,7 +219,7 @@ def examples() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", examples(), ids=lambda path: path.stem)
-def test_examples_run(path: Path) -> None:
+def test_each_example_shows_its_workload(path: Path) -> None:
     """Each shows its workload: something completes, or the flow pauses."""
     scenario = plan(load(path).spec, "1").trials[0].scenario
     result = get_backend("sim").run(scenario)

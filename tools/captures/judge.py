@@ -29,7 +29,7 @@ SHAPELESS = 8
 
 
 def shows_control(case: dict[str, Any], flow: dict[str, Any]) -> bool:
-    """Whether a flow can show its control, by how it was made and how much it had in flight.
+    """Returns True if a flow can show its control, given its cause and its data in flight.
 
     Reno and CUBIC react to losses only, so without any they don't show.
     """

@@ -57,7 +57,7 @@ _MIXES = (
 _BBR = "bbr"
 _TEXT = (
     "## Where the simulator can be trusted\n\n"
-    "Each region shows how many of its decided cells agree, and behind it how many are open. "
+    "Each region shows how many of its decided cells agree, and then how many are open. "
     "A dash is a region without a scenario.\n"
 )
 

@@ -190,7 +190,7 @@ FLAT = {
             "flag(sample.rate.is_some_and(|rate| rate.app_limited))",
             "bool",
             "",
-            "Whether the sampled packet left while the sender had too little to send.",
+            "True if the sampled packet left while the sender had too little to send.",
         ),
         _at_send("sample.rate", "in_flight_at_send", _IN_FLIGHT, maybe=True),
         _at_send("sample.rate", "lost_at_send", _LOST, maybe=True),
@@ -266,7 +266,7 @@ class Sample:
 
     @property
     def has_rounds(self) -> bool:
-        """Whether its adapter tells rounds."""
+        """Returns True if its adapter tells rounds."""
         return any(field["kind"] == "round" for field in self.fields)
 
     @property

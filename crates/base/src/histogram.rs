@@ -23,9 +23,8 @@ pub trait Weights: Default {
     fn iter(&self) -> impl Iterator<Item = (usize, u64)>;
 }
 
-/// All buckets from the lowest to the highest: fast, for the histograms of a run. Buckets below the
-/// lowest aren't stored, since they would be the most: a round-trip time of 50 ms is in the
-/// 2,500th.
+/// All buckets from that of the lowest value to that of the highest: fast, for the histograms of a
+/// run. Those below would outnumber them: a round-trip time of 50 ms is in the 2,500th.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dense {
     lowest: usize,
@@ -146,7 +145,7 @@ impl<W: Weights> Histogram<W> {
         self.extremes().map(|(least, _)| least)
     }
 
-    /// The middle of the lowest bucket up to which `parts` of `whole` of the weight lie.
+    /// The middle of the lowest bucket up to which at least `parts` / `whole` of the weight lies.
     #[must_use]
     pub fn quantile(&self, parts: u64, whole: u64) -> Option<f64> {
         let wanted = (u128::from(self.total()) * u128::from(parts)).div_ceil(u128::from(whole));

@@ -24,7 +24,7 @@ pub struct Control {
     /// in today's kernels); `None` leaves it to the sender (200 % of cwnd/srtt in slow start, 120 %
     /// after), which enforces it only if the host does.
     pub pacing_rate: Option<Rate>,
-    /// Whether samples of packets sent now don't measure the path (BBR's PROBE_RTT).
+    /// True if samples of packets sent now don't measure the path (BBR's PROBE_RTT).
     pub app_limited: bool,
 }
 

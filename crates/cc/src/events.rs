@@ -36,13 +36,13 @@ pub struct AckSample {
     pub srtt: Duration,
     /// Lowest RTT over the last 300 s; `Duration::MAX` before the first sample.
     pub min_rtt: Duration,
-    /// Whether the RTT sample may contain a receiver's delay (`is_ack_delayed`).
+    /// True if the RTT sample may contain a receiver's delay (`is_ack_delayed`).
     pub ack_delayed: bool,
     /// The recovery state after this ACK.
     pub state: RecoveryState,
-    /// Whether a loss-based control may grow now: not reducing, and `tcp_may_raise_cwnd`.
+    /// True if a loss-based control may grow now: not reducing, and `tcp_may_raise_cwnd`.
     pub may_grow: bool,
-    /// Whether the window limits the flow (`tcp_is_cwnd_limited`).
+    /// True if the window limits the flow (`tcp_is_cwnd_limited`).
     pub cwnd_limited: bool,
     /// The departure clock (`tcp_wstamp_ns`): when the last paced packet leaves.
     pub departure: Time,
@@ -103,13 +103,13 @@ pub struct DeliveredSample {
     pub echo_ms: u32,
     /// How far the flow has come (`snd_una` and `snd_nxt`).
     pub progress: Progress,
-    /// Whether the sender enforces the pacing rate.
+    /// True if the sender enforces the pacing rate.
     pub paced: bool,
     /// The rate that pacing and TSO sizing use now (`sk_pacing_rate`).
     pub pacing_rate: Rate,
-    /// Whether growth was cwnd-limited in this window (`tcp_is_cwnd_limited`).
+    /// True if growth was cwnd-limited in this window (`tcp_is_cwnd_limited`).
     pub cwnd_limited: bool,
-    /// Whether the ACK echoes congestion experienced (ECE).
+    /// True if the ACK echoes congestion experienced (ECE).
     pub ece: bool,
     /// Packets newly delivered by ACKs that carry ECE, since the flow began.
     pub delivered_ce: u64,
@@ -128,7 +128,7 @@ pub struct LostPacket {
     pub now: Time,
     /// The flow's state when the packet was sent.
     pub at_send: AtSend,
-    /// Whether the sender had too little to send when the packet left.
+    /// True if the sender had too little to send when the packet left.
     pub app_limited: bool,
     /// Packets marked lost since the flow began, including this one.
     pub lost_total: u64,
@@ -143,7 +143,7 @@ pub struct StartEvent {
     pub now: Time,
     /// When the packet before it left; none for the first packet of the flow.
     pub last_sent: Option<Time>,
-    /// Whether the flow had too little to send (`tp->app_limited != 0`).
+    /// True if the flow had too little to send (`tp->app_limited != 0`).
     pub app_limited: bool,
     /// Payload bytes of a full packet.
     pub mss: u32,

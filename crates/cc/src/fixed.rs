@@ -50,7 +50,7 @@ struct FixedWindow {
     srtt: Duration,
 }
 
-/// Gives a window or a rate to a control if it is `fixed`; others take none.
+/// Sets the window or the rate of a control that is `fixed`; others ignore it.
 pub fn set_fixed(control: &mut dyn CongestionControl, setting: Setting) {
     let control: &mut dyn Any = control;
     if let Some(fixed) = control.downcast_mut::<FixedWindow>() {

@@ -44,7 +44,7 @@ pub struct RateSample {
     pub interval: Duration,
     /// The flow's `delivered` when the sampled packet was sent.
     pub prior_delivered: u64,
-    /// Whether the sender had too little to send when the packet left.
+    /// True if the sender had too little to send when the packet left.
     pub app_limited: bool,
     /// The flow's state when the packet left, for a control that watches packets.
     pub at_send: Option<AtSend>,
@@ -83,7 +83,7 @@ pub enum Congestion {
     /// repeated timeouts and timeouts within an episode don't do; the window collapses in any case
     /// (`tcp_enter_loss`).
     Timeout {
-        /// Whether this timeout begins a new reduction.
+        /// True if this timeout begins a new reduction.
         reduce: bool,
     },
 }

@@ -41,7 +41,7 @@ struct Vegas {
     alpha: u64,
     beta: u64,
     gamma: u64,
-    /// Whether the queue is judged, which it is only in Open.
+    /// True if the queue is judged, which it is only in Open.
     judging: bool,
     state: RecoveryState,
     /// The round ends when something sent after this is acknowledged (`beg_snd_nxt`).

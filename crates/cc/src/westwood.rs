@@ -26,8 +26,7 @@ pub(crate) static WESTWOOD: Entry = Entry {
     build: |config| Box::new(Westwood::new(&config)),
 };
 
-/// Shortest time of a bandwidth sample as a part of a second, 50 ms
-/// (`TCP_WESTWOOD_RTT_MIN`).
+/// The shortest bandwidth sample is a second over this, 50 ms (`TCP_WESTWOOD_RTT_MIN`).
 const SHORTEST_PART: u64 = 20;
 /// The RTT before the first sample in s (`TCP_WESTWOOD_INIT_RTT`).
 const INITIAL_RTT_S: u64 = 20;
@@ -45,7 +44,7 @@ struct Bandwidth {
     accounted: u64,
     /// The flow's progress at the last ACK; data covered by the first one don't count.
     progress: Option<Progress>,
-    /// Whether there was a gap at the last ACK.
+    /// True if there was a gap at the last ACK.
     missing: bool,
     rtt: u64,
     rtt_min: u64,
@@ -98,7 +97,7 @@ struct Westwood {
     bandwidth: Bandwidth,
     jiffies: Jiffies,
     mss: u64,
-    /// Whether the current episode will end with the measured window.
+    /// True if the current episode will end with the measured window.
     reducing: bool,
     started: bool,
 }

@@ -22,7 +22,7 @@ pub struct Control {
     /// Pacing rate in payload bit/s; none leaves it to the sender. A control that paces gives a
     /// rate from the first call on.
     pub pacing_rate_bps: Maybe<u64>,
-    /// Whether samples of packets sent now don't measure the path (BBR's PROBE_RTT).
+    /// True if samples of packets sent now don't measure the path (BBR's PROBE_RTT).
     pub app_limited: bool,
 }
 
@@ -51,13 +51,13 @@ impl Control {
 pub trait CongestionControl: Send + Sized + 'static {
     /// The options that a flow can set, with their defaults; each is a number.
     const OPTIONS: &'static [(&'static str, f64)] = &[];
-    /// Whether the control sets the window itself while recovering (Linux `cong_control`), so that
+    /// True if the control sets the window itself while recovering (Linux `cong_control`), so that
     /// PRR and cwnd validation don't apply.
     const OWNS_RECOVERY: bool = false;
-    /// Whether rate samples contain the flow's state when their packet left, and
+    /// True if rate samples contain the flow's state when their packet left, and
     /// [`CongestionControl::on_lost`] is called.
     const WATCHES_PACKETS: bool = false;
-    /// Whether the sender calls [`CongestionControl::requests_cwr`].
+    /// True if the sender calls [`CongestionControl::requests_cwr`].
     const REQUESTS_CWR: bool = false;
 
     /// The control of a new connection.

@@ -34,15 +34,15 @@ pub struct AckSample {
     pub srtt_ns: Maybe<u64>,
     /// Lowest RTT over the last 300 s.
     pub min_rtt_ns: Maybe<u64>,
-    /// Whether the RTT sample may contain a receiver's delay (`is_ack_delayed`).
+    /// True if the RTT sample may contain a receiver's delay (`is_ack_delayed`).
     pub ack_delayed: bool,
-    /// Whether a round trip has passed since the last ACK for which this was true.
+    /// True if a round trip has passed since the last ACK for which this was true.
     pub round_start: bool,
     /// The recovery state after this ACK.
     pub state: RecoveryState,
-    /// Whether a loss-based control may grow now: not reducing, and `tcp_may_raise_cwnd`.
+    /// True if a loss-based control may grow now: not reducing, and `tcp_may_raise_cwnd`.
     pub may_grow: bool,
-    /// Whether the window limits the flow (`tcp_is_cwnd_limited`).
+    /// True if the window limits the flow (`tcp_is_cwnd_limited`).
     pub cwnd_limited: bool,
     /// The departure clock (`tcp_wstamp_ns`): when the last paced packet leaves.
     pub departure_ns: u64,
@@ -98,9 +98,9 @@ pub struct DeliveredSample {
     pub in_flight: u32,
     /// Packets SACKed and not yet acknowledged cumulatively (`tp->sacked_out`).
     pub sacked: u32,
-    /// Whether growth was cwnd-limited in this window (`tcp_is_cwnd_limited`).
+    /// True if growth was cwnd-limited in this window (`tcp_is_cwnd_limited`).
     pub cwnd_limited: bool,
-    /// Whether the ACK echoes congestion experienced (ECE).
+    /// True if the ACK echoes congestion experienced (ECE).
     pub ece: bool,
     /// Packets newly delivered by ACKs that carry ECE, since the flow began.
     pub delivered_ce: u64,
@@ -120,7 +120,7 @@ pub struct LostPacket {
     pub now_ns: u64,
     /// The flow's state when the packet was sent.
     pub at_send: AtSend,
-    /// Whether the sender had too little to send when the packet left.
+    /// True if the sender had too little to send when the packet left.
     pub app_limited: bool,
     /// Packets marked lost since the flow began, including this one.
     pub lost_total: u64,
@@ -136,7 +136,7 @@ pub struct StartEvent {
     pub now_ns: u64,
     /// When the packet before it left; none for the first packet of the flow.
     pub last_sent_ns: Maybe<u64>,
-    /// Whether the flow had too little to send (`tp->app_limited != 0`).
+    /// True if the flow had too little to send (`tp->app_limited != 0`).
     pub app_limited: bool,
     /// Payload bytes of a full packet.
     pub mss: u32,

@@ -94,7 +94,7 @@ pub struct RateSample {
     pub interval_ns: u64,
     /// The flow's `delivered` when the sampled packet was sent.
     pub prior_delivered: u64,
-    /// Whether the sender had too little to send when the packet left.
+    /// True if the sender had too little to send when the packet left.
     pub app_limited: bool,
     /// The flow's state when the packet left, for a control that watches packets.
     pub at_send: Maybe<AtSend>,

@@ -48,26 +48,26 @@ fn throw(name: &str) {
 }
 
 #[test]
-fn specification() {
+fn specifications_never_panic() {
     throw("specification");
 }
 
 #[test]
-fn capture() {
+fn captures_never_panic() {
     throw("capture");
 }
 
 #[test]
-fn qlog() {
+fn qlogs_never_panic() {
     throw("qlog");
 }
 
 #[test]
-fn control() {
+fn controls_never_panic() {
     throw("control");
 }
 
 #[test]
-fn queue() {
+fn queues_never_panic() {
     throw("queue");
 }

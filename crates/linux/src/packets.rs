@@ -42,7 +42,7 @@ const NOWHERE: libc::sockaddr_ll = libc::sockaddr_ll {
 pub struct ReceivedPacket<'a> {
     /// CLOCK_REALTIME of its arrival, ns.
     pub at_ns: u64,
-    /// Whether this host sent it.
+    /// True if this host sent it.
     pub outgoing: bool,
     /// Its first bytes, as many as the batch keeps.
     pub data: &'a [u8],

@@ -39,7 +39,7 @@ pub fn get_option(
     Ok(&buffer[..len as usize])
 }
 
-/// Lets a socket tell by an error event when what was written last is acknowledged
+/// Makes a socket report by an error event when the data written last are acknowledged
 /// (Documentation/networking/timestamping.rst).
 ///
 /// # Errors
@@ -80,8 +80,8 @@ pub fn unacknowledged_bytes(socket: impl AsFd) -> Result<c_int> {
     Ok(bytes)
 }
 
-/// Reads up to `limit` bytes of a TCP stream into nothing, inside the kernel; blocks until that
-/// many arrived or the stream ended (0).
+/// Discards up to `limit` bytes of a TCP stream inside the kernel; blocks until that many arrived or
+/// the stream ended (0).
 ///
 /// # Errors
 /// If the connection is broken.

@@ -67,8 +67,9 @@ fn request(what: Request, thread: Pid, data: c_int) -> Result<()> {
     }
 }
 
-/// Starts a program that stops at each of its system calls, with all that it starts. This process
-/// can't be interrupted from then on, since the program is; if it dies, the program does.
+/// Starts a program that stops at each of its system calls, as do the processes that it starts. From
+/// then on this process blocks SIGINT and SIGTERM, which the program gets; if this process dies, the
+/// program is killed.
 ///
 /// # Errors
 /// If it can't be started or traced.
@@ -122,7 +123,7 @@ fn mask(how: c_int) -> Result<()> {
 /// Lets a stopped thread run to its next stop; it gets `signal` if that isn't 0.
 ///
 /// # Errors
-/// If it doesn't stand still.
+/// If the thread isn't stopped.
 pub fn resume(thread: Pid, signal: c_int) -> Result<()> {
     request(libc::PTRACE_SYSCALL, thread, signal)
 }

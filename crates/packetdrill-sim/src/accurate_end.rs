@@ -8,7 +8,7 @@ use narrows_tcp::{AccEcnOption, AccEcnSettings, Ack, EcnMode, OptionSlot, Option
 use crate::accurate::{flags, option};
 use crate::connection::Connection;
 use crate::inward::stamps;
-use crate::state::State;
+use crate::state::TcpState;
 
 /// Bytes of a full option, with padding.
 const FULL_OPTION: u32 = 12;
@@ -64,7 +64,7 @@ impl Connection {
     /// True if Linux has replaced the socket by a `tcp_timewait_sock`, which has no ECN counters
     /// (`tcp_time_wait`).
     pub(crate) fn is_timewait_sock(&self) -> bool {
-        self.orphaned && matches!(self.state, State::FinWait2 | State::TimeWait)
+        self.orphaned && matches!(self.state, TcpState::FinWait2 | TcpState::TimeWait)
     }
 
     /// The flags of a packet that carries `ack`.

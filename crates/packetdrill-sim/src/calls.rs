@@ -6,7 +6,7 @@ use narrows_packetdrill::{Argument, Call, CallOutcome, CallValue, EndError};
 use crate::connection::Connection;
 use crate::end::SimulatedEnd;
 use crate::socket::{Role, Socket};
-use crate::state::State;
+use crate::state::TcpState;
 
 /// `O_RDWR`.
 const READ_WRITE: i64 = 2;
@@ -65,7 +65,7 @@ impl SimulatedEnd {
     fn accept(&mut self, call: &Call) -> Result<Option<CallOutcome>, EndError> {
         let options = self.socket(call)?.options.clone();
         let ready = self.connection.as_ref().is_some_and(|one| {
-            one.passive && (one.state.is_synchronized() || one.state == State::Closed)
+            one.passive && (one.state.is_synchronized() || one.state == TcpState::Closed)
         });
         if !ready || self.accepted {
             return Ok(options.nonblocking.then(|| refusal("EAGAIN")));
@@ -93,9 +93,9 @@ impl SimulatedEnd {
             self.collect();
         }
         Ok(match self.connection.as_ref().map(|one| one.state) {
-            Some(State::SynSent) if options.nonblocking => Some(refusal("EINPROGRESS")),
-            Some(State::SynSent) => None,
-            Some(State::Closed) | None => Some(refusal("ECONNREFUSED")),
+            Some(TcpState::SynSent) if options.nonblocking => Some(refusal("EINPROGRESS")),
+            Some(TcpState::SynSent) => None,
+            Some(TcpState::Closed) | None => Some(refusal("ECONNREFUSED")),
             Some(_) => Some(success(0)),
         })
     }
@@ -115,7 +115,7 @@ impl SimulatedEnd {
         let connection = self.connection(call)?;
         let len = connection.unread().min(most);
         let fin = connection.peer_fin.is_some_and(|fin| fin < connection.in_order());
-        if len == 0 && !fin && !shut && connection.state != State::Closed {
+        if len == 0 && !fin && !shut && connection.state != TcpState::Closed {
             return Ok(nonblocking.then(|| refusal("EAGAIN")));
         }
         connection.read += len;

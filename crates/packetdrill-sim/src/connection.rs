@@ -11,7 +11,7 @@ use crate::handshake::{self, ADVERTISED_MSS, Terms};
 use crate::headers::SynOptions;
 use crate::kernel::Kernel;
 use crate::socket::SocketOptions;
-use crate::state::State;
+use crate::state::TcpState;
 
 /// The initial sequence number of the end.
 pub(crate) const ISN: u32 = 3_000_000_000;
@@ -23,7 +23,7 @@ pub(crate) struct Connection {
     pub(crate) kernel: Kernel,
     pub(crate) options: SocketOptions,
     pub(crate) passive: bool,
-    pub(crate) state: State,
+    pub(crate) state: TcpState,
     pub(crate) terms: Terms,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
@@ -50,9 +50,9 @@ pub(crate) struct Connection {
     /// Bytes that the program wrote, and those that it read.
     pub(crate) written: u32,
     pub(crate) read: u64,
-    /// Whether the program knows that it timed out.
+    /// True if the program knows that it timed out.
     pub(crate) told_timeout: bool,
-    /// Whether no program holds it any more.
+    /// True if no program holds it any more.
     pub(crate) orphaned: bool,
     pub(crate) last_data: Time,
     pub(crate) last_data_received: Option<Time>,
@@ -86,7 +86,7 @@ impl Connection {
         let sender = handshake::sender(kernel, options, terms, now)?;
         let mut connection = Self::new((kernel, options), choices, terms, (sender, receiver), now);
         connection.passive = true;
-        connection.state = State::SynReceived;
+        connection.state = TcpState::SynReceived;
         connection.peer_isn = syn.seq;
         connection.ports = (syn.destination, syn.source);
         connection.ts_recent = peer.timestamp.map_or(0, |stamp| stamp.0);
@@ -120,7 +120,7 @@ impl Connection {
             kernel: kernel.clone(),
             options: options.clone(),
             passive: false,
-            state: State::SynSent,
+            state: TcpState::SynSent,
             terms,
             sender,
             receiver,
@@ -170,7 +170,7 @@ impl Connection {
 
     /// When it must be advanced next.
     pub(crate) fn next_deadline(&self) -> Option<Time> {
-        if self.state == State::Closed {
+        if self.state == TcpState::Closed {
             return None;
         }
         let sender = if self.sends() { self.sender.next_deadline() } else { None };
@@ -180,12 +180,12 @@ impl Connection {
     /// Returns `true` if the sender's packets are those of the connection. The sender of a passive
     /// end waits until the handshake ends.
     fn sends(&self) -> bool {
-        self.state != State::SynReceived
+        self.state != TcpState::SynReceived
     }
 
     /// Does what is due, and moves the packets that leave to `out`.
     pub(crate) fn flush(&mut self, now: Time) {
-        if self.state == State::Closed {
+        if self.state == TcpState::Closed {
             return;
         }
         let mut packets = std::mem::take(&mut self.scratch);
@@ -197,7 +197,7 @@ impl Connection {
         packets.drain(..).for_each(|packet| self.emit(&packet, now));
         self.scratch = packets;
         if self.sender.has_given_up() {
-            self.state = State::Closed;
+            self.state = TcpState::Closed;
         }
     }
 }

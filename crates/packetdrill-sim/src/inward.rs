@@ -10,7 +10,7 @@ use crate::connection::{Connection, ISN};
 use crate::handshake::{self, Terms, segment};
 use crate::headers::SynOptions;
 use crate::memory;
-use crate::state::State;
+use crate::state::TcpState;
 
 /// The window of a request that isn't complete (`tcp_synack_window`).
 const EARLY_WINDOW: u32 = 0xffff;
@@ -19,9 +19,9 @@ impl Connection {
     /// Takes a segment that arrives with that codepoint.
     pub(crate) fn receive(&mut self, tcp: &Tcp, ecn: Ecn, now: Time) -> Result<(), EndError> {
         match self.state {
-            State::Closed => self.refuse(tcp, now),
-            State::SynSent => self.take_answer(tcp, ecn, now)?,
-            State::SynReceived => self.take_third(tcp, ecn, now)?,
+            TcpState::Closed => self.refuse(tcp, now),
+            TcpState::SynSent => self.take_answer(tcp, ecn, now)?,
+            TcpState::SynReceived => self.take_third(tcp, ecn, now)?,
             _ => self.take_counted(tcp, ecn, now)?,
         }
         self.flush(now);
@@ -101,7 +101,7 @@ impl Connection {
     fn take_early_reset(&mut self, tcp: &Tcp, now: Time) {
         let ahead = tcp.seq.wrapping_sub(self.peer_isn.wrapping_add(1));
         if ahead == 0 || !self.kernel.profile.challenges_early_resets {
-            self.state = State::Closed;
+            self.state = TcpState::Closed;
         } else if ahead < EARLY_WINDOW {
             self.emit_pure_ack(now);
         }
@@ -119,7 +119,7 @@ impl Connection {
         let (ts, ts_echo) = (stamp(now), stamp(self.started));
         let scale = self.terms.peer_scale;
         let answer = Kind::SynAck { window, scale, ts, ts_echo, ace, option };
-        (self.state, self.established) = (State::Established, now);
+        (self.state, self.established) = (TcpState::Established, now);
         self.sender.receive(&segment(answer), ecn, now);
         self.receiver.take_third(third, (ts, ts_echo), now);
         self.share_checks();
@@ -149,7 +149,7 @@ impl Connection {
     /// A segment of an open connection.
     fn take(&mut self, tcp: &Tcp, ecn: Ecn, now: Time) -> Result<(), EndError> {
         if tcp.flags.has(TcpFlags::RST) {
-            self.state = State::Closed;
+            self.state = TcpState::Closed;
             return Ok(());
         }
         if !self.receiver.is_acceptable(self.span(tcp)) {
@@ -162,7 +162,7 @@ impl Connection {
         self.note_timestamp(tcp);
         let fin = tcp.flags.has(TcpFlags::FIN);
         if tcp.len > 0 && self.orphaned && self.own_fin.is_some() {
-            self.state = State::Closed;
+            self.state = TcpState::Closed;
             self.emit_reset(TcpFlags::default(), tcp.ack, 0, now);
             return Ok(());
         }

@@ -24,14 +24,14 @@ pub(crate) struct Kernel {
     pub(crate) timestamps: bool,
     pub(crate) sack: bool,
     pub(crate) window_scaling: bool,
-    /// Whether windows may shrink.
+    /// True if windows may shrink.
     pub(crate) may_shrink: bool,
     pub(crate) ecn: EcnUse,
     pub(crate) control: String,
     pub(crate) notsent_lowat: Option<u64>,
-    /// Whether the device's egress queue is `fq`.
+    /// True if the device's egress queue is `fq`.
     pub(crate) fq: bool,
-    /// Whether the egress queue has no room for any packet, so that none leaves.
+    /// True if the egress queue has no room for any packet, so that none leaves.
     pub(crate) refuses: bool,
     pub(crate) counters: Counters,
 }

@@ -28,4 +28,4 @@ mod socket;
 mod state;
 
 pub use end::SimulatedEnd;
-pub use play::{Verdict, play};
+pub use play::{ScriptVerdict, play};

@@ -4,15 +4,15 @@ use narrows_base::{Ecn, Time};
 use narrows_packetdrill::{Tcp, TcpFlags};
 
 use crate::connection::Connection;
-use crate::state::State;
+use crate::state::TcpState;
 
 impl Connection {
     /// Ends the program's writing: a FIN follows the data, as a byte that the simulator's sender
     /// numbers like the others.
     pub(crate) fn shut_down(&mut self, now: Time) {
         self.state = match self.state {
-            State::Established => State::FinWait1,
-            State::CloseWait => State::LastAck,
+            TcpState::Established => TcpState::FinWait1,
+            TcpState::CloseWait => TcpState::LastAck,
             _ => return,
         };
         self.own_fin = Some(self.written);
@@ -24,7 +24,7 @@ impl Connection {
     pub(crate) fn close(&mut self, now: Time) {
         self.orphaned = true;
         match self.state {
-            State::SynSent => self.state = State::Closed,
+            TcpState::SynSent => self.state = TcpState::Closed,
             _ if self.state.is_synchronized() && self.unread() > 0 => self.abort(now),
             _ => self.shut_down(now),
         }
@@ -40,7 +40,7 @@ impl Connection {
         let flags = TcpFlags::RST.with(TcpFlags::ACK).with(self.ecn_flags(&ack));
         let ecn = self.codepoint(Ecn::NotEct);
         self.send(Tcp { flags, seq, ..header }, ecn, now);
-        self.state = State::Closed;
+        self.state = TcpState::Closed;
     }
 
     /// Bytes that the program may read.
@@ -61,12 +61,12 @@ impl Connection {
             return;
         }
         self.state = match self.state {
-            State::Established => State::CloseWait,
-            State::FinWait1 => State::Closing,
-            State::FinWait2 => State::TimeWait,
+            TcpState::Established => TcpState::CloseWait,
+            TcpState::FinWait1 => TcpState::Closing,
+            TcpState::FinWait2 => TcpState::TimeWait,
             _ => return,
         };
-        if self.state != State::CloseWait {
+        if self.state != TcpState::CloseWait {
             self.receiver.acknowledge_now(now);
             self.flush(now);
         }
@@ -79,9 +79,9 @@ impl Connection {
             return;
         }
         self.state = match self.state {
-            State::FinWait1 => State::FinWait2,
-            State::Closing => State::TimeWait,
-            State::LastAck => State::Closed,
+            TcpState::FinWait1 => TcpState::FinWait2,
+            TcpState::Closing => TcpState::TimeWait,
+            TcpState::LastAck => TcpState::Closed,
             _ => return,
         };
     }

@@ -10,7 +10,7 @@ use crate::end::SimulatedEnd;
 
 /// The result of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ScriptVerdict {
     /// "passed", "failed", "unsupported" or "mistake".
     pub word: &'static str,
     /// Line and column of the event that didn't pass.
@@ -26,7 +26,7 @@ pub struct Verdict {
 /// Plays a script against the simulator's TCP of that profile; `words` are replaced in the script.
 /// Its commands start in its folder.
 #[must_use]
-pub fn play(path: &Path, profile: &TcpProfile, words: &BTreeMap<String, String>) -> Verdict {
+pub fn play(path: &Path, profile: &TcpProfile, words: &BTreeMap<String, String>) -> ScriptVerdict {
     let text = match std::fs::read(path) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => return mistake(error.to_string(), None),
@@ -45,9 +45,9 @@ pub fn play(path: &Path, profile: &TcpProfile, words: &BTreeMap<String, String>)
             (word, at.map(|at| (at.line, at.column)), message)
         }
     };
-    Verdict { word, at, message, printed: report.printed, events: report.events }
+    ScriptVerdict { word, at, message, printed: report.printed, events: report.events }
 }
 
-fn mistake(message: String, at: Option<(u32, u32)>) -> Verdict {
-    Verdict { word: "mistake", at, message, ..Verdict::default() }
+fn mistake(message: String, at: Option<(u32, u32)>) -> ScriptVerdict {
+    ScriptVerdict { word: "mistake", at, message, ..ScriptVerdict::default() }
 }

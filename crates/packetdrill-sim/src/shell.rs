@@ -1,4 +1,4 @@
-//! The commands of scripts, as far as they set up a kernel.
+//! Runs the commands of scripts that set up a kernel.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn commands(line: &str) -> Result<Vec<Vec<String>>, EndError> {
     Ok(found)
 }
 
-/// The first word, without quotes and with its sums worked out, and its length in the text.
+/// Returns the first word, unquoted and with its products calculated, and its length in the text.
 fn word(text: &str) -> Result<(String, usize), EndError> {
     let (mut found, mut quoted, mut at) = (String::new(), None, 0);
     while let Some(letter) = text[at..].chars().next() {
@@ -76,7 +76,7 @@ fn word(text: &str) -> Result<(String, usize), EndError> {
     Ok((found, at))
 }
 
-/// A product such as "15*1024*1024", which is all that scripts calculate.
+/// Returns the value of a product such as "15*1024*1024"; scripts calculate nothing else.
 fn product(text: &str) -> Result<u64, EndError> {
     text.split('*').try_fold(1u64, |product, factor| {
         let value = factor.trim().parse::<u64>().ok().and_then(|value| product.checked_mul(value));
@@ -130,7 +130,7 @@ fn assign(text: &str, kernel: &mut Kernel) -> Result<(), EndError> {
     kernel.set(setting, value)
 }
 
-/// `nstat`, whose lines `grep` may look through.
+/// Runs `nstat`, perhaps with `grep` behind it.
 fn count(words: &[&str], kernel: &mut Kernel) -> Result<(), EndError> {
     let mut stages = words.split(|&word| word == "|");
     let mut lines = kernel.counters.nstat(stages.next().unwrap_or_default())?;

@@ -2,7 +2,7 @@
 
 /// A state, with its number in Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum TcpState {
     Established = 1,
     SynSent = 2,
     SynReceived = 3,
@@ -15,7 +15,7 @@ pub(crate) enum State {
     Closing = 11,
 }
 
-impl State {
+impl TcpState {
     /// Returns `true` if this end may still send data.
     pub(crate) fn may_send(self) -> bool {
         matches!(self, Self::Established | Self::CloseWait)

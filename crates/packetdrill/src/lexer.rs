@@ -11,7 +11,7 @@ pub struct Token {
     /// As it was written.
     pub text: String,
     pub at: ScriptPosition,
-    /// Whether something other than white space or a comment comes right before it.
+    /// True if something other than white space or a comment comes right before it.
     pub joined: bool,
 }
 

@@ -43,7 +43,7 @@ pub struct ScriptOptions {
     pub timestamp_tick_ns: Option<i64>,
     /// Timestamps to the end that echo none it sent are shifted by its first one.
     pub scaled_echo: bool,
-    /// Whether a packet must have the expected length, not be the first of several that do together.
+    /// True if a packet must have the expected length; otherwise several may have it together.
     pub strict_segments: bool,
     /// The port that the end listens at.
     pub bind_port: Option<u16>,

@@ -25,7 +25,7 @@ pub use words::{
 #[pyclass(frozen, module = "narrows._native")]
 pub struct SpecSource {
     source: Source,
-    /// Whether the text was JSON.
+    /// True if the text was JSON.
     json: bool,
 }
 

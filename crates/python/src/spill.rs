@@ -37,11 +37,11 @@ pub struct Spill(Arc<Inner>);
 struct Inner {
     directory: PathBuf,
     first_error: Arc<FirstError>,
-    state: Mutex<State>,
+    state: Mutex<SpillState>,
 }
 
 #[derive(Debug)]
-enum State {
+enum SpillState {
     /// No table is long yet.
     Idle,
     Writing(SyncSender<Chunk>, JoinHandle<Result<Files, ParquetError>>),
@@ -53,7 +53,7 @@ enum State {
 impl Spill {
     /// Files in `directory`, as soon as there are long tables; `first_error` gets what fails.
     pub fn new(directory: PathBuf, first_error: Arc<FirstError>) -> Self {
-        Self(Arc::new(Inner { directory, first_error, state: Mutex::new(State::Idle) }))
+        Self(Arc::new(Inner { directory, first_error, state: Mutex::new(SpillState::Idle) }))
     }
 
     /// A recorder that puts its long tables here.
@@ -65,26 +65,28 @@ impl Spill {
     pub fn finish(&self, recorder: &mut Recorder) {
         recorder.close();
         let mut state = self.state();
-        if let State::Writing(chunks, thread) = std::mem::replace(&mut *state, State::Failed) {
+        if let SpillState::Writing(chunks, thread) =
+            std::mem::replace(&mut *state, SpillState::Failed)
+        {
             drop(chunks);
             match tables(thread) {
-                Ok(tables) => *state = State::Written(tables),
+                Ok(tables) => *state = SpillState::Written(tables),
                 Err(error) => self.note_failure(error),
             }
         } else {
-            *state = State::Written(BTreeMap::new());
+            *state = SpillState::Written(BTreeMap::new());
         }
     }
 
     /// A table that is in a file.
     pub fn table(&self, name: &str) -> Option<Arc<LongTable>> {
         match &*self.state() {
-            State::Written(tables) => tables.get(name).map(Arc::clone),
+            SpillState::Written(tables) => tables.get(name).map(Arc::clone),
             _ => None,
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SpillState> {
         self.0.state.lock().expect("no panic while it is held")
     }
 
@@ -96,16 +98,16 @@ impl Spill {
 impl SpillStore for Spill {
     fn put(&mut self, table: &'static TableInfo, chunk: RecordBatch) {
         let mut state = self.state();
-        if matches!(*state, State::Idle) {
+        if matches!(*state, SpillState::Idle) {
             let (sender, chunks) = sync_channel(WAITING);
             let directory = self.0.directory.clone();
-            *state = State::Writing(sender, thread::spawn(move || write(&directory, &chunks)));
+            *state = SpillState::Writing(sender, thread::spawn(move || write(&directory, &chunks)));
         }
-        let State::Writing(chunks, _) = &*state else { return };
+        let SpillState::Writing(chunks, _) = &*state else { return };
         if chunks.send((table, chunk)).is_ok() {
             return;
         }
-        if let State::Writing(_, thread) = std::mem::replace(&mut *state, State::Failed)
+        if let SpillState::Writing(_, thread) = std::mem::replace(&mut *state, SpillState::Failed)
             && let Err(error) = join(thread)
         {
             self.note_failure(error);

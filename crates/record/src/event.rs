@@ -140,7 +140,7 @@ pub struct PacketEvent {
     pub seq: u64,
     /// Length in bytes with the IP header.
     pub size: u32,
-    /// Whether it was sent before.
+    /// True if it was sent before.
     pub retransmission: bool,
 }
 

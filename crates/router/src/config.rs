@@ -20,7 +20,7 @@ pub struct RouterConfig {
     pub data_ports: Vec<Option<u16>>,
     /// Interval of the samples of the queue and of the hosts, in ns.
     pub sample_ns: u64,
-    /// Whether to keep a row of every packet's arrival, drop and departure at the link.
+    /// True to keep a row of every packet's arrival, drop and departure at the link.
     pub log_packets: bool,
     /// Capture the packets at both sides of the bottleneck: `before-queue.pcapng` and
     /// `after-queue.pcapng`, and those of the hosts.
@@ -103,7 +103,7 @@ pub struct Crossing {
     pub first_port: u16,
     /// Two-way delay of each flow without queueing, in ns.
     pub rtts_ns: Vec<u64>,
-    /// Whether each flow's data goes from the receiving host to the sending host.
+    /// True for each flow whose data goes from the receiving host to the sending host.
     pub reverse: Vec<bool>,
     /// The DSCP of each flow's data; of none if it is empty.
     pub dscps: Vec<Dscp>,

@@ -39,7 +39,7 @@ pub struct GateConfig {
     pub devices: [String; 2],
     /// The hardware addresses of these hosts.
     pub addresses: [[u8; 6]; 2],
-    /// Whether the hosts send super-packets.
+    /// True if the hosts send super-packets.
     pub offloads: bool,
     /// The directory of the windows' files.
     pub directory: PathBuf,

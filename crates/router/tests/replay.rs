@@ -86,8 +86,8 @@ fn transfer(sender: &HostNamespace, receiver: &HostNamespace) {
     });
 }
 
-/// A discipline with deadlines of its own and with chance, which soon drops, and with a room that slow
-/// start fills before: on a busy machine its hosts may be too slow for the controller.
+/// PIE has its own deadlines, draws random numbers and soon drops. Its room is so small that slow
+/// start fills it anyway: on a busy machine the hosts may be too slow for the controller.
 fn pie() -> Crossing {
     let known = config::info(config::QUEUES, "pie").expect("pie is known");
     let queue = Choice::with_defaults(known, Rate::from_bps(RATE))
@@ -119,7 +119,7 @@ fn only(rows: &[Row], wanted: PathEvent) -> Vec<Row> {
     rows.iter().copied().filter(|row| row.1 == wanted).collect()
 }
 
-/// The same arrivals through a link of its own, polled only once at the end.
+/// Puts the same arrivals through another link, which is polled only once, at the end.
 fn replay(crossing: &Crossing, arrivals: &[Row]) -> (Vec<Row>, Vec<Row>) {
     let random = Stream::new(crossing.seed, "path/queue");
     let queue: Queue<()> = config::queue(&crossing.path.queue, crossing.path.buffer, random);

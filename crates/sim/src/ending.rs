@@ -27,7 +27,7 @@ struct Group {
 #[derive(Debug)]
 pub(crate) struct Ending {
     stops: bool,
-    /// Whether each flow keeps the run going.
+    /// True for each flow that keeps the run going.
     awaited: Vec<bool>,
     /// The number of such flows.
     unfinished: usize,

@@ -24,7 +24,7 @@ const TAKEN: usize = 4;
 pub struct View {
     /// The instant.
     pub now: Time,
-    /// Whether the run is over.
+    /// True if the run is over.
     pub over: bool,
     /// Data packets that the agent's flow sent, with retransmissions.
     pub sent: u64,

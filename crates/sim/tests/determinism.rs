@@ -65,7 +65,7 @@ fn order_and_threads_do_not_matter() {
 }
 
 #[test]
-fn seeds_differ() {
+fn different_cases_have_different_digests() {
     let digests: std::collections::BTreeSet<_> =
         cases().iter().map(|(_, case)| digest(case)).collect();
     assert_eq!(digests.len(), cases().len());

@@ -53,7 +53,7 @@ fn cubic_follows_the_kernel_to_the_microsecond() {
 }
 
 #[test]
-fn hystart_exits() {
+fn hystart_leaves_as_linux_does() {
     for (mbps, window) in [(10, 59.0), (20, 76.0), (40, 149.0), (100, 493.0)] {
         let log = run(&single(mbps, 40, bdp(mbps, 40, 2_000), "cubic"));
         let exit = log.flow(0).iter().find_map(|(_, s)| s.ssthresh);
@@ -64,7 +64,7 @@ fn hystart_exits() {
 
 /// With `fq` at the sender CUBIC is paced, and HyStart waits for a longer train.
 #[test]
-fn hystart_exits_when_paced() {
+fn paced_hystart_leaves_as_linux_does() {
     for (mbps, window) in [(10, 77.0), (20, 150.0), (40, 297.0), (100, 976.0)] {
         let mut case = single(mbps, 40, bdp(mbps, 40, 2_000), "cubic");
         case.host.fq = true;
@@ -121,7 +121,7 @@ fn gro_thins_acknowledgements() {
 }
 
 #[test]
-fn reno_halves() {
+fn reno_halves_its_window() {
     let log = run(&single(10, 40, 50_000, "reno"));
     let late: Vec<_> = log.flow(0).into_iter().filter(|(time, _)| *time > 10.0).collect();
     let highest = late.iter().map(|(_, s)| s.cwnd).max().unwrap();
@@ -130,7 +130,7 @@ fn reno_halves() {
 }
 
 #[test]
-fn bbr_alone() {
+fn bbr_alone_fills_the_link() {
     let log = run(&single(10, 40, 400_000, "bbr"));
     let rows = log.flow(0);
     let startup = rows.iter().filter(|(_, s)| s.cca_state == "startup");
@@ -166,7 +166,7 @@ fn over_seeds(case: &Scenario, seeds: u64, measure: impl Fn(&crate::common::Log)
 }
 
 #[test]
-fn one_bbr_beside_one_cubic() {
+fn one_bbr_beside_one_cubic_gets_its_share_of_linux() {
     let case = scenario(20, 40, bdp(20, 40, 100), &["bbr", "cubic"]);
     near("BBR", over_seeds(&case, 3, |log| log.goodput(0, 10.0, 60.0)), 16.88, 0.5);
     near("CUBIC", over_seeds(&case, 3, |log| log.goodput(1, 10.0, 60.0)), 2.06, 0.2);
@@ -174,7 +174,7 @@ fn one_bbr_beside_one_cubic() {
 }
 
 #[test]
-fn random_loss() {
+fn random_loss_costs_as_much_as_in_linux() {
     for (cca, loss, goodput, tolerance) in [
         ("cubic", 0.01, 2.89, 0.3),
         ("reno", 0.01, 3.22, 0.3),
@@ -192,7 +192,7 @@ fn random_loss() {
 
 /// Time from the SYN to the last ACK of a megabyte, alone on 20 Mbit/s x 45 ms.
 #[test]
-fn completion_times() {
+fn completion_times_are_those_of_linux() {
     for (cca, percent, seconds) in
         [("cubic", 50, 0.5998), ("cubic", 200, 0.5998), ("bbr", 100, 0.6499), ("bbr", 200, 0.6115)]
     {

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn magnitudes() {
+    fn a_magnitude_is_that_of_the_first_digit() {
         let of = |text: &str| magnitude(&parse_decimal(text).unwrap());
         assert_eq!(
             (of("345"), of("0.5"), of("1000"), of("999.9")),

@@ -45,7 +45,7 @@ pub struct Module {
 /// The problem of an own control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlFault {
-    /// Whether the options of the control are wrong, not its code.
+    /// True if the options of the control are wrong, not its code.
     pub of_options: bool,
     /// The value found.
     pub found: String,

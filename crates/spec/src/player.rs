@@ -19,7 +19,7 @@ pub struct Player {
     /// The level at `as_of`.
     level: Duration,
     as_of: Time,
-    state: State,
+    state: PlayerState,
     started: Time,
     /// The startup delay.
     startup: Option<Duration>,
@@ -28,7 +28,7 @@ pub struct Player {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum PlayerState {
     Starting,
     Playing,
     /// It has been dry since then.
@@ -51,7 +51,7 @@ impl Player {
             capacity,
             level: Duration::ZERO,
             as_of: Time::ZERO,
-            state: State::Starting,
+            state: PlayerState::Starting,
             started: Time::ZERO,
             startup: None,
             stalls: 0,
@@ -82,9 +82,9 @@ impl Player {
     /// Plays until `now`.
     fn advance(&mut self, now: Time) {
         let elapsed = now.saturating_since(self.as_of);
-        if self.state == State::Playing {
+        if self.state == PlayerState::Playing {
             if elapsed > self.level {
-                self.state = State::Stalled(self.as_of + self.level);
+                self.state = PlayerState::Stalled(self.as_of + self.level);
                 self.stalls += 1;
             }
             self.level = self.level.saturating_sub(elapsed);
@@ -98,11 +98,11 @@ impl Player {
         self.level += self.chunk;
         if self.level >= self.start {
             match self.state {
-                State::Starting => self.startup = Some(now.saturating_since(self.started)),
-                State::Stalled(since) => self.stalled += now.saturating_since(since),
-                State::Playing => {}
+                PlayerState::Starting => self.startup = Some(now.saturating_since(self.started)),
+                PlayerState::Stalled(since) => self.stalled += now.saturating_since(since),
+                PlayerState::Playing => {}
             }
-            self.state = State::Playing;
+            self.state = PlayerState::Playing;
         }
         now + (self.level + self.chunk).saturating_sub(self.capacity)
     }
@@ -112,13 +112,13 @@ impl Player {
         let elapsed = now.saturating_since(self.as_of);
         let (mut level, mut stalls, mut stalled) = (self.level, self.stalls, self.stalled);
         match self.state {
-            State::Starting => {}
-            State::Playing => {
+            PlayerState::Starting => {}
+            PlayerState::Playing => {
                 stalled += elapsed.saturating_sub(level);
                 stalls += u32::from(elapsed > level);
                 level = level.saturating_sub(elapsed);
             }
-            State::Stalled(since) => stalled += now.saturating_since(since),
+            PlayerState::Stalled(since) => stalled += now.saturating_since(since),
         }
         visit("playout_buffer_s", seconds(level));
         visit("stalls", f64::from(stalls));

@@ -69,9 +69,9 @@ pub struct Condition {
 pub struct Until {
     /// A column of the table `summary`.
     pub metric: String,
-    /// In the metric's own unit, or a part of the mean.
+    /// The bound, in the metric's own unit or as a fraction of the mean.
     pub within: f64,
-    /// Whether it is a part of the mean.
+    /// True if `within` is a fraction of the mean.
     pub relative: bool,
     /// There are at most this many.
     pub max_trials: u64,

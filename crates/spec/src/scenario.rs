@@ -69,7 +69,7 @@ pub struct Change {
     /// The flow or the flows of an entry that change, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<String>,
-    /// Whether the flow stops: its application writes no more.
+    /// True if the flow stops: its application writes no more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop: bool,
     /// The window of a flow whose control is `fixed`, in packets.
@@ -78,7 +78,7 @@ pub struct Change {
     /// The pacing rate of such a flow, in payload bits per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing_rate_bps: Option<u64>,
-    /// Whether the run ends here.
+    /// True if the run ends here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub end: bool,
 }
@@ -156,7 +156,7 @@ pub struct Flow {
     pub notsent_lowat_bytes: Option<u64>,
     /// Its own two-way delay in ns, instead of the path's.
     pub rtt_ns: Option<u64>,
-    /// Whether it is reversed: its data cross the reverse link, its ACKs the links.
+    /// True if it is reversed: its data cross the reverse link, its ACKs the links.
     pub reverse: bool,
     /// The links that it crosses, by name, in the order of the path; all if none.
     pub links: Option<Vec<String>>,
@@ -171,7 +171,7 @@ pub struct Flow {
     /// The profile of its own hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Whether the egress queue of its own sending host is `fq`.
+    /// True if the egress queue of its own sending host is `fq`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fq: Option<bool>,
     /// The kernel of its own hosts, by the name that it was built under; for real kernels.
@@ -361,15 +361,15 @@ pub const NO_CONTROL: &str = "none";
 pub struct Host {
     /// The kernel's profile: "linux-6.12" and so on.
     pub profile: String,
-    /// Whether the sending host's egress queue is `fq`, which paces every control.
+    /// True if the sending host's egress queue is `fq`, which paces every control.
     pub fq: bool,
     /// Processing noise: each packet of the sender waits up to this long, in order, in ns.
     pub jitter_ns: u64,
     /// How late the sender's pacing timers fire, in ns.
     pub timer_lateness_ns: u64,
-    /// Whether a sender's burst passes the path as one packet (GSO through software queues).
+    /// True if a sender's burst passes the path as one packet (GSO through software queues).
     pub gso: bool,
-    /// Whether a connection starts with the cached metrics of earlier ones of its flow
+    /// True if a connection starts with the cached metrics of earlier ones of its flow
     /// (`tcp_no_metrics_save = 0`).
     pub metrics_save: bool,
     /// How long the receiver's card collects packets for GRO to merge, in ns; 0 for no GRO.

@@ -150,7 +150,7 @@ const COUNTS: Forms = Forms { counts: true, ..ANY };
 struct Forms<'a> {
     /// A value of the distributed quantity.
     distributed: &'a Value,
-    /// Whether a plain number counts packets or bytes.
+    /// True if a plain number counts packets or bytes.
     counts: bool,
 }
 

@@ -59,8 +59,11 @@ impl Source {
         if let crate::document::Value::Table(table) = &mut changed.value
             && !table.has("name")
         {
-            let entry =
-                crate::document::Entry { key: "name".into(), at: None, node: Node::text(name) };
+            let entry = crate::document::TableEntry {
+                key: "name".into(),
+                at: None,
+                node: Node::text(name),
+            };
             table.0.insert(0, entry);
         }
         let same = changed == *document;

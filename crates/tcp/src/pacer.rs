@@ -22,9 +22,9 @@ struct Charge {
 /// Spaces bursts at a rate, by the earliest departure time of the next one.
 #[derive(Debug)]
 pub(crate) struct Pacer {
-    /// Whether departures are delayed (`sk_pacing_status`).
+    /// True if departures are delayed (`sk_pacing_status`).
     enforced: bool,
-    /// Whether bursts wait in the host's queue, instead of in TCP.
+    /// True if bursts wait in the host's queue, instead of in TCP.
     queues: bool,
     /// `sk_pacing_rate`: payload bits per second; `None` before the first estimate.
     rate: Option<Rate>,

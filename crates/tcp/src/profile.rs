@@ -30,7 +30,7 @@ pub struct ReceiveWindow {
     pub initial_packets: u32,
     /// Initial share of the buffer that becomes window, in 256ths.
     pub initial_ratio: u32,
-    /// Whether the first full packet shows how much of the buffer becomes window (since 6.6).
+    /// True if the first full packet shows how much of the buffer becomes window (since 6.6).
     pub measures_ratio: bool,
     /// Memory of a packet beside its payload, in bytes (`skb->truesize`).
     pub packet_overhead: u32,
@@ -87,7 +87,7 @@ pub struct TcpProfile {
     pub loss_detection: LossDetection,
     /// Smallest reordering window of RACK in us (1000 before 4.18).
     pub rack_floor_us: u64,
-    /// Whether RACK re-checks on its own timer (since 4.11).
+    /// True if RACK re-checks on its own timer (since 4.11).
     pub rack_timer: bool,
     /// TLP after two RTT plus 2 ms (since 4.14), or the older max(2 RTT, 10 ms).
     pub tlp_two_rtt: bool,
@@ -109,23 +109,23 @@ pub struct TcpProfile {
     /// SYN timeouts of a second each before the timeout starts to double
     /// (`tcp_syn_linear_timeouts`, since 6.5; none before).
     pub linear_syn_timeouts: u32,
-    /// Whether a host remembers the slow-start threshold of a destination
+    /// True if a host remembers the slow-start threshold of a destination
     /// (`tcp_no_ssthresh_metrics_save = 0`, the default until 5.6).
     pub keeps_ssthresh: bool,
     /// The receive window.
     pub receive: ReceiveWindow,
-    /// Whether a burst may continue in the next socket buffer (`tcp_grow_skb`, since 6.10); before,
+    /// True if a burst may continue in the next socket buffer (`tcp_grow_skb`, since 6.10); before,
     /// it ended where its buffer did.
     pub bursts_cross_buffers: bool,
-    /// Whether an ACK of data that weren't sent gets an answer (RFC 5961 section 5.2; 7.3 does).
+    /// True if an ACK of data that weren't sent gets an answer (RFC 5961 section 5.2; 7.3 does).
     pub challenges_acks_of_unsent: bool,
-    /// Whether a reset of a connection request counts only with exactly the next number, as on an
+    /// True if a reset of a connection request counts only with exactly the next number, as on an
     /// established connection (RFC 5961 section 3.2; 7.3 does).
     pub challenges_early_resets: bool,
-    /// Whether a segment that ends beyond the window is refused, unless nothing waits for the program
-    /// (7.3 does).
+    /// True if a segment that ends beyond the window is refused, unless nothing waits for the
+    /// program (7.3 does).
     pub checks_ends_of_segments: bool,
-    /// Whether it has accurate ECN (`tcp_ecn` up to 5; since 7.0).
+    /// True if the kernel has accurate ECN (`tcp_ecn` up to 5; since 7.0).
     pub accurate_ecn: bool,
     /// Largest send buffer, `tcp_wmem[2]`, in bytes.
     pub send_buffer: u32,
@@ -142,11 +142,11 @@ pub struct Pacing {
     /// Header bytes that internal pacing charges for each burst: one TCP header, as
     /// the socket buffer has when the timer is set (`tcp_internal_pacing`, until 4.20).
     pub internal_header: u32,
-    /// Whether TCP paces by a timer of its own where a control asks for it and the egress queue
+    /// True if TCP paces by a timer of its own where a control asks for it and the egress queue
     /// isn't `fq` (`tcp_internal_pacing`, commit 218af599fa63, since 4.13). Earlier kernels used
     /// the rate only to size bursts.
     pub internal: bool,
-    /// Whether TCP fixes when each burst leaves (since 4.20): a host's `fq` only releases it, and
+    /// True if TCP fixes when each burst leaves (since 4.20): a host's `fq` only releases it, and
     /// internal pacing makes up for a late timer. Before, `fq` spaced bursts at the rate of the
     /// moment when they left, and with internal pacing each burst's gap began then.
     pub departure_times: bool,

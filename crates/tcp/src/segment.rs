@@ -139,7 +139,7 @@ pub struct Data {
     pub psh: bool,
     /// FIN: the connection ends with it.
     pub fin: bool,
-    /// Whether it was sent before.
+    /// True if it was sent before.
     pub retransmission: bool,
     /// TSval in ms.
     pub ts: u32,
@@ -181,7 +181,7 @@ pub struct Ack {
 pub struct SackBlocks {
     blocks: [(Seq, Seq); 3],
     len: u8,
-    /// Whether the first block reports a duplicate (RFC 2883).
+    /// True if the first block reports a duplicate (RFC 2883).
     pub dsack: bool,
     /// 0 without an option, otherwise one more than its counters, and [`ECT0_FIRST`].
     option: u8,

@@ -5,9 +5,9 @@ use crate::accecn::AccEcnSettings;
 /// The settings (`net.ipv4.tcp_*`) that affect a sender, with Linux's defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sysctls {
-    /// Whether the window decays while nothing is sent (`tcp_slow_start_after_idle`).
+    /// True if the window decays while nothing is sent (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
-    /// Whether there are tail loss probes (`tcp_early_retrans` of 3 or 4).
+    /// True if there are tail loss probes (`tcp_early_retrans` of 3 or 4).
     pub loss_probes: bool,
     /// Fewest packets in a burst, for a control that doesn't set them (`tcp_min_tso_segs`); `None`
     /// leaves them to the control.

@@ -38,7 +38,7 @@ pub struct TrafficConfig {
     pub sender_device: String,
     /// The receiving host's device, if its packets are captured.
     pub receiver_device: Option<String>,
-    /// Whether programs read the packets of both devices, which then need checksums.
+    /// True if programs read the packets of both devices, which then need checksums.
     #[serde(default)]
     pub checksums: bool,
     /// Capture the packets of both hosts: `sender.pcapng` and `receiver.pcapng`.

@@ -32,7 +32,7 @@ pub struct ConnectOptions<'a> {
     pub notsent_lowat: Option<u64>,
     /// The DSCP of what it sends; untouched if none.
     pub dscp: Option<Dscp>,
-    /// Whether it is reset when it is closed, so that a network carries nothing after a run.
+    /// True if it is reset when it is closed, so that a network carries nothing after a run.
     pub resets: bool,
 }
 

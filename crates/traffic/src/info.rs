@@ -5,7 +5,7 @@
 pub struct TcpInfo {
     /// Congestion state: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
     pub ca_state: u8,
-    /// Whether the last delivery-rate sample was limited by the application.
+    /// True if the last delivery-rate sample was limited by the application.
     pub app_limited: bool,
     /// Congestion window, packets.
     pub cwnd: u32,

@@ -40,7 +40,7 @@ pub struct Start {
     /// Where it runs and what it writes remains.
     directory: PathBuf,
     port: u16,
-    /// Whether its command contains the port, so that it has to listen there.
+    /// True if its command contains the port, so that it has to listen there.
     takes_port: bool,
 }
 

@@ -24,7 +24,7 @@ STREAM_S = 0.1
 
 
 def matters(flow: Flow, *causes: str) -> bool:
-    """Whether these causes together held a flow up for a relevant part of its time."""
+    """Returns True if these causes together held a flow up for a relevant part of its time."""
     shares = flow["causes"]["shares"]
     return bool(sum(share["share"] for share in shares if share["cause"] in causes) >= MATTERS)
 

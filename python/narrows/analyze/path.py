@@ -142,7 +142,7 @@ def _any_queue(flows: Sequence[Flow]) -> bool:
 
 
 def met_queue(rtt: Mapping[str, float | None]) -> bool:
-    """Whether round trips show a queue, not only short bursts of a flow's own packets."""
+    """Returns True if round trips show a queue, not only short bursts of a flow's own packets."""
     mean, least = rtt["mean"], rtt["min"]
     if not mean or not least:
         return False

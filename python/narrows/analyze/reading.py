@@ -59,7 +59,7 @@ def read_files(files: Sequence[str | Path], packets: bool, watcher: Watcher | No
 
 
 def has_datagrams(findings: Mapping[str, Any]) -> bool:
-    """True if a capture has datagrams of UDP, or pings."""
+    """Returns True if a capture has datagrams of UDP, or pings."""
     return any(file["datagrams"] for file in findings["files"])
 
 

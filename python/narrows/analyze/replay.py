@@ -51,7 +51,7 @@ class Replay:
     capacity_known: tuple[bool, ...]
 
     def agrees(self, number: int) -> bool:
-        """Whether goodput and, if it was captured, RTT of a flow are as captured."""
+        """Returns True if goodput and, if it was captured, RTT of a flow are as captured."""
         one, other = self.captured[number], self.replayed[number]
         alike = one.rtt_ms is None or is_within(one.rtt_ms, other.rtt_ms, RTT)
         return alike and is_within(one.goodput_mbps, other.goodput_mbps, GOODPUT)
@@ -105,7 +105,7 @@ def _mean(flows: Sequence[Mapping[str, Any]]) -> ReplayedFlow:
 
 
 def is_within(one: float | None, other: float | None, part: float) -> bool:
-    """Returns whether a replayed value is within `part` of the captured one."""
+    """Returns True if a replayed value is within `part` of the captured one."""
     return one is not None and other is not None and abs(other - one) <= part * one
 
 

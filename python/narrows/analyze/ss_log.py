@@ -37,7 +37,7 @@ class SsConnection:
 
 
 def matches(content: bytes) -> bool:
-    """Whether a file begins like a log of `ss -tin`."""
+    """Returns True if a file begins like a log of `ss -tin`."""
     return _INFO.search(content[:20_000].decode("utf-8", "replace")) is not None
 
 

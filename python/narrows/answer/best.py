@@ -28,7 +28,7 @@ class Ranking:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the best is surely better than all others."""
+        """Returns True if the best is surely better than all others."""
         return not self.beside
 
 

@@ -33,7 +33,7 @@ class Bracket:
 
     @property
     def is_decided(self) -> bool:
-        """Whether no value at the bound is undecided."""
+        """Returns True if no value at the bound is undecided."""
         return not self.between
 
 
@@ -98,7 +98,7 @@ class _Bisection:
             one, other = (one, middle) if towards_one else (middle, other)
 
     def may_hide(self, one: float, other: float) -> bool:
-        """Whether a value between two failing ones may hold, as no condition fails at both."""
+        """Returns True if a value between two failing ones may hold: no condition fails at both."""
         return not (self._failing(one) & self._failing(other))
 
     def _failing(self, value: float) -> set[int]:

@@ -48,7 +48,7 @@ class AnswerSet:
 
     @property
     def good(self) -> bool:
-        """Whether every combination has an answer."""
+        """Returns True if every combination has an answer."""
         return all(one.answer is not None for one in self.found.values())
 
     def lines(self) -> list[str]:

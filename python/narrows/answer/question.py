@@ -73,7 +73,7 @@ class AskedCondition:
         return f"{self.metric}{MINUS}{self.other}" if self.other else self.metric
 
     def holds(self, value: float) -> bool:
-        """Whether a value is on the right side of the bound."""
+        """Returns True if a value is on the right side of the bound."""
         return HOLDS[self.op](value, self.bound)
 
     def __str__(self) -> str:

@@ -113,7 +113,7 @@ class Flow(Table):
     such as "25ms".
     """
     reverse: Values[bool] | None = None
-    """Whether the flow's data use the reverse link, and its ACKs the others. Takes true or
+    """True if the flow's data use the reverse link, and its ACKs the others. Takes true or
     false.
     """
     links: Sequence[Values[str]] | None = None
@@ -143,7 +143,7 @@ class Flow(Table):
     "linux-6.12".
     """
     fq: Values[bool] | None = None
-    """Whether the egress queue of its own sending host is `fq`; by default as in `[host]`.
+    """True if the egress queue of its own sending host is `fq`; by default as in `[host]`.
     Takes true or false.
     """
     kernel: Values[str] | None = None
@@ -187,7 +187,7 @@ class Host(Table):
     profile: Values[str] | None = None
     """Takes a profile, such as "linux-6.12"."""
     fq: Values[bool] | None = None
-    """Whether the sending host's egress queue is `fq`, which paces every control. Takes true
+    """True if the sending host's egress queue is `fq`, which paces every control. Takes true
     or false.
     """
     jitter: Values[str] | None = None
@@ -197,9 +197,9 @@ class Host(Table):
     timer_lateness: Values[str] | None = None
     """How late the sender's pacing timers fire. Takes a duration with its unit, such as "10s"."""
     gso: Values[bool] | None = None
-    """Whether a sender's burst passes the path as one packet. Takes true or false."""
+    """True if a sender's burst passes the path as one packet. Takes true or false."""
     metrics_save: Values[bool] | None = None
-    """Whether a connection starts with the cached metrics of earlier ones of its flow. Takes
+    """True if a connection starts with the cached metrics of earlier ones of its flow. Takes
     true or false.
     """
     gro: Values[str] | None = None
@@ -271,7 +271,7 @@ class Change(Table):
     characters.
     """
     stop: Values[bool] | None = None
-    """Whether the flow stops: its application writes no more. Takes true or false."""
+    """True if the flow stops: its application writes no more. Takes true or false."""
     window: Values[int] | None = None
     """The window, in packets, of a flow whose control is `fixed`. Takes a whole number from 1
     to 10000000.
@@ -281,7 +281,7 @@ class Change(Table):
     such as "80mbit".
     """
     end: Values[bool] | None = None
-    """Whether the run ends here. Takes true or false."""
+    """True if the run ends here. Takes true or false."""
 
 @dataclass(kw_only=True, repr=False)
 class Condition(Table):

@@ -206,7 +206,7 @@ class Comparison:
 
     @property
     def is_paired(self) -> bool:
-        """True if the trials correspond one to one.
+        """Returns True if the trials correspond one to one.
 
         They do if only buffers and delays differ, which both back ends share, and if both run the
         same impairments: real packets, too, cross the simulator's impairments, whose draws follow
@@ -218,7 +218,7 @@ class Comparison:
 
     @property
     def is_single_observation(self) -> bool:
-        """True if the reference is one observation."""
+        """Returns True if the reference is one observation."""
         return _is_observed(self.reference)
 
     def _row(self, cell: ComparedQuantity, backend: str) -> CellComparison:

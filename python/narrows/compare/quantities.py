@@ -95,7 +95,7 @@ QUANTITIES: Mapping[str, Quantity] = {
             "BDP",
             1.0,
             3,
-            "what 10 % of the mean RTT allows, which is 10 % of a BDP and the queue",
+            "10 % of the mean RTT, so 10 % of a BDP plus the queue",
             lambda ref: 0.1 * (1 + ref),
         ),
         Quantity("utilization", "utilisation", "%", 100.0, 2, "3 %", lambda ref: 0.03 * abs(ref)),

@@ -56,7 +56,7 @@ class Evaluation:
 
     @property
     def good(self) -> bool:
-        """True if every control under test ran and met its expectations."""
+        """Returns True if every control under test ran and met its expectations."""
         return not any(
             one.verdict == CheckVerdict.NOT_MET
             or (one.verdict == CheckVerdict.UNDECIDED and one.trouble)

@@ -30,7 +30,7 @@ class Contestant:
     """`cca`, or with options of the control `cca:option=value:...`."""
     title: str
     tested: bool
-    """Whether it is under test rather than run for comparison."""
+    """True if it is under test rather than run for comparison."""
     stack: str | None = None
     """The transport stack of another project that it belongs to."""
 

@@ -30,7 +30,7 @@ _SUMS = re.compile(r"\b(avg|sum|totals?)\b", re.IGNORECASE)
 
 
 def matches(document: object) -> bool:
-    """Returns whether a JSON document is a flent data file."""
+    """Returns True if a JSON document is a flent data file."""
     return isinstance(document, Mapping) and "x_values" in document and "results" in document
 
 

@@ -22,7 +22,7 @@ from narrows.store.slug import slugs
 
 
 def matches(document: object) -> bool:
-    """Whether a JSON document is one of iperf3."""
+    """Returns True if a JSON document is one of iperf3."""
     return isinstance(document, Mapping) and "intervals" in document and "start" in document
 
 

@@ -34,7 +34,7 @@ HEADER_BYTES = 52
 
 
 def matches(text: str) -> bool:
-    """Whether a file's beginning is that of a log."""
+    """Returns True if a file's beginning is that of a log."""
     return text.startswith(("# mahimahi", "# base timestamp"))
 
 

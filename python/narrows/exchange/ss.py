@@ -87,5 +87,5 @@ def _at_birth(one: SsConnection, key: str) -> float | None:
 
 
 def _counts(one: SsConnection, key: str) -> bool:
-    """Whether a counter is shown at all; older kernels lack some."""
+    """Returns True if a counter is shown at all; older kernels lack some."""
     return any(key in values for values in one.values)

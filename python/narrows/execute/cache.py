@@ -29,7 +29,7 @@ class SharedStore:
     strict: bool
     without: tuple[str, ...]
     together: bool = True
-    """Whether runs reach the disk in groups, a moment after they are counted."""
+    """True if runs reach the disk in groups, a moment after they are counted."""
 
 
 class Cache(ABC):

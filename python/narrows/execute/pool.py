@@ -229,6 +229,6 @@ def _interrupt(thread: threading.Thread) -> None:
 
 
 def is_stuck() -> bool:
-    """Returns whether user code that nothing could stop is still running."""
+    """Returns True if user code that nothing could stop is still running."""
     threads = threading.enumerate()
     return any(thread.daemon and thread.name.startswith(THREAD) for thread in threads)

@@ -68,7 +68,7 @@ class LostProcessError(NarrowsError):
 
     @property
     def is_own(self) -> bool:
-        """True if code in the process may have ended it."""
+        """Returns True if code in the process may have ended it."""
         return -self.status not in _OUTSIDE
 
 

@@ -25,7 +25,7 @@ class ChartAxis:
     words: dict[object, str]
     scale: Scale
     measured: bool = True
-    """Whether the values are quantities, with further values between them."""
+    """True if the values are quantities, with further values between them."""
 
     @property
     def label_of_scale(self) -> str:

@@ -62,7 +62,7 @@ def distinct_looks(wanted: Sequence[tuple[str, int]]) -> list[Look]:
 
 @cache
 def alike(one: str, other: str) -> bool:
-    """Whether two keys of the palette can be confused, on light or dark."""
+    """Returns True if two keys of the palette can be confused, on light or dark."""
     first, second = colour(one), colour(other)
     near = min(distance(first.light, second.light), distance(first.dark, second.dark))
     return near < ALIKE

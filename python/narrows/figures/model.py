@@ -159,7 +159,7 @@ class Guide:
     below: bool = False
 
     def fits_below(self, low: float, high: float) -> bool:
-        """Whether the label goes below the line on an axis with these ends, and has room there."""
+        """Returns True if the label goes below the line and has room there, between these ends."""
         return self.below and self.value - low > CLOSE * (high - low)
 
 
@@ -212,7 +212,7 @@ class Panel:
         return (None if np.any(pool[np.isfinite(pool)] < 0) else low, high)
 
     def holds(self, line: Line) -> bool:
-        """Whether all points of a line are within the given ends of both axes.
+        """Returns True if all points of a line are within the given ends of both axes.
 
         Markers on the ends of an axis are then drawn whole.
         """

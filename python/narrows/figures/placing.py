@@ -112,7 +112,7 @@ def share_heights(panels: Sequence[Panel], of: Sequence[str]) -> tuple[Panel, ..
 
 
 def _is_free(panel: Panel) -> bool:
-    """Whether the y axis begins at zero and ends where the data do."""
+    """Returns True if the y axis begins at zero and ends where the data do."""
     return panel.y_range == (0, None) and panel.y_ends[0] == 0 and panel.y_scale == "linear"
 
 

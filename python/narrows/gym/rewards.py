@@ -18,13 +18,16 @@ Reward: TypeAlias = "Callable[[Step], Numbers]"
 
 
 def aurora(step: Step) -> Numbers:
-    """Jay et al., ICML 2019: 10 throughput - 1000 latency - 2000 loss, in packets/s and s."""
+    """Jay et al., ICML 2019: 10 * throughput - 1000 * RTT - 2000 * loss, in packets/s and s."""
     packets_per_s = step.throughput_mbps * 1e6 / PAYLOAD_BITS
     return 10 * packets_per_s - 1000 * step.rtt_ms / 1e3 - 2000 * step.loss
 
 
 def vivace(step: Step) -> Numbers:
-    """Dong et al., NSDI 2018: x^0.9 - 900 x max(0, dRTT/dt) - 11.35 x loss, x sent in Mbit/s."""
+    """Dong et al., NSDI 2018: x^0.9 - 900 * x * max(0, dRTT/dt) - 11.35 * x * loss.
+
+    x is the rate sent in Mbit/s.
+    """
     span_ms = np.where(step.span_s > 0, step.span_s * 1e3, np.inf)
     slope = (step.rtt_ms - step.rtt_before_ms) / span_ms
     sent = step.sent_mbps

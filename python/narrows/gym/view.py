@@ -63,7 +63,7 @@ class Step:
     window: Numbers
     in_flight: Numbers
     over: NDArray[np.bool_]
-    """Whether the run has ended."""
+    """True if the run has ended."""
 
     def observation(self) -> NDArray[np.float32]:
         """Returns a row for each environment, with the columns of OBSERVATIONS."""

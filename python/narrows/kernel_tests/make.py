@@ -32,7 +32,7 @@ class ScriptRun:
 
     @property
     def is_pass(self) -> bool:
-        """True if every script passed over each of its protocols."""
+        """Returns True if every script passed over each of its protocols."""
         return all(verdict.is_pass for verdict in self.verdicts)
 
 

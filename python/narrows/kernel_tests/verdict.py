@@ -32,7 +32,7 @@ class ScriptVerdict:
 
     @property
     def is_pass(self) -> bool:
-        """True if all events took place as written."""
+        """Returns True if all events took place as written."""
         return self.verdict == PASSED
 
     @property

@@ -105,7 +105,7 @@ def _is_decided(share: float, low: float, high: float, level: float, trials: int
 
 
 def _place(successes: int, trials: int, low: float, high: float, level: float) -> bool | None:
-    """True if the interval of the share lies within the limits, False if it lies outside."""
+    """Returns True if the share's interval is within the limits, False if outside, else None."""
     least, most = share_interval(successes, trials, level)
     if low <= least and most <= high:
         return True

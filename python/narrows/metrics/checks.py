@@ -34,7 +34,7 @@ class Combination:
     scenario: Scenario
     groups: Sequence[str]
     alone: bool = False
-    """Whether the combination is a single run."""
+    """True if the combination is a single run."""
 
     @classmethod
     def of(

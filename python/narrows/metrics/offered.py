@@ -61,7 +61,7 @@ class StepFunction:
 
     @property
     def varies(self) -> bool:
-        """True if the value ever changes."""
+        """Returns True if the value ever changes."""
         return len(self.values) > 1
 
     def at(self, time_ns: Any) -> Numbers:  # noqa: ANN401 (a number or an array)

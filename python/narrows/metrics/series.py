@@ -38,14 +38,14 @@ class Samples:
 
     @property
     def has_values(self) -> bool:
-        """True if any value is known."""
+        """Returns True if any value is known."""
         if self.values.dtype.kind != "f":
             return len(self.values) > 0
         return bool(np.isfinite(self.values).any())
 
     @property
     def has_content(self) -> bool:
-        """True if any value is known and isn't an empty text."""
+        """Returns True if any value is known and isn't an empty text."""
         return self.has_values and (self.values.dtype.kind == "f" or any(self.values))
 
 

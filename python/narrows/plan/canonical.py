@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 
 def canonical_json(value: object) -> str:
-    """Returns JSON with sorted keys, no spaces and finite numbers: equal values, equal texts."""
+    """Returns JSON with sorted keys, no spaces, finite numbers: equal values give equal texts."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

@@ -25,7 +25,7 @@ class Elsewhere:
 
     @property
     def requests_any(self) -> bool:
-        """True if anything is requested."""
+        """Returns True if anything is requested."""
         return self.controls or self.testbeds or self.rivals or self.seeds is not None
 
     def of(self, exhibit: Exhibit) -> list[ConditionChange]:

@@ -27,7 +27,7 @@ class Fit:
 
     @property
     def possible(self) -> bool:
-        """True if no number speaks against the testbed."""
+        """Returns True if no number speaks against the testbed."""
         return not self.missed
 
 

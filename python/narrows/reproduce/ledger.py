@@ -66,7 +66,7 @@ class Way:
 
     @property
     def has_varied_paths(self) -> bool:
-        """True if each trial had its own buffer and delay."""
+        """Returns True if each trial had its own buffer and delay."""
         return self.engine.endswith(VARIED)
 
 

@@ -58,7 +58,7 @@ class Reproduction:
 
     @property
     def none_refuted(self) -> bool:
-        """True if no claim was refuted."""
+        """Returns True if no claim was refuted."""
         return all(finding.verdict != "refuted" for item in self.made for finding in item.findings)
 
 

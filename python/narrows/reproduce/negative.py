@@ -30,7 +30,7 @@ class Control:
 
     @property
     def is_noticed(self) -> bool:
-        """True if the checks noticed the change."""
+        """Returns True if the checks noticed the change."""
         return self.answer == NOTICED
 
 

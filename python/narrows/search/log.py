@@ -112,7 +112,7 @@ def _is_number(value: object) -> bool:
 
 
 def _fits(dimension: Dimension, value: Value) -> bool:
-    """Whether the value is one that the dimension can have."""
+    """Returns True if the value is one that the dimension can have."""
     if dimension.words:
         return value in dimension.words
     if isinstance(value, str) or not _is_number(value):

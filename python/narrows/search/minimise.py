@@ -61,7 +61,7 @@ def _rank(one: PointResults) -> tuple[float, float]:
 
 
 def _explains(small: PointResults, candidate: PointResults, space: Sequence[Dimension]) -> bool:
-    """Whether the candidate has all of a finding's departures, in the same directions."""
+    """Returns True if the candidate has all of a finding's departures, in the same directions."""
     return all(
         _alike(one, small.point[one.name], candidate.point[one.name])
         for one in space
@@ -70,7 +70,7 @@ def _explains(small: PointResults, candidate: PointResults, space: Sequence[Dime
 
 
 def _alike(dimension: Dimension, one: Value, other: Value) -> bool:
-    """Whether two values depart from the plain one in the same direction."""
+    """Returns True if two values depart from the plain one in the same direction."""
     if isinstance(one, str) or isinstance(other, str) or isinstance(dimension.plain, str):
         return one == other
     return other != dimension.plain and (one > dimension.plain) == (other > dimension.plain)

@@ -53,7 +53,7 @@ class Objective:
         return worse / max(better, _LEAST)
 
     def might_fail(self, value: float | None, point: Point) -> bool:
-        """Whether a value is a failure beside some references."""
+        """Returns True if a value is a failure beside some references."""
         if value is None:
             return False
         return value <= self.laxest(point) if self.more else value >= self.laxest(point)

@@ -28,7 +28,7 @@ class PointResults:
 
     @property
     def fails(self) -> bool:
-        """Whether the control fails with most seeds."""
+        """Returns True if the control fails with most seeds."""
         return median(self.badness) >= 1.0
 
     @property
@@ -90,7 +90,7 @@ class PointRunner:
         return dict(sorted(found.items()))
 
     def fails(self, point: Point, seeds: Sequence[int]) -> bool:
-        """Whether the control fails under some conditions with most seeds.
+        """Returns True if the control fails under some conditions with most seeds.
 
         What decides is run first: the references only if the control's own results are bad enough
         for a failure, and further seeds only while they could change the answer.

@@ -24,7 +24,7 @@ class Condition:
 
     @property
     def asks(self) -> bool:
-        """True if the condition is about samples, and doesn't only name a series."""
+        """Returns True if the condition is about samples, and doesn't only name a series."""
         return not (self.is_ is None and self.above is None and self.below is None)
 
     @property

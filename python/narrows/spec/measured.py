@@ -6,10 +6,10 @@ from narrows.spec.scenario import Scenario
 
 
 def capacity_known(scenario: Scenario) -> bool:
-    """Returns whether the bottleneck's rate is known; a measurement may not show it."""
+    """Returns True if the bottleneck's rate is known; a measurement may not show it."""
     return scenario["path"].get("capacity_known", True)
 
 
 def delay_known(scenario: Scenario) -> bool:
-    """Returns whether the path's delay is known; a measurement may not show it."""
+    """Returns True if the path's delay is known; a measurement may not show it."""
     return scenario["path"].get("delay_known", True)

@@ -45,7 +45,7 @@ class SweepOutcome:
 
     @property
     def good(self) -> bool:
-        """True if no run failed and every check is met."""
+        """Returns True if no run failed and every check is met."""
         return not self.failures and not self.unmet
 
     def smallest(self) -> list[str]:

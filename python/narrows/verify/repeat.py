@@ -63,7 +63,7 @@ class Repetition:
 
     @property
     def is_identical(self) -> bool:
-        """True if the repetition gave the same digest and the same values everywhere."""
+        """Returns True if the repetition gave the same digest and the same values everywhere."""
         return self.digest == self.kept.digest and not self.differs
 
 

@@ -28,7 +28,7 @@ pub enum Role {
     Control {
         /// The ECN that it needs, if it can't do without (Linux `TCP_CONG_NEEDS_ECN`).
         ecn: Option<EcnNeed>,
-        /// Whether it sets the pacing rate itself.
+        /// True if it sets the pacing rate itself.
         paces: bool,
     },
     /// A queue discipline.

@@ -4,8 +4,8 @@
 //! outstanding: rows, points and packets become coarser or end when there are too many, and the
 //! result says what was left out.
 //!
-//! Segments come out of files (`input`), or are made of a qlog's packets (`quic`), go to the connection that they belong to
-//! (`flows`, `connection`) and, where several files show the same flows, past the points
+//! Segments are read from files (`input`) or made from a qlog's packets (`quic`). They go to their
+//! connection (`flows`, `connection`) and, where several files show the same flows, past the points
 //! of a path (`path`). A flow that is over is described (`report`), together with the
 //! congestion control that it may have (`identify`); `output` makes the tables.
 

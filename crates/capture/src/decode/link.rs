@@ -80,7 +80,7 @@ fn by_version(data: &[u8]) -> Result<(Network, &[u8]), Other> {
     }
 }
 
-/// Two bytes; none if they were cut off.
+/// Reads two bytes; fails if they were cut off.
 #[inline]
 pub(super) fn be16(data: &[u8], at: usize) -> Result<u16, Other> {
     match data.get(at..at + 2) {
@@ -89,7 +89,7 @@ pub(super) fn be16(data: &[u8], at: usize) -> Result<u16, Other> {
     }
 }
 
-/// Four bytes; none if they were cut off.
+/// Reads four bytes; fails if they were cut off.
 #[inline]
 pub(super) fn be32(data: &[u8], at: usize) -> Result<u32, Other> {
     match data.get(at..at + 4) {

@@ -24,7 +24,7 @@ impl Flags {
     /// The receiver saw a mark of congestion.
     pub const ECE: Self = Self(64);
 
-    /// Whether any of the `others` is set.
+    /// Returns true if any of the `others` is set.
     #[inline]
     #[must_use]
     pub const fn has(self, others: Self) -> bool {
@@ -103,15 +103,15 @@ pub struct CapturedSegment {
     pub mss: Option<u16>,
     /// Scale of its later windows, in a SYN.
     pub scale: Option<u8>,
-    /// Whether it allows SACK, in a SYN.
+    /// True if it allows SACK, in a SYN.
     pub sack_permitted: bool,
     /// SACK blocks as written.
     pub sacks: [(u32, u32); MOST_SACKS],
     /// The number of SACK blocks.
     pub sack_count: u8,
-    /// Whether it is the first of the fragments of its packet.
+    /// True if it is the first of the fragments of its packet.
     pub fragmented: bool,
-    /// Whether some of its options were cut off by the snap length.
+    /// True if some of its options were cut off by the snap length.
     pub options_cut: bool,
 }
 

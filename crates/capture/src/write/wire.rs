@@ -22,7 +22,7 @@ const FIRST_RECEIVED: u32 = 2_000_000_000;
 pub struct FlowInfo {
     /// Its name.
     pub name: String,
-    /// Whether it may have several connections.
+    /// True if it may have several connections.
     pub several: bool,
 }
 

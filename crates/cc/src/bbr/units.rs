@@ -97,13 +97,13 @@ mod tests {
     const PAYLOAD: PacingUnits = PacingUnits { rate_header: 0, margin_percent: 1 };
 
     #[test]
-    fn gains() {
+    fn gains_are_the_kernels() {
         assert_eq!((HIGH_GAIN, DRAIN_GAIN), (739, 88));
         assert_eq!(CYCLE[..3], [320, 192, 256]);
     }
 
     #[test]
-    fn burst_sizes() {
+    fn burst_sizes_grow_with_the_rate() {
         let goal = |mbit: u64| tso_segs_goal(mbit * 1_000_000 / 8, 1448);
         let goals = [1, 10, 35, 36, 50, 75, 100, 150, 200, 300, 500, 1000].map(goal);
         assert_eq!(goals, [1, 2, 2, 3, 4, 6, 8, 12, 16, 25, 42, 45]);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn extremes_saturate() {
+    fn extreme_values_saturate() {
         assert_eq!(bandwidth(1 << 30, 1), u32::MAX);
         assert!(rate_bytes(u32::MAX, HIGH_GAIN, 8948, PAYLOAD) > 1_000_000_000_000);
         assert_eq!(bdp(u32::MAX, u32::MAX - 1, HIGH_GAIN), u32::MAX);

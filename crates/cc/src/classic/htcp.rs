@@ -57,7 +57,7 @@ struct Htcp {
     alpha: u32,
     /// The part of the window kept on loss, in 1/128.
     beta: u32,
-    /// Whether `beta` follows the RTT, which it does after a loss without a change of bandwidth.
+    /// True if `beta` follows the RTT, which it does after a loss without a change of bandwidth.
     adapts: bool,
     /// Packets that the latest ACK acknowledged (`pkts_acked`).
     acked: u32,

@@ -50,7 +50,7 @@ struct Hybla {
     lowest8: u64,
     /// Parts of a packet earned by the window (`snd_cwnd_cents`).
     parts: u32,
-    /// Whether it is in Open (`hybla_en`); otherwise it is Reno.
+    /// True if it is in Open (`hybla_en`); otherwise it is Reno.
     enabled: bool,
 }
 

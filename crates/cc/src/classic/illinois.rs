@@ -60,9 +60,9 @@ struct Illinois {
     highest_us: u64,
     /// Packets that the latest ACK acknowledged.
     acked: u32,
-    /// Whether the delay has left its low range (`rtt_above`), and for how many round trips
-    /// it has been back (`rtt_low`).
+    /// True if the delay has left its low range (`rtt_above`).
     was_high: bool,
+    /// The round trips since it came back (`rtt_low`).
     low_rounds: u64,
 }
 

@@ -86,7 +86,7 @@ pub(crate) struct Classic<H> {
     window: LossWindow,
     hooks: H,
     state: RecoveryState,
-    /// Whether the end of the current state completes a reduction; false once the reduction is undone.
+    /// True if the end of the current state completes a reduction that isn't undone.
     completes: bool,
     moment: SenderState,
 }

@@ -34,11 +34,11 @@ const ENOUGH_SAMPLES: u16 = 3;
 #[derive(Clone, Debug)]
 struct Veno {
     rounds: Rounds,
-    /// Whether the queue is judged (`doing_veno_now`).
+    /// True if the queue is judged (`doing_veno_now`).
     judging: bool,
     /// Packets in the queue, in halves (`diff`).
     queued: u32,
-    /// Whether the next earned packet counts; in congestion every other one does (`inc`).
+    /// True if the next earned packet counts; in congestion every other one does (`inc`).
     counts: bool,
 }
 

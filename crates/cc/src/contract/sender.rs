@@ -18,10 +18,10 @@ pub enum Operation {
         lost: u32,
         /// The RTT that it measures, in us.
         rtt_us: Option<u64>,
-        /// Whether the application had too little to send. It also decides whether the ACK carries
+        /// True if the application had too little to send. It also decides whether the ACK carries
         /// marks.
         app_limited: bool,
-        /// Whether the whole window was used.
+        /// True if the whole window was used.
         limited: bool,
     },
     /// An episode begins.
@@ -32,7 +32,7 @@ pub enum Operation {
     Undo,
     /// The flow sends after nothing was in flight.
     Start {
-        /// Whether the application had nothing to send.
+        /// True if the application had nothing to send.
         app_limited: bool,
     },
     /// The window wasn't used.

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn derived_constants() {
+    fn derived_constants_are_the_kernels() {
         let curve = curve();
         assert_eq!((curve.steepness, curve.reno_scale), (410, 15));
         assert_eq!(curve.factor, (1_u64 << 40) / 410);
@@ -237,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn time_to_the_plateau() {
+    fn the_time_to_the_plateau_is_the_kernels() {
         for (last_max, cwnd, k) in [(100, 70, 4316), (666, 466, 8125), (1000, 700, 9294)] {
             assert_eq!(after_loss(last_max, cwnd).k, k, "{last_max} {cwnd}");
         }
     }
 
     #[test]
-    fn targets_and_steps() {
+    fn targets_and_steps_are_the_kernels() {
         for (last_max, cwnd, millis, target, per_packet) in [
             (100, 70, 40, 71, 70),
             (100, 70, 1_000, 87, 4),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn losses() {
+    fn a_loss_sets_threshold_and_plateau() {
         for (cwnd, ssthresh, plateau) in [
             (10, 7, 8),
             (30, 21, 25),

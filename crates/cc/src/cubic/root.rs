@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn real_roots() {
+    fn real_cube_roots_are_exact() {
         for x in [1e-9, 0.5, 1.0, 3.0, 1234.5, 1e9] {
             let error = real_cube_root(x * x * x) / x - 1.0;
             assert!(error.abs() < 1e-12, "{x}: {error}");

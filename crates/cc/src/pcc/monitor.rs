@@ -33,7 +33,7 @@ struct Interval {
     ended: Time,
     /// Packets sent before it began, and before it ended.
     sent: (u64, u64),
-    /// Whether the results of the interval are wanted.
+    /// True if the results of the interval are wanted.
     wanted: bool,
     delivered: u64,
     lost: u64,

@@ -39,7 +39,7 @@ struct Path {
 /// The sender and its chance.
 pub struct Script {
     pub control: Box<dyn CongestionControl>,
-    /// Whether marked packets come and end in CWR.
+    /// True if marked packets come and end in CWR.
     pub ecn: bool,
     random: Stream,
     marks: Stream,

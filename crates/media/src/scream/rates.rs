@@ -40,7 +40,7 @@ impl Meter {
 pub(crate) struct Rates {
     bounds: (f64, f64),
     target: f64,
-    /// Whether a change is the rate's excess over the target; RFC 8298 doesn't subtract the target.
+    /// True if a change is the rate's excess over the target; RFC 8298 doesn't subtract the target.
     is_program: bool,
     /// The target at the last congestion.
     last_max: f64,

@@ -32,10 +32,10 @@ pub static IMPAIRMENTS: &[&Info] = &[
 
 /// How an impairment recognises and merges acknowledgements in packets' bodies.
 pub struct AckHooks<B> {
-    /// Whether a packet is a pure acknowledgement.
+    /// Returns true if a packet is a pure acknowledgement.
     pub is_ack: fn(&Packet<B>) -> bool,
-    /// Whether the second, newer one contains all the information of the first; it may take over
-    /// what it lacks.
+    /// Returns true if the second, newer one has all the information of the first, perhaps after
+    /// taking over what it lacked.
     pub merge: fn(&Packet<B>, &mut Packet<B>) -> bool,
 }
 

@@ -59,7 +59,7 @@ pub struct NetemParams {
     /// The number of packets from one turn to the next; 0 means 1 if there is a `reorder`, as in
     /// `tc`.
     pub gap: u32,
-    /// Packets that it holds at most; any number if none, unlike in `tc`, which takes 1,000.
+    /// The most packets that it holds; no limit if `None`, unlike in `tc`, whose default is 1,000.
     pub limit: Option<usize>,
 }
 

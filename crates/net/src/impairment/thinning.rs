@@ -41,8 +41,8 @@ pub struct ThinningParams {
     pub hold: Duration,
 }
 
-/// Whether the newer packet (second) contains all the information of the held one (first), which
-/// can then be dropped; it may add to the newer one what that lacks.
+/// Adds to the newer packet (second) what it lacks of the held one (first), and returns true if it
+/// then has all of that information, so that the held one can be dropped.
 pub type Merge<B> = Box<dyn FnMut(&Packet<B>, &mut Packet<B>) -> bool + Send>;
 
 struct HeldAck<B> {

@@ -21,7 +21,7 @@ pub struct CoDelParams {
     pub target: Duration,
     /// How long the delay may be above it. Counted in the same units.
     pub interval: Duration,
-    /// Whether packets are marked instead of dropped where they can be.
+    /// True if packets are marked instead of dropped where they can be.
     pub ecn: bool,
     /// Marks every packet that waited longer.
     pub ce_threshold: Option<Duration>,

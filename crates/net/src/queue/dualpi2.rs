@@ -35,10 +35,10 @@ pub struct DualPi2Params {
     pub min_qlen_step: u64,
     /// The classic queue's minimum share of the link in percent.
     pub classic_protection: u32,
-    /// Whether an overload drops L4S packets too, instead of filling the queue
+    /// True if an overload drops L4S packets too, instead of filling the queue
     /// up to its limit.
     pub drop_on_overload: bool,
-    /// Whether decisions are made at the enqueue instead of the dequeue.
+    /// True if decisions are made at the enqueue instead of the dequeue.
     pub drop_enqueue: bool,
 }
 
@@ -153,7 +153,7 @@ pub struct DualPi2<B> {
     classic: Waiting<B>,
     l4s: Waiting<B>,
     ahead: PeekedPacket,
-    /// Whether the step applies, for each packet of the L4S queue.
+    /// True for each packet of the L4S queue to which the step applies.
     may_step: VecDeque<bool>,
     next_update: Time,
     /// The base probability: classic packets feel its square.

@@ -30,7 +30,7 @@ pub struct FqCoDelParams {
     pub target: Duration,
     /// How long the delay may be above it.
     pub interval: Duration,
-    /// Whether packets are marked instead of dropped where they can be.
+    /// True if packets are marked instead of dropped where they can be.
     pub ecn: bool,
     /// Marks every packet that waited longer.
     pub ce_threshold: Option<Duration>,

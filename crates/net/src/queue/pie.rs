@@ -25,10 +25,10 @@ pub struct PieParams {
     pub alpha: u32,
     /// Weight of the change of the delay, in sixteenths per second.
     pub beta: u32,
-    /// Whether packets are marked instead of dropped where they can be, as long
+    /// True if packets are marked instead of dropped where they can be, as long
     /// as the probability is at most 10 %.
     pub ecn: bool,
-    /// Whether the probability of a packet is proportional to its size.
+    /// True if the probability of a packet is proportional to its size.
     pub bytemode: bool,
     /// How long a burst passes untouched. Not an option of `tc`.
     pub burst: Duration,
@@ -60,7 +60,7 @@ pub(super) const BETA: Parameter = Parameter::whole(
     "weight of the delay's change, in 1/16 per second",
 )
 .at_most(32);
-/// Whether small packets are spared.
+/// Its flag that makes drops of small packets less likely.
 pub(super) const BYTEMODE: Parameter =
     Parameter::flag("bytemode", false, "a packet's probability is proportional to its size");
 

@@ -30,13 +30,13 @@ pub struct RedParams {
     pub probability: f64,
     /// The rate of the link, for the average's decay over idle times.
     pub bandwidth: Rate,
-    /// Whether packets are marked instead of dropped where they can be.
+    /// True if packets are marked instead of dropped where they can be.
     pub ecn: bool,
     /// With `ecn`, whether packets beyond `max` are dropped anyway.
     pub harddrop: bool,
     /// With `ecn`, whether packets that can't be marked are spared.
     pub nodrop: bool,
-    /// Whether the probability adapts to keep the average in the middle of
+    /// True if the probability adapts to keep the average in the middle of
     /// `min` and `max` (Adaptive RED, Floyd and others 2001).
     pub adaptive: bool,
     /// How often it adapts. Not an option of `tc`.

@@ -27,7 +27,7 @@ pub struct SfqParams {
     pub divisor: u32,
     /// Bytes of Ethernet frames that a flow may send in its turn.
     pub quantum: u32,
-    /// Whether a full queue drops from the head of the longest flow instead of its tail.
+    /// True if a full queue drops from the head of the longest flow instead of its tail.
     pub headdrop: bool,
 }
 

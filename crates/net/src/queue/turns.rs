@@ -10,7 +10,7 @@ use super::waiting::frame_bytes;
 struct Credit {
     /// Bytes of Ethernet frames that the flow may still send in its turn.
     deficit: i64,
-    /// Whether it is in one of the two lists.
+    /// True if it is in one of the two lists.
     listed: bool,
 }
 

@@ -51,7 +51,7 @@ fn options(wanted: &ExpectedPacket, expected: &[TcpOption], found: &[TcpOption])
         };
         let same = match (expected, found) {
             (TcpOption::Timestamp { val, ecr }, TcpOption::Timestamp { val: v, ecr: e }) => {
-                // The echo isn't compared: the peer's timestamps may be any.
+                // The echo isn't compared: the peer's timestamps may have any value.
                 let _ = (ecr, e);
                 wanted.tick.is_none_or(|tick| {
                     i64::from(val.wrapping_sub(*v).cast_signed()).abs() * tick <= wanted.tolerance
@@ -67,7 +67,7 @@ fn options(wanted: &ExpectedPacket, expected: &[TcpOption], found: &[TcpOption])
     Some(format!("option {} in addition", option(more)))
 }
 
-/// How a packet fails to continue the one before it as a part of the same large one.
+/// Says why a packet isn't the next part of the same large packet as the one before it.
 pub fn fragment(before: &Tcp, next: &Tcp, whole: u32) -> Option<String> {
     let free = TcpFlags::FIN.with(TcpFlags::PSH).with(TcpFlags::CWR);
     let (a, b) = (before.flags.without(free), next.flags.without(free));

@@ -49,7 +49,7 @@ pub struct ScriptReport {
 pub struct Failure {
     /// The event; `None` for the commands around the events.
     pub at: Option<ScriptPosition>,
-    /// Whether the end doesn't have what the event needs, so that nothing was tested.
+    /// True if the end doesn't have what the event needs, so that nothing was tested.
     pub unsupported: bool,
     /// In words.
     pub message: String,

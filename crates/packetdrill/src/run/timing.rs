@@ -18,7 +18,7 @@ pub struct EventDue {
     pub offset: i64,
     /// The time of the last event.
     pub since: Option<i64>,
-    /// Whether any time is right.
+    /// True if any time is right.
     pub any: bool,
 }
 

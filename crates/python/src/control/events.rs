@@ -34,7 +34,7 @@ pub struct AckSample {
     rate_interval_s: Option<f64>,
     /// `delivered` when the sampled packet was sent.
     prior_delivered: Option<u64>,
-    /// Whether the sampled packet left while the sender had too little to send.
+    /// True if the sampled packet left while the sender had too little to send.
     app_limited: bool,
     /// Packets in flight when the packet was sent, including it; none without `on_lost`.
     in_flight_at_send: Option<u32>,
@@ -46,15 +46,15 @@ pub struct AckSample {
     srtt_s: Option<f64>,
     /// Lowest RTT over the last 300 s.
     min_rtt_s: Option<f64>,
-    /// Whether the RTT sample may contain a receiver's delay (`is_ack_delayed`).
+    /// True if the RTT sample may contain a receiver's delay (`is_ack_delayed`).
     ack_delayed: bool,
-    /// Whether a round trip has passed since the last ACK for which this was true.
+    /// True if a round trip has passed since the last ACK for which this was true.
     round_start: bool,
     /// The recovery state after this ACK: "open", "disorder", "cwr", "recovery" or "loss".
     state: &'static str,
-    /// Whether a loss-based control may grow now: not reducing, and `tcp_may_raise_cwnd`.
+    /// True if a loss-based control may grow now: not reducing, and `tcp_may_raise_cwnd`.
     may_grow: bool,
-    /// Whether the window limits the flow (`tcp_is_cwnd_limited`).
+    /// True if the window limits the flow (`tcp_is_cwnd_limited`).
     cwnd_limited: bool,
     /// The departure clock (`tcp_wstamp_ns`): when the last paced packet leaves.
     departure_s: f64,
@@ -191,9 +191,9 @@ pub struct DeliveredSample {
     in_flight: u32,
     /// Packets SACKed and not yet acknowledged cumulatively (`tp->sacked_out`).
     sacked: u32,
-    /// Whether growth was cwnd-limited in this window (`tcp_is_cwnd_limited`).
+    /// True if growth was cwnd-limited in this window (`tcp_is_cwnd_limited`).
     cwnd_limited: bool,
-    /// Whether the ACK echoes congestion experienced (ECE).
+    /// True if the ACK echoes congestion experienced (ECE).
     ece: bool,
     /// Packets newly delivered by ACKs that carry ECE, since the flow began.
     delivered_ce: u64,
@@ -240,7 +240,7 @@ pub struct LostPacket {
     in_flight_at_send: u32,
     /// Packets marked lost before the packet was sent, modulo 2^32.
     lost_at_send: u32,
-    /// Whether the sender had too little to send when the packet left.
+    /// True if the sender had too little to send when the packet left.
     app_limited: bool,
     /// Packets marked lost since the flow began, including this one.
     lost_total: u64,
@@ -276,7 +276,7 @@ pub struct StartEvent {
     now_s: f64,
     /// When the packet before it left; none for the first packet of the flow.
     last_sent_s: Option<f64>,
-    /// Whether the flow had too little to send (`tp->app_limited != 0`).
+    /// True if the flow had too little to send (`tp->app_limited != 0`).
     app_limited: bool,
     /// Payload bytes of a full packet.
     mss: u32,

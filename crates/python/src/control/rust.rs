@@ -33,7 +33,7 @@ pub(super) struct LibraryControl {
     /// The latest output as the engine takes it.
     control: cc::Control,
     paces: bool,
-    /// Whether there was an error; the library isn't called again after one.
+    /// True if there was an error; the library isn't called again after one.
     broken: Cell<bool>,
     rounds: RoundTrips,
     first_error: Arc<FirstError>,

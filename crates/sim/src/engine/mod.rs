@@ -57,7 +57,7 @@ pub(crate) struct Engine<O, T> {
     ending: Ending,
     /// The output of the host that acts; empty between two turns.
     out: HostOutput,
-    /// Whether hosts are loaded into the caches ahead of their packets (decision 043).
+    /// True if hosts are loaded into the caches ahead of their packets (decision 043).
     loads_ahead: bool,
     now: Time,
 }

@@ -21,7 +21,7 @@ pub(crate) struct Datagrams {
     /// The time of `per` datagrams is this many ns, so that no rounding adds up.
     nanos: u64,
     per: u64,
-    /// Whether the other end sends them back.
+    /// True if the other end sends them back.
     echoed: bool,
 }
 

@@ -52,7 +52,7 @@ impl Payloads {
 struct Wires {
     there: Payloads,
     back: Payloads,
-    /// Whether the path may deliver a datagram twice, so that none may be forgotten.
+    /// True if the path may deliver a datagram twice, so that none may be forgotten.
     keeps: bool,
 }
 
@@ -78,7 +78,7 @@ impl Wires {
 #[derive(Clone, Debug)]
 struct SharedWires {
     flow: FlowId,
-    /// Whether ECN bits cross the network; if not, it is as if the hosts couldn't set them.
+    /// True if ECN bits cross the network; if not, it is as if the hosts couldn't set them.
     marks: bool,
     wires: Arc<Mutex<Wires>>,
 }
@@ -138,7 +138,7 @@ pub(crate) struct StackSender {
     end: Box<dyn SendingEnd>,
     start: Time,
     size: Option<u64>,
-    /// Whether a call may have given the stack something to do before its deadline.
+    /// True if a call may have given the stack something to do before its deadline.
     has_news: bool,
     done: bool,
 }

@@ -108,7 +108,7 @@ pub(crate) struct Web {
     think: Draw,
     /// Most connections at a time.
     connections: usize,
-    /// Whether a connection carries several objects at a time (HTTP/2).
+    /// True if a connection carries several objects at a time (HTTP/2).
     multiplexed: bool,
     next_page: Option<Time>,
     stop: Option<Time>,

@@ -38,17 +38,17 @@ pub(crate) struct Network {
     pub(crate) links: Vec<usize>,
     /// The last link that each flow's data cross, where they count as forwarded.
     last_link: Vec<usize>,
-    /// Whether each flow's packets cross the bottleneck, in either direction.
+    /// True for each flow whose packets cross the bottleneck, in either direction.
     crosses_bottleneck: Vec<bool>,
     /// How late each element may be polled without observable effect.
     poll_slack: Vec<Duration>,
-    /// Whether an element is on the reverse path.
+    /// True for each element on the reverse path.
     backward: Vec<bool>,
-    /// Whether a flow sends its data on the reverse path.
+    /// True for each flow that sends its data on the reverse path.
     reversed: Vec<bool>,
     /// Loss behind the links, only of data on the forward path.
     loss: RandomLoss,
-    /// Whether `loss` drops any packets.
+    /// True if `loss` drops any packets.
     lossy: bool,
     /// The lines, there and back, of flows without their own delay.
     common_lines: Option<[usize; 2]>,

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::node::{Entry, Node, Table, Value};
+use super::node::{Node, Table, TableEntry, Value};
 use crate::place::Place;
 use crate::problem::{Problem, ProblemKind, Problems};
 
@@ -87,7 +87,7 @@ impl<'de> Visitor<'de> for Reader {
             if !seen.insert(key.clone()) {
                 return Err(A::Error::custom(format_args!("the key {key:?} twice")));
             }
-            table.0.push(Entry { key, at: None, node });
+            table.0.push(TableEntry { key, at: None, node });
         }
         Ok(Value::Table(table))
     }

@@ -9,7 +9,7 @@ mod write;
 pub use assignment::Assignment;
 pub(crate) use assignment::{apply, override_all};
 pub use node::Node;
-pub(crate) use node::{Entry, Table, Value};
+pub(crate) use node::{Table, TableEntry, Value};
 pub use write::inline;
 
 use crate::limits::MAX_KEYS;

@@ -27,11 +27,11 @@ pub(crate) enum Value {
 
 /// Keys with their values, in the order of the text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table(pub(crate) Vec<Entry>);
+pub(crate) struct Table(pub(crate) Vec<TableEntry>);
 
 /// A key with its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct TableEntry {
     pub(crate) key: String,
     pub(crate) at: Option<Position>,
     pub(crate) node: Node,
@@ -163,7 +163,7 @@ fn gather<'a>(node: &'a Node, place: &Place, found: &mut Vec<(Place, &'a Node)>)
 }
 
 impl Table {
-    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&TableEntry> {
         self.0.iter().find(|entry| entry.key == key)
     }
 
@@ -182,7 +182,7 @@ impl Table {
     /// The value at `key`, inserted if missing.
     pub(crate) fn or_insert(&mut self, key: &str, node: Node) -> &mut Node {
         let index = self.0.iter().position(|entry| entry.key == key).unwrap_or_else(|| {
-            self.0.push(Entry { key: key.into(), at: None, node });
+            self.0.push(TableEntry { key: key.into(), at: None, node });
             self.0.len() - 1
         });
         &mut self.0[index].node
@@ -199,7 +199,7 @@ impl PartialEq for Node {
 /// Compares in any order.
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
-        let same = |entry: &Entry| other.get(&entry.key) == Some(&entry.node);
+        let same = |entry: &TableEntry| other.get(&entry.key) == Some(&entry.node);
         self.0.len() == other.0.len() && self.0.iter().all(same)
     }
 }

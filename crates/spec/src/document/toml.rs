@@ -3,7 +3,7 @@
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 
-use super::node::{Entry, Node, Table, Value};
+use super::node::{Node, Table, TableEntry, Value};
 use crate::place::Place;
 use crate::problem::{Position, Problem, ProblemKind, Problems};
 use crate::text::quote;
@@ -93,7 +93,7 @@ impl<'a> Lines<'a> {
         let entry = |(key, value): (Spanned<_>, Spanned<DeValue<'_>>)| {
             let at = Some(self.position(key.span().start));
             let key: std::borrow::Cow<'_, str> = key.into_inner();
-            Entry { key: key.into_owned(), at, node: self.node(value, at) }
+            TableEntry { key: key.into_owned(), at, node: self.node(value, at) }
         };
         Node { value: Value::Table(Table(table.into_iter().map(entry).collect())), at }
     }

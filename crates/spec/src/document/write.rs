@@ -29,7 +29,7 @@ pub(super) fn to_toml(document: &Table) -> String {
 pub fn inline(node: &Node) -> String {
     match &node.value {
         Value::Table(table) => {
-            let pair = |entry: &super::node::Entry| {
+            let pair = |entry: &super::node::TableEntry| {
                 format!("{} = {}", key(&entry.key), inline(&entry.node))
             };
             format!("{{{}}}", table.0.iter().map(pair).collect::<Vec<_>>().join(", "))

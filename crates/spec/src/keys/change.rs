@@ -33,7 +33,7 @@ pub static CHANGE: Section = Section {
             "stop",
             KeyKind::Flag,
             Flag(false),
-            "Whether the flow stops: its application writes no more.",
+            "True if the flow stops: its application writes no more.",
         )
         .stays(),
         Key::new(
@@ -50,6 +50,6 @@ pub static CHANGE: Section = Section {
             "The pacing rate of such a flow, in payload bits per second.",
         )
         .becomes("pacing_rate_bps"),
-        Key::new("end", KeyKind::Flag, Flag(false), "Whether the run ends here.").stays(),
+        Key::new("end", KeyKind::Flag, Flag(false), "True if the run ends here.").stays(),
     ],
 };

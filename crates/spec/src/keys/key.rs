@@ -28,7 +28,7 @@ pub struct Key {
     pub default: KeyDefault,
     /// Its key in a scenario, if any.
     pub scenario: Option<&'static str>,
-    /// Whether a scenario has a value there even if none is given.
+    /// True if a scenario has a value there even if none is given.
     pub filled: bool,
     /// Its meaning in a sentence; empty if its name says it.
     pub what: &'static str,

@@ -175,7 +175,7 @@ pub static FLOW: Section = Section {
             "reverse",
             KeyKind::Flag,
             Flag(false),
-            "Whether the flow's data use the reverse link, and its ACKs the others.",
+            "True if the flow's data use the reverse link, and its ACKs the others.",
         )
         .stays(),
         Key::new(
@@ -232,7 +232,7 @@ pub static FLOW: Section = Section {
             "fq",
             KeyKind::Flag,
             Off,
-            "Whether the egress queue of its own sending host is `fq`; by default as in `[host]`.",
+            "True if the egress queue of its own sending host is `fq`; by default as in `[host]`.",
         )
         .stays(),
         Key::new(
@@ -307,7 +307,7 @@ pub static HOST: Section = Section {
             "fq",
             KeyKind::Flag,
             Flag(false),
-            "Whether the sending host's egress queue is `fq`, which paces every control.",
+            "True if the sending host's egress queue is `fq`, which paces every control.",
         )
         .stays(),
         Key::new(
@@ -328,14 +328,14 @@ pub static HOST: Section = Section {
             "gso",
             KeyKind::Flag,
             Flag(false),
-            "Whether a sender's burst passes the path as one packet.",
+            "True if a sender's burst passes the path as one packet.",
         )
         .stays(),
         Key::new(
             "metrics_save",
             KeyKind::Flag,
             Flag(false),
-            "Whether a connection starts with the cached metrics of earlier ones of its flow.",
+            "True if a connection starts with the cached metrics of earlier ones of its flow.",
         )
         .stays(),
         Key::new(

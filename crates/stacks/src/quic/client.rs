@@ -34,11 +34,11 @@ struct Application<S: Stack> {
     size: Option<u64>,
     written: u64,
     stream: Option<S::Stream>,
-    state: State,
+    state: TransferState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum TransferState {
     /// Until the handshake is complete.
     Connecting,
     Writing,
@@ -58,7 +58,8 @@ impl<S: Stack> Client<S> {
     ) -> Self {
         let flow = &connecting.flow;
         let size = flow.size_bytes;
-        let application = Application { size, written: 0, stream: None, state: State::Connecting };
+        let application =
+            Application { size, written: 0, stream: None, state: TransferState::Connecting };
         Self {
             driver,
             start: Some(Time::from_nanos(flow.start_ns)),
@@ -72,7 +73,8 @@ impl<S: Stack> Client<S> {
 
     /// The instant at which it connects or stops.
     fn act_at(&self) -> Option<Time> {
-        let over = matches!(self.application.state, State::Stopped | State::Acknowledged);
+        let over =
+            matches!(self.application.state, TransferState::Stopped | TransferState::Acknowledged);
         Time::earlier(self.start, self.stop.filter(|_| !over))
     }
 
@@ -88,7 +90,9 @@ impl<S: Stack> Client<S> {
             None if stops => application.stop(stack),
             None => application.write(stack),
         });
-        if before != State::Acknowledged && self.application.state == State::Acknowledged {
+        if before != TransferState::Acknowledged
+            && self.application.state == TransferState::Acknowledged
+        {
             self.completed = Some(now);
             self.driver.close(now);
         }
@@ -101,13 +105,13 @@ impl<S: Stack> Application<S> {
         match event {
             Event::Connected => {
                 self.stream = stack.open();
-                self.state = State::Writing;
+                self.state = TransferState::Writing;
             }
-            Event::Acknowledged => self.state = State::Acknowledged,
+            Event::Acknowledged => self.state = TransferState::Acknowledged,
             Event::Lost => {
                 self.stream = None;
-                if self.state != State::Acknowledged {
-                    self.state = State::Stopped;
+                if self.state != TransferState::Acknowledged {
+                    self.state = TransferState::Stopped;
                 }
             }
             Event::Opened | Event::Readable(_) => {}
@@ -116,12 +120,14 @@ impl<S: Stack> Application<S> {
 
     /// Writes as much as the windows allow.
     fn write(&mut self, stack: &mut S) {
-        let Some(stream) = self.stream.filter(|_| self.state == State::Writing) else { return };
+        let Some(stream) = self.stream.filter(|_| self.state == TransferState::Writing) else {
+            return;
+        };
         loop {
             let left = self.size.map_or(u64::MAX, |size| size - self.written);
             if left == 0 {
                 stack.finish(stream);
-                self.state = State::Finished;
+                self.state = TransferState::Finished;
                 return;
             }
             let most = usize::try_from(left).unwrap_or(usize::MAX).min(ZEROS.len());
@@ -137,8 +143,8 @@ impl<S: Stack> Application<S> {
         if let Some(stream) = self.stream.take() {
             stack.reset(stream);
         }
-        if self.state != State::Acknowledged {
-            self.state = State::Stopped;
+        if self.state != TransferState::Acknowledged {
+            self.state = TransferState::Stopped;
         }
     }
 }

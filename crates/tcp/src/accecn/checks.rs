@@ -15,7 +15,7 @@ pub struct Checks {
     /// Our options are dropped.
     pub(super) options_vanish: bool,
     pub(super) seen: SeenOption,
-    /// Whether our SYN-ACK arrived with a mark.
+    /// True if our SYN-ACK arrived with a mark.
     pub(super) answer_was_marked: bool,
 }
 

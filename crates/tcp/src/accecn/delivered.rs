@@ -24,9 +24,9 @@ pub(crate) struct Delivery {
     pub(crate) option: Option<AccEcnOption>,
     /// Its timestamp in ms.
     pub(crate) stamp: u32,
-    /// Whether the ACK acknowledges anything new.
+    /// True if the ACK acknowledges anything new.
     pub(crate) is_progress: bool,
-    /// Whether the ACK answers the SYN, so that its flags aren't a counter.
+    /// True if the ACK answers the SYN, so that its flags aren't a counter.
     pub(crate) is_answer: bool,
     /// Packets and bytes that it says were delivered.
     pub(crate) packets: u32,

@@ -20,7 +20,7 @@ pub struct AccEcnSettings {
     pub option: OptionUse,
     /// How often in a round trip it is sent at least (`tcp_ecn_option_beacon`).
     pub beacons: u64,
-    /// Whether ECN stops if a handshake's codepoint changed on the way as none may
+    /// True if ECN stops if a handshake's codepoint changed on the way as none may
     /// (`tcp_ecn_fallback`).
     pub falls_back: bool,
 }

@@ -47,7 +47,7 @@ pub(super) struct AckPolicy {
     rcv_mss: u32,
     /// Payload of a full packet (`advmss`).
     full: u32,
-    /// Whether the application may leave data unread.
+    /// True if the application may leave data unread.
     reads_later: bool,
     /// In-order bytes since the last ACK (`rcv_nxt - rcv_wup`).
     unacked: u64,

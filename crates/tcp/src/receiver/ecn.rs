@@ -27,7 +27,7 @@ pub(super) struct Echo {
     seen: bool,
     /// ACKs carry ECE (`TCP_ECN_DEMAND_CWR`).
     pub(super) ece: bool,
-    /// Whether the last packet was marked.
+    /// True if the last packet was marked.
     marked: bool,
     /// `rcv_nxt` at the packet before.
     prior_next: Seq,

@@ -12,9 +12,9 @@ use crate::segment::{Data, Seq};
 pub struct SocketConfig {
     /// The payload of a full packet to the socket, in bytes (`advmss` less the options).
     pub mss: u32,
-    /// Whether the program chose the size of its buffer (`SO_RCVBUF`).
+    /// True if the program chose the size of its buffer (`SO_RCVBUF`).
     pub is_fixed: bool,
-    /// Whether its window may shrink (`tcp_shrink_window`).
+    /// True if its window may shrink (`tcp_shrink_window`).
     pub may_shrink: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Span {
     pub start: u64,
     /// The byte after the last one.
     pub end: u64,
-    /// Whether a FIN follows.
+    /// True if a FIN follows.
     pub fin: bool,
 }
 

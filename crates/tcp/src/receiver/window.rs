@@ -49,7 +49,7 @@ pub(super) struct ReceiveBuffer {
     window: u64,
     space: Space,
     autotuning: Autotuning,
-    /// Whether a program holds the socket; until then data out of order don't enlarge the buffer.
+    /// True if a program holds the socket; until then data out of order don't enlarge the buffer.
     is_accepted: bool,
     /// Bytes from the next packet in order to the end of what waits out of order.
     beyond: u64,

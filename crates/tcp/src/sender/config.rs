@@ -27,7 +27,7 @@ pub struct SenderConfig {
     pub profile: &'static TcpProfile,
     /// The kernel's settings.
     pub sysctls: Sysctls,
-    /// Whether the host's egress queue is `fq`, which enforces pacing for all.
+    /// True if the host's egress queue is `fq`, which enforces pacing for all.
     pub fq: bool,
     /// How late the host's pacing timers fire.
     pub timer_lateness: Duration,
@@ -40,15 +40,15 @@ pub struct SenderConfig {
     pub size: Option<u64>,
     /// Explicit congestion notification.
     pub ecn: EcnMode,
-    /// Whether the connection ends with its size: the last packet carries the FIN, as
+    /// True if the connection ends with its size: the last packet carries the FIN, as
     /// when an application writes and closes. It has no other effect.
     pub closes: bool,
-    /// Whether a burst passes the network as one packet, as generic segmentation offload
+    /// True if a burst passes the network as one packet, as generic segmentation offload
     /// hands it to software queues.
     pub gso: bool,
     /// Number of this connection in its flow's chain.
     pub instance: u32,
-    /// Whether [`Sender::take_lost`](crate::Sender::take_lost) will be called.
+    /// True if [`Sender::take_lost`](crate::Sender::take_lost) will be called.
     pub note_lost: bool,
     /// The host's metrics of the destination, if it keeps any (`tcp_no_metrics_save`).
     pub metrics: Option<Metrics>,

@@ -12,7 +12,7 @@ pub(super) struct Episode {
     high_seq: Seq,
     /// Timeouts since `snd_una` advanced (`icsk_retransmits`).
     timeouts: u32,
-    /// Whether F-RTO still tests if the timeout was spurious (RFC 5682).
+    /// True if F-RTO still tests if the timeout was spurious (RFC 5682).
     frto: bool,
 }
 

@@ -48,9 +48,9 @@ pub(super) struct Findings {
     pub(super) original_arrived: bool,
     pub(super) retransmission_acked: bool,
     pub(super) retransmission_lost: bool,
-    /// Whether the retransmission timer restarts.
+    /// True if the retransmission timer restarts.
     pub(super) sets_timer: bool,
-    /// Whether the receiver may have delayed the ACK.
+    /// True if the receiver may have delayed the ACK.
     pub(super) ack_delayed: bool,
     /// Packets acknowledged cumulatively, and by SACK blocks.
     pub(super) acked: u32,

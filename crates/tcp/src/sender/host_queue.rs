@@ -10,7 +10,7 @@ use narrows_base::{Packet, Rate, Time};
 use super::send_buffer::BUFFER_OVERHEAD;
 use crate::segment::{Segment, Seq};
 
-/// About as much may wait as leaves in 2^-10 s (`sk_pacing_shift`).
+/// TCP lets about as much wait as leaves in 2^-10 s (`sk_pacing_shift`).
 const PACING_SHIFT: u32 = 10;
 
 /// A burst that waits.
@@ -42,9 +42,9 @@ pub(super) struct HostQueue {
     bursts: VecDeque<WaitingBurst>,
     /// The segments of all bursts, a super-packet being one.
     segments: VecDeque<Packet<Segment>>,
-    /// Memory of all bursts (`sk_wmem_alloc`, but for the one that it begins with).
+    /// Memory of all bursts (`sk_wmem_alloc`, less the 1 that it begins with).
     memory: u64,
-    /// Whether TCP waits until a burst leaves (`TSQ_THROTTLED`).
+    /// True if TCP waits until a burst leaves (`TSQ_THROTTLED`).
     throttled: bool,
 }
 

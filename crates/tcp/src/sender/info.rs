@@ -29,7 +29,7 @@ pub struct SenderInfo {
     pub snd_wnd: u32,
     /// Payload written and not sent, in bytes.
     pub notsent_bytes: u64,
-    /// Whether the application waits for room in the send buffer (`SOCK_NOSPACE`).
+    /// True if the application waits for room in the send buffer (`SOCK_NOSPACE`).
     pub waits_for_room: bool,
     /// Payload that the application waits to write, in bytes; none if it has no end.
     pub unwritten_bytes: Option<u64>,

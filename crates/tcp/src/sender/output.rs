@@ -22,9 +22,9 @@ pub(super) struct Burst {
     pub(super) payload: u64,
     /// When they leave.
     pub(super) departure: Time,
-    /// Whether the packets were sent before.
+    /// True if the packets were sent before.
     pub(super) retransmitted: bool,
-    /// Whether the last packet ends a socket buffer that is marked.
+    /// True if the last packet ends a socket buffer that is marked.
     pub(super) pushed: bool,
 }
 
@@ -47,9 +47,9 @@ pub(super) struct Output {
     /// When a SYN-ACK was last answered again.
     challenged_at: Option<Time>,
     mss: u32,
-    /// Whether bursts pass the network as one packet.
+    /// True if bursts pass the network as one packet.
     gso: bool,
-    /// Whether the host's egress queue drops every packet.
+    /// True if the host's egress queue drops every packet.
     refuses: bool,
 }
 

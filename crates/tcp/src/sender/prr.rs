@@ -18,9 +18,9 @@ pub(super) struct Reduction {
     pub(super) pipe: u32,
     /// Packets that the ACK delivered.
     pub(super) delivered: u32,
-    /// Whether the window may grow by one packet more than `delivered`.
+    /// True if the window may grow by one packet more than `delivered`.
     pub(super) slow_start: bool,
-    /// Whether the window may catch up on packets not sent before (since 5.11).
+    /// True if the window may catch up on packets not sent before (since 5.11).
     pub(super) makes_up: bool,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Rack {
     sent_us: u64,
     seq: Seq,
     rtt_us: u64,
-    /// Whether something arrived since the last detection.
+    /// True if something arrived since the last detection.
     advanced: bool,
     reo_steps: u64,
     persist: u32,

@@ -43,7 +43,7 @@ pub(super) struct SendBuffer {
     lowat: u64,
     /// Windows that it has room for.
     windows: u64,
-    /// Whether the application waits (`SOCK_NOSPACE`).
+    /// True if the application waits (`SOCK_NOSPACE`).
     waits: bool,
 }
 

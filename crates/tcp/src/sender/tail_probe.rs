@@ -12,7 +12,7 @@ pub(super) struct TailProbe {
 struct Probe {
     /// `snd_nxt` when the probe was sent (`tlp_high_seq`).
     high_seq: Seq,
-    /// Whether the probe was a retransmission.
+    /// True if the probe was a retransmission.
     retransmission: bool,
 }
 

@@ -10,7 +10,7 @@ pub(super) struct Undo {
     marker: Option<Seq>,
     /// Retransmissions not yet reported as duplicates; -1: none was sent (`undo_retrans`).
     unreported: i64,
-    /// Whether the control can restore its state (`prior_ssthresh != 0`).
+    /// True if the control can restore its state (`prior_ssthresh != 0`).
     restorable: bool,
     /// Timestamp of the first retransmission in ms, 0 if none (`retrans_stamp`).
     first_stamp: u32,

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, Default)]
 struct SocketBuffer {
     bytes: u32,
-    /// Whether its last packet has PSH (`tcp_mark_push`).
+    /// True if its last packet has PSH (`tcp_mark_push`).
     pushed: bool,
 }
 
@@ -27,12 +27,12 @@ pub(super) struct UnsentData {
     unwritten: Option<u64>,
     /// Payload written since a buffer was marked (`pushed_seq`).
     unpushed: u64,
-    /// Whether the next data may take the mark of a buffer that they join: the first data of a call
+    /// True if the next data may take the mark of a buffer that they join: the first data of a call
     /// of `write` do. How the calls of an application without end divide its data isn't known.
     takes_mark: bool,
-    /// Whether the data that aren't written are those of one call.
+    /// True if the data that aren't written are those of one call.
     is_one_call: bool,
-    /// Whether the last packet ends the connection.
+    /// True if the last packet ends the connection.
     closes: bool,
 }
 

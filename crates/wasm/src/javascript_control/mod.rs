@@ -1,6 +1,6 @@
-//! A congestion control written in JavaScript: the events and fields of one in Python, as numbers.
+//! A congestion control written in JavaScript, with the events and fields of one in Python.
 //!
-//! The page gets an event and its fields as an array of numbers, and writes back a window in
+//! The page gets an event and its fields as an array of numbers, and returns a window in
 //! packets and a pacing rate in payload bit/s. Missing values are NaN in both directions. An
 //! exception in JavaScript ends the run and reaches the caller of the module.
 

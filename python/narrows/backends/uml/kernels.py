@@ -73,12 +73,12 @@ class BuiltKernel:
 
     @property
     def has_usual_options(self) -> bool:
-        """True if it was built without special options, such as those for playing scripts."""
+        """Returns True if it was built without special options, such as those for scripts."""
         return " with " not in self.source
 
     @property
     def is_stock(self) -> bool:
-        """True if the kernel was built from a distribution's unchanged sources."""
+        """Returns True if the kernel was built from a distribution's unchanged sources."""
         return self.source.endswith(".tar.xz") and not self.patches
 
     def write(self, directory: Path) -> None:

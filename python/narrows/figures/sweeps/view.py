@@ -65,7 +65,7 @@ class View:
     bounds: tuple[tuple[str, str, float], ...] = ()
     """Of each bound: the metric, "at least" or "at most", and the value."""
     whole: bool = False
-    """Whether the y axis shows all possible values, whatever the data are."""
+    """True if the y axis shows all possible values, whatever the data are."""
     controls: Mapping[str, str | None] = field(default_factory=dict)
     """The control of each class; None where it has several. Without an entry the name tells."""
 
@@ -118,7 +118,7 @@ def figure(
 
 
 def go_together(frame: pl.DataFrame, place: str, other: str) -> bool:
-    """Whether each value of one axis goes with a single value of the other, and the reverse."""
+    """Returns True if each value of either axis goes with a single value of the other."""
     if place == other or other not in frame.columns:
         return place == other
     pairs = frame.select(place, other).unique().height
@@ -168,7 +168,7 @@ def coinciding(panel: Panel) -> Panel:
 
 
 def _same(one: Line, other: Line, tolerance: float) -> bool:
-    """Whether two lines are one to the eye."""
+    """Returns True if two lines are one to the eye."""
     fits = one.x.shape == other.x.shape and one.kind != "points" and other.kind != "points"
     return (
         fits

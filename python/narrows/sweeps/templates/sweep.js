@@ -13,7 +13,7 @@
     Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
     return element;
   };
-  const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const escapeHtml = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const options = (select, entries, chosen) => {
     select.replaceChildren(...entries.map(([value, text]) => make("option", text, { value })));
     select.value = String(chosen);
@@ -30,13 +30,13 @@
     .sort((a, b) => b[0] - a[0] || a[1] - b[1]).map((pair) => pair[1]);
   const pick = (id) => Number(by(id).value);
   const AXES = ["x", "colour", "panels"];
-  const used = () => AXES.map(pick);
-  const kept = () => [...by("filters").querySelectorAll("select")].map((s) => [Number(s.dataset.axis), Number(s.value)]);
+  const usedAxes = () => AXES.map(pick);
+  const selectedValues = () => [...by("filters").querySelectorAll("select")].map((s) => [Number(s.dataset.axis), Number(s.value)]);
   const name = (i, value) => axes[i].hues ? axes[i].words[value] : `${axes[i].label.replace(/ \(.*/, "")}: ${axes[i].words[value]}`;
 
   const filters = () => {
-    const before = new Map(kept());
-    const rest = axes.map((_, i) => i).filter((i) => !used().includes(i));
+    const before = new Map(selectedValues());
+    const rest = axes.map((_, i) => i).filter((i) => !usedAxes().includes(i));
     by("filters").replaceChildren(...rest.map((i) => {
       const label = make("label", `${axes[i].label} `);
       const select = make("select", undefined, { "data-axis": i });
@@ -65,7 +65,7 @@
     return {
       type: "scatter",
       mode: axis.numeric && points.length > 1 ? "lines+markers" : "markers",
-      name: escaped(label),
+      name: escapeHtml(label),
       showlegend: label !== "",
       x: points.map((cell) => axis.numeric ? axis.positions[cell.at[x]] : cell.at[x]),
       y: points.map((cell) => value(cell, 0)),
@@ -85,14 +85,14 @@
       height: 380,
       margin: { l: 62, r: 14, t: 30, b: 56 },
       xaxis: {
-        title: { text: escaped(axis.label) }, type: axis.numeric ? axis.scale : "linear", gridcolor: style("grid"), zeroline: false,
-        ...(axis.numeric && ticks.length > 12 ? {} : { tickvals: ticks, ticktext: axis.words.map(escaped) }),
+        title: { text: escapeHtml(axis.label) }, type: axis.numeric ? axis.scale : "linear", gridcolor: style("grid"), zeroline: false,
+        ...(axis.numeric && ticks.length > 12 ? {} : { tickvals: ticks, ticktext: axis.words.map(escapeHtml) }),
         ...(axis.numeric ? {} : { range: [-0.5, ticks.length - 0.5] }),
       },
-      yaxis: { title: { text: escaped(metrics[metric]) }, range: ends, gridcolor: style("grid"), zerolinecolor: style("grid") },
+      yaxis: { title: { text: escapeHtml(metrics[metric]) }, range: ends, gridcolor: style("grid"), zerolinecolor: style("grid") },
       annotations: metric in fair ? [{ text: "fair", xref: "paper", x: 1, y: fair[metric], xanchor: "right", yanchor: "bottom", showarrow: false, font: { color: style("faint"), size: 11 } }] : [],
       shapes: levels(metric).map((y) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color: style("faint"), width: 1.2, dash: "dash" } })),
-      legend: { orientation: "h", y: -0.2, yanchor: "top", title: { text: colour < 0 ? "" : escaped(axes[colour].label) } },
+      legend: { orientation: "h", y: -0.2, yanchor: "top", title: { text: colour < 0 ? "" : escapeHtml(axes[colour].label) } },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: "system-ui, sans-serif", size: 12, color: style("ink") },
       modebar: { bgcolor: "rgba(0,0,0,0)", color: style("faint"), activecolor: style("ink") },
@@ -117,8 +117,8 @@
 
   const draw = () => {
     const metric = by("metric").value;
-    const [x, colour, facet] = used();
-    const rows = cells.filter((cell) => kept().every(([i, value]) => cell.at[i] === value));
+    const [x, colour, facet] = usedAxes();
+    const rows = cells.filter((cell) => selectedValues().every(([i, value]) => cell.at[i] === value));
     document.querySelectorAll("#charts .plot").forEach((div) => Plotly.purge(div));
     by("charts").replaceChildren();
     const ends = [...rows.flatMap((cell) => cell.values[metric] ?? []), ...levels(metric)];
@@ -202,7 +202,7 @@
     if (drawable) {
       view.set("y", by("metric").value);
       AXES.forEach((id) => view.set(id, placeOf(pick(id))));
-      kept().forEach(([i, value]) => view.set(`only.${axes[i].place}`, axes[i].words[value]));
+      selectedValues().forEach(([i, value]) => view.set(`only.${axes[i].place}`, axes[i].words[value]));
     }
     if (by("search").value) view.set("rows", by("search").value);
     if (judged && by("verdict").value) view.set("verdict", by("verdict").value);

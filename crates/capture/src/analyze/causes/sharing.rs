@@ -15,7 +15,7 @@ const MATTERS: f64 = 0.1;
 /// A flow must find a queue for this part of its time to be compared.
 const FULL: f64 = 0.3;
 
-/// Calls flows that share a queue with another one so; each comes with its rate.
+/// Gives flows that share a queue the cause fair share; each flow comes with its rate.
 pub(crate) fn find_shared(mut flows: Vec<(&mut CauseReport, f64)>) {
     let full = |report: &CauseReport| {
         let full = [Cause::Healthy, Cause::Queue, Cause::FairShare];
@@ -40,7 +40,7 @@ pub(crate) fn find_shared(mut flows: Vec<(&mut CauseReport, f64)>) {
     }
 }
 
-/// Counts the time at a full path as that of a share of it.
+/// Counts the time at a full path as time with a fair share.
 fn share(report: &mut CauseReport, others: usize) {
     let healthy = |share: &&CauseShare| share.cause == Cause::Healthy;
     let (time_s, part) =

@@ -233,7 +233,7 @@ impl HalfConnection {
         DataKind::OutOfOrder
     }
 
-    /// Whether the data that fill a hole were sent after those that follow it.
+    /// Returns true if the data that fill a hole were sent after those that follow it.
     ///
     /// Timestamps show that. If they are equal, a retransmission can't arrive before the sender has
     /// heard about the hole.

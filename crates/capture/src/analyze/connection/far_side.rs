@@ -28,9 +28,9 @@ pub(super) struct FarSide {
     edge: Option<u64>,
     /// Silences that new data ended.
     pub(super) pauses: u64,
-    /// Silences that a retransmission ended: the last data before each, and it.
+    /// Silences that a retransmission ended: the times of the last data before and of it.
     pub(super) timeouts: Vec<(u64, u64)>,
-    /// Silence that ended with a full packet, until the next packet tells what it was.
+    /// Silence that ended with a full packet, until the next packet shows its reason.
     pub(super) silence: Option<(u64, u64)>,
 }
 
@@ -47,7 +47,8 @@ impl FarSide {
         }
     }
 
-    /// Notes the end of an advertised window; the first with a stamp is what its echo proves.
+    /// Notes the end of an advertised window. Of those with one timestamp the first counts, since its
+    /// echo proves no more.
     pub(super) fn advertise(&mut self, stamp: u32, edge: u64) {
         if self.edges.back().is_some_and(|&(last, _)| !after(stamp, last)) {
             return;

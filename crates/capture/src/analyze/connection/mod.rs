@@ -59,7 +59,7 @@ impl Connection {
         Self { ends: [segment.source, segment.destination], first: segment.time, ..Self::default() }
     }
 
-    /// Whether a segment opens another connection between the same ports.
+    /// Returns true if a segment opens another connection between the same ports.
     pub(crate) fn is_succeeded_by(&self, segment: &CapturedSegment) -> bool {
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         let from = self.from(segment);
@@ -141,17 +141,17 @@ impl Connection {
         }
     }
 
-    /// Whether the capture has the SYN of both ends.
+    /// Returns true if the capture has the SYN of both ends.
     pub(crate) fn handshake_seen(&self) -> bool {
         self.syn[0].is_some() && self.syn[1].is_some()
     }
 
-    /// Whether both ends allow SACK; unknown without the handshake.
+    /// Returns true if both ends allow SACK; `None` without the handshake.
     pub(crate) fn sack(&self) -> Option<bool> {
         self.handshake_seen().then_some(self.sack[0] && self.sack[1])
     }
 
-    /// Whether the connection is over.
+    /// Returns true if the connection is over.
     pub(crate) fn is_over(&self) -> bool {
         let settled = self.halves.iter().all(|half| half.outstanding.is_empty());
         self.reset || (self.fin[0] && self.fin[1] && settled)

@@ -22,14 +22,14 @@ pub(crate) struct SentRange {
     pub(crate) stamp: Option<u32>,
     /// IPv4 identification.
     pub(crate) id: u16,
-    /// Whether it was seen more than once.
+    /// True if it was seen more than once.
     pub(crate) again: bool,
     pub(crate) sacked: bool,
-    /// Whether it is deemed lost and wasn't seen again since.
+    /// True if it is deemed lost and wasn't seen again since.
     pub(crate) lost: bool,
-    /// Whether it is a hole, never seen at the capture.
+    /// True if it is a hole, never seen at the capture.
     pub(crate) unseen: bool,
-    /// Whether it is a SYN or FIN, a number without a byte.
+    /// True if it is a SYN or FIN, a number without a byte.
     pub(crate) control: bool,
 }
 

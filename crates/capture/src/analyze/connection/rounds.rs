@@ -22,7 +22,7 @@ pub struct Round {
     pub again: u32,
     /// Minimum RTT in it, in ns; none without a sample.
     pub rtt: Option<u64>,
-    /// Whether the receiver's window or the application limited the sender.
+    /// True if the receiver's window or the application limited the sender.
     pub limited: bool,
 }
 

@@ -101,7 +101,7 @@ impl Echoes {
     }
 }
 
-/// Whether one timestamp comes after another (RFC 7323, section 5.2).
+/// Returns true if one timestamp comes after another (RFC 7323, section 5.2).
 pub(crate) fn after(one: u32, other: u32) -> bool {
     one.wrapping_sub(other).cast_signed() > 0
 }

@@ -32,7 +32,8 @@ pub(super) fn conversations(flows: &[FinishedFlow]) -> BTreeSet<u32> {
     found
 }
 
-/// Whether a connection began during a conversation, between the same hosts and to the same port.
+/// Returns true if a connection began during a conversation, between the same hosts and to the same
+/// port.
 fn is_tested(talk: &FlowReport, data: &FlowReport) -> bool {
     let host = |end: &str| end.rsplit_once(':').map(|(host, _)| host.to_owned());
     data.destination == talk.destination

@@ -26,7 +26,7 @@ pub(crate) struct Row {
     pub(crate) received: u64,
     pub(crate) wire: u64,
     pub(crate) repairing: bool,
-    /// Whether it is the flow's last row.
+    /// True if it is the flow's last row.
     pub(crate) last: bool,
 }
 

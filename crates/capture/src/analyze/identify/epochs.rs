@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cube_roots() {
+    fn a_cube_root_is_exact_to_nine_digits() {
         for value in [1e-6, 0.5, 1.0, 27.0, 1e9] {
             let root = cube_root(value);
             assert!((root * root * root / value - 1.0).abs() < 1e-9, "{value}: {root}");

@@ -23,7 +23,7 @@ pub(crate) struct Clocks {
     /// The second clock's gain on the first, in parts of the time, from `since` on.
     pub(crate) drift: f64,
     pub(crate) since: u64,
-    /// Whether both directions are compatible with synchronised clocks.
+    /// True if both directions are compatible with synchronised clocks.
     pub(crate) agree: bool,
     /// Addresses whose hosts are nearer to the first capture.
     first_side: BTreeSet<u128>,
@@ -38,7 +38,7 @@ impl Clocks {
         usize::from(second && !first)
     }
 
-    /// Whether the first capture is nearer to an address.
+    /// Returns true if the first capture is nearer to an address.
     pub(crate) fn nearer(&self, address: u128) -> bool {
         self.first_side.contains(&address)
     }

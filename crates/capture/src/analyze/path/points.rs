@@ -20,7 +20,7 @@ pub(crate) struct PathPoints {
     pub(crate) files: Vec<Source>,
     /// Each clock as it differs from the first.
     settings: Vec<Setting>,
-    /// Whether all captures are compatible with synchronised clocks.
+    /// True if all captures are compatible with synchronised clocks.
     pub(crate) agree: bool,
     /// The relation of the outermost two.
     pub(crate) ends: Clocks,
@@ -155,7 +155,7 @@ impl PathPoints {
         self.files.iter().zip(&self.settings).map(report).collect()
     }
 
-    /// Whether a segment passes the points in their order rather than in reverse.
+    /// Returns true if a segment passes the points in their order rather than in reverse.
     pub(crate) fn ascends(&self, segment: &CapturedSegment) -> bool {
         self.ends.upstream(segment.source.address, segment.destination.address) == 0
     }

@@ -186,7 +186,7 @@ impl Transit {
         self.give_up(segment.time.saturating_sub(GIVEN_UP));
     }
 
-    /// Whether this very packet has already arrived; then it took no time.
+    /// Returns true if this very packet has already arrived; then it took no time.
     fn was_early(&mut self, begin: u64, sent: &SentRange) -> bool {
         while self.early.front().is_some_and(|early| early.sent.time + APART < sent.time) {
             self.early.pop_front();

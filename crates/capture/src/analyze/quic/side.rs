@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::read::{QuicFrame, QuicPacket};
 
-/// A packet holds no more.
+/// The longest frame; a packet holds no more.
 const LONGEST_FRAME: u64 = 1 << 16;
 
 /// A range of numbered bytes.
@@ -17,9 +17,9 @@ pub(super) struct Range {
 /// The changes that an acknowledgement brings.
 #[derive(Debug, Default)]
 pub(super) struct News {
-    /// Whether it says anything new.
+    /// True if it says anything new.
     pub(super) any: bool,
-    /// Ranges beyond the cumulative number that it covers first.
+    /// Newly covered ranges beyond the cumulative number.
     pub(super) blocks: Vec<Range>,
     /// A range that arrived twice, and the acknowledged one that it lies in.
     pub(super) spurious: Option<(Range, Range)>,
@@ -42,7 +42,7 @@ pub(super) struct Side {
     waiting: BTreeMap<u64, Vec<Range>>,
     /// Acknowledged ranges by their begin, disjoint.
     arrived: BTreeMap<u64, u64>,
-    /// Limits of flow control: of all streams, of each stream, of each at first.
+    /// Limits of flow control: of all streams together, of single streams, of a new stream.
     most: Option<u64>,
     most_of: BTreeMap<u64, u64>,
     most_at_first: Option<u64>,
@@ -145,7 +145,7 @@ impl Side {
         news
     }
 
-    /// The acknowledged range that all of `range` lies in.
+    /// The acknowledged range that contains all of `range`.
     fn around(&self, range: Range) -> Option<Range> {
         let (&begin, &end) = self.arrived.range(..=range.begin).next_back()?;
         (end >= range.end).then_some(Range { begin, end })

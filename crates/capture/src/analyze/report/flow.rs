@@ -105,11 +105,11 @@ pub struct FlowReport {
     pub start_s: f64,
     /// Its last packet or acknowledgement.
     pub end_s: f64,
-    /// Whether the capture has its handshake.
+    /// True if the capture has its handshake.
     pub handshake: bool,
     /// "closed", "reset", or "open" when the capture ended.
     pub ending: &'static str,
-    /// Whether it was captured from SYN to the acknowledgement of FIN.
+    /// True if it was captured from SYN to the acknowledgement of FIN.
     pub complete: bool,
     /// Where the capture was made: "sender", "receiver", "middle" or "unknown".
     pub vantage: &'static str,
@@ -167,7 +167,7 @@ pub struct FlowReport {
     pub ecn_echoes: u64,
     /// Fragmented packets.
     pub fragments: u64,
-    /// Whether SACK was agreed on.
+    /// True if SACK was agreed on.
     pub sack: Option<bool>,
     /// The fate of its packets on the path, if both ends were captured.
     pub ends: Option<EndsReport>,

@@ -24,7 +24,7 @@ const SEPARATOR: u8 = 0x1e;
 pub struct QlogTrace {
     /// A number for the connection, the same in the logs of both endpoints if they name it.
     pub connection: u32,
-    /// Whether the endpoint is the connection's server.
+    /// True if the endpoint is the connection's server.
     pub server: bool,
     /// Its packets and limits, in the order of the log.
     pub events: Vec<QuicEvent>,

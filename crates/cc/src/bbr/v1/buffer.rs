@@ -26,7 +26,7 @@ struct Recovery {
 pub(super) struct BufferModel {
     memory: Duration,
     recoveries: VecDeque<Recovery>,
-    /// Whether the latest recovery is in its first round.
+    /// True if the latest recovery is in its first round.
     first_round: bool,
     /// The growth of the room per second of sending since the latest recovery, as a gain.
     growth: u32,

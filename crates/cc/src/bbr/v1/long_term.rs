@@ -30,7 +30,7 @@ pub(super) struct Counters {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
     pub(super) counters: Counters,
-    /// Whether packets were found lost.
+    /// True if packets were found lost.
     pub(super) losses: bool,
     pub(super) app_limited: bool,
     pub(super) round_start: bool,

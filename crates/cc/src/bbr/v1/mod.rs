@@ -73,7 +73,7 @@ pub(crate) static BBR_SHALLOW: Entry = Entry {
 struct Bandwidth {
     max: WindowedMax,
     rounds: u32,
-    /// Whether this ACK began a round.
+    /// True if this ACK began a round.
     round_start: bool,
     /// The round ends when a packet is acknowledged that was sent after this many were delivered.
     next_round: u64,
@@ -103,7 +103,7 @@ struct ProbeRtt {
     /// When it may end, in jiffies; set once little is in flight.
     done: Option<u64>,
     round_done: bool,
-    /// Whether BBR was in PROBE_RTT at the latest ACK.
+    /// True if BBR was in PROBE_RTT at the latest ACK.
     ignores_samples: bool,
 }
 

@@ -120,7 +120,7 @@ struct Bbr3 {
     gain: u32,
     /// A tick of the kernel's coarse clock.
     tick: Duration,
-    /// Whether the window is at its target (`try_fast_path`).
+    /// True if the window is at its target (`try_fast_path`).
     settled: bool,
     idle_restart: bool,
     ignores_samples: bool,

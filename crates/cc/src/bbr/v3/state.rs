@@ -83,7 +83,7 @@ pub(super) struct Probe {
     pub(super) rounds: u32,
     pub(super) began: Time,
     pub(super) wait: Duration,
-    /// Whether samples come from a probe whose losses haven't been handled yet.
+    /// True if samples come from a probe whose losses haven't been handled yet.
     pub(super) is_sample: bool,
     pub(super) too_high: bool,
     pub(super) precautionary: bool,
@@ -142,7 +142,7 @@ impl Signals {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Round {
     pub(super) count: u32,
-    /// Whether this ACK began a round trip.
+    /// True if this ACK began a round trip.
     pub(super) start: bool,
     pub(super) next_delivered: u64,
 }
@@ -157,9 +157,9 @@ impl Round {
 /// The round of losses under way, and the latest delivery in it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LossRound {
-    /// Whether this ACK began a round.
+    /// True if this ACK began a round.
     pub(super) start: bool,
-    /// Whether the round has seen a loss.
+    /// True if the round has seen a loss.
     pub(super) is_lossy: bool,
     /// ACKs with losses in it.
     pub(super) events: u32,
@@ -189,9 +189,9 @@ impl LossRound {
 /// The detector of a full pipe (section 5.3.1.2).
 #[derive(Clone, Debug, Default)]
 pub(super) struct FullPipe {
-    /// Whether the pipe has ever been full (`BBR.full_bw_reached`).
+    /// True if the pipe has ever been full (`BBR.full_bw_reached`).
     pub(super) reached: bool,
-    /// Whether the pipe is full in this attempt (`BBR.full_bw_now`).
+    /// True if the pipe is full in this attempt (`BBR.full_bw_now`).
     pub(super) now: bool,
     pub(super) bw: u32,
     pub(super) rounds: u8,

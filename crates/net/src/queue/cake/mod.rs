@@ -54,7 +54,7 @@ pub struct CakeParams {
     pub isolation: Isolation,
     /// How a packet's bytes are counted.
     pub framing: Framing,
-    /// Whether dropped packets count as sent, as behind a bottleneck.
+    /// True if dropped packets count as sent, as behind a bottleneck.
     pub ingress: bool,
 }
 

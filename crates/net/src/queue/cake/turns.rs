@@ -29,7 +29,7 @@ struct Credit {
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     quantum: u64,
-    /// Whether a host's bulk flows share one quantum. All flows here are of one pair of hosts.
+    /// True if a host's bulk flows share one quantum. All flows here are of one pair of hosts.
     by_host: bool,
     random: Stream,
     credits: Vec<Credit>,

@@ -38,7 +38,7 @@ struct Leaf<B> {
     quantum: i64,
     /// Bytes left of its turn, at each level.
     deficit: [i64; 2],
-    /// Whether the class takes part in the turns: it had packets when last asked.
+    /// True if the class takes part in the turns: it had packets when last asked.
     active: bool,
     queue: Queue<B>,
 }
