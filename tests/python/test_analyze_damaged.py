@@ -97,7 +97,7 @@ def test_damaged_captures_give_results_or_messages(tmp_path: Path) -> None:
     assert 0 < results < 300
 
 
-def test_a_missing_file_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_missing_file_gives_one_line(tmp_path: Path) -> None:
     """In a process of its own, which ends while it still loads the libraries for the results."""
     command = [sys.executable, "-m", "narrows", "analyze", str(tmp_path / "none.pcap")]
     told = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)

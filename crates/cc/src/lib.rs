@@ -33,6 +33,8 @@ mod ledbat;
 mod ledbat_pp;
 mod own_control;
 mod pcc;
+#[cfg(test)]
+mod plain;
 mod prague;
 mod profile;
 mod progress;
