@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint rust python rust-lint rust-test python-lint python-test tools bench fuzz playground site wheels try-wheels release crates controls instructions reference locks clean
+.PHONY: help setup demo test lint facts rust python rust-lint rust-test python-lint python-test tools bench fuzz playground site wheels try-wheels release crates controls instructions reference locks clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -42,7 +42,7 @@ python:
 	@$(MAKE) --no-print-directory python-lint
 	@$(MAKE) --no-print-directory python-test
 
-lint: rust-lint python-lint ## formatting, clippy, ruff, mypy, the layers, names
+lint: rust-lint python-lint facts ## formatting, clippy, ruff, mypy, the layers, names, facts on pages
 
 rust-lint: $(BIN)/python
 	@{ cargo clippy --version && cargo fmt --version; } > /dev/null 2>&1 || { \
@@ -69,6 +69,9 @@ python-lint: $(VENV)/.built
 	$(BIN)/ruff check python studies tests tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+facts: $(VENV)/.built
+	$(BIN)/python -m pytest -q -p no:xdist tests/python/test_facts.py tests/python/test_docs.py
 
 # A worker for each core; tests/conftest.py says which tests share one.
 python-test: setup

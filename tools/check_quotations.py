@@ -19,7 +19,7 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parents[1] / "crates" / "cc" / "src" / "bbr" / "v3"
 LONGEST = 25
-"""Words of a quotation at most: it points to the sentence, and doesn't replace it."""
+"""The most words of a quotation, which points to a sentence and doesn't replace it."""
 
 
 def read_sections(draft: str) -> dict[str, str]:

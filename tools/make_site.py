@@ -2,11 +2,12 @@
 
     python tools/make_site.py FOLDER [PLAYGROUND [GALLERY]]
 
-FOLDER gets what docs/ holds, the pages about the project, the studies, and every file of the
-repository that one of these points at. Links are changed to where things are in the site. A folder
-in the navigation of mkdocs.yml, such as `decisions/`, stands for all its pages. PLAYGROUND is what
-`make playground` builds, GALLERY what tools/make_gallery.py makes; the site may do without: links
-into the playground then lead to the page that says how to build it.
+FOLDER gets what docs/ holds, with notebooks as pages that show their results, the pages about the
+project, the studies, and every file of the repository that one of these points at. Links are
+changed to where things are in the site. A folder in the navigation of mkdocs.yml, such as
+`decisions/`, stands for all its pages. PLAYGROUND is what `make playground` builds, GALLERY what
+tools/make_gallery.py makes; the site may do without: links into the playground then lead to the
+page that says how to build it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import yaml
+from render_notebook import render
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATION = ROOT / "mkdocs.yml"
@@ -75,8 +77,9 @@ def given_folder(number: int) -> Path | None:
 
 def pages() -> Iterator[PurePosixPath]:
     """The pages of the site, as paths in the repository."""
-    found = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "experiments").glob("*/README.md")]
-    for file in sorted(found):
+    documents = ROOT / "docs"
+    found = [*documents.rglob("*.md"), *documents.rglob("*.ipynb")]
+    for file in sorted([*found, *(ROOT / "experiments").glob("*/README.md")]):
         yield PurePosixPath(file.relative_to(ROOT))
     yield from map(PurePosixPath, PROJECT)
 
@@ -84,7 +87,8 @@ def pages() -> Iterator[PurePosixPath]:
 def place(path: PurePosixPath) -> PurePosixPath:
     """Where a file of the repository is in the site."""
     if path.parts[0] == "docs":
-        return path.relative_to("docs")
+        path = path.relative_to("docs")
+        return path.with_suffix(".md") if path.suffix == ".ipynb" else path
     if path.name == "README.md" and path.parts[0] == "experiments":
         return path.with_name("index.md")
     if str(path) in PROJECT:
@@ -107,7 +111,7 @@ def put(page: PurePosixPath, folder: Path, live: bool) -> None:
         elif target.name == CELLS:
             put_table(target, folder)
             target = target.with_suffix(".md")
-        elif target.suffix != ".md" and str(target) != "README.md":
+        elif target.suffix not in (".md", ".ipynb"):
             copy(target, folder)
         there = os.path.relpath(place(target), place(page).parent)
         return match[1] + there.replace(os.sep, "/") + match[3]
@@ -115,6 +119,13 @@ def put(page: PurePosixPath, folder: Path, live: bool) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     target = folder / place(page)
     target.parent.mkdir(parents=True, exist_ok=True)
+    if page.suffix == ".ipynb":
+        shutil.copyfile(ROOT / page, target.with_suffix(".ipynb"))
+        text, pictures = render(text, page.stem)
+        for name, content in pictures.items():
+            (target.parent / name).write_bytes(content)
+        target.write_text(f"{text}\n[This notebook as a file]({page.name})\n", encoding="utf-8")
+        return
     target.write_text(findable(page, LINK.sub(move, text)), encoding="utf-8")
 
 

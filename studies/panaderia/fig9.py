@@ -67,11 +67,11 @@ def draw(data: Data) -> list[Picture]:
     run = _run(data)
     figure = figures.describe("timeline", run.scenario, run.tables)
     caption = "Throughput, queue, loss and RTT; shaded: PROBE_RTT of some BBR flow"
-    return [Picture("", caption, with_the_paper_s(figure.between(*SHOWN_S)))]
+    return [Picture("", caption, with_papers_axes(figure.between(*SHOWN_S)))]
 
 
-def with_the_paper_s(figure: Figure) -> Figure:
-    """The figure with a title, the paper's RTT and, unless more is lost, its axis of the loss."""
+def with_papers_axes(figure: Figure) -> Figure:
+    """The figure with a title and the paper's axes: of RTT, and of loss unless more is lost."""
     throughput, *others, loss, rtt = figure.panels
     most = max(
         (float(np.nanmax(mark.y)) for mark in loss.marks if isinstance(mark, Line) and len(mark.y)),
@@ -88,7 +88,7 @@ def with_the_paper_s(figure: Figure) -> Figure:
 
 
 def beyond_the_axis(data: Data) -> Check:
-    """The most that a class gets, and that its flows get on the mean, beside the paper's axis."""
+    """The highest throughput of a class, and of its flows on average, beside the paper's axis."""
     rates = [
         run_frames.throughput(_run(data, number)).group_by("class").agg(pl.col("percent").max())
         for number in sorted(data["scenario"]["trial"].to_list())

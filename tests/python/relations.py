@@ -47,7 +47,7 @@ def idle_elements(document: Document) -> Document:
 
 
 def _idle() -> dict[str, dict[str, Any]]:
-    """Impairments by name whose required parameters are all probabilities or durations: zeros."""
+    """Impairments that need only probabilities and durations, which are set to zero, by name."""
     zeros = {"share": 0.0, "duration": "0s"}
     found = {}
     for name, entry in elements("impairments").items():
@@ -92,7 +92,7 @@ def share_an_instant(packets: pl.DataFrame) -> bool:
 
 
 def apart(document: Document) -> Document:
-    """Lets the flows start one after the other, so that none of them is the first by its number."""
+    """Lets flows start one after the other, so that their numbers don't decide which is first."""
     flows = [
         {**flow, "start": f"{3_141_593 * number}ns"}
         for number, flow in enumerate(document["flows"])

@@ -301,7 +301,7 @@ duration = "8s"
     place = tmp_path / "analysed"
     file = str(capture(ran.result, "sender"))
     assert cli.main(["analyze", file, "--out", str(place)]) == 0
-    assert "no queue stood for long, so the capacity is unknown" in capsys.readouterr().out
+    assert "no queue lasted, so the capacity is unknown" in capsys.readouterr().out
     found = open_result(place)
     bottleneck = found.summary["runs"][0]["bottleneck"]
     assert bottleneck["utilization"] is bottleneck["loss_rate"] is bottleneck["drops"] is None

@@ -27,7 +27,7 @@ NOT_YET = f"narrows {__version__} isn't on the package index yet"
 def promises(text: str) -> list[str]:
     """The commands of a text that take narrows itself from the package index.
 
-    One extra by its name is added to an installation: pip takes narrows as it is there.
+    A single extra by its name doesn't count: it is added to an installed narrows, which pip keeps.
     """
     return [one for one in INSTALL.findall(text) if _from_the_index(one)]
 

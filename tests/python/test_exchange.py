@@ -240,7 +240,7 @@ def test_quantities_that_a_measurement_lacks_are_blank(tmp_path: Path, capsys: C
     assert '" # a guess: the measurement shows no queue\n' in written
     page = (out / "report.html").read_text()
     assert "unknown capacity" in page
-    assert "No queue stood for long, so the capacity is unknown" in page
+    assert "No queue lasted, so the capacity is unknown" in page
     assert "% of the rate" not in page
     assert "unknown delay" in page
     assert "Round-trip time" not in page

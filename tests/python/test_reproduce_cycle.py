@@ -150,7 +150,7 @@ def test_the_chart_has_the_paper_s_rtt_and_its_axis_of_the_loss_unless_more_is_l
         loss = Line("loss", np.array([0.0, 1.0]), np.array([math.nan, percent]), "loss")
         shares, rtt = Panel("s", "% of the rate", ()), Panel("s", "ms", ())
         panels = (shares, Panel("s", "%", (loss,)), rtt)
-        return fig9.with_the_paper_s(Figure("run", "", panels, "alt"))
+        return fig9.with_papers_axes(Figure("run", "", panels, "alt"))
 
     assert [draw(percent).panels[1].y_range for percent in (5.9, 6.1)] == [(0, 6), (0, None)]
     assert [guide.value for guide in draw(1.0).panels[0].guides] == [50, 60]

@@ -13,7 +13,7 @@ testbed = load("mixed", "testbed.py")
 
 
 def trial(*smaller_s: float) -> SimpleNamespace:
-    """A run of a large flow of 30 MB in 60 s, and of smaller ones that took so long."""
+    """A run of a large flow of 30 MB in 60 s, and of smaller ones with these durations."""
     flows = [{"name": "large", "cca": "bbr"}, {"name": "small", "cca": "cubic"}]
     times = [60.0, *smaller_s]
     completions = pl.DataFrame(

@@ -27,8 +27,8 @@ def is_outdated() -> bool:
 require("site", "the site isn't built or is old: make site" if is_outdated() else "")
 SHOWN = (
     "", "tutorial/", "gallery/", "cookbook/who-wins/", "how-to/coming-from/", "reference/claims/",
-    "reference/commands/",
-    "explanation/trust/", "teaching/own-control-solution/", "project/CHANGELOG/",
+    "reference/commands/", "explanation/trust/", "notebooks/first-steps/",
+    "teaching/own-control-solution/", "project/CHANGELOG/",
 )  # fmt: skip
 OWN = ("playground", "assets")
 """Folders with pages and scripts that have their own tests, or come from the generator."""
@@ -97,6 +97,15 @@ def test_commands_are_copied_without_prompts_and_output() -> None:
     assert "narrows run link.toml --set path.buffer=8bdp --out deep" in copied
     lines = [line for block in copied for line in block.splitlines()]
     assert [line for line in lines if not line.startswith("narrows ")] == []
+
+
+def test_notebooks_are_pages_with_their_results() -> None:
+    for name in ("first-steps", "sweeps"):
+        text = (SITE / "notebooks" / name / "index.html").read_text(encoding="utf-8")
+        assert 'class="language-python highlight"' in text
+        assert 'class="dataframe"' in text
+        assert f'src="../{name}-1.png"' in text
+        assert (SITE / "notebooks" / f"{name}.ipynb").is_file()
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ def test_the_solution_tells_what_bbr_uses_and_loses(tmp_path: Path) -> None:
     assert f"64 flows {min(many):.0f} to {max(many):.0f} %." in page
 
 
-def test_flows_in_step(tmp_path: Path) -> None:
+def test_the_solution_tells_what_flows_in_step_need(tmp_path: Path) -> None:
     [used] = means(tmp_path, IN_STEP, "utilization")
     assert tables()[1] == show(used, (16, 64), BUFFERS[:4])
     assert smallest(used, 64, 0.97) == 4 * BUFFERS[0], "64 flows need four times the buffer"

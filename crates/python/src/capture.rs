@@ -20,11 +20,11 @@ pub struct CaptureRequest {
     pub pcap: bool,
     /// The state and actions of the senders.
     pub qlog: bool,
-    /// These as the newest drafts of qlog have it.
+    /// The same in the form of qlog's newest drafts.
     qlog_draft: bool,
     /// Bytes of each packet; its headers if none.
     snaplen: Option<u32>,
-    /// 6 instead of 4.
+    /// Headers of IPv6 instead of IPv4.
     ipv6: bool,
 }
 

@@ -16,9 +16,9 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use crate::long_table::LongTable;
 
-/// Tables of more bytes in memory than this are read where they are needed...
+/// Of tables with more bytes than this in memory only the needed parts are read.
 const LARGE: usize = 32 << 20;
-/// ...if each value takes so many.
+/// The bytes of a value in memory.
 const WIDTH: usize = 8;
 /// Statistics and dictionaries pay off only for more rows than this.
 const FEW: usize = 5000;

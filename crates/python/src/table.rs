@@ -166,9 +166,9 @@ fn bad(error: ParquetError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The table in a Parquet file that `ArrowTable.parquet` wrote; a large one is read where it is
-/// needed. Raises `OSError` if it can't be
-/// opened, ValueError for a file of another kind or compression.
+/// The table in a Parquet file that `ArrowTable.parquet` wrote; of a large one only the needed parts
+/// are read. Raises `OSError` if it can't be opened, `ValueError` for a file of another kind or
+/// compression.
 #[pyfunction]
 pub fn read_parquet(py: Python<'_>, path: PathBuf) -> PyResult<ArrowTable> {
     let file = File::open(path)?;

@@ -233,9 +233,9 @@ fn bbr_and_cubic_share_as_in_the_kernel() {
 
 /// The Raspberry Pi testbed ran Linux 4.17: 5.5 % of loss at 1 BDP, about 11 % at
 /// 0.5 BDP, next to none from 1.5 BDP on, and 1 to 1.5 BDP of standing queue. That
-/// kernel's pacing lost whatever its timers were late; how late those of the
-/// testbed's hosts were isn't known, and 50 us is assumed here. With timers that
-/// are never late the flows lose 13 % and 10 %.
+/// kernel's pacing lost the time by which its timers were late. How late the
+/// testbed's were isn't known; we assume 50 us. With timers that are never late
+/// the flows lose 13 % and 10 %.
 #[test]
 fn linux_4_17_with_late_timers_loses_as_the_testbed_did() {
     for (percent, testbed, tolerance) in [(50, 0.11, 0.02), (100, 0.055, 0.015), (150, 0.0, 0.002)]

@@ -23,7 +23,7 @@ impl CongestionControl for Aimd {
         }
     }
 
-    /// The window that follows is where PRR glides to.
+    /// PRR moves the window to the one that is set here.
     fn on_congestion(&mut self, event: &CongestionEvent) {
         self.cwnd = match event.kind {
             Congestion::Timeout { .. } => 1.0,

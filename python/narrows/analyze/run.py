@@ -31,7 +31,7 @@ _LEAD = (
     "This is a measurement. The path's rate, delay, buffer and queue are estimates: the highest "
     "rate of all flows together, the shortest round trip, and the excess of the others over it."
 )
-_UNREACHED = " No queue stood for long, so the capacity is unknown."
+_UNREACHED = " No queue lasted, so the capacity is unknown."
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def lines(made: Analysis) -> Iterator[str]:
     yield from (f"note: {note}" for note in found["notes"])
     yield from _trial(found["files"][0]["path"])
     if not capacity_known(made.result.trials[0].scenario):
-        yield "note: no queue stood for long, so the capacity is unknown"
+        yield "note: no queue lasted, so the capacity is unknown"
     yield str(made.result.path)
     yield from (str(p) for p in (made.result.path / name for name in _PAGES) if p.is_file())
 

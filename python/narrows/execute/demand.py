@@ -18,23 +18,23 @@ from narrows.words import count_of
 
 NS = 10**9
 
-# These are measured peaks of a process, from the engine to the finished page, rounded up.
+# Measured peaks of a process, from the engine to the finished page, rounded up, in bytes.
 _SAMPLE = 1_700
-"""For a flow at an instant: its row and about ten of its control's internals, as long as the tables
-are in memory."""
+"""Bytes for a flow at an instant: its row and about ten of its control's internals, as long as the
+tables are in memory."""
 _FIRST = 70_000
 """The rows that are kept in memory."""
 _FURTHER = 40
-"""For each row beyond `_FIRST`: it goes to a file that metrics and the page read in parts."""
+"""Bytes for each row beyond `_FIRST`, which goes to a file that is read in parts."""
 _DRAWN = 1_150
-"""For a flow at an instant, in addition, if each of its rows is drawn."""
+"""Further bytes for a flow at an instant, if each of its rows is drawn."""
 _LINK_SAMPLE = 300
 _EVENTS = 400
-"""For a packet that passes a link, with a row for each of its events."""
+"""Bytes for a packet that passes a link, with a row for each of its events."""
 _ARRIVAL = 4_200
-"""For a connection: its ends, its timers, and its row."""
+"""Bytes for a connection: its ends, its timers, and its row."""
 _ANSWER = 520
-"""For a transfer on a connection that has further ones: its row."""
+"""Bytes for the row of a transfer on a connection that has further ones."""
 _FLOW = 15_000
 _QUEUED = 250
 _FIRST_WINDOW = 10

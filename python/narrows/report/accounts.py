@@ -105,7 +105,7 @@ _HELD_UP = {
     "application": "had no more to send",
     "send_buffer": "waited for the sender's buffer",
     "queue": "filled the bottleneck and a deep queue",
-    "random_loss": "lost packets while no queue stood",
+    "random_loss": "lost packets without a queue",
     "policer": "met a policer",
     "timeouts": "waited for timeouts",
     "reordering": "took reordering for loss",

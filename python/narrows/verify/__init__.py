@@ -1,7 +1,7 @@
 """Repeats stored runs and compares what they recorded, value for value.
 
-A result says which specification, seed and engine it came from. Its receiver can check here that
-its scenario really gives this result, without trusting the sender.
+A result says which specification, seed and engine it came from. Whoever receives it can check here
+that its scenario really gives it, without trusting the sender.
 """
 
 from __future__ import annotations

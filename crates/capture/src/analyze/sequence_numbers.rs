@@ -1,6 +1,6 @@
 //! Sequence numbers of 32 bits, unwrapped to 64.
 
-/// The sequence number of a number.
+/// The sequence number of an unwrapped number.
 #[expect(clippy::cast_possible_truncation, reason = "as on the wire: modulo 2^32")]
 pub(crate) fn wrap(number: u64) -> u32 {
     number as u32

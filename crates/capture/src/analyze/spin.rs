@@ -296,7 +296,7 @@ impl QuicReport {
         let queue = if above > QUEUED_MS.max(QUEUED * least) {
             format!("{above:.1} ms above that on average, in a queue or as an end paused")
         } else {
-            "hardly more on average, so no queue stood".to_owned()
+            "hardly more on average, so there was no queue".to_owned()
         };
         let silent = match self.silent {
             Some(part) if part >= MENTIONED => format!(
@@ -350,7 +350,11 @@ mod tests {
     fn round_trips_show_a_queue_and_silence_a_pause() {
         let steady = transfer(20, true).report(NAMES).expect("QUIC");
         assert_eq!((steady.above_least_ms, steady.silent), (Some(0.0), Some(0.0)));
-        assert!(steady.line(false).contains("no queue stood; losses"), "{}", steady.line(false));
+        assert!(
+            steady.line(false).contains("there was no queue; losses"),
+            "{}",
+            steady.line(false)
+        );
         let mut slow = transfer(20, true);
         let mut time = 800 * MS;
         for round in 0..20 {

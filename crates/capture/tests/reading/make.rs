@@ -1,4 +1,4 @@
-//! Captures byte by byte.
+//! Makes captures byte by byte.
 
 /// A TCP segment with its IPv4 header: ports, numbers, flags, payload.
 #[derive(Clone)]

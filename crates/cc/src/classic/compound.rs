@@ -208,7 +208,7 @@ mod tests {
 
     const MOMENT: SenderState = SenderState { now: Time::ZERO, progress: Progress::new(0, 0) };
 
-    /// The end of a round in which all RTTs were so long; the lowest one is 40 ms.
+    /// Ends a round in which all RTTs had this length; the lowest one is 40 ms.
     fn end_round(compound: &mut Compound, window: &mut LossWindow, rtt_ms: f64) {
         compound.rtts = Some((0.04, rtt_ms / 1_000.0));
         compound.judge(window);

@@ -23,8 +23,8 @@ pub struct RedParams {
     pub max: Option<Bytes>,
     /// The size of an average packet; required by `tc`.
     pub avpkt: Bytes,
-    /// How many average packets may arrive at once, which determines how slow the average is. (2
-    /// `min` + `max`) / (3 `avpkt`).
+    /// How many average packets may arrive at once, which determines how slow the average is; by
+    /// default (2 `min` + `max`) / (3 `avpkt`).
     pub burst: Option<u32>,
     /// The probability of a drop as the average nears `max`.
     pub probability: f64,
@@ -32,9 +32,9 @@ pub struct RedParams {
     pub bandwidth: Rate,
     /// True if packets are marked instead of dropped where they can be.
     pub ecn: bool,
-    /// With `ecn`, whether packets beyond `max` are dropped anyway.
+    /// True if packets beyond `max` are dropped in spite of `ecn`.
     pub harddrop: bool,
-    /// With `ecn`, whether packets that can't be marked are spared.
+    /// True if, with `ecn`, packets that can't be marked are spared.
     pub nodrop: bool,
     /// True if the probability adapts to keep the average in the middle of
     /// `min` and `max` (Adaptive RED, Floyd and others 2001).
@@ -174,7 +174,7 @@ impl RedParams {
 
 /// Certainty, in Linux's 32 bits.
 const ONE: f64 = 4_294_967_296.0;
-/// 1 % of it.
+/// 1 % of certainty.
 const PERCENT: u64 = 42_949_673;
 
 /// The decision by the average.

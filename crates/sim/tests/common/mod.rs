@@ -1,4 +1,4 @@
-//! Scenarios for tests, and what they come to.
+//! Scenarios for tests, and their results.
 
 #![allow(clippy::cast_precision_loss, reason = "small numbers")]
 #![allow(dead_code, reason = "benchmarks use a part of it, too")]
@@ -120,7 +120,7 @@ pub fn run(scenario: &Scenario) -> Log {
     log
 }
 
-/// The same run while somebody looks at every packet.
+/// The same run with an observer that wants every packet.
 pub fn run_watched(scenario: &Scenario) -> Log {
     struct EveryPacket;
     impl Observer for EveryPacket {

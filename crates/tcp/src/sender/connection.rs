@@ -240,7 +240,7 @@ impl Connection {
         {
             self.completed_at = Some(now);
             self.timers.clear();
-            // A needless retransmission, which nobody waits for.
+            // A spurious retransmission, which nobody waits for.
             self.output.release(Time::MAX);
         }
     }

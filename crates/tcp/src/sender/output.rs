@@ -179,7 +179,7 @@ impl Output {
 
     fn seal(&mut self, burst: &Burst, board: &Scoreboard, unsent: &UnsentData) {
         let end = burst.first + burst.packets;
-        // Whether it includes the last packet.
+        // True if it includes the last packet.
         let ends = unsent.is_finished() && end == board.next();
         let psh = ends || burst.pushed || burst.packets > 1;
         let last = LastFlags { psh, fin: ends && unsent.closes() };

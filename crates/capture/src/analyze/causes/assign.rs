@@ -25,7 +25,7 @@ pub(super) struct Part {
 /// The sign by which time counts as that of a full path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FullSign {
-    /// A queue stood.
+    /// There was a queue.
     Queue,
     /// Data arrived as fast as when one stood.
     Rate,
@@ -77,7 +77,7 @@ pub(super) fn assign(
             };
         }
         let cause = match window.state {
-            // Behind a policer the rate is steady too, but no queue stands.
+            // Behind a policer the rate is steady too, but there is no queue.
             PathState::Full if kinds.policer.is_some() && !windows.has_queue(window) => kinds.loss,
             PathState::Full if episode.is_none() => kinds.full,
             PathState::Open if plateau.binary_search(&at).is_ok() => kinds.plateau,

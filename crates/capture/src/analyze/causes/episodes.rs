@@ -6,7 +6,7 @@ use crate::analyze::units::float;
 /// The nature of an episode of loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loss {
-    /// A queue stood when the packets were lost: the path was full.
+    /// There was a queue when the packets were lost: the path was full.
     Congestion,
     /// There was none.
     NoQueue,
@@ -56,7 +56,7 @@ fn episode(windows: &Windows, begin: usize, end: usize) -> Episode {
     Episode { begin, end, loss }
 }
 
-/// Most packets were lost while a queue stood, as the RTTs of their neighbours show.
+/// Most packets were lost in a queue, as the RTTs of their neighbours show.
 fn lost_in_queue(windows: &Windows, begin: usize, end: usize) -> bool {
     let rtt = match windows.vantage {
         // An RTT includes the time for which the sender held data back.

@@ -30,7 +30,7 @@ const MOST_WRONG_BY_CHANCE: f64 = 0.05;
 /// The features of a flow from which its causes follow.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Evidence {
-    /// Median rate of the flow while a queue stood, in Mbit/s of payload.
+    /// Median rate of the flow with a queue, in Mbit/s of payload.
     pub full_rate_mbps: Option<f64>,
     /// Median over the windows with a full path of their least queueing delay, in ms.
     pub full_queue_ms: Option<f64>,
@@ -67,11 +67,11 @@ pub struct Evidence {
 /// The time of a full path by what shows it, in s.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct FullTime {
-    /// A queue stood.
+    /// There was a queue.
     pub queue_s: f64,
-    /// Data arrived as fast as when a queue stood.
+    /// Data arrived as fast as with a queue.
     pub rate_s: f64,
-    /// Packets had been lost while a queue stood, and the window grew back.
+    /// Packets had been lost in a queue, and the window grew back.
     pub earlier_loss_s: f64,
 }
 

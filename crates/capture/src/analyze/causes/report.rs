@@ -44,7 +44,7 @@ pub struct StallCount {
 /// The bottleneck's rate as the flow shows it, in Mbit/s of payload.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Capacity {
-    /// The rate at which a queue stood; none if none ever did, so the capacity is unknown.
+    /// The rate with a queue; `None` if there never was one, so the capacity is unknown.
     pub rate_mbps: Option<f64>,
     /// The highest rate over a round trip: the capacity is at least this.
     pub at_least_mbps: Option<f64>,

@@ -12,8 +12,9 @@ const NEARLY: f64 = 0.85;
 /// The longest that a window may become to collect its samples, in ns.
 const LONGEST: u64 = 1_000_000_000;
 
-/// At the receiver a round trip includes the wait for the sender's next packets, which paces two or
-/// so for an acknowledgement: as many hardly show a queue. One-way delays don't include it.
+/// At the receiver a round trip includes the wait for the sender's next packets. A sender that paces
+/// sends about two for each acknowledgement, so a wait for this many hardly shows a queue. One-way
+/// delays don't include it.
 const PACED: u64 = 2;
 
 /// The end of the path at which a flow was captured.
@@ -28,7 +29,7 @@ pub(super) enum Vantage {
 /// The state of the path in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathState {
-    /// A queue stood, or data arrived as fast as with a queue.
+    /// There was a queue, or data arrived as fast as with one.
     Full,
     /// Packets were lost or being retransmitted.
     Lossy,
@@ -86,8 +87,8 @@ impl Window {
         self.least_rtt().map(|rtt| rtt.saturating_sub(base))
     }
 
-    /// Takes the round trips for the queue if they show a shorter one than one-way delays, which
-    /// clocks that drift apart lengthen.
+    /// Measures the queue by round trips if they show a shorter one than one-way delays do, which
+    /// are too long if the clocks drift apart.
     fn bound_by_round_trips(&mut self) {
         let (near, far) = (self.slice.near, self.slice.far);
         if far.mean().is_some_and(|far| near.mean().is_none_or(|near| far < near)) {
@@ -162,12 +163,12 @@ impl Windows {
         windows
     }
 
-    /// Returns whether no round trips show, so that neither a queue nor its absence does.
+    /// Returns whether there are no round trips, without which a queue can't be seen or ruled out.
     pub(super) fn are_blind(&self) -> bool {
         self.all.iter().all(|window| window.slice.near.count == 0)
     }
 
-    /// Returns whether a queue stood throughout a window.
+    /// Returns whether there was a queue throughout a window.
     pub(super) fn has_queue(&self, window: &Window) -> bool {
         window.slice.near.count >= 2
             && window.queueing(self.base).is_some_and(|wait| wait > self.least_queue)
@@ -237,7 +238,7 @@ fn usual(windows: &[Window]) -> Option<u64> {
     rtts.get(rtts.len() / 2).copied()
 }
 
-/// Replaces round trips by what one-way delays say of them: `base`, and what exceeds the minimum.
+/// Replaces round trips by `base` plus the one-way delays above their minimum.
 fn use_one_way_delays(slices: &mut [Slice], base: u64) {
     let least = slices.iter().filter_map(|slice| slice.one_way.least).min().unwrap_or(0);
     slices.iter_mut().for_each(|slice| slice.near = slice.one_way.shift(base, least));

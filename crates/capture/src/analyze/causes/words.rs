@@ -62,7 +62,7 @@ fn cause(report: &CauseReport, half: &HalfConnection, base: u64) -> String {
         Cause::Application => "the application gave it no more to send".into(),
         Cause::SendBuffer => send_buffer(report, half),
         Cause::Queue => format!(
-            "it filled the bottleneck, and {:.0} ms of queue stood on a path of {:.0} ms",
+            "it filled the bottleneck, with {:.0} ms of queue on a path of {:.0} ms",
             evidence.full_queue_ms.unwrap_or(0.0),
             millis(base)
         ),
@@ -124,9 +124,9 @@ fn full_path(evidence: &Evidence) -> String {
         _ if earlier_loss_s > queue_s + rate_s => {
             "its window grew back after losses in a full queue".into()
         }
-        _ if rate_s > queue_s => "its data arrived as fast as when a queue stood".into(),
-        Some(ms) => format!("it filled the bottleneck, in which {ms:.1} ms of queue stood"),
-        None => "it filled the bottleneck, in which a queue stood".into(),
+        _ if rate_s > queue_s => "its data arrived as fast as with a queue".into(),
+        Some(ms) => format!("it filled the bottleneck, with {ms:.1} ms of queue"),
+        None => "it filled the bottleneck, with a queue".into(),
     }
 }
 
@@ -189,7 +189,7 @@ fn aside(report: &CauseReport, cause: Cause) -> String {
         Cause::ReceiverWindow => "the receiver's window was full",
         Cause::Application => "the application sent nothing more",
         Cause::SendBuffer => "the sender's buffer was full",
-        Cause::Queue => "a deep queue stood",
+        Cause::Queue => "there was a deep queue",
         Cause::RandomLoss => "losses without a queue held it down",
         Cause::Policer => "a policer held it down",
         Cause::Timeouts if only_late(report) => "it waited for late acknowledgements",
@@ -252,9 +252,9 @@ mod tests {
             describe(&report)
         };
         let queue = with(FullTime { queue_s: 2.0, rate_s: 1.0, ..FullTime::default() });
-        assert!(queue.ends_with("12 % it filled the bottleneck, in which 3.0 ms of queue stood"));
+        assert!(queue.ends_with("12 % it filled the bottleneck, with 3.0 ms of queue"));
         let rate = with(FullTime { queue_s: 1.0, rate_s: 2.0, ..FullTime::default() });
-        assert!(rate.ends_with("12 % its data arrived as fast as when a queue stood"), "{rate}");
+        assert!(rate.ends_with("12 % its data arrived as fast as with a queue"), "{rate}");
         let back = with(FullTime { queue_s: 1.0, rate_s: 1.0, earlier_loss_s: 3.0 });
         assert!(back.ends_with("12 % its window grew back after losses in a full queue"), "{back}");
     }

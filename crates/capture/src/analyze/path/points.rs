@@ -18,7 +18,7 @@ const MOST_POINTS: usize = 8;
 pub(crate) struct PathPoints {
     /// In their order.
     pub(crate) files: Vec<Source>,
-    /// Each clock as it differs from the first.
+    /// The difference of each clock from the first.
     settings: Vec<Setting>,
     /// True if all captures are compatible with synchronised clocks.
     pub(crate) agree: bool,
@@ -29,7 +29,7 @@ pub(crate) struct PathPoints {
 /// How a clock differs from that of the first file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Setting {
-    /// It minus the first, in ns, at `since`.
+    /// This clock minus the first, in ns, at `since`.
     offset: i64,
     /// Its gain from then on, in parts of the time.
     drift: f64,
@@ -43,7 +43,7 @@ impl Setting {
         Self { offset, drift, since, agree }
     }
 
-    /// A time of the clock on the first file's.
+    /// Converts a time of this clock to one of the first file's.
     fn on_first(&self, time: u64) -> u64 {
         let back = self.offset.clamp(-i64::MAX, i64::MAX);
         let near = time.saturating_add_signed(-back);

@@ -125,7 +125,7 @@ impl Side {
         let una = self.una();
         for range in covered {
             news.any = true;
-            match self.around(range) {
+            match self.range_containing(range) {
                 Some(within) => news.spurious = Some((range, within)),
                 None => {
                     self.arrive(range);
@@ -146,7 +146,7 @@ impl Side {
     }
 
     /// The acknowledged range that contains all of `range`.
-    fn around(&self, range: Range) -> Option<Range> {
+    fn range_containing(&self, range: Range) -> Option<Range> {
         let (&begin, &end) = self.arrived.range(..=range.begin).next_back()?;
         (end >= range.end).then_some(Range { begin, end })
     }
