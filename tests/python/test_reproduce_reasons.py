@@ -335,6 +335,16 @@ def test_a_figure_that_is_refused_whole_says_why(
     assert done.index.is_file()
 
 
+def test_a_figure_whose_conditions_run_elsewhere_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(make, "get_backend", lambda _name: Offloadless())
+    monkeypatch.setattr(fig8, "cases", lambda _scope: [replace(case(), backend="sim")])
+    done = make.reproduce("mixed/fig8", quick=True, out=tmp_path)
+    assert [one.reason for one in done.refused] == [make.ELSEWHERE]
+    assert not done.made
+
+
 def refused_cases(_scope: Scope) -> Iterator[Case]:
     given = case()
     yield replace(given, spec={**given.spec, "host": {**given.spec["host"], "gso": True}})

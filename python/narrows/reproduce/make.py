@@ -22,6 +22,8 @@ from narrows.reproduce.unchanged import with_unchanged
 from narrows.reproduce.values_set import as_change
 from narrows.spec.suggest import one_of
 
+ELSEWHERE = "its conditions run on back ends of their own, whichever is asked for"
+
 
 @dataclass(frozen=True, slots=True)
 class ReproducedFigure:
@@ -142,13 +144,18 @@ def _plan(
         for name in _profiles(exhibit, backend, profile):
             scope = exhibit.scope(name, quick=quick)
             try:
-                works.append(work(exhibit, scope, backend, as_change(sets, exhibit, scope)))
+                item = work(exhibit, scope, backend, as_change(sets, exhibit, scope))
             except SpecError as error:
                 if sets:
                     raise _of_sets(error) from None
                 if backend.name == "sim":
                     raise
                 refused.append(UnsupportedFigure(exhibit, scope, str(error)))
+                continue
+            if any(condition.engine is backend for condition in item.cells):
+                works.append(item)
+            else:
+                refused.append(UnsupportedFigure(exhibit, scope, ELSEWHERE))
     return works, tuple(refused)
 
 
