@@ -8,7 +8,7 @@ export class Trail {
   #points = new Map();
   #chart;
 
-  /** `guess` is the range from `least` to `most` that was guessed for the end of the way. */
+  /** `guess` is the range from `least` to `most` that was guessed for the end of the slider. */
   constructor(root, title, guess) {
     const figure = make("figure", { ariaLabel: title }, make("figcaption", {}, make("b", { textContent: title }), make("span", { textContent: "shaded: your guess for the end of the slider" })));
     root.append(figure);
@@ -31,7 +31,7 @@ export class Trail {
   }
 }
 
-/** The guessed range, over the last tenth of the way. */
+/** The guessed range, over the last tenth of the slider. */
 function shadeGuess(plot, { least, most }) {
   const { left, top, width, height } = plot.bbox;
   const y = (value) => Math.min(Math.max(plot.valToPos(value, "y", true), top), top + height);

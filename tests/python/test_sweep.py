@@ -1,4 +1,4 @@
-"""Sweeps: every run once, whatever fails, whoever else is at work, however it ends."""
+"""Sweeps do every run once, whatever fails, also beside others and after a kill."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ fn maker(
     }))
 }
 
-/// A receiver that listens; both ends put `timestamps` in their packets, or not.
+/// A receiver that listens; with `timestamps` both ends put them in their packets.
 pub(crate) fn receiver(
     kernel: &Kernel,
     options: &SocketOptions,

@@ -102,8 +102,8 @@ pub(crate) fn packets(digest: &mut Digest, chunk: &RecordBatch) {
     }
 }
 
-/// The instant of a row. Exact for spilled ones: twice, a quotient is off by half of
-/// its last bit, which for fewer than 2^51 ns makes less than half a ns.
+/// The instant of a row. It is exact for spilled rows: below 2^51 ns two roundings to the last bit
+/// make less than half a ns.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole and positive")]
 fn instant(seconds: f64) -> Time {
     Time::from_nanos((seconds * 1e9).round() as u64)

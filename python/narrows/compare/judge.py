@@ -210,8 +210,8 @@ class Comparison:
 
         They do if only buffers and delays differ, which both back ends share, and if both run the
         same impairments: real packets, too, cross the simulator's impairments, whose draws follow
-        from the seed. Otherwise each back end draws for itself, and Welch's interval is at most too
-        wide.
+        from the seed. Otherwise each back end draws for itself, and Welch's interval is at worst
+        too wide.
         """
         shared = bool(self.scenario["path"]["impairments"]) and not self.is_single_observation
         return (self.varied and not self.seeded) or shared

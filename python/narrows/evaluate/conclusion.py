@@ -25,8 +25,8 @@ def conclude(
 ) -> list[Conclusion]:
     """Returns the answer for each control under test.
 
-    A control is safe if every situation is met in which it can run, and isn't if one isn't met,
-    even if it is a situation that the controls beside it don't meet either, which it says.
+    A control is safe if it meets every situation in which it can run, and not safe if it misses
+    one. The answer says which of these the controls beside it miss, too.
     """
     beside = [one for one in judged if not one.attempt.contestant.tested]
     return [_conclude(one, of_contestant(judged, one), beside) for one in contestants if one.tested]

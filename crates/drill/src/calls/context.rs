@@ -8,7 +8,7 @@ use narrows_packetdrill::CallOutcome;
 use crate::symbols::errno;
 use crate::sys::{Fd, Raw};
 
-/// The surroundings of a call: everything that it depends on beside its arguments.
+/// The context of a call: everything that it depends on beside its arguments.
 #[derive(Debug)]
 pub struct Context {
     /// The live descriptors by those of the script.
