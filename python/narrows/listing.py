@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from narrows.backends import NAMES, get_backend
@@ -74,10 +75,12 @@ def _with_option(kind: str, rows: Sequence[Row], option: str) -> list[str]:
 
 
 def _nearest(name: str, known: Mapping[str, Sequence[str]]) -> str:
-    """Returns the nearest kind or name, with the kinds that have it."""
+    """Returns the nearest kind or name, with the kinds that have it, or what else may be meant."""
     near = nearest(name, [*_LISTINGS, *(own for names in known.values() for own in names)])
+    if near is None and Path(name).is_dir():
+        return f"`narrows list results {name}`"
     if near is None:
-        return f"a name, or one of {', '.join(_LISTINGS)}"
+        return f"a name that one of these lists: narrows list {'|'.join(_LISTINGS)}"
     kinds = [kind for kind, names in known.items() if near in names]
     return f'"{near}" ({" and ".join(kinds)})' if kinds else f'"{near}"'
 

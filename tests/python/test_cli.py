@@ -153,7 +153,16 @@ def test_an_unknown_list_is_refused_with_the_known_ones(capsys: Capture) -> None
     assert run_cli("list", "cubik") == 2
     assert '"cubic" (ccas) would be right' in capsys.readouterr().err
     assert run_cli("list", "xyzzyx") == 2
-    assert "a name, or one of ccas, media, queues," in capsys.readouterr().err
+    assert "one of these lists: narrows list ccas|media|queues|" in capsys.readouterr().err
+
+
+def test_a_directory_is_listed_as_results(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "users5").mkdir()
+    assert run_cli("list", "users5") == 2
+    assert "`narrows list results users5` would be right" in capsys.readouterr().err
 
 
 def as_json(capsys: Capture, *arguments: str) -> dict[str, object]:
