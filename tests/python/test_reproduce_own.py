@@ -125,24 +125,45 @@ def test_a_study_without_claims_says_its_values_and_that_nothing_is_judged(tmp_p
 
 def test_a_grid_is_small_only_if_something_is_left_out(tmp_path, capsys) -> None:
     assert run_cli("reproduce", paper(tmp_path), "--quick") == 0
-    assert ", a smaller grid)" in capsys.readouterr().out
+    assert "(linux-6.12, quick: 1 of 2 conditions)" in capsys.readouterr().out
     plain = STUDY.replace('[quick]\n"path.loss" = [0.0]\n', "")
     assert run_cli("reproduce", paper(tmp_path, plain, name="plain"), "--quick") == 0
-    assert "smaller grid" not in capsys.readouterr().out
+    assert "quick" not in capsys.readouterr().out
 
 
-def test_a_value_is_changed_in_all_conditions_and_nothing_is_recorded(tmp_path, capsys) -> None:
+def test_a_page_with_a_quick_and_a_whole_figure_says_which_is_which(tmp_path, capsys) -> None:
+    folder = paper(tmp_path)
+    page = Path("narrows-results/law.study/site/law.html")
+    assert run_cli("reproduce", folder) == 0
+    assert ", the whole figure" not in page.read_text()
+    assert run_cli("reproduce", folder, "--quick") == 0
+    ways = re.findall("<h2>(Simulated, .*)</h2>", page.read_text())
+    assert [way.partition("linux-6.12, ")[2] for way in ways] == [
+        "the whole figure", "quick: 1 of 2 conditions"
+    ]  # fmt: skip
+    assert "quick: 1 of 2 conditions" in (page.parent / "law-linux-6.12-quick-sim.svg").read_text()
+    told = capsys.readouterr().out.splitlines()
+    assert f"  figure: {page.parent / 'law-linux-6.12-quick-sim.png'}" in told
+    assert f"page: {page}" in told
+
+
+def test_a_changed_figure_is_shown_with_the_unchanged_one(tmp_path, capsys) -> None:
     changed = ("reproduce", paper(tmp_path), "--set", "path.rtt=60ms")
     assert run_cli(*changed) == 0
     told = capsys.readouterr().out
     assert "(linux-6.12, changed: path.rtt=60ms)" in told
+    measured = re.findall(r" met: .*: (\S+) .*\n      unchanged: (\S+) .*\(met\)\n", told)
+    assert measured
+    assert all(new != old for new, old in measured)
     assert "not recorded, since the claims are about the conditions" in told
     place = Path("narrows-results/law.study")
     assert not (place / "ledger.json").exists()
     (picture,) = (place / "site").glob("*.svg")
-    assert "changed: path.rtt=60ms" in picture.read_text()
+    words = re.findall(r">(unchanged|path\.rtt=60ms): goodput", picture.read_text())
+    assert words == ["unchanged", "path.rtt=60ms"]
     kept = open_store(place / "runs")
-    assert {kept.scenario(key)["path"]["rtt_ns"] for key in sorted(kept.keys())} == {60_000_000}
+    delays = {kept.scenario(key)["path"]["rtt_ns"] for key in sorted(kept.keys())}
+    assert delays >= {20_000_000, 60_000_000}
 
 
 @pytest.mark.parametrize(

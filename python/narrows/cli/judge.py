@@ -122,13 +122,15 @@ def reproduce(
         str | None,
         typer.Option(metavar="NAME", help="The kernel to follow; by default the document's."),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid, marked as such.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer conditions or shorter runs, marked so.")
+    ] = False,
     sets: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="PLACE=VALUE",
-            help="Change a value in all conditions: path.rtt=50ms. Not recorded.",
+            help="Change a value in all conditions (path.rtt=50ms), beside the unchanged figure.",
         ),
     ] = None,
     mutations: Annotated[

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 from narrows.reproduce import study_code
 from narrows.reproduce.library import Table
 from narrows.reproduce.study_files import studies
+from narrows.words import count_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -184,6 +185,16 @@ class Exhibit:
         method, small = self.method(), Scope(profile, quick=True)
         whole = Scope(profile)
         return small if list(method.cases(small)) != list(method.cases(whole)) else whole
+
+    def in_words(self, scope: Scope) -> str:
+        """Returns the extent of a quick scope: "quick: 2 of 3 conditions"; or an empty text."""
+        if not scope.quick:
+            return ""
+        method = self.method()
+        few, all_of_them = (len(list(method.cases(Scope(scope.profile, q)))) for q in (True, False))
+        if few < all_of_them:
+            return f"quick: {few} of {count_of(all_of_them, 'condition')}"
+        return "quick: fewer or shorter runs"
 
 
 @dataclass(frozen=True, slots=True)

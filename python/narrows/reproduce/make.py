@@ -18,6 +18,7 @@ from narrows.reproduce.paths import on_varied_paths, with_at_most
 from narrows.reproduce.records import OUT as OUT
 from narrows.reproduce.settle import LOOKS, SettledFigure, settle
 from narrows.reproduce.site import StoredFigure, write_figure_files, write_site
+from narrows.reproduce.unchanged import with_unchanged
 from narrows.reproduce.values_set import as_change
 from narrows.spec.suggest import one_of
 
@@ -26,7 +27,8 @@ from narrows.spec.suggest import one_of
 class ReproducedFigure:
     """A figure reproduced in one way: its data, its pictures and the verdicts on its claims.
 
-    `variation` says how its conditions were changed.
+    `variation` says how its conditions were changed; the figure as written is then `unchanged`,
+    and the pictures show both.
     """
 
     exhibit: Exhibit
@@ -35,6 +37,7 @@ class ReproducedFigure:
     stored: StoredFigure
     findings: tuple[Finding, ...]
     variation: str = ""
+    unchanged: SettledFigure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +83,8 @@ def reproduce(
 
     Without a `profile` each is made with its document's kernel and, where the answer depends on the
     version, with others; a back end of real kernels has its own. `sets` has values of all
-    conditions ("path.rtt=50ms"); such figures are drawn and judged, and not recorded, as the claims
-    aren't about them. With `vary_paths` every trial but
+    conditions ("path.rtt=50ms"); such figures are drawn and judged beside those as written, and not
+    recorded, as the claims aren't about them. With `vary_paths` every trial but
     the first has its own buffer and delay, and each condition has at most `trials`. Without these
     options the simulator adds trials until every check is decided, in up to `looks` looks. Existing
     runs aren't repeated.
@@ -90,15 +93,23 @@ def reproduce(
     engine = get_backend(backend)
     place = Path(out) if out is not None else OUT
     works, refused = _plan(select(wanted), engine, profile, quick, sets)
+    if sets:
+        works += _plan([item.exhibit for item in works], engine, profile, quick, ())[0]
     works = [with_at_most(trials, item) for item in works]
     if vary_paths:
         works = [on_varied_paths(item) for item in works]
     as_written = trials is None and not vary_paths and engine.name == "sim"
-    most = (LOOKS[quick] if looks is None else looks) if as_written else 1
+    most = (
+        (LOOKS[any(item.scope.quick for item in works)] if looks is None else looks)
+        if as_written
+        else 1
+    )
     outcomes, gathered = settle(works, place, looks=most, jobs=jobs, watcher=watcher)
     if sets:
-        changed = tuple(_make(item, place) for item in outcomes)
-        return Reproduction(changed, refused, gathered, {}, None)
+        written = {_key(one.work): one for one in outcomes if not one.work.variation}
+        changed = [one for one in outcomes if one.work.variation]
+        both = tuple(_make(one, place, written.get(_key(one.work))) for one in changed)
+        return Reproduction(both, refused, gathered, {}, None)
     kept = [entry for part in ledger.read_known(place) for entry in part]
     made = with_versions([_make(item, place) for item in outcomes], kept, real=backend != "sim")
     ran = f"{engine.engine}{ledger.VARIED}" if vary_paths else engine.engine
@@ -158,20 +169,37 @@ def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequenc
     return own or known[:1]
 
 
-def _make(outcome: SettledFigure, out: Path) -> ReproducedFigure:
-    item, data = outcome.work, outcome.data
-    pictures = [_say(picture, item.variation) for picture in item.exhibit.method().draw(data)]
-    stored = write_figure_files(item, pictures, data, out)
+def _key(item: Work) -> tuple[str, Scope]:
+    return item.exhibit.identifier, item.scope
+
+
+def _make(
+    outcome: SettledFigure, out: Path, unchanged: SettledFigure | None = None
+) -> ReproducedFigure:
+    item, data, draw = outcome.work, outcome.data, outcome.work.exhibit.method().draw
+    pictures = draw(data)
+    if item.variation:
+        before = {} if unchanged is None else {one.name: one for one in draw(unchanged.data)}
+        pictures = [_beside(before.get(one.name), one, item.variation) for one in pictures]
+    told = item.exhibit.in_words(item.scope)
+    stored = write_figure_files(item, [_say(picture, told) for picture in pictures], data, out)
     return ReproducedFigure(
-        item.exhibit, item.scope, data, stored, outcome.findings, item.variation
+        item.exhibit, item.scope, data, stored, outcome.findings, item.variation, unchanged
     )
 
 
-def _say(picture: Picture, variation: str) -> Picture:
-    """The picture with the change of its conditions in the subtitle, if there is one."""
-    if not variation:
+def _beside(before: Picture | None, picture: Picture, variation: str) -> Picture:
+    """The picture of changed conditions with that of the conditions as written, if it has one."""
+    change = variation.partition(": ")[2]
+    both = before and with_unchanged(before.figure, picture.figure, change)
+    return replace(picture, figure=both) if both else _say(picture, variation)
+
+
+def _say(picture: Picture, words: str) -> Picture:
+    """The picture with words in its subtitle, such as the change of its conditions."""
+    if not words:
         return picture
-    subtitle = f"{picture.figure.subtitle}; {variation}"
+    subtitle = f"{picture.figure.subtitle}; {words}"
     return replace(picture, figure=replace(picture.figure, subtitle=subtitle))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from narrows.reproduce import judgements, ledger
 from narrows.reproduce.catalogue import exhibits, lessons
 from narrows.reproduce.claims import KINDS, Claim, claims
-from narrows.reproduce.exhibit import Data, Exhibit, Picture
+from narrows.reproduce.exhibit import Data, Exhibit, Picture, Scope
 from narrows.reproduce.gather import Work
 from narrows.reproduce.library import documents, library
 from narrows.reproduce.records import read_list, write_list
@@ -141,7 +141,7 @@ def _page(
     ways.sort(key=lambda p: (p.quick, p.backend != "sim", p.profile not in order, p.profile))
     versions = [
         {
-            "label": _label(way),
+            "label": _label(exhibit, way, any(one.quick for one in ways)),
             "note": _note(way),
             "files": way,
             "found": [
@@ -211,16 +211,17 @@ def _options(ways: Sequence[ledger.Way]) -> str:
 
 
 def _note(way: StoredFigure) -> str:
-    """Says how a version differs from the document's figure, if it does."""
-    if not way.quick:
-        return ""
+    """Returns the command for the whole figure, below a quick one."""
     command = _command(way.figure, way.backend)
-    return f"Fewer runs than for the whole figure, which is made by: {command}"
+    return f"The whole figure is made by: {command}" if way.quick else ""
 
 
-def _label(way: StoredFigure) -> str:
+def _label(exhibit: Exhibit, way: StoredFigure, beside_quick: bool) -> str:
+    """Names a way of making a figure, and how much of it, if both a quick and a whole one exist."""
     where = "Simulated" if way.backend == "sim" else f"On the back end {way.backend}"
-    return f"{where}, with the TCP of {way.profile}"
+    small = exhibit.in_words(Scope(way.profile, way.quick))
+    extent = small or ("the whole figure" if beside_quick else "")
+    return f"{where}, with the TCP of {way.profile}{f', {extent}' if extent else ''}"
 
 
 def _same(item: ledger.LedgerEntry, way: StoredFigure) -> bool:

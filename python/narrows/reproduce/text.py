@@ -44,22 +44,31 @@ def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator
 
 def _figure_lines(item: ReproducedFigure, *, verbose: bool) -> Iterator[str]:
     yield from _wrap(f"{item.exhibit.identifier}: {item.exhibit.source}")
-    grid = ", a smaller grid" if item.scope.quick else ""
-    changed = f", {item.variation}" if item.variation else ""
-    yield from _wrap(f"{item.exhibit.title} ({item.scope.profile}{grid}{changed})")
+    way = (item.scope.profile, item.exhibit.in_words(item.scope), item.variation)
+    yield from _wrap(f"{item.exhibit.title} ({', '.join(filter(None, way))})")
     if not item.exhibit.claims and not item.exhibit.code:
         yield from _value_lines(item)
+    before = {one.claim: one for one in item.unchanged.findings} if item.unchanged else {}
     for finding in item.findings:
-        yield from finding_lines(finding) if verbose else _short_finding_lines(finding)
-    if verbose or item.variation:
-        yield f"  figure: {item.stored.pictures[0]}"
+        told = finding_lines if verbose else _short_finding_lines
+        yield from told(finding, before.get(finding.claim))
+    yield from (f"  figure: {file}" for file in item.stored.pictures if file.endswith(".png"))
 
 
 def _value_lines(item: ReproducedFigure) -> Iterator[str]:
     """Yields the measures of a study without claims, with the way to add one."""
-    axes, *rows = item.exhibit.method().values(item.data)
-    for line in align([axes, *rows]):
-        yield f"  {line}"
+    method = item.exhibit.method()
+    axes, *rows = method.values(item.data)
+    if item.unchanged:
+        _, *before = method.values(item.unchanged.data)
+        told = [
+            ["", *axes],
+            *(["changed", *row] for row in rows),
+            *(["unchanged", *row] for row in before),
+        ]
+        yield from (f"  {line}" for line in align(told, 2))
+    else:
+        yield from (f"  {line}" for line in align([axes, *rows]))
     yield "  means \N{PLUS-MINUS SIGN} half of the 99 % interval"
     yield (
         "  no claims, so nothing is judged: a [[claim]] in the study adds one "
@@ -67,27 +76,39 @@ def _value_lines(item: ReproducedFigure) -> Iterator[str]:
     )
 
 
-def finding_lines(finding: Finding) -> Iterator[str]:
-    """Yields a claim with every check, its rule with the history, and the notes."""
+def finding_lines(finding: Finding, unchanged: Finding | None = None) -> Iterator[str]:
+    """Yields a claim with every check, its rule with the history, and the notes.
+
+    Beside a finding under changed conditions, `unchanged` has the values as the document has it.
+    """
     yield f"  {finding.verdict}: {finding.claim}"
     reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
     for check in [*finding.checks, *reasons]:
         yield from _check_lines(check)
+        yield from _unchanged_lines(check, unchanged)
         yield from _wrap(check.rule, 6)
     for note in finding.notes:
         yield from _note_lines(note)
         yield from _wrap(note.rule, 6)
 
 
-def _short_finding_lines(finding: Finding) -> Iterator[str]:
+def _short_finding_lines(finding: Finding, unchanged: Finding | None = None) -> Iterator[str]:
     """Yields a claim with a line for each check, and the reason for a difference if known."""
     yield f"  {finding.verdict}: {finding.claim}"
     for check in finding.checks:
         yield from _wrap(_in_brief(check), 4)
+        yield from _unchanged_lines(check, unchanged)
     if finding.reason and finding.verdict == "differs":
         yield from _check_lines(finding.reason)
     for note in () if finding.checks else finding.notes:
         yield from _note_lines(note)
+
+
+def _unchanged_lines(check: Check, unchanged: Finding | None) -> Iterator[str]:
+    """Yields the verdict and the measurement of a check under the document's own conditions."""
+    for one in unchanged.checks if unchanged else ():
+        if one.statement == check.statement:
+            yield from _wrap(f"unchanged: {one.measured} ({one.verdict})", 6)
 
 
 def _in_brief(check: Check) -> str:

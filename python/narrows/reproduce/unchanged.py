@@ -1,0 +1,47 @@
+"""Shows the figure of changed conditions with that of the conditions as the document has them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from narrows.figures.model import Figure, Panel, Stack
+from narrows.figures.sweeps.panels import share_axes
+
+
+def with_unchanged(before: Figure, after: Figure, change: str) -> Figure | None:
+    """Returns the panels of both as pairs on the same axes: side by side, or stacked over time.
+
+    None if their panels show different things.
+    """
+    if [panel.title for panel in before.panels] != [panel.title for panel in after.panels]:
+        return None
+    stack = after.stack
+    if before.stack is not None and stack is not None:
+        end = max(before.stack.x_range[1], stack.x_range[1])
+        stack = replace(stack, x_range=(stack.x_range[0], end), spans=())
+    panels = tuple(
+        _add_name(panel, name)
+        for pair in zip(before.panels, after.panels, strict=True)
+        for panel, name in zip(_on_one_scale(pair, stack), ("unchanged", change), strict=True)
+    )
+    alt = f"{after.alt} Each panel twice: unchanged, and with {change}."
+    return replace(before, panels=panels, columns=2, stack=stack, alt=alt)
+
+
+def _on_one_scale(pair: tuple[Panel, Panel], stack: Stack | None) -> tuple[Panel, ...]:
+    """Returns the panels with the same axes.
+
+    Those of a stack show all values, even if a document's axis is shorter.
+    """
+    if stack is None:
+        return share_axes(pair)
+    free = [replace(panel, y_range=(panel.y_range[0], None)) for panel in pair]
+    ends = [panel.limits(stack.x_range) for panel in free]
+    shared = (min(low for low, _ in ends), max(high for _, high in ends))
+    return tuple(replace(panel, y_range=shared) for panel in free)
+
+
+def _add_name(panel: Panel, name: str) -> Panel:
+    """Returns the panel with a name before its title."""
+    title = f"{name}: {panel.title[:1].lower()}{panel.title[1:]}" if panel.title else name
+    return replace(panel, title=title)
