@@ -55,6 +55,13 @@ def test_the_usual_six_and_classes_that_are_no_controls_are_told_apart() -> None
         assert all(apart(one, other) for one, other in combinations(found, 2))
 
 
+def test_no_class_is_grey_beside_queue_and_guides() -> None:
+    for hue in HUES:
+        for shade in (colour(hue).light, colour(hue).dark):
+            _, a, b = perceive(shade, "trichromacy")
+            assert np.hypot(a, b) > 20, hue
+
+
 def test_classes_of_a_control_have_shades_of_its_colour() -> None:
     first, second, other = looks(["cubic", "cubic", "bbr"])
     assert (first.hue, second.hue, other.hue) == ("cubic", "cubic#1", "bbr")

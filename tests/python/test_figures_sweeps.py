@@ -18,8 +18,9 @@ from narrows.diff import diff
 from narrows.errors import InputError
 from narrows.figures import CATALOGUE, interactive, static
 from narrows.figures.axes import axis
-from narrows.figures.model import Cloud, Heat, Line, heights
+from narrows.figures.model import Cloud, Heat, Line, Panel, heights
 from narrows.figures.names import setting, settings
+from narrows.figures.placing import show_coinciding
 from narrows.figures.shapes import ellipse
 from narrows.figures.static.grid import thin_ticks
 from narrows.figures.sweeps.panels import pages
@@ -403,6 +404,13 @@ def test_an_axis_begins_where_the_data_are_and_is_shared() -> None:
     assert high > 98
     wide = figures.describe_sweep("lines", frame, view(metric="bbr.share")).panels
     assert {panel.y_range[0] for panel in wide} == {0.0}
+    for name in ("lines", "box"):
+        even = frame.with_columns(
+            pl.lit(0.9).alias("bbr.share"), pl.lit(36.0).alias("bbr.goodput_mbps")
+        )
+        for metric in ("bbr.share", "bbr.goodput_mbps"):
+            made = figures.describe_sweep(name, even, view(metric=metric)).panels
+            assert {panel.y_range[0] for panel in made} == {0.0}
     shares = figures.describe_sweep("share", only(frame), view()).panels
     assert shares[0].y_range == (0.0, 100.0)
 
@@ -418,7 +426,7 @@ def test_one_panel_compares_controls_in_their_colours() -> None:
     assert [(line.label, line.colour) for line in panel.lines] == [
         ("BBR", "bbr"), ("Reno", "reno"), ("CUBIC", "cubic"),
     ]  # fmt: skip
-    assert panel.title == "2 lines coincide: BBR, Reno"
+    assert panel.title == "BBR and Reno coincide"
 
 
 def test_the_label_of_a_lower_bound_is_below_it() -> None:
@@ -583,3 +591,17 @@ def test_named_classes_have_the_colours_of_their_controls(tmp_path: Path) -> Non
     assert {"Share, bbr (CUBIC)", "Share, backup"} <= told
     with pytest.raises(InputError, match="a sweep with one axis"):
         describe(out, "heatmap")
+
+
+def test_lines_over_time_that_coincide_are_named_and_have_rims() -> None:
+    x = np.arange(5.0)
+    lines = [
+        Line("a", x, np.full(5, 2.0), "flow:0", width=1.6),
+        Line("c", x, x, "cubic", width=1.6),
+        Line("b", x, np.full(5, 2.001), "flow:1", width=1.6),
+    ]
+    panel = show_coinciding(Panel("Time (s)", "Mbit/s", tuple(lines), "Goodput"))
+    assert panel.title == "Goodput; a and b coincide"
+    widths = {line.label: line.width for line in panel.lines}
+    assert widths["a"] >= widths["b"] + 2
+    assert widths["b"] == widths["c"] == 1.6

@@ -47,11 +47,11 @@ FREE = tuple(
         ("#b8930f", "#f2d35c"),
         ("#9a86d6", "#a897e0"),
         ("#6b1136", "#fb7185"),
-        ("#374151", "#d1d5db"),
-        ("#6b7280", "#9ca3af"),
+        ("#870bda", "#b84dff"),
+        ("#49136c", "#6a53c6"),
     )
 )
-"""For lines that stand for no control: none of them looks like BBR, CUBIC or Reno."""
+"""For lines that stand for no control: none of them looks like BBR, CUBIC or Reno, or is grey."""
 SHADED = 3
 """Shades of a control's colour: its own, a faint and a strong one."""
 

@@ -17,8 +17,10 @@ from narrows.figures.model import (
     Line,
     Panel,
     Scale,
+    entry_of,
     heights,
 )
+from narrows.words import join_words
 
 STEPS = 40
 """Points between two of a line's, where it has few."""
@@ -26,6 +28,8 @@ MANY = 2000
 """A line with more points has them where its curve is."""
 MARGIN = 0.05
 """The part of an axis on each side of its values."""
+ALIKE = 0.004
+"""Lines that differ by less, as a part of the values' range, look like one."""
 NEAR = 0.006
 """Curves that are closer than this part of the axis look like one."""
 HIDDEN, MOSTLY_HIDDEN = 0.2, 0.5
@@ -86,6 +90,58 @@ def show_hidden(panel: Panel) -> Panel:
         for mark in panel.marks
     )
     return replace(panel, marks=marks)
+
+
+def name_coinciding(panel: Panel) -> Panel:
+    """The panel, whose title says which of its lines can't be told apart."""
+    told = [
+        f"{join_words(names)} coincide"
+        for group in _coinciding(panel)
+        if len(names := dict.fromkeys(filter(None, map(entry_of, group)))) > 1
+    ]
+    return replace(panel, title="; ".join(part for part in (panel.title, *told) if part))
+
+
+def show_coinciding(panel: Panel) -> Panel:
+    """The panel with a rim around lines that coincide with later ones, which its title names."""
+    wider = {
+        id(line): group[-1].width + RIM * min(above, MOST_WIDER)
+        for group in _coinciding(panel)
+        for above, line in enumerate(reversed(group))
+    }
+    marks = tuple(
+        replace(mark, width=max(mark.width, wider[id(mark)]))
+        if isinstance(mark, Line) and id(mark) in wider
+        else mark
+        for mark in panel.marks
+    )
+    return replace(name_coinciding(panel), marks=marks)
+
+
+def _coinciding(panel: Panel) -> list[list[Line]]:
+    """The groups of lines that are one to the eye."""
+    lines = [line for line in panel.lines if line.label and len(line.x)]
+    reach = max((float(np.ptp(line.y)) for line in lines), default=0.0)
+    size = max((float(np.abs(line.y).max()) for line in lines), default=0.0)
+    groups: list[list[Line]] = []
+    for line in lines:
+        alike = (g for g in groups if _same(g[0], line, ALIKE * (reach or size)))
+        group = next(alike, None)
+        if group is None:
+            groups.append([line])
+        else:
+            group.append(line)
+    return [group for group in groups if len(group) > 1]
+
+
+def _same(one: Line, other: Line, tolerance: float) -> bool:
+    """Returns True if two lines are one to the eye."""
+    fits = one.x.shape == other.x.shape and one.kind != "points" and other.kind != "points"
+    return (
+        fits
+        and np.allclose(one.x, other.x, rtol=ALIKE, atol=0)
+        and bool(np.all(np.abs(one.y - other.y) <= tolerance))
+    )
 
 
 def share_heights(panels: Sequence[Panel], of: Sequence[str]) -> tuple[Panel, ...]:

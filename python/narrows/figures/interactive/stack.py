@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from narrows.figures.interactive.grid import BACKING
@@ -10,6 +11,7 @@ from narrows.figures.interactive.plot import Plot, colours, words
 from narrows.figures.interactive.thin import thin
 from narrows.figures.interactive.traces import traces
 from narrows.figures.model import Figure, Guide, Panel, Span, Stack
+from narrows.figures.placing import show_coinciding
 
 PX_PER_IN = 150 / 1.55
 GAP_PX = 36
@@ -23,6 +25,7 @@ BOTTOM_PX = 46
 
 def plot(figure: Figure, common: Stack, columns: int) -> Plot:
     """The stack for plotly.js; the page has its legend."""
+    figure = replace(figure, panels=tuple(map(show_coinciding, figure.panels)))
     count = max(len(figure.panels), 1)
     inner = STRIP_PX + count * _panel_px(figure) + (count - 1) * GAP_PX
     thinned = False

@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from narrows.figures.model import Figure, Line, Panel
-from narrows.figures.placing import label_place, show_hidden
+from narrows.figures.model import HEADROOM_OF_LABEL, Figure, Line, Panel
+from narrows.figures.placing import LabelPlace, label_place, show_hidden
 from narrows.figures.static import marks
 from narrows.figures.static.style import FAINT, GRID, width_of
 
@@ -27,6 +27,8 @@ KEY_IN, MOST_KEYS = 0.5, 7
 LETTER_IN = 0.072
 """The width of a letter of a label."""
 GUIDE_LETTER_IN = 0.068
+MOST_OUTSIDE = 0.25
+"""A guide's label that takes a larger part of a panel isn't written outside the axes."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 AXIS = 0.8
 """The part of a panel that its axes take."""
@@ -135,7 +137,12 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
             marks.draw_upright_guide(axes, guide, panel.clear_end(guide))
         else:
             width = len(guide.label) * GUIDE_LETTER_IN / (AXIS * room_in)
-            marks.draw_guide(axes, guide, label_place(panel, guide, width))
+            place = label_place(panel, guide, width)
+            if place is None and width > MOST_OUTSIDE:
+                low, high = panel.limits()
+                at_top = guide.value > high - HEADROOM_OF_LABEL * (high - low)
+                place = LabelPlace(bool(panel.clear_end(guide)), guide.below or at_top)
+            marks.draw_guide(axes, guide, place)
 
 
 def plain(value: float) -> str:

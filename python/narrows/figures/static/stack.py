@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 from narrows.figures.model import Figure, Panel, Span, Stack
 from narrows.figures.palette import colour
-from narrows.figures.placing import LabelPlace
+from narrows.figures.placing import LabelPlace, show_coinciding
 from narrows.figures.static import marks
 from narrows.figures.static.style import FAINT, GRID, width_of
 
@@ -54,7 +54,8 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     for index, panel in enumerate(figure.panels):
         bottom = high - top - figure.height - index * (figure.height + GAP_IN)
         box = (LEFT_IN / wide, bottom / high, inner / wide, figure.height / high)
-        _panel(canvas.add_axes(box), common, panel, inner, last=index == len(figure.panels) - 1)
+        shown = show_coinciding(panel)
+        _panel(canvas.add_axes(box), common, shown, inner, last=index == len(figure.panels) - 1)
     _heading(canvas, figure, legend, high)
 
 

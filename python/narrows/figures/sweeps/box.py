@@ -12,6 +12,7 @@ from narrows.figures.sweeps.view import (
     View,
     bounds_of,
     figure,
+    from_zero,
     limits,
     metrics,
     shared_name,
@@ -25,7 +26,8 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
     """A metric's quartiles over an axis, side by side for each class."""
     x = x_of(frame, view)
     wanted = metrics(frame, view, view.metric or "utilization")
-    what = view.label(shared_name(wanted))
+    metric = shared_name(wanted)
+    view, what = from_zero(view, metric), view.label(metric)
     styled = styles(frame, replace(view, by=None), [group for group in wanted if group])
 
     across = axis(x, frame[x].to_list())
@@ -36,8 +38,8 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
         step = 0.8 / len(wanted)
         for place, value in enumerate(across.positions):
             part = rows.filter(pl.col(x) == value)
-            for number, (group, metric) in enumerate(wanted.items()):
-                known = scale_of(metric) * part[metric].drop_nulls().to_numpy().astype(float)
+            for number, (group, column) in enumerate(wanted.items()):
+                known = scale_of(column) * part[column].drop_nulls().to_numpy().astype(float)
                 at = place + (number - (len(wanted) - 1) / 2) * step
                 if len(known):
                     label, look = styled.of(None, group)

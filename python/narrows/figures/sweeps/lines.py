@@ -13,6 +13,7 @@ from narrows.figures.sweeps.view import (
     choose_lines,
     fair_shares,
     figure,
+    from_zero,
     limits,
     means_line,
     metrics,
@@ -38,7 +39,7 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
     metric = view.metric or next(iter(of_applications(numbers(valued_columns(frame)))), UTILIZATION)
     wanted = metrics(frame, view, metric)
     metric = shared_name(wanted)
-    view = choose_lines(frame, view, (x,), len(wanted))
+    view = from_zero(choose_lines(frame, view, (x,), len(wanted)), metric)
     by, styled = view.by, styles(frame, view, [group for group in wanted if group])
 
     pairs = list(wanted.items())

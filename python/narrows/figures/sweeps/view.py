@@ -21,6 +21,7 @@ from narrows.figures.looks import DASHES, HUES, Look, distinct_looks, looks_of
 from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel, Scale, heights
 from narrows.figures.names import setting, settings
 from narrows.figures.palette import COLOURS
+from narrows.figures.placing import name_coinciding
 from narrows.figures.sweeps.panels import share_axes
 from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.headings import columns_named, heading_of, legend_words, unknown_metric, words
@@ -38,8 +39,6 @@ AIR = 0.05
 """Room around the values if the y axis doesn't begin at zero, as a part of their range."""
 FAR = 0.5
 """Where the least value is above this part of the largest, the y axis is around the values."""
-ALIKE = 0.004
-"""Lines that differ by less, as a part of the values' range, look like one."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class View:
     bounds: tuple[tuple[str, str, float], ...] = ()
     """Of each bound: the metric, "at least" or "at most", and the value."""
     whole: bool = False
-    """True if the y axis shows all possible values, whatever the data are."""
+    """True if the y axis begins at zero, whatever the data are."""
     controls: Mapping[str, str | None] = field(default_factory=dict)
     """The control of each class; None where it has several. Without an entry the name tells."""
 
@@ -111,7 +110,7 @@ def figure(
         raise InputError.at("--where", found, f"at most {MOST_PANELS}; --where {rest[0]}=VALUE")
     panels = share_axes([panel(rows, _title(rest, key)) for key, rows in groups])
     ends = _ends(panels, view)
-    panels = tuple(coinciding(replace(panel, y_range=ends or panel.y_range)) for panel in panels)
+    panels = tuple(name_coinciding(replace(p, y_range=ends or p.y_range)) for p in panels)
     columns = {1: 1, 2: 2, 3: 3, 4: 2}.get(len(panels), 3 if len(panels) <= 12 else 4)
     height = {1: 3.2, 2: 2.5, 3: 2.1, 4: 1.9}[columns]
     return Figure(view.title, _subtitle(frame, view, what), panels, alt, columns, height)
@@ -144,37 +143,6 @@ def _ends(panels: Sequence[Panel], view: View) -> tuple[float, float] | None:
         return None
     air = AIR * ((high - low) or abs(high) or 1.0)
     return low - air, high + air
-
-
-def coinciding(panel: Panel) -> Panel:
-    """The panel, whose title says which of its lines can't be told apart."""
-    lines = [line for line in panel.lines if line.label and len(line.x)]
-    reach = max((float(np.ptp(line.y)) for line in lines), default=0.0)
-    size = max((float(np.abs(line.y).max()) for line in lines), default=0.0)
-    groups: list[list[Line]] = []
-    for line in lines:
-        alike = (g for g in groups if _same(g[0], line, ALIKE * (reach or size)))
-        group = next(alike, None)
-        if group is None:
-            groups.append([line])
-        else:
-            group.append(line)
-    told = [
-        f"{len(group)} lines coincide: {', '.join(line.label for line in group)}"
-        for group in groups
-        if len({line.label for line in group}) > 1
-    ]
-    return replace(panel, title="; ".join(part for part in (panel.title, *told) if part))
-
-
-def _same(one: Line, other: Line, tolerance: float) -> bool:
-    """Returns True if two lines are one to the eye."""
-    fits = one.x.shape == other.x.shape and one.kind != "points" and other.kind != "points"
-    return (
-        fits
-        and np.allclose(one.x, other.x, rtol=ALIKE, atol=0)
-        and bool(np.all(np.abs(one.y - other.y) <= tolerance))
-    )
 
 
 def choose_lines(frame: pl.DataFrame, view: View, used: Sequence[str], classes: int = 1) -> View:
@@ -415,6 +383,13 @@ def metrics(frame: pl.DataFrame, view: View, metric: str) -> dict[str, str]:
     if len({column.rpartition(".")[2] for column in found}) != 1:
         raise unknown_metric(metric, numbers(valued_columns(frame)), "--metric", view.controls)
     return value_columns(frame, {column.rpartition(".")[0]: column for column in found}, metric)
+
+
+def from_zero(view: View, metric: str) -> View:
+    """The view, whose y axis begins at zero if it shows what flows get: a rate or a share."""
+    found = find(metric)
+    amount = found is not None and (found.unit == "Mbit/s" or found.name == "share")
+    return replace(view, whole=view.whole or amount)
 
 
 def shared_name(wanted: Mapping[str, str]) -> str:
