@@ -271,9 +271,9 @@ def completion_rows(runs: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
         known = [(span, of_size) for span, of_size in by_size if of_size]
         for span, of_size in known if len(known) > 1 else ():
             yield f"  {span.title}", _completion_cells(of_size, len(runs))
-        unfinished = _mean(entry["unfinished"] for entry in entries)
-        if unfinished:
-            yield "  not finished", [f"{unfinished:.4g}", *[""] * 7]
+        counts = [entry["unfinished"] for entry in entries]
+        if any(count is None or count > 0 for count in counts):
+            yield "  not finished", [_cell(_mean(counts), "{:.4g}"), *[""] * 7]
 
 
 def _completion_cells(entries: Sequence[Entry], runs: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +69,77 @@ def test_trials_without_anything_random_are_called_one_run(tmp_path: Path, capsy
     run(tmp_path / "one", GOOD + "trials = 2\n")
     assert f"The 2 trials are {ALIKE}" in capsys.readouterr().out
     assert ALIKE in (tmp_path / "one/out/report.html").read_text()
+
+
+TRACED = """
+[path]
+rate = "15mbit"
+rtt = "50ms"
+buffer = "300kb"
+service = { kind = "trace", file = "link.trace" }
+
+[[flows]]
+cca = "cubic"
+
+[host]
+jitter = "200us"
+
+[run]
+duration = "2s"
+"""
+TRACE = "All trials replay the same trace, so their spread"
+
+
+@pytest.mark.parametrize(
+    ("text", "page"),
+    [
+        (TRACED, "report.html"),
+        (TRACED.replace('cca = "cubic"', 'cca = ["cubic", "reno"]'), "good.html"),
+    ],
+)
+def test_the_spread_of_trials_of_one_trace_is_said_not_to_cover_others(
+    text: str, page: str, tmp_path: Path, capsys: Capture
+) -> None:
+    for trials in (1, 2):
+        place = tmp_path / str(trials)
+        place.mkdir()
+        (place / "link.trace").write_text("".join(f"{ms}\n" for ms in range(1, 1000)))
+        run(place, f"{text}trials = {trials}\n")
+        several = trials > 1
+        assert (TRACE in capsys.readouterr().out) is several
+        assert (TRACE in (place / "out" / page).read_text()) is several
+
+
+def test_completion_times_say_of_how_many_transfers_they_are(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    text = """
+[path]
+rate = "10mbit"
+rtt = "20ms"
+buffer = "1bdp"
+
+[[flows]]
+name = "web"
+cca = "cubic"
+count = 20
+workload = { kind = "requests", size = "500kb" }
+
+[run]
+duration = "3s"
+record = "summary"
+"""
+    run(tmp_path, text)
+    told = capsys.readouterr().out
+    done = re.search(r"^ web +(\d+) ", told, re.MULTILINE)
+    assert done is not None
+    assert re.search("not finished +-", told)
+    assert f"web: completion times are those of {done[1]} finished transfers" in told
+    (tmp_path / "samples").mkdir()
+    run(tmp_path / "samples", text.replace('record = "summary"', ""))
+    told = capsys.readouterr().out
+    assert re.search(r"not finished +\d", told)
+    assert "completion times are those" not in told
 
 
 def test_values_of_a_single_trial_are_said_to_have_no_spread(
@@ -178,7 +250,7 @@ def test_transfers_that_completion_times_leave_out_are_mentioned() -> None:
     *_, last = table(overview_of(2, many), "out")
     assert last.startswith("web: up to 40 % of the transfers weren't finished at the end")
     *_, last = table(overview_of(2, times), "out")
-    assert last.endswith('whose number record = "summary" doesn\'t keep')
+    assert last.startswith("web: completion times are those of 60 to 99 finished transfers")
     few = {**times, "web.unfinished": [[1.0], [2.0]]}
     assert "weren't finished" not in "\n".join(table(overview_of(2, few), "out"))
     nothing = {**times, "web.completed": [[0.0], [0.0]], "web.unfinished": [[0.0], [0.0]]}

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from narrows.metrics.intervals import half_width, mean
 from narrows.metrics.metric import Entry
 from narrows.metrics.tables import summary_row
+from narrows.spec.scenario import Scenario
 
 REMEDY = (
     'since nothing in it is random; `[host]` with jitter = "100us" (processing noise) makes '
     "trials differ"
+)
+
+TRACE = (
+    "All trials replay the same trace, so their spread shows what else is random and says nothing "
+    "about other traces."
 )
 
 SINGLE = "one trial shows no spread; --trials 5 runs more"
@@ -40,6 +46,35 @@ def alike(digests: Iterable[Sequence[str]]) -> str:
     every = same == len(several)
     where = "each combination" if every else f"{same:,} of {len(several):,} combinations"
     return f"The trials of {where} are one and the same run, {REMEDY}."
+
+
+def same_trace(scenario: Scenario, trials: int) -> str:
+    """Returns a sentence about trials whose links all replay one trace; else an empty text."""
+    path = scenario["path"]
+    links = [path, *path["links"], *filter(None, [path["reverse"]])]
+    replayed = any((link["service"] or {}).get("kind") == "trace" for link in links)
+    return TRACE if replayed and trials > 1 else ""
+
+
+def left_out(runs: Sequence[Entry]) -> Iterator[str]:
+    """Yields a sentence for each class whose unfinished transfers weren't counted."""
+    found = [entry for run in runs for entry in run.get("completions", ())]
+    for name in dict.fromkeys(entry["class"] for entry in found):
+        own = [entry for entry in found if entry["class"] == name]
+        if runs[0]["scenario"]["run"]["record"] == "summary" and None in [
+            e["unfinished"] for e in own
+        ]:
+            yield note_of_finished(name, [entry["completed"] for entry in own])
+
+
+def note_of_finished(name: str, completed: Iterable[float]) -> str:
+    """Returns the sentence that completion times are only of the transfers that were finished."""
+    ordered = sorted(completed)
+    counts = " to ".join(dict.fromkeys(f"{count:,.0f}" for count in (ordered[0], ordered[-1])))
+    return (
+        f"{name}: completion times are those of {counts} finished transfers; how many weren't "
+        'finished isn\'t known with record = "summary", but with "samples"'
+    )
 
 
 def join_trials(runs: Sequence[Entry], groups: Sequence[str]) -> dict[str, Any]:

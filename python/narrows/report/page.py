@@ -103,7 +103,7 @@ class PageContents:
     lead: str = ""
     accounts: Sequence[Account] = ()
     alike: str = ""
-    """A sentence, if all trials are the same run."""
+    """Sentences, if all trials are the same run or replay the same trace."""
     show: tuple[float, float] | None = None
     script: str = ""
     """The address of the chart library, relative to the page; if empty, the library is embedded."""

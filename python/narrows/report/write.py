@@ -10,7 +10,7 @@ from typing import Any
 
 from narrows import figures
 from narrows.errors import StoreError
-from narrows.metrics.trials import alike
+from narrows.metrics.trials import alike, same_trace
 from narrows.report.accounts import Account, accounts
 from narrows.report.commands import as_typed, both_ways
 from narrows.report.page import Check, PageContents, Run, joint_timeline, render
@@ -119,8 +119,10 @@ def _accounts(result: Result) -> list[Account]:
 
 
 def _alike(result: Result) -> str:
-    """Returns a sentence, if all trials of a result are the same run."""
-    return alike([[trial.info.digest for trial in result.trials]])
+    """Returns sentences, if all trials of a result are the same run or replay the same trace."""
+    same_run = alike([[trial.info.digest for trial in result.trials]])
+    trace = same_trace(result.trials[0].scenario, len(result.trials))
+    return " ".join(filter(None, (same_run, trace)))
 
 
 def _runs(result: Result) -> list[Run]:

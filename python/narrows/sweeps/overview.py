@@ -24,7 +24,7 @@ from narrows.metrics.catalogue import page_load, scale_of
 from narrows.metrics.headings import control_of, heading_of, merged_words
 from narrows.metrics.intervals import mean
 from narrows.metrics.leading import leading, opening, span
-from narrows.metrics.trials import alike
+from narrows.metrics.trials import alike, same_trace
 from narrows.spec import registry
 from narrows.spec.values import values_in
 from narrows.store import Store
@@ -65,7 +65,7 @@ class Overview:
     fair: Mapping[str, float] = field(default_factory=dict)
     """The fair share of each class for which it is the same in all combinations, by metric."""
     alike: str = ""
-    """A sentence, if the trials of combinations are the same run."""
+    """Sentences, if the trials of combinations are the same run or replay a trace."""
     spans: Mapping[str, float] = field(default_factory=dict)
     """The range of the means of each metric of the table, relative to the largest."""
 
@@ -150,7 +150,7 @@ def overview(
             for group in classes_of(known)
             for guide in fair_shares(known, [group])
         },
-        alike(_digests(store, name).values()),
+        _alike(store, name, next((key for key in whole["run"] if key in present), None)),
         {name: span(cells, name) for name in columns},
     )
 
@@ -221,6 +221,17 @@ def _hues_of_metrics(
             shade = colour(look.hue)
             found[metric] = [shade.light, shade.dark]
     return found
+
+
+def _alike(store: Store, name: str, key: str | None) -> str:
+    """Returns sentences, if the trials of combinations are the same run or replay a trace.
+
+    The run with the `key` tells whether there is a trace.
+    """
+    digests = _digests(store, name)
+    trials = max(map(len, digests.values()), default=0)
+    trace = "" if key is None else same_trace(store.scenario(key), trials)
+    return " ".join(filter(None, (alike(digests.values()), trace)))
 
 
 def _digests(store: Store, name: str) -> dict[object, list[str]]:

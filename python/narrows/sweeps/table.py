@@ -8,7 +8,7 @@ from typing import Any
 
 from narrows.metrics.catalogue import in_percent
 from narrows.metrics.leading import of_applications
-from narrows.metrics.trials import SINGLE
+from narrows.metrics.trials import SINGLE, note_of_finished
 from narrows.store import open_store
 from narrows.sweeps.overview import Overview, overview
 from narrows.sweeps.prepare import SweepJob
@@ -74,10 +74,8 @@ def _unfinished_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         head = f"{group}{dot}"
         known = {f"{head}unfinished", f"{head}freezes"} & columns.keys()
         if metric == "completed" and not known:
-            yield (
-                f"{group or 'all'}: completion times leave out transfers that weren't finished at "
-                'the end, whose number record = "summary" doesn\'t keep'
-            )
+            counts = [cell["values"][name][0] for cell in rows if name in cell["values"]]
+            yield note_of_finished(group or "all", counts)
         if metric != "unfinished":
             continue
         done = f"{head}completed"
