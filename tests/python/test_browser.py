@@ -201,6 +201,18 @@ def test_a_sweep_is_sorted_filtered_and_drawn_otherwise(
     assert browser.said == []
 
 
+def test_the_axis_of_a_share_begins_at_zero(pages: dict[str, Path], browser: Browser) -> None:
+    browser.open(pages["sweep"])
+    browser.wait("document.querySelectorAll('#charts .main-svg').length > 0")
+    foot = "document.querySelector('#charts .js-plotly-plot').layout.yaxis.range[0]"
+    named = "[...document.querySelector('#metric').options].map(option => option.value).join()"
+    rates = [one for one in browser.value(named).split(",") if one.endswith((".share", "_mbps"))]
+    assert rates
+    for metric in rates:
+        choose(browser, "#metric", metric)
+        assert browser.value(foot) == 0
+
+
 VIEW = """JSON.stringify([
   ...[...document.querySelectorAll("#choices select, #filters select, #search")].map(s => s.value),
   document.querySelector("#charts .gtitle, #charts .ytitle")?.textContent,

@@ -17,6 +17,7 @@ from narrows.figures.runs.cwnd import cwnd
 from narrows.figures.runs.internals import internals
 from narrows.figures.runs.timeline import timeline, window_of
 from narrows.spec import registry
+from narrows.sweeps.figure import of_trial
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,19 @@ def test_timeline_has_the_four_panels_with_units(scenario, tables):
     ]
     assert {panel.x_label for panel in figure.panels} == {"Time (s)"}
     assert figure.stack.x_range == (0.0, 60.0)
+    assert figure.title == "BBR and CUBIC over time"
     assert figure.subtitle == "2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, buffer 1.75 BDP"
+
+
+def test_a_name_in_words_is_the_title_and_another_one_is_below_it(scenario, tables):
+    named = of_trial(figures.describe("cwnd", {**scenario, "name": "fig9"}, tables), 1, 1)
+    assert named.title == "BBR and CUBIC: windows"
+    assert named.subtitle.startswith("fig9: 2 BBR + 2 CUBIC, ")
+    spoken = {**scenario, "name": "BBR beside CUBIC"}
+    assert figures.describe("timeline", spoken, tables).title == "BBR beside CUBIC"
+    assert figures.describe("cwnd", spoken, tables).title == "BBR beside CUBIC: windows"
+    told = of_trial(figures.describe("cwnd", spoken, tables), 1, 1).subtitle
+    assert told.startswith("2 BBR + 2 CUBIC, ")
 
 
 def test_timeline_throughput_is_of_the_rate_and_adds_up(scenario, tables):

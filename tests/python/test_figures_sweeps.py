@@ -19,7 +19,7 @@ from narrows.errors import InputError
 from narrows.figures import CATALOGUE, interactive, static
 from narrows.figures.axes import axis
 from narrows.figures.model import Cloud, Heat, Line, Panel, heights
-from narrows.figures.names import setting, settings
+from narrows.figures.names import axes_in_words, setting, settings
 from narrows.figures.placing import show_coinciding
 from narrows.figures.shapes import ellipse
 from narrows.figures.static.grid import thin_ticks
@@ -549,7 +549,8 @@ def test_timelines_of_an_axis_are_beside_each_other_on_common_scales(tmp_path: P
         describe(tmp_path / "out", "timeline", where=[f"path.rate={rate}"])
         for rate in ("4mbit", "8mbit")
     )
-    assert (both.columns, both.subtitle, both.stack) == (2, "Rate", None)
+    assert (both.columns, both.stack) == (2, None)
+    assert both.title == "Over time, by rate"
     assert len(both.panels) == 2 * len(slow.panels)
     for number, (left, right) in enumerate(zip(both.panels[::2], both.panels[1::2], strict=True)):
         ends = [one.panels[number].limits()[1] for one in (slow, fast)]
@@ -605,3 +606,27 @@ def test_lines_over_time_that_coincide_are_named_and_have_rims() -> None:
     widths = {line.label: line.width for line in panel.lines}
     assert widths["a"] >= widths["b"] + 2
     assert widths["b"] == widths["c"] == 1.6
+
+
+def test_a_title_says_what_is_shown_over_which_axes_and_the_study_is_below() -> None:
+    frame = only(summary())
+    shares = figures.describe_sweep("share", frame, view())
+    assert shares.title == "Shares of BBR and CUBIC by buffer"
+    assert shares.subtitle.startswith("made-up: ")
+    every = summary()
+    assert figures.describe_sweep("lines", every, view(metric="bbr.share")).title.startswith(
+        "Share of BBR by buffer"
+    )
+    own = replace(view(), title="BBR and CUBIC in deep buffers")
+    spoken = figures.describe_sweep("share", frame, own)
+    assert (spoken.title, spoken.study) == (own.title, own.title)
+    assert own.title not in spoken.subtitle
+
+
+def test_axes_in_a_title_are_in_small_letters_unless_they_are_names() -> None:
+    assert axes_in_words(["path.buffer", "flows[0].hystart"]) == "buffer and HyStart"
+    assert axes_in_words(["flows[1].cca"]) == "control"
+    assert axes_in_words(["flows[0].cca", "flows[1].cca"]) == (
+        "control of flow 1 and control of flow 2"
+    )
+    assert axes_in_words(["path.queue.ecn"]) == "ECN"

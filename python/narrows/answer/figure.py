@@ -13,13 +13,15 @@ from narrows.answer.bound import Bracket
 from narrows.answer.judge import Point
 from narrows.answer.question import BestQuestion, EqualQuestion, metrics_in
 from narrows.answer.study import AskedStudy, Case
+from narrows.figures import label
 from narrows.figures.axes import ChartAxis, axis
+from narrows.figures.frames import in_words
 from narrows.figures.looks import Look, looks
 from narrows.figures.model import Figure, Guide, Line, Panel, heights
-from narrows.figures.names import settings, value_words
-from narrows.metrics.catalogue import scale_of
+from narrows.figures.names import axes_in_words, settings, uncapitalize, value_words
+from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.headings import heading_of, legend_words
-from narrows.words import count_of
+from narrows.words import count_of, join_words
 
 MOST_CASES = 7
 """The largest number of combinations of the other axes in one chart."""
@@ -34,7 +36,17 @@ def chart(study: AskedStudy, found: Mapping[Case, Bracket | Ranking], runs: int)
     more = f"; the first {shown} of {len(found)} combinations" if len(found) > shown else ""
     subtitle = f"{study.question}; {count_of(runs, 'run')}{more}"
     alt = f"The answer to the question: {study.question}."
-    return Figure(study.name, subtitle, panels, alt, columns=1, height=3.0)
+    metrics = [one for quantity in study.question.quantities for one in metrics_in(quantity)]
+    what = join_words(dict.fromkeys(map(_title, metrics)))
+    by = axes_in_words([study.question.place])
+    title = study.name if in_words(study.name) else f"{what[:1].upper()}{what[1:]} by {by}"
+    return label(Figure(title, subtitle, panels, alt, columns=1, height=3.0), study.name)
+
+
+def _title(column: str) -> str:
+    """The title of a metric in a sentence."""
+    metric = find(column)
+    return column if metric is None else uncapitalize(metric.title)
 
 
 def _most_cases(quantity: str) -> int:
@@ -67,10 +79,10 @@ def _panel(study: AskedStudy, quantity: str, found: Mapping[Case, Bracket | Rank
         for case in cases
         for number, end in enumerate(_answers(study, found[case]))
     )
-    label = ", ".join(dict.fromkeys(heading_of(name.rpartition(".")[2]) for name in metrics))
-    label = label if len(metrics) > 1 else heading_of(quantity, study.controls)
+    y_label = ", ".join(dict.fromkeys(heading_of(name.rpartition(".")[2]) for name in metrics))
+    y_label = y_label if len(metrics) > 1 else heading_of(quantity, study.controls)
     return Panel(
-        across.label_of_scale, label, tuple(lines), "",
+        across.label_of_scale, y_label, tuple(lines), "",
         x_range=(None, None) if across.measured else (-0.5, len(across.positions) - 0.5),
         y_range=_y_range(lines, guides), x_scale=across.scale, guides=guides,
         ticks=_ticks(across),

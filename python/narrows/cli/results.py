@@ -240,7 +240,7 @@ def figure(
     stem = (
         out
         if out is not None
-        else Path(f"{slug(made.title.partition(':')[0], 40, 'figure')}-{name}")
+        else Path(f"{slug(made.study.partition(':')[0], 40, 'figure')}-{name}")
     )
     if width is not None:
         made = made.for_paper(width)

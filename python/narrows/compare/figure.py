@@ -39,7 +39,7 @@ def overlay(
     panels = [_goodput(shown, members, window_s) for members in classes]
     panels += [_queue(scenario, shown), _loss(shown, window_s), _rtt(shown, everything)]
     return Figure(
-        f"{scenario['name']}: {join_words(order)}",
+        frames.title(scenario, groups, f": {join_words(order)}"),
         frames.conditions(scenario, groups),
         tuple(panels),
         "Goodput of each class of flows, queue, loss and smoothed RTT over time, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,6 +138,7 @@ def _of_sweeps(made: Diff) -> Iterator[Figure]:
 
     from narrows.figures.sweeps.lines import lines
     from narrows.figures.sweeps.view import View
+    from narrows.metrics.headings import heading_of
 
     axes = tuple(made.first.axes)
     sides = [
@@ -147,4 +148,5 @@ def _of_sweeps(made: Diff) -> Iterator[Figure]:
     rows = pl.concat(sides, how="diagonal_relaxed")
     told = [row.metric for row in made.rows if row.change in TOLD and row.metric in rows.columns]
     for metric in told[:MOST_FIGURES]:
-        yield lines(rows, View(metric, (*axes, "side"), metric, by="side"))
+        drawn = lines(rows, View(metric, (*axes, "side"), metric, by="side"))
+        yield replace(drawn, title=heading_of(metric))

@@ -8,7 +8,7 @@ is loaded before it is used.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -113,7 +113,8 @@ def describe(name: str, scenario: Scenario, tables: Tables, groups: Groups = Non
 
     Raises KeyError for a name that isn't one of `of("run")`.
     """
-    return _function(name, "run")(scenario, tables, groups)
+    made = _function(name, "run")(scenario, tables, groups)
+    return replace(made, study=str(scenario["name"]))
 
 
 def describe_sweep(name: str, frame: pl.DataFrame, view: View) -> Figure:
@@ -122,7 +123,15 @@ def describe_sweep(name: str, frame: pl.DataFrame, view: View) -> Figure:
     Raises KeyError for a name that isn't one of `of("sweep")`, and InputError for
     a view that the table can't give.
     """
-    return _function(name, "sweep")(frame, view)
+    return label(_function(name, "sweep")(frame, view), view.title)
+
+
+def label(figure: Figure, study: str) -> Figure:
+    """The figure with the name of its study, before the subtitle unless that is the title."""
+    from narrows.figures.frames import in_words
+
+    head = "" if in_words(study) else study
+    return replace(figure, study=study, subtitle=": ".join(filter(None, (head, figure.subtitle))))
 
 
 def _function(name: str, subject: Subject) -> Callable[..., Figure]:

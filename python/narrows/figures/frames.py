@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ from narrows.spec.classes import classes
 from narrows.spec.datagrams import traffic
 from narrows.spec.measured import capacity_known, delay_known
 from narrows.spec.scenario import Flow, Scenario
+from narrows.words import count_of, join_words
 
 Groups: TypeAlias = Sequence[str] | None
 
@@ -27,6 +28,9 @@ TIME = "Time (s)"
 """The x axis of every figure of a run."""
 ROW_IN = 1.55
 """The usual height of a panel over time, in inches."""
+
+MOST_NAMED = 3
+"""More classes than this are counted in a title instead of named."""
 
 NO_INTERNALS = Columns.of(
     {
@@ -102,6 +106,38 @@ def buffer_bytes(scenario: Scenario) -> float:
     """The buffer in bytes; one given in packets counts as full-sized packets."""
     limit: Mapping[str, int] = scenario["path"]["buffer"]
     return float(limit["bytes"]) if "bytes" in limit else float(limit["packets"] * PACKET_BYTES)
+
+
+def title(scenario: Scenario, groups: Groups, what: str) -> str:
+    """The title of a figure: its flows and `what` is shown of them, such as ": windows".
+
+    The name of a run in its place if that is written in words.
+    """
+    if in_words(name := str(scenario["name"])):
+        return name + what * what.startswith(":")
+    found = [m.label.replace(", ", " ") for m in flow_classes(scenario, groups)]
+    few = join_words(found) if 0 < len(found) <= MOST_NAMED else ""
+    return (few or count_of(len(scenario["flows"]), "flow")) + what
+
+
+def in_words(name: str) -> bool:
+    """Returns True if a name is a title: it has a space, unlike "fair" or "fig9"."""
+    return " " in name
+
+
+def path_in_words(scenario: Scenario, varied: Collection[str]) -> str:
+    """The path in one line, without what depends on places that are `varied` in a study."""
+    if {"path", "path.preset"} & set(varied):
+        return ""
+    keys = {place.partition(".")[2].partition(".")[0] for place in varied}
+    sizes = keys.isdisjoint({"rate", "service", "rtt"})
+    told = [
+        _rate(scenario) if keys.isdisjoint({"rate", "service"}) else "",
+        _delays(scenario) if "rtt" not in keys else "",
+        f"buffer {_buffer(scenario)}" if sizes and "buffer" not in keys else "",
+        _queue(scenario).removeprefix(", ") if "queue" not in keys else "",
+    ]
+    return ", ".join(filter(None, told))
 
 
 def conditions(scenario: Scenario, groups: Groups = None) -> str:

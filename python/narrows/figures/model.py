@@ -296,6 +296,8 @@ class Figure:
     stack: Stack | None = None
     paper_in: float | None = None
     """The width of an image in inches for a paper, whose caption replaces title and subtitle."""
+    study: str = ""
+    """The name of the run or the study, after which files are named."""
 
     def between(self, start: float, end: float) -> Figure:
         """The same stack with the x axis from `start` to `end`; other figures are unchanged."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from narrows.spec import registry
 from narrows.spec.values import measure, part
+from narrows.words import join_words
 
 _TITLES = {
     "rate": "Rate",
@@ -56,6 +57,22 @@ def title_of(place: str) -> str:
     """The title of an axis: "Buffer", "Control of flow 1"."""
     title, flow = _title(_key(place)), _FLOW.match(place)
     return title if flow is None else f"{title} of flow {int(flow[1]) + 1}"
+
+
+def axes_in_words(places: Sequence[str]) -> str:
+    """Axes in a sentence: "buffer and control"; a flow is named only if several are varied."""
+    plain = [_title(_key(place)) for place in places]
+    titles = [
+        title if plain.count(title) == 1 else title_of(place)
+        for title, place in zip(plain, places, strict=True)
+    ]
+    return join_words(dict.fromkeys(map(uncapitalize, titles)))
+
+
+def uncapitalize(text: str) -> str:
+    """The text with a small first letter, unless it begins with an acronym or a name."""
+    first = text.partition(" ")[0]
+    return text if first[1:] != first[1:].lower() else text[:1].lower() + text[1:]
 
 
 def value_words(place: str, value: object) -> str:

@@ -119,12 +119,12 @@ def show_coinciding(panel: Panel) -> Panel:
 
 
 def _coinciding(panel: Panel) -> list[list[Line]]:
-    """The groups of lines that are one to the eye."""
+    """The groups of lines that are one to the eye; none if all are zero throughout."""
     lines = [line for line in panel.lines if line.label and len(line.x)]
     reach = max((float(np.ptp(line.y)) for line in lines), default=0.0)
     size = max((float(np.abs(line.y).max()) for line in lines), default=0.0)
     groups: list[list[Line]] = []
-    for line in lines:
+    for line in lines if size else ():
         alike = (g for g in groups if _same(g[0], line, ALIKE * (reach or size)))
         group = next(alike, None)
         if group is None:

@@ -85,7 +85,8 @@ def describe(
     frame, axes, title, runs = _table(place, entry.table, where)
     view = View(
         title, axes, metric, _place(x), _place(y), _place(by), runs, ends, scale,
-        _bounds(place, title), controls=controls_of(every(place, "flows"), title),
+        _bounds(place, title), conditions=_path(place, title, axes),
+        controls=controls_of(every(place, "flows"), title),
     )  # fmt: skip
     return figures.describe_sweep(name, frame, view)
 
@@ -109,6 +110,17 @@ def _scale(written: str | None) -> Scale | None:
     if written != "linear":
         raise InputError.at("--xscale", quote(written), one_of(written, ["linear", "log"]))
     return "linear"
+
+
+def _path(place: Place, study: str, axes: Sequence[str]) -> str:
+    """Returns the path in words, as far as it is the same in all runs of a study."""
+    import polars as pl
+
+    from narrows.figures.frames import path_in_words
+    from narrows.sweeps.export import frame
+
+    runs = frame(place, "runs").filter(pl.col("study") == study)
+    return path_in_words(open_store(place).scenario(str(runs["run"][0])), axes)
 
 
 def _bounds(place: Place, study: str) -> tuple[tuple[str, str, float], ...]:
@@ -205,10 +217,10 @@ def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure
         run = result.trials[trial - 1]
         made = figures.describe(name, run.scenario, run.tables, result.groups)
         return of_trial(made, trial, len(result.trials))
-    rows, axes, *_ = _table(place, "summary", where)
+    rows, axes, study, _ = _table(place, "summary", where)
     cells = rows.partition_by("cell", maintain_order=True)
     drawn = [_of_cell(place, name, cell, trial) for cell in _drawable(name, rows, axes, cells)]
-    made = drawn[0] if len(drawn) == 1 else _beside(drawn, rows, axes)
+    made = drawn[0] if len(drawn) == 1 else _beside(drawn, rows, axes, _path(place, study, axes))
     return of_trial(made, trial, rows["trial"].n_unique())
 
 
@@ -244,9 +256,10 @@ def _of_cell(place: Place, name: str, rows: pl.DataFrame, trial: int) -> Figure:
     return figures.describe(name, scenario, tables, groups)
 
 
-def _beside(drawn: Sequence[Figure], rows: pl.DataFrame, axes: Sequence[str]) -> Figure:
+def _beside(drawn: Sequence[Figure], rows: pl.DataFrame, axes: Sequence[str], path: str) -> Figure:
     """Returns the figures as columns, each under its values of the axes that differ."""
-    from narrows.figures.names import settings, title_of
+    from narrows.figures.frames import in_words
+    from narrows.figures.names import axes_in_words, settings
     from narrows.figures.runs.beside import beside
 
     first = rows.unique("cell", keep="first", maintain_order=True)
@@ -256,7 +269,8 @@ def _beside(drawn: Sequence[Figure], rows: pl.DataFrame, axes: Sequence[str]) ->
         for row in first.iter_rows(named=True)
     ]
     made = beside(list(zip(names, drawn, strict=True)))
-    return replace(made, subtitle=", ".join(map(title_of, varied)))
+    title = made.title if in_words(made.study) else f"Over time, by {axes_in_words(varied)}"
+    return replace(made, title=title, subtitle=path)
 
 
 def _first_of(rows: pl.DataFrame, axes: Sequence[str]) -> str:
@@ -266,7 +280,10 @@ def _first_of(rows: pl.DataFrame, axes: Sequence[str]) -> str:
 
 
 def of_trial(figure: Figure, trial: int, count: int) -> Figure:
-    """Adds to the figure which trial it shows, if there are several."""
+    """Adds to a run's figure the name of the run, and which trial it shows if there are several."""
+    from narrows.figures import label
+
+    figure = label(figure, figure.study)
     if count == 1:
         return figure
     return replace(figure, subtitle=f"{figure.subtitle}; trial {trial} of {count}")

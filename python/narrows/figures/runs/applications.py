@@ -38,7 +38,7 @@ def applications(scenario: Scenario, tables: Tables, groups: Groups = None) -> F
         for panel in _panels(scenario, tables, members)
     )
     return Figure(
-        f"{scenario['name']}: applications",
+        frames.title(scenario, groups, ": applications"),
         frames.conditions(scenario, groups),
         (
             *_directions(scenario, tables, groups),

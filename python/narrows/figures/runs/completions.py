@@ -44,7 +44,7 @@ def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Fi
         size_panel(points, "Slowdown: times the least possible"),
     )
     return Figure(
-        f"{scenario['name']}: completion times",
+        frames.title(scenario, groups, ": completion times"),
         f"{frames.conditions(scenario, groups)}; {len(rows)} transfers",
         panels if known and completing(scenario, named) else (),
         "The distribution of completion times, and the median and 99th percentile of the "

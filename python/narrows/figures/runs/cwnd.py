@@ -32,7 +32,7 @@ def cwnd(
     panels = [_window(scenario, flow_samples, flow) for flow in chosen]
     rest = f"; {len(chosen)} of {count} flows" if len(chosen) < count else ""
     return Figure(
-        f"{scenario['name']}: windows",
+        frames.title(scenario, groups, ": windows"),
         frames.conditions(scenario, groups) + rest,
         tuple(panel for panel in panels if frames.drawable(panel.lines)),
         "For every flow: congestion window and packets in flight in packets over time.",

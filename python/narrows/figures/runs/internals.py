@@ -28,7 +28,7 @@ def internals(
         if lines:
             panels.append(Panel(TIME, unit_of(label), lines, label, y_range=(None, None)))
     return Figure(
-        f"{scenario['name']}: internals",
+        frames.title(scenario, groups, ": internals"),
         frames.conditions(scenario, groups),
         tuple(panels),
         "The congestion controls' named internals over time, one panel for each name.",

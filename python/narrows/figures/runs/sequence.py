@@ -16,6 +16,7 @@ from narrows.figures import frames
 from narrows.figures.frames import TIME, Groups
 from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Span, Stack
 from narrows.spec.scenario import Scenario
+from narrows.words import count_of
 
 TALL_IN = 2.2 * frames.ROW_IN
 """Height of a panel."""
@@ -58,7 +59,7 @@ def sequence(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figur
         if table is not None
     )
     return Figure(
-        f"{scenario['name']}: time and sequence",
+        f"Time and sequence of {count_of(len(chosen), 'flow')}",
         f"{_which(scenario, chosen)}; strip: what limited the flow",
         panels,
         "For every flow: sequence numbers of data, acknowledgements and window over time, and what "

@@ -38,7 +38,7 @@ def tails(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
         ),
     )
     return Figure(
-        f"{scenario['name']}: tails of delays",
+        frames.title(scenario, groups, ": tails of delays"),
         frames.conditions(scenario, groups),
         tuple(panel for panel in panels if panel.marks),
         "The share of probes, transfers and pages that took longer than each value.",

@@ -43,7 +43,7 @@ def timeline(
     queue = columns(tables["queue_samples"]).having("link", [0]).sort_by("time_s")
     spans = frames.probe_rtt_spans(flow_samples)
     return Figure(
-        str(scenario["name"]),
+        frames.title(scenario, groups, " over time"),
         frames.conditions(scenario, groups),
         (
             _throughput(scenario, classes, flow_samples, window_s),

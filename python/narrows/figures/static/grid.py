@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from narrows.figures.model import HEADROOM_OF_LABEL, Figure, Line, Panel
 from narrows.figures.placing import LabelPlace, label_place, show_hidden
 from narrows.figures.static import marks
-from narrows.figures.static.style import FAINT, GRID, width_of
+from narrows.figures.static.style import BOLD, FAINT, GRID, size_of, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +65,11 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     top = (_head(figure) + _legend_rows(figure) * LEGEND_IN) / high
     engine.set(rect=(0.005, foot, 0.985, 1 - foot - top), h_pad=0.06, w_pad=0.06)
     if figure.paper_in is None:
-        canvas.text(0.015, 1 - 0.14 / high, figure.title, size=11, weight="bold", va="top")
-        canvas.text(0.015, 1 - 0.41 / high, figure.subtitle, size=8.5, color=FAINT, va="top")
+        title, told, room = figure.title, figure.subtitle, 0.97 * width_of(figure)
+        size = size_of(title, 11, room / BOLD)
+        canvas.text(0.015, 1 - 0.14 / high, title, size=size, weight="bold", va="top")
+        size = size_of(told, 8.5, room)
+        canvas.text(0.015, 1 - 0.41 / high, told, size=size, color=FAINT, va="top")
     rows = -(-len(figure.panels) // figure.columns)
     grid = canvas.subplots(rows, figure.columns, squeeze=False)
     for place, axes in enumerate(grid.flat):

@@ -12,7 +12,7 @@ from narrows.figures.model import Figure, Panel, Span, Stack
 from narrows.figures.palette import colour
 from narrows.figures.placing import LabelPlace, show_coinciding
 from narrows.figures.static import marks
-from narrows.figures.static.style import FAINT, GRID, width_of
+from narrows.figures.static.style import BOLD, FAINT, GRID, size_of, width_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -71,8 +71,11 @@ def _heading_in(figure: Figure) -> float:
 def _heading(canvas: Canvas, figure: Figure, rows: list[list[Artist]], height: float) -> None:
     left = 0.16 / width_of(figure)
     if figure.paper_in is None:
-        canvas.text(left, 1 - 0.3 / height, figure.title, size=12.5, weight="bold")
-        canvas.text(left, 1 - 0.5 / height, figure.subtitle, size=9, color=FAINT)
+        title, told, room = figure.title, figure.subtitle, width_of(figure) - 2 * 0.16
+        size = size_of(title, 12.5, room / BOLD)
+        canvas.text(left, 1 - 0.3 / height, title, size=size, weight="bold")
+        size = size_of(told, 9, room)
+        canvas.text(left, 1 - 0.5 / height, told, size=size, color=FAINT)
     for index, handles in enumerate(rows):
         canvas.legend(
             handles=handles,

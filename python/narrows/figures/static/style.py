@@ -11,7 +11,11 @@ if TYPE_CHECKING:
     from narrows.figures.model import Figure
 
 WIDTH_IN = 8.0
+LETTER_IN, LEAST_SIZE = 0.0078, 5.5
+"""The width of a letter at a size of one point, and the smallest size of a heading."""
 DPI = 160
+BOLD = 1.15
+"""How much wider a bold letter is."""
 
 INK = "#1f2937"
 FAINT = "#6b7280"
@@ -40,6 +44,11 @@ STYLE: dict[Any, Any] = {
 }
 
 DASHES: dict[str, Any] = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.4))}
+
+
+def size_of(text: str, size: float, room_in: float) -> float:
+    """The size at which a text fits the room, at most `size` and at least `LEAST_SIZE`."""
+    return max(min(size, room_in / (LETTER_IN * max(len(text), 1))), LEAST_SIZE)
 
 
 def width_of(figure: Figure) -> float:

@@ -52,4 +52,5 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
             guides=guides, ticks=ticks,
         )  # fmt: skip
 
-    return figure(frame, view, (x,), panel, what, "Quartiles of a metric over an axis.")
+    alt = "Quartiles of a metric over an axis."
+    return figure(frame, view, (x,), panel, view.phrase(metric), alt, "quartiles of the runs")

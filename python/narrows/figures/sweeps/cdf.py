@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from narrows.figures.model import Figure, Mark, Panel
+from narrows.figures.names import uncapitalize
 from narrows.figures.sweeps.view import (
     View,
     by_class,
@@ -38,6 +39,5 @@ def cdf(frame: pl.DataFrame, view: View) -> Figure:
         )
 
     used = () if view.by is None else (view.by,)
-    return figure(
-        frame, view, used, panel, f"Distribution of {view.label(metric)}", "Distribution functions."
-    )
+    what = f"Distribution of {uncapitalize(view.phrase(metric))}"
+    return figure(frame, view, used, panel, what, "Distribution functions.")

@@ -33,5 +33,6 @@ def completion_times(frame: pl.DataFrame, view: View) -> Figure:
         return replace(distribution_panel(marks, title), guides=guides)
 
     used = () if view.by is None else (view.by,)
-    what = f"{frame.height} transfers of {join_words(view.words(str(one)) for one in classes)}"
-    return figure(frame, view, used, panel, what, "Distribution functions of completion times.")
+    note = f"{frame.height:,} transfers of {join_words(view.words(str(one)) for one in classes)}"
+    alt = "Distribution functions of completion times."
+    return figure(frame, view, used, panel, "Completion times", alt, note)

@@ -56,7 +56,7 @@ def heatmap(frame: pl.DataFrame, view: View) -> Figure:
         return Panel(across.label, up.label, (heat,), title, *ends, ticks=ticks, y_ticks=y_ticks)
 
     return figure(
-        known, view, (x, y), panel, view.label(metric), "A metric over two axes, as colours."
+        known, view, (x, y), panel, view.phrase(metric), "A metric over two axes, as colours."
     )
 
 

@@ -63,4 +63,4 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
         return over(across, view.label(metric), marks, title, limits(wanted, marks), fair + guides)
 
     used = (x,) if by is None else (x, by)
-    return figure(frame, view, used, panel, view.label(metric), "A metric over an axis.")
+    return figure(frame, view, used, panel, view.phrase(metric), "A metric over an axis.")

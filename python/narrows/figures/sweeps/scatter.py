@@ -36,7 +36,7 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
     values) are in one panel; those of quantities are joined, and the ends say which they are.
     Controls of a single class have their own colours.
     """
-    by = _overlay_of(frame, view)
+    by, view = _overlay_of(frame, view), replace(view, whole=True)
     known = classes_of(frame)
     looks = looks_of(known, view.controls)
     ends = _ends(frame, known, view)
@@ -66,13 +66,13 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
             title, *ends, guides=guides,
         )  # fmt: skip
 
-    what = "Throughput and delay (better is up and right, as delay grows to the left)"
+    note = "better is up and right, as delay grows to the left"
     if across is not None and across.measured:
         low, *_, high = (_note(by, value) for value in across.positions)
-        what += f", {setting(str(by), low)} to {high}"
+        note += f"; {setting(str(by), low)} to {high}"
     return figure(
-        frame, view, () if by is None else (by,), panel, what,
-        "Goodput over queueing delay, the delay axis reversed; ellipses of one deviation.",
+        frame, view, () if by is None else (by,), panel, "Throughput and delay",
+        "Goodput over queueing delay, the delay axis reversed; ellipses of one deviation.", note,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from narrows.errors import InputError
 from narrows.figures.axes import axis
+from narrows.figures.frames import MOST_NAMED
 from narrows.figures.looks import asides, looks_of
 from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import (
@@ -21,7 +22,7 @@ from narrows.figures.sweeps.view import (
     runs_in,
     x_of,
 )
-from narrows.words import count_of
+from narrows.words import count_of, join_words
 
 
 def share(frame: pl.DataFrame, view: View) -> Figure:
@@ -32,7 +33,7 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
     x, looks = x_of(several, view), looks_of(classes_of(several), view.controls)
 
     alone = runs_in(frame) - runs_in(several)
-    what = f"Shares without {count_of(alone, 'run')} of a single class" if alone else "Shares"
+    note = f"without {count_of(alone, 'run')} of a single class" if alone else ""
     view = replace(view, runs=max(view.runs, runs_in(frame)), whole=True)
 
     across = axis(x, several[x].to_list(), view.xscale)
@@ -48,7 +49,10 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
         )
         return over(across, "Share of the goodput (%)", marks, title, (0.0, 100.0), guides)
 
-    return figure(several, view, (x,), panel, what, "Share of each class, with the fair share.")
+    shown = [view.words(name) for name in looks]
+    what = f"Shares of {join_words(shown)}" if len(shown) <= MOST_NAMED else "Shares"
+    alt = "Share of each class, with the fair share."
+    return figure(several, view, (x,), panel, what, alt, note)
 
 
 def _class_count(frame: pl.DataFrame) -> pl.Expr:

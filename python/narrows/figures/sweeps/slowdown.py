@@ -32,5 +32,7 @@ def slowdown(frame: pl.DataFrame, view: View) -> Figure:
         return replace(size_panel(marks, title), guides=guides)
 
     used = () if view.by is None else (view.by,)
-    what = f"Slowdown by size of {frame.height} transfers"
-    return figure(frame, view, used, panel, what, "Slowdown over the size of transfers.")
+    return figure(
+        frame, view, used, panel, "Slowdown of transfers of each size",
+        "Slowdown over the size of transfers.", f"{frame.height:,} transfers",
+    )  # fmt: skip

@@ -17,9 +17,10 @@ import polars as pl
 
 from narrows.errors import InputError
 from narrows.figures.axes import ChartAxis, axis
+from narrows.figures.frames import MOST_NAMED, in_words
 from narrows.figures.looks import DASHES, HUES, Look, distinct_looks, looks_of
 from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel, Scale, heights
-from narrows.figures.names import setting, settings
+from narrows.figures.names import axes_in_words, setting, settings
 from narrows.figures.palette import COLOURS
 from narrows.figures.placing import name_coinciding
 from narrows.figures.sweeps.panels import share_axes
@@ -65,12 +66,22 @@ class View:
     """Of each bound: the metric, "at least" or "at most", and the value."""
     whole: bool = False
     """True if the y axis begins at zero, whatever the data are."""
+    conditions: str = ""
+    """The path in words, as far as it isn't varied."""
     controls: Mapping[str, str | None] = field(default_factory=dict)
     """The control of each class; None where it has several. Without an entry the name tells."""
 
     def words(self, group: str) -> str:
         """The name of a class in a legend."""
         return legend_words(group, self.controls)
+
+    def phrase(self, column: str) -> str:
+        """A column in a title: "Share of BBR"."""
+        group, _, key = column.rpartition(".")
+        metric = find(column)
+        named = key.replace("_", " ") if metric is None else metric.title
+        of = f" of {self.words(group)}" if group else ""
+        return f"{named[:1].upper()}{named[1:]}{of}"
 
     def label(self, column: str) -> str:
         """The label of a column as people read it: "Share (%), BBR"."""
@@ -100,8 +111,13 @@ def figure(
     panel: Callable[[pl.DataFrame, str], Panel],
     what: str,
     alt: str,
+    note: str = "",
 ) -> Figure:
-    """A panel for every combination of the axes that aren't used, all on the same y axis."""
+    """A panel for every combination of the axes that aren't used, all on the same y axis.
+
+    The title says `what` is shown over which axes, unless the study's own name is in words; the
+    subtitle begins with the `note`.
+    """
     free = [place for place in view.axes if place not in used and frame[place].n_unique() > 1]
     rest = [place for place in free if not any(go_together(frame, place, other) for other in used)]
     groups = list(frame.group_by(rest, maintain_order=True)) if rest else [((), frame)]
@@ -113,7 +129,13 @@ def figure(
     panels = tuple(name_coinciding(replace(p, y_range=ends or p.y_range)) for p in panels)
     columns = {1: 1, 2: 2, 3: 3, 4: 2}.get(len(panels), 3 if len(panels) <= 12 else 4)
     height = {1: 3.2, 2: 2.5, 3: 2.1, 4: 1.9}[columns]
-    return Figure(view.title, _subtitle(frame, view, what), panels, alt, columns, height)
+    varied: list[str] = []
+    for place in (*(p for p in used if frame[p].n_unique() > 1), *rest):
+        if not any(go_together(frame, place, other) for other in varied):
+            varied.append(place)
+    over = f" by {axes_in_words(varied)}" if 0 < len(varied) <= MOST_NAMED else ""
+    title = view.title if in_words(view.title) else f"{what}{over}"
+    return Figure(title, _subtitle(frame, view, note), panels, alt, columns, height)
 
 
 def go_together(frame: pl.DataFrame, place: str, other: str) -> bool:
@@ -208,12 +230,12 @@ def _title(places: Sequence[str], values: Sequence[object]) -> str:
     return ", ".join(settings(zip(places, values, strict=True)))
 
 
-def _subtitle(frame: pl.DataFrame, view: View, what: str) -> str:
+def _subtitle(frame: pl.DataFrame, view: View, note: str) -> str:
     fixed = [p for p in view.axes if frame[p].n_unique() == 1]
     words = settings((place, frame[place][0]) for place in fixed)
     count = runs_in(frame)
     runs = f"{count} of {view.runs} runs" if view.runs > count else count_of(count, "run")
-    return "; ".join([what, *words, runs])
+    return "; ".join(filter(None, [note, view.conditions, *words, runs]))
 
 
 def runs_in(frame: pl.DataFrame) -> int:

@@ -107,10 +107,14 @@
     Plotly.newPlot(div, data, layout, { responsive: true, displaylogo: false, modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]] });
   };
 
+  // True for what flows get, rates and shares, whose axis begins at zero.
+  const isAmount = (metric) => metric.endsWith(".share") || metrics[metric].includes("(Mbit/s)");
+
   // From zero, unless the values differ little in comparison.
-  const reach = (least, most) => {
-    if (!(most > least)) return Number.isFinite(least) ? [least - 0.5, least + 0.5] : [0, 1];
-    const near = least >= 0 && least < 0.5 * most;
+  const reach = (least, most, fromZero) => {
+    if (!Number.isFinite(least)) return [0, 1];
+    const near = least >= 0 && (fromZero ? most > 0 : least < 0.5 * most);
+    if (!near && !(most > least)) return [least - 0.5, least + 0.5];
     const air = 0.06 * (most - (near ? 0 : least));
     return [near ? 0 : least - air, most + air];
   };
@@ -122,7 +126,7 @@
     document.querySelectorAll("#charts .plot").forEach((div) => Plotly.purge(div));
     by("charts").replaceChildren();
     const ends = [...rows.flatMap((cell) => cell.values[metric] ?? []), ...levels(metric)];
-    const range = reach(Math.min(...ends), Math.max(...ends));
+    const range = reach(Math.min(...ends), Math.max(...ends), isAmount(metric));
     const missing = rows.filter((cell) => !(metric in cell.values)).length;
     by("what").textContent = `${rows.length} of ${cells.length} combinations${missing ? `, ${missing} of them without a value` : ""}`;
     const panels = facet < 0 ? [[rows, ""]] : axes[facet].words
