@@ -55,9 +55,9 @@ pub struct RawConnection {
 }
 
 /// A control, whose type only its library knows.
-pub type State = *mut c_void;
+pub type ControlHandle = *mut c_void;
 /// Passes an event to a control and gets its output; returns false if it panicked.
-pub type EventFn<T> = unsafe extern "C" fn(State, *const T, *mut Control) -> bool;
+pub type EventFn<T> = unsafe extern "C" fn(ControlHandle, *const T, *mut Control) -> bool;
 /// Takes the visitor that `inspect` was given, and the name and value of an internal.
 pub type VisitFn = unsafe extern "C" fn(*mut c_void, Text, f64);
 
@@ -76,8 +76,8 @@ pub struct FunctionTable {
     /// The message of the last panic in this thread.
     pub panic: unsafe extern "C" fn() -> Text,
     /// Makes a control; null if it panicked.
-    pub new: unsafe extern "C" fn(*const RawConnection, *mut Control) -> State,
-    pub drop: unsafe extern "C" fn(State),
+    pub new: unsafe extern "C" fn(*const RawConnection, *mut Control) -> ControlHandle,
+    pub drop: unsafe extern "C" fn(ControlHandle),
     pub on_delivered: EventFn<DeliveredSample>,
     pub on_ack: EventFn<AckSample>,
     pub on_congestion: EventFn<CongestionEvent>,
@@ -86,10 +86,10 @@ pub struct FunctionTable {
     pub on_lost: EventFn<LostPacket>,
     pub on_threshold: EventFn<u32>,
     pub on_unused: EventFn<Unused>,
-    pub requests_cwr: unsafe extern "C" fn(State, *mut bool) -> bool,
-    pub min_tso_segs: unsafe extern "C" fn(State, u64, *mut u32) -> bool,
-    pub inspect: unsafe extern "C" fn(State, VisitFn, *mut c_void) -> bool,
-    pub state: unsafe extern "C" fn(State, *mut Text) -> bool,
+    pub requests_cwr: unsafe extern "C" fn(ControlHandle, *mut bool) -> bool,
+    pub min_tso_segs: unsafe extern "C" fn(ControlHandle, u64, *mut u32) -> bool,
+    pub inspect: unsafe extern "C" fn(ControlHandle, VisitFn, *mut c_void) -> bool,
+    pub state: unsafe extern "C" fn(ControlHandle, *mut Text) -> bool,
 }
 
 impl FunctionTable {
@@ -165,7 +165,7 @@ extern "C" fn option<C: CongestionControl>(index: usize, default: *mut f64) -> T
 unsafe extern "C" fn new<C: CongestionControl>(
     raw: *const RawConnection,
     output: *mut Control,
-) -> State {
+) -> ControlHandle {
     keep_words();
     let made = catch_panic(|| {
         // SAFETY: the caller gives a connection with as many values as there are options.
@@ -187,7 +187,7 @@ unsafe extern "C" fn new<C: CongestionControl>(
     made.unwrap_or(std::ptr::null_mut())
 }
 
-unsafe extern "C" fn drop_control<C: CongestionControl>(state: State) {
+unsafe extern "C" fn drop_control<C: CongestionControl>(state: ControlHandle) {
     // SAFETY: the caller passes what `new` returned, once, and uses it no more. A panic while it is
     // dropped has no consequences.
     let _ = catch_panic(|| drop(unsafe { Box::from_raw(state.cast::<C>()) }));
@@ -197,7 +197,7 @@ unsafe extern "C" fn drop_control<C: CongestionControl>(state: State) {
 macro_rules! tell {
     ($($name:ident: $sample:ty),+) => {
         $(unsafe extern "C" fn $name<C: CongestionControl>(
-            state: State,
+            state: ControlHandle,
             sample: *const $sample,
             output: *mut Control,
         ) -> bool {
@@ -219,7 +219,7 @@ tell! {
 }
 
 unsafe extern "C" fn on_threshold<C: CongestionControl>(
-    state: State,
+    state: ControlHandle,
     ssthresh: *const u32,
     output: *mut Control,
 ) -> bool {
@@ -232,13 +232,16 @@ unsafe extern "C" fn on_threshold<C: CongestionControl>(
     .is_some()
 }
 
-unsafe extern "C" fn requests_cwr<C: CongestionControl>(state: State, asks: *mut bool) -> bool {
+unsafe extern "C" fn requests_cwr<C: CongestionControl>(
+    state: ControlHandle,
+    asks: *mut bool,
+) -> bool {
     // SAFETY: the caller passes what `new` returned, and a place for the answer.
     catch_panic(|| unsafe { *asks = (*state.cast::<C>()).requests_cwr() }).is_some()
 }
 
 unsafe extern "C" fn min_tso_segs<C: CongestionControl>(
-    state: State,
+    state: ControlHandle,
     rate_bps: u64,
     packets: *mut u32,
 ) -> bool {
@@ -247,7 +250,7 @@ unsafe extern "C" fn min_tso_segs<C: CongestionControl>(
 }
 
 unsafe extern "C" fn inspect<C: CongestionControl>(
-    state: State,
+    state: ControlHandle,
     visit: VisitFn,
     visitor: *mut c_void,
 ) -> bool {
@@ -258,7 +261,7 @@ unsafe extern "C" fn inspect<C: CongestionControl>(
     .is_some()
 }
 
-unsafe extern "C" fn state<C: CongestionControl>(state: State, name: *mut Text) -> bool {
+unsafe extern "C" fn state<C: CongestionControl>(state: ControlHandle, name: *mut Text) -> bool {
     // SAFETY: as for `requests_cwr`.
     catch_panic(|| unsafe { *name = Text::of((*state.cast::<C>()).state()) }).is_some()
 }

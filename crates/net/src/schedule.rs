@@ -11,44 +11,44 @@ use crate::element::Departure;
 /// insertion.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule<B> {
-    entries: BinaryHeap<Entry<B>>,
+    entries: BinaryHeap<ScheduledPacket<B>>,
     next_number: u64,
     /// The latest arrival.
     reached: Time,
 }
 
 #[derive(Clone, Debug)]
-struct Entry<B> {
+struct ScheduledPacket<B> {
     number: u64,
     departure: Departure<B>,
 }
 
-impl<B> Entry<B> {
+impl<B> ScheduledPacket<B> {
     const fn key(&self) -> (Time, u64) {
         (self.departure.at, self.number)
     }
 }
 
 /// The order for the heap, in which the earliest is the greatest.
-impl<B> Ord for Entry<B> {
+impl<B> Ord for ScheduledPacket<B> {
     fn cmp(&self, other: &Self) -> Ordering {
         other.key().cmp(&self.key())
     }
 }
 
-impl<B> PartialOrd for Entry<B> {
+impl<B> PartialOrd for ScheduledPacket<B> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<B> PartialEq for Entry<B> {
+impl<B> PartialEq for ScheduledPacket<B> {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
 
-impl<B> Eq for Entry<B> {}
+impl<B> Eq for ScheduledPacket<B> {}
 
 impl<B> Schedule<B> {
     pub(crate) const fn new() -> Self {
@@ -63,7 +63,10 @@ impl<B> Schedule<B> {
         assert!(now >= self.reached, "a packet arrived out of order: at {now:?}");
         self.reached = now;
         self.next_number += 1;
-        self.entries.push(Entry { number: self.next_number, departure: Departure { at, packet } });
+        self.entries.push(ScheduledPacket {
+            number: self.next_number,
+            departure: Departure { at, packet },
+        });
     }
 
     pub(crate) fn pop_due(&mut self, now: Time) -> Option<Departure<B>> {

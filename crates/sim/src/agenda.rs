@@ -88,7 +88,7 @@ impl Agenda {
 }
 
 /// A deadline and its element.
-type Entry = (Time, u32);
+type ElementDeadline = (Time, u32);
 
 /// Entrants of a tournament that meet: their deadlines, and their elements.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ impl Group {
     /// The one with the earliest deadline. At equal ones the left wins, since entrants are in the
     /// order of their numbers.
     #[inline]
-    fn winner(&self) -> Entry {
+    fn winner(&self) -> ElementDeadline {
         let [a, b, c, d] = self.deadlines;
         let (left, left_at) = if b < a { (b, 1) } else { (a, 0) };
         let (right, right_at) = if d < c { (d, 3) } else { (c, 2) };
@@ -121,7 +121,7 @@ struct Tournament {
     groups: Vec<Group>,
     /// The first group of the first round, where the entrants are.
     first: usize,
-    winner: Entry,
+    winner: ElementDeadline,
 }
 
 impl Tournament {

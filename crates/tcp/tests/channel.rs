@@ -16,7 +16,7 @@ use proptest::prelude::*;
 const MOST_EVENTS: u32 = 1_000_000;
 
 #[derive(Clone, Debug)]
-struct Case {
+struct ChannelCase {
     profile: usize,
     control: &'static str,
     size: u64,
@@ -39,7 +39,7 @@ struct Case {
     seed: u64,
 }
 
-fn cases() -> impl Strategy<Value = Case> {
+fn cases() -> impl Strategy<Value = ChannelCase> {
     let host = (
         0..PROFILES.len(),
         prop_oneof![Just("reno"), Just("cubic"), Just("bbr"), Just("dctcp")],
@@ -67,7 +67,7 @@ fn cases() -> impl Strategy<Value = Case> {
         let (profile, control, size, fq, limits, gro_us) = host;
         let (rtt_us, packets_per_sec, buffer) = path;
         let (data_loss, ack_loss, reordered, duplicated, seed) = faults;
-        Case {
+        ChannelCase {
             profile,
             control,
             size,
@@ -97,7 +97,7 @@ enum To {
 }
 
 struct Channel {
-    case: Case,
+    case: ChannelCase,
     random: Stream,
     /// Arrivals by time, and by order of departure at the same time.
     arrivals: BTreeMap<(Time, u64), (To, Segment, Ecn)>,
@@ -107,7 +107,7 @@ struct Channel {
 }
 
 impl Channel {
-    fn new(case: &Case) -> Self {
+    fn new(case: &ChannelCase) -> Self {
         let random = Stream::new(case.seed, "channel");
         let arrivals = BTreeMap::new();
         Self { case: case.clone(), random, arrivals, departures: 0, free: Time::ZERO }
@@ -160,7 +160,7 @@ struct World {
 }
 
 impl World {
-    fn new(case: &Case) -> Self {
+    fn new(case: &ChannelCase) -> Self {
         let profile: &'static TcpProfile = &PROFILES[case.profile];
         let config = SenderConfig {
             flow: FlowId(0),
@@ -336,7 +336,7 @@ proptest! {
 fn a_clean_path_needs_no_retransmission() {
     for profile in 0..PROFILES.len() {
         for control in ["reno", "cubic", "bbr"] {
-            let case = Case {
+            let case = ChannelCase {
                 profile,
                 control,
                 size: 1_000_000,

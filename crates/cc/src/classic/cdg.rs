@@ -88,7 +88,7 @@ enum Queue {
 }
 
 #[derive(Clone, Debug)]
-struct Options {
+struct CdgOptions {
     backoff_beta: u64,
     backoff_factor: u64,
     detects_train: bool,
@@ -98,7 +98,7 @@ struct Options {
     use_tolerance: bool,
 }
 
-impl Options {
+impl CdgOptions {
     fn new(values: &Values) -> Self {
         let detect = values.word("hystart_detect");
         Self {
@@ -156,7 +156,7 @@ impl Memory {
 
 #[derive(Clone, Debug)]
 struct Cdg {
-    options: Options,
+    options: CdgOptions,
     window: usize,
     random: Stream,
     memory: Memory,
@@ -167,7 +167,7 @@ impl Cdg {
     fn new(config: &CcConfig) -> Self {
         let window = config.options.whole("window");
         Self {
-            options: Options::new(config.options),
+            options: CdgOptions::new(config.options),
             window,
             random: config.random.clone(),
             memory: Memory::new(window, Mark::START, config.initial_cwnd),

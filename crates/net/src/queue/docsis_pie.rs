@@ -128,7 +128,7 @@ const LATENCY_LOW: f64 = 0.005;
 const LATENCY_HIGH: f64 = 0.2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum BurstState {
     /// The queue has stayed short.
     Inactive,
     /// Watching; the first drop starts the burst's protection.
@@ -147,7 +147,7 @@ pub struct DocsisPie<T> {
     waiting: Waiting<T>,
     ahead: PeekedPacket,
     next_update: Time,
-    state: State,
+    state: BurstState,
     /// For a packet of mean size; above 1, larger packets are dropped with certainty.
     probability: f64,
     accumulated: f64,
@@ -175,7 +175,7 @@ impl<T> DocsisPie<T> {
             waiting: Waiting::new(),
             ahead: PeekedPacket::default(),
             next_update: Time::ZERO + params.interval,
-            state: State::Inactive,
+            state: BurstState::Inactive,
             probability: 0.0,
             accumulated: 0.0,
             delay_before: 0.0,
@@ -217,11 +217,11 @@ impl<T> DocsisPie<T> {
             self.accumulated = 0.0;
         }
         let backlog = self.waiting.bytes().get();
-        if self.state == State::Inactive {
+        if self.state == BurstState::Inactive {
             if backlog < self.params.buffer.get() / 3 {
                 return false;
             }
-            self.state = State::Quiescent;
+            self.state = BurstState::Quiescent;
         }
         let chance = (self.probability * f64::from(size) / MEAN_PACKET).min(PROB_LOW);
         self.accumulated += chance;
@@ -239,8 +239,8 @@ impl<T> DocsisPie<T> {
 
     fn note_drop(&mut self) {
         self.accumulated = 0.0;
-        if self.state == State::Quiescent {
-            self.state = State::Active;
+        if self.state == BurstState::Quiescent {
+            self.state = BurstState::Active;
             self.burst_left = self.params.max_burst;
         }
     }
@@ -279,15 +279,15 @@ impl<T> DocsisPie<T> {
             && self.delay_before < half
             && self.probability == 0.0
             && self.burst_left.is_zero();
-        if !quiet || self.state == State::Inactive {
+        if !quiet || self.state == BurstState::Inactive {
             self.quiet_for = Duration::ZERO;
-        } else if self.state == State::Active {
-            self.state = State::Quiescent;
+        } else if self.state == BurstState::Active {
+            self.state = BurstState::Quiescent;
             self.quiet_for = Duration::ZERO;
         } else {
             self.quiet_for += self.params.interval;
             if self.quiet_for > self.params.burst_reset {
-                self.state = State::Inactive;
+                self.state = BurstState::Inactive;
             }
         }
     }
@@ -395,7 +395,7 @@ mod tests {
         let mut queue = fill_queue(&DocsisPieParams::default(), 1);
         queue.accumulated = 8.4;
         assert!(!queue.drops_early(1_000));
-        assert_eq!((queue.accumulated, queue.state), (0.0, State::Inactive));
+        assert_eq!((queue.accumulated, queue.state), (0.0, BurstState::Inactive));
     }
 
     #[test]

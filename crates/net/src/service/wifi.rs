@@ -92,7 +92,7 @@ impl Default for WifiParams {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum State {
+enum MediumState {
     Idle,
     /// A batch will be filled then, with the packets waiting by that time.
     Access(Time),
@@ -108,7 +108,7 @@ enum State {
 pub struct Wifi<B> {
     params: WifiParams,
     random: Stream,
-    state: State,
+    state: MediumState,
     /// Packets and bytes of the batch being sent.
     batch: (u64, Bytes),
     /// Room for a batch while it is filled; empty otherwise.
@@ -127,7 +127,7 @@ impl<B> Wifi<B> {
         Self {
             params: *params,
             random,
-            state: State::Idle,
+            state: MediumState::Idle,
             batch: (0, Bytes::ZERO),
             filling: Vec::new(),
         }
@@ -136,7 +136,7 @@ impl<B> Wifi<B> {
     /// Begins to wait for the medium if any packet waits.
     fn seek_access(&mut self, now: Time, port: &Port<B>) {
         if port.is_empty() {
-            self.state = State::Idle;
+            self.state = MediumState::Idle;
             return;
         }
         let mut at = now + self.params.access;
@@ -144,7 +144,7 @@ impl<B> Wifi<B> {
             let most = self.params.contention.as_nanos();
             at += Duration::from_nanos(self.random.below(most + 1));
         }
-        self.state = State::Access(at);
+        self.state = MediumState::Access(at);
     }
 
     /// Takes the packets that fit into a batch that starts at `start`.
@@ -160,7 +160,8 @@ impl<B> Wifi<B> {
             packets.push(packet);
         }
         self.batch = (packets.len() as u64, bytes);
-        self.state = if packets.is_empty() { State::Idle } else { State::Sending(start + air) };
+        self.state =
+            if packets.is_empty() { MediumState::Idle } else { MediumState::Sending(start + air) };
         packets.drain(..).for_each(|packet| port.depart(start + air, packet));
         self.filling = packets;
     }
@@ -174,16 +175,16 @@ impl<B> Wifi<B> {
 impl<B> Service<B> for Wifi<B> {
     fn next(&self) -> Option<Time> {
         match self.state {
-            State::Idle => None,
-            State::Access(at) | State::Sending(at) => Some(at),
+            MediumState::Idle => None,
+            MediumState::Access(at) | MediumState::Sending(at) => Some(at),
         }
     }
 
     fn act(&mut self, now: Time, port: &mut Port<B>) {
         match self.state {
-            State::Idle => {}
-            State::Access(_) => self.fill(now, port),
-            State::Sending(_) => {
+            MediumState::Idle => {}
+            MediumState::Access(_) => self.fill(now, port),
+            MediumState::Sending(_) => {
                 port.count_forwarded(self.batch.0, self.batch.1);
                 self.seek_access(now, port);
             }
@@ -191,7 +192,7 @@ impl<B> Service<B> for Wifi<B> {
     }
 
     fn wake(&mut self, now: Time, port: &mut Port<B>) {
-        if matches!(self.state, State::Idle) {
+        if matches!(self.state, MediumState::Idle) {
             self.seek_access(now, port);
         }
     }

@@ -12,7 +12,7 @@ const WARM_UP: Time = Time::from_nanos(10_000_000_000);
 
 /// How a sender reacts.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum SenderKind {
     /// Adds a packet a round trip, halves once a round trip on a loss or mark.
     Halving,
     /// Adds a packet a round trip, takes half a packet off for each mark.
@@ -25,7 +25,7 @@ enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
-    kind: Kind,
+    kind: SenderKind,
     rtt: Duration,
     ecn: Ecn,
     window: f64,
@@ -36,22 +36,22 @@ pub struct Sender {
 
 impl Sender {
     pub fn halving(rtt: Duration, ecn: Ecn) -> Self {
-        Self::new(Kind::Halving, rtt, ecn, 10.0)
+        Self::new(SenderKind::Halving, rtt, ecn, 10.0)
     }
 
     pub fn scalable(rtt: Duration) -> Self {
-        Self::new(Kind::Scalable, rtt, Ecn::Ect1, 10.0)
+        Self::new(SenderKind::Scalable, rtt, Ecn::Ect1, 10.0)
     }
 
     pub fn stubborn(rtt: Duration, window: f64) -> Self {
-        Self::new(Kind::Stubborn, rtt, Ecn::NotEct, window)
+        Self::new(SenderKind::Stubborn, rtt, Ecn::NotEct, window)
     }
 
     pub fn sparse(interval: Duration) -> Self {
-        Self::new(Kind::Sparse, interval, Ecn::NotEct, 1.0)
+        Self::new(SenderKind::Sparse, interval, Ecn::NotEct, 1.0)
     }
 
-    fn new(kind: Kind, rtt: Duration, ecn: Ecn, window: f64) -> Self {
+    fn new(kind: SenderKind, rtt: Duration, ecn: Ecn, window: f64) -> Self {
         Self { kind, rtt, ecn, window, in_flight: 0.0, reacted: Time::ZERO }
     }
 
@@ -59,12 +59,14 @@ impl Sender {
     fn learn(&mut self, now: Time, sent: Time, signal: bool) {
         self.in_flight -= 1.0;
         match self.kind {
-            Kind::Halving if signal && sent >= self.reacted => {
+            SenderKind::Halving if signal && sent >= self.reacted => {
                 self.window = (self.window / 2.0).max(1.0);
                 self.reacted = now;
             }
-            Kind::Scalable if signal => self.window = (self.window - 0.5).max(2.0),
-            Kind::Halving | Kind::Scalable if !signal => self.window += 1.0 / self.window,
+            SenderKind::Scalable if signal => self.window = (self.window - 0.5).max(2.0),
+            SenderKind::Halving | SenderKind::Scalable if !signal => {
+                self.window += 1.0 / self.window;
+            }
             _ => {}
         }
     }
@@ -181,7 +183,7 @@ impl Network {
         while self.senders[n].in_flight + 1.0 <= self.senders[n].window {
             let sender = &mut self.senders[n];
             sender.in_flight += 1.0;
-            let size = if matches!(sender.kind, Kind::Sparse) { 200 } else { 1_500 };
+            let size = if matches!(sender.kind, SenderKind::Sparse) { 200 } else { 1_500 };
             let flow = FlowId(n as u32);
             let packet = Packet { flow, size, ecn: sender.ecn, body: now.as_nanos() };
             self.link.receive(packet, now);

@@ -19,7 +19,7 @@ pub const RATE: u64 = 1_000_000_000;
 
 /// The kind of an element.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum ElementKind {
     Line,
     CopyLine,
     Jitter,
@@ -48,41 +48,41 @@ pub enum Kind {
     Stack,
 }
 
-pub const KINDS: [Kind; 31] = [
-    Kind::Line,
-    Kind::CopyLine,
-    Kind::Jitter,
-    Kind::Loss,
-    Kind::GilbertElliott,
-    Kind::Netem,
-    Kind::Duplication,
-    Kind::Route,
-    Kind::Outage,
-    Kind::Policer,
-    Kind::Thinning,
-    Kind::BatchLink,
-    Kind::ManagedBatchLink,
-    Kind::SlottedLink,
-    Kind::ManagedSlottedLink,
-    Kind::DropTailLink,
-    Kind::Pipe,
-    Kind::VaryingLink,
-    Kind::ManagedLink,
-    Kind::GatedLink,
-    Kind::Link(Discipline::CoDel),
-    Kind::Link(Discipline::FqCoDel),
-    Kind::Link(Discipline::Pie),
-    Kind::Link(Discipline::DocsisPie),
-    Kind::Link(Discipline::Red),
-    Kind::Link(Discipline::Fq),
-    Kind::Link(Discipline::DualPi2),
-    Kind::Link(Discipline::Tbf),
-    Kind::Link(Discipline::TbfOverPie),
-    Kind::OrderedStack,
-    Kind::Stack,
+pub const KINDS: [ElementKind; 31] = [
+    ElementKind::Line,
+    ElementKind::CopyLine,
+    ElementKind::Jitter,
+    ElementKind::Loss,
+    ElementKind::GilbertElliott,
+    ElementKind::Netem,
+    ElementKind::Duplication,
+    ElementKind::Route,
+    ElementKind::Outage,
+    ElementKind::Policer,
+    ElementKind::Thinning,
+    ElementKind::BatchLink,
+    ElementKind::ManagedBatchLink,
+    ElementKind::SlottedLink,
+    ElementKind::ManagedSlottedLink,
+    ElementKind::DropTailLink,
+    ElementKind::Pipe,
+    ElementKind::VaryingLink,
+    ElementKind::ManagedLink,
+    ElementKind::GatedLink,
+    ElementKind::Link(Discipline::CoDel),
+    ElementKind::Link(Discipline::FqCoDel),
+    ElementKind::Link(Discipline::Pie),
+    ElementKind::Link(Discipline::DocsisPie),
+    ElementKind::Link(Discipline::Red),
+    ElementKind::Link(Discipline::Fq),
+    ElementKind::Link(Discipline::DualPi2),
+    ElementKind::Link(Discipline::Tbf),
+    ElementKind::Link(Discipline::TbfOverPie),
+    ElementKind::OrderedStack,
+    ElementKind::Stack,
 ];
 
-impl Kind {
+impl ElementKind {
     /// Returns `true` if packets leave in the order of their arrival.
     pub fn keeps_order(self) -> bool {
         !matches!(
@@ -98,60 +98,60 @@ impl Kind {
 }
 
 /// An element of this kind with random parameters; the same for the same seed.
-pub fn element(kind: Kind, seed: u64) -> Box<dyn Element<Body>> {
+pub fn element(kind: ElementKind, seed: u64) -> Box<dyn Element<Body>> {
     let mut random = Stream::new(seed, "element");
     let noise = Stream::new(seed, "noise");
     match kind {
-        Kind::Line => Box::new(Line::new(delay(&mut random))),
-        Kind::CopyLine => Box::new(CopyLine::new(delay(&mut random))),
-        Kind::Jitter => Box::new(Jitter::new(delay(&mut random), noise)),
-        Kind::Loss => Box::new(Filter::new(RandomLoss::new(
+        ElementKind::Line => Box::new(Line::new(delay(&mut random))),
+        ElementKind::CopyLine => Box::new(CopyLine::new(delay(&mut random))),
+        ElementKind::Jitter => Box::new(Jitter::new(delay(&mut random), noise)),
+        ElementKind::Loss => Box::new(Filter::new(RandomLoss::new(
             [0.0, 0.02, 0.5, 1.0][pick(&mut random, 4)],
             noise,
         ))),
-        Kind::GilbertElliott => {
+        ElementKind::GilbertElliott => {
             Box::new(Filter::new(GilbertElliott::new(&gilbert_elliott(&mut random), noise)))
         }
-        Kind::Netem => Box::new(Netem::new(&netem(&mut random), noise)),
-        Kind::Duplication => {
+        ElementKind::Netem => Box::new(Netem::new(&netem(&mut random), noise)),
+        ElementKind::Duplication => {
             Box::new(Duplication::new([0.0, 0.1, 1.0][pick(&mut random, 3)], noise))
         }
-        Kind::Route => Box::new(route(&mut random)),
-        Kind::Outage => Box::new(Filter::new(outage(&mut random))),
-        Kind::Policer => Box::new(Filter::new(Policer::new(&policer(&mut random)))),
-        Kind::Thinning => Box::new(thinning(&mut random)),
-        Kind::BatchLink => {
+        ElementKind::Route => Box::new(route(&mut random)),
+        ElementKind::Outage => Box::new(Filter::new(outage(&mut random))),
+        ElementKind::Policer => Box::new(Filter::new(Policer::new(&policer(&mut random)))),
+        ElementKind::Thinning => Box::new(thinning(&mut random)),
+        ElementKind::BatchLink => {
             let queue = DropTail::new(limit(&mut random));
             Box::new(ServedLink::with(queue, Wifi::new(&batch(&mut random), noise)))
         }
-        Kind::ManagedBatchLink => {
+        ElementKind::ManagedBatchLink => {
             let queue = managed_queue(&noise, &mut random);
             Box::new(ServedLink::with(queue, Wifi::new(&batch(&mut random), noise)))
         }
-        Kind::SlottedLink => {
+        ElementKind::SlottedLink => {
             let queue = DropTail::new(limit(&mut random));
             Box::new(ServedLink::with(queue, Cellular::new(&slots(&mut random))))
         }
-        Kind::ManagedSlottedLink => {
+        ElementKind::ManagedSlottedLink => {
             let queue = managed_queue(&noise, &mut random);
             Box::new(ServedLink::with(queue, Cellular::new(&slots(&mut random))))
         }
-        Kind::VaryingLink => {
+        ElementKind::VaryingLink => {
             let queue = DropTail::new(limit(&mut random));
             Box::new(Link::new(queue, rate_process(&mut random)))
         }
-        Kind::DropTailLink => Box::new(link(DropTail::new(limit(&mut random)), &mut random)),
-        Kind::Pipe => {
+        ElementKind::DropTailLink => Box::new(link(DropTail::new(limit(&mut random)), &mut random)),
+        ElementKind::Pipe => {
             let link = link(DropTail::new(limit(&mut random)), &mut random);
             Box::new(Pipe::of(&link, &CopyLine::new(delay(&mut random))).expect("a plain link"))
         }
-        Kind::ManagedLink => Box::new(custom(ManagedQueue::new(noise), &mut random)),
-        Kind::GatedLink => Box::new(custom(Gate::new(noise), &mut random)),
-        Kind::Link(discipline) => {
+        ElementKind::ManagedLink => Box::new(custom(ManagedQueue::new(noise), &mut random)),
+        ElementKind::GatedLink => Box::new(custom(Gate::new(noise), &mut random)),
+        ElementKind::Link(discipline) => {
             Box::new(link(queue(discipline, noise, &mut random), &mut random))
         }
-        Kind::OrderedStack => Box::new(stack(seed, &mut random, Kind::keeps_order)),
-        Kind::Stack => Box::new(stack(seed, &mut random, |_| true)),
+        ElementKind::OrderedStack => Box::new(stack(seed, &mut random, ElementKind::keeps_order)),
+        ElementKind::Stack => Box::new(stack(seed, &mut random, |_| true)),
     }
 }
 
@@ -235,7 +235,7 @@ fn policer(random: &mut Stream) -> PolicerParams {
     }
 }
 
-fn stack(seed: u64, random: &mut Stream, fits: fn(Kind) -> bool) -> Stack {
+fn stack(seed: u64, random: &mut Stream, fits: fn(ElementKind) -> bool) -> Stack {
     let parts: Vec<_> = KINDS[..KINDS.len() - 2].iter().filter(|&&kind| fits(kind)).collect();
     let height = 2 + random.below(4);
     let kind = |random: &mut Stream| *parts[pick(random, parts.len() as u64)];

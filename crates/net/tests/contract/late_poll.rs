@@ -4,7 +4,7 @@ use narrows_base::Ecn;
 use narrows_net::{Departure, DropReason, Element};
 
 use crate::contract::drive::{OTHERS, Polling, run};
-use crate::contract::elements::{KINDS, Kind, element};
+use crate::contract::elements::{ElementKind, KINDS, element};
 use crate::contract::queues::Discipline;
 use crate::contract::traffic::arrivals;
 use crate::contract::wrong::{self, Mistake};
@@ -39,7 +39,7 @@ fn compare<T: PartialEq + std::fmt::Debug>(
     Err(format!("{what} differ at {n}: {on_time:?} on time, {late:?} polled {polling:?}"))
 }
 
-fn check_contract(kind: Kind, count: u64) {
+fn check_contract(kind: ElementKind, count: u64) {
     for seed in seeds(count) {
         let outcome = violation(|| element(kind, seed), seed)
             .unwrap_or_else(|broken| panic!("{kind:?}, seed {seed}: {broken}"));
@@ -60,14 +60,14 @@ fn every_element_keeps_the_contract() {
 
 #[test]
 fn random_stacks_keep_the_contract() {
-    check_contract(Kind::Stack, 1_000);
-    check_contract(Kind::OrderedStack, 1_000);
+    check_contract(ElementKind::Stack, 1_000);
+    check_contract(ElementKind::OrderedStack, 1_000);
 }
 
 /// With many seeds every discipline drops or marks early, and overflows.
 #[test]
 fn every_discipline_drops_or_marks() {
-    for kind in KINDS.into_iter().filter(|kind| matches!(kind, Kind::Link(_))) {
+    for kind in KINDS.into_iter().filter(|kind| matches!(kind, ElementKind::Link(_))) {
         let (mut early, mut overflow) = (0, 0);
         for seed in 0..200 {
             let arrivals = arrivals(seed);
@@ -78,7 +78,7 @@ fn every_discipline_drops_or_marks() {
             early += usize::from(reason(DropReason::Early) > 0 || marked > came_marked);
             overflow += usize::from(reason(DropReason::Overflow) > 0);
         }
-        let never_early = matches!(kind, Kind::Link(Discipline::Tbf));
+        let never_early = matches!(kind, ElementKind::Link(Discipline::Tbf));
         assert!(
             (early > 25 || never_early) && overflow > 40,
             "{kind:?}: {early} and {overflow} of 200"
@@ -116,7 +116,8 @@ fn random_arrivals_cause_drops_marks_overflow_and_ties() {
         let arrivals = arrivals(seed);
         let outcome =
             |kind| run(&mut *element(kind, seed), &arrivals, Polling::OnTime, seed).unwrap();
-        let (managed, drop_tail) = (outcome(Kind::ManagedLink), outcome(Kind::DropTailLink));
+        let (managed, drop_tail) =
+            (outcome(ElementKind::ManagedLink), outcome(ElementKind::DropTailLink));
         let unmarked = |d: &&Departure<Body>| arrivals.iter().any(|a| a.1 == d.packet);
         early += managed.dropped.iter().filter(|d| d.reason == DropReason::Early).count();
         marked += managed.departures.len() - managed.departures.iter().filter(unmarked).count();

@@ -29,7 +29,7 @@ const COMPRESSION_US: u64 = 1_000;
 
 /// The decision whether to send an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum AckDecision {
     Now,
     Wait,
 }
@@ -235,21 +235,21 @@ impl AckPolicy {
         next: Seq,
         rtt_us: Option<u64>,
         now: Time,
-    ) -> Verdict {
+    ) -> AckDecision {
         if !self.scheduled {
-            return Verdict::Wait;
+            return AckDecision::Wait;
         }
         if due || self.quick > 0 || self.now {
-            return Verdict::Now;
+            return AckDecision::Now;
         }
         if !holes {
             // More than one packet is acknowledged as soon as it is read.
             let is_read_now = self.exceeds_a_packet() && !self.reads_later;
-            return if is_read_now { Verdict::Wait } else { self.delay(now) };
+            return if is_read_now { AckDecision::Wait } else { self.delay(now) };
         }
-        let Some(compression) = self.compression else { return Verdict::Now };
+        let Some(compression) = self.compression else { return AckDecision::Now };
         if self.compressed >= MAX_COMPRESSED {
-            return Verdict::Now;
+            return AckDecision::Now;
         }
         if self.duplicate_next != next {
             self.duplicate_next = next;
@@ -257,10 +257,10 @@ impl AckPolicy {
         }
         if self.duplicates < IMMEDIATE_DUPLICATES {
             self.duplicates += 1;
-            return Verdict::Now;
+            return AckDecision::Now;
         }
         self.compress(compression, rtt_us, now);
-        Verdict::Wait
+        AckDecision::Wait
     }
 
     /// Holds a SACK back. The timer may fire later by up to the slack, and does so if nothing else
@@ -282,7 +282,7 @@ impl AckPolicy {
 
     /// Starts the delayed-ACK timer (`tcp_send_delayed_ack`).
     #[inline(never)] // so that the decision stays small
-    fn delay(&mut self, now: Time) -> Verdict {
+    fn delay(&mut self, now: Time) -> AckDecision {
         let mut ato_us = self.ato_us; // zero before any data: the next tick
         if ato_us > ATO_MIN_US {
             let mut most = if self.pushed { ATO_MAX_US } else { 500_000 };
@@ -293,10 +293,10 @@ impl AckPolicy {
         }
         let ticks = self.jiffies.ceil_micros(ato_us.min(ATO_MAX_US));
         if self.is_delayed() && self.timer <= fires_at(self.jiffies, now, ticks / 4) {
-            return Verdict::Now;
+            return AckDecision::Now;
         }
         self.timer = self.timer.min(fires_at(self.jiffies, now, ticks));
-        Verdict::Wait
+        AckDecision::Wait
     }
 
     /// Returns `true` if reading the data sends an ACK that is still owed. `all` says that no data

@@ -19,7 +19,7 @@ use crate::outbox::{Envelope, Outbox};
 use crate::profile::{BufferLimits, TcpProfile};
 use crate::segment::{Ack, Data, Kind, Segment, Seq};
 use crate::timer::timestamp_ms;
-use ack_policy::{AckPolicy, Verdict};
+use ack_policy::{AckDecision, AckPolicy};
 use ecn::Echo;
 use gro::Gro;
 use request::Request;
@@ -90,7 +90,7 @@ pub struct Receiver {
     short: ShortPackets,
     sacks: SackList,
     /// `None` without GRO once the handshake is complete.
-    entry: Option<Box<Entry>>,
+    entry: Option<Box<EarlyStages>>,
     policy: AckPolicy,
     echo: Echo,
     buffer: ReceiveBuffer,
@@ -105,13 +105,13 @@ pub struct Receiver {
 
 /// The stages before an established TCP: GRO and the handshake.
 #[derive(Debug, Default)]
-struct Entry {
+struct EarlyStages {
     gro: Option<Gro>,
     /// A handshake that isn't complete.
     request: Option<Request>,
 }
 
-impl Entry {
+impl EarlyStages {
     /// Has GRO merge packets that arrive within `window`.
     fn merging(window: Duration) -> Self {
         Self { gro: Some(Gro::new(window)), request: None }
@@ -137,7 +137,7 @@ impl Receiver {
             out_of_order: RangeSet::default(),
             short: ShortPackets::default(),
             sacks: SackList::default(),
-            entry: (!config.gro.is_zero()).then(|| Box::new(Entry::merging(config.gro))),
+            entry: (!config.gro.is_zero()).then(|| Box::new(EarlyStages::merging(config.gro))),
             policy: AckPolicy::new(
                 clock,
                 profile.sack_compression,
@@ -558,8 +558,8 @@ impl Receiver {
         let holes = maybe_holes && !self.out_of_order.is_empty();
         let rtt_us = self.buffer.rtt_us();
         match self.policy.decide(due, holes, self.next, rtt_us, now) {
-            Verdict::Now => self.send_ack(now),
-            Verdict::Wait => {}
+            AckDecision::Now => self.send_ack(now),
+            AckDecision::Wait => {}
         }
     }
 

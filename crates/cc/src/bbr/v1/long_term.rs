@@ -39,7 +39,7 @@ pub(super) struct Evidence {
 
 /// The result of an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum LongTermUpdate {
     /// Nothing new.
     None,
     /// The path is policed: use the rate from now on.
@@ -75,21 +75,26 @@ impl LongTerm {
     }
 
     /// Takes an ACK or a timeout.
-    pub(super) fn update(&mut self, ack: &Evidence, mss: u32, units: PacingUnits) -> Verdict {
+    pub(super) fn update(
+        &mut self,
+        ack: &Evidence,
+        mss: u32,
+        units: PacingUnits,
+    ) -> LongTermUpdate {
         if self.in_use {
             return self.count_down(ack);
         }
         // Before the first loss a policer's tokens inflate the rate.
         if !self.sampling {
             if !ack.losses {
-                return Verdict::None;
+                return LongTermUpdate::None;
             }
             self.begin_interval(ack.counters);
             self.sampling = true;
         }
         if ack.app_limited {
             self.reset(ack.counters);
-            return Verdict::None;
+            return LongTermUpdate::None;
         }
         self.rounds += u32::from(ack.round_start);
         if self.rounds > 4 * MIN_ROUNDS {
@@ -98,19 +103,19 @@ impl LongTerm {
             // Ending on a loss means that the tokens are used up again.
             return self.end_interval(ack.counters, mss, units);
         }
-        Verdict::None
+        LongTermUpdate::None
     }
 
-    fn count_down(&mut self, ack: &Evidence) -> Verdict {
+    fn count_down(&mut self, ack: &Evidence) -> LongTermUpdate {
         if !(ack.probing_bw && ack.round_start) {
-            return Verdict::None;
+            return LongTermUpdate::None;
         }
         self.rounds += 1;
         if self.rounds < USE_ROUNDS {
-            return Verdict::None;
+            return LongTermUpdate::None;
         }
         self.reset(ack.counters);
-        Verdict::Expired
+        LongTermUpdate::Expired
     }
 
     fn begin_interval(&mut self, counters: Counters) {
@@ -118,30 +123,30 @@ impl LongTerm {
         self.rounds = 0;
     }
 
-    fn end_interval(&mut self, now: Counters, mss: u32, units: PacingUnits) -> Verdict {
+    fn end_interval(&mut self, now: Counters, mss: u32, units: PacingUnits) -> LongTermUpdate {
         let lost = now.lost - self.from.lost;
         let delivered = now.delivered - self.from.delivered;
         if delivered == 0 || lost << GAIN_SCALE < LOSS_THRESHOLD * delivered {
-            return Verdict::None;
+            return LongTermUpdate::None;
         }
         let millis = now.delivered_us / 1_000 - self.from.delivered_us / 1_000;
         if millis == 0 {
-            return Verdict::None;
+            return LongTermUpdate::None;
         }
         self.compare(bandwidth(delivered, millis * 1_000), now, mss, units)
     }
 
     /// `bbr_lt_bw_interval_done`.
-    fn compare(&mut self, bw: u32, now: Counters, mss: u32, units: PacingUnits) -> Verdict {
+    fn compare(&mut self, bw: u32, now: Counters, mss: u32, units: PacingUnits) -> LongTermUpdate {
         if self.bw > 0 && self.agrees(bw, mss, units) {
             self.bw = self.bw.midpoint(bw);
             self.in_use = true;
             self.rounds = 0;
-            return Verdict::Policed;
+            return LongTermUpdate::Policed;
         }
         self.bw = bw;
         self.begin_interval(now);
-        Verdict::None
+        LongTermUpdate::None
     }
 
     fn agrees(&self, bw: u32, mss: u32, units: PacingUnits) -> bool {

@@ -22,7 +22,7 @@ use narrows_base::{Jiffies, Rate, Stream, Time};
 use self::buffer::BufferModel;
 use self::cap::AdaptiveCap;
 use self::capacity::Capacity;
-use self::long_term::{Counters, Evidence, LongTerm, Verdict};
+use self::long_term::{Counters, Evidence, LongTerm, LongTermUpdate};
 use self::mode::Mode;
 pub use self::mode::transitions;
 use self::options::{Settings, options};
@@ -241,9 +241,9 @@ impl Bbr {
             probing_bw: self.mode == Mode::ProbeBw,
         };
         match self.long_term.update(&evidence, self.mss, self.profile.pacing) {
-            Verdict::None => {}
-            Verdict::Policed => self.pacing_gain = units::UNIT,
-            Verdict::Expired => self.enter_probe_bw(),
+            LongTermUpdate::None => {}
+            LongTermUpdate::Policed => self.pacing_gain = units::UNIT,
+            LongTermUpdate::Expired => self.enter_probe_bw(),
         }
     }
 

@@ -5,7 +5,9 @@ use std::ffi::{OsStr, c_void};
 use std::path::PathBuf;
 use std::slice;
 
-use narrows_control::abi::{EventFn, FunctionTable, RawConnection, SYMBOL, State, Text, VERSION};
+use narrows_control::abi::{
+    ControlHandle, EventFn, FunctionTable, RawConnection, SYMBOL, Text, VERSION,
+};
 use narrows_control::{Control, SOURCES};
 use pyo3::prelude::*;
 
@@ -65,12 +67,12 @@ impl Library {
     }
 
     /// A control with as many options as the library has; null if it panicked.
-    pub(super) fn make(&self, connection: &RawConnection, output: &mut Control) -> State {
+    pub(super) fn make(&self, connection: &RawConnection, output: &mut Control) -> ControlHandle {
         // SAFETY: both are references, and the caller took the options from this library.
         unsafe { (self.table.new)(connection, output) }
     }
 
-    pub(super) fn discard(&self, state: State) {
+    pub(super) fn discard(&self, state: ControlHandle) {
         // SAFETY: the state is dropped with its only owner.
         unsafe { (self.table.drop)(state) }
     }
@@ -79,7 +81,7 @@ impl Library {
     pub(super) fn tell<T>(
         &self,
         function: EventFn<T>,
-        state: State,
+        state: ControlHandle,
         sample: &T,
         output: &mut Control,
     ) -> bool {
@@ -87,21 +89,30 @@ impl Library {
         unsafe { function(state, sample, output) }
     }
 
-    pub(super) fn requests_cwr(&self, state: State, asks: &mut bool) -> bool {
+    pub(super) fn requests_cwr(&self, state: ControlHandle, asks: &mut bool) -> bool {
         // SAFETY: as for `tell`, here and below.
         unsafe { (self.table.requests_cwr)(state, asks) }
     }
 
-    pub(super) fn min_tso_segs(&self, state: State, rate_bps: u64, packets: &mut u32) -> bool {
+    pub(super) fn min_tso_segs(
+        &self,
+        state: ControlHandle,
+        rate_bps: u64,
+        packets: &mut u32,
+    ) -> bool {
         unsafe { (self.table.min_tso_segs)(state, rate_bps, packets) }
     }
 
-    pub(super) fn inspect(&self, state: State, show: &mut dyn FnMut(&'static str, f64)) -> bool {
+    pub(super) fn inspect(
+        &self,
+        state: ControlHandle,
+        show: &mut dyn FnMut(&'static str, f64),
+    ) -> bool {
         let mut visitor = Visitor(show);
         unsafe { (self.table.inspect)(state, visit, (&raw mut visitor).cast()) }
     }
 
-    pub(super) fn state_name(&self, state: State, name: &mut &'static str) -> bool {
+    pub(super) fn state_name(&self, state: ControlHandle, name: &mut &'static str) -> bool {
         let mut found = Text { start: name.as_ptr(), length: name.len() };
         let done = unsafe { (self.table.state)(state, &raw mut found) };
         *name = unsafe { text(found) };
