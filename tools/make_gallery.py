@@ -58,7 +58,7 @@ warmup = "5s"
 
 
 @dataclass(frozen=True)
-class Entry:
+class GalleryEntry:
     """A figure of the gallery and where it comes from."""
 
     title: str
@@ -123,10 +123,10 @@ def as_sets(values: list[str]) -> list[str]:
     return [word for value in values for word in ("--set", value)]
 
 
-def sections() -> Iterator[tuple[str, str, list[Entry]]]:
+def sections() -> Iterator[tuple[str, str, list[GalleryEntry]]]:
     """Titles, texts and entries, in the order of the catalogue."""
     for section in tomllib.loads(CATALOGUE.read_text(encoding="utf-8"))["section"]:
-        yield section["title"], section["text"], [Entry(**one) for one in section["entry"]]
+        yield section["title"], section["text"], [GalleryEntry(**one) for one in section["entry"]]
 
 
 def main() -> int:
@@ -151,7 +151,7 @@ def main() -> int:
     return 0
 
 
-def compute(entry: Entry, work: Path) -> Path:
+def compute(entry: GalleryEntry, work: Path) -> Path:
     """The folder with the results of an entry, from the same engine."""
     folder = work / key(entry)
     if (folder / "done").exists():
@@ -171,14 +171,14 @@ def compute(entry: Entry, work: Path) -> Path:
     return folder
 
 
-def key(entry: Entry) -> str:
+def key(entry: GalleryEntry) -> str:
     """Names the results of an entry; entries with the same commands share them."""
     engine = hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
     parts = [engine, entry.specification, entry.commands()[:-1]]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def draw(entry: Entry, results: Path, images: Path) -> Figure:
+def draw(entry: GalleryEntry, results: Path, images: Path) -> Figure:
     """Draws the figure of an entry into `images` and returns it."""
     figure = describe(str(results / entry.place), entry.figure, **entry.options)
     if figure.stack is not None:
@@ -220,7 +220,7 @@ CARD = """<div class="card" id="{slug}" markdown="1">
 </div>"""
 
 
-def card(entry: Entry, figure: Figure) -> str:
+def card(entry: GalleryEntry, figure: Figure) -> str:
     """The entry on the page."""
     where = share(entry)
     link = f'\n<a class="live" href="../playground/index.html{where}">Open in the playground</a>\n'
@@ -236,7 +236,7 @@ def card(entry: Entry, figure: Figure) -> str:
     )
 
 
-def share(entry: Entry) -> str:
+def share(entry: GalleryEntry) -> str:
     """The part of a playground address that holds the specification; empty if it can't run there.
 
     The playground runs one combination, without files and without code.

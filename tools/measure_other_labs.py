@@ -2,8 +2,8 @@
 
     python tools/measure_other_labs.py CELLS.csv [--most MBIT]
 
-The file has a row for each condition, with the columns of `Cell`; the page says how they were
-measured. Conditions above `--most` are left out. Nothing in the page is written by hand.
+The file has a row for each condition, with the columns of `MeasuredCell`; the page says how they
+were measured. Conditions above `--most` are left out. Nothing in the page is written by hand.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Cell:
+class MeasuredCell:
     """A condition and what was measured in it."""
 
     kernel: str
@@ -120,19 +120,19 @@ class Prediction:
     retransmits: float
 
 
-def cells(file: Path, most: float) -> list[Cell]:
+def cells(file: Path, most: float) -> list[MeasuredCell]:
     """The conditions of a file up to a rate."""
     with file.open(encoding="utf-8", newline="") as text:
         found = [_cell(row) for row in csv.DictReader(text)]
     return [cell for cell in found if cell.rate_mbps <= most]
 
 
-def _cell(row: dict[str, str]) -> Cell:
+def _cell(row: dict[str, str]) -> MeasuredCell:
     names = ("bw_Mbps", "rtt_ms", "buffer_kB", "goodput_mean", "goodput_min", "goodput_max")
-    return Cell(row["kernel"], row["cc"], *(float(row[n]) for n in (*names, "retx_mean")))
+    return MeasuredCell(row["kernel"], row["cc"], *(float(row[n]) for n in (*names, "retx_mean")))
 
 
-def predict(cell: Cell, host: str) -> Prediction:
+def predict(cell: MeasuredCell, host: str) -> Prediction:
     """Runs the condition once."""
     scenario = parse(cell.specification(host), "cell").spec.scenario
     result = get_backend("sim").run(scenario)
@@ -140,17 +140,17 @@ def predict(cell: Cell, host: str) -> Prediction:
     return Prediction(float(flow["goodput_mbps"]), float(flow["retransmits"]))
 
 
-def error(cell: Cell, found: Prediction) -> float:
+def error(cell: MeasuredCell, found: Prediction) -> float:
     """Of the goodput, in percent."""
     return 100 * (found.goodput / cell.goodput - 1)
 
 
-def within(cell: Cell, found: Prediction) -> bool:
+def within(cell: MeasuredCell, found: Prediction) -> bool:
     """Returns True if the goodput lies within 3 % or within what the runs had."""
     return abs(error(cell, found)) <= 3 or cell.low <= found.goodput <= cell.high
 
 
-def regions(known: Sequence[Cell], found: Sequence[Prediction], host: str) -> Iterator[str]:
+def regions(known: Sequence[MeasuredCell], found: Sequence[Prediction], host: str) -> Iterator[str]:
     """A row for each region of buffers and each control."""
     for region, belongs in REGIONS.items():
         for cca in sorted({cell.cca for cell in known}):
@@ -163,7 +163,7 @@ def regions(known: Sequence[Cell], found: Sequence[Prediction], host: str) -> It
                 yield f"| {region} | {cca} | {host} | {' | '.join(_figures(pairs))} |"
 
 
-def _figures(pairs: Sequence[tuple[Cell, Prediction]]) -> Iterator[str]:
+def _figures(pairs: Sequence[tuple[MeasuredCell, Prediction]]) -> Iterator[str]:
     errors = [error(*pair) for pair in pairs]
     sizes = sorted(abs(one) for one in errors)
     ratios = [one.retransmits / cell.retransmits for cell, one in pairs if cell.retransmits >= 10]
@@ -175,7 +175,7 @@ def _figures(pairs: Sequence[tuple[Cell, Prediction]]) -> Iterator[str]:
     yield f"{statistics.median(ratios):.2f}" if ratios else "-"
 
 
-def page(known: Sequence[Cell], found: dict[str, list[Prediction]], most: float) -> str:
+def page(known: Sequence[MeasuredCell], found: dict[str, list[Prediction]], most: float) -> str:
     """The whole page."""
     lines = [
         HEAD.format(most=most),
@@ -198,7 +198,7 @@ def page(known: Sequence[Cell], found: dict[str, list[Prediction]], most: float)
     return "\n".join(lines) + "\n"
 
 
-def _row(cell: Cell, found: Sequence[Prediction]) -> str:
+def _row(cell: MeasuredCell, found: Sequence[Prediction]) -> str:
     told = [
         f"{cell.kernel[0]}.{cell.kernel[1:]}",
         cell.cca,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from narrows.execute.watcher import clock, progress_line
 from narrows.words import align, count_of
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from narrows.execute import State
+    from narrows.execute import RunProgress
+    from narrows.metrics.metric import Entry
     from narrows.runner import Experiment
     from narrows.store import Result
 
@@ -29,8 +30,6 @@ MOST_ROWS = 12
 """More flows than this are summarised by congestion control."""
 PLAIN_WIDTH = 100
 """The width in columns where the output isn't a terminal."""
-
-Entry = Mapping[str, Any]
 
 
 class ProgressBar:
@@ -54,7 +53,7 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def __call__(self, state: State, /) -> None:
+    def __call__(self, state: RunProgress, /) -> None:
         """Shows the progress of the runs."""
         if not self._terminal:
             self._tell(state.step)

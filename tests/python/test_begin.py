@@ -15,7 +15,7 @@ import pytest
 from specimens import GOOD, run_cli, write
 from waiting import await_that
 
-from narrows.cli.vocabulary import Kind
+from narrows.cli.vocabulary import ListKind
 from narrows.cli.watch import watch
 from narrows.errors import InputError
 from narrows.starters import STARTERS
@@ -142,7 +142,7 @@ def test_list_alone_counts_the_entries_of_each_kind(capsys: Capture) -> None:
 
     assert run_cli("list") == 0
     rows = [line.split(maxsplit=2) for line in capsys.readouterr().out.splitlines()]
-    assert [row[0] for row in rows] == list(Kind)
+    assert [row[0] for row in rows] == list(ListKind)
     counts = {row[0]: row[1] for row in rows}
     assert counts["ccas"] == "28"
     assert counts["backends"] == "3"

@@ -23,7 +23,7 @@ from narrows.cli import status as statuses
 from narrows.cli.app import app
 from narrows.cli.help import SECTIONS
 from narrows.errors import NarrowsError
-from narrows.execute import State
+from narrows.execute import RunProgress
 
 Capture = pytest.CaptureFixture[str]
 HEAVY = {"jinja2", "matplotlib", "numpy", "plotly", "polars", "pydantic", "rich"}
@@ -424,8 +424,8 @@ def test_trials_count_alike_however_many_flows_a_chain_has() -> None:
     assert row[2][0] == "3.00"
 
 
-def state(sim_s: float, packets: int, step: str = "") -> State:
-    return State(0, 0, 1, sim_s, 60.0, packets, sim_s / 60, step)
+def state(sim_s: float, packets: int, step: str = "") -> RunProgress:
+    return RunProgress(0, 0, 1, sim_s, 60.0, packets, sim_s / 60, step)
 
 
 def test_no_bar_without_a_terminal(capsys: Capture) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from narrows.figures import interactive, static
 from narrows.figures.interactive.thin import thin
-from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Span, Stack
+from narrows.figures.model import Figure, Floats, Line, LineKind, Panel, Span, Stack
 from narrows.figures.trials import over_trials
 
 NAN = float("nan")
@@ -27,7 +27,7 @@ def trial(*lines: Line, end_s: float = 3.0) -> Figure:
     )  # fmt: skip
 
 
-def rtt(x: Floats, y: Floats, kind: Kind = "line", fill: bool = False) -> Line:
+def rtt(x: Floats, y: Floats, kind: LineKind = "line", fill: bool = False) -> Line:
     return Line("BBR", x, y, "bbr", kind=kind, fill=fill)
 
 
@@ -85,7 +85,7 @@ def test_the_y_axis_reaches_the_ends_of_the_band() -> None:
 
 
 @pytest.mark.parametrize(("kind", "corners"), [("line", 8), ("step", 12)])
-def test_a_band_is_an_outline_with_gaps(kind: Kind, corners: int) -> None:
+def test_a_band_is_an_outline_with_gaps(kind: LineKind, corners: int) -> None:
     x = floats(0, 1, 2, 3, 4)
     ends = rtt(x, floats(1, 2, NAN, 3, 4), kind), rtt(x, floats(2, 3, NAN, 4, 5), kind)
     [plot] = interactive.plots(over_trials([trial(end) for end in ends]))

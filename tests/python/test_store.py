@@ -17,7 +17,7 @@ from waiting import HANG_S
 
 import narrows
 from narrows.errors import StoreError
-from narrows.execute import State
+from narrows.execute import RunProgress
 from narrows.plan import Plan, plan
 from narrows.runner import RunOutcome, execute, prepare
 from narrows.signals import defer_signals
@@ -258,14 +258,14 @@ def test_the_public_function(tmp_path: Path) -> None:
 
 
 def test_a_watcher_hears_of_progress_to_the_end(tmp_path: Path) -> None:
-    heard: list[State] = []
+    heard: list[RunProgress] = []
     outcome = run(tmp_path, watcher=heard.append)
     packets = outcome.result.trials[0].info.packets
-    assert heard[-1] == State(1, 0, 1, 2.0, 2.0, packets, 1.0)
+    assert heard[-1] == RunProgress(1, 0, 1, 2.0, 2.0, packets, 1.0)
 
 
 def test_a_watcher_can_stop_everything(tmp_path: Path) -> None:
-    def stop(_: State) -> None:
+    def stop(_: RunProgress) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

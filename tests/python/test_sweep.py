@@ -24,7 +24,7 @@ from narrows.backends import Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError, StoreError
 from narrows.execute import load
-from narrows.execute.watcher import State, clock, progress_line
+from narrows.execute.watcher import RunProgress, clock, progress_line
 from narrows.store import RunRecord, open_store
 from narrows.sweeps import SweepJob, SweepOutcome, estimate, execute, prepare
 
@@ -234,10 +234,10 @@ def test_another_directory_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_watcher_hears_of_the_progress_and_can_stop(tmp_path: Path) -> None:
-    heard: list[State] = []
+    heard: list[RunProgress] = []
     before = set(threading.enumerate())
 
-    def stop(state: State) -> None:
+    def stop(state: RunProgress) -> None:
         heard.append(state)
         if state.part > 0:
             raise KeyboardInterrupt
@@ -253,10 +253,10 @@ def test_a_watcher_hears_of_the_progress_and_can_stop(tmp_path: Path) -> None:
 
 
 def test_progress_in_words() -> None:
-    assert progress_line(State(3, 0, 8, 4.0, 16.0, 1000, 0.25), 10.0) == (
+    assert progress_line(RunProgress(3, 0, 8, 4.0, 16.0, 1000, 0.25), 10.0) == (
         "3 of 8 done, 100 packets/s, 30 s left"
     )
-    assert "1 failed" in progress_line(State(3, 1, 8, 0.0, 16.0, 1000, 0.0), 10.0)
+    assert "1 failed" in progress_line(RunProgress(3, 1, 8, 0.0, 16.0, 1000, 0.0), 10.0)
     assert [clock(s) for s in (0.1, 45, 720, 12600)] == ["1 s", "45 s", "12 min", "3.5 h"]
 
 

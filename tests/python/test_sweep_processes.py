@@ -19,7 +19,7 @@ from narrows.errors import SpecError
 from narrows.execute import Pool, StoreCache, processes
 from narrows.execute.job import Job
 from narrows.execute.processes import LostProcessError, worth
-from narrows.execute.watcher import State
+from narrows.execute.watcher import RunProgress
 from narrows.spec.permission import allowing
 from narrows.store import create_store, open_store
 from narrows.sweeps import SweepJob, execute, prepare
@@ -63,7 +63,7 @@ def tables(place: Path) -> dict[tuple[str, str], str]:
 
 def test_processes_give_what_a_thread_gives(tmp_path: Path) -> None:
     before = children()
-    states: list[State] = []
+    states: list[RunProgress] = []
     two = execute(job(tmp_path, out="two"), jobs=2, watcher=states.append)
     one = execute(job(tmp_path, out="one"), jobs=1)
     assert (two.new, two.stored, two.failures, two.packets) == (24, 0, (), one.packets)
@@ -140,9 +140,9 @@ STUCK = OWN.replace('raise ValueError("too many")', "while True: pass")
 
 @pytest.mark.parametrize("control", [None, STUCK])
 def test_a_watcher_hears_of_the_progress_and_can_stop(control: str | None, tmp_path: Path) -> None:
-    before, heard = children(), list[State]()
+    before, heard = children(), list[RunProgress]()
 
-    def stop(state: State) -> None:
+    def stop(state: RunProgress) -> None:
         heard.append(state)
         if state.part > 0 or (control and len(heard) > 10 and children() - before):
             raise KeyboardInterrupt
@@ -158,7 +158,7 @@ def test_a_watcher_hears_of_the_progress_and_can_stop(control: str | None, tmp_p
 def test_a_process_that_dies_ends_the_sweep_and_loses_only_its_run(tmp_path: Path) -> None:
     before = children()
 
-    def kill(state: State) -> None:
+    def kill(state: RunProgress) -> None:
         if state.part > 0:
             for pid in children() - before:
                 os.kill(pid, signal.SIGKILL)

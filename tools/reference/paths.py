@@ -9,7 +9,7 @@ from typing import Any
 from narrows.spec import registry
 from reference import PAGES, fill
 
-Entry = Mapping[str, Any]
+RegistryEntry = Mapping[str, Any]
 TARGETS = (PAGES / "paths.md", PAGES / "workloads.md")
 
 
@@ -19,11 +19,11 @@ def pages() -> dict[Path, str]:
     return {page: text for target in TARGETS for page, text in fill(target, **blocks).items()}
 
 
-def _elements(entries: Mapping[str, Entry]) -> str:
+def _elements(entries: Mapping[str, RegistryEntry]) -> str:
     return "\n".join("\n".join(_element(name, entry)) for name, entry in entries.items())
 
 
-def _element(name: str, entry: Entry) -> Iterator[str]:
+def _element(name: str, entry: RegistryEntry) -> Iterator[str]:
     yield f"#### `{name}`\n"
     yield f"{_sentence(entry['summary'])} Source: {entry['source']}.\n"
     rows = list(_rows(entry["parameters"]))
@@ -38,7 +38,7 @@ def _element(name: str, entry: Entry) -> Iterator[str]:
     yield ""
 
 
-def _rows(parameters: Sequence[Entry]) -> Iterator[tuple[str, str, str, str]]:
+def _rows(parameters: Sequence[RegistryEntry]) -> Iterator[tuple[str, str, str, str]]:
     """A row for each parameter, and for those of the tables that it may be a list of."""
     for one in parameters:
         yield one["name"], one["unit"], one["shown"], one["what"]

@@ -30,7 +30,7 @@ _BLOCKS = {
 
 
 @dataclass(frozen=True)
-class Kind:
+class FieldKind:
     """How a kind of field is written in each language; `{}` is the field in `narrows_cc`.
 
     `inside` is its type there. `layout` and `convert` are for a file of Rust, `python` and `value`
@@ -48,10 +48,10 @@ class Kind:
 
 
 KINDS = {
-    "time": Kind(
+    "time": FieldKind(
         "Time", "u64", "{}.as_nanos()", "f64", "{}.as_secs_f64()", "{}.as_secs_f64()", "float", "s"
     ),
-    "time?": Kind(
+    "time?": FieldKind(
         "Option<Time>",
         "Maybe<u64>",
         "{}.map(Time::as_nanos).into()",
@@ -61,7 +61,7 @@ KINDS = {
         "float | None",
         "s",
     ),
-    "duration?": Kind(
+    "duration?": FieldKind(
         "Option<Duration>",
         "Maybe<u64>",
         "{}.map(Duration::as_nanos).into()",
@@ -71,7 +71,7 @@ KINDS = {
         "float | None",
         "s",
     ),
-    "measured": Kind(
+    "measured": FieldKind(
         "Duration",
         "Maybe<u64>",
         "drop_placeholder({}).map(Duration::as_nanos).into()",
@@ -81,9 +81,9 @@ KINDS = {
         "float | None",
         "s",
     ),
-    "u32": Kind("u32", "u32", "{}", "u32", "{}", "{}.into()", "int"),
-    "u64": Kind("u64", "u64", "{}", "u64", "{}", "{} as f64", "int"),
-    "u32?": Kind(
+    "u32": FieldKind("u32", "u32", "{}", "u32", "{}", "{}.into()", "int"),
+    "u64": FieldKind("u64", "u64", "{}", "u64", "{}", "{} as f64", "int"),
+    "u32?": FieldKind(
         "Option<u32>",
         "Maybe<u32>",
         "{}.into()",
@@ -92,11 +92,11 @@ KINDS = {
         "{}.map_or(f64::NAN, f64::from)",
         "int | None",
     ),
-    "flag": Kind("bool", "bool", "{}", "bool", "{}", "flag({})", "bool", ""),
-    "round": Kind(
+    "flag": FieldKind("bool", "bool", "{}", "bool", "{}", "flag({})", "bool", ""),
+    "round": FieldKind(
         "", "bool", "round_start", "bool", "round_start", "flag(round_start)", "bool", ""
     ),
-    "state": Kind(
+    "state": FieldKind(
         "RecoveryState",
         "RecoveryState",
         "state({})",

@@ -12,7 +12,7 @@ from narrows.answer.best import Ranking
 from narrows.answer.bound import Bracket
 from narrows.answer.judge import Point
 from narrows.answer.question import BestQuestion, EqualQuestion, metrics_in
-from narrows.answer.study import AskedStudy, Case
+from narrows.answer.study import AskedCase, AskedStudy
 from narrows.figures import label
 from narrows.figures.axes import ChartAxis, axis
 from narrows.figures.frames import in_words
@@ -29,7 +29,7 @@ MARGIN = 0.06
 """The margin around the values, relative to their range."""
 
 
-def chart(study: AskedStudy, found: Mapping[Case, Bracket | Ranking], runs: int) -> Figure:
+def chart(study: AskedStudy, found: Mapping[AskedCase, Bracket | Ranking], runs: int) -> Figure:
     """A panel for each metric of the question, a line for each case that there is room for."""
     panels = tuple(_panel(study, quantity, found) for quantity in study.question.quantities)
     shown = min(map(_most_cases, study.question.quantities))
@@ -54,7 +54,7 @@ def _most_cases(quantity: str) -> int:
     return MOST_CASES // len(metrics_in(quantity))
 
 
-def _panel(study: AskedStudy, quantity: str, found: Mapping[Case, Bracket | Ranking]) -> Panel:
+def _panel(study: AskedStudy, quantity: str, found: Mapping[AskedCase, Bracket | Ranking]) -> Panel:
     """The panel of a metric over the place, or of the two metrics of a difference."""
     metrics = metrics_in(quantity)
     cases = list(found)[: _most_cases(quantity)]
@@ -89,7 +89,7 @@ def _panel(study: AskedStudy, quantity: str, found: Mapping[Case, Bracket | Rank
     )  # fmt: skip
 
 
-def _control(study: AskedStudy, case: Case, metric: str) -> str | None:
+def _control(study: AskedStudy, case: AskedCase, metric: str) -> str | None:
     """The control that a line shows: that of its class, or the only one among the values."""
     group = metric.rpartition(".")[0]
     if study.controls.get(group) is not None:
@@ -116,7 +116,7 @@ def _answers(study: AskedStudy, found: Bracket | Ranking) -> list[Point]:
     return [point for point in (*ends, found.answer) if point is not None]
 
 
-def _label(study: AskedStudy, case: Case, metric: str, metrics: Sequence[str]) -> str:
+def _label(study: AskedStudy, case: AskedCase, metric: str, metrics: Sequence[str]) -> str:
     """A line's label: its case, and the class or the metric if there are two or no case."""
     values, group = settings(case), metric.rpartition(".")[0]
     if values and len(metrics) == 1:
@@ -186,6 +186,6 @@ def _bounds(study: AskedStudy, quantity: str) -> tuple[Guide, ...]:
     )
 
 
-def _note(study: AskedStudy, case: Case, found: Point) -> str:
+def _note(study: AskedStudy, case: AskedCase, found: Point) -> str:
     value = value_words(study.question.place, study.spelling(found.value))
     return f"{value_words(*case[-1])}: {value}" if case else value

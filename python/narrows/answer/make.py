@@ -19,7 +19,7 @@ from narrows.answer.judge import Limits, Point
 from narrows.answer.question import OPTION, BestQuestion, EqualQuestion, metrics_in
 from narrows.answer.rounds import Run, run_searches
 from narrows.answer.runs import StoredRuns
-from narrows.answer.study import AskedStudy, Case, ask
+from narrows.answer.study import AskedCase, AskedStudy, ask
 from narrows.answer.text import sentence
 from narrows.errors import InputError
 from narrows.execute import Watcher
@@ -40,7 +40,7 @@ class AnswerSet:
     """The answers to a question, one for each combination of the other axes."""
 
     study: AskedStudy
-    found: Mapping[Case, Bracket | Ranking]
+    found: Mapping[AskedCase, Bracket | Ranking]
     runs: int
     directory: Path
     paths: tuple[Path, ...]
@@ -69,7 +69,7 @@ class AnswerSet:
             "directory": str(self.directory),
         }
 
-    def _entry(self, case: Case, one: Bracket | Ranking) -> dict[str, Any]:
+    def _entry(self, case: AskedCase, one: Bracket | Ranking) -> dict[str, Any]:
         quantities = self.study.question.quantities
         metrics = tuple(name for one in quantities for name in metrics_in(one))
         entry: dict[str, Any] = {
@@ -141,7 +141,7 @@ def answer(
 
 def find(
     study: AskedStudy, run: Run, limits: Limits, precision: float = PRECISION
-) -> dict[Case, Bracket | Ranking]:
+) -> dict[AskedCase, Bracket | Ranking]:
     """The answer for every case; `run` does the trials that are asked for."""
     searches = {number: _search(study, limits, precision) for number in range(len(study.cases))}
     found = run_searches(searches, run)
@@ -168,7 +168,10 @@ def _limits(trials: int, most: int) -> Limits:
 
 
 def _pictures(
-    study: AskedStudy, found: Mapping[Case, Bracket | Ranking], runs: StoredRuns, directory: Path
+    study: AskedStudy,
+    found: Mapping[AskedCase, Bracket | Ranking],
+    runs: StoredRuns,
+    directory: Path,
 ) -> tuple[Path, ...]:
     """Draws the chart, and writes the page of the sweep."""
     stem = directory / f"{slug(study.name)}-answer"

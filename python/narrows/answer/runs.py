@@ -8,7 +8,7 @@ from typing import Any
 
 from narrows.answer.judge import Row
 from narrows.answer.rounds import TrialRequest
-from narrows.answer.study import AskedStudy, Case
+from narrows.answer.study import AskedCase, AskedStudy
 from narrows.errors import NarrowsError
 from narrows.execute import Failure, Job, Pool, StoreCache, Watcher
 from narrows.plan import Grid, content_hash
@@ -37,7 +37,7 @@ class StoredRuns:
     watcher: Watcher | None = None
     new: int = 0
     """The number of runs that were done."""
-    _counts: dict[tuple[Case, object], int] = field(default_factory=dict)
+    _counts: dict[tuple[AskedCase, object], int] = field(default_factory=dict)
     _written: dict[object, object] = field(default_factory=dict)
 
     def __call__(self, asked: Sequence[TrialRequest]) -> list[list[Row]]:

@@ -21,7 +21,7 @@ from narrows.spec.suggest import quote
 from narrows.spec.values import exact_value, full_place, measure
 from narrows.words import join_words
 
-Case: TypeAlias = tuple[tuple[str, object], ...]
+AskedCase: TypeAlias = tuple[tuple[str, object], ...]
 """The values of the other axes by place."""
 BUFFER = "path.buffer"
 """The place whose answers are also given in kB and packets."""
@@ -42,7 +42,7 @@ class AskedStudy:
     name: str
     values: tuple[object, ...]
     scale: Scale | None
-    cases: tuple[Case, ...]
+    cases: tuple[AskedCase, ...]
     controls: Mapping[str, str | None]
     """The control of each class of flows; None where it has several."""
 
@@ -62,11 +62,11 @@ class AskedStudy:
         controls = self.backend.capabilities().ccas
         return grid(study, self.backend.engine_of, self.backend.name, controls)
 
-    def cells(self, written: Sequence[object], trials: int) -> dict[tuple[Case, object], Cell]:
+    def cells(self, written: Sequence[object], trials: int) -> dict[tuple[AskedCase, object], Cell]:
         """The combinations with these values, by case and exact value."""
         return {self.key(cell, written): cell for cell in self.grid(written, trials).cells}
 
-    def in_full(self, value: float | str, case: Case) -> str:
+    def in_full(self, value: float | str, case: AskedCase) -> str:
         """A value as written; a buffer also in bytes and packets."""
         written = self.spelling(value)
         if self.question.place != BUFFER:
@@ -74,7 +74,7 @@ class AskedStudy:
         cell = self.cells([written], 1)[case, exact_value(written)]
         return f"{written}{_sizes(str(written), cell.plan.trials[0].scenario)}"
 
-    def key(self, cell: Cell, written: Sequence[object]) -> tuple[Case, object]:
+    def key(self, cell: Cell, written: Sequence[object]) -> tuple[AskedCase, object]:
         """The case and the exact value of a combination; a single value isn't an axis."""
         value = cell.values.get(self.question.place, written[0])
         return _case(cell.values, self.question.place), exact_value(value)
@@ -108,7 +108,7 @@ def _sizes(written: str, scenario: Mapping[str, Any]) -> str:
     return "".join(f" = {words}" for unit, words in units.items() if unit != kind)
 
 
-def _case(values: Mapping[str, object], place: str) -> Case:
+def _case(values: Mapping[str, object], place: str) -> AskedCase:
     return tuple((name, value) for name, value in values.items() if name != place)
 
 

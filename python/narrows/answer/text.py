@@ -8,7 +8,7 @@ from narrows.answer.best import Ranking
 from narrows.answer.bound import Bracket
 from narrows.answer.judge import Point, PointState
 from narrows.answer.question import AskedCondition, EqualQuestion, metrics_in
-from narrows.answer.study import AskedStudy, Case
+from narrows.answer.study import AskedCase, AskedStudy
 from narrows.metrics.catalogue import find
 from narrows.metrics.intervals import half_width, interval
 from narrows.words import count_of, join_words
@@ -16,7 +16,7 @@ from narrows.words import count_of, join_words
 _OTHER_SIDE = {"smallest": "below", "from": "below", "largest": "above", "up to": "above"}
 
 
-def sentence(study: AskedStudy, case: Case, found: Bracket | Ranking) -> str:
+def sentence(study: AskedStudy, case: AskedCase, found: Bracket | Ranking) -> str:
     """The answer for a case in one sentence, and how sure it is."""
     if isinstance(found, Ranking):
         words = _of_ranking(study, case, found)
@@ -29,7 +29,7 @@ def sentence(study: AskedStudy, case: Case, found: Bracket | Ranking) -> str:
     return f"{', '.join(f'{place} = {value}' for place, value in case)}: {words}"
 
 
-def _of_bracket(study: AskedStudy, case: Case, found: Bracket) -> str:
+def _of_bracket(study: AskedStudy, case: AskedCase, found: Bracket) -> str:
     question = found.question
     if found.answer is None:
         none = f"no {question.place} {_searched_range(study, found)} has {question.conditions_text}"
@@ -39,7 +39,7 @@ def _of_bracket(study: AskedStudy, case: Case, found: Bracket) -> str:
     return "".join([head, *_certainty(study, found), *_ranges(study, found)]) + "."
 
 
-def _of_equality(study: AskedStudy, case: Case, asked: EqualQuestion, found: Bracket) -> str:
+def _of_equality(study: AskedStudy, case: AskedCase, asked: EqualQuestion, found: Bracket) -> str:
     """The two values between which the metrics are equal."""
     [condition] = found.question.conditions
     subject = str(asked).removeprefix(f"{asked.place} at which ")
@@ -167,7 +167,7 @@ def _explain(study: AskedStudy, found: Bracket, condition: AskedCondition) -> st
     return f"{_means(closest, (condition.quantity,))} at {_value(study, closest)} comes closest"
 
 
-def _of_ranking(study: AskedStudy, case: Case, found: Ranking) -> str:
+def _of_ranking(study: AskedStudy, case: AskedCase, found: Ranking) -> str:
     question, best = found.question, found.answer
     if best is None:
         return f"no {question.place} has a value of {question.metric}."

@@ -18,7 +18,7 @@ from narrows.api.element import Distribution, Element, Impairment, Queue, Servic
 from narrows.api.writing import Table
 from narrows.spec import registry
 
-Entry = Mapping[str, Any]
+Declaration = Mapping[str, Any]
 TIMED = "Mapping[str, str]"
 TABLE_TYPES = {
     "number": "Values[float]",
@@ -172,7 +172,7 @@ def _tables() -> Iterator[ClassDeclaration]:
     return (_table(section) for section in made.values())
 
 
-def _in_order(section: Entry) -> Iterator[Entry]:
+def _in_order(section: Declaration) -> Iterator[Declaration]:
     """Yields the sections within a section, then the section itself."""
     for key in section["keys"]:
         if key["section"]:
@@ -180,7 +180,7 @@ def _in_order(section: Entry) -> Iterator[Entry]:
     yield section
 
 
-def _table(section: Entry) -> ClassDeclaration:
+def _table(section: Declaration) -> ClassDeclaration:
     # A preset may supply any field.
     preset = any(key["name"] == "preset" for key in section["keys"])
     fields = [
@@ -194,7 +194,7 @@ def _table(section: Entry) -> ClassDeclaration:
     return ClassDeclaration(title, Table, section["what"], fields)
 
 
-def _type(key: Entry) -> str:
+def _type(key: Declaration) -> str:
     """Returns the Python type of a key's value."""
     if key["section"]:
         title = str(key["section"]["title"])
@@ -204,7 +204,7 @@ def _type(key: Entry) -> str:
     return TABLE_TYPES.get(key["kind"], "Values[str]")
 
 
-def _words(key: Entry) -> str:
+def _words(key: Declaration) -> str:
     """Describes a field: its meaning and its possible values."""
     silent = key["section"] or key["kind"] == "options"
     takes = "" if silent else f"Takes {key['expects'].rstrip(',')}."
@@ -216,12 +216,12 @@ def class_name(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def _inner_name(name: str, parameter: Entry) -> str:
+def _inner_name(name: str, parameter: Declaration) -> str:
     """Returns the class name for the tables of a parameter: `HtbClass` for `classes` of `Htb`."""
     return f"{name}{parameter['name'].removesuffix('es').capitalize()}"
 
 
-def _field(parameter: Entry, owner: str) -> Field:
+def _field(parameter: Declaration, owner: str) -> Field:
     kind = ELEMENT_TYPES.get(parameter["unit"], "Values[str]")
     if parameter["words"]:
         words = ", ".join(repr(word) for word in parameter["words"])
@@ -231,7 +231,7 @@ def _field(parameter: Entry, owner: str) -> Field:
     return Field(parameter["name"], kind, parameter["required"], _meaning(parameter))
 
 
-def _meaning(parameter: Entry) -> str:
+def _meaning(parameter: Declaration) -> str:
     """Describes a parameter: its meaning, its possible values and its default."""
     takes = f"Takes {_takes(parameter)}"
     silent = parameter["required"] or parameter["shown"] == "none"
@@ -243,7 +243,7 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _takes(parameter: Entry) -> str:
+def _takes(parameter: Declaration) -> str:
     if parameter["words"]:
         return f"one of {', '.join(parameter['words'])}"
     unit, most = parameter["unit"], parameter["most"]

@@ -19,7 +19,7 @@ def add(app: typer.Typer) -> None:
     app.command("list")(list_)
 
 
-class Kind(StrEnum):
+class ListKind(StrEnum):
     """The kinds of things that `narrows list` lists."""
 
     CCAS = "ccas"
@@ -40,21 +40,21 @@ class Kind(StrEnum):
 
 
 _MEANING = {
-    Kind.CCAS: "congestion controls",
-    Kind.MEDIA: "rate controls of video calls",
-    Kind.QUEUES: "queue disciplines of a link",
-    Kind.SERVICES: "ways in which a link's rate varies: Wi-Fi, cellular, traces",
-    Kind.IMPAIRMENTS: "losses, delays and reordering on the path",
-    Kind.WORKLOADS: "applications: web pages, video, calls, background traffic",
-    Kind.DISTRIBUTIONS: "distributions of sizes and times",
-    Kind.PATHS: "presets of a path, such as a satellite's",
-    Kind.PROFILES: "kernels whose TCP a host can follow",
-    Kind.FIELDS: "keys of a specification",
-    Kind.FIGURES: "charts of results, and published figures to reproduce",
-    Kind.METRICS: "numbers in the tables of results",
-    Kind.BACKENDS: "the simulator and real kernels, and what each can do",
-    Kind.RESULTS: "the results in narrows-results, or in another directory",
-    Kind.SCHEMA: "the JSON Schema of a specification, for editors",
+    ListKind.CCAS: "congestion controls",
+    ListKind.MEDIA: "rate controls of video calls",
+    ListKind.QUEUES: "queue disciplines of a link",
+    ListKind.SERVICES: "ways in which a link's rate varies: Wi-Fi, cellular, traces",
+    ListKind.IMPAIRMENTS: "losses, delays and reordering on the path",
+    ListKind.WORKLOADS: "applications: web pages, video, calls, background traffic",
+    ListKind.DISTRIBUTIONS: "distributions of sizes and times",
+    ListKind.PATHS: "presets of a path, such as a satellite's",
+    ListKind.PROFILES: "kernels whose TCP a host can follow",
+    ListKind.FIELDS: "keys of a specification",
+    ListKind.FIGURES: "charts of results, and published figures to reproduce",
+    ListKind.METRICS: "numbers in the tables of results",
+    ListKind.BACKENDS: "the simulator and real kernels, and what each can do",
+    ListKind.RESULTS: "the results in narrows-results, or in another directory",
+    ListKind.SCHEMA: "the JSON Schema of a specification, for editors",
 }
 
 
@@ -63,8 +63,8 @@ def list_(
         str | None,
         typer.Argument(
             metavar="[KIND]",
-            help=f"What to list: {', '.join(Kind)}. Or a name alone, such as cubic.",
-            autocompletion=lambda: list(Kind),
+            help=f"What to list: {', '.join(ListKind)}. Or a name alone, such as cubic.",
+            autocompletion=lambda: list(ListKind),
         ),
     ] = None,
     names: Annotated[
@@ -82,14 +82,14 @@ def list_(
     if kind is None:
         _list_kinds(as_json)
         return
-    if kind not in list(Kind):
+    if kind not in list(ListKind):
         for name in (kind, *(names or ())):
             _list_by_name(name, backend, as_json)
         return
-    if kind == Kind.RESULTS:
+    if kind == ListKind.RESULTS:
         list_results(names[0] if names else RESULTS, as_json)
         return
-    if kind == Kind.SCHEMA:
+    if kind == ListKind.SCHEMA:
         import json
 
         from narrows import _native

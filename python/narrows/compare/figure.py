@@ -10,7 +10,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass
 from narrows.figures.looks import DASHES, HUES, Look
-from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Stack
+from narrows.figures.model import Figure, Floats, Line, LineKind, Panel, Stack
 from narrows.figures.runs.timeline import window_of
 from narrows.metrics import windows
 from narrows.spec.scenario import Scenario
@@ -51,7 +51,7 @@ def overlay(
 
 
 def _line(backend: str, place: int, x: Floats, y: Floats, step: bool) -> Line:
-    kind: Kind = "step" if step else "line"
+    kind: LineKind = "step" if step else "line"
     if place == 0:
         group = f"{backend} (broad and grey)"
         return Line(backend, x, y, "neutral", kind=kind, width=3.2, opacity=0.55, group=group)

@@ -36,7 +36,7 @@ class Participant:
 
 
 @dataclass(frozen=True)
-class Options:
+class ComparisonOptions:
     """The back ends of a comparison, and how often each runs."""
 
     backends: Sequence[str] = ("sim", "uml")
@@ -65,7 +65,7 @@ class Options:
 
 def compare_participants(
     participants: Sequence[Participant],
-    options: Options,
+    options: ComparisonOptions,
     name: str | None = None,
     out: Path | None = None,
     watcher: Watcher | None = None,

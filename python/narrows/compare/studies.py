@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from narrows.compare.judge import CellComparison, Comparison, VerdictCounts
-from narrows.compare.run import TRIALS, Options, Participant, compare_participants
+from narrows.compare.run import TRIALS, ComparisonOptions, Participant, compare_participants
 from narrows.compare.table import write_cells
 from narrows.compare.text import lines
 from narrows.compare.write import document
 from narrows.errors import Problem, SpecError
-from narrows.execute import State, Watcher
+from narrows.execute import RunProgress, Watcher
 from narrows.plan import MOST_PROBLEMS, Selection
 from narrows.spec import Override, Spec, Study, load_study
 from narrows.store.slug import slug
@@ -84,7 +84,7 @@ def compare(
     `filters` choose combinations; `narrows.compare.run` says how each is compared. Their results go
     into one directory each. Raises InputError for bad input or a back end that can't run here.
     """
-    options = Options(backends, trials, max_trials)
+    options = ComparisonOptions(backends, trials, max_trials)
     study = load_study(source, overrides)
     combinations = _combinations(study, options, filters)
     base = Path(out) if out is not None else None
@@ -101,7 +101,9 @@ def compare(
     return Comparisons(study.name, tuple(made))
 
 
-def _combinations(study: Study, options: Options, filters: Sequence[str]) -> list[_Combination]:
+def _combinations(
+    study: Study, options: ComparisonOptions, filters: Sequence[str]
+) -> list[_Combination]:
     wanted = Selection(study, filters)
     chosen = [(n, point) for n, point in enumerate(study.points(), 1) if wanted.takes(point)]
     if not chosen:
@@ -142,7 +144,7 @@ def _part(watcher: Watcher | None, name: str, number: int, count: int) -> Watche
         return None
     whole = watcher
 
-    def watch(state: State) -> None:
+    def watch(state: RunProgress) -> None:
         part = (number + state.part) / count
         whole(replace(state, step=f"{name}: {state.step}", part=part))
 

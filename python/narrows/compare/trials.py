@@ -12,7 +12,7 @@ from narrows.backends.observed import MeasurementBackend
 from narrows.compare.judge import LeftOut
 from narrows.compare.quantities import ComparedQuantity, Measured, measure
 from narrows.compare.vary import vary
-from narrows.execute import Job, Pool, State, StoreCache, Watcher
+from narrows.execute import Job, Pool, RunProgress, StoreCache, Watcher
 from narrows.plan import Cell, Plan, Trial, trial_of
 from narrows.store import create_store, open_store
 from narrows.store.atomic import writing
@@ -120,7 +120,7 @@ class Trials:
             return None
         watcher, step = self._watcher, f"trials {done + 1} to {done + count}, at most {most}"
 
-        def watch(state: State) -> None:
+        def watch(state: RunProgress) -> None:
             part = (done + count * state.part) / most
             watcher(replace(state, step=step, part=part))
 

@@ -13,7 +13,7 @@ from narrows.execute.pool import Pool
 from narrows.execute.stored import run_all
 from narrows.execute.tally import BatchOutcome, Failure
 from narrows.execute.unkept import run_each
-from narrows.execute.watcher import State, Watcher
+from narrows.execute.watcher import RunProgress, Watcher
 
 __all__ = [
     "BatchOutcome",
@@ -22,7 +22,7 @@ __all__ = [
     "FinishedJob",
     "Job",
     "Pool",
-    "State",
+    "RunProgress",
     "StoreCache",
     "Watcher",
     "load",

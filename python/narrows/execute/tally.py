@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from narrows.execute.job import Job
-from narrows.execute.watcher import State
+from narrows.execute.watcher import RunProgress
 from narrows.plan import Cell, Trial
 
 
@@ -84,12 +84,12 @@ class Tally:
         self._worked += job.load
         self._simulated_s += job.duration_s
 
-    def state(self) -> State:
+    def state(self) -> RunProgress:
         """Returns the progress of all jobs together."""
         with self._lock:
             going = list(self._going.values())
             work = self._worked + sum(sim_s / j.duration_s * j.load for j, sim_s, _ in going)
-            return State(
+            return RunProgress(
                 done=self._new + self._stored,
                 failed=len(self._failures),
                 total=self._total,

@@ -10,7 +10,7 @@ TICK_S = 0.1
 
 
 @dataclass(frozen=True)
-class State:
+class RunProgress:
     """The progress of some runs: `done` and `failed` of `total`.
 
     Of at most `total_s` simulated seconds, `sim_s` have passed in all runs together, and `packets`
@@ -31,11 +31,11 @@ class State:
 class Watcher(Protocol):
     """Receives the progress about ten times a second; may raise to stop the runs."""
 
-    def __call__(self, state: State, /) -> None:
+    def __call__(self, state: RunProgress, /) -> None:
         """Receives the current state."""
 
 
-def progress_line(state: State, elapsed_s: float) -> str:
+def progress_line(state: RunProgress, elapsed_s: float) -> str:
     """Describes a state in words, `elapsed_s` seconds after the beginning."""
     parts = [state.step] if state.step else []
     if state.total > 1:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
-Kind: TypeAlias = Literal["line", "step", "points"]
+LineKind: TypeAlias = Literal["line", "step", "points"]
 Dash: TypeAlias = Literal["solid", "dash", "dot"]
 Scale: TypeAlias = Literal["linear", "log"]
 
@@ -50,7 +50,7 @@ class Line:
     band: bool = False
     marker: str = ""
     dash: Dash = "solid"
-    kind: Kind = "line"
+    kind: LineKind = "line"
     width: float = 1.5
     opacity: float = 1.0
     fill: bool = False

@@ -9,7 +9,7 @@ import numpy as np
 
 from narrows.figures import shapes
 from narrows.figures.interactive.plot import exactly, numbers, words
-from narrows.figures.model import Bar, BoxPlot, Cloud, Floats, Heat, Kind, Line, Mark, entry_of
+from narrows.figures.model import Bar, BoxPlot, Cloud, Floats, Heat, Line, LineKind, Mark, entry_of
 
 DASHES = {"solid": "solid", "dash": "8px,4px", "dot": "2px,3px"}
 
@@ -86,7 +86,7 @@ def _band(line: Line) -> list[dict[str, Any]]:
     return [outline | {"fill": "toself", "fillcolor": shade, "hoverinfo": "skip"}]
 
 
-def _corners(x: Floats, y: Floats, kind: Kind) -> tuple[Floats, Floats]:
+def _corners(x: Floats, y: Floats, kind: LineKind) -> tuple[Floats, Floats]:
     """The points of an edge; a step has two for each value but the last."""
     return (np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]) if kind == "step" else (x, y)
 

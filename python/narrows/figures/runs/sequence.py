@@ -14,7 +14,7 @@ import numpy as np
 from narrows.columns import Columns, Tables, columns
 from narrows.figures import frames
 from narrows.figures.frames import TIME, Groups
-from narrows.figures.model import Figure, Floats, Kind, Line, Panel, Span, Stack
+from narrows.figures.model import Figure, Floats, Line, LineKind, Panel, Span, Stack
 from narrows.spec.scenario import Scenario
 from narrows.words import count_of
 
@@ -137,5 +137,5 @@ def _strokes(rows: Columns, near_s: float) -> tuple[Floats, Floats]:
     return x[kept], y[kept]
 
 
-def _line(label: str, x: Floats, y: Floats, colour: str, kind: Kind) -> Line:
+def _line(label: str, x: Floats, y: Floats, colour: str, kind: LineKind) -> Line:
     return Line(label, x, y, colour, kind=kind, width=1.3, exact=True)

@@ -11,7 +11,7 @@ import numpy as np
 from narrows.columns import Columns, Table, Tables, columns
 from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass, Groups
-from narrows.figures.model import Figure, Floats, Guide, Kind, Line, Panel, Stack
+from narrows.figures.model import Figure, Floats, Guide, Line, LineKind, Panel, Stack
 from narrows.metrics import windows
 from narrows.metrics.offered import Offer, drain_ms, offers, two_way_ns
 from narrows.spec.measured import capacity_known, delay_known
@@ -101,7 +101,7 @@ def _capacity(offer: Offer, borders: Floats) -> Line:
     return Line("capacity", borders, y, "neutral", kind="step", width=0.8, fill=True)
 
 
-def _line(members: FlowClass, x: Floats, y: Floats, kind: Kind, width: float) -> Line:
+def _line(members: FlowClass, x: Floats, y: Floats, kind: LineKind, width: float) -> Line:
     return Line(
         members.label, x, y, members.look.hue, dash=members.look.dash, kind=kind, width=width
     )

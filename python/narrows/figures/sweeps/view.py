@@ -19,7 +19,7 @@ from narrows.errors import InputError
 from narrows.figures.axes import ChartAxis, axis
 from narrows.figures.frames import MOST_NAMED, in_words
 from narrows.figures.looks import DASHES, HUES, Look, distinct_looks, looks_of
-from narrows.figures.model import Dash, Figure, Guide, Kind, Line, Mark, Panel, Scale, heights
+from narrows.figures.model import Dash, Figure, Guide, Line, LineKind, Mark, Panel, Scale, heights
 from narrows.figures.names import axes_in_words, setting, settings
 from narrows.figures.palette import COLOURS
 from narrows.figures.placing import name_coinciding
@@ -282,7 +282,7 @@ def means_line(
             low.append(scale * least)
             high.append(scale * most)
     spread = low != high
-    kind: Kind = "line" if across.measured else "points"
+    kind: LineKind = "line" if across.measured else "points"
     return Line(
         label, np.array(x), np.array(y), look.hue, np.array(low) if spread else None,
         np.array(high) if spread else None, marker="o", dash=look.dash, kind=kind,
