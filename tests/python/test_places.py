@@ -120,6 +120,13 @@ def test_no_directory_of_results_is_reported(tmp_path: Path) -> None:
         items(tmp_path / "nothing")
 
 
+def test_a_directory_without_results_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list", "results", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"no results in {tmp_path}\n"
+
+
 def test_a_diff_of_runs_says_what_was_changed_and_what_became_of_it(
     results: Path, tmp_path: Path
 ) -> None:

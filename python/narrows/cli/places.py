@@ -33,7 +33,7 @@ def list_results(directory: str, as_json: bool) -> None:
         print_json([item.document() for item in found])
         return
     rows = [(item.path, item.kind, item.state, item.what) for item in found]
-    print_lines(align(rows, left=4))
+    print_lines(align(rows, left=4) if rows else [f"no results in {directory}"])
 
 
 def open_(
