@@ -15,7 +15,7 @@ from narrows.cli import main
 from narrows.figures import describe
 from narrows.figures.frames import conditions
 from narrows.metrics import summarise
-from narrows.metrics.offered import LeastTimes, StepFunction, SteppedOffer, TraceOffer, offers
+from narrows.metrics.offered import StepFunction, SteppedOffer, TraceOffer, offers
 from narrows.metrics.series import RunSeries
 from narrows.metrics.tables import summary_row, summary_tables
 from narrows.plan import plan
@@ -124,14 +124,6 @@ def test_no_transfer_is_faster_than_possible() -> None:
     assert len(flows) > 5
     assert flows.min() >= 1
     assert entry["completions"][0]["slowdown"]["p50"] >= 1
-
-
-def test_the_least_time_takes_the_slowest_link_and_the_least_delay() -> None:
-    more = '[[path.links]]\nname = "b"\nrate = "5mbit"\nbuffer = "1bdp"\n'
-    text = BASE.replace("[[flows]]", more + "[[flows]]") + NEARER
-    least = LeastTimes(scenario_of(text))
-    expected = 2 * 0.002 + 1e6 * 1500 / 1448 * 8 / 5e6
-    assert least.of(0, 0.0, 1e6, 2.0) == pytest.approx(expected)
 
 
 def test_a_saturated_trace_is_fully_used_and_its_queue_is_its_delay(tmp_path: Path) -> None:
@@ -305,15 +297,6 @@ def test_no_transfer_is_faster_than_the_least_time_of_a_service_with_bursts(serv
     for size, most in (("1400b", 6), ("200kb", 20)):
         row = numbers(BASE, f"path.service={services[service]}", f"flows.0.size={size}")
         assert 1 <= row["cubic.slowdown_p50"] < most
-
-
-def test_the_least_time_counts_payload_from_when_the_connection_is_there() -> None:
-    """The rate rises during the handshake, so that no payload needs the lower one."""
-    changed = BASE + '[[changes]]\nat = "15ms"\nrate = "100mbit"\n'
-    scenario = scenario_of(changed)
-    busy_s = 1448 * 10 * 8 * 1500 / 1448 / 100e6
-    found = LeastTimes(scenario).of(0, 0.0, 1448 * 10, 2.0)
-    assert found == pytest.approx(2 * 0.020 + busy_s)
 
 
 def test_utilization_follows_the_rate_of_a_token_bucket_and_of_batches() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from narrows.packets import DATAGRAM_BYTES, PACKET_BYTES, PAYLOAD_BYTES
+from narrows.packets import PACKET_BYTES
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -123,18 +123,15 @@ class TraceOffer:
         return found
 
 
-def offers(scenario: Scenario, *, fastest: bool = False) -> list[Offer]:
-    """Returns the capacity of each link, by the links' numbers in the tables.
-
-    `fastest` uses the rate within a batch of `wifi`, which nothing exceeds, instead of the link's.
-    """
+def offers(scenario: Scenario) -> list[Offer]:
+    """Returns the capacity of each link, by the links' numbers in the tables."""
     path: Mapping[str, Any] = scenario["path"]
     more = [*path.get("links", ()), *([path["reverse"]] if path.get("reverse") else ())]
     first = {**path, "name": BOTTLENECK}
-    return [_offer(scenario, link, fastest=fastest) for link in (first, *more)]
+    return [_offer(scenario, link) for link in (first, *more)]
 
 
-def _offer(scenario: Scenario, link: Mapping[str, Any], *, fastest: bool) -> Offer:
+def _offer(scenario: Scenario, link: Mapping[str, Any]) -> Offer:
     service = link.get("service") or {"kind": "constant"}
     if service["kind"] == "trace":
         return TraceOffer(np.array(service["opportunities_ms"]))
@@ -152,7 +149,7 @@ def _offer(scenario: Scenario, link: Mapping[str, Any], *, fastest: bool) -> Off
     elif service["kind"] == "wifi":
         phy, burst = float(service["phy_rate_bps"]), _batch_bytes(service)
         batch_ns = _batch_ns(service, burst)
-        rate = max(rate, phy if fastest else burst * 8 * _NS / batch_ns)
+        rate = max(rate, burst * 8 * _NS / batch_ns)
         margin = service["contention_ns"] / 2 / batch_ns
         if scenario["host"].get("gso"):  # a burst has the overhead of a packet
             margin = max(phy / rate - 1, margin)
@@ -173,12 +170,6 @@ def _batch_ns(service: Mapping[str, Any], ip_bytes: float) -> float:
     return float(airtime + service["access_ns"] + service["contention_ns"] / 2)
 
 
-def wire_ratio(flow: Mapping[str, Any]) -> float:
-    """Returns the IP bytes per byte of a flow's payload, in full packets: the lowest ratio."""
-    datagrams = flow["cca"] == "none"
-    return PACKET_BYTES / (DATAGRAM_BYTES if datagrams else PAYLOAD_BYTES)
-
-
 def two_way_ns(scenario: Scenario, flow: Mapping[str, Any]) -> StepFunction:
     """Returns a flow's two-way delay without queueing: its own, or the path's, which may change."""
     if flow["rtt_ns"] is not None:
@@ -195,49 +186,3 @@ def drain_ms(offer: Offer, time_s: Numbers, backlog_bytes: Numbers) -> Numbers:
     now_ns = time_s * _NS
     found: Numbers = (offer.time_of(offer.bytes_until(now_ns) + backlog_bytes) - now_ns) / 1e6
     return np.where(backlog_bytes > 0, np.maximum(found, 0.0), 0.0)
-
-
-class LeastTimes:
-    """The minimum times of transfers where the path's delay or a link's speed isn't constant."""
-
-    def __init__(self, scenario: Scenario) -> None:
-        self._scenario, self._offers = scenario, offers(scenario, fastest=True)
-        links = scenario["path"].get("links", ())
-        self._names = [BOTTLENECK, *(link["name"] for link in links)]
-        changes = scenario.get("changes", ())
-        plain = offers(scenario)
-        self.varies = any(
-            offer.varies or offer.burst_bytes or offer.bytes_until(_NS) != other.bytes_until(_NS)
-            for offer, other in zip(self._offers, plain, strict=True)
-        ) or any("rtt_ns" in change for change in changes)
-
-    def of(self, ident: int, start_s: float, size_bytes: float, trips: float) -> float | None:
-        """Returns the minimum time in s of a transfer that starts at `start_s`.
-
-        None if nothing changes.
-
-        It consists of `trips` of the lowest two-way delay since the start, and of the payload in
-        full packets over the link that takes longest for it. Payload leaves once the connection is
-        established, a round trip before the last acknowledgement, and a link may let a burst pass
-        at once.
-        """
-        if not self.varies:
-            return None
-        flow, start_ns = self._scenario["flows"][ident], start_s * _NS
-        own = two_way_ns(self._scenario, flow)
-        later = own.values[own.starts_ns > start_ns]
-        least = min([float(own.at(start_ns)), *later.tolist()])
-        ready_ns = start_ns + max(trips - 1, 0.0) * least
-        wire = size_bytes * wire_ratio(flow)
-        busy = max(
-            float(offer.time_of(offer.bytes_until(ready_ns) + max(wire - offer.burst_bytes, 0.0)))
-            for offer in self._offers_on_path(flow)
-        )
-        found: float = (trips * least + max(busy - ready_ns, 0.0)) / _NS
-        return found
-
-    def _offers_on_path(self, flow: Mapping[str, Any]) -> list[Offer]:
-        if flow.get("reverse"):
-            return [self._offers[-1]]
-        crossed = flow.get("links") or self._names
-        return [self._offers[self._names.index(name)] for name in crossed]
