@@ -324,6 +324,30 @@ class RunMetrics:
         `late`, which is 1 for a missed deadline, null without one.
         """
 
+@final
+class OfferedCapacity:
+    """The capacity of a link."""
+
+    @property
+    def varies(self) -> bool:
+        """Returns True if the rate ever changes."""
+    def bytes_until(self, times_ns: NDArray[np.float64]) -> bytes:
+        """The bytes offered from time 0 to each time in ns, as the bytes of an array."""
+    def drain_ms(self, times_s: NDArray[np.float64], backlog: NDArray[np.float64]) -> bytes:
+        """How long after each time in s a backlog in bytes has left the link, in ms.
+
+        The result has the bytes of an array.
+        """
+
+def offers(scenario: Mapping[str, Any]) -> list[OfferedCapacity]:
+    """The capacity of each link of a scenario, by the links' numbers in the tables."""
+
+def two_way_ns(scenario: Mapping[str, Any]) -> tuple[list[float], list[float]]:
+    """The path's two-way delay without queueing in ns.
+
+    The result has the times from which its values count, and the values.
+    """
+
 def growth(
     table: object, key: str, names: list[str], start_s: float, end_s: float
 ) -> dict[int, list[int | None]]:

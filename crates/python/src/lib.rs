@@ -38,8 +38,8 @@ mod _native {
     use super::environments::Environments;
     #[pymodule_export]
     use super::metrics::{
-        RunMetrics, class_label, flow_classes, growth, jain, percentile, shares, weighted_quantile,
-        weighted_statistics,
+        OfferedCapacity, RunMetrics, class_label, flow_classes, growth, jain, offers, percentile,
+        shares, two_way_ns, weighted_quantile, weighted_statistics,
     };
     #[pymodule_export]
     use super::registry::{

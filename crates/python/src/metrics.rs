@@ -8,10 +8,12 @@ use arrow_schema::ArrowError;
 use narrows_metrics::completions::Transfer;
 use narrows_metrics::counters::SampleCounters;
 use narrows_metrics::distributions::{self, Distribution, Statistic};
+use narrows_metrics::offered::{self, BatchRate};
 use narrows_metrics::{classes, fairness, run};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use pythonize::{depythonize, pythonize};
 use serde::Serialize;
 use serde_json::Value;
@@ -123,6 +125,61 @@ fn summary<'py, S: Serialize + Send>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let found = py.detach(compute).map_err(unreadable_rows)?;
     Ok(pythonize(py, &found)?)
+}
+
+/// The capacity of a link.
+#[pyclass(frozen, module = "narrows._native")]
+pub struct OfferedCapacity(offered::OfferedCapacity);
+
+#[pymethods]
+impl OfferedCapacity {
+    /// True if the rate ever changes.
+    #[getter]
+    fn varies(&self) -> bool {
+        self.0.varies()
+    }
+
+    /// The bytes offered from time 0 to each time in ns, as the bytes of an array.
+    #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
+    fn bytes_until<'py>(
+        &self,
+        py: Python<'py>,
+        times_ns: PyBuffer<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let times = times_ns.to_vec(py)?.into_iter();
+        Ok(array(py, times.map(|time_ns| self.0.until(time_ns))))
+    }
+
+    /// How long after each time in s a backlog in bytes has left the link, in ms, as the bytes of an
+    /// array.
+    #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
+    fn drain_ms<'py>(
+        &self,
+        py: Python<'py>,
+        times_s: PyBuffer<f64>,
+        backlog: PyBuffer<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let pairs = times_s.to_vec(py)?.into_iter().zip(backlog.to_vec(py)?);
+        Ok(array(py, pairs.map(|(time_s, backlog)| self.0.drain_ms(time_s, backlog))))
+    }
+}
+
+fn array(py: Python<'_>, values: impl Iterator<Item = f64>) -> Bound<'_, PyBytes> {
+    PyBytes::new(py, &values.flat_map(f64::to_ne_bytes).collect::<Vec<u8>>())
+}
+
+/// The capacity of each link of a scenario, by the links' numbers in the tables.
+#[pyfunction]
+pub fn offers(scenario: &Bound<'_, PyAny>) -> PyResult<Vec<OfferedCapacity>> {
+    let found = offered::offers(&depythonize(scenario)?, BatchRate::Sustained);
+    Ok(found.into_iter().map(OfferedCapacity).collect())
+}
+
+/// The path's two-way delay without queueing in ns: the times from which its values count, and the
+/// values.
+#[pyfunction]
+pub fn two_way_ns(scenario: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, Vec<f64>)> {
+    Ok(offered::two_way_ns(&depythonize(scenario)?).into_columns())
 }
 
 /// The growth of the counters `names` of a table of samples from `start_s` to `end_s`, by `key`:
